@@ -3,22 +3,22 @@ public import TransferModel
 
 /// Performs one delivery. Blocking; several threads at a time.
 public protocol CallbackCarrier: Sendable {
-  /// - Parameter isOver: asked several times a second whether anybody still waits for it.
+  /// - Parameter isOver: polled several times a second; true when the result is no longer needed.
   func deliver(_ callback: DueCallback, isOver: @escaping @Sendable () -> Bool) -> DeliveryEnd
 }
 
-/// Delivers callbacks beside an engine, or by itself, on threads of its own: nothing of files waits for it. Each
-/// delivery is a row before it begins and after it ended. One process delivers at a time (``DeliveryTurn``).
+/// Delivers callbacks, alone or while an engine runs, on threads of its own, so that no file waits for a delivery. Each
+/// delivery is recorded before it begins and after it ended. Only one process delivers at a time (``DeliveryTurn``).
 public final class CallbackDeliveries: Sendable {
   private enum Message: Sendable {
     case ended(DueCallback, DeliveryEnd)
     case finish(withinMs: Int64, graceMs: Int64)
   }
 
-  /// Deliveries at a time, and of them to one receiver.
+  /// Concurrent deliveries, in total and to one receiver.
   static let atOnce = 4
   static let atOnceToOne = 2
-  /// Between two looks for what is due, in milliseconds.
+  /// Interval between checks for due callbacks, in milliseconds.
   static let lookMs: Int64 = 500
 
   private let ledger: Ledger
@@ -32,12 +32,12 @@ public final class CallbackDeliveries: Sendable {
     (self.ledger, self.carrier, self.clock) = (ledger, carrier, clock)
   }
 
-  /// Begins to deliver.
+  /// Starts the delivery thread.
   public func start() { thread.withLock { $0 = WorkerThread { [self] in work() } } }
 
-  /// Begins what is due now, for at most this time, and ends with what it has begun. What is still under way when the
-  /// grace is over, too, is interrupted, and due for the next run: with less grace than a delivery may take, a slow one
-  /// would be begun by every run and finished by none. Blocking.
+  /// Begins due deliveries for at most `withinMs`, and waits for those it has begun. A delivery that is still running
+  /// after `graceMs` is interrupted and due again in the next run; so the grace must not be shorter than a delivery may
+  /// take, or every run would begin a slow one and none would finish it. Blocking.
   public func finish(withinMs: Int64, graceMs: Int64) {
     messages.put(.finish(withinMs: withinMs, graceMs: graceMs))
     let thread = thread.withLock { held in
@@ -47,17 +47,17 @@ public final class CallbackDeliveries: Sendable {
     thread?.join()
   }
 
-  /// What the thread knows.
+  /// State of the delivery thread.
   private struct State {
     var turn: DeliveryTurn?
     var running: [Int64: Int] = [:]
-    /// Receivers that failed: how often in a row, and until when they get nothing, by the boot clock.
+    /// Consecutive failures of each receiver, and until when it is paused, by the boot clock.
     var failing: [Int64: (count: Int, untilMs: Int64)] = [:]
     var endMs: Int64?
     var graceMs: Int64 = 0
-    /// The ledger takes nothing now.
+    /// The ledger cannot be written at the moment.
     var isStuck = false
-    /// The end of a delivery was not recorded: taking the turn again puts its row right.
+    /// The end of a delivery was not recorded: taking the delivery turn again recovers its row.
     var mustRecover = false
 
     var count: Int { running.values.reduce(0, +) }
@@ -93,13 +93,13 @@ public final class CallbackDeliveries: Sendable {
       var generator = SystemRandomNumberGenerator()
       let waitMs = LedgerTransaction.deliveryWaitMs(
         failures: callback.failures + 1, retryAfterMs: end.retryAfterMs, using: &generator)
-      // What cannot be written now was not told as delivered: the next turn delivers it again.
+      // If the write fails, the delivery is not reported as delivered: the next turn repeats it.
       state.isStuck = (try? ledger.write { tx in try tx.endDelivery(of: callback.id, end, waitMs: waitMs) }) == nil
       state.mustRecover = state.mustRecover || state.isStuck
     }
   }
 
-  /// A receiver that is not there is not asked for each of a thousand callbacks.
+  /// Pauses an unreachable receiver, so that it is not contacted for each of a thousand callbacks.
   private func note(_ receiver: Int64, _ end: DeliveryEnd, _ state: inout State) {
     guard end.outcome == .failed else {
       if end.outcome == .ok { state.failing[receiver] = nil }
@@ -110,7 +110,7 @@ public final class CallbackDeliveries: Sendable {
     state.failing[receiver] = (count, clock.bootMs + restMs)
   }
 
-  /// True when something that is due was begun.
+  /// True when a due delivery was begun.
   private func begin(_ state: inout State) -> Bool {
     let isEnding = state.endMs.map { clock.bootMs >= $0 } ?? false
     guard state.turn != nil, !state.isStuck, !state.mustRecover, !isEnding else {

@@ -3,11 +3,11 @@ public import TransferLedger
 public import TransferModel
 public import TransferProtocols
 
-/// Records what is to be fetched, each server's files as files of one batch. Blocking.
+/// Records files to fetch, one batch for each server. Blocking.
 public struct DownloadAdmitter {
   let spool: DownloadSpool
   let folder: LocalFolder
-  /// By the servers of the spool.
+  /// One for each server of the spool.
   let batches: [DownloadOrigin: NewBatch]
   private let overwrites: Bool
 
@@ -17,8 +17,8 @@ public struct DownloadAdmitter {
     overwrites = batches.values.contains { $0.settings.download?.overwrites ?? false }
   }
 
-  /// Records every file that is not there yet. Durable on return. When the store fails in the middle, what was recorded
-  /// before stays, and adding again goes on from there.
+  /// Records every file that is not recorded yet. Durable on return. If the store fails midway, the files recorded so
+  /// far stay, and adding again continues from there.
   /// - Throws: `.usage` before anything is recorded, when another download that is not finished writes one of the
   ///   files; errors of the store.
   public func admit(
@@ -45,8 +45,8 @@ public struct DownloadAdmitter {
     return recorded
   }
 
-  /// Gives every file once, with its number and what ``admit(into:since:wallMs:)`` would do with it: nothing with what
-  /// is `unchanged`, which is there already.
+  /// Passes every file once, with its number and what ``admit(into:since:wallMs:)`` would do with it: nothing with
+  /// `unchanged` ones, which exist already.
   /// - Parameter ledger: nil for one that is empty.
   /// - Returns: how many came again.
   /// - Throws: `.usage` where that would.
@@ -71,7 +71,7 @@ public struct DownloadAdmitter {
     let known = try ledger?.read { try $0.standing(of: file, in: batch, nowMs: nowMs) } ?? .new
     if known == .queued { return known }
     if hasItsDigest(entry) { return .unchanged }
-    // What we fetched, and would not replace.
+    // Fetched by us, and not to be replaced.
     return known == .changed && !overwrites && folder.holds(entry.path) ? .unchanged : known
   }
 
@@ -87,12 +87,12 @@ public struct DownloadAdmitter {
 
   private func download(_ entry: DownloadEntry) -> NewDownload {
     var file = NewDownload(path: folder.path(of: entry.path), key: entry.url.key, expected: entry.expected)
-    // A command gives one URL for a file.
+    // A command supplies a single URL for a file.
     if batches[entry.url.origin]?.settings.download?.urlCommand.isEmpty == false { file.expected.mirrors = [] }
     return file
   }
 
-  /// The file is there and has the digest that it is to have. A size proves nothing.
+  /// The file exists and has the expected digest. An equal size proves nothing.
   private func hasItsDigest(_ entry: DownloadEntry) -> Bool {
     guard let digest = entry.expected.strongestDigest,
       let file = try? SourceFile(path: folder.path(of: entry.path)),

@@ -1,10 +1,10 @@
 public import TransferModel
 public import TransferProtocols
 
-/// One file to fetch, as an argument, a list or a manifest names it.
+/// One file to fetch, from an argument, a list or a manifest.
 public struct DownloadEntry: Sendable, Hashable {
   public var url: DownloadURL
-  /// Where it goes, relative to the target folder.
+  /// Its path relative to the target folder.
   public var path: NameBytes
   public var expected: ExpectedContent
 
@@ -12,14 +12,14 @@ public struct DownloadEntry: Sendable, Hashable {
     (self.url, self.path, self.expected) = (url, path, expected)
   }
 
-  /// The file that a URL alone names, under its own name; with a base, under its path below that.
+  /// The file of a plain URL, named after its last component; with a base, under its path below that.
   /// - Throws: `.usage` for a name that no file here can have.
   public init(_ url: DownloadURL, base: DownloadURL?, expected: ExpectedContent = ExpectedContent())
     throws(TransferError)
   {
     self.init(url: url, path: base.flatMap(url.path(below:)) ?? url.name, expected: expected)
     let (path, isFolder) = (self.path, url.isFolder)
-    // Of a folder what lies below it goes there.
+    // The contents of a folder are stored below this path.
     let checked = isFolder && path.bytes.last == 0x2F ? NameBytes(Array(path.bytes.dropLast())) : path
     if isFolder, path.isEmpty { return }
     let slash = url.hasEncodedSlash ? "and a file name here cannot contain the encoded slash" : nil
@@ -30,7 +30,7 @@ public struct DownloadEntry: Sendable, Hashable {
     }
   }
 
-  /// Why nothing here can have this relative path; nil when something can.
+  /// Why this relative path is not possible locally; nil if it is.
   static func fault(in path: NameBytes) -> String? {
     if path.bytes.contains(0) { return "and no name here can hold a NUL byte" }
     if path.bytes.count > 4_095 { return "and no path here can have \(path.bytes.count) bytes" }

@@ -8,9 +8,9 @@ public import TransferProtocols
   import Darwin
 #endif
 
-/// Keeps the files that are to be fetched on disk until it is known that all of them can be: nothing may be recorded of
-/// a list whose last line is wrong, and a million files do not belong into memory. The file has no name and goes with
-/// the process.
+/// Keeps the files to be fetched on disk until all of them are known to be valid: nothing may be recorded of a list
+/// with an invalid last line, and a million files must not be kept in memory. The spool file is anonymous and
+/// disappears with the process.
 public final class DownloadSpool {
   private struct Record {
     var path: UInt32 = 0
@@ -20,7 +20,7 @@ public final class DownloadSpool {
     var origin: UInt32 = 0
   }
 
-  /// Servers that files come from, in the order in which they were first named.
+  /// Servers of the files, in order of first appearance.
   public private(set) var origins: [DownloadOrigin] = []
   public private(set) var count = 0
   private var numbers: [DownloadOrigin: UInt32] = [:]
@@ -30,15 +30,15 @@ public final class DownloadSpool {
   private let asksForCase: () -> Bool
   private lazy var ignoresCase = asksForCase()
   private var offset: UInt64 = 0
-  /// Offsets of what came before, with the same URL and path.
+  /// Offsets of entries that repeat an earlier URL and path.
   private var repeats: Set<UInt64> = []
   private var lastFolder: [UInt8] = []
 
-  /// In the offset of a mark: it stands for a folder of the path.
+  /// Flag in the offset of a mark: the mark is for a parent folder of the path.
   private static let isFolder: UInt64 = 1 << 63
 
-  /// - Parameter ignoresCase: Names that differ only in case are the same file in the target folder. Called once, when
-  ///   there are such names: finding it out may write something there.
+  /// - Parameter ignoresCase: whether names that differ only in case are the same file in the target folder. Called at
+  ///   most once, if there are such names, because the test may create a file there.
   public init(ignoresCase: @escaping () -> Bool) throws(TransferError) {
     asksForCase = ignoresCase
     places = try KeyLog()
@@ -105,7 +105,7 @@ public final class DownloadSpool {
     return Self.folded(path).starts(with: Self.folded(folder) + [0x2F]) && ignoresCase
   }
 
-  /// - Throws: `.usage` for two sources of one file, and for a file that others want as a folder.
+  /// - Throws: `.usage` for two sources of one file, and for a file that others need as a folder.
   public func check() throws(TransferError) {
     guard fflush(file) == 0 else { throw Spooling.failure(errno) }
     try checkURLs()
@@ -120,7 +120,7 @@ public final class DownloadSpool {
     }
   }
 
-  /// A ledger has one row for a URL in a folder.
+  /// A ledger has only one row for each URL in a folder.
   private func checkURLs() throws(TransferError) {
     try urls.forEachGroup { group throws(TransferError) in
       var known: [DownloadEntry] = []
@@ -134,7 +134,7 @@ public final class DownloadSpool {
     }
   }
 
-  /// The files of a group, each URL once; those of equal hash and different names stay.
+  /// The files of a group, each URL once; different names with equal hashes are kept.
   private func distinct(_ group: ArraySlice<KeyLog.Mark>) throws(TransferError) -> [DownloadEntry] {
     var known: [DownloadEntry] = []
     for mark in group where mark.offset & Self.isFolder == 0 {
@@ -163,7 +163,7 @@ public final class DownloadSpool {
 
   // MARK: - Reading
 
-  /// Gives all of them once, a page at a time, in the order in which they came. `body` uses nothing else of the spool.
+  /// Passes all entries once, a page at a time, in their original order. `body` must not use the spool otherwise.
   /// - Returns: how many came again.
   public func replay(
     pageSize: Int = 2_000, _ body: ([DownloadEntry]) throws(TransferError) -> Void

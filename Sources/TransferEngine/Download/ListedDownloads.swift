@@ -8,14 +8,14 @@ public import TransferProtocols
   import Darwin
 #endif
 
-/// Reads the files that a list names: URLs and paths, or a manifest that somebody published. Blocking; memory for a
-/// block of it, but for Metalink and bags, which are bounded.
+/// Reads the files in a list: URLs and paths, or a published manifest. Blocking; needs memory for one block, except for
+/// Metalink and bags, whose size is limited.
 public struct ListedDownloads {
   /// nil for standard input.
   let path: NameBytes?
-  /// nil finds out.
+  /// nil detects it.
   let format: ManifestFormat?
-  /// What relative paths are below.
+  /// The base URL of relative paths.
   let base: DownloadURL?
   let notice: @Sendable (Notice) -> Void
 
@@ -27,12 +27,12 @@ public struct ListedDownloads {
 
   private var name: NameBytes { path ?? NameBytes("standard input") }
 
-  /// - Throws: `.noSource` when it cannot be read; `.badList` with the line that is wrong; what `body` throws.
+  /// - Throws: `.noSource` if it cannot be read; `.badList` with the invalid line; errors thrown by `body`.
   public func read(_ body: (DownloadEntry) throws(TransferError) -> Void) throws(TransferError) {
     try readManifest { found throws(TransferError) in try body(entry(found)) }
   }
 
-  /// The same as the list has it, before it is known what paths are below.
+  /// The same with the entries as listed, before paths are resolved against a base.
   public func readManifest(_ body: (ManifestEntry) throws(TransferError) -> Void) throws(TransferError) {
     let file = try OpenBlocks(path, name)
     if file.isFolder { return try readBag(body) }
@@ -62,17 +62,17 @@ public struct ListedDownloads {
     case .urls(let urls):
       let url = try DownloadURL(urls[0].text)
       expected.mirrors = mirrors(of: url, urls)
-      // The name of the URL, because the list gives no other one.
+      // The list gives no other name than that of the URL.
       guard found.path == url.name else { return DownloadEntry(url: url, path: found.path, expected: expected) }
       return try DownloadEntry(url, base: base, expected: expected)
     }
   }
 
-  /// Digests of more pieces would make the row of the file too long; the digest of the whole has to do then.
+  /// With more pieces the row of the file would be too long; then only the digest of the whole file is used.
   private static let mostPieces = 65_536
   private static let mostMirrors = 31
 
-  /// The other URLs of a file, of web servers. Objects of buckets have one place.
+  /// The other URLs of a file, on web servers. Objects of buckets have no mirrors.
   private func mirrors(of url: DownloadURL, _ urls: [ManifestURL]) -> [String] {
     guard case .web = url.origin else { return [] }
     let others = urls.dropFirst().map(\.text).filter { text in
@@ -105,7 +105,7 @@ public struct ListedDownloads {
   }
 }
 
-/// A file that is read from its beginning to its end.
+/// A file that is read sequentially.
 private final class OpenBlocks {
   private static let size = 256 << 10
 

@@ -9,15 +9,15 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// A page of a listing, while it is looked at what of it is here already and what can never be. The protocol knows
-/// nothing of that, and the transaction that records the page is to wait for no disk.
+/// A page of a listing while a preparing thread checks which of its files exist locally and which have impossible
+/// names. The protocol cannot know that, and the transaction that records the page must not wait for a disk.
 struct ListedPages: Sendable {
   let request: RequestNumbers.Number
   let meaning: Interpretation
   let reply: TransferReply
   private let page: ListedPage
   private let listing: FileID
-  /// Where what is listed goes.
+  /// The local path of the listed folder.
   private let base: NameBytes
   private let settings: DownloadSettings
   private let receiving: any BodiesInAnswers
@@ -61,7 +61,8 @@ struct ListedPages: Sendable {
     return isSame && Int64(status.size) == fetched.size ? .unchanged : .wanted
   }
 
-  /// Of names that the folder takes for one, only the first is fetched: they may be found in one page only.
+  /// Of names that the target folder cannot distinguish, only the first is fetched. Such names are detected within one
+  /// page only.
   private func refuseSameNames(_ objects: inout [ListedObject]) {
     var first: [String: NameBytes] = [:]
     var ignoresCase: Bool?

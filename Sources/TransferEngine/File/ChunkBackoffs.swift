@@ -1,8 +1,8 @@
-/// The chunks of a file in work that back off, and when each may be sent again. A value; times are milliseconds since
-/// 1970 of the run's own clock.
+/// The chunks of an active file that are backing off, and when each may be sent again. A value; times are milliseconds
+/// since 1970 by the run's own clock.
 struct ChunkBackoffs: Sendable {
-  /// Chunks that were not tried before wait until one of so many that failed has succeeded: a server that refuses them
-  /// all is not asked about each.
+  /// When this many chunks have failed, untried chunks wait until one of the failed ones succeeds, so that a server
+  /// that refuses all of them does not get a request for each.
   static let mostFailing = 4
 
   private var untilMs: [Int64]
@@ -15,7 +15,7 @@ struct ChunkBackoffs: Sendable {
   /// When the first of them may be sent again; nil for none.
   var firstMs: Int64? { untilMs.min() }
 
-  /// When the first of those that still wait may be sent again; nil for none.
+  /// When the first of those that are not due yet may be sent again; nil for none.
   func nextMs(after nowMs: Int64) -> Int64? {
     var next: Int64?
     for due in untilMs where due > nowMs { next = min(next ?? .max, due) }
@@ -31,7 +31,7 @@ struct ChunkBackoffs: Sendable {
     untilMs += Array(repeating: ms, count: max(0, count))
   }
 
-  /// So many chunks begin: those that are due are taken first; the others keep their place among what fails.
+  /// `count` chunks begin: due ones are removed first; the others keep their place among the failed ones.
   mutating func begin(_ count: Int, nowMs: Int64) {
     var left = count
     untilMs.removeAll { until in
@@ -41,7 +41,7 @@ struct ChunkBackoffs: Sendable {
     }
   }
 
-  /// So many of them turned out to be stored.
+  /// `count` of them turned out to be stored.
   mutating func drop(_ count: Int) { untilMs.removeLast(min(count, untilMs.count)) }
 
   mutating func removeAll() { untilMs = [] }

@@ -5,7 +5,7 @@ import TransferProtocols
 /// A change to the rows of one file, as the file machine decides it; each is one named transition of the ledger.
 enum FileChange: Sendable, Hashable {
   case storeChunk(ChunkID, AttemptID, PartReceipt)
-  /// A question about the chunk found that it is there.
+  /// A query found that the server has the chunk.
   case findChunk(ChunkID, AttemptID, PartReceipt)
   case retryChunk(ChunkID, AttemptID, notBeforeMs: Int64)
   case returnChunk(ChunkID, AttemptID)
@@ -14,54 +14,54 @@ enum FileChange: Sendable, Hashable {
   case advanceChunk(ChunkID, AttemptID, acked: Int64)
   case prepareChunk(ChunkID, AttemptID, remote: [String: String])
   case probeChunk(ChunkID, AttemptID, acked: Int64)
-  /// What shows later whether it is there although its answer was lost.
+  /// How a later query can recognise the chunk although its answer was lost.
   case doubtChunk(ChunkID, AttemptID, remote: [String: String])
-  /// What of a chunk that came is not what it is to be.
+  /// Which pieces of a received chunk are wrong.
   case noteChunk(ChunkID, AttemptID, remote: [String: String])
   case disownChunks([Int])
-  /// The answer to the first request for a download: its size, how it is cut, and the bytes that came.
+  /// The answer to the first request of a download: its size, the layout, and the received bytes.
   case storeBeginning(AttemptID, FileBeginning, plan: ChunkLayout?)
-  /// Chunks in doubt that a listing proved to be there.
+  /// Uncertain chunks that a listing proved to be stored.
   case adoptChunks(AttemptID, [PartReceipt])
-  /// The server holds so many bytes of the file, and what is between and above follows from that.
+  /// The server has this many bytes of the file; the state of all chunks follows from it.
   case alignChunks(AttemptID, offset: Int64)
-  /// A `verify` showed that the whole file is there although the answer to its body was lost.
+  /// A `verify` showed that the server has the whole file although the answer to its body was lost.
   case confirmChunks(AttemptID, Confirmation, etag: String)
   case resetChunks
-  /// Shorter chunks, of a file of which nothing is stored.
+  /// Divides a file of which nothing is stored into shorter chunks.
   case recut(ChunkLayout)
   case openSession(remoteID: String, expiresAtMs: Int64?, notes: [String: String]? = nil)
-  /// The attempt began as unrepeatable, and opened its session: from now on the server can be asked about it.
+  /// The attempt began as unrepeatable, and opened its session: from now on its result can be queried.
   case askAbout(AttemptID)
-  /// A session whose name is ours begins open.
+  /// A session whose name we chose ourselves begins as open.
   case beginOwnSession(remoteID: String, notes: [String: String])
   case noteSession([String: String])
-  /// Of a download: what came is of no use, and all of it is asked for again, with what is remembered.
+  /// Of a download: the received data is useless; everything is requested again, with these notes.
   case renewSession([String: String])
-  /// What is left of it at the server is to be ended there.
+  /// The remains of the session are to be aborted on the server.
   case giveUpSession
   case endSession(SessionState)
   case startFinishing
-  /// Of a download: which file takes its bytes until all of them are there.
+  /// Of a download: the identity of its partial file.
   case notePartialFile(SourceIdentity)
-  /// Of a download: these chunks were in the local file, and need not be fetched.
+  /// Of a download: the local file had these chunks, which need not be fetched.
   case reuseChunks([PartReceipt])
   /// The local file of a download has its name.
   case notePlaced(SourceIdentity)
-  /// Its source has another ctime or device, and the same content.
+  /// Its source has another ctime or device, but the same content.
   case sight(SourceIdentity)
   case resumeSending
   case complete(FileReceipt)
   /// A page of a listing: its files.
   case admitListed(ListedFiles)
-  /// The files that it named stand for the listing.
+  /// The listing is complete and superseded by its files.
   case endListing(String)
   case requeue(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
   case fail(ErrorCode, String, keepsSession: Bool)
   case unknown(ErrorCode, String)
   case supersede(SourceIdentity, notBeforeMs: Int64?)
 
-  /// After this the engine has nothing more to do with the file.
+  /// The engine is finished with the file after this change.
   var isRelease: Bool {
     switch self {
     case .complete, .requeue, .fail, .unknown, .supersede, .endListing: true
@@ -76,7 +76,7 @@ enum FileChange: Sendable, Hashable {
     }
   }
 
-  /// A chunk is done by the attempt that ends; its digest is recorded with it.
+  /// The ending attempt stores a chunk; its digest is recorded with it.
   var storesChunk: Bool { if case .storeChunk = self { true } else { false } }
 
   /// The size of the file is known from now on.
@@ -84,7 +84,7 @@ enum FileChange: Sendable, Hashable {
 }
 
 extension FileChange {
-  /// What the server acknowledged of the file is of no use any more.
+  /// The bytes that the server acknowledged become useless.
   var throwsAway: Bool {
     switch self {
     case .resetChunks, .renewSession, .supersede: true
@@ -93,21 +93,21 @@ extension FileChange {
   }
 }
 
-/// What is to be opened in the ledger before a request may be sent.
+/// What must be recorded in the ledger before a request may be sent.
 enum Begin: Sendable, Hashable {
   case chunks(limit: Int)
-  /// The first chunk, with a session that its request opens.
+  /// The first chunk, whose request also opens the session.
   case chunkThatOpensSession
   case control(StepRequest)
-  /// The local file of a download is moved to its name, at this absolute path where its server gives it one.
+  /// The local file of a download is renamed to its final name, or to this absolute path if the server supplied a name.
   case placing(FileProof, named: NameBytes?)
-  /// What the local file of a download still has of the version is taken from it; when that is all, this is the proof.
+  /// Intact data is taken from the existing local file of a download; if that is all of it, this is the proof.
   case reusing(FileProof)
-  /// What is asked about a request while its answer is awaited.
+  /// A query about a request that is still waiting for its answer.
   case question(StepRequest, beside: Scheduler.JobID)
 }
 
-/// All that happens to one file in one transaction: the end of an attempt, its consequences, the beginning of the next.
+/// All changes of one file in one transaction: the end of an attempt, its consequences, the beginning of the next.
 struct FileUnit: Sendable {
   var file: FileID
   var session: SessionID?
@@ -117,12 +117,12 @@ struct FileUnit: Sendable {
   var ended: EndedAttempt?
   var changes: [FileChange] = []
   var begin: Begin?
-  /// May what begins be repeated without harm?
+  /// Whether the request that begins may be repeated safely.
   var isRepeatable = true
   var opening = ChunkOpening.none
-  /// The copy that was sent, which is of no use once the file is done.
+  /// The staged copy that was sent, which is no longer needed when the file is done.
   var staged: String?
-  /// The receipts of all chunks are wanted back.
+  /// The transaction returns the receipts of all chunks.
   var wantsParts = false
 
   var isEmpty: Bool { plan == nil && ended == nil && changes.isEmpty && begin == nil && !wantsParts }
@@ -138,34 +138,34 @@ struct EndedAttempt: Sendable {
   var result: AttemptResult
 }
 
-/// What the transaction of a ``FileUnit`` gave back; durable when the engine sees it.
+/// The result of the transaction of a ``FileUnit``; durable when the engine receives it.
 struct Begun: Sendable {
   var file: FileID
   var chunks: [ClaimedChunk] = []
   var control: (step: StepRequest, attempt: AttemptID)?
-  /// The local file is moved to its name now, and is complete then.
+  /// The local file is to be renamed now, and is complete then.
   var placing: FileProof?
-  /// The path that its server's name for it leads to; nil for the one that it had.
+  /// The path from the name that the server supplied; nil for the recorded path.
   var placedAt: NameBytes?
-  /// Another file of the ledger has that.
+  /// Another file of the ledger that already has this path.
   var nameTakenBy: FileID?
-  /// What the local file still has is taken from it now.
+  /// Intact data is to be taken from the local file now.
   var reusing: FileProof?
-  /// The request that it asks about.
+  /// The request that the query is about.
   var beside: Scheduler.JobID?
   var session: ClaimedSession?
   var parts: [PartReceipt]?
   var doubts: [ChunkDoubt]?
-  /// Chunks that were taken for done and are pending again.
+  /// Chunks that were recorded as done and are pending again.
   var disownedChunks = 0
-  /// The copy of a file that is done.
+  /// The staged copy of a file that became done.
   var unstaged: String?
-  /// Files that a listing named, which can be claimed now.
+  /// Files from a listing that can be claimed now.
   var admitted = 0
-  /// The generation that took the place of a changed source.
+  /// The generation that superseded a changed source.
   var successor: FileID?
-  /// Bytes that requests of this run had sent, and that a question found at the server.
+  /// Bytes sent by requests of this run that a query found on the server.
   var creditedBytes: Int64 = 0
-  /// Bytes that requests of this run got acknowledged of what was superseded.
+  /// Acknowledged bytes of this run that belong to superseded content.
   var uselessBytes: Int64 = 0
 }

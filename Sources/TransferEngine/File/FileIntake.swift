@@ -2,7 +2,7 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Brings files from the ledger into work, as many as there is room for. Used by the engine's thread.
+/// Turns claimed files into active ones, as far as there is capacity. Used by the engine's thread.
 final class FileIntake {
   private let engine: Engine
   private let stop: RunStop
@@ -21,7 +21,7 @@ final class FileIntake {
     (self.batches, self.room, self.commits, self.files) = (batches, room, commits, files)
   }
 
-  /// There is room for more files.
+  /// There is capacity for more files.
   var mayClaim: Bool {
     engine.configuration.claimsFiles && !claims.isClaiming && files.count < 2 * room.mostFiles
   }

@@ -3,8 +3,8 @@ import TransferModel
 import TransferProtocols
 
 extension FileMachine {
-  /// An attempt ended and the protocol said what its answer means. Returns the changes that go with the end of the
-  /// attempt; ``advance(_:chunkLimit:nowMs:)`` says what follows.
+  /// An attempt ended and the protocol interpreted its answer. Returns the changes that belong to the end of the
+  /// attempt; ``advance(_:chunkLimit:nowMs:)`` determines the next step.
   mutating func concluded(_ job: JobStep, _ meaning: Interpretation, _ retry: RetryDecision) -> [FileChange] {
     close(job)
     let update = facts.apply(meaning, to: job.step, abilities)
@@ -12,8 +12,8 @@ extension FileMachine {
     return update.changes.flatMap { changes(job, $0, retry) }
   }
 
-  /// An interim answer named the session while its request goes on. What the request has become decides from now on,
-  /// not what it was when it began: a crash finds an open session that can be asked.
+  /// An interim answer named the session while its request is still running. From now on the request is treated as what
+  /// it has become, not as what it was at its start: after a crash there is an open session that can be queried.
   mutating func heard(_ job: JobStep, _ session: OpenedSession, _ proto: ProtocolInUse) -> [FileChange] {
     guard !facts.name(session).isEmpty else { return [] }
     let opened = FileChange.openSession(remoteID: session.remoteID, expiresAtMs: session.expiresAtMs)
@@ -24,15 +24,15 @@ extension FileMachine {
     return [opened, .askAbout(job.attempt)]
   }
 
-  /// Bytes that the server had before and lost do not count as progress, here as in the ledger: otherwise a file whose
-  /// server loses them again and again would be retried for ever.
+  /// Bytes that the server lost and gets again do not count as progress, here as in the ledger: otherwise a file whose
+  /// server loses them repeatedly would be retried for ever.
   private mutating func count(_ update: FactsUpdate) {
     guard update.isNew, update.gained > 0 else { return }
     let size = facts.layout.size
     if BodyProgress.forgives(update.gained, ofFile: size) || bytesStored == size { failures = 0 }
   }
 
-  /// The rows that a change of the facts concerns.
+  /// The changes of rows that correspond to a change of the facts.
   private mutating func changes(_ job: JobStep, _ change: FactsUpdate.Change, _ retry: RetryDecision) -> [FileChange] {
     switch change {
     case .openSession(let session, let notes):
@@ -82,7 +82,7 @@ extension FileMachine {
     return [isSent ? .storeChunk(chunk, job.attempt, part) : .findChunk(chunk, job.attempt, part)]
   }
 
-  /// A page is progress, however often the one before it failed.
+  /// A page counts as progress, however often the previous one failed.
   private mutating func listed(_ job: JobStep, _ page: ListedPage) -> [FileChange] {
     (failures, repairsInARow) = (0, 0)
     let admit = FileChange.admitListed(ListedFiles(page, below: claimed.path))
@@ -92,7 +92,7 @@ extension FileMachine {
     return [admit, .endSession(.completed), .endListing("\(page.found) listed\(skipped)")]
   }
 
-  /// The file is there, by the body of a request or by the last step.
+  /// The server has the whole file, by the body of a request or by the last step.
   private mutating func completed(_ job: JobStep, _ proof: FileProof) -> [FileChange] {
     release()
     return (sessionEnd(job, proof).map { [$0] } ?? []) + [.complete(receipt(proof))]
@@ -102,7 +102,7 @@ extension FileMachine {
     guard sessionID != nil else { return nil }
     // A session whose create call was never answered cannot have been completed by us.
     let isUnnamed = facts.session?.remoteID == nil
-    // By the body of a request: nothing is left to be looked for.
+    // Completed by the body of a request: there is no session to query.
     guard job.chunk == nil else { return isUnnamed ? .endSession(.gone) : nil }
     if abilities.leavesUploads && proof.confirmation != .none { return .giveUpSession }
     return .endSession(isUnnamed ? .gone : .completed)
@@ -120,7 +120,7 @@ extension FileMachine {
     return [.advanceChunk(chunk, job.attempt, acked: acked)]
   }
 
-  /// A failure when the server took next to nothing of a body; nil when it took more, or all.
+  /// A failure if the server stored almost nothing of a body; nil if it stored more, or all of it.
   static func tinyProgress(_ job: JobStep, to acked: Int64) -> Failure? {
     guard let chunk = job.step.chunk, BodyProgress.isTiny(acked - chunk.acked, of: chunk.body.length) else {
       return nil
@@ -130,7 +130,7 @@ extension FileMachine {
       .protoBadReply, "the server took \(taken) of \(chunk.body.length) bytes and answered that all was well")
   }
 
-  /// How many of them the ledger had taken for done comes with the commit.
+  /// The commit returns how many of them the ledger had recorded as done.
   private mutating func disowned(_ seqs: [Int]) -> [FileChange] {
     defer { isFinishing = false }
     holdForDisowning()

@@ -32,10 +32,10 @@ extension FileMachine {
     }
   }
 
-  /// What ``failed(_:_:_:_:)`` will make of the failure, as the outcome of the attempt row.
+  /// The outcome of the attempt row for a failure that ``failed(_:_:_:_:)`` will handle.
   static func outcome(_ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision) -> AttemptOutcome {
     if failure.code == .sourceChanged, remedy != .elsewhere { return .fatal }
-    // Nothing went wrong; the request goes on elsewhere, or never began.
+    // Not an error: the request continues at another place, or never began.
     if remedy == .elsewhere && failure.code == .httpRedirect || failure.code == .authNeedsURL { return .interrupted }
     switch remedy {
     case .permanent: return .fatal
@@ -51,7 +51,7 @@ extension FileMachine {
   }
 
   private mutating func retried(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
-    // Of a download that has nothing there is only an empty partial file; a listing has its page.
+    // A download without data has only an empty partial file; a listing has its page.
     let holdsSomething = claimed.direction == .upload || claimed.key.isFolder || bytesStored > 0
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: holdsSomething) }
     if let shorter = retry.shorterLayout {
@@ -76,11 +76,11 @@ extension FileMachine {
   private mutating func sessionGone(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: false) }
     let isUseless = failure.code == .protoOffset
-    // That nothing of a body was kept is the answer to why it failed, and that failure has been counted. Not so when
-    // every body was taken.
+    // The server kept nothing of a body because that body failed, which has been counted already. This does not hold if
+    // every body was accepted.
     let isCounted = isUseless && failures > 0 && !facts.isAllStored
     end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: !isCounted))
-    // What is shown to be useless is still there, and nobody is completing it.
+    // A session known to be useless still exists, and no request is completing it.
     lostSession = isUseless ? .useless : facts.mayBeCompleting(after: failure, failures: failures) ? nil : .gone
     return returned(job)
   }
@@ -96,7 +96,7 @@ extension FileMachine {
 }
 
 extension ErrorCode {
-  /// The reason is not in what the server holds: when it is out of the way, `retry` goes on from there.
+  /// The cause is unrelated to the data on the server: `retry` can continue once it is removed.
   fileprivate var leavesUploadIntact: Bool {
     switch self {
     case .sourceMissing, .sourceDenied, .sourceIO, .http507: true

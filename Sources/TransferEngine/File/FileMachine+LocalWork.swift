@@ -2,12 +2,11 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What came of the work on the local file of a download, which no request is part of.
+/// Results of work on the local file of a download, which involves no request.
 extension FileMachine {
-  /// It stands under its name, as `Placing` says, or cannot. Returns the changes that go with it.
-  /// - Parameters:
-  ///   - retryMs: when it may be tried again, in milliseconds since 1970 UTC, if it has to be fetched anew.
-  ///   - renewal: what its next session remembers, where other places may have the right content.
+  /// The file was renamed, or could not be (see `Placing`). Returns the changes for it.
+  /// - Parameters: - retryMs: when it may be tried again, in milliseconds since 1970 UTC, if it has to be fetched
+  ///   again. - renewal: the notes of its next session, if other places may have the right content.
   mutating func placed(
     _ result: Result<SourceIdentity?, Failure>, _ proof: FileProof, retryMs: Int64,
     renewal: [String: String]? = nil
@@ -24,13 +23,13 @@ extension FileMachine {
     }
   }
 
-  /// What came is not the file: all of it is asked for again elsewhere.
+  /// The received data is wrong: everything is requested again from another place.
   mutating func renewed(_ notes: [String: String], _ failure: Failure) -> [FileChange] {
     end(.requeue(notBeforeMs: nil, failure.code, isFailure: false))
     return (isFinishing ? [.resumeSending] : []) + [.renewSession(notes)]
   }
 
-  /// What it still has of the version that its server has. When that is all of it, it is done, and stays as it is.
+  /// Records the intact data of the version on the server. If that is all of it, the file is done and stays as it is.
   mutating func reused(_ result: Result<Reused, Failure>, _ proof: FileProof, retryMs: Int64) -> [FileChange] {
     endLocalWork()
     switch result {
@@ -54,13 +53,13 @@ extension FileMachine {
 
   private mutating func failedLocally(_ failure: Failure, retryMs: Int64) {
     switch failure {
-    // Whatever takes it away may do so again: as after any failure, the file waits.
+    // Whatever removed it may do so again: the file waits, as after any failure.
     case Placing.partialIsGone:
       lostSession = .gone
       end(.requeue(notBeforeMs: retryMs, failure.code, isFailure: true))
     case _ where failure.code == .engineInterrupted: end(.requeue(notBeforeMs: nil, nil, isFailure: false))
     case _ where failure.code == .integrityMismatch: end(.fail(failure, keepsSession: false))
-    // What came is kept for a retry, when the name is free or the disk has room.
+    // The received data is kept for a retry, when the name is free or the disk has space.
     default: end(.fail(failure, keepsSession: true))
     }
   }

@@ -2,15 +2,15 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// One claimed file on its way: a value that turns facts (an attempt ended, a step was begun) into changes of rows and
-/// the next step. It does no I/O and reads no clock.
+/// One claimed file: a value that turns events (an attempt ended, a step was begun) into changes of rows and the next
+/// step. It does no I/O and reads no clock.
 ///
-/// Two values say where it stands: its ``FilePhase`` (working, held by a commit, ending, released) and its
-/// ``OpenRequests`` (chunks side by side, or one control step).
+/// Its state consists of two values: its ``FilePhase`` (working, held by a commit, ending, released) and its
+/// ``OpenRequests`` (parallel chunks, or one control step).
 struct FileMachine: Sendable {
   let claimed: ClaimedFile
   let location: String
-  /// What the protocol can do for this file, as far as is known.
+  /// The abilities of the protocol for this file, as far as known.
   private(set) var abilities: ProtocolAbilities
   var facts: TransferFacts
   var sessionID: SessionID?
@@ -25,22 +25,22 @@ struct FileMachine: Sendable {
   /// Its row is `finishing`.
   var isFinishing = false
   var lostSession: LostSession?
-  /// It leaves the engine to be cut anew, if by then no whole chunk is stored.
+  /// The layout for a file that is released to be divided again, provided that no whole chunk is stored by then.
   var shorterLayout: ChunkLayout?
-  /// Attempts in a row that moved nothing, as far as is known here.
+  /// Consecutive attempts without progress, as far as is known here.
   var failures: Int
   /// Consecutive repairs without a stored chunk.
   var repairsInARow = 0
-  /// Consecutive askings for chunks that the ledger could not answer.
+  /// Consecutive requests for chunks for which the ledger had none.
   var emptyBegins = 0
   private static let emptyBeginLimit = 100
 
-  /// What a commit brings decides how it goes on.
+  /// It waits for the result of a commit, or of local work, before it continues.
   var isHeld: Bool { if case .held = phase { true } else { false } }
   var isReleased: Bool { phase == .released }
-  /// Neither a control step nor a commit is waited for, and it is not to end.
+  /// It waits for neither a control step nor a commit, and is not ending.
   var mayBeginChunks: Bool { phase == .working && requests != .control }
-  /// Why it is to leave the engine; nil while it works, and once it has left.
+  /// Why it is to be released; nil while it works, and after it was released.
   var ending: FileEnding? { phase.ending }
 
   init(claimed: ClaimedFile, layout: ChunkLayout, location: String, abilities: ProtocolAbilities) {
@@ -63,22 +63,22 @@ struct FileMachine: Sendable {
     failures = claimed.failures
   }
 
-  /// Requests with an open attempt, and those asked of the ledger.
+  /// Requests with an open attempt, and those requested from the ledger.
   var openCount: Int { requests.count }
   var isWhole: Bool { facts.layout.count == 1 }
-  /// No chunk is, but for the last, which is shorter than others.
+  /// No chunk is stored, except perhaps the shorter last one.
   var isHardlyStored: Bool { bytesStored < facts.layout.chunkSize }
-  /// Chunks that could be sent if the backoff of all of them were over.
+  /// Chunks that could be sent if no backoff applied.
   var unsentCount: Int { facts.layout.count - doneCount - chunkCount }
-  /// Chunks that are open or asked for.
+  /// Chunks that are open or requested from the ledger.
   private var chunkCount: Int { requests == .control ? 0 : requests.count }
-  /// Holds a session at the server, or will.
+  /// It has or will have a session on the server.
   var needsSession: Bool { facts.layout.count > 1 }
 
   // MARK: - Beginning
 
-  /// The unit that begins what comes next, or ends the file; nil when there is nothing to do now.
-  /// `chunkLimit` bounds how many chunks begin; 0 holds them back.
+  /// The unit that begins the next step, or ends the file; nil when there is nothing to do now. `chunkLimit` limits how
+  /// many chunks begin; 0 begins none.
   mutating func advance(
     _ proto: ProtocolInUse, chunkLimit: Int, nowMs: Int64
   ) -> FileUnit? {
@@ -87,7 +87,7 @@ struct FileMachine: Sendable {
     abilities = proto.abilities(facts)
     unit.isRepeatable = abilities.repeatable
     unit.opening = abilities.chunkOpening
-    // An empty file has one layout, whatever the server says.
+    // An empty file always has the same layout.
     let isEmpty = facts.file.size == 0 && claimed.direction == .upload
     if !facts.isPlanned && (!proto.plansLate || isEmpty) { plan(facts.layout, into: &unit) }
     continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs)
@@ -153,7 +153,7 @@ struct FileMachine: Sendable {
     }
   }
 
-  /// The path that the server's name for the file leads to; nil where it stays as it is.
+  /// The path from the name that the server supplied; nil if the path does not change.
   private func givenPath(_ proto: ProtocolInUse) -> NameBytes? {
     guard let name = proto.bodiesInAnswers?.givenName(facts) else { return nil }
     let folder = claimed.path.bytes.prefix(through: claimed.path.bytes.lastIndex(of: 0x2F) ?? 0)
@@ -171,7 +171,8 @@ struct FileMachine: Sendable {
     unit.size = layout.size
   }
 
-  /// The layout of a protocol that had to open a session first. False when it cannot be had; the file ends then.
+  /// Determines the layout for a protocol that had to open a session first. False if that is impossible; the file then
+  /// ends.
   private mutating func planLate(_ proto: ProtocolInUse, into unit: inout FileUnit) -> Bool {
     guard !facts.isPlanned else { return true }
     do throws(TransferError) {
@@ -183,7 +184,7 @@ struct FileMachine: Sendable {
     }
   }
 
-  /// It counts as a failure, so that a server whose sessions expire at once does not keep us busy for ever.
+  /// This counts as a failure, so that a server whose sessions expire at once does not keep us busy for ever.
   private mutating func dropSession(_ failure: Failure, nowMs: Int64) {
     lostSession = .gone
     guard failures < Self.dropLimit else { return end(.fail(failure, keepsSession: false)) }
@@ -202,7 +203,7 @@ struct FileMachine: Sendable {
     guard count > 0 else { return }
     backoffs.begin(count, nowMs: nowMs)
     requests.ask(count)
-    // What the answer to the last one says of the whole can be compared then.
+    // Then the proof in the answer to the last chunk can be compared.
     unit.wantsParts = abilities.needsParts && doneCount > 0 && doneCount == facts.layout.count - 1
     unit.begin = .chunks(limit: count)
   }
@@ -221,7 +222,7 @@ struct FileMachine: Sendable {
     unit.changes.append(.startFinishing)
   }
 
-  /// The transaction of a unit is durable: what it began may be sent.
+  /// The transaction of a unit is durable: its requests may be sent.
   mutating func begun(_ begun: Begun, asked: Int, nowMs: Int64) {
     requests.began(begun.chunks.count, ofAsked: asked)
     emptyBegins = asked > 0 && begun.chunks.isEmpty ? emptyBegins + 1 : 0
@@ -229,7 +230,7 @@ struct FileMachine: Sendable {
       end(
         .fail(Failure(.engineBug, "the ledger has no chunk to send although the file is not done"), keepsSession: true))
     }
-    // Fewer than asked: the ledger's clock was behind ours for a backoff that just ended.
+    // Fewer than requested: the ledger's clock was behind ours when a backoff ended.
     backoffs.add(asked - begun.chunks.count, untilMs: nowMs + 20)
     if let session = begun.session {
       sessionID = session.id
@@ -238,7 +239,7 @@ struct FileMachine: Sendable {
     if let parts = begun.parts { facts.parts = parts }
     if let doubts = begun.doubts { facts.doubts = doubts }
     if case .held(.disowning, _) = phase { facts.disowned(begun.disownedChunks) }
-    // That takes longer than a commit.
+    // Local work takes longer than a commit.
     if phase.isAtLocalWork { return }
     phase = phase.unheld
   }
@@ -248,8 +249,8 @@ struct FileMachine: Sendable {
   /// The work on the local file of a download has ended.
   mutating func endLocalWork() { phase = phase.unheld }
 
-  /// Nothing new begins from here on. The first reason stands, but for one: a file that only was to be let go and then
-  /// failed, turned out to be unknown or changed while its last requests ended, has failed, is unknown or has changed.
+  /// No new request begins from now on. The first reason is kept, with one exception: a file that was only to be
+  /// released, but then failed, became unknown or changed while its last requests ended, ends for that reason.
   mutating func end(_ reason: FileEnding) {
     switch ending {
     case nil, .requeue: phase = phase.ending(reason)
@@ -257,7 +258,7 @@ struct FileMachine: Sendable {
     }
   }
 
-  /// Nobody can say what became of a request: whatever else it was to end for.
+  /// The result of a request is unknown; this overrides every other reason to end.
   mutating func endInDoubt(_ failure: Failure) { phase = phase.ending(.unknown(failure)) }
 
   /// An attempt ended.
@@ -268,14 +269,13 @@ struct FileMachine: Sendable {
     }
   }
 
-  /// How many of the missing chunks the ledger had taken for done comes with the commit; nothing can be decided before.
+  /// The commit returns how many of the missing chunks the ledger had recorded as done; nothing can be decided before.
   mutating func holdForDisowning() { phase = phase.held(.disowning) }
 
-  /// The file is there: nothing is left to be done.
+  /// The file is complete: nothing is left to do.
   mutating func release() { phase = .released }
 
-  /// What still runs of the file, once it is to end, is of no use: unlike that of one that was let go (a pause, a
-  /// drain, a deadline).
+  /// Running requests of an ending file are useless, unless it was only released (a pause, a drain, a deadline).
   var othersAreInVain: Bool {
     if lostSession != nil || shorterLayout != nil { return true }
     guard case .requeue(_, _, isFailure: false)? = ending else { return ending != nil }
@@ -285,8 +285,8 @@ struct FileMachine: Sendable {
   private mutating func release(_ ending: FileEnding, into unit: inout FileUnit) {
     phase = .released
     if let lostSession {
-      // The ledger takes nothing from a file that is finishing.
-      // Where chunks have uploads of their own, those that are not gone are ended.
+      // The ledger accepts no changes of a finishing file. If chunks have uploads of their own, those that still exist
+      // are aborted.
       let isLeft = abilities.chunkOpening.prepares || lostSession == .useless
       let end = isLeft ? FileChange.giveUpSession : .endSession(.gone)
       unit.changes += (isFinishing ? [.resumeSending] : []) + [end, .resetChunks]

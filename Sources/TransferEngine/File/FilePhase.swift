@@ -1,24 +1,24 @@
 import TransferModel
 
-/// Where a claimed file stands in the engine.
+/// The phase of a claimed file in the engine.
 enum FilePhase: Sendable, Hashable {
-  /// Goes on with what its protocol says.
+  /// Performs the steps of its protocol.
   case working
-  /// What its last commit brings decides how it goes on; with the reason to end, if there is one by then.
+  /// Waits for the result of its last commit; with the reason to end, if there is one by then.
   case held(Hold, FileEnding?)
-  /// Nothing new begins; it leaves the engine with its last open attempt.
+  /// No new request begins; it is released when its last open attempt ends.
   case ending(FileEnding)
-  /// It has left the engine: its last change is in the unit that said so.
+  /// It was released: its last change is in the unit that released it.
   case released
 
   enum Hold: Sendable, Hashable {
-    /// A probe showed that chunks are missing: how many of them the ledger had taken for done.
+    /// A probe showed that chunks are missing: waits for how many of them the ledger had recorded as done.
     case disowning
-    /// The receipts of all chunks, for a protocol that proves by them.
+    /// Waits for the receipts of all chunks, for a protocol whose proof needs them.
     case parts
-    /// The local file of a download is moved to its name.
+    /// The local file of a download is being renamed to its final name.
     case placing
-    /// What the local file has of the version that is to be fetched is taken from it.
+    /// Intact data of the version to be fetched is being copied from the local file.
     case reusing
   }
 
@@ -30,7 +30,7 @@ enum FilePhase: Sendable, Hashable {
     }
   }
 
-  /// Why the file is to leave the engine.
+  /// Why the file is to be released.
   var ending: FileEnding? {
     switch self {
     case .ending(let ending), .held(_, let ending?): ending
@@ -47,17 +47,17 @@ enum FilePhase: Sendable, Hashable {
     }
   }
 
-  /// The same until a commit has brought what it waits for.
+  /// The same phase, held until a commit has the result.
   func held(_ hold: Hold) -> FilePhase { self == .released ? .released : .held(hold, ending) }
 
-  /// What was waited for is there.
+  /// The phase after the awaited result has arrived.
   var unheld: FilePhase {
     guard case .held(_, let ending) = self else { return self }
     return ending.map(FilePhase.ending) ?? .working
   }
 }
 
-/// Why a file leaves the engine before it is done.
+/// Why a file is released before it is done.
 enum FileEnding: Sendable, Hashable {
   case fail(Failure, keepsSession: Bool)
   case unknown(Failure)
@@ -65,10 +65,10 @@ enum FileEnding: Sendable, Hashable {
   case requeue(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
 }
 
-/// The requests of a file that have an open attempt, or were asked of the ledger: a control step runs alone, chunks run
-/// side by side.
+/// The requests of a file with an open attempt, or requested from the ledger: either one control step, or parallel
+/// chunks.
 enum OpenRequests: Sendable, Hashable {
-  /// Chunks with an open attempt, and chunks asked for but not yet begun.
+  /// Chunks with an open attempt, and chunks requested but not yet begun.
   case chunks(open: Int, asked: Int)
   case control
 
@@ -83,10 +83,10 @@ enum OpenRequests: Sendable, Hashable {
 
   var openChunks: Int { if case .chunks(let open, _) = self { open } else { 0 } }
 
-  /// Asks for chunks. Nothing is asked for while a control step runs.
+  /// Requests chunks. None are requested while a control step runs.
   mutating func ask(_ count: Int) { change { $1 += count } }
 
-  /// Of those that were asked for, so many began.
+  /// `begun` of the requested chunks began.
   mutating func began(_ begun: Int, ofAsked asked: Int) {
     guard begun + asked > 0 else { return }
     change {
@@ -107,10 +107,10 @@ enum OpenRequests: Sendable, Hashable {
   }
 }
 
-/// What became of the session of a file that leaves the engine, where that file cannot go on with it.
+/// The state of the session of a released file, if the file cannot continue it.
 enum LostSession: Sendable, Hashable {
-  /// The server forgot it; its row ends when the file leaves the engine.
+  /// The server no longer knows it; its row ends when the file is released.
   case gone
-  /// It is there and of no use: what is left of it is ended at the server.
+  /// It exists but is useless: its remains are aborted on the server.
   case useless
 }

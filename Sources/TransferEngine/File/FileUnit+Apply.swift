@@ -3,9 +3,9 @@ import TransferModel
 import TransferProtocols
 
 extension FileUnit {
-  /// Performs everything in the unit by the ledger's named transitions, in the order: size, plan, end of the attempt,
-  /// changes, beginning. Throws `.leaseLost` at the first transition that does not apply: somebody else owns the rows
-  /// now.
+  /// Applies the unit with the ledger's named transitions, in this order: size, plan, end of the attempt, changes,
+  /// beginning. Throws `.leaseLost` at the first transition that does not apply, because then another process owns the
+  /// rows.
   func apply(_ tx: LedgerTransaction, run: RunID) throws -> Begun {
     var begun = Begun(file: file)
     if let size { try require(tx.learnSize(file, run, size), "learn the size") }
@@ -34,7 +34,7 @@ extension FileUnit {
     case .control(let step):
       if step == .create { try intendSession(tx, run, &begun) }
       if case .probe = step { begun.doubts = try tx.doubts(of: file) }
-      // Collections on the way are no part of a session, which has one creation.
+      // Creating parent collections is not part of a session, which has a single creating request.
       let isOutside = if case .makeParent = step { true } else { false }
       let attempt = try tx.beginAttempt(
         file, run, step.operation, session: isOutside ? nil : begun.session?.id ?? session, isRepeatable: isRepeatable)

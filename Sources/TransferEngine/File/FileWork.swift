@@ -2,26 +2,26 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// A file in work with its open descriptor.
+/// An active file with its open descriptor.
 ///
-/// An object, because a turn of the loop touches each some ten times: as a value its many parts would be counted each
-/// time.
+/// A class, because an iteration of the loop accesses each about ten times: as a struct its many members would be
+/// retained each time.
 final class FileWork {
   var machine: FileMachine
   var source: SourceFile?
-  /// Of a download: the local file that it becomes.
+  /// Of a download: the local file.
   let target: Target?
   let version: SourceVersion
   /// The identity of the source, or of the partial file, as the ledger knows it.
   var recorded: SourceIdentity
-  /// Of the whole file, as far as the protocol needed them.
+  /// Digests of the whole file that the protocol needed.
   var fileDigests: [DigestAlgorithm: Digest] = [:]
   var jobs: Set<Job.ID> = []
-  /// What a person asked and the engine has begun to do.
+  /// The control request that the engine has begun to apply.
   var wish: Wish?
-  /// Why the ledger refused a change of the file; nothing is done for it any more.
+  /// Why the ledger refused a change of the file; no further work is done for it.
   var refusal: String?
-  /// Chunks at a time.
+  /// Concurrent chunks.
   var concurrency: Concurrency
   let destination: BatchDestination
 
@@ -42,7 +42,7 @@ final class FileWork {
         known: file.identity, overwrites: settings.overwrites, isSparse: settings.isSparse,
         isNamedLater: settings.usesRemoteNames)
     }
-    // What stands there is not looked at where it is not to be replaced.
+    // An existing file is not examined if it is not to be replaced.
     if target?.overwrites != true || target?.isNamedLater == true { machine.facts.past = nil }
     if let settings = destination.refusals.settings.download, !file.key.isFolder,
       let fault = TargetNames.fault(in: file.path, below: settings.folder)
@@ -54,10 +54,10 @@ final class FileWork {
 }
 
 extension FileWork {
-  /// A folder of a server, whose files are recorded as it is listed.
+  /// A remote folder, whose files are recorded as it is listed.
   var isListing: Bool { target != nil && machine.claimed.key.isFolder }
 
-  /// What the answer to a control step brings of the file; nil for nothing.
+  /// The range of the file that the answer to a control step contains; nil for none.
   func beginning(_ step: StepRequest) -> ByteRange? {
     guard target != nil, step == .create else { return nil }
     return destination.resolved.transferProtocol.bodiesInAnswers?.beginning(machine.facts)
@@ -65,7 +65,7 @@ extension FileWork {
 }
 
 extension FileMachine {
-  /// A file as it was claimed, planned when it is not yet. It is to end at once where nothing can be sent of it.
+  /// A claimed file, with a layout planned if it has none. It ends at once if nothing of it can be sent.
   init(_ file: ClaimedFile, _ proto: ProtocolInUse, isLossy: Bool) {
     let (layout, failure) = Self.layout(of: file, proto, isLossy: isLossy)
     self.init(claimed: file, layout: layout, location: proto.location(ofKey: file.key), abilities: proto.abilities)

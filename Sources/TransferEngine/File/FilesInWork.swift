@@ -2,8 +2,8 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// The files in work: what is written of each in one turn of the loop, and what follows when it leaves the engine.
-/// Owner of the ``FileTurns`` and ``SessionSlots``. Used by the engine's thread.
+/// The active files: the changes of each in one iteration of the loop, and the consequences of its release. Owner of
+/// the ``FileTurns`` and ``SessionSlots``. Used by the engine's thread.
 final class FilesInWork {
   private let engine: Engine
   private let stop: RunStop
@@ -14,11 +14,11 @@ final class FilesInWork {
   private let room: HostRoom
   private let commits: Commits
   private(set) var all: [FileID: FileWork] = [:]
-  /// Those of them that are folders to be listed.
+  /// The number of active listings.
   private(set) var listings = 0
-  /// Those of them with chunks that back off.
+  /// Active files with chunks in backoff.
   private(set) var waiting: Set<FileID> = []
-  /// Those that have chunks to send.
+  /// Files with chunks to send.
   private var turns = FileTurns()
   private var sessionSlots = SessionSlots()
 
@@ -34,11 +34,11 @@ final class FilesInWork {
   var count: Int { all.count }
   var isEmpty: Bool { all.isEmpty }
 
-  /// Chunks that back off.
+  /// Number of chunks in backoff.
   var waitingCount: Int { waiting.reduce(0) { $0 + (all[$1]?.machine.backoffs.count ?? 0) } }
 
-  /// How long until the next backoff is over, in milliseconds; nil for none. One that is due already waits for room,
-  /// and room comes with an event.
+  /// Time until the next backoff ends, in milliseconds; nil for none. A chunk that is due already waits for capacity,
+  /// which is announced by an event.
   func waitMs(nowMs: Int64) -> Int64? {
     var next: Int64?
     for id in waiting {
@@ -62,7 +62,7 @@ final class FilesInWork {
     }
   }
 
-  /// Asks the machine of `file` what is next and adds it to this turn's transaction.
+  /// Gets the next step from the machine of `file` and adds it to the transaction of this iteration.
   func advance(_ file: FileID, ended: EndedAttempt? = nil, changes: [FileChange] = []) {
     guard let work = all[file], work.refusal == nil else { return }
     if ended == nil, changes.isEmpty, work.machine.ending == nil, work.destination.discovery.holds(file) { return }
@@ -83,13 +83,13 @@ final class FilesInWork {
     enqueue(unit, work)
   }
 
-  /// For the next commit.
+  /// Adds the unit to the next commit.
   func enqueue(_ unit: FileUnit, _ work: FileWork) {
     if let begin = unit.begin { work.destination.requests += begin.requestCount }
     commits.append(unit)
   }
 
-  /// The transaction of a unit is durable, which asked for so many requests. nil when the file is not in work any more.
+  /// The transaction of a unit, which requested `asked` requests, is durable. nil if the file is no longer active.
   func begun(_ begun: Begun, asked: Int) -> FileWork? {
     if begun.admitted > 0 {
       claims.wake()
@@ -105,7 +105,7 @@ final class FilesInWork {
     return all[begun.file]
   }
 
-  /// The local file of a download stands under its name, or cannot.
+  /// The local file of a download was renamed, or could not be.
   func placed(_ file: FileID, _ proof: FileProof, _ result: Result<SourceIdentity?, Failure>) {
     guard let work = all[file], work.refusal == nil else { return }
     let places = work.destination.resolved.transferProtocol.places
@@ -115,7 +115,7 @@ final class FilesInWork {
     advance(file, changes: changes)
   }
 
-  /// After one more failure in a row, of which no request is at fault.
+  /// The retry time after one more consecutive failure that no request caused.
   private func retryMs(_ work: FileWork) -> Int64 {
     var dice = SystemRandomNumberGenerator()
     let number = work.machine.failures + 1
@@ -124,7 +124,7 @@ final class FilesInWork {
         afterFailure: number, isThrottled: false, retryAfterMs: nil, using: &dice)
   }
 
-  /// What the local file of a download had of the version is where it belongs.
+  /// The intact data of the local file of a download was copied.
   func reused(_ file: FileID, _ proof: FileProof, _ result: Result<Reused, Failure>) {
     guard let work = all[file], work.refusal == nil else { return }
     let before = work.machine.bytesStored
@@ -134,7 +134,7 @@ final class FilesInWork {
     advance(file, changes: changes)
   }
 
-  /// The ledger knows which file takes the bytes before it hears that any are stored.
+  /// Records the partial file in the ledger before any stored bytes are recorded.
   func notePartial(_ region: TargetRegion?, _ work: FileWork) {
     guard let file = region?.file, work.recorded.inode == 0 || !file.identity.isSameFile(as: work.recorded) else {
       return
@@ -143,7 +143,7 @@ final class FilesInWork {
     advance(work.machine.claimed.id, changes: [.notePartialFile(file.identity)])
   }
 
-  /// The partial file has a copy of another file.
+  /// The partial file is a copy of another file.
   func noteCopy(_ partial: SourceIdentity, _ work: FileWork) {
     work.recorded = partial
     advance(work.machine.claimed.id, changes: [.notePartialFile(partial)])
@@ -167,7 +167,7 @@ final class FilesInWork {
     }
   }
 
-  /// Lets files begin their upload session while fewer than the configured number have one.
+  /// Lets files open an upload session while fewer than the configured number have one.
   func startSessions() {
     let perHost = room.sessionsPerHost
     while let file = sessionSlots.next(mostPerHost: perHost, hosts: hosts.all.count, place: sessionPlace) {
@@ -195,8 +195,8 @@ final class FilesInWork {
     if stop.isStopping { return 0 }
     let ofFile = work.concurrency.limit - work.machine.openCount
     let repeatable = work.machine.abilities.repeatable
-    // What must not be repeated is begun only when a connection is free: a crash then leaves no doubt about requests
-    // that were never sent.
+    // Requests that are not repeatable are begun only when a connection is free: after a crash there is then no doubt
+    // about requests that were never sent.
     let host = work.destination.host
     let overall = repeatable ? room.requests(for: host) : hosts.connections(host) - host.requests
     let ofBatch = work.destination.share.map {
@@ -207,7 +207,7 @@ final class FilesInWork {
 
   private func noteHunger(_ work: FileWork) {
     let machine = work.machine
-    // What ends a control step or a hold lets the file go on.
+    // The end of a control step or a hold continues the file.
     guard machine.mayBeginChunks, machine.unsentCount > machine.backoffs.count else { return }
     if !machine.abilities.repeatable || machine.facts.session != nil || machine.openCount > 0 {
       turns.append(machine.claimed.id)
@@ -221,7 +221,7 @@ final class FilesInWork {
 
   // MARK: - Leaving
 
-  /// A file left the engine: counts it and tells people.
+  /// A file was released: counts it and notifies the observer.
   private func released(_ work: FileWork, _ unit: FileUnit) {
     let machine = work.machine
     remove(machine.claimed.id)
@@ -229,7 +229,7 @@ final class FilesInWork {
     if work.wish != nil || work.isListing { tally.needsCount() }
     let isThrownAway = unit.changes.contains(where: \.throwsAway)
     if isThrownAway {
-      // It is to come again, in this generation or the next.
+      // It will be claimed again, in this generation or the next.
       tally.stored(bytes: -machine.bytesStored)
       tally.needsCount()
     }
@@ -240,13 +240,13 @@ final class FilesInWork {
     }
   }
 
-  /// Leaves a file of which no request is open to the recovery of the next run, which gives it back all the same.
+  /// Leaves a file without open requests to the recovery of the next run, which releases it.
   func forget(_ file: FileID) {
     guard let work = remove(file) else { return }
     work.destination.files -= 1
   }
 
-  /// A file of which the ledger refused a change ends in the ledger when its requests have.
+  /// A file with a change that the ledger refused ends in the ledger after its requests have ended.
   func endRefused(_ work: FileWork) {
     guard let reason = work.refusal, work.jobs.isEmpty else { return }
     let file = work.machine.claimed.id
@@ -283,6 +283,6 @@ extension Begin {
 }
 
 extension FileUnit {
-  /// Requests that it begins, at most.
+  /// The maximum number of requests that it begins.
   var requestCount: Int { begin?.requestCount ?? 0 }
 }

@@ -2,7 +2,7 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// A begun request, as the machine needs to know it.
+/// A begun request, as the file machine sees it.
 struct JobStep: Sendable, Hashable {
   enum Target: Sendable, Hashable {
     case chunk(ChunkID, AttemptID)
@@ -10,9 +10,9 @@ struct JobStep: Sendable, Hashable {
   }
   var target: Target
   var step: StepRequest
-  /// Attempts of this chunk (or file) before this one that moved nothing.
+  /// Consecutive earlier attempts of this chunk (or file) without progress.
   var failures: Int
-  /// Nothing is sent: the server's listing proves that it has the chunk.
+  /// Nothing is sent, because the server's listing proves that it has the chunk.
   var isFound = false
 
   init(target: Target, step: StepRequest, failures: Int) {
@@ -20,21 +20,23 @@ struct JobStep: Sendable, Hashable {
   }
 }
 
-/// When a failed step may be tried again, drawn by the engine (the machine has neither clock nor dice).
+/// When a failed step may be tried again, decided by the engine (the machine has neither a clock nor a random number
+/// generator).
 struct RetryDecision: Sendable, Hashable {
   var notBeforeMs: Int64
   /// There were too many attempts without progress.
   var isExhausted: Bool
-  /// Where the source is now, when the failure says that it changed.
+  /// The current identity of the source, if the failure says that it changed.
   var identityNow: SourceIdentity?
   /// The source changed too often in this run.
   var isRestless = false
-  /// Bodies of this length do not arrive; a file of which hardly anything is stored had better have these.
+  /// A shorter layout for a file of which hardly anything is stored, because bodies of the current length do not
+  /// arrive.
   var shorterLayout: ChunkLayout?
 }
 
 extension StepRequest {
-  /// It is about a chunk of which the server never lost anything.
+  /// It is for a chunk of which the server never lost anything.
   var isOfNewChunk: Bool { chunk?.losses == 0 }
 
   /// The protocol compares or sends the receipts of stored chunks.
@@ -47,7 +49,7 @@ extension StepRequest {
 }
 
 extension JobStep {
-  /// The row of the chunk that it is about; nil for a control step.
+  /// The row of its chunk; nil for a control step.
   var chunk: ChunkID? {
     switch target {
     case .chunk(let chunk, _): chunk

@@ -2,14 +2,14 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What is done with local files, on the preparing threads: a source is opened and read before its request, a partial
-/// file opened or made, and moved to its name when it is whole. Used by the engine's thread.
+/// Work on local files, on the preparing threads: a source is opened and read before its request; a partial file is
+/// opened or created, and renamed when it is complete. Used by the engine's thread.
 final class LocalFiles {
   private let engine: Engine
   private let mailbox: Mailbox<EngineEvent>
   private let pool: PreparingPool
   private let journal: SendingJournal?
-  /// Says when sources are not read any longer.
+  /// Ends reads of sources.
   private let readStop: ReadStop
   private let urls: FreshURLs
   private let credentials: FreshCredentials
@@ -48,7 +48,7 @@ final class LocalFiles {
     credentials.end()
   }
 
-  /// Makes ready what a request needs.
+  /// Prepares a request.
   func prepare(_ job: Job, _ work: FileWork) {
     let receiving = job.destination.resolved.transferProtocol.bodiesInAnswers
     if let target = work.target, let range = job.range, let receiving {
@@ -62,7 +62,7 @@ final class LocalFiles {
     }
   }
 
-  /// Without a credential the request is not prepared.
+  /// The request is not prepared before it has its credential.
   private func withCredential(_ job: Job, then: @escaping @Sendable (Credential?) -> Void) {
     let (id, mailbox) = (job.id, mailbox)
     credentials.get(from: job.destination.resolved.credentials, for: job.file) { answer in
@@ -87,13 +87,13 @@ final class LocalFiles {
       sentAlgorithm: proto.sentDigest, journal: journal?.entry(step.attempt), file: work.source, stop: readStop)
   }
 
-  /// Where the bytes of a file are read.
+  /// The path from which a file is read.
   private func path(of file: ClaimedFile) -> NameBytes {
     guard let staged = file.staged, let copies = engine.configuration.copies else { return file.path }
     return copies.path(staged)
   }
 
-  /// Opens or makes the partial file.
+  /// Opens or creates the partial file.
   private func prepare(
     _ target: Target, _ range: ByteRange, _ job: Job, _ work: FileWork, _ receiving: any BodiesInAnswers
   ) {
@@ -141,7 +141,7 @@ final class LocalFiles {
       find: { (try? ledger.read { try $0.localPaths(of: digest) }) ?? [] }, stop: readStop)
   }
 
-  /// The server has the version that was fetched before: what the local file still has of it need not be fetched.
+  /// The server still has the version that was fetched before: intact local data need not be fetched.
   func reuse(_ work: FileWork, _ proof: FileProof) {
     guard let target = work.target, let past = work.machine.facts.past else {
       preconditionFailure("nothing was fetched before")
@@ -151,7 +151,7 @@ final class LocalFiles {
     pool.wait(
       {
         Result { () throws(Failure) in
-          // Without a list everything is fetched.
+          // If the list cannot be read, everything is fetched.
           let chunks = (try? ledger.read { try $0.reusableChunks(of: file, from: past.id) }) ?? []
           return try Reusing(target: target, past: past, holdsBytes: holdsBytes, chunks: chunks, stop: readStop)
             .perform()
@@ -159,7 +159,7 @@ final class LocalFiles {
       }, then: { mailbox.put(.reused(file, proof, $0)) })
   }
 
-  /// Every byte is stored and recorded: the file gets its name, and is done then.
+  /// Every byte is stored and recorded: the file gets its name and is then done.
   /// - Parameter path: absolute, where its server gives it another name; nil for the one that it has.
   func place(_ work: FileWork, _ proof: FileProof, at path: NameBytes?) {
     guard let target = work.target else { preconditionFailure("an upload has no place") }
@@ -189,7 +189,7 @@ extension Result<Prepared, PreparationFailure> {
 }
 
 extension ChunkFacts {
-  /// What is stored of it, when the request brings all the rest; nil for none.
+  /// The stored part of the chunk, if the request fetches all the rest; nil for none.
   fileprivate var head: ByteRange? {
     guard body.offset > range.offset, body.end == range.end else { return nil }
     return ByteRange(offset: range.offset, length: body.offset - range.offset)

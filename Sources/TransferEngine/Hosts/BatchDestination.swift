@@ -2,13 +2,13 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What a host has of the engine, over all batches.
+/// The engine's state for a host, over all batches.
 final class HostState {
   let name: String
-  /// Files in work, and requests that were asked of the ledger and have not ended.
+  /// Active files, and requests that were requested from the ledger and have not ended.
   var files = 0
   var requests = 0
-  /// Requests at a time, as the ledger knows it.
+  /// Concurrent requests, as recorded in the ledger.
   var notedConcurrency: Int?
   var bodyLength = BodyLength()
   var pauses = PauseMemory()
@@ -16,21 +16,21 @@ final class HostState {
   init(name: String) { self.name = name }
 }
 
-/// A batch of this run and where it goes.
+/// A batch of this run and its destination.
 final class BatchDestination {
   let batch: BatchID
   let resolved: ResolvedDestination
   let host: HostState
   let refusals: DestinationRefusals
   var learned = LearnedFacts()
-  /// Its files in work, and its requests that were asked of the ledger and have not ended.
+  /// Its active files, and its requests that were requested from the ledger and have not ended.
   var files = 0 { didSet { host.files += files - oldValue } }
   var requests = 0 { didSet { host.requests += requests - oldValue } }
-  /// Requests at a time, when that is fewer than the engine may have.
+  /// Concurrent requests, if limited to fewer than the engine may have.
   var share: Int?
-  /// Bytes a second, when it has a limit of its own.
+  /// Bytes per second, if it has its own limit.
   var rate: Int64?
-  /// Which file asks what can be done there.
+  /// Which file queries the abilities of the server.
   var discovery = Discovery()
 
   init(batch: BatchID, resolved: ResolvedDestination, host: HostState, refusals: DestinationRefusals) {
@@ -42,7 +42,7 @@ final class BatchDestination {
 }
 
 extension BatchDestination {
-  /// Keeps what the answer taught about the destination, for all its files.
+  /// Stores what the answer revealed about the destination, for all its files.
   func learn(from meaning: Interpretation) {
     if let new = meaning.learned { learned = new }
   }

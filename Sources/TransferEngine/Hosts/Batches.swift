@@ -1,10 +1,10 @@
 import TransferLedger
 import TransferModel
 
-/// The batches of one run: where each goes, made once, with the hosts and refusals that they share, and what holds it
-/// back: owner of the ``BatchHolds``. Used by the engine's thread.
+/// The batches of one run: their destinations, made once, the hosts and refusals that they share, and the reasons to
+/// hold them back. Owner of the ``BatchHolds``. Used by the engine's thread.
 final class Batches {
-  /// Begun requests of a batch for each that it may have at a time: enough that its share is never idle.
+  /// Requests to begin ahead for each concurrent request of a limited batch: enough that its share is never idle.
   static let aheadOfShare = 6
 
   private let engine: Engine
@@ -13,9 +13,9 @@ final class Batches {
   private var destinations: [BatchID: BatchDestination] = [:]
   private var refusals: [BatchSettings: DestinationRefusals] = [:]
   private let rate: RunRate
-  /// Transports that know the rate of this run.
+  /// Transports that have the rate of this run.
   private var limitedTransports: Set<ObjectIdentifier> = []
-  /// Batches for which nothing can be sent in this run, and why.
+  /// Batches that cannot be sent in this run, with the reason.
   private(set) var blocked: [BatchID: TransferError] = [:]
   private var holds = BatchHolds()
   /// Those with a share of the connections.
@@ -27,7 +27,7 @@ final class Batches {
 
   // MARK: - Destinations
 
-  /// Those of which a file was claimed, or looked at.
+  /// Destinations of batches with a file that was claimed or examined.
   var all: Dictionary<BatchID, BatchDestination>.Values { destinations.values }
 
   /// Each transport once, whichever batches use it.
@@ -36,8 +36,8 @@ final class Batches {
     return all.map(\.resolved.transport).filter { seen.insert(ObjectIdentifier($0 as AnyObject)).inserted }
   }
 
-  /// The destination of a batch, made from its frozen settings when it is asked for the first time in this run.
-  /// - Throws: why nothing can be sent for the batch, errors of the store, `.bug` when its row is missing.
+  /// The destination of a batch, made from its frozen settings at the first use in this run.
+  /// - Throws: why the batch cannot be sent, errors of the store, `.bug` if its row is missing.
   func destination(of batch: BatchID) throws(TransferError) -> BatchDestination {
     if let known = destinations[batch] { return known }
     let destination = try make(batch)
@@ -47,7 +47,7 @@ final class Batches {
     return destination
   }
 
-  /// False when the batch was blocked before: the first reason stands.
+  /// False if the batch was blocked before: the first reason is kept.
   func block(_ batch: BatchID, _ error: TransferError) -> Bool {
     guard blocked[batch] == nil else { return false }
     blocked[batch] = error
@@ -75,7 +75,7 @@ final class Batches {
     transport.setRate(bytesPerSecond: rate.bytesPerSecond)
   }
 
-  /// The rate of the run is another one now.
+  /// The rate of the run has changed.
   func rateHasChanged() {
     for transport in transports { transport.setRate(bytesPerSecond: rate.bytesPerSecond) }
   }
@@ -89,13 +89,13 @@ final class Batches {
 
   // MARK: - Limits
 
-  /// Takes the limits that people want now; gives the destinations whose limits changed, to be held to them. Batches
-  /// whose first file is still to come get theirs with their destination.
+  /// Takes the requested limits; returns the destinations whose limits changed, to which they must be applied. A batch
+  /// whose first file is still to come gets its limits with its destination.
   func take(_ limits: [BatchID: BatchLimits]) -> [BatchDestination] {
     holds.take(limits).compactMap { destinations[$0] }
   }
 
-  /// Holds a batch to its limits. `sending` of its requests run already.
+  /// Applies the limits of a batch. `sending` of its requests are already running.
   func hold(_ destination: BatchDestination, sending: @autoclosure () -> Int) {
     let limits = holds[destination.batch]
     if destination.rate != limits?.rate {
@@ -112,15 +112,15 @@ final class Batches {
     if share != nil { sharing.append(destination) }
   }
 
-  /// Requests that no connection may have yet because their batches have their share: no reason to begin fewer of
-  /// others.
+  /// Requests that may not have a connection yet because their batches have used their share; they do not reduce the
+  /// requests begun for others.
   func heldCount(_ host: HostState) -> Int {
     sharing.isEmpty
       ? 0 : sharing.reduce(0) { $1.host === host ? $0 + max(0, $1.requests - ($1.share ?? .max)) : $0 }
   }
 
-  /// A file of the batch has left the engine. A claim that came back empty because the batch was held back says nothing
-  /// any more.
+  /// A file of the batch was released. An earlier claim that was empty because the batch was held back is no longer
+  /// conclusive.
   func fileLeft(_ destination: BatchDestination) {
     destination.files -= 1
     if destination.share != nil, destination.files == Self.filesAhead(destination) - 1 { claims.wake() }
@@ -132,10 +132,10 @@ final class Batches {
 
   // MARK: - Deadlines
 
-  /// When bodies have to have ended, by batch, in milliseconds of the boot clock; nil when nothing is to be set.
+  /// The time by which bodies must end, by batch, in milliseconds of the boot clock; nil if nothing is to be set.
   func takeEnds() -> [BatchID: Int64]? { holds.takeEnds(civilMs: engine.civilMs, bootMs: engine.bootMs) }
 
-  /// Notes which deadlines have passed. nil when that is as it was at the last look; else the batches that are new.
+  /// Notes which deadlines have passed. nil if nothing changed since the last check; else the newly overdue batches.
   func takeOverdue() -> Set<BatchID>? {
     guard let new = holds.takeOverdue(civilMs: engine.civilMs) else { return nil }
     claims.wake()
@@ -148,10 +148,10 @@ final class Batches {
 
   // MARK: - What is claimed
 
-  /// Batches whose files are not begun in this run, or not any more.
+  /// Batches whose files are not begun in this run, or no longer.
   var resting: Set<BatchID> { holds.overdue.union(blocked.keys) }
 
-  /// Batches that have enough files in work for their share: others are claimed before more of theirs.
+  /// Batches with enough active files for their share: files of other batches are claimed first.
   var held: [BatchID] { sharing.filter { $0.files >= Self.filesAhead($0) }.map(\.batch) }
 
   func batches(ofHosts names: Set<String>) -> Set<BatchID> {

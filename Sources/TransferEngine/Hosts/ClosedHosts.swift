@@ -1,8 +1,8 @@
 import TransferLedger
 import TransferModel
 
-/// Files of hosts that take no requests: they go back to the ledger, and the run ends when nothing else is left. Owner
-/// of the ``UnreachableWatch``. Used by the engine's thread.
+/// Files of hosts that accept no requests: they are released to the ledger, and the run ends when nothing else is left.
+/// Owner of the ``UnreachableWatch``. Used by the engine's thread.
 final class ClosedHosts {
   private let engine: Engine
   private let stop: RunStop
@@ -23,8 +23,8 @@ final class ClosedHosts {
     (self.commits, self.files, self.requests, self.outcomes) = (commits, files, requests, outcomes)
   }
 
-  /// Gives the files of hosts that stay closed for long (`Retry-After`) back to the ledger until then; those of hosts
-  /// that refuse connections too, but for a few that find out when they take some again.
+  /// Releases the files of hosts that stay closed for long (`Retry-After`) to the ledger until then; also those of
+  /// hosts that refuse connections, except a few that probe whether connections are accepted again.
   func release() {
     guard hosts.scheduler.hasClosedGate(nowMs: engine.bootMs) else { return }
     for host in hosts.all where host.files > 0 {
@@ -36,14 +36,14 @@ final class ClosedHosts {
     }
   }
 
-  /// Those with a request that could go out come first.
+  /// Files with a request that is ready to be sent come first.
   private func files(of host: HostState) -> [FileID] {
     let all = files.all.filter { $0.value.destination.host === host && $0.value.machine.ending == nil }
     let isReady = { [requests] (work: FileWork) in work.jobs.contains { requests[$0]?.phase == .ready } }
     return all.filter { isReady($0.value) }.map(\.key) + all.filter { !isReady($0.value) }.map(\.key)
   }
 
-  /// The hosts that take no connections, when all that is left is for them; nil otherwise.
+  /// The hosts that accept no connections, if only their files are left; nil otherwise.
   func allThatIsLeft() -> Set<String>? {
     guard !stop.isStopping else { return nil }
     let dead = hosts.scheduler.hopelessHosts(afterOpens: engine.configuration.breakerOpensBeforeGivingUp)
@@ -58,7 +58,7 @@ final class ClosedHosts {
     }
   }
 
-  /// Files of other hosts are ready, or will be while this run has patience.
+  /// Whether files of other hosts are ready, or will be within the patience of this run.
   private func hasWork(without dead: Set<String>) throws(TransferError) -> Bool {
     let without = batches.resting.union(batches.batches(ofHosts: dead))
     let lastMs = engine.wallMs + engine.configuration.patienceMs

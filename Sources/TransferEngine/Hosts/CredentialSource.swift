@@ -1,11 +1,11 @@
 public import TransferModel
 public import TransferProtocols
 
-/// A credential that is known without asking anybody.
+/// A cached credential.
 public struct HeldCredential: Sendable, Hashable {
-  /// nil when the destination asks for none.
+  /// nil if the destination needs none.
   public var credential: Credential?
-  /// It still is valid, and a new one should be asked for.
+  /// It is still valid, but should be renewed.
   public var isDue: Bool
 
   public init(_ credential: Credential?, isDue: Bool = false) {
@@ -13,18 +13,18 @@ public struct HeldCredential: Sendable, Hashable {
   }
 }
 
-/// Gives the secret for one destination, when it needs one. Any thread.
+/// Supplies the secret for one destination, if it needs one. Any thread.
 public protocol CredentialSource: AnyObject, Sendable {
-  /// What is held and valid; nil where ``credential(isOver:)`` has to ask. Never blocks.
+  /// The cached, valid credential; nil if ``credential(isOver:)`` has to obtain one. Never blocks.
   var held: HeldCredential? { get }
-  /// What is held, or else what is asked for now: files, programs, services. Blocking.
-  /// - Parameter isOver: asked several times a second whether anybody still waits.
+  /// The cached credential, or a new one from files, programs or services. Blocking.
+  /// - Parameter isOver: polled several times a second; true when the result is no longer needed.
   /// - Throws: `auth.missing` with what was looked for, and with a wait (``Failure/retryAfterMs``) where the same
   ///   question may have an answer later; `engine.interrupted` when nobody waits any more.
   func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential?
-  /// Forgets what is held; the next call asks again.
+  /// Discards the cached credential; the next call obtains a new one.
   func refresh()
-  /// Names the secret without being one; connections are never shared between labels.
+  /// Identifies the secret without revealing it; connections are never shared between labels.
   var label: String { get }
 }
 

@@ -1,8 +1,8 @@
 import TransferModel
 import TransferProtocols
 
-/// What the batches with the same settings were refused: one answer for all files of a destination, which is asked a
-/// few times and not once for each file. Owner of the ``RefusalWatch``.
+/// Refusals of a destination by the batches with the same settings: the destination is tried a few times, not once for
+/// each file. Owner of the ``RefusalWatch``.
 final class DestinationRefusals {
   let settings: BatchSettings
   private var watch = RefusalWatch()
@@ -14,8 +14,8 @@ final class DestinationRefusals {
   /// How often the credentials were read again.
   var generation: Int { watch.generation }
 
-  /// What a refusal means for the file, in place of what it would mean if the file were at fault. Sets ``error`` when
-  /// the destination takes nothing for now, and removes it when a request that was under way gets through after all.
+  /// The interpretation of a refusal for the file, if the file may not be at fault. Sets ``error`` if the destination
+  /// accepts nothing for now, and clears it when a running request succeeds after all.
   func weighed(_ meaning: Interpretation, of job: Job, status: Int) -> Interpretation {
     guard case .failed(let failure, let remedy) = meaning.outcome else {
       if (200..<300).contains(status) { succeeded() }
@@ -53,7 +53,7 @@ final class DestinationRefusals {
 }
 
 extension ErrorCode {
-  /// The reason may be the destination's, and that of all its files.
+  /// The cause may concern the destination, and so all of its files.
   fileprivate var isOfDestination: Bool {
     switch self {
     case .authRefused, .authExpired, .protoNoDestination: true

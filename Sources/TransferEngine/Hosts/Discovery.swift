@@ -1,12 +1,11 @@
 import TransferModel
 
-/// Who asks what a destination can do: one file does, and the others wait for the answer instead of asking too. A
-/// value.
+/// Which file queries the abilities of a destination: only one does, and the others wait for its answer. A value.
 struct Discovery: Sendable {
   private var asking: FileID?
   private var waiting: [FileID] = []
 
-  /// The request of this file asks.
+  /// The request of this file queries the abilities.
   mutating func begin(_ file: FileID) { asking = file }
 
   /// Whether the file waits for the answer to another one's request.
@@ -16,8 +15,7 @@ struct Discovery: Sendable {
     return true
   }
 
-  /// The request that asked has ended, whatever came of it. Returns the files that may go on, to be advanced after its
-  /// own.
+  /// The query has ended, with any result. Returns the files that may continue, to be advanced after its own file.
   mutating func end() -> [FileID] {
     defer { (asking, waiting) = (nil, []) }
     return waiting

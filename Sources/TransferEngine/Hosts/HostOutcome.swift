@@ -2,10 +2,10 @@ import TransferModel
 import TransferProtocols
 
 extension HostGate.Outcome {
-  /// What a reply, which means `meaning`, says about its host.
+  /// The outcome for the host of a reply that was interpreted as `meaning`.
   init(_ reply: TransferReply, _ meaning: Interpretation) {
     if case .failed(let failure, .elsewhere) = meaning.outcome, failure.code != .httpRedirect {
-      // The file goes on at another place: those that need this one find out for themselves.
+      // The file continues at another place: files that need this one find out for themselves.
       self = .interrupted
     } else if reply.bodyFailure != nil {
       self = .interrupted

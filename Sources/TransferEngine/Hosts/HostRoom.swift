@@ -1,10 +1,11 @@
 import TransferLedger
 import TransferModel
 
-/// How much of what the engine can hold and do each host may have, so that one that is dead or slow holds up no other:
-/// owner of the ``HostShares``. Used by the engine's thread.
+/// The share of each host in the engine's capacity, so that a dead or slow host does not delay the others. Owner of the
+/// ``HostShares``. Used by the engine's thread.
 final class HostRoom {
-  /// Files that a host may have in work while its breaker is open: each can be the one request that is let through.
+  /// Active files of a host while its circuit breaker is open: any of them can become the one request that is let
+  /// through.
   static let probingFiles = 8
 
   private let engine: Engine
@@ -12,28 +13,28 @@ final class HostRoom {
   private let hosts: Hosts
   private let batches: Batches
   private var shares = HostShares()
-  /// Those that there is work for now, and that may be asked.
+  /// Number of hosts that have work now and accept requests.
   private var hostsInUse = 0
 
   init(_ engine: Engine, stop: RunStop, hosts: Hosts, batches: Batches) {
     (self.engine, self.stop, self.hosts, self.batches) = (engine, stop, hosts, batches)
   }
 
-  /// Begun requests to keep ahead of the connections of a host that is alone: what is sent while two commits gather and
-  /// run, so that many files share a commit and no connection waits for one.
+  /// Requests to keep begun ahead for a host that is alone: as many as are sent while two commits gather and run, so
+  /// that many files share a commit and no connection waits for one.
   private var targetAhead: Int { max(64, hosts.reach * 16) }
 
-  /// Files in work of a host that is alone.
+  /// Active files of a host that is alone.
   var mostFiles: Int { targetAhead * 4 }
 
-  /// Counts the hosts that files are in work for, or could be, now.
+  /// Counts the hosts that have, or could now have, active files.
   func countHosts() {
     hostsInUse = hosts.all.count { host in
       (host.files > 0 || shares.awaited.contains(host.name)) && !hosts.isClosed(host)
     }
   }
 
-  /// Files of one host that may have an upload session at a time.
+  /// Files of one host that may have an upload session at the same time.
   var sessionsPerHost: Int { max(1, engine.configuration.sessionsAtOnce / max(1, hostsInUse)) }
 
   /// Requests to begin for a host now, so that its connections have enough to do.
@@ -45,7 +46,7 @@ final class HostRoom {
 
   // MARK: - Claims
 
-  /// Hosts of which no more files are claimed now: they have their share, or take nothing for the time being.
+  /// Hosts for which no more files are claimed now: they have used their share, or accept nothing at the moment.
   var fullHosts: Set<String> { Set(hosts.all.filter(isFull).map(\.name)) }
 
   private func isFull(_ host: HostState) -> Bool {
@@ -57,7 +58,7 @@ final class HostRoom {
     return requests(for: host) < max(1, share / 4) || host.files >= HostShares.share(of: mostFiles, among: hostsInUse)
   }
 
-  /// So many files that no host gets more than its share, whosever they are.
+  /// The number of files to claim so that no host can exceed its share, whichever hosts they are for.
   var claimRoom: Int {
     let used = hosts.all.filter { $0.files > 0 && !hosts.isClosed($0) && !isFull($0) }
     return used.reduce(HostShares.share(of: targetAhead, among: hostsInUse)) { min($0, requests(for: $1)) }
@@ -69,13 +70,13 @@ final class HostRoom {
     return host.files >= most
   }
 
-  /// Files are ready that a claim would get.
+  /// Whether a claim would find ready files.
   func hasClaimableFiles() throws(TransferError) -> Bool {
     let without = batches.resting.union(batches.batches(ofHosts: fullHosts))
     return try engine.ledger.read { reader in try reader.hasReadyFiles(without: without) }
   }
 
-  /// Sees which hosts there is work for, before any of it is claimed.
+  /// Finds out which hosts have ready files, before any are claimed.
   func lookForHosts() {
     guard engine.bootMs >= shares.nextLookMs else { return }
     let after = shares.lookedThrough
@@ -92,7 +93,7 @@ final class HostRoom {
     }
   }
 
-  /// A batch without a destination has no files in work, so that nothing of it is to be let go.
+  /// A batch without a destination has no active files, so nothing of it has to be released.
   private func hostName(of batch: BatchID) -> String? {
     do throws(TransferError) {
       return try batches.destination(of: batch).host.name

@@ -1,7 +1,7 @@
 import TransferLedger
 import TransferModel
 
-/// The hosts of this run, and which request gets the next connection: owner of the ``Scheduler``. Used by the engine's
+/// The hosts of this run, and the choice of the next request to send: owner of the ``Scheduler``. Used by the engine's
 /// thread.
 final class Hosts {
   private static let longestHoldMs: Int64 = 60_000
@@ -19,7 +19,7 @@ final class Hosts {
 
   var all: Dictionary<String, HostState>.Values { states.values }
 
-  /// Made when it is asked for the first time.
+  /// Created at first use.
   func host(_ name: String) -> HostState {
     if let known = states[name] { return known }
     let host = HostState(name: name)
@@ -27,16 +27,16 @@ final class Hosts {
     return host
   }
 
-  /// nil before its first request is ready, and before it is expected.
+  /// nil until its first request is ready or expected.
   func gate(_ host: HostState) -> HostGate? { scheduler.gate(host: host.name) }
 
-  /// Connections that may be used by now.
+  /// Connections that may be used at the moment.
   var reach: Int {
     let workers = engine.configuration.workers
     return engine.configuration.startsSlowly ? min(workers, max(Concurrency.usualFirst * 2, scheduler.reach)) : workers
   }
 
-  /// Connections that a host may have if all others want theirs.
+  /// Connections of a host if all others use their share.
   func connections(_ host: HostState) -> Int {
     min(gate(host)?.limit ?? reach, scheduler.fairShare(nowMs: engine.bootMs))
   }
@@ -52,14 +52,14 @@ final class Hosts {
   /// The next request that may be sent now; call until nil.
   func takeNext() -> Job.ID? { scheduler.takeNext(nowMs: engine.bootMs) }
 
-  /// Waiting requests for which `belongs` is true: they are not sent.
+  /// Removes and returns waiting requests for which `belongs` is true: they are not sent.
   func takeReady(where belongs: (Job.ID) -> Bool) -> [Job.ID] { scheduler.takeReady(where: belongs) }
 
   /// Nothing more is sent.
   func dropReady() { _ = scheduler.takeAllReady() }
 
-  /// A request that was taken has ended; `bytes` of its body moved. People are told when its host stops or begins to
-  /// take connections.
+  /// A sent request has ended; `bytes` of its body moved. The observer is notified when its host stops or starts to
+  /// accept connections.
   func ended(_ job: Job, _ outcome: HostGate.Outcome, bytes: Int64, tookMs: Int64) {
     let host = job.host
     let wasOpen = scheduler.gate(host: host)?.isOpen ?? false
@@ -89,26 +89,26 @@ final class Hosts {
   /// Hosts with files to send, begun or not.
   func expect(_ names: Set<String>) { scheduler.expect(hosts: names) }
 
-  /// How many requests a batch may have at a time; nil for no limit of its own. `sending` are those that run already.
+  /// Limits the concurrent requests of a batch; nil for no limit of its own. `sending` of them are already running.
   func setLimit(_ limit: Int?, of batch: BatchID, sending: Int) {
     scheduler.setLimit(limit, of: batch, sending: sending)
   }
 
-  /// When bodies have to have ended, by batch; `inFlight` bytes of bodies are out by now, by host.
+  /// Sets the time by which bodies must end, by batch; `inFlight` is the number of body bytes sent so far, by host.
   func setEnds(_ ends: [BatchID: Int64], inFlight: [String: Int64]) {
     scheduler.setEnds(ends, inFlight: inFlight, nowMs: engine.bootMs)
   }
 
-  /// How many bytes of bodies may run at a time; nil for no limit.
+  /// Limits the total length of concurrent bodies, in bytes; nil for no limit.
   func setBytesAtOnce(_ bytes: Int64?) { scheduler.bytesAtOnce = bytes }
 
-  /// When all bodies have to have ended, and how many bytes of them may move.
+  /// Sets the time by which all bodies must end, and how many of their bytes may be sent.
   func setLimits(endMs: Int64?, bytes: Int64?) { scheduler.setLimits(endMs: endMs, bytes: bytes) }
 
-  /// How fast the hosts are is measured from now on.
+  /// Restarts the measurement of the throughput of the hosts.
   func measureAnew(inFlight: [String: Int64]) { scheduler.measureAnew(inFlight: inFlight, nowMs: engine.bootMs) }
 
-  /// What was learned since the last time of hosts that answer, to be noted for the next run.
+  /// Newly learned concurrency of hosts that answer, to be recorded for the next run.
   func takeLearnedConcurrency() -> [(host: String, count: Int)] {
     guard engine.configuration.startsSlowly else { return [] }
     return all.compactMap { host in
@@ -120,14 +120,14 @@ final class Hosts {
 
   // MARK: - Closed hosts
 
-  /// Takes nothing for the time being.
+  /// It accepts no requests at the moment.
   func isClosed(_ host: HostState) -> Bool {
     guard let gate = gate(host) else { return false }
     return gate.isOpen || gate.opensAtMs(nowMs: engine.bootMs) != nil
   }
 
-  /// When a host may be asked again, in wall milliseconds, if that is so far off that its files had better wait in the
-  /// ledger than in memory with their attempts open.
+  /// When a host accepts requests again, in wall milliseconds, if that is so late that its files should wait in the
+  /// ledger rather than in memory with open attempts.
   func longClosed(_ host: HostState) -> Int64? {
     let nowMs = engine.bootMs
     guard let gate = gate(host), let opening = gate.opensAtMs(nowMs: nowMs), opening - nowMs > Self.longestHoldMs,

@@ -7,21 +7,21 @@ public import TransferModel
   import Darwin
 #endif
 
-/// A program that was started without a shell, and is ended with all that it started when nobody needs it any more.
-/// What it writes to its standard error is not read: it could be a secret.
+/// A program that was started without a shell, and is killed with its process group when its result is no longer
+/// needed. Its standard error is not read, because it could contain a secret.
 public final class RunningCommand {
   private static let mostOutput = 64 << 10
-  /// Between two looks whether anybody waits for it, in milliseconds.
+  /// Interval between checks whether its result is still needed, in milliseconds.
   private static let lookMs: Int32 = 100
-  /// For a program that was killed to end, in milliseconds.
+  /// Maximum wait for a killed program to end, in milliseconds.
   private static let mostEndMs: Int64 = 2_000
 
-  /// What its failures are called.
+  /// The code of its failures.
   private let errorCode: ErrorCode
   private let process: pid_t
   private let descriptor: Int32
   private var code: Int32?
-  /// It did not end in time.
+  /// It exceeded its time limit.
   public private(set) var isLate = false
   /// The same command may succeed later: it did not end in time, or said so (`EX_TEMPFAIL`). Source: sysexits.h.
   public var isTemporary: Bool { isLate || code == 75 }
@@ -44,19 +44,18 @@ public final class RunningCommand {
   deinit {
     guard process > 0 else { return }
     close(descriptor)
-    // Also what it left running.
+    // Includes its child processes.
     csys_command_kill(process)
-    // A program that runs as somebody else, or hangs in the kernel, is left behind: nothing waits for it.
+    // A program that runs as another user, or hangs in the kernel, is abandoned: nothing waits for it.
     let endNs = csys_boottime_ns() + Self.mostEndMs * 1_000_000
     var last: Int32 = 0
     while code == nil, csys_command_ended(process, &last) == 0, csys_boottime_ns() < endNs { usleep(1_000) }
   }
 
-  /// All that it writes, when it ends well: at most 64 KiB. Blocking.
-  /// - Parameters:
-  ///   - limitMs: how long it may take, in milliseconds.
-  ///   - isOver: asked ten times a second whether anybody still waits for it.
-  /// - Throws: an error of its code; `engine.interrupted` when it is over.
+  /// Its complete output if it succeeds: at most 64 KiB. Blocking.
+  /// - Parameters: - limitMs: time limit, in milliseconds. - isOver: polled ten times a second; true when the result is
+  ///   no longer needed.
+  /// - Throws: an error with its code; `engine.interrupted` when `isOver` returns true.
   public func output(limitMs: Int64, isOver: () -> Bool) throws(Failure) -> [UInt8] {
     let endNs = csys_boottime_ns() + limitMs * 1_000_000
     var output: [UInt8] = []
@@ -74,8 +73,8 @@ public final class RunningCommand {
     return output
   }
 
-  /// How it ended, and the beginning of what it wrote: the rest is read and dropped. What it left running is ended with
-  /// this value, and not waited for. Blocking.
+  /// Its exit and the beginning of its output: the rest is read and discarded. Child processes that it left running are
+  /// killed with this value, and not waited for. Blocking.
   /// - Returns: its exit code, -1 when a signal ended it.
   /// - Throws: an error of its code when it did not end in time; `engine.interrupted` when it is over.
   public func result(
@@ -95,7 +94,7 @@ public final class RunningCommand {
     }
   }
 
-  /// True at the end of its output; nil when there is nothing to be read now.
+  /// True at the end of its output; nil when nothing can be read at the moment.
   private func readOn(_ output: inout [UInt8], _ most: Int, waitMs: Int32) -> Bool? {
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, waitMs) > 0 else { return nil }

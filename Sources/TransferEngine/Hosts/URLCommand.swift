@@ -2,21 +2,19 @@ import CSys
 public import TransferModel
 public import TransferProtocols
 
-/// Gets the URL of a file from a program: the key on its standard input, one URL on its standard output. Nothing that
-/// it writes is kept or shown.
+/// Gets the URL of a file from a program: the key on its standard input, one URL on its standard output. Nothing of its
+/// output is stored or shown.
 public struct URLCommand: URLSource {
   private let arguments: [String]
   private let origin: WebOrigin
   private let limitMs: Int64
-  /// Until when it is not asked, in nanoseconds of the boot clock: it did not end for one file, and each of the others
-  /// would wait as long.
+  /// Until when the program is not started, in nanoseconds of the boot clock: it exceeded its time for one file, and
+  /// each of the others would wait as long.
   private let restNs = Lock<Int64>(0)
-  /// So many times its limit it rests.
+  /// The pause after a timeout, as a multiple of the time limit.
   private static let restFactor: Int64 = 10
 
-  /// - Parameters:
-  ///   - origin: of the files.
-  ///   - limitMs: how long it may take, in milliseconds.
+  /// - Parameters: - origin: of the files. - limitMs: time limit, in milliseconds.
   public init(arguments: [String], origin: WebOrigin, limitMs: Int64 = 60_000) {
     (self.arguments, self.origin, self.limitMs) = (arguments, origin, limitMs)
   }

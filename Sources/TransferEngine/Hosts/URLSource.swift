@@ -1,8 +1,8 @@
 public import TransferModel
 
-/// Gives URLs for files whose own cannot be asked: signed ones, which are only used and never kept.
+/// Supplies URLs for files whose own URLs cannot be requested: signed URLs, which are used but never stored.
 public protocol URLSource: Sendable {
-  /// A URL for the file with this key, asked for anew. Blocking.
-  /// - Throws: `auth.needs_url` when there is none; `engine.interrupted` when `isOver` says that nobody waits any more.
+  /// A newly obtained URL for the file with this key. Blocking.
+  /// - Throws: `auth.needs_url` if there is none; `engine.interrupted` when `isOver` returns true.
   func url(for key: NameBytes, isOver: @Sendable () -> Bool) throws(Failure) -> String
 }

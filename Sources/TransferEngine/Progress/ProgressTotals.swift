@@ -1,14 +1,14 @@
 import TransferLedger
 import TransferModel
 
-/// The whole of a run: what it has brought to an end, and what the ledger counts as left. What other processes add,
-/// retry or take away meanwhile comes in with the next count. A value.
+/// The totals of a run: the files it has ended, and those that the ledger counts as left. Changes by other processes
+/// are included at the next count. A value.
 struct ProgressTotals: Sendable, Hashable {
-  /// What this run knows by itself at one moment.
+  /// The figures of this run itself at one moment.
   private struct Own: Sendable, Hashable {
-    /// Done, failed and unknown files, with the bytes of them that are acknowledged.
+    /// Done, failed and unknown files, and their acknowledged bytes.
     var ended = WorkSize()
-    /// Bytes that requests of this run got acknowledged.
+    /// Bytes of requests of this run that were acknowledged.
     var acked: Int64 = 0
   }
 
@@ -28,7 +28,7 @@ struct ProgressTotals: Sendable, Hashable {
     givenUp += max(0, size - bytesAcked)
   }
 
-  /// A count is asked of the ledger that will see all that this run knows now, and nothing of it that comes later.
+  /// A count was requested from the ledger; it includes everything that this run knows now, and nothing later.
   mutating func askedForCount() { asked = own }
 
   mutating func counted(_ size: WorkSize) {
@@ -39,7 +39,7 @@ struct ProgressTotals: Sendable, Hashable {
   func fill(_ snapshot: inout ProgressSnapshot) {
     let left = left ?? WorkSize()
     snapshot.totalIsKnown = self.left != nil && !left.hasListings
-    // What a listing named since the last count may have ended before the next.
+    // Files from a listing since the last count may have ended before the next.
     snapshot.filesTotal = max(counted.ended.files + left.files, own.ended.files)
     snapshot.bytesTotal = max(counted.ended.bytes + left.bytes, own.ended.bytes)
     snapshot.bytesEarlier = max(0, counted.ended.bytesAcked + left.bytesAcked - counted.acked)

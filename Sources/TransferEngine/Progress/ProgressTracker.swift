@@ -1,22 +1,22 @@
 import TransferModel
 
-/// Says which files of a run are worth a line and how they stand. A value: the engine brings what it sees, and the
-/// times. It remembers only what one look cannot tell: since when nothing moved, why a file backs off, what failed just
-/// now.
+/// Selects the files of a run to display, and their status. A value: the engine passes in its observations and the
+/// times. It remembers only what a single observation cannot show: since when nothing moved, why a file backs off,
+/// which file failed just now.
 struct ProgressTracker: Sendable {
   typealias JobID = Scheduler.JobID
 
-  /// A file in work at one moment.
+  /// An active file at one moment.
   struct View: Sendable {
     var id: FileID
     var path: NameBytes
     var size: Int64
     var bytesAcked: Int64
-    /// Requests with a body that run, and the lengths of their bodies.
+    /// Running requests with a body, and the lengths of their bodies.
     var sending: [(job: JobID, length: Int64)] = []
-    /// Since when a request runs that ends the file, in boot milliseconds; nil for none.
+    /// Since when the finishing request has been running, in boot milliseconds; nil for none.
     var finishingSinceMs: Int64?
-    /// When the first of its backoffs is over, in wall milliseconds.
+    /// When the first of its backoffs ends, in wall milliseconds.
     var dueMs: Int64?
     /// A request of it runs, with or without a body.
     var isBusy = false
@@ -27,13 +27,13 @@ struct ProgressTracker: Sendable {
     var bytesInFlight: Int64 = 0
     /// Files that back off in the ledger.
     var waitingOutside = 0
-    /// Every file in work only waits for its server, the first of them for so long.
+    /// How long the longest wait has lasted, if every active file only waits for its server.
     var waitingForServerMs: Int64?
   }
 
   static let listLimit = 64
   static let stallMs: Int64 = 10_000
-  /// An answer that comes sooner is not worth a word.
+  /// Faster answers are not shown as waiting.
   static let answerMs: Int64 = 1_000
   static let failureShownMs: Int64 = 10_000
   private static let retryLimit = 1_000
@@ -61,7 +61,8 @@ struct ProgressTracker: Sendable {
     if failures.count > Self.failureLimit { failures.removeFirst() }
   }
 
-  /// The files at this moment. `counters` are the transport's bytes by request; `bootMs` and `wallMs` are now.
+  /// The files at this moment. `counters` are the transport's bytes by request; `bootMs` and `wallMs` are the current
+  /// times.
   mutating func look(_ views: [View], counters: [JobID: Int64], bootMs: Int64, wallMs: Int64) -> Look {
     retries = retries.filter { $0.value.dueMs > wallMs }
     failures.removeAll { bootMs - $0.atMs >= Self.failureShownMs }
@@ -74,7 +75,7 @@ struct ProgressTracker: Sendable {
       inside.insert(view.id)
       var bytes: Int64 = 0
       for (job, length) in view.sending {
-        // A request that has just ended has no counter any more, and its answer has not been looked at yet.
+        // A request that has just ended has no counter any more, but its answer was not processed yet.
         let count = min(counters[job] ?? inFlight[job] ?? 0, length)
         nowInFlight[job] = count
         bytes += count
@@ -121,7 +122,7 @@ struct ProgressTracker: Sendable {
     return file
   }
 
-  /// What needs attention first, then what takes longest; files of one kind keep their order from look to look.
+  /// Files that need attention come first, then the longest ones; files of one kind keep their order.
   private static func isBefore(_ a: FileProgress, _ b: FileProgress) -> Bool {
     if a.phase.rank != b.phase.rank { return a.phase.rank < b.phase.rank }
     let left = (a.bytesTotal - a.bytesAcked, b.bytesTotal - b.bytesAcked)

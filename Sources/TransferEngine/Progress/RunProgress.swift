@@ -1,25 +1,24 @@
 import TransferLedger
 import TransferModel
 
-/// What a run tells people of its progress. Nothing of it is looked at between two reports, and nothing at all when
-/// nobody listens. A value; times are milliseconds of the boot clock.
+/// Progress reports of a run. Nothing is computed between two reports, and nothing at all without an observer. A value;
+/// times are milliseconds of the boot clock.
 struct RunProgress: Sendable {
-  /// What a report is made of, besides what is kept here.
+  /// Input of a report, besides the state kept here.
   struct Standing {
     /// Of this run so far.
     var result: RunResult
-    /// Files with a request that runs, or that wait for a backoff.
+    /// Files with a running request, or in backoff.
     var views: [ProgressTracker.View]
-    /// Body bytes of running requests that are out.
+    /// Sent body bytes of running requests.
     var counters: [RequestNumbers.Number: Int64]
-    /// Requests at the servers, and chunks that back off.
+    /// Running requests, and chunks in backoff.
     var sending, waiting: Int
     var rateLimit: Int64?
     var elapsedMs: Int64
   }
 
-  /// A look at the mark costs next to nothing; a count reads all that is left, and may take one part in a hundred of
-  /// the time.
+  /// Reading the mark is cheap; a count reads all files that are left, and may take at most one hundredth of the time.
   private static let markEveryMs: Int64 = 1_000
   private static let countShare: Int64 = 100
 
@@ -28,14 +27,14 @@ struct RunProgress: Sendable {
   private var tracker = ProgressTracker()
   private var totals = ProgressTotals()
   private var nextMs: Int64 = 0
-  /// nil when what the run itself did calls for a count.
+  /// nil if an action of the run itself requires a new count.
   private var mark: ChangeMark?
   private var nextMarkMs: Int64 = 0
-  /// When the running count was asked for; nil when none runs.
+  /// When the running count was requested; nil when none runs.
   private var countAskedMs: Int64?
   private var nextCountMs: Int64 = 0
 
-  /// Nobody is told anything when it is not heard.
+  /// Without an observer (`isHeard` is false) no reports are made.
   init(isHeard: Bool, everyMs: Int64) {
     self.isHeard = isHeard
     self.everyMs = everyMs
@@ -50,25 +49,25 @@ struct RunProgress: Sendable {
     self.mark = mark
   }
 
-  /// When the next report is due; nil when nobody listens.
+  /// When the next report is due; nil without an observer.
   var dueMs: Int64? { isHeard ? nextMs : nil }
 
-  /// Whether a report is to be made now; the next is due a while later.
+  /// Whether a report is due now; if so, schedules the next one.
   mutating func takesReport(nowMs: Int64, force: Bool) -> Bool {
     guard isHeard, force || nowMs >= nextMs else { return false }
     nextMs = nowMs + everyMs
     return true
   }
 
-  /// Whether the ledger is to be looked at for changes by others now.
+  /// Whether the ledger is to be checked for changes by other processes now.
   mutating func takesLook(nowMs: Int64) -> Bool {
     guard nowMs >= nextMarkMs else { return false }
     nextMarkMs = nowMs + Self.markEveryMs
     return countAskedMs == nil && nowMs >= nextCountMs
   }
 
-  /// Whether the ledger is to count again: somebody added files or did something to them. The count has to see all that
-  /// this run knows now, and nothing of it that comes later.
+  /// Whether a new count is needed because somebody added or changed files. The count includes everything that this run
+  /// knows now, and nothing later.
   mutating func takesCount(_ new: ChangeMark, nowMs: Int64) -> Bool {
     guard new != mark else { return false }
     mark = new
@@ -77,8 +76,7 @@ struct RunProgress: Sendable {
     return true
   }
 
-  /// A count that failed is left out: it is for display, and what is wrong with the ledger will be told by a
-  /// transition.
+  /// A failed count is ignored: it is for display only, and problems of the ledger will show at the next transition.
   mutating func counted(_ result: Result<WorkSize, TransferError>, nowMs: Int64) {
     let took = nowMs - (countAskedMs ?? nowMs)
     countAskedMs = nil
@@ -86,16 +84,16 @@ struct RunProgress: Sendable {
     if case .success(let size) = result { totals.counted(size) }
   }
 
-  /// What this run did to its files calls for a count.
+  /// An action of this run on its files requires a new count.
   mutating func needsCount() { mark = nil }
 
-  /// The server holds so many bytes more, or fewer.
+  /// The server has this many bytes more, or fewer.
   mutating func stored(bytes: Int64) { totals.stored(bytes: bytes) }
 
   /// A file has ended: done, failed or unknown.
   mutating func ended(size: Int64, bytesAcked: Int64) { totals.ended(size: size, bytesAcked: bytesAcked) }
 
-  /// A file that has ended failed, or its outcome is unknown.
+  /// A file has ended as failed or unknown.
   mutating func failed(_ file: @autoclosure () -> FileProgress, nowMs: Int64) {
     if isHeard { tracker.noteFailure(file(), atMs: nowMs) }
   }

@@ -2,10 +2,10 @@ import TransferLedger
 public import TransferModel
 
 extension Engine {
-  /// Asks the destinations of the done uploads that the filter selects about each of them, many at a time. Blocks. Each
-  /// request has its attempt, which is durable before it is sent; what was found of a file is its next receipt, durable
-  /// when `told` hears of it, on the calling thread. No file is begun, and no session ended.
-  /// - Returns: how many are left unasked, because `stop` was asked for.
+  /// Queries the destinations of the selected done uploads about each of them, many at a time. Blocks. Each request has
+  /// its attempt, which is durable before it is sent; the finding for a file is its next receipt, durable when `told`
+  /// is called with it, on the calling thread. No file is begun, and no session ended.
+  /// - Returns: the number of files not queried because a stop was requested.
   /// - Throws: as ``work(until:)``.
   public func ask(
     _ filter: RowFilter, until stop: StopSignal, told: (DoneUpload, QuestionEnd) -> Void

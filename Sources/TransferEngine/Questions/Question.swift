@@ -2,31 +2,31 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What became of a question about a file that is done.
+/// The result of a query about a done file.
 public enum QuestionEnd: Sendable, Hashable {
   /// Recorded as a receipt of the file.
   case found(RemoteFinding)
-  /// Nobody knows; in words.
+  /// Inconclusive, with the reason.
   case untold(String)
-  /// A later upload to the same key was done meanwhile: the object there says nothing about this file.
+  /// A later upload to the same key has replaced it: the object says nothing about this file.
   case replaced
 }
 
-/// One file that is asked about, until its destination has told or nobody can tell. Used by the engine's thread.
+/// One file to be queried, until its destination has given a conclusive answer or cannot. Used by the engine's thread.
 final class Question {
   typealias Number = RequestNumbers.Number
 
   let file: DoneUpload
   let target: QuestionTarget
-  /// Of the request that is under way.
+  /// The step of the running request.
   var step = StepRequest.verify
   var attempt: AttemptID?
   var context: RequestContext?
-  /// Attempts in a row without an answer that says anything, and those that were repeated at once.
+  /// Consecutive inconclusive attempts, and those that were repeated at once.
   private(set) var failures = 0
   private var repairs = 0
   private var wasRefreshed = false
-  /// When it may be asked, in milliseconds of the boot clock.
+  /// When it may be queried, in milliseconds of the boot clock.
   private(set) var dueMs: Int64 = 0
 
   init(_ file: DoneUpload, _ target: QuestionTarget) { (self.file, self.target) = (file, target) }
@@ -60,7 +60,7 @@ final class Question {
     case givenUp
   }
 
-  /// - Parameter budgetMs: what the host makes a retry wait in addition.
+  /// - Parameter budgetMs: additional wait required by the host's retry budget.
   func failed(
     _ failure: Failure, _ remedy: Remedy, _ policy: RetryPolicy, budgetMs: Int64, nowMs: Int64
   ) -> Turn {
@@ -99,13 +99,13 @@ final class Question {
   }
 }
 
-/// A batch whose destination is asked.
+/// A batch whose destination is queried.
 final class QuestionTarget {
-  /// nil where it cannot be set up.
+  /// nil if it cannot be set up.
   let resolved: ResolvedDestination?
   let host: QuestionHost
   var learned = LearnedFacts()
-  /// Why its files are not asked about any more.
+  /// Why its files are no longer queried.
   private(set) var refusal: String?
   private var refusalsInARow = 0
 
@@ -115,7 +115,7 @@ final class QuestionTarget {
     (resolved, self.host, refusal) = (nil, host, "\(error)")
   }
 
-  /// Wrong credentials are those of all its files: a few refusals in a row are enough.
+  /// Credentials are shared by all its files: a few consecutive refusals are conclusive.
   func ended(_ failure: Failure?) {
     guard let failure, failure.code.blame == .auth else {
       refusalsInARow = 0
@@ -126,7 +126,7 @@ final class QuestionTarget {
   }
 }
 
-/// What a host may be asked now, and what waits for it.
+/// The gate of a host, and the queries that wait for it.
 final class QuestionHost {
   var gate: HostGate
   private var ready: [Question] = []
@@ -140,7 +140,7 @@ final class QuestionHost {
     if question.dueMs > nowMs { delayed.append(question) } else { ready.append(question) }
   }
 
-  /// The next that may be asked.
+  /// The next query that may be sent.
   func take(nowMs: Int64) -> Question? {
     if delayed.contains(where: { $0.dueMs <= nowMs }) {
       ready += delayed.filter { $0.dueMs <= nowMs }
@@ -155,7 +155,7 @@ final class QuestionHost {
     return ready + delayed
   }
 
-  /// Until something may be asked because of time; nil when time is not the reason.
+  /// Time until a query may be sent; nil if time is not the reason for waiting.
   func waitMs(nowMs: Int64) -> Int64? {
     guard waiting > 0 else { return nil }
     let opening = gate.opensAtMs(nowMs: nowMs)

@@ -5,8 +5,8 @@ import TransferProtocols
 /// The loop of a run that only asks: keeps the hosts busy as far as each allows, and tells what was found. Used by one
 /// thread, but for the mailbox.
 ///
-/// A host that refuses connections again and again is given up for this run, as are destinations that refuse the
-/// credentials: nothing is known of their files then, and the others are asked.
+/// A host that keeps refusing connections is given up for this run, as are destinations that refuse the credentials:
+/// their files are inconclusive, and the others are queried.
 final class Questions {
   enum Event: Sendable {
     case request(QuestionRequests.Event)
@@ -40,7 +40,7 @@ final class Questions {
       engine, ReadStop { isStopAsked.withLock { $0 } }, report: { mailbox.put(.request($0)) })
   }
 
-  /// Takes a wish; for any thread.
+  /// Accepts a stop request; callable from any thread.
   var takesWish: @Sendable (StopSignal.Wish) -> Void {
     { [mailbox, isStopAsked] wish in
       isStopAsked.withLock { $0 = true }

@@ -6,7 +6,7 @@ extension AttemptResult {
   /// How many bytes of an error answer are kept.
   static let excerptLimit = 4 << 10
 
-  /// What is recorded of an attempt that ended with `meaning`.
+  /// The recorded result of an attempt that ended with `meaning`.
   init(_ meaning: Interpretation, _ reply: TransferReply?, _ retry: RetryDecision, wallMs: Int64) {
     self.init(outcome: .ok)
     if let reply { fill(from: reply) }
@@ -23,7 +23,7 @@ extension AttemptResult {
     if let reply, !reply.body.isEmpty { replyExcerpt = Array(reply.body.prefix(Self.excerptLimit)) }
   }
 
-  /// What came of its answer is kept.
+  /// The received part of its answer is kept.
   mutating func brokeOff(_ failure: Failure, _ reply: TransferReply?) {
     outcome = reply?.isCancelled == true ? .interrupted : .retry
     (code, message) = (failure.code, failure.message)
@@ -39,11 +39,11 @@ extension AttemptResult {
     remoteIP = reply.remoteIP
     httpVersion = reply.httpVersion
     requestID = reply.serverRequestID
-    // With an answer nothing is in doubt.
+    // If there is an answer, the effect of the request is known.
     mayHaveArrived = !reply.isAnswered && reply.requestMayHaveArrived
   }
 
-  /// Counts what the request moved of its file, of which `acked` bytes more are stored than before.
+  /// Counts the bytes of the file that the request moved; `acked` bytes more are stored than before.
   mutating func count(
     _ acked: Int64, of step: JobStep, _ range: ByteRange?, _ meaning: Interpretation, _ reply: TransferReply?
   ) {
@@ -51,11 +51,11 @@ extension AttemptResult {
       bytesTransferred = 0
       return
     }
-    // What came before counts with the last piece that was missing.
+    // Earlier bytes count with the last piece that was missing.
     bytesAcked = max(0, min(acked, bytesTransferred))
     if step.isFound { (bytesAcked, message) = (0, "not sent: the server's list of parts has it") }
     if case .offset = meaning.outcome { bytesAcked = min(bytesAcked, bytesTransferred) }
-    // The server took less than it was given, or gave less than was asked for: what is left comes again.
+    // The server stored less than was sent, or sent less than was requested: the rest is transferred again.
     if case .begun = meaning.outcome, let failure = reply?.answerFailure { brokeOff(failure, reply) }
     guard case .advanced(let through) = meaning.outcome, acked < range.length else { return }
     outcome = reply?.isCancelled == true ? .interrupted : .retry

@@ -1,14 +1,14 @@
 import TransferModel
 import TransferProtocols
 
-/// Gives requests the credentials of their destinations: what is held at once, the rest from threads of its own, so
-/// that a program or a service that takes long holds up no other destination. A source is asked once for all who wait,
-/// and again where that may help: a service that is away for some minutes does not end a run.
+/// Supplies requests with the credentials of their destinations: cached ones at once, others from threads of its own,
+/// so that a slow program or service does not delay other destinations. A source is queried once for all waiting
+/// requests, and again if that may help: a service that is unavailable for some minutes does not end a run.
 final class FreshCredentials: Sendable {
   typealias Answer = Result<Credential?, Failure>
 
   private struct Waiter {
-    /// nil for a request that belongs to no file.
+    /// nil for a request without a file.
     var file: FileID?
     var then: @Sendable (Answer) -> Void
   }
@@ -16,21 +16,21 @@ final class FreshCredentials: Sendable {
   private struct State {
     var pool: PreparingPool?
     var isOver = false
-    /// The callers that wait for each source that is being asked; empty for a renewal that nobody waits for.
+    /// The callers waiting for each source that is being queried; empty for a renewal without callers.
     var waiting: [ObjectIdentifier: [Waiter]] = [:]
   }
 
-  /// Sources asked at a time: most of them wait for a server.
+  /// Sources queried concurrently: most of them wait for a server.
   private static let atOnce = 16
-  /// Between two looks whether anybody still waits, in milliseconds.
+  /// Interval between checks whether the result is still needed, in milliseconds.
   private static let lookMs: Int64 = 100
 
   private let state = Lock(State())
   private let clock: any TransferClock
-  /// How long a source is asked again that may have an answer later, in milliseconds.
+  /// How long a source that may have an answer later is retried, in milliseconds.
   private let patienceMs: Int64
   private let notice: @Sendable (Notice) -> Void
-  /// Nobody waits any more: the run ends.
+  /// Set when the run ends and results are no longer needed.
   private let stop: ReadStop
 
   init(
@@ -39,7 +39,7 @@ final class FreshCredentials: Sendable {
     (self.clock, self.patienceMs, self.stop, self.notice) = (clock, patienceMs, stop, notice)
   }
 
-  /// `then` gets the credential: on this thread when it is held, else on another.
+  /// Calls `then` with the credential: on this thread if it is cached, else on another.
   func get(
     from source: any CredentialSource, for file: FileID? = nil, then: @escaping @Sendable (Answer) -> Void
   ) {
@@ -90,7 +90,7 @@ final class FreshCredentials: Sendable {
     for waiter in waiting ?? [] { waiter.then(answer) }
   }
 
-  /// Ends the wait of the file's requests now, as interrupted: nothing is sent for the file any more.
+  /// Ends the wait of the file's requests at once, as interrupted: nothing more is sent for the file.
   func giveUp(_ file: FileID) {
     let givenUp = state.withLock { state in
       var givenUp: [Waiter] = []

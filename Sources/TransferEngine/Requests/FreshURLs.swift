@@ -1,29 +1,29 @@
 import TransferModel
 
-/// Asks for the URLs of files, for several at a time, and once for the requests of one file that need it together.
-/// Its results come on threads of its own.
+/// Obtains the URLs of files, several concurrently, and once for all requests of a file that need it. Results are
+/// delivered on threads of its own.
 final class FreshURLs: Sendable {
   typealias Answer = Result<String, Failure>
 
   private struct State {
     var pool: PreparingPool?
     var isOver = false
-    /// Nobody waits for their URLs any more: a person paused or cancelled them, or their batch is over.
+    /// Files whose URLs are no longer needed: a person paused or cancelled them, or their batch is over.
     var givenUp: Set<FileID> = []
-    /// Those who wait for the URL of a file that is being asked for.
+    /// The callers waiting for the URL of each file that is being obtained.
     var waiting: [FileID: [@Sendable (Answer) -> Void]] = [:]
   }
 
-  /// Commands at a time: most of them wait for a server.
+  /// Concurrent commands: most of them wait for a server.
   private static let atOnce = 8
 
   private let state = Lock(State())
-  /// Nobody waits for what is being asked: the run ends.
+  /// Set when the run ends and results are no longer needed.
   private let stop: ReadStop
 
   init(_ stop: ReadStop) { self.stop = stop }
 
-  /// `then` gets a URL for the file.
+  /// Calls `then` with a URL for the file.
   func get(_ file: FileID, _ key: NameBytes, from source: any URLSource, then: @escaping @Sendable (Answer) -> Void) {
     let pool: PreparingPool? = state.withLock { state in
       state.waiting[file, default: []].append(then)
@@ -53,7 +53,7 @@ final class FreshURLs: Sendable {
     for then in waiting ?? [] { then(answer) }
   }
 
-  /// Nothing is sent for the file any more: what is being asked for it ends soon, as interrupted.
+  /// Nothing more is sent for the file: its pending query ends soon, as interrupted.
   func giveUp(_ file: FileID) {
     state.withLock { state in
       if state.waiting[file] != nil { state.givenUp.insert(file) }

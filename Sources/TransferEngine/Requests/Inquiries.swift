@@ -2,17 +2,16 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Asks about last requests whose answers do not come, while they are still awaited: the answer may have been lost on
-/// the way, and its connection does not say so. What is found decides only whether it is waited for any longer. The
-/// request itself is neither repeated nor ended before the server has shown that the file is there. Used by the
-/// engine's thread.
+/// Queries the results of finishing requests whose answers are overdue, while they are still running: the answer may
+/// have been lost without the connection showing it. The finding only decides whether to keep waiting. The request
+/// itself is neither repeated nor ended before the server has shown that it has the file. Used by the engine's thread.
 final class Inquiries {
   private let engine: Engine
   private let mailbox: Mailbox<EngineEvent>
   private let stop: RunStop
   private let files: FilesInWork
   private let requests: Requests
-  /// Requests that end their files, at their servers now.
+  /// Finishing requests that were sent and are not answered.
   private var awaited: Set<Job.ID> = []
 
   init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>, stop: RunStop, files: FilesInWork, requests: Requests) {
@@ -20,14 +19,14 @@ final class Inquiries {
     (self.files, self.requests) = (files, requests)
   }
 
-  /// A request went out: one that ends its file may be asked about later.
+  /// A request was sent: if it finishes its file, its result may be queried later.
   func sent(_ job: Job) {
     guard job.step.step == .finish || job.step.step == .save else { return }
     job.inquiry = Inquiry(everyMs: engine.configuration.askAfterMs, nowMs: engine.bootMs)
     awaited.insert(job.id)
   }
 
-  /// Asks about those that have been awaited for long.
+  /// Sends queries for requests that have been unanswered for long.
   func askDue() {
     for id in awaited {
       guard let job = requests[id], let inquiry = job.inquiry, job.phase == .sending else {
@@ -51,10 +50,10 @@ final class Inquiries {
     files.enqueue(unit, work)
   }
 
-  /// What is asked is answered already.
+  /// The request that the query is about has been answered.
   func isMoot(_ job: Job) -> Bool { job.beside.map { requests[$0]?.inquiry?.held != nil } ?? false }
 
-  /// A question was answered, or came to nothing.
+  /// A query was answered, or failed.
   func ended(_ id: Job.ID, _ result: AttemptResult, isFound: Bool = false) {
     guard let (job, _) = requests.end(id), let asked = job.beside else { return }
     var result = result
@@ -62,7 +61,7 @@ final class Inquiries {
     files.advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result))
     guard let waiting = requests[asked], waiting.inquiry != nil else { return }
     if let held = waiting.inquiry?.end(isFound: isFound, nowMs: engine.bootMs) {
-      // As if it came only now.
+      // The held reply is processed as if it arrived now.
       mailbox.put(.replied(asked, held))
     } else if isFound {
       waiting.cancel()
@@ -71,12 +70,12 @@ final class Inquiries {
 }
 
 extension FileMachine {
-  /// What the server can be asked about a last step whose answer has not come; nil for nothing. Only a look at what the
-  /// step makes: a question about the session may end the request at some servers.
+  /// The query for a finishing step without an answer; nil for none. It only examines the result of the step, because a
+  /// query about the session may end the running request on some servers.
   func question(beside step: StepRequest, _ proto: ProtocolInUse) -> StepRequest? {
     var asked = facts
     (asked.lostAnswer, asked.isAbsent) = (step.operation, false)
-    // The server is only slow as yet: an older version of the same size must not be taken for what it is making.
+    // The server may only be slow: an older version of the same size must not be mistaken for the result.
     guard abilities.verifiesContent, case .control(.verify) = proto.nextStep(asked) else { return nil }
     return .verify
   }

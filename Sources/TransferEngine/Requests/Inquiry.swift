@@ -1,38 +1,38 @@
 import TransferModel
 
-/// Of a request that ends a file: when the server is asked about it while its answer is awaited, and how the asking
-/// stands. A value; times are milliseconds of the boot clock.
+/// The queries about one finishing request: when the next is due, and the state of the current one. A value; times are
+/// milliseconds of the boot clock.
 struct Inquiry: Sendable {
   private var dueMs: Int64
-  /// Doubled with each question.
+  /// Doubled with each query.
   private var intervalMs: Int64
   private var isAsking = false
-  /// The question, once it is begun.
+  /// The current query, once it is begun.
   private(set) var question: Job.ID?
-  /// The answer that came while the question ran.
+  /// The answer that arrived while the query was running.
   private(set) var held: TransferReply?
-  /// The question found the file.
+  /// The query found the file.
   private(set) var isFound = false
 
-  /// The request went out.
+  /// The request was sent.
   init(everyMs: Int64, nowMs: Int64) { (dueMs, intervalMs) = (nowMs + everyMs, everyMs) }
 
   func isDue(nowMs: Int64) -> Bool { nowMs >= dueMs && !isAsking && held == nil && !isFound }
 
-  /// A question is asked of the ledger.
+  /// A query was requested from the ledger.
   mutating func ask() { isAsking = true }
 
-  /// The question is durable.
+  /// The query is durable.
   mutating func begin(_ question: Job.ID) { self.question = question }
 
-  /// Whether the reply has to wait: the file may leave the engine with it, and no attempt may be open then.
+  /// Whether the reply has to wait: it may release the file, and no attempt may be open then.
   mutating func holds(_ reply: TransferReply) -> Bool {
     guard isAsking else { return false }
     held = reply
     return true
   }
 
-  /// The question was answered, or came to nothing. Returns the reply that waited for it.
+  /// The query was answered, or failed. Returns the reply that waited for it.
   mutating func end(isFound: Bool, nowMs: Int64) -> TransferReply? {
     defer { (isAsking, question, held) = (false, nil, nil) }
     self.isFound = isFound

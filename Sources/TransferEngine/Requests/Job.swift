@@ -4,8 +4,8 @@ import TransferProtocols
 
 /// A request that was begun in the ledger.
 ///
-/// An object, because a turn of the loop touches each some ten times: as a value its many parts would be counted each
-/// time.
+/// A class, because an iteration of the loop accesses each about ten times: as a struct its many members would be
+/// retained each time.
 final class Job {
   typealias ID = Scheduler.JobID
 
@@ -18,23 +18,23 @@ final class Job {
   let place: Int
   var phase = Phase.preparing
   var prepared: Prepared?
-  /// When it went to the transport, by the boot clock.
+  /// When it was passed to the transport, by the boot clock.
   var sentMs: Int64 = 0
   /// Of a request that ends its file.
   var inquiry: Inquiry?
-  /// Of a question: the request that it is about.
+  /// Of a query: the request that it is about.
   var beside: ID?
   /// Bytes of the body before those of the file.
   var prefixLength = 0
-  /// What was known of the destination when the request was made.
+  /// The facts about the destination when the request was made.
   var learnedWhenSent: LearnedFacts?
   /// Where it was sent.
   var routeWhenSent: Route?
-  /// How often the credentials had been read again when the request was begun.
+  /// How often the credentials had been reloaded when the request was begun.
   var credentialGeneration = 0
   enum Phase {
     case preparing, ready, sending
-    /// Its answer is there: it is being read, or the ledger is asked about it.
+    /// Its answer has arrived: it is being interpreted, or the ledger is queried about it.
     case answered
   }
 
@@ -54,7 +54,7 @@ final class Job {
 extension Job {
   var isSendingBody: Bool { range != nil && (phase == .sending || phase == .answered) }
 
-  /// The step with the digests that go ahead of the body.
+  /// The step with the digests that are sent before the body.
   var requestStep: StepRequest {
     guard case .chunk(var chunk) = step.step, let body = prepared?.body else { return step.step }
     chunk.digests = body.ahead
@@ -62,18 +62,18 @@ extension Job {
   }
 
   var identityNow: SourceIdentity? {
-    // Which version a server has now, the next generation asks for itself.
+    // The next generation finds out itself which version the server has now.
     if prepared?.region != nil { return SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0) }
     guard case .slice(let slice)? = prepared?.body?.content else { return nil }
     return slice.identityNow
   }
 
-  /// What its request read of the file.
+  /// The part of the file that its request read.
   var sentPiece: SentContent.Piece? {
     range.flatMap { range in prepared?.body.flatMap { $0.sentPiece(of: range) } }
   }
 
-  /// What is known of its file, as it is seen from where it goes.
+  /// The facts about its file, as they are for its place.
   func facts(_ work: FileWork) -> TransferFacts { work.machine.facts.seen(from: place) }
 
   /// The mirror that it goes to; nil for the server of its destination.
@@ -81,7 +81,7 @@ extension Job {
     place == 0 ? nil : destination.resolved.transferProtocol.places?.host(of: place, work.machine.facts)
   }
 
-  /// What a protocol needs to know to make its request and to read the answer.
+  /// The context in which the protocol makes the request and interprets the answer.
   func context(_ work: FileWork, civilMs: Int64) -> RequestContext {
     var context = RequestContext(
       wallMs: civilMs, credential: prepared?.credential, learned: destination.learned, failures: step.failures,
@@ -91,11 +91,11 @@ extension Job {
     return context
   }
 
-  /// The transport ends the exchange, and says so with a reply.
+  /// Makes the transport end the exchange, which produces a reply.
   func cancel() { destination.resolved.transport.cancel(ExchangeID(rawValue: id)) }
 
-  /// A pause never cuts off what is short or what must not be repeated: that would cost more than it stops. Nothing
-  /// cuts off the finish step, because nobody could say then whether the file is there.
+  /// A pause never interrupts short or unrepeatable requests: that would cost more than it saves. Nothing interrupts
+  /// the finish step, because then it would be unknown whether the file is complete.
   func mayBeCut(by wish: Wish, _ abilities: ProtocolAbilities) -> Bool {
     switch wish {
     case .pause: false
@@ -104,8 +104,8 @@ extension Job {
     }
   }
 
-  /// The reply with the bytes of the file alone, and as a lost answer where we ended the request because the file is
-  /// there: the protocol asks as after any lost answer.
+  /// The reply with the byte counts of the file only; it becomes a lost answer if we ended the request because the file
+  /// was found: the protocol then queries as after any lost answer.
   func settled(_ reply: TransferReply) -> TransferReply {
     var reply = reply
     if inquiry?.isFound == true, reply.isCancelled, !reply.isAnswered {
@@ -114,7 +114,7 @@ extension Job {
       reply.curlMessage = "no answer came, and the file was found at the server"
     }
     reply.bytesSent = max(0, reply.bytesSent - Int64(prefixLength))
-    // Behind the body may stand the end of a form.
+    // The body may be followed by the end of a form.
     if let length = range?.length { reply.bytesSent = min(reply.bytesSent, length) }
     return reply
   }

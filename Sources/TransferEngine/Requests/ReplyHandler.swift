@@ -2,8 +2,8 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Reads what servers answer: a reply, what it means to its protocol, and what it says about host and destination.
-/// Used by the engine's thread.
+/// Handles the replies of servers: their meaning for the protocol, the host and the destination. Used by the engine's
+/// thread.
 final class ReplyHandler {
   private let engine: Engine
   private let mailbox: Mailbox<EngineEvent>
@@ -28,7 +28,7 @@ final class ReplyHandler {
     }
   }
 
-  /// A request ended; its connection is free before anything is committed.
+  /// A request ended; its connection is freed before anything is committed.
   func replied(_ id: Job.ID, _ reply: TransferReply) {
     guard let job = requests[id], let work = files[job.file] else {
       preconditionFailure("a reply to request \(id), which is unknown")
@@ -51,7 +51,7 @@ final class ReplyHandler {
     read(reading(job, work, reply), of: job)
   }
 
-  /// What asks about a request that has its answer.
+  /// Cancels the query about a request that has its answer.
   private func callOffQuestion(of job: Job) {
     guard let question = job.inquiry?.question, let asking = requests[question] else { return }
     outcomes.callOff(asking)
@@ -69,7 +69,7 @@ final class ReplyHandler {
     pool.read({ reading.read() }, then: { mailbox.put(.read(id, $0)) })
   }
 
-  /// Goes on with what an answer says.
+  /// Continues with an interpreted answer.
   func wasRead(_ id: Job.ID, _ read: ReplyReading.Result) {
     guard let job = requests[id], let work = files[job.file] else { return }
     guard work.refusal == nil else {
@@ -81,7 +81,7 @@ final class ReplyHandler {
     job.destination.learn(from: read.meaning)
     let meaning = weighed(read.meaning, job, reply)
     if read.bringsSecrets { reply.body = [] }
-    // We ended it, and nothing of it can be gone on with: not a failure of the file.
+    // We ended it, and nothing of it can be continued: not a failure of the file.
     if reply.isCancelled, case .failed(let failure, _) = meaning.outcome, failure.code == .engineInterrupted {
       outcomes.connectionIsFree(job, .interrupted, bytes: reply.bytesMoved)
       return outcomes.interrupt(id, reply)
@@ -103,7 +103,7 @@ final class ReplyHandler {
     outcomes.conclude(id, meaning, reply: reply, identityNow: job.identityNow)
   }
 
-  /// What of a page of a listing is to be fetched is known.
+  /// A page of a listing was examined: it is known which files to fetch.
   func pageIsExamined(_ result: Result<Interpretation, TransferError>, _ listed: ListedPages) {
     switch result {
     case .success(let meaning): outcomes.conclude(listed.request, meaning, reply: listed.reply, identityNow: nil)
@@ -120,7 +120,7 @@ final class ReplyHandler {
       identityNow: requests[listed.request]?.identityNow)
   }
 
-  /// An interim answer to a request that goes on: the name of its session is durable as soon as it is known.
+  /// An interim answer to a running request: the name of its session becomes durable at once.
   func heard(_ id: Job.ID, _ reply: InterimReply) {
     guard let job = requests[id], let work = files[job.file], work.refusal == nil else { return }
     let proto = job.destination.resolved.transferProtocol
@@ -130,8 +130,8 @@ final class ReplyHandler {
     if !changes.isEmpty { files.advance(job.file, changes: changes) }
   }
 
-  /// The meaning for the file, when its destination may refuse all files. The files of all batches for a destination
-  /// that does wait for another run, unless a request that was under way gets through after all.
+  /// The meaning for the file if the destination may refuse all files. If it does, the files of all batches for it wait
+  /// for another run, unless a running request succeeds after all.
   private func weighed(_ meaning: Interpretation, _ job: Job, _ reply: TransferReply) -> Interpretation {
     let refusals = job.destination.refusals
     let before = refusals.error
@@ -147,7 +147,7 @@ final class ReplyHandler {
     return weighed
   }
 
-  /// What is needed to read the answer, whoever does it.
+  /// Everything needed to interpret the answer, on any thread.
   private func reading(_ job: Job, _ work: FileWork, _ reply: TransferReply) -> ReplyReading {
     let (facts, chunk) = (job.facts(work), job.step.step.chunk)
     let mask = SecretMask(
@@ -172,7 +172,7 @@ final class ReplyHandler {
   private func note(_ body: PreparedBody, of chunk: ChunkFacts, in reading: inout ReplyReading) {
     var chunk = chunk
     let sent = body.sentDigest()
-    // Whatever the transport says: what was not read to its end did not go out whole.
+    // Regardless of the transport: a body that was not read completely was not sent completely.
     reading.isBodyIncomplete = sent == nil && body.length > 0
     if let sent {
       if let ahead = body.ahead[sent.algorithm], ahead != sent {
@@ -184,8 +184,8 @@ final class ReplyHandler {
     reading.step = .chunk(chunk)
   }
 
-  /// The server does not know `Expect: 100-continue` (RFC 9110 section 10.1.1): the same again without, there and from
-  /// now on.
+  /// The server does not support `Expect: 100-continue` (RFC 9110 section 10.1.1): the request is repeated without it,
+  /// and it is no longer sent there.
   private func expectationFailed(_ job: Job) -> Interpretation {
     var learned = job.destination.learned
     learned.refusesExpect = true

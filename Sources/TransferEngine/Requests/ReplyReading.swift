@@ -2,10 +2,10 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// An answer and all that is needed to say what it means. A value, so that any thread may read it: a body of some size
-/// is searched for secrets and parsed on a preparing thread while the loop goes on.
+/// An answer and everything needed to interpret it. A value, so that any thread may process it: a longer body is
+/// searched for secrets and parsed on another thread while the loop continues.
 struct ReplyReading: Sendable {
-  /// Bodies up to so many bytes are read by the loop itself: that costs less than handing them over.
+  /// Bodies up to this many bytes are processed by the loop itself, which is cheaper than passing them on.
   static let shortBody = 4 << 10
 
   struct Result: Sendable {
@@ -17,16 +17,16 @@ struct ReplyReading: Sendable {
 
   let reply: TransferReply
   let mask: SecretMask
-  /// Its success is read as it came, which stays in memory, and nothing of it is kept.
+  /// A successful answer is parsed unmasked in memory, and nothing of it is stored.
   let bringsSecrets: Bool
   let transferProtocol: ProtocolInUse
   var step: StepRequest
   let facts: TransferFacts
   var context: RequestContext
-  /// What is known without the protocol.
+  /// The meaning if it is known without the protocol.
   var meaning: Interpretation?
   var isBodyIncomplete = false
-  /// Took the body of the answer, which is synced before anything is said of it.
+  /// Received the body of the answer; it is synced before the answer is interpreted.
   var region: TargetRegion?
 
   func read() -> Result {
@@ -52,8 +52,8 @@ struct ReplyReading: Sendable {
     }
   }
 
-  /// Reads the pieces that are on the disk whole now.
-  /// - Returns: whether the digest of the chunk was read there, too.
+  /// Reads back and compares the pieces that are now complete on the disk.
+  /// - Returns: whether the digest of the chunk was computed in the same read.
   private mutating func comparePieces(in region: TargetRegion) throws(Failure) -> Bool {
     guard let receiving = transferProtocol.bodiesInAnswers, let pieces = facts.file.expected.pieces,
       let file = region.file, region.taken > 0
@@ -78,13 +78,13 @@ struct ReplyReading: Sendable {
 
   private func readSettled() -> Result {
     var reply = reply
-    // Before anybody makes a text of it: a cut secret would not be recognised any more.
+    // Masked before any text is made of it: a truncated secret would not be recognised.
     if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }
     var meaning = interpreted(reply)
-    // The id stands in the receipt too.
+    // The receipt also contains the ID.
     if let hidden = withoutNews(reply, meaning) { (reply, meaning) = (hidden, interpreted(hidden)) }
     meaning = masked(meaning, &reply)
-    // A redirect names in full where it points to, which may be signed; a signed place quotes its signature in pieces.
+    // A redirect contains its full target, which may be signed; a signed server quotes parts of its signature.
     if (300..<400).contains(reply.status) || context.routeWhenSent?.place != nil { reply.body = [] }
     return Result(reply: reply, meaning: meaning, bringsSecrets: bringsSecrets)
   }
@@ -93,13 +93,12 @@ struct ReplyReading: Sendable {
     if let meaning { return transferProtocol.weighed(meaning, to: step, facts, context) }
     var interpreted = reply
     if isBodyIncomplete { interpreted.isBodyIncomplete = true }
-    // Not what was sent again.
+    // Without bytes that were received again.
     if let region { interpreted.bytesReceived = region.taken }
     return transferProtocol.interpret(interpreted, to: step, facts, context)
   }
 
-  /// The reply without what its answer is the first to name, a session or a token, in the id of the request; nil when
-  /// it is not there.
+  /// The reply with a new session or token of its answer masked in the request ID; nil if the ID does not contain it.
   private func withoutNews(_ reply: TransferReply, _ meaning: Interpretation) -> TransferReply? {
     let id = reply.serverRequestID
     guard !id.isEmpty else { return nil }
@@ -109,12 +108,12 @@ struct ReplyReading: Sendable {
     return hidden.serverRequestID == id ? nil : hidden
   }
 
-  /// A failure in the words of a server that answered with success, without secrets.
+  /// The text of a failure from a server that answered with success, without secrets.
   private func masked(_ meaning: Interpretation, _ reply: inout TransferReply) -> Interpretation {
     guard (200..<300).contains(reply.status), case .failed(var failure, let remedy) = meaning.outcome else {
       return meaning
     }
-    // Whole, before it is cut for the record.
+    // Masked as a whole, before it is truncated for the attempt row.
     reply.body = mask.applied(toExcerpt: Array(reply.body.prefix(2 * AttemptResult.excerptLimit)))
     failure.message = mask.applied(toMessage: failure.message)
     return meaning.with(.failed(failure, remedy))

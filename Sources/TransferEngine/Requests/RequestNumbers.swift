@@ -1,4 +1,4 @@
-/// Numbers for the requests of one run, each given out once. Used by the engine's thread.
+/// Unique numbers for the requests of one run. Used by the engine's thread.
 final class RequestNumbers {
   typealias Number = UInt64
   private var last: Number = 0

@@ -2,7 +2,7 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What the end of a request means: its attempt is closed, and its file goes on, waits or leaves. Owner of the
+/// Handles the end of a request: its attempt is closed, and its file continues, waits or is released. Owner of the
 /// ``Retries``. Used by the engine's thread.
 final class RequestOutcomes {
   private let engine: Engine
@@ -40,7 +40,7 @@ final class RequestOutcomes {
 
   // MARK: - Ends
 
-  /// Ends an attempt with what it meant, and goes on with the file. `reply` is nil when nothing was sent.
+  /// Ends an attempt with its meaning, and continues the file. `reply` is nil if nothing was sent.
   func conclude(_ id: Job.ID, _ meaning: Interpretation, reply: TransferReply?, identityNow: SourceIdentity?) {
     if let job = requests[id], files[job.file]?.refusal != nil { return drop(id) }
     if let job = requests[id], job.beside != nil { return questionEnded(id, meaning, reply) }
@@ -56,13 +56,13 @@ final class RequestOutcomes {
     let changes = work.machine.concluded(job.step, meaning, retry)
     let acked = work.machine.bytesStored - before
     tally.stored(bytes: acked)
-    // What a question found counts for those who sent it, as the ledger says.
+    // Bytes that a query found count for the attempts that sent them, as returned by the ledger.
     if acked < 0 { tally.acknowledged(bytes: acked) }
     result.count(acked, of: job.step, job.range, meaning, reply)
     if job.range != nil { tally.acknowledged(bytes: result.bytesAcked) }
     if reply != nil, !changes.contains(where: \.storesChunk) { result.sent = job.sentPiece }
     ended(job, result, changes)
-    // After its own: the last of the others to end lets the file go, and no attempt of it may be open then.
+    // After its own attempt: the last of the others to end releases the file, and no attempt of it may be open then.
     if work.machine.ending != nil { endOthers(of: job.file) }
   }
 
@@ -84,7 +84,7 @@ final class RequestOutcomes {
     ended(job, result, changes)
   }
 
-  /// A request of a refused file is over; nobody interprets what came of it.
+  /// A request of a refused file has ended; its answer is not interpreted.
   func drop(_ id: Job.ID) {
     guard let (job, work) = requests.end(id) else { return }
     let undecided = takeUndecided(job)
@@ -92,12 +92,12 @@ final class RequestOutcomes {
     for file in undecided { files.advance(file) }
   }
 
-  /// The files that waited for the answer to the request, to be advanced after its own.
+  /// The files that waited for the answer to the request, to be advanced after its own file.
   private func takeUndecided(_ job: Job) -> [FileID] {
     job.step.step == .discover ? job.destination.discovery.end() : []
   }
 
-  /// The request is of no use any more.
+  /// Cancels a request that is no longer needed.
   func callOff(_ job: Job) {
     switch job.phase {
     case .sending: job.cancel()
@@ -115,14 +115,13 @@ final class RequestOutcomes {
   private func questionEnded(_ id: Job.ID, _ meaning: Interpretation, _ reply: TransferReply?) {
     let now = RetryDecision(notBeforeMs: engine.wallMs, isExhausted: false)
     var result = AttemptResult(meaning, reply, now, wallMs: engine.wallMs)
-    // It fails nothing.
+    // Its result fails nothing.
     if result.outcome == .fatal || result.outcome == .unknown { result.outcome = .retry }
     let isFound = if case .finished = meaning.outcome { true } else { false }
     inquiries.ended(id, result, isFound: isFound)
   }
 
-  /// The file is to end: its other requests are called off; those that run are left to their ends when it only is let
-  /// go.
+  /// The file ends: its other requests are cancelled; if the file is only released, running ones may end.
   private func endOthers(of file: FileID) {
     guard let work = files[file] else { return }
     for id in hosts.takeReady(where: work.jobs.contains) { interrupt(id, nil) }
@@ -132,7 +131,7 @@ final class RequestOutcomes {
 
   // MARK: - Retries
 
-  /// The source of a file changed, and another generation took its place.
+  /// The source of a file changed, and a new generation superseded it.
   func superseded(_ file: FileID, by successor: FileID) { retries.superseded(file, by: successor) }
 
   private func decide(
@@ -143,7 +142,7 @@ final class RequestOutcomes {
       return RetryDecision(notBeforeMs: engine.wallMs, isExhausted: false)
     }
     let isThrottled = if case .retry(isThrottled: let flag) = remedy { flag } else { false }
-    // A session belongs to the file, whichever of its chunks says that it is gone.
+    // A lost session counts against the file, whichever of its chunks reported it.
     let failures = remedy == .sessionGone ? max(job.step.failures, machine.failures) : job.step.failures
     let drop = loss.flatMap { loss in
       hosts.gate(job.destination.host).flatMap { gate in
@@ -160,8 +159,8 @@ final class RequestOutcomes {
     return retry
   }
 
-  /// For a file of which hardly anything is stored, on a line that lost several bodies of its kind and let none
-  /// through.
+  /// A shorter layout for a file of which hardly anything is stored, on a connection that lost several bodies of this
+  /// length and let none through.
   private func shorterLayout(_ job: Job, _ machine: FileMachine) -> ChunkLayout? {
     guard job.range != nil, machine.isHardlyStored, machine.facts.isPlanned,
       let gate = hosts.gate(job.destination.host), gate.isLossy, gate.lossesInARow >= 2 || job.step.failures >= 2,
@@ -183,7 +182,7 @@ final class RequestOutcomes {
 
   // MARK: - Letting go
 
-  /// The file leaves the engine without prejudice as soon as nothing of it is under way.
+  /// Releases the file without recording a failure, as soon as none of its requests is running.
   func letGo(_ file: FileID, notBeforeMs: Int64?, _ code: ErrorCode? = nil) {
     guard let work = files[file] else { return }
     work.machine.end(.requeue(notBeforeMs: notBeforeMs, code, isFailure: false))
@@ -194,20 +193,20 @@ final class RequestOutcomes {
     files.advance(file)
   }
 
-  /// The same with all files of a batch.
+  /// Releases all files of a batch.
   func letGo(_ batch: BatchID, _ code: ErrorCode? = nil) {
     for (file, work) in files.all where work.destination.batch == batch { letGo(file, notBeforeMs: nil, code) }
   }
 
-  /// Nothing can be sent for this batch in this run: no credentials, or settings that cannot work. Its files wait for
-  /// the next run; the others go on, and the run ends with the error.
+  /// Blocks a batch that cannot be sent in this run: no credentials, or unusable settings. Its files wait for the next
+  /// run; the others continue, and the run ends with the error.
   func block(_ batch: BatchID, _ error: TransferError) {
     if batches.block(batch, error) { letGo(batch) }
   }
 }
 
 extension JobStep {
-  /// Why it is to be done again; nil when nothing failed.
+  /// The failure because of which it is repeated; nil if there was none.
   fileprivate func failure(_ meaning: Interpretation) -> (Failure, Remedy)? {
     switch meaning.outcome {
     case .failed(let failure, let remedy): (failure, remedy)
@@ -218,7 +217,7 @@ extension JobStep {
 }
 
 extension TransferReply {
-  /// Bytes moved for a while before the connection was lost: to wait would not make the next one live longer.
+  /// Bytes moved for a while before the connection was lost: waiting would not make the next connection last longer.
   fileprivate var wasUnderWay: Bool { bytesMoved >= BodyProgress.enough && timing.totalMs >= 200 }
 }
 
@@ -230,7 +229,7 @@ extension Remedy {
     }
   }
 
-  /// A server that has forgotten uploads, as after a restart, answers at once and is not overloaded: what is sent again
-  /// then is new work.
+  /// A server that no longer knows uploads, for example after a restart, answers at once and is not overloaded: sending
+  /// again is new work.
   fileprivate var costsBudget: Bool { isRetry && self != .sessionGone }
 }

@@ -2,8 +2,7 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Brings requests that are durable to their servers: prepared, then sent as the scheduler allows. Used by the engine's
-/// thread.
+/// Prepares durable requests, and sends them as the scheduler allows. Used by the engine's thread.
 final class RequestSender {
   private let engine: Engine
   private let mailbox: Mailbox<EngineEvent>
@@ -27,7 +26,7 @@ final class RequestSender {
 
   // MARK: - Preparing
 
-  /// What was begun is durable: prepare it. So many requests were asked for.
+  /// The begun requests are durable: prepares them. `asked` requests had been requested.
   func begun(_ begun: Begun, asked: Int) {
     if let successor = begun.successor { outcomes.superseded(begun.file, by: successor) }
     tally.acknowledged(bytes: begun.creditedBytes - begun.uselessBytes)
@@ -51,7 +50,7 @@ final class RequestSender {
 
   private func begin(_ claimed: ClaimedChunk, _ work: FileWork) {
     let proto = work.destination.resolved.transferProtocol
-    // Where chunks do not wait for themselves, it is the file that fails.
+    // If chunks do not back off individually, the failure counts against the file.
     let isOfFile = work.machine.isWhole || !work.machine.abilities.parallelChunks
     let failures = isOfFile ? work.machine.failures : claimed.facts.failures
     var chunk = claimed.facts
@@ -79,12 +78,12 @@ final class RequestSender {
     if range != nil {
       work.concurrency.started(sending: work.machine.openCount, nowMs: engine.bootMs)
     }
-    // What was asked of the ledger before the file's end was known is given back unsent.
+    // Requests made before the end of the file was known are released unsent.
     if endsUnsent(job, work) { return }
     prepare(job, work)
   }
 
-  /// Nothing is sent for the file any more.
+  /// Ends the request unsent if nothing more is sent for the file.
   private func endsUnsent(_ job: Job, _ work: FileWork) -> Bool {
     if work.refusal != nil {
       outcomes.drop(job.id)
@@ -105,7 +104,7 @@ final class RequestSender {
     guard let job = requests[id], let work = files[job.file], !endsUnsent(job, work) else { return }
     switch result {
     case .failure(let failed) where failed.failure.code == .authMissing:
-      // Nothing can be sent there at all; the file is not at fault.
+      // The destination cannot be used at all; the file is not at fault.
       job.phase = .ready
       outcomes.block(
         work.machine.claimed.batch,
@@ -138,8 +137,8 @@ final class RequestSender {
     if !stop.isStopping { hosts.isReady(job) }
   }
 
-  /// The source has another ctime or device by now, and the content that was sent of it. Recorded when no other body is
-  /// under way, whose beginning nobody has compared.
+  /// The source has a new ctime or device, but the content that was sent. This is recorded when no other body is
+  /// running whose beginning was not compared.
   private func recordSighting(_ work: FileWork) {
     let now = work.version.identity
     guard work.recorded.relation(to: now) == .moved, work.machine.claimed.staged == nil, !work.version.needsProof,
@@ -161,7 +160,7 @@ final class RequestSender {
     guard let job = requests[id], let work = files[job.file] else {
       preconditionFailure("request \(id) was scheduled and is unknown")
     }
-    // It has credentials that were refused, and others were to be read since; or it waited longer than its URL is good.
+    // Its credentials were refused, and new ones were to be loaded since; or it waited until its URL expired.
     if job.credentialGeneration < job.destination.refusals.generation || needsURL(job, work) {
       outcomes.connectionIsFree(job, .interrupted)
       return prepare(job, work)
@@ -179,8 +178,8 @@ final class RequestSender {
     }
   }
 
-  /// The URL that a command gave was refused since the request was prepared, or is over. One that was given for this
-  /// request is used, whatever it says of its time.
+  /// The URL from a command was refused since the request was prepared, or has expired. A URL obtained for this request
+  /// is used regardless of its expiry time.
   private func needsURL(_ job: Job, _ work: FileWork) -> Bool {
     let route = work.machine.facts.route
     guard job.destination.resolved.urls != nil, job.range != nil, work.target != nil,
@@ -212,13 +211,13 @@ final class RequestSender {
 }
 
 extension Job {
-  /// What the server showed for the chunk that the request is to bring.
+  /// The server's listing entry for the chunk of the request.
   func listing(_ work: FileWork) -> ListedPart? {
     guard case .chunk(let chunk) = step.step, range == chunk.range else { return nil }
     return work.machine.facts.listed[chunk.seq]
   }
 
-  /// The receipt of a chunk that need not be sent: its answer was lost with the engine that had sent it.
+  /// The receipt of a chunk that need not be sent: only its answer was lost in a crash of the engine.
   fileprivate func found(_ work: FileWork) -> PartReceipt? {
     guard let listing = listing(work), case .chunk(let chunk) = requestStep else { return nil }
     return destination.resolved.transferProtocol.receipt(of: chunk, in: listing)

@@ -2,7 +2,7 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// The requests under way: begun in the ledger, and not ended there yet. Used by the engine's thread.
+/// The requests that were begun in the ledger and have not ended there. Used by the engine's thread.
 final class Requests {
   private let batches: Batches
   private let files: FilesInWork
@@ -16,7 +16,7 @@ final class Requests {
   subscript(id: Job.ID) -> Job? { all[id] }
   var isEmpty: Bool { all.isEmpty }
 
-  /// None is at a server or being prepared: all wait for a connection.
+  /// None is running or being prepared: all wait for a connection.
   var areAllReady: Bool { all.values.allSatisfy { $0.phase == .ready } }
 
   /// A request of the file is durable.
@@ -31,7 +31,7 @@ final class Requests {
     return job
   }
 
-  /// Where the request goes, of a file with mirrors.
+  /// The place of the request, for a file with mirrors.
   private func place(of step: JobStep, _ work: FileWork) -> Int {
     let facts = work.machine.facts
     guard !facts.file.expected.mirrors.isEmpty, let places = work.destination.resolved.transferProtocol.places else {
@@ -43,7 +43,7 @@ final class Requests {
     return places.place(for: step.step, asked, open: Dictionary(open, uniquingKeysWith: +))
   }
 
-  /// The request is over, and its attempt ends with the next unit of the file; nil when it is not known.
+  /// Removes an ended request, whose attempt ends with the next unit of the file; nil if it is not known.
   func end(_ id: Job.ID) -> (job: Job, work: FileWork)? {
     guard let job = all.removeValue(forKey: id), let work = files[job.file] else { return nil }
     work.jobs.remove(id)
@@ -51,12 +51,12 @@ final class Requests {
     return (job, work)
   }
 
-  /// Requests of a batch that are at the server.
+  /// Running requests of a batch.
   func sendingCount(of destination: BatchDestination) -> Int {
     all.values.count { $0.phase == .sending && $0.destination === destination }
   }
 
-  /// Body bytes that are out of what runs.
+  /// Sent body bytes of running requests.
   func bytesInFlight() -> [Job.ID: Int64] {
     var counters: [Job.ID: Int64] = [:]
     for transport in batches.transports {

@@ -1,19 +1,19 @@
 import TransferModel
 
-/// When a failed request is tried again, and whether at all. A value: it has dice, and no clock.
+/// Whether and when a failed request is retried. A value: it has a random number generator but no clock.
 struct Retries: Sendable {
-  /// A body that was lost on a line that lets others through.
+  /// A body that was lost on a connection that lets others through.
   struct Drop: Sendable {
     /// Losses of its host since a body arrived.
     var lossesInARow: Int
-    /// Bytes moved for a while before the connection was lost: to wait would not make the next one live longer.
+    /// Bytes moved for a while before the connection was lost: waiting would not make the next connection last longer.
     var wasUnderWay: Bool
   }
 
-  /// Generations of one source in one run before it is given up: a log that is written all the time must not keep a run
-  /// alive for ever.
+  /// Generations of one source in one run before it is given up: a log file that is written continuously must not keep
+  /// a run alive for ever.
   static let sourceChangeLimit = 3
-  /// So many times as often may a body be lost while others arrive.
+  /// Factor by which the failure limit rises while other bodies arrive.
   static let patienceWithDrops = 3
 
   private let policy: RetryPolicy
@@ -23,12 +23,13 @@ struct Retries: Sendable {
 
   init(_ policy: RetryPolicy) { self.policy = policy }
 
-  /// The source of a file changed, and another generation took its place.
+  /// The source of a file changed, and a new generation superseded it.
   mutating func superseded(_ file: FileID, by successor: FileID) {
     changes[successor] = (changes.removeValue(forKey: file) ?? 0) + 1
   }
 
-  /// `number` failures of `file` in a row, this one included. The budget of its host makes it wait for `budgetMs` more.
+  /// Decides after `number` consecutive failures of `file`, including this one. The retry budget of its host adds a
+  /// wait of `budgetMs`.
   mutating func decide(
     _ failure: Failure, isThrottled: Bool, of file: FileID, number: Int, drop: Drop?, budgetMs: Int64, nowMs: Int64
   ) -> RetryDecision {

@@ -2,16 +2,16 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// One session that is being ended at its server.
+/// One session that is being aborted on its server.
 struct AbortRun: Sendable {
-  /// With the attempt of the request that is next, or running.
+  /// With the attempt of the next or running request.
   var work: AbortWork
-  /// Ids at the server that are still to be aborted; found by asking when the ledger knows none.
+  /// IDs on the server that are still to be aborted; queried from the server if the ledger knows none.
   var remaining: [String] = []
   var isListed: Bool
   private var isBegun = false
   var marker: String?
-  /// Of the request that is running.
+  /// Credential of the running request.
   var credential: Credential?
 
   init(_ work: AbortWork) {
@@ -19,22 +19,22 @@ struct AbortRun: Sendable {
     isListed = work.remoteID != nil
   }
 
-  /// What the protocol says that there is to be ended.
+  /// Determines what the protocol has to abort.
   mutating func begin(_ proto: ProtocolInUse) {
     guard !isBegun else { return }
     isBegun = true
     if isListed { remaining = proto.abortTargets(facts) }
-    // Nobody can be asked what a create made whose answer never came.
+    // The result of a create request without an answer cannot be queried.
     if !isListed && !proto.findsOrphans { isListed = true }
   }
 
-  /// The next request; nil when the server knows nothing of the session any more.
+  /// The next request; nil when nothing of the session is left on the server.
   var step: StepRequest? {
     if !isListed { return .probe(marker: marker) }
     return remaining.last.map { .abort(remoteID: $0) }
   }
 
-  /// What a protocol needs to know for the request.
+  /// The facts that the protocol needs for the request.
   var facts: TransferFacts {
     let file = FileFacts(uid: work.uid, key: work.key, size: work.size, mtimeMs: work.mtimeNs / 1_000_000)
     var facts = TransferFacts(file: file, layout: ChunkLayout(whole: work.size))

@@ -1,7 +1,7 @@
 import TransferLedger
 import TransferModel
 
-/// Asks the ledger for files to work on: owner of the ``ClaimPacing``. Used by the engine's thread.
+/// Claims files from the ledger: owner of the ``ClaimPacing``. Used by the engine's thread.
 final class Claims {
   private let engine: Engine
   private let mailbox: Mailbox<EngineEvent>
@@ -10,7 +10,7 @@ final class Claims {
   init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>) { (self.engine, self.mailbox) = (engine, mailbox) }
 
   var isClaiming: Bool { pacing.isClaiming }
-  /// Before this, in wall milliseconds, another claim makes no sense.
+  /// The earliest useful time of the next claim, in wall milliseconds.
   var nextMs: Int64 { pacing.nextMs }
 
   /// Something can be claimed now.
@@ -22,7 +22,7 @@ final class Claims {
   /// `full` are the hosts that have their share now.
   func isDue(full: Set<String>) -> Bool { pacing.isDue(nowMs: engine.wallMs, full: full) }
 
-  /// Claims up to `limit` files, none of the batches in `without`.
+  /// Claims up to `limit` files, except those of the batches in `without`.
   func begin(limit: Int, without: Set<BatchID>, full: Set<String>) {
     pacing.began(full: full)
     let (run, mailbox) = (engine.run, mailbox)
@@ -30,7 +30,7 @@ final class Claims {
       { tx in try tx.claimFiles(run, limit: limit, without: without) }, then: { mailbox.put(.claimed($0)) })
   }
 
-  /// The claim came back.
+  /// The claim has returned.
   func ended(_ result: Result<[ClaimedFile], TransferError>) throws(TransferError) -> [ClaimedFile] {
     switch result {
     case .failure(let error):

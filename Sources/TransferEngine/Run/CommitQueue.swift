@@ -1,17 +1,16 @@
-/// Changes of files that wait to share one commit, and the writes that the ledger has not answered yet. A value; times
-/// are milliseconds of the boot clock.
+/// Changes of files waiting for a shared commit, and writes that the ledger has not confirmed yet. A value; times are
+/// milliseconds of the boot clock.
 ///
-/// A commit costs as much for one row as for a hundred, so the speed of small files is a question of how many share
-/// one.
+/// A commit costs as much for one row as for a hundred, so the throughput of small files depends on how many share one.
 struct CommitQueue: Sendable {
-  /// How long results may wait for others while the connections have enough to do.
+  /// How long results may wait for others while the connections are busy.
   static let gatheringMs: Int64 = 8
   private static let fullBatch = 128
 
   private var units: [FileUnit] = []
-  /// When the oldest of them came.
+  /// When the oldest of them was added.
   private var sinceMs: Int64 = 0
-  /// Writes that were handed to the ledger, also of other rows than those of units.
+  /// Writes passed to the ledger, including those of other rows than units.
   private(set) var running = 0
 
   var isEmpty: Bool { units.isEmpty }
@@ -29,7 +28,7 @@ struct CommitQueue: Sendable {
   /// When the oldest has waited long enough; nil when none waits.
   var dueMs: Int64? { units.isEmpty ? nil : sinceMs + Self.gatheringMs }
 
-  /// All that wait, for one write.
+  /// Removes and returns all waiting units, for one write.
   mutating func takeAll() -> [FileUnit] {
     defer { units = [] }
     return units

@@ -1,7 +1,7 @@
 import TransferLedger
 import TransferModel
 
-/// Writes what becomes of files to the ledger, many units in one transaction: owner of the ``CommitQueue``. Used by the
+/// Writes changes of files to the ledger, many units in one transaction: owner of the ``CommitQueue``. Used by the
 /// engine's thread.
 final class Commits {
   private let engine: Engine
@@ -11,7 +11,7 @@ final class Commits {
   init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>) { (self.engine, self.mailbox) = (engine, mailbox) }
 
   var isEmpty: Bool { queue.isEmpty }
-  /// The ledger has not answered some write.
+  /// Some write is not confirmed by the ledger yet.
   var isWriting: Bool { queue.running > 0 }
   /// Nothing waits to be written, and nothing is being written.
   var isIdle: Bool { queue.isIdle }
@@ -20,10 +20,10 @@ final class Commits {
   /// When the oldest unit has waited long enough, by the boot clock; nil when none waits.
   var dueMs: Int64? { queue.dueMs }
 
-  /// For the next commit.
+  /// Adds the unit to the next commit.
   func append(_ unit: FileUnit) { queue.append(unit, nowMs: engine.bootMs) }
 
-  /// Hands the gathered units to the ledger as one job.
+  /// Passes the gathered units to the ledger as one job.
   func writeGathered() {
     guard !queue.isEmpty else { return }
     write(queue.takeAll(), isRepeat: false)
@@ -35,7 +35,7 @@ final class Commits {
       { tx in try units.map { try $0.apply(tx, run: run) } }, then: { .committed($0, units, isRepeat: isRepeat) })
   }
 
-  /// Writes other rows than those of units; ``ended()`` is due with the event.
+  /// Writes rows other than those of units; call ``ended()`` with its event.
   func write<T: Sendable>(
     _ change: @escaping @Sendable (LedgerTransaction) throws -> T,
     then event: @escaping @Sendable (Result<T, TransferError>) -> EngineEvent
@@ -45,6 +45,6 @@ final class Commits {
     engine.ledger.write(change, then: { mailbox.put(event($0)) })
   }
 
-  /// The ledger has answered a write.
+  /// The ledger has confirmed a write.
   func ended() { queue.writeEnded() }
 }

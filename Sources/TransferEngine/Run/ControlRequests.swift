@@ -2,12 +2,12 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What people ask while the engine runs, of files and of batches. It looks at the rows rather than being told: whoever
-/// writes them needs to know nothing of the engine, and a wish is as durable as everything else. The ledger honours a
-/// wish in the transaction that releases the file, so all that is left to do here is to let go. Used by the engine's
+/// Applies control requests for files and batches while the engine runs. It polls the rows instead of being notified:
+/// writers need to know nothing of the engine, and a request is as durable as everything else. The ledger applies a
+/// request in the transaction that releases the file, so this class only has to release files. Used by the engine's
 /// thread.
 final class ControlRequests {
-  /// A quarter of the second within which everything that was asked takes effect.
+  /// A quarter of the second within which every request must take effect.
   private static let everyMs: Int64 = 250
 
   private let engine: Engine
@@ -19,7 +19,7 @@ final class ControlRequests {
   private let requests: Requests
   private let outcomes: RequestOutcomes
   private let aborts: SessionAborts
-  /// When the rows are looked at again, by the boot clock.
+  /// When the rows are polled again, by the boot clock.
   private(set) var nextMs: Int64 = 0
 
   init(
@@ -48,7 +48,7 @@ final class ControlRequests {
       batches.hold(destination, sending: requests.sendingCount(of: destination))
     }
     noteDeadlines()
-    // At the end of a run the passes are counted; here the work keeps it alive anyway.
+    // Abort passes are limited at the end of a run; here files keep the run alive anyway.
     if state.hasDueAborts, stop.sequence.wish == nil, !files.isEmpty, aborts.isIdle {
       aborts.beginPass(counts: false)
     }
@@ -69,8 +69,8 @@ final class ControlRequests {
 
   // MARK: - Deadlines
 
-  /// Deadlines that have passed since the last look, and those that were moved away. What runs is finished; everything
-  /// else of the batch goes back to the ledger.
+  /// Applies deadlines that have passed since the last check, and those that were postponed. Running requests are
+  /// finished; all other files of the batch are released to the ledger.
   private func noteDeadlines() {
     let ends = batches.takeEnds() ?? (hosts.scheduler.hasEnd ? [:] : nil)
     if let ends {
@@ -82,12 +82,12 @@ final class ControlRequests {
     }
   }
 
-  /// One part after the other, each a transaction of its own: others come between them.
+  /// One part after the other, each in its own transaction, so that other writes come between them.
   private func markOverdue(_ part: OverduePart) {
     commits.write({ tx in try tx.markOverdue(part) }, then: { .markedOverdue($0) })
   }
 
-  /// A part of the files of an overdue batch is marked.
+  /// A part of the files of an overdue batch was marked.
   func markedOverdue(_ result: Result<OverduePart, TransferError>) {
     commits.ended()
     switch result {

@@ -1,10 +1,10 @@
 public import TransferLedger
 public import TransferModel
 
-/// Works off the pending files of a ledger: the one place where ledger and network meet.
+/// Transfers the pending files of a ledger: the one place where ledger and network meet.
 ///
 /// One engine owns a ledger at a time (``Ledger/startRun(_:)``). The loop runs on the calling thread; requests, commits
-/// and preparations run on threads of their own and report into its mailbox.
+/// and preparations run on other threads and post events to its mailbox.
 public struct Engine: Sendable {
   let ledger: Ledger
   let run: RunID
@@ -25,11 +25,12 @@ public struct Engine: Sendable {
     self.observer = observer
   }
 
-  /// Recovers what a dead run left, then works until nothing is left, `stop` is asked for, or no destination can be
-  /// reached. Blocks. On return every attempt of this run is closed and the run row says how it ended.
-  /// A batch whose destination cannot be used holds up no other: the summary names it.
+  /// Recovers the state left by a crashed run, then transfers files until nothing is left, `stop` is requested, or no
+  /// destination can be reached. Blocks. On return every attempt of this run is closed and the run row records how it
+  /// ended. A batch with an unusable destination does not delay others: the summary names it.
   /// - Throws: errors of the store, `.leaseLost`; then attempts may be left open, and the next run recovers them. After
-  ///   `.storeFull` none is, when there was space for the last results within ``EngineConfiguration/diskWaitMs``.
+  ///   `.storeFull` none is left open if there was space for the last results within
+  ///   ``EngineConfiguration/diskWaitMs``.
   public func work(until stop: StopSignal) throws(TransferError) -> RunResult {
     let run = run
     let recovery = try recover()
@@ -54,7 +55,7 @@ public struct Engine: Sendable {
         for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }
         return try tx.endRun(run, how: how, processorMs: clock.processorMs)
       }
-      // What fails here is only left to the next run: reports add it up themselves until then.
+      // A failure here only leaves the sums to the next run: until then reports compute them.
       try? ledger.addUpHistory(until: { stop.isAsked })
       return summary
     } catch {
@@ -64,7 +65,7 @@ public struct Engine: Sendable {
     }
   }
 
-  /// Puts right what a dead run left, and tells of it.
+  /// Recovers the state left by a crashed run, and notifies the observer.
   @discardableResult
   func recover() throws(TransferError) -> Recovery {
     let recovery = try ledger.recover(run)
@@ -83,7 +84,7 @@ public struct Engine: Sendable {
     try ledger.read { try $0.files(.files([file]), after: 0, limit: 1).first?.path } ?? NameBytes(file.description)
   }
 
-  /// How many requests at a time a host begins with: what earlier runs found to be worth while, or what a person said.
+  /// The initial concurrency of a host: what earlier runs learned, or what a person specified.
   func concurrency(_ host: String, workers: Int) -> Concurrency {
     guard configuration.startsSlowly else { return Concurrency(first: workers, highest: workers, isExplicit: true) }
     let known = try? ledger.read { reader in try reader.requestsAtOnce(host: host) }
@@ -92,9 +93,9 @@ public struct Engine: Sendable {
 }
 
 extension Engine {
-  /// Of this run: what is due and how long it waits.
+  /// The clock of this run, for due times and waits.
   var wallMs: Int64 { clock.wallMs }
-  /// Of this moment: what people and servers go by.
+  /// The current civil time, for people and servers.
   var civilMs: Int64 { clock.civilMs }
   var bootMs: Int64 { clock.bootMs }
 }

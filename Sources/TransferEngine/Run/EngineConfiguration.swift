@@ -1,47 +1,47 @@
 public import TransferModel
 public import TransferProtocols
 
-/// How an engine works. All of it may differ from run to run; what must not is stored with the batch.
+/// Configuration of an engine. It may differ between runs; settings that must not are stored with the batch.
 public struct EngineConfiguration: Sendable {
-  /// Connections at a time, over all destinations.
+  /// Concurrent connections, over all destinations.
   public var workers: Int
-  /// A host begins with few requests at a time, and gets more while that helps; else with `workers` at once.
+  /// A host begins with few concurrent requests and gets more while that increases throughput; if false, it starts with
+  /// `workers`.
   public var startsSlowly = false
-  /// Chunks of one file at a time.
+  /// Concurrent chunks of one file.
   public var chunksPerFile: Int
-  /// Files with an upload session at a time.
+  /// Files with an upload session at the same time.
   public var sessionsAtOnce: Int
   public var retry: RetryPolicy
-  /// Where copies of sources are kept; nil when no file has one.
+  /// The folder of staged copies; nil if no file has one.
   public var copies: StagedCopies?
-  /// False only ends sessions at servers; no file is begun.
+  /// If false, the run only aborts sessions on servers; no file is begun.
   public var claimsFiles = true
-  /// Does not end while a source may settle within ``patienceMs``.
+  /// The run does not end while a source may settle within ``patienceMs``.
   public var waitsForSettling = true
-  /// The run begins nothing that cannot end within so long, in milliseconds; nil for no limit.
+  /// Time limit of the run, in milliseconds: no request begins that cannot end within it; nil for no limit.
   public var maxDurationMs: Int64?
   /// Body bytes that the run may move; nil for no limit.
   public var maxBytes: Int64?
-  /// Of all connections together.
+  /// Rate limit of all connections together.
   public var rate: RateTimetable
   /// Threads that open, check and digest sources.
   public var preparingThreads: Int
-  /// After a drain is asked for, running requests may go on so long, in milliseconds.
+  /// How long running requests may continue after a drain is requested, in milliseconds.
   public var drainMs: Int64
-  /// While the ledger's disk is full or fails, results are kept in memory and committed again for so long, in
-  /// milliseconds.
+  /// How long results are kept in memory and committed again while the ledger's disk is full or fails, in milliseconds.
   public var diskWaitMs: Int64
-  /// A service that gives a credential and is away is asked again for so long, in milliseconds.
+  /// How long an unavailable credential service is retried, in milliseconds.
   public var credentialWaitMs: Int64
-  /// When nothing can be done for longer than this, in milliseconds, the run ends with work left.
+  /// If nothing can be done for longer than this, in milliseconds, the run ends with work left.
   public var patienceMs: Int64
-  /// The run ends with work left when all that is left is for hosts that have refused connections through so many
-  /// openings of their breakers.
+  /// The run ends with work left if the remaining files are all for hosts whose circuit breakers have opened this many
+  /// times because of refused connections.
   public var breakerOpensBeforeGivingUp: Int
-  /// A request that ends a file and has no answer for so long, in milliseconds, is asked about while it is awaited, and
-  /// again after twice as long.
+  /// When a finishing request has had no answer for this time, in milliseconds, its result is queried while it is
+  /// running, and again after twice as long.
   public var askAfterMs: Int64
-  /// Between two reports of progress, in milliseconds.
+  /// Interval between progress reports, in milliseconds.
   public var progressEveryMs: Int64
 
   public init(workers: Int = 16) {
@@ -60,7 +60,7 @@ public struct EngineConfiguration: Sendable {
     progressEveryMs = 100
   }
 
-  /// As many connections as turn out to be worth while.
+  /// The automatic configuration: as many connections as increase throughput.
   public static var chosen: EngineConfiguration {
     var configuration = EngineConfiguration(workers: 64)
     configuration.startsSlowly = true
@@ -74,7 +74,7 @@ public struct ResolvedDestination: Sendable {
   public var transferProtocol: ProtocolInUse
   public var credentials: any CredentialSource
   public var transport: any Transport
-  /// What gives the URLs that its files are asked for at; nil where they have their own.
+  /// The source of the URLs from which its files are requested; nil if they have their own.
   public var urls: (any URLSource)?
   /// Requests with the same host share concurrency, breaker and retry budget.
   public var host: String
@@ -89,14 +89,15 @@ public struct ResolvedDestination: Sendable {
   }
 }
 
-/// Makes what a batch needs from its frozen settings. Called on the engine's thread, once a batch and run.
+/// Sets up the destination of a batch from its frozen settings. Called on the engine's thread, once for each batch and
+/// run.
 public protocol DestinationResolver: Sendable {
   func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination
 }
 
-/// What a run tells while it works. Called on the engine's thread: return soon.
+/// Callbacks of a running engine. Called on the engine's thread: return quickly.
 public struct EngineObserver: Sendable {
-  /// nil when nobody listens; then nothing is counted.
+  /// nil if there is no observer; then nothing is counted.
   public var progress: (@Sendable (ProgressSnapshot) -> Void)?
   public var notice: @Sendable (Notice) -> Void
 

@@ -2,7 +2,7 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What the threads beside the engine's report to its loop.
+/// Events posted to the engine's loop by other threads.
 enum EngineEvent: Sendable {
   case claimed(Result<[ClaimedFile], TransferError>)
   case committed(Result<[Begun], TransferError>, [FileUnit], isRepeat: Bool)

@@ -2,29 +2,29 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// The loop of one run: takes events from its mailbox, gives each to its owner, has the owners do what is due after
-/// every batch of events, and decides when the run is finished. Used by one thread, but for the mailbox.
+/// The loop of one run: takes events from its mailbox, passes each to its owner, lets the owners do their due work
+/// after every batch of events, and decides when the run is finished. Used by one thread, except for the mailbox.
 ///
-/// It owns all parts, and each part refers only to those that are made before it in ``init(engine:)``: nothing refers
-/// back up. What a lower part learns for a higher one comes back as an event, or is asked for in ``turn()``.
+/// It owns all parts, and each part refers only to parts made before it in ``init(engine:)``: there are no references
+/// upwards. Information for a higher part is posted as an event, or polled in ``turn()``.
 final class EngineLoop: @unchecked Sendable {
   let mailbox = Mailbox<EngineEvent>()
   private let engine: Engine
   private let pool: PreparingPool
-  /// Set when somebody asks for a stop: sources are not read any longer.
+  /// Set when a stop is requested: sources are no longer read.
   private let isReadingOver = Lock(false)
 
-  // The run: whether it ends, what it has done, what it asks of the ledger.
+  // The run: its end, its results, its writes to the ledger.
   private let stop: RunStop
   private let tally: RunTally
   private let claims: Claims
   private let commits: Commits
-  // Where files go.
+  // Destinations.
   private let rate: RunRate
   let hosts: Hosts
   let batches: Batches
   private let room: HostRoom
-  // Files in work, and their requests.
+  // Active files and their requests.
   private let files: FilesInWork
   private let intake: FileIntake
   private let requests: Requests
@@ -34,7 +34,7 @@ final class EngineLoop: @unchecked Sendable {
   private let local: LocalFiles
   private let sender: RequestSender
   private let refused: RefusedUnits
-  // What goes on beside them.
+  // Concurrent activities.
   private let aborts: SessionAborts
   private let control: ControlRequests
   private let closed: ClosedHosts
@@ -102,7 +102,7 @@ final class EngineLoop: @unchecked Sendable {
     inFlight = InFlightNotes(engine, requests: requests)
   }
 
-  /// Takes a wish from any thread. What ends for it is heard of after the wish.
+  /// Accepts a stop request from any thread. Events caused by it arrive after it.
   func ask(_ wish: StopSignal.Wish) {
     mailbox.put(.stop(wish))
     isReadingOver.withLock { $0 = true }
@@ -167,7 +167,7 @@ final class EngineLoop: @unchecked Sendable {
   /// Waiting longer would not help, or would leave connections idle.
   private var isCommitDue: Bool { stop.isStopping || hosts.scheduler.readyCount < hosts.reach || commits.isDue }
 
-  /// Keeps enough begun requests ahead of the connections: files in work first, then new ones.
+  /// Keeps enough requests begun ahead of the connections: active files first, then new ones.
   private func beginMore() {
     room.countHosts()
     files.wakeWaiting()
@@ -176,7 +176,7 @@ final class EngineLoop: @unchecked Sendable {
     intake.claimMore()
   }
 
-  /// What is done after every batch of events.
+  /// Work after every batch of events.
   private func turn() {
     control.obeyIfDue()
     if rate.hasChanged() {
@@ -195,7 +195,7 @@ final class EngineLoop: @unchecked Sendable {
     if isCommitDue { commits.writeGathered() }
     if let dead = closed.allThatIsLeft() { shutdown.giveUp(on: dead) }
     if stop.isStopping {
-      // Also where the run ends by itself.
+      // Also set if the run ends by itself.
       isReadingOver.withLock { $0 = true }
       shutdown.goOn()
     }
@@ -204,7 +204,7 @@ final class EngineLoop: @unchecked Sendable {
     reporter.report(force: false)
   }
 
-  /// Nothing runs that could still report.
+  /// Nothing is running that could still post events.
   private var isQuiet: Bool {
     requests.areAllReady && aborts.isQuiet && !commits.isWriting && !claims.isClaiming && upkeep.isQuiet
   }
@@ -215,14 +215,14 @@ final class EngineLoop: @unchecked Sendable {
     let wallMs = engine.wallMs
     guard claims.nextMs > wallMs else { return false }
     let without = batches.resting
-    // An abort that failed so often waits for another run; its time must not keep this one awake.
+    // An abort that failed this often waits for another run; its retry time must not keep this one alive.
     let countsAborts = aborts.hasPassesLeft
     let (left, isReady, next) = try engine.ledger.read { reader in
       let next = try reader.nextDueMs(without: without, countsAborts: countsAborts)
       return (try reader.isAnythingLeft(), try reader.hasReadyFiles(without: without), next)
     }
     if isReady {
-      // Added since the last claim came back empty; or it waits for a host that is closed for the time being.
+      // Files were added since the last empty claim, or wait for a host that is closed at the moment.
       if try room.hasClaimableFiles() { claims.wake() }
       return false
     }
@@ -241,13 +241,13 @@ final class EngineLoop: @unchecked Sendable {
     return false
   }
 
-  /// Whether a source may settle that is worth waiting for.
+  /// Whether a source may settle soon enough to wait for.
   private func settlesSoon() throws(TransferError) -> Bool {
     guard let due = try upkeep.awaitedMs() else { return false }
     return due - engine.bootMs <= engine.configuration.patienceMs
   }
 
-  /// How long the mailbox may be waited for, in milliseconds.
+  /// How long to wait for the mailbox, in milliseconds.
   private func waitMs() -> Int64 {
     let (wallMs, bootMs) = (engine.wallMs, engine.bootMs)
     var wait = min(1_000, control.nextMs - bootMs)
@@ -261,7 +261,7 @@ final class EngineLoop: @unchecked Sendable {
     return max(1, wait)
   }
 
-  /// Why a run that came to its end by itself leaves files.
+  /// Why a run that ended by itself leaves files.
   func whyLeft(_ left: WorkLeft) -> StopCause? {
     if left.files > 0 { return batches.hasOverdue ? .deadline : nil }
     return left.paused > 0 ? .paused : left.settling > 0 ? .settling : nil

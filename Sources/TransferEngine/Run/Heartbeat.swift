@@ -1,7 +1,7 @@
 import TransferLedger
 import TransferModel
 
-/// Keeps the run's lease, and with it notes what the next run is to know. Used by the engine's thread.
+/// Renews the run's lease, and records information for the next run with it. Used by the engine's thread.
 final class Heartbeat {
   private static let everyMs: Int64 = 5_000
 
@@ -34,7 +34,7 @@ final class Heartbeat {
       }, then: { mailbox.put(.heartbeat($0)) })
   }
 
-  /// The ledger has answered.
+  /// The heartbeat was written, or failed.
   func ended(_ result: Result<TransitionResult, TransferError>) {
     switch result {
     case .success(.applied): break

@@ -1,13 +1,14 @@
 import TransferLedger
 import TransferModel
 
-/// Tells other processes once a second how many bytes of the running bodies are out. Used by the engine's thread.
+/// Publishes once a second, for other processes, how many bytes of running bodies were sent. Used by the engine's
+/// thread.
 final class InFlightNotes {
   private let engine: Engine
   private let requests: Requests
   private let file: InFlightFile?
   private var nextMs: Int64 = 0
-  /// Of the look before: a request that has just ended has no counter any more, and its answer was not read yet.
+  /// The previous values: a request that has just ended has no counter any more, but its answer was not processed yet.
   private var last: [Job.ID: Int64] = [:]
 
   init(_ engine: Engine, requests: Requests) {
@@ -30,6 +31,6 @@ final class InFlightNotes {
     file.note(bytes, bootMs: engine.bootMs)
   }
 
-  /// Nothing runs any more.
+  /// Publishes that no request is running.
   func end() { file?.note([:], bootMs: engine.bootMs) }
 }

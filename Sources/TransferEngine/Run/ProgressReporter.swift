@@ -2,7 +2,7 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Tells people where the run stands. Used by the engine's thread.
+/// Reports the progress of the run to the observer. Used by the engine's thread.
 final class ProgressReporter {
   private let engine: Engine
   private let rate: RunRate
@@ -22,7 +22,7 @@ final class ProgressReporter {
     (self.batches, self.commits, self.files, self.requests) = (batches, commits, files, requests)
   }
 
-  /// Tells where the run stands if it is time.
+  /// Reports progress if a report is due.
   func report(force: Bool) {
     guard let tell = engine.observer.progress, tally.takesReport(force: force) else { return }
     if tally.takesCount() { countAgain() }
@@ -33,14 +33,14 @@ final class ProgressReporter {
     tell(snapshot)
   }
 
-  /// The count goes through the writer, after everything that this run has told it, so that no file is counted twice.
+  /// The count is done by the writer, after all earlier writes of this run, so that no file is counted twice.
   private func countAgain() {
     commits.writeGathered()
     let mailbox = mailbox
     engine.ledger.write({ tx in try tx.workSize() }, then: { mailbox.put(.counted($0)) })
   }
 
-  /// Of all that is in work together: batches may have rates of their own.
+  /// The limit of all active batches together: batches may have their own rates.
   private var rateLimit: Int64? {
     var sum: Int64 = 0
     for destination in batches.all where destination.files > 0 {
@@ -51,7 +51,7 @@ final class ProgressReporter {
     return sum == 0 ? rate.bytesPerSecond : min(sum, rate.bytesPerSecond ?? sum)
   }
 
-  /// The files with a request that runs, or that wait for a backoff.
+  /// The files with a running request, or in backoff.
   private func views() -> [ProgressTracker.View] {
     var views: [FileID: ProgressTracker.View] = [:]
     for (id, job) in requests.all where job.phase == .sending {
@@ -76,7 +76,7 @@ final class ProgressReporter {
 }
 
 extension StepRequest {
-  /// All bytes are there; what is left is the server's.
+  /// All bytes are sent; only the server has work left.
   fileprivate var endsFile: Bool {
     switch self {
     case .finish, .save, .verify: true

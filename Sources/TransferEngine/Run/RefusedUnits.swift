@@ -1,8 +1,8 @@
 import TransferLedger
 import TransferModel
 
-/// What the rules of the ledger refuse concerns one file. The units of a write that was refused are applied again one
-/// by one; the file of one that is refused again fails with the reason, and the others go on. Used by the engine's
+/// Handles refused changes, each of which affects one file. The units of a refused write are applied again one by one;
+/// the file of a unit that is refused again fails with the reason, and the others continue. Used by the engine's
 /// thread.
 final class RefusedUnits {
   private let stop: RunStop
@@ -12,7 +12,7 @@ final class RefusedUnits {
   private let files: FilesInWork
   private let requests: Requests
   private let outcomes: RequestOutcomes
-  /// Files of which the ledger refused a change.
+  /// Files with a refused change.
   private var refused: Set<FileID> = []
 
   init(
@@ -23,16 +23,16 @@ final class RefusedUnits {
     (self.files, self.requests, self.outcomes) = (files, requests, outcomes)
   }
 
-  /// A write of these units failed. What is not the fault of a unit ends the run.
+  /// A write of these units failed. An error that is not caused by a unit ends the run.
   func failed(_ error: TransferError, _ units: [FileUnit], isRepeat: Bool) {
     if !isOfUnit(error, units, isRepeat: isRepeat) { stop.fail(error) }
   }
 
-  /// Whether the failure of a write is that of a unit, and was dealt with.
+  /// Whether a failed write was caused by a unit, and was handled.
   private func isOfUnit(_ error: TransferError, _ units: [FileUnit], isRepeat: Bool) -> Bool {
     guard error.kind == .bug || error.kind == .leaseLost, !units.isEmpty else { return false }
     guard isRepeat else {
-      // Also one that is alone: what it builds on may be among those that were refused, and comes first now.
+      // This includes a single unit: one that it depends on may be among those that were refused, and comes first now.
       for unit in units { commits.write([unit], isRepeat: true) }
       return true
     }
@@ -43,7 +43,7 @@ final class RefusedUnits {
     return true
   }
 
-  /// Nothing is done for the file any more; it ends in the ledger when its requests have.
+  /// Stops all work for the file; it ends in the ledger after its requests have ended.
   private func giveUp(_ file: FileID, _ reason: String) {
     tally.refused()
     guard let work = files[file] else { return files.abandon(file, reason) }
@@ -56,13 +56,13 @@ final class RefusedUnits {
     files.endRefused(work)
   }
 
-  /// Its reply came, and waited for a question that will not end any more.
+  /// Drops a reply that waited for a query that will not end any more.
   private func dropHeld(_ id: Job.ID) {
     if let job = requests[id] { outcomes.connectionIsFree(job, .interrupted) }
     outcomes.drop(id)
   }
 
-  /// A refused file has ended in the ledger. Where even that is refused, it stays as it is: recovery tries again.
+  /// A refused file has ended in the ledger. If even that was refused, it stays as it is for recovery.
   func abandoned(_ result: Result<AbandonedFile, TransferError>, _ file: FileID, reason: String) {
     commits.ended()
     if case .failure(let error) = result, error.kind != .bug { return stop.fail(error) }

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// How long a run may take, and how many bytes it may move. No body begins that would exceed either; when the time is
-/// over, or nothing fits any more, the run is drained. Used by the engine's thread.
+/// The limits of a run in time and bytes. No body begins that would exceed either; when the time is over, or no body
+/// fits any more, the run is drained. Used by the engine's thread.
 final class RunLimits {
   private let engine: Engine
   private let stop: RunStop
@@ -20,7 +20,7 @@ final class RunLimits {
   func obey() {
     guard !stop.isStopping else { return }
     if let endMs, engine.bootMs >= endMs { return end() }
-    // What runs may give back what it did not move.
+    // Running requests may return bytes that they did not move.
     if hosts.scheduler.isOutOfBytes, hosts.scheduler.sendingCount == 0 { end() }
   }
 

@@ -1,10 +1,11 @@
 import TransferModel
 
-/// The rate of all bodies together, as the timetable of the run has it now. Used by the engine's thread.
+/// The current rate of all bodies together, from the timetable of the run. Used by the engine's thread.
 final class RunRate {
-  /// Between two looks at the clock, in milliseconds.
+  /// Interval between checks of the clock, in milliseconds.
   private static let lookMs: Int64 = 1_000
-  /// A rate lets so many seconds of bodies run side by side: what is cut off was not sent in vain then.
+  /// Bodies of this many seconds at the current rate may run concurrently, so that little is wasted when they are
+  /// interrupted.
   private static let secondsAtOnce: Int64 = 10
 
   private let engine: Engine
@@ -18,10 +19,10 @@ final class RunRate {
     nextLookMs = engine.bootMs + Self.lookMs
   }
 
-  /// Bytes of bodies that may run at a time; nil for no limit.
+  /// Total length of concurrent bodies, in bytes; nil for no limit.
   var bytesAtOnce: Int64? { bytesPerSecond.map { $0 *| Self.secondsAtOnce } }
 
-  /// Looks at the clock when it is time. True when it is another rate now.
+  /// Checks the clock if a check is due. True if the rate has changed.
   func hasChanged() -> Bool {
     guard !engine.configuration.rate.isConstant, engine.bootMs >= nextLookMs else { return false }
     nextLookMs = engine.bootMs + Self.lookMs

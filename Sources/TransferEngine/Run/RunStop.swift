@@ -1,7 +1,7 @@
 import TransferLedger
 import TransferModel
 
-/// Whether the run ends, and why: owner of the ``StopSequence``. Any part of the engine can end the run here. Used by
+/// Whether and why the run ends: owner of the ``StopSequence``. Any part of the engine can end the run here. Used by
 /// the engine's thread.
 final class RunStop {
   private let engine: Engine
@@ -24,7 +24,7 @@ final class RunStop {
     return true
   }
 
-  /// The first error that ends the run stands.
+  /// Ends the run with an error; the first one is kept.
   func fail(_ error: TransferError) {
     guard sequence.fail(error) else { return }
     if error.leavesLedgerUsable { _ = ask(.now) }
@@ -33,7 +33,7 @@ final class RunStop {
   /// The ledger cannot be written at the moment. False when that is known, or the run ends with an error anyway.
   func note(diskTrouble error: TransferError) -> Bool { sequence.note(diskTrouble: error) }
 
-  /// The run ends by itself, with work left.
+  /// Ends the run with work left.
   func end(for cause: StopCause) { self.cause = cause }
 
   /// Whether it is time to look which bodies cannot end in time.
@@ -41,11 +41,10 @@ final class RunStop {
 }
 
 extension TransferError {
-  /// Holds back the batch whose destination it is about, and no other: also a fault of the program that one batch
-  /// brings to light.
+  /// Blocks only the batch with this destination; includes faults of the program that one batch reveals.
   var concernsOneBatch: Bool { leavesLedgerUsable || kind == .bug }
 
-  /// The rows can still be put in order before the run ends.
+  /// The ledger is still usable, so rows can be released before the run ends.
   var leavesLedgerUsable: Bool {
     switch kind {
     case .auth, .config, .usage, .noSource, .badList, .interrupted: true

@@ -2,8 +2,8 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What this run has done: the figures of its result, and what is told of it while it works: owner of the
-/// ``RunProgress``. Used by the engine's thread.
+/// The figures of this run, for its result and for progress reports: owner of the ``RunProgress``. Used by the engine's
+/// thread.
 final class RunTally {
   private let engine: Engine
   private let startedMs: Int64
@@ -17,19 +17,19 @@ final class RunTally {
       isHeard: engine.observer.progress != nil, everyMs: engine.configuration.progressEveryMs)
   }
 
-  /// Files that this run has done.
+  /// Files that became done in this run.
   var done: Int { result.done }
 
   // MARK: - Bytes
 
-  /// Bytes of a body moved, whatever came of them.
+  /// Bytes of a body were moved, with any result.
   func moved(bytes: Int64) { result.bytesTransferred += bytes }
 
-  /// Bytes that count for this run: what its requests got acknowledged.
+  /// Bytes of this run's requests were acknowledged.
   func acknowledged(bytes: Int64) { result.bytesAcked += bytes }
 
-  /// So many bytes of downloads were here already, and were not fetched.
-  /// - Parameter isStored: what is stored is counted elsewhere.
+  /// Bytes of downloads existed locally, and were not fetched.
+  /// - Parameter isStored: true if stored bytes are counted elsewhere.
   func reused(bytes: Int64, isStored: Bool = false) {
     result.bytesReused += bytes
     if !isStored { stored(bytes: bytes) }
@@ -40,7 +40,7 @@ final class RunTally {
 
   // MARK: - Ends of files
 
-  /// A file leaves the engine by `change`. `held` is what the server has of it.
+  /// A file is released by `change`. `held` is the number of its bytes on the server.
   func count(_ change: FileChange, of machine: FileMachine, wish: Wish?, held: Int64) {
     switch change {
     case .complete:
@@ -51,7 +51,7 @@ final class RunTally {
       if code == .integrityMismatch { result.mismatched += 1 }
       noteEnd(machine, code, held: held)
       engine.observer.notice(.failed(path: machine.claimed.path, Failure(code, message)))
-    // Called off: the ledger has it as cancelled.
+    // A cancelled file: the ledger records it as cancelled.
     case .unknown where wish == .cancel || wish == .remove: break
     case .unknown(let code, let message):
       result.unknown += 1
@@ -68,7 +68,7 @@ final class RunTally {
     }
   }
 
-  /// What was counted when the unit was made has not come true.
+  /// Reverts counts for a unit that was not applied.
   func takeBack(_ unit: FileUnit) {
     for change in unit.changes {
       switch change {
@@ -83,10 +83,10 @@ final class RunTally {
     }
   }
 
-  /// The ledger refused a change of a file, which fails for that.
+  /// A file fails because the ledger refused a change.
   func refused() { result.failed += 1 }
 
-  /// A refused file has ended in the ledger; nil when even that was refused.
+  /// A refused file has ended in the ledger; nil if even that was refused.
   func abandoned(_ end: AbandonedFile?, _ file: FileID, reason: String) {
     let path = end?.path ?? NameBytes(file.description)
     guard end?.state == .unknown else {
@@ -107,7 +107,7 @@ final class RunTally {
 
   // MARK: - Retries and hosts
 
-  /// A request failed and is tried again at `dueMs`, in wall milliseconds; `failures` attempts have failed with it.
+  /// A request failed and is retried at `dueMs`, in wall milliseconds, after `failures` failed attempts.
   func retried(_ machine: FileMachine, _ failure: Failure, failures: Int, dueMs: Int64) {
     result.retries += 1
     let limit = engine.configuration.retry.maxAttempts
@@ -122,7 +122,7 @@ final class RunTally {
     engine.observer.notice(.waiting(path: machine.claimed.path, failure))
   }
 
-  /// All that is left is for these hosts, which take no connections.
+  /// Only files for these hosts are left, which accept no connections.
   func unreachable(_ hosts: Set<String>) { result.unreachable = hosts.sorted() }
 
   /// The result of the run.
@@ -149,7 +149,7 @@ final class RunTally {
   /// Whether a report is to be made now; the next is due a while later.
   func takesReport(force: Bool) -> Bool { progress.takesReport(nowMs: engine.bootMs, force: force) }
 
-  /// Whether the ledger is to count again, because others changed what is left. Such a count has to see all that this
+  /// Whether a new count is needed because others changed the remaining files. The count includes everything that this
   /// run knows now.
   func takesCount() -> Bool {
     let nowMs = engine.bootMs

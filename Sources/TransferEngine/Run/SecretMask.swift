@@ -1,27 +1,27 @@
 import TransferModel
 import TransferProtocols
 
-/// Hides secrets in text that came from a server or a library before it is stored: servers like to quote the request.
+/// Masks secrets in text from a server or a library before it is stored: servers often quote the request.
 ///
-/// A secret is hidden wherever it stands, also percent-encoded, escaped, or in base64. One that could as well be an
-/// ordinary word or a number is hidden where a value stands: as a whole word, not as the name of a JSON member, an XML
-/// element or a parameter, and not as a number of JSON. Names come from the server's program, and answers that lost
-/// them say nothing.
+/// A secret is masked wherever it occurs, also percent-encoded, escaped, or in base64. A secret that could be an
+/// ordinary word or a number is masked only as a value: as a whole word that is not the name of a JSON member, an XML
+/// element or a parameter, and not a JSON number. Names are chosen by the server's program, and answers without them
+/// would be meaningless.
 struct SecretMask: Sendable {
-  /// One spelling of a secret.
+  /// One encoding of a secret.
   private struct Form {
     let bytes: [UInt8]
     let isOrdinary: Bool
   }
 
   private let secrets: [String]
-  /// URLs of upload sessions, which work as secrets. Asked for when there is a text that can hold one.
+  /// URLs of upload sessions, which work as secrets. Read only if a text may contain one.
   private let urls: @Sendable () -> [String]
   /// Names of query parameters and fields whose value is a secret or works as one.
   private static let names = [
     "X-Amz-Signature=", "X-Amz-Security-Token=", "Signature=", "sig=", "upload_id=", "tempauth=", "Bearer ", "Basic ",
   ]
-  /// Bytes of a secret that a server gave; the path of a session has more.
+  /// Minimum length of a secret from a server, in bytes; the path of a session is longer.
   private static let shortest = 8
   private static let shortestToken = 16
   private static let marker = Array("[hidden]".utf8)
@@ -39,7 +39,7 @@ struct SecretMask: Sendable {
       case .bearer(let token): [token]
       case .inputs(let values): Array(values.values)
       }
-    // What is shorter is no secret, and stands by chance in too many answers.
+    // Shorter values are not secrets, and occur by chance in too many answers.
     let given = learned.flatMap(\.secrets.values).filter { $0.utf8.count >= Self.shortest }
     secrets = (texts.compactMap { $0 } + given).filter { !$0.isEmpty }
     urls = capabilities
@@ -47,7 +47,7 @@ struct SecretMask: Sendable {
 
   // MARK: - Spellings
 
-  /// Made of those secrets that `text` can hold: most answers hold none.
+  /// The encodings of secrets that may occur in `text`: most answers contain none.
   private func forms(in text: [UInt8]) -> [Form] {
     let found = secrets.filter { secret in
       guard secret.utf8.count <= text.count else { return false }
@@ -57,7 +57,7 @@ struct SecretMask: Sendable {
     return Self.sorted(found.flatMap(Self.forms))
   }
 
-  /// Of the URLs: whole and as the server knows them.
+  /// Encodings of the session URLs: complete, and as the server refers to them.
   private func capabilities(in text: [UInt8]) -> [Form] {
     guard text.count > Self.shortest else { return [] }
     let found = urls().filter { url in
@@ -67,7 +67,8 @@ struct SecretMask: Sendable {
     return Self.sorted(found.flatMap(Self.spellings).map { Form(bytes: Array($0.utf8), isOrdinary: false) })
   }
 
-  /// The longest run of letters and digits, which no escape changes: where it is not, no spelling but base64 is.
+  /// The longest run of letters and digits, which escaping does not change: where it is missing, only base64 is
+  /// possible.
   private static func longestWord(_ bytes: [UInt8]) -> [UInt8] {
     var longest = bytes[..<0]
     var start = 0
@@ -93,7 +94,7 @@ struct SecretMask: Sendable {
     }
   }
 
-  /// Longer ones first: some hold others.
+  /// Longer ones first, because they may contain shorter ones.
   private static func sorted(_ forms: [Form]) -> [Form] { forms.sorted { $0.bytes.count > $1.bytes.count } }
 
   private static func forms(_ secret: String) -> [Form] {
@@ -118,22 +119,21 @@ struct SecretMask: Sendable {
     }
   }
 
-  /// Shorter than any token, or nothing but letters as names are.
+  /// Shorter than any token, or only letters like a name.
   private static func isOrdinary(_ bytes: [UInt8]) -> Bool {
     bytes.allSatisfy { TextPlaces.isWord($0) }
       && (bytes.count < 8 || bytes.count < 20 && bytes.allSatisfy { $0 > 0x39 })
   }
 
-  /// The URL, its path with the query, which is how servers name it, and what in it is long enough for a token; each
-  /// also escaped for JSON, markup and URLs. A path without a last part names no upload.
+  /// The URL, its path with the query (the form that servers use), and its components long enough to be a token; each
+  /// also escaped for JSON, markup and URLs. A path without a last component identifies no upload.
   private static func spellings(_ url: String) -> [String] {
     guard let (path, names) = parts(of: url) else { return [] }
     let tokens = names.filter { $0.utf8.count >= shortestToken }
     return Set(([url] + (path.utf8.count > shortest ? [path] : []) + tokens).flatMap(escapes)).sorted()
   }
 
-  /// The path with the query; its last part, which may be empty, and the values of the query that are long enough for a
-  /// token.
+  /// The path with the query; its last component, which may be empty, and the query values long enough to be a token.
   private static func parts(of url: String) -> (path: String, names: [String])? {
     guard let mark = url.firstRange(of: "://") else { return nil }
     let path = String(url[mark.upperBound...].drop { $0 != "/" && $0 != "?" })
@@ -153,9 +153,9 @@ struct SecretMask: Sendable {
 
   // MARK: - Applying
 
-  /// The reply with secrets hidden in its body. A success is read by the protocol, which may need what only looks like
-  /// a secret (a signed URL): there, our own are hidden. A success that is large is a listing, and quotes nothing of
-  /// the request.
+  /// The reply with secrets masked in its body. A successful answer is parsed by the protocol, which may need values
+  /// that only look like secrets (a signed URL): there, only our own secrets are masked. A large successful answer is a
+  /// listing, and quotes nothing of the request.
   func applied(to reply: TransferReply) -> TransferReply {
     let isSuccess = reply.status < 300
     var masked = appliedToIDs(of: reply)
@@ -164,7 +164,7 @@ struct SecretMask: Sendable {
     return masked
   }
 
-  /// The reply with secrets hidden in what the server calls its request: it may be anything that the request held.
+  /// The reply with secrets masked in the server's request ID, which may contain anything from the request.
   func appliedToIDs(of reply: TransferReply) -> TransferReply {
     var masked = reply
     masked.changeRequestIDs { String(decoding: applied(toExcerpt: Array($0.utf8)), as: UTF8.self) }
@@ -177,10 +177,11 @@ struct SecretMask: Sendable {
     applied(bytes, forms(in: bytes) + capabilities(in: bytes), names: Self.names)
   }
 
-  /// The start of a success that is kept because it was no good: it may name what was not recorded as a session yet.
+  /// The beginning of a successful answer that is kept because it was invalid: it may contain a session that was not
+  /// recorded yet.
   func applied(toExcerpt bytes: [UInt8]) -> [UInt8] { withoutPaths(applied(bytes)) }
 
-  /// Of each URL the origin is left.
+  /// Reduces each URL to its origin.
   private func withoutPaths(_ bytes: [UInt8]) -> [UInt8] {
     guard Self.contains(bytes, Array("http".utf8)) else { return bytes }
     var out: [UInt8] = []
@@ -200,7 +201,7 @@ struct SecretMask: Sendable {
     return out
   }
 
-  /// Words of ours around what an answer held whose body was masked before: ordinary words are ours.
+  /// For our own message around text from an answer with a masked body: ordinary words are ours.
   func applied(toMessage text: String) -> String {
     let bytes = Array(text.utf8)
     let forms = (forms(in: bytes) + capabilities(in: bytes)).filter { !$0.isOrdinary }
@@ -208,7 +209,7 @@ struct SecretMask: Sendable {
     return String(decoding: withoutPaths(sharp), as: UTF8.self)
   }
 
-  /// Of `https://host:port`, also with escaped slashes, at the start; nil when there is none.
+  /// The length of `https://host:port` at the start, also with escaped slashes; nil if there is none.
   private static func originLength(_ bytes: ArraySlice<UInt8>) -> Int? {
     for scheme in ["http://", "https://", "http:\\/\\/", "https:\\/\\/"] where bytes.starts(with: scheme.utf8) {
       let host = bytes.dropFirst(scheme.utf8.count).prefix { !endsValue($0) && $0 != 0x2F && $0 != 0x3F && $0 != 0x5C }
@@ -218,7 +219,7 @@ struct SecretMask: Sendable {
   }
 
   private func applied(_ bytes: [UInt8], _ forms: [Form], names: [String]) -> [UInt8] {
-    // Each of the names ends in one of the two.
+    // Each of the names ends with one of these two bytes.
     let hasNames = !names.isEmpty && bytes.contains { $0 == 0x3D || $0 == 0x20 }
     if forms.isEmpty && !hasNames { return bytes }
     let places = forms.contains(where: \.isOrdinary) ? TextPlaces(bytes) : nil

@@ -2,9 +2,9 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Ends sessions at their servers whose files were given up: before the first claim, when no file is left, and when
-/// people call files off meanwhile. Each request has an attempt of its own, which is durable before it is sent. Used by
-/// the engine's thread; what happens elsewhere comes back as an ``Event``.
+/// Aborts sessions of given-up files on their servers: before the first claim, when no file is left, and when people
+/// cancel files meanwhile. Each request has its own attempt, which is durable before it is sent. Used by the engine's
+/// thread; results from other threads are posted as ``Event``s.
 final class SessionAborts {
   enum Event: Sendable {
     case claimed(Result<[AbortWork], TransferError>)
@@ -15,19 +15,19 @@ final class SessionAborts {
     case removed(AbortWork, Result<Void, Failure>)
   }
 
-  /// What it takes from the loop.
+  /// The services it uses from the loop.
   struct Surroundings {
     let engine: Engine
     let numbers: RequestNumbers
     let pool: PreparingPool
     let credentials: FreshCredentials
     let batches: Batches
-    /// Puts an event into the mailbox of the loop; from any thread.
+    /// Posts an event to the mailbox of the loop; callable from any thread.
     let report: @Sendable (Event) -> Void
     let stop: RunStop
   }
 
-  /// Sessions of one pass; what is left is seen by the next run.
+  /// Sessions per pass; the next run handles the rest.
   private static let sessionsPerPass = 1_000
   private static let requestsAtOnce = 4
 
@@ -35,7 +35,7 @@ final class SessionAborts {
   private var waiting: [AbortRun] = []
   private let requests: AbortRequests
   private var isClaiming = false
-  /// Writes that the ledger has not answered.
+  /// Writes that the ledger has not confirmed.
   private var writes = 0
   private var passesLeft = 5
 
@@ -44,13 +44,13 @@ final class SessionAborts {
     requests = AbortRequests(around)
   }
 
-  /// A few passes a run, so that a server that refuses does not keep it alive.
+  /// The number of passes per run is limited, so that a server that refuses does not keep the run alive.
   var hasPassesLeft: Bool { passesLeft > 0 }
   /// Nothing runs that could still report.
   var isQuiet: Bool { requests.count == 0 && !isClaiming && writes == 0 }
   var isIdle: Bool { waiting.isEmpty && isQuiet }
 
-  /// Takes the sessions whose files were given up. One of the few passes of a run, where `counts`.
+  /// Claims the sessions of given-up files. If `counts`, this is one of the limited passes of a run.
   func beginPass(counts: Bool) {
     if counts { passesLeft -= 1 }
     isClaiming = true
@@ -69,7 +69,7 @@ final class SessionAborts {
     }
   }
 
-  /// Sends what waits, a few at a time; when the run stops, what was not sent is given back.
+  /// Sends waiting requests, a few at a time; when the run stops, unsent ones are released.
   func send(isStopping: Bool) {
     while var next = waiting.last, isStopping || requests.count < Self.requestsAtOnce {
       waiting.removeLast()
@@ -83,7 +83,7 @@ final class SessionAborts {
       } else if next.step != nil {
         advance(requests.begin(next))
       } else {
-        // An auditor must not read that something was ended.
+        // An auditor must not conclude that something was aborted.
         let text = "nothing was sent: the server has no upload to abort"
         end(next.work, AttemptResult(outcome: .interrupted, message: text), .gone)
       }
@@ -109,7 +109,7 @@ final class SessionAborts {
     }
   }
 
-  /// A download has nothing at its server: its partial file goes, unless it was retried and needs that.
+  /// A download has nothing on its server: its partial file is removed, unless it was retried and needs it.
   private func remove(_ work: AbortWork) {
     if work.isLive {
       let text = "nothing was removed: the file is fetched again"
@@ -140,8 +140,7 @@ final class SessionAborts {
     switch result {
     case .success: end(work, AttemptResult(outcome: .ok), .aborted)
     case .failure(let failure):
-      // A folder that cannot be reached holds nothing that could be removed; and no run waits for one that may come
-      // back.
+      // Nothing can be removed in a folder that cannot be reached; and no run waits for one that may come back.
       end(work, AttemptResult(outcome: .fatal, code: failure.code, message: failure.message), .gone)
     }
   }

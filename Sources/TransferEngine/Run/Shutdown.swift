@@ -2,8 +2,8 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Carries out a stop: gives back what was not sent, ends what runs too long, lets every file go. Used by the engine's
-/// thread.
+/// Performs a stop: releases unsent requests, ends requests that take too long, and releases every file. Used by the
+/// engine's thread.
 final class Shutdown {
   private let engine: Engine
   private let stop: RunStop
@@ -23,43 +23,43 @@ final class Shutdown {
     (self.files, self.requests, self.outcomes, self.aborts) = (files, requests, outcomes, aborts)
   }
 
-  /// Somebody asked for a stop.
+  /// A stop was requested.
   func ask(_ wish: StopSignal.Wish) {
     guard stop.ask(wish), wish == .drain else { return }
     hosts.measureAnew(inFlight: requests.bytesInFlightByHost())
     engine.observer.notice(.draining(requests: hosts.scheduler.sendingCount))
   }
 
-  /// All that is left is for these hosts, which take no connections.
+  /// Only files for these hosts are left, which accept no connections.
   func giveUp(on dead: Set<String>) {
     ask(.drain)
     stop.end(for: .unreachable)
     tally.unreachable(dead)
   }
 
-  /// The ledger cannot be written at the moment: nothing new begins, and what was sent is waited for and recorded.
+  /// The ledger cannot be written at the moment: no request begins, and running ones are waited for and recorded.
   func diskTroubled(_ error: TransferError) {
     guard stop.note(diskTrouble: error) else { return }
     engine.observer.notice(.diskTrouble(error, waitMs: engine.configuration.diskWaitMs))
     ask(.drain)
   }
 
-  /// Moves a stop forward.
+  /// Continues a stop.
   func goOn() {
     if stop.sequence.leavesRows { return cancelSending() }
     for (id, job) in requests.all where job.phase == .ready { outcomes.interrupt(id, nil) }
     hosts.dropReady()
     for (id, work) in files.all {
       work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
-      // What little space there is belongs to the ends of requests.
+      // The remaining space is reserved for the results of requests.
       if stop.sequence.diskTrouble != nil && work.machine.openCount == 0 { files.forget(id) } else { files.advance(id) }
     }
     if stop.sequence.isOver(nowMs: engine.bootMs) { cancelSending() } else { makeRoom() }
     commits.writeGathered()
   }
 
-  /// Ends bodies that cannot end before the drain does, so that others can: side by side on a slow line all would be
-  /// cut off.
+  /// Interrupts bodies that cannot complete before the drain ends, so that others can: on a slow network all parallel
+  /// bodies would be interrupted.
   private func makeRoom() {
     guard stop.takesLook() else { return }
     let nowMs = engine.bootMs
@@ -87,7 +87,7 @@ final class Shutdown {
     aborts.cancel()
   }
 
-  /// Its answer is worth waiting for although the run is over.
+  /// Its answer is needed although the run has ended.
   private func mustEnd(_ job: Job) -> Bool {
     guard stop.sequence.awaitsUnrepeatable, let work = files[job.file] else { return false }
     return work.machine.abilities.unrepeatable.contains(job.step.step.operation)

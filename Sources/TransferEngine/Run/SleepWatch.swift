@@ -1,15 +1,16 @@
 import TransferModel
 
-/// Notices that the machine slept: the boot clock went on, and the clock that stops in sleep did not.
+/// Detects that the machine slept: the boot clock advanced, but the monotonic clock, which stops during sleep, did not.
 struct SleepWatch {
-  /// The clocks do not drift against each other, but are read one after the other: a smaller difference is not a sleep.
+  /// The clocks do not drift against each other, but are not read at the same instant: a smaller difference is not a
+  /// sleep.
   private static let shortestMs: Int64 = 1_000
 
   private var apartMs: Int64
 
   init(_ clock: some TransferClock) { apartMs = clock.bootMs - clock.awakeMs }
 
-  /// How long it slept since the last look; nil when it did not.
+  /// How long it slept since the last check; nil if it did not.
   mutating func look(_ clock: some TransferClock) -> MachineSleep? {
     let now = clock.bootMs - clock.awakeMs
     let slept = now - apartMs

@@ -1,8 +1,8 @@
 import TransferLedger
 import TransferModel
 
-/// What is done with sources beside sending them: a second look at those that may still be written, and the removal of
-/// those whose files are done. Both run on a preparing thread, one after the other. Used by the engine's thread.
+/// Work on sources other than sending: the second check of sources that may still be written, and the removal of
+/// sources of done files. Both run on a preparing thread, one after the other. Used by the engine's thread.
 final class SourceUpkeep {
   private static let everyMs: Int64 = 1_000
   private static let removalsEveryMs: Int64 = 5_000
@@ -32,7 +32,7 @@ final class SourceUpkeep {
     startedMs = engine.bootMs
   }
 
-  /// No thread is at work for it.
+  /// None of its work is running.
   var isQuiet: Bool { !isWorking }
 
   func workIfDue() {
@@ -50,12 +50,12 @@ final class SourceUpkeep {
     remove()
   }
 
-  /// When a source may have settled that this run waits for, by the boot clock; nil when it waits for none.
+  /// When the next source for which this run waits may have settled, by the boot clock; nil for none.
   func awaitedMs() throws(TransferError) -> Int64? {
     engine.configuration.waitsForSettling ? try nextLookMs(awaited: true) : nil
   }
 
-  /// How long nothing has to be done, in milliseconds.
+  /// Time until the next work is due, in milliseconds.
   func waitMs(nowMs: Int64) -> Int64 { isWorking || stop.isStopping ? .max : max(1, nextMs - nowMs) }
 
   private func nextLookMs(awaited: Bool) throws(TransferError) -> Int64? {
@@ -82,7 +82,7 @@ final class SourceUpkeep {
   func looked(_ result: Result<SourceLooks.Result, TransferError>) {
     isWorking = false
     switch result {
-    // A copy that cannot be made holds up nobody else.
+    // A copy that cannot be made does not delay other files.
     case .failure(let error) where error.kind == .storeIO: engine.observer.notice(.remark("\(error)"))
     case .failure(let error): stop.fail(error)
     case .success(let seen):
@@ -113,9 +113,9 @@ final class SourceUpkeep {
     if case .failure(let error) = result { stop.fail(error) }
   }
 
-  /// At the end of a run: begins a pass over what is done by now, unless the last one had all of it or a signal ends
-  /// the run. Meanwhile the loop goes on: it beats, and hears signals, which end the pass.
-  /// - Returns: whether there is something to wait for.
+  /// At the end of a run: begins a last removal pass, unless the previous one handled everything or a signal ends the
+  /// run. Meanwhile the loop continues with heartbeats and handles signals, which end the pass.
+  /// - Returns: whether a pass was begun.
   func beginsRest() -> Bool {
     guard engine.configuration.claimsFiles, tally.done != doneAtRest, !readStop.isAsked(),
       stop.sequence.fatal == nil, stop.sequence.diskTrouble == nil

@@ -1,7 +1,7 @@
 public import TransferModel
 
-/// The clock of one run: the wall clock as it was at the beginning, moved on by the boot clock. Whoever sets the wall
-/// clock in between, no backoff gets longer or shorter for it.
+/// The clock of one run: the wall clock at its start, advanced by the boot clock. Setting the wall clock during the run
+/// does not change any backoff.
 public struct SteadyClock: TransferClock {
   private let base: any TransferClock
   private let offsetMs: Int64

@@ -1,17 +1,17 @@
 import TransferModel
 
-/// How far a stop is: what was asked, what ends the run, and until when a drain waits for requests that run. A value;
-/// times are milliseconds of the boot clock.
+/// The state of a stop: what was requested, what ends the run, and until when a drain waits for running requests. A
+/// value; times are milliseconds of the boot clock.
 struct StopSequence: Sendable {
-  /// Between two looks at which bodies cannot end in time.
+  /// Interval between checks for bodies that cannot end in time.
   private static let lookMs: Int64 = 1_000
 
   /// How long a drain waits.
   let drainMs: Int64
   private(set) var wish: StopSignal.Wish?
-  /// What ends the run; the first one stands.
+  /// The error that ends the run; the first one is kept.
   private(set) var fatal: TransferError?
-  /// Why the run is being drained, when it is for the sake of the ledger's disk; thrown at the end.
+  /// The disk error because of which the run is drained; thrown at the end.
   private(set) var diskTrouble: TransferError?
   private var endMs: Int64 = .max
   private var nextLookMs: Int64 = 0
@@ -43,24 +43,24 @@ struct StopSequence: Sendable {
     return true
   }
 
-  /// Rows cannot be put in order any more: only what runs is ended.
+  /// Rows can no longer be changed: only running requests are ended.
   var leavesRows: Bool { fatal.map { !$0.leavesLedgerUsable } ?? false }
 
-  /// Requests that still run are interrupted now.
+  /// The drain is over: running requests are interrupted now.
   func isOver(nowMs: Int64) -> Bool { nowMs >= endMs }
 
-  /// How long requests that run may still take, in milliseconds.
+  /// How long running requests may still take, in milliseconds.
   func leftMs(nowMs: Int64) -> Int64 { endMs - nowMs }
 
-  /// Whether it is time to look which bodies cannot end in time; the next look is a second later. While the engine
-  /// waits for the ledger's disk, no body is interrupted to make room for others.
+  /// Whether to check now which bodies cannot end in time; the next check is a second later. While the engine waits for
+  /// the ledger's disk, no body is interrupted to make room for others.
   mutating func takesLook(nowMs: Int64) -> Bool {
     guard nowMs >= nextLookMs else { return false }
     nextLookMs = nowMs + Self.lookMs
     return diskTrouble == nil
   }
 
-  /// How long nothing has to be done for a drain; nil when none is under way.
+  /// Time until the drain needs attention; nil if none is in progress.
   func waitMs(nowMs: Int64) -> Int64? {
     endMs == .max ? nil : min(endMs - nowMs, max(1, nextLookMs - nowMs))
   }

@@ -5,7 +5,7 @@ public import TransferModel
 public struct SystemClock: TransferClock {
   public init() {}
   public var wallMs: Int64 { csys_realtime_ns() / 1_000_000 }
-  /// Whether a time service keeps the wall clock; nil when that cannot be known.
+  /// Whether a time service synchronizes the wall clock; nil if unknown.
   public static var isSynchronized: Bool? {
     let answer = csys_clock_is_synchronized()
     return answer < 0 ? nil : answer == 1

@@ -1,4 +1,4 @@
-/// What stands where in the text of an answer: names that a program chose, or values.
+/// Classifies parts of an answer's text: names chosen by a program, or values.
 struct TextPlaces {
   private let bytes: [UInt8]
   /// For each byte of JSON, whether it belongs to a string value rather than a member name; empty for other text.
@@ -17,7 +17,7 @@ struct TextPlaces {
     }
   }
 
-  /// A whole word that is the name of nothing.
+  /// A whole word that is not a name.
   func isValue(_ range: Range<Int>) -> Bool {
     let before = range.lowerBound > 0 ? bytes[range.lowerBound - 1] : 0x20
     let after = range.upperBound < bytes.count ? bytes[range.upperBound] : 0x20

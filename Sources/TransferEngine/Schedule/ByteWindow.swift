@@ -1,11 +1,11 @@
-/// How many bytes of bodies a host gets at a time, all its requests together. A value; times are CLOCK_BOOTTIME
-/// milliseconds.
+/// Limits the total length of concurrent bodies to a host. A value; times are CLOCK_BOOTTIME milliseconds.
 ///
-/// Bodies side by side share a line, and each takes longer: on a line that drops, many of them never end where one
-/// would. So it begins with little and doubles with each round that moves noticeably more than the one before; when
-/// none does, it stays, and looks again after a minute. A lost connection halves what was under way, at most once in 5
-/// s; 20 bodies in a row that arrive let one more run. One body of any length always may; and one that takes longer
-/// than ``countsForMs`` holds up no other: it may have a rate of its own, or a server that does not read it.
+/// Parallel bodies share the bandwidth, and each takes longer: on an unreliable network many of them may never complete
+/// where a single one would. So the window begins small and doubles with each round that is noticeably faster than the
+/// one before; if none is, it stays, and tries again after a minute. A lost connection halves the window, at most once
+/// in 5 s; 20 consecutive bodies that arrive allow one more. A single body of any length is always allowed; a body that
+/// takes longer than ``countsForMs`` no longer counts: it may have its own rate limit, or a server that does not read
+/// it.
 struct ByteWindow: Sendable, Hashable {
   static let first: Int64 = 16 << 20
   private static let most: Int64 = 1 << 40
@@ -17,20 +17,20 @@ struct ByteWindow: Sendable, Hashable {
   static let countsForMs: Int64 = 5_000
 
   private(set) var limit = first
-  /// Of the bodies that count.
+  /// Total length of the bodies that count.
   private var sending: Int64 = 0
   private var running: [Body] = []
-  /// A body waits although a request could be sent.
+  /// A body waits only because of this window.
   private(set) var isFull = false
   private var isStarting = true
   private var round = Round()
-  /// Bytes a millisecond before the limit was doubled.
+  /// Bytes per millisecond before the limit was doubled.
   private var lastRate: Double?
   private var lookAgainMs: Int64?
   private var successesInARow = 0
   private var lastHalvedMs: Int64 = .min / 2
 
-  /// In the order in which they began.
+  /// A running body; ordered by start.
   private struct Body: Hashable {
     var job: Scheduler.JobID
     var length: Int64
@@ -43,7 +43,7 @@ struct ByteWindow: Sendable, Hashable {
     var wasFull = false
   }
 
-  /// Whether a body of `length` bytes may run beside the others.
+  /// Whether another body of `length` bytes may run now.
   mutating func takes(_ length: Int64, nowMs: Int64) -> Bool {
     while let first = running.first, nowMs - first.beganMs >= Self.countsForMs {
       running.removeFirst()
@@ -61,7 +61,7 @@ struct ByteWindow: Sendable, Hashable {
     if round.beganMs == nil { round.beganMs = nowMs }
   }
 
-  /// The body of a request, of `length` bytes, has ended, whatever came of it; `stored` of them are there.
+  /// The body of a request, of `length` bytes, has ended with any result; `stored` bytes of it are stored.
   mutating func ended(_ job: Scheduler.JobID, _ length: Int64, stored: Int64, nowMs: Int64) {
     if let index = running.firstIndex(where: { $0.job == job }) {
       running.remove(at: index)
@@ -75,7 +75,7 @@ struct ByteWindow: Sendable, Hashable {
     isStarting ? start(stored, nowMs) : add(length)
   }
 
-  /// What was under way is lost, a body of `length` bytes with it that has ended already.
+  /// Running bodies were lost, together with a body of `length` bytes that has ended already.
   mutating func halve(_ length: Int64, nowMs: Int64) {
     successesInARow = 0
     guard length > 0, nowMs - lastHalvedMs >= Self.halveEveryMs else { return }

@@ -1,13 +1,13 @@
-/// When the ledger is asked for more files. A claim that found nothing holds until its time, or until a host has room
-/// that had none. A value; times are milliseconds since 1970 of the run's own clock, which no correction moves.
+/// When to claim more files. After an empty claim the next one waits, or until a host that was full has capacity. A
+/// value; times are milliseconds since 1970 by the run's own clock, which is never adjusted.
 struct ClaimPacing: Sendable {
-  /// After a claim that found nothing.
+  /// Pause after an empty claim, in milliseconds.
   private static let pauseMs: Int64 = 500
 
   private(set) var isClaiming = false
-  /// Before this another claim makes no sense.
+  /// The earliest useful time of the next claim.
   private(set) var nextMs: Int64 = 0
-  /// The hosts that had their share at the last claim, and at the last one that found nothing.
+  /// The hosts without capacity at the last claim, and at the last empty one.
   private var fullAtClaim: Set<String> = []
   private var fullAtEmptyClaim: Set<String> = []
 
@@ -21,7 +21,7 @@ struct ClaimPacing: Sendable {
     fullAtClaim = full
   }
 
-  /// The claim came back with so many files.
+  /// The claim returned this many files.
   mutating func ended(found: Int, nowMs: Int64) {
     isClaiming = false
     guard found == 0 else { return }

@@ -1,14 +1,14 @@
-/// How many requests a host gets at a time. A value; times are CLOCK_BOOTTIME milliseconds.
+/// The number of concurrent requests to a host. A value; times are CLOCK_BOOTTIME milliseconds.
 ///
-/// - Slow start: with each round of successes twice as many, until throttling or a lost connection, or until a round
-///   moves hardly more than the one before. Then it goes back to what was as good, and looks again after a minute.
-/// - Afterwards one more after 20 successes in a row (additive increase).
-/// - Throttling, or a connection that was lost without an acknowledgement, halves what runs, at most once in 5 s
+/// - Slow start: the limit doubles with each round of successes, until throttling or a lost connection, or until a
+///   round is hardly faster than the one before. Then it returns to the lower limit, and tries again after a minute.
+/// - Afterwards it grows by one after 20 consecutive successes (additive increase).
+/// - Throttling, or a connection that was lost without an acknowledgement, halves it, at most once in 5 s
 ///   (multiplicative decrease).
 ///
-/// A round in which the limit was never reached says nothing about it.
+/// A round in which the limit was never reached is ignored.
 struct Concurrency: Sendable, Hashable {
-  /// Where slow start begins with a host that nothing is known of.
+  /// Initial limit of an unknown host.
   static let usualFirst = 8
   private static let successesForOneMore = 20
   private static let leastGain = 1.15
@@ -17,12 +17,12 @@ struct Concurrency: Sendable, Hashable {
   private static let halveEveryMs: Int64 = 5_000
 
   private(set) var limit: Int
-  /// Something was found out.
+  /// The limit was changed by experience.
   private(set) var isLearned = false
   private let highest: Int
-  /// A person said how many: so many are sent, whatever their length.
+  /// A person set the number: it applies to bodies of any length.
   let isExplicit: Bool
-  /// Slow start is over, and more than this was not worth while.
+  /// Slow start is over; more than this did not help.
   private var plateau: Plateau?
   private var isStarting: Bool
   private var round = Round()
@@ -33,7 +33,7 @@ struct Concurrency: Sendable, Hashable {
 
   private struct Plateau: Hashable {
     var limit: Int
-    /// When more is tried again.
+    /// When a higher limit is tried again.
     var untilMs: Int64
   }
 
@@ -58,7 +58,7 @@ struct Concurrency: Sendable, Hashable {
     }
   }
 
-  /// Begins at `first` and may reach `highest`. One that is `explicit` was asked for by a person: no slow start.
+  /// Begins at `first` and may reach `highest`. If `explicit`, a person set the number: no slow start.
   init(first: Int, highest: Int, isExplicit: Bool) {
     self.highest = max(1, highest)
     self.isExplicit = isExplicit
@@ -82,7 +82,7 @@ struct Concurrency: Sendable, Hashable {
 
   mutating func failed() { successesInARow = 0 }
 
-  /// Half of what was under way, this one included.
+  /// Halves the number of running requests, including this one.
   mutating func halve(sending: Int, nowMs: Int64) {
     successesInARow = 0
     guard nowMs - lastHalvedMs >= Self.halveEveryMs else { return }

@@ -1,13 +1,13 @@
 import TransferModel
 
-/// Files that have something to send, in turn; each stands there once. A value.
+/// A queue of files with something to send, each at most once. A value.
 struct FileTurns: Sendable {
   private var queue = FIFO<FileID>()
   private var queued: Set<FileID> = []
 
   var count: Int { queue.count }
 
-  /// Goes to the end of the queue; keeps its place when it stands there already.
+  /// Adds a file to the end of the queue; it keeps its place if it is queued already.
   mutating func append(_ file: FileID) {
     if queued.insert(file).inserted { queue.append(file) }
   }

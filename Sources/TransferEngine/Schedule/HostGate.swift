@@ -1,21 +1,22 @@
 import TransferModel
 
-/// How much one destination host may be asked to do now: adaptive concurrency, circuit breaker, retry budget.
-/// A value; times are CLOCK_BOOTTIME milliseconds.
+/// Controls the requests to one host: adaptive concurrency, circuit breaker, retry budget. A value; times are
+/// CLOCK_BOOTTIME milliseconds.
 ///
 /// - Concurrency: ``Concurrency``, and for bodies ``ByteWindow`` unless a person chose the number.
-/// - Five refused connections without an answer between open the breaker for a second, doubled up to 5 min while probes
-///   fail; then one request is let through. An answer of any kind closes it. What was under way when it opened does not
-///   count: a burst of refusals is one failure.
-/// - A retry costs 5 tokens of 100 (10 when throttled), a success returns one; without tokens retries wait 15 s. While
-///   the breaker is open it costs nothing: the breaker is the brake. On a line that drops, concurrency is: bodies that
-///   were lost together cost one token, as long as others arrive between the losses.
+/// - Circuit breaker: five consecutive refused connections without an answer open it for a second, doubled up to 5 min
+///   while probes fail; then one request is let through. An answer of any kind closes it. Requests that were running
+///   when it opened do not count: a burst of refusals is one failure.
+/// - Retry budget: a retry costs 5 tokens of 100 (10 if throttled), a success returns one; without tokens retries wait
+///   15 s. While the breaker is open retries cost nothing, because the breaker limits them. On an unreliable network
+///   concurrency limits them: bodies that were lost together cost one token, as long as others arrive between the
+///   losses.
 struct HostGate: Sendable, Hashable {
   enum Outcome: Sendable, Hashable {
     case success
-    /// The server answered and asked for less.
+    /// The server answered that it is throttling.
     case throttled(retryAfterMs: Int64?)
-    /// No connection came about.
+    /// No connection could be made.
     case noConnection
     /// The connection was lost, and nothing that was sent is acknowledged.
     case lost
@@ -33,7 +34,7 @@ struct HostGate: Sendable, Hashable {
   private static let mostLossesInARow = 8
 
   private(set) var concurrency: Concurrency
-  /// nil for no limit but that of requests.
+  /// nil if only the number of requests is limited.
   private(set) var window: ByteWindow?
   private(set) var line = LineRate()
   private var connectFailures = 0
@@ -46,11 +47,11 @@ struct HostGate: Sendable, Hashable {
   private var losses = 0
   private var lastLossMs: Int64 = .min / 2
   private var successesSinceLoss = 0
-  /// Losses since a body arrived.
+  /// Lost connections since the last body arrived.
   private(set) var lossesInARow = 0
   /// A retry has paid for the last loss.
   private var isLossPaid = false
-  /// How often the breaker opened without an answer in between.
+  /// How often the breaker opened since the last answer.
   private(set) var opensInARow = 0
 
   init(_ concurrency: Concurrency) {
@@ -59,17 +60,17 @@ struct HostGate: Sendable, Hashable {
   }
 
   var limit: Int { concurrency.limit }
-  /// Connections are lost again and again: the shorter a request, the better.
+  /// Connections are lost repeatedly: short requests are better.
   var isLossy: Bool { losses >= 2 }
-  /// A connection was lost, and hardly anything arrived since.
+  /// A connection was lost recently, and hardly anything arrived since.
   var hasLost: Bool { losses > 0 }
-  /// A body that was lost says nothing about its file, because others arrive between the losses.
+  /// A lost body is not the fault of its file, because others arrive between the losses.
   var dropsNow: Bool { losses > 0 && lossesInARow < Self.mostLossesInARow }
-  /// Worth to be remembered: it comes from answers.
+  /// The limit learned from answers, to be stored for the next run.
   var learnedLimit: Int? { concurrency.isLearned ? limit : nil }
   var isOpen: Bool { openForMs > 0 }
 
-  /// When something may be sent if nothing may now because of time; nil when time is not the reason.
+  /// When the next request may be sent, if none may now because of time; nil if time is not the reason.
   func opensAtMs(nowMs: Int64) -> Int64? {
     let at = max(openUntilMs, pausedUntilMs)
     return at > nowMs ? at : nil
@@ -81,7 +82,7 @@ struct HostGate: Sendable, Hashable {
     return sending < limit
   }
 
-  /// Whether a body of `length` bytes may run beside those that do.
+  /// Whether another body of `length` bytes may run now.
   mutating func takes(_ length: Int64, nowMs: Int64) -> Bool { window?.takes(length, nowMs: nowMs) ?? true }
 
   mutating func measureAnew(inFlight: Int64, nowMs: Int64) { line.measureAnew(inFlight: inFlight, nowMs: nowMs) }
@@ -94,7 +95,7 @@ struct HostGate: Sendable, Hashable {
     if isOpen { isProbing = true }
   }
 
-  /// `bytes` of a body of `length` went out, and are stored when it is a success.
+  /// `bytes` of a body of `length` were sent; if it is a success, they are stored.
   mutating func ended(
     _ job: Scheduler.JobID, _ outcome: Outcome, bytes: Int64 = 0, length: Int64 = 0, nowMs: Int64
   ) {
@@ -144,7 +145,7 @@ struct HostGate: Sendable, Hashable {
     return 0
   }
 
-  /// All requests on a line are lost together: that is one loss.
+  /// Requests that are lost together count as one loss.
   private mutating func lost(nowMs: Int64) {
     successesSinceLoss = 0
     if nowMs - lastLossMs >= 1_000 {

@@ -1,5 +1,4 @@
-/// How fast bodies move to a host, all of them together, while any runs. A value; times are CLOCK_BOOTTIME
-/// milliseconds.
+/// The total throughput of bodies to a host while any are running. A value; times are CLOCK_BOOTTIME milliseconds.
 struct LineRate: Sendable, Hashable {
   private static let leastMs: Int64 = 1_000
   private static let leastBytes: Int64 = 64 << 10
@@ -9,7 +8,7 @@ struct LineRate: Sendable, Hashable {
   private var busySinceMs: Int64 = 0
   private var busyMs: Int64 = 0
   private var bytes: Int64 = 0
-  /// The lengths of the bodies that run.
+  /// Total length of the running bodies.
   private(set) var sendingBytes: Int64 = 0
 
   mutating func started(_ length: Int64, nowMs: Int64) {
@@ -19,7 +18,7 @@ struct LineRate: Sendable, Hashable {
     sendingBytes += length
   }
 
-  /// Of a body of `length` bytes that ended, `sent` went out.
+  /// A body of `length` bytes ended; `sent` of them were sent.
   mutating func ended(_ length: Int64, sent: Int64, nowMs: Int64) {
     guard length > 0 else { return }
     running -= 1
@@ -30,12 +29,12 @@ struct LineRate: Sendable, Hashable {
     if busyMs > Self.memoryMs { (busyMs, bytes) = (busyMs / 2, bytes / 2) }
   }
 
-  /// What was measured before counts no more: what went out first filled buffers on the way. `inFlight` as below.
+  /// Restarts the measurement, because the first bytes only filled buffers on the way. `inFlight` as below.
   mutating func measureAnew(inFlight: Int64, nowMs: Int64) {
     (bytes, busyMs, busySinceMs) = (-inFlight, 0, nowMs)
   }
 
-  /// Bytes a millisecond; nil while too little is known. `inFlight` bytes of the bodies that run are out by now.
+  /// Bytes per millisecond; nil while too little is known. `inFlight` bytes of the running bodies were sent so far.
   func bytesPerMs(inFlight: Int64, nowMs: Int64) -> Double? {
     let ms = busyMs + (running > 0 ? nowMs - busySinceMs : 0)
     let moved = bytes + inFlight
@@ -43,21 +42,21 @@ struct LineRate: Sendable, Hashable {
   }
 }
 
-/// Which bodies end before a stop. Those side by side share a line: when all of them cannot end in time, some can if
-/// the others make room.
+/// Decides which bodies may complete before a stop. Parallel bodies share the bandwidth: if not all can complete in
+/// time, some can if the others are interrupted.
 enum DrainPlan {
   struct Body: Sendable, Hashable {
     var job: Scheduler.JobID
-    /// Bytes that are not out yet.
+    /// Bytes that are not sent yet.
     var left: Int64
-    /// Stopping it does no harm but to what was sent of it.
+    /// Interrupting it is harmless, except that sent bytes are wasted.
     var mayBeCut: Bool
   }
 
-  /// Of the time that is left: what counts as sent may still be in a buffer of the system, and answers take their time.
+  /// Usable share of the remaining time: sent bytes may still be in a kernel buffer, and answers take time.
   private static let share = 0.9
 
-  /// The bodies that cannot end in time, neither when the shorter ones go first nor when all go on at the same pace.
+  /// The bodies that cannot complete in time, neither if shorter ones go first nor if all continue at the same rate.
   static func hopeless(_ bodies: [Body], bytesPerMs: Double, withinMs: Int64) -> [Scheduler.JobID] {
     var ahead = bodies.filter { !$0.mayBeCut }.reduce(0) { $0 + $1.left }
     var found: [Scheduler.JobID] = []

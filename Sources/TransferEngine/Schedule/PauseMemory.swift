@@ -1,19 +1,19 @@
-/// How long a host lets a body stand still before it goes on, or its answer comes: what is usual there tells sooner
-/// than a fixed limit that nothing will come. A value, of one host.
+/// The usual pauses of a host within a body or before its answer: an unusual pause shows earlier than a fixed limit
+/// that nothing more will come. A value, for one host.
 struct PauseMemory: Sendable, Hashable {
-  /// Nothing is concluded from fewer attempts.
+  /// Minimum number of attempts for a conclusion.
   static let leastSamples = 20
-  /// A server may write to its disk for that long.
+  /// Minimum limit: a server may need this long to write to its disk.
   static let leastMs: Int64 = 15_000
   private static let mostSamples = 64
   private static let factor: Int64 = 3
 
   private var pauses: [Int64] = []
   private var next = 0
-  /// That of the slowest twentieth.
+  /// The 95th percentile of the pauses.
   private var slowMs: Int64 = 0
 
-  /// A body was answered; `ms` is the longest time in which next to nothing moved.
+  /// A body was answered; `ms` is its longest time with almost no progress.
   mutating func note(_ ms: Int64) {
     if pauses.count < Self.mostSamples {
       pauses.append(ms)
@@ -24,8 +24,8 @@ struct PauseMemory: Sendable, Hashable {
     slowMs = pauses.sorted()[(pauses.count * 19 + 19) / 20 - 1]
   }
 
-  /// When a body is given up that stands still: three times what is slow for this host, twice as much after each
-  /// failure, and never more than `mostMs`. 0 stands for no limit.
+  /// How long a body may make no progress before it is given up: three times the 95th percentile of this host, doubled
+  /// after each failure, and never more than `mostMs`. 0 stands for no limit.
   func limitMs(_ mostMs: Int64, failures: Int) -> Int64 {
     guard pauses.count >= Self.leastSamples, mostMs > 0 else { return mostMs }
     return min(mostMs, max(Self.leastMs, Self.factor * slowMs) << Int64(min(failures, 16)))

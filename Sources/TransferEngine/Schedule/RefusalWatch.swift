@@ -1,36 +1,36 @@
 import TransferModel
 
-/// Tells whether a destination refuses a file or all of them: wrong or expired credentials, a bucket that is not there.
-/// Such refusals say nothing about the file until others get through. A value, for one destination.
+/// Determines whether a destination refuses a single file or all of them: wrong or expired credentials, a bucket that
+/// does not exist. Such refusals do not count against the file until others succeed. A value, for one destination.
 ///
-/// - Credentials are read again once after a success; requests that went out with the old ones are sent again.
-/// - A file that is refused goes back to the ledger, with no failure.
-/// - ``mostInARow`` refusals for the same reason with no success between, or a second one of the same file: all files
-///   of the destination are held back, until one that was still under way gets through after all.
-/// - A file that is refused again although others got through meanwhile is at fault itself.
+/// - Credentials are reloaded once after a success; requests that were sent with the old ones are sent again.
+/// - A refused file is released to the ledger, without a failure.
+/// - After ``mostInARow`` consecutive refusals for the same reason, or a second one of the same file, all files of the
+///   destination are held back, until a request that was still running succeeds after all.
+/// - A file that is refused again although others succeeded meanwhile is at fault itself.
 struct RefusalWatch: Sendable {
   enum Decision: Sendable, Hashable {
-    /// Read the credentials again, and send the same again.
+    /// Reload the credentials, and repeat the request.
     case readCredential
-    /// Send the same again, with what was read meanwhile.
+    /// Repeat the request with credentials that were reloaded meanwhile.
     case sendAgain
-    /// The file goes back to the ledger.
+    /// Release the file to the ledger.
     case wait
-    /// That, and the destination takes nothing for now.
+    /// Release the file, and hold back all files of the destination.
     case hold
     case fileAtFault
   }
 
   static let mostInARow = 5
 
-  /// How often the credentials were read again.
+  /// How often the credentials were reloaded.
   private(set) var generation = 0
   private var wasRead = false
   private var isHeld = false
   private var inARow = 0
   private var reason = ""
   private var successes = 0
-  /// Files that were refused, by the successes until then.
+  /// Refused files, with the number of successes at that time.
   private var refused: [FileID: Int] = [:]
 
   mutating func succeeded() {
@@ -38,7 +38,7 @@ struct RefusalWatch: Sendable {
     (inARow, wasRead, isHeld) = (0, false, false)
   }
 
-  /// `generation` is that of the credentials which the request had; nil when it had none, or they are not in question.
+  /// `generation` is that of the credentials used by the request; nil if it had none, or they are not in question.
   mutating func refused(_ failure: Failure, file: FileID, generation: Int?) -> Decision {
     if let generation, generation < self.generation { return .sendAgain }
     if generation != nil && !wasRead {
@@ -46,7 +46,7 @@ struct RefusalWatch: Sendable {
       self.generation += 1
       return .readCredential
     }
-    // Behind it, servers name the request.
+    // After this prefix, servers quote the request.
     let reason = failure.code.rawValue + failure.message.prefix(45)
     inARow = reason == self.reason ? inARow + 1 : 1
     self.reason = reason

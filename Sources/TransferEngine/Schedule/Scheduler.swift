@@ -1,9 +1,9 @@
 import TransferModel
 
-/// Decides which begun request is sent next: fair across hosts, urgent (control) requests first, then in the order of
-/// the claims (which is by priority). A batch that may have only so many requests at a time is passed over while it has
-/// them. A host gets the connections that others leave, but their share is kept for those that want it: requests that
-/// nobody answers keep their connections for long. A value; it holds no bodies and does no I/O.
+/// Decides which begun request is sent next: fair across hosts, urgent (control) requests first, then in claim order
+/// (by priority). A batch that has reached its limit of concurrent requests is skipped. A host may use connections that
+/// others do not need, but each keeps its share available, because requests without an answer keep their connections
+/// for long. A value; it holds no bodies and does no I/O.
 struct Scheduler: Sendable {
   typealias JobID = UInt64
 
@@ -17,15 +17,16 @@ struct Scheduler: Sendable {
     var gate: HostGate
     var urgent = FIFO<Waiting>()
     var ready = FIFO<Waiting>()
-    /// It has files to send, and none of their requests may be ready yet.
+    /// It has files to send, but none of their requests may be ready yet.
     var isAwaited = false
-    /// Bytes a millisecond, and how many were out of what ran then; known only while some batch has a deadline.
+    /// Bytes per millisecond, and how many bytes of running bodies were sent at that time; known only while some batch
+    /// has a deadline.
     var pace: (bytesPerMs: Double, inFlight: Int64)?
 
     var queued: Int { urgent.count + ready.count }
 
-    /// Whether a body of so many bytes ends in time behind all that runs. When nothing runs one may always try: the
-    /// pace was measured with other bodies, and nothing would measure it again.
+    /// Whether a body of `bytes` ends in time after all running ones. If nothing is running it may always be tried: the
+    /// rate was measured with other bodies, and nothing else would measure it again.
     func canEnd(_ bytes: Int64, by endMs: Int64, nowMs: Int64) -> Bool {
       guard bytes > 0, gate.line.sendingBytes > 0, let pace else { return true }
       let ahead = max(0, gate.line.sendingBytes - pace.inFlight)
@@ -33,26 +34,26 @@ struct Scheduler: Sendable {
     }
   }
 
-  /// Of a batch that is held back.
+  /// The limit of a batch.
   private struct Share: Sendable {
     var limit: Int
     var sending: Int
   }
 
   let workers: Int
-  /// What a host begins with that is used for the first time.
+  /// The initial concurrency of a new host.
   private let newConcurrency: @Sendable (_ host: String, _ workers: Int) -> Concurrency
   private var hosts: [String: Host] = [:]
   /// Order in which hosts take turns.
   private var turn: [String] = []
   private var nextTurn = 0
   private var shares: [BatchID: Share] = [:]
-  /// When bodies of a batch have to have ended.
+  /// The time by which bodies of a batch must end.
   private var ends: [BatchID: Int64] = [:]
-  /// When bodies of any batch have to have ended, and how many bytes of bodies may still be begun; nil for no limit.
+  /// The time by which all bodies must end, and how many bytes of bodies may still be begun; nil for no limit.
   private var endMs: Int64?
   private var bytesLeft: Int64?
-  /// Of all bodies that run together; nil for no limit. One of any length always may.
+  /// Limit of the total length of running bodies; nil for no limit. A single body of any length is always allowed.
   var bytesAtOnce: Int64?
   private var sendingBytes: Int64 = 0
   private(set) var sendingCount = 0
@@ -83,13 +84,13 @@ struct Scheduler: Sendable {
     if isUrgent { hosts[host]!.urgent.append(waiting) } else { hosts[host]!.ready.append(waiting) }
   }
 
-  /// For all batches together.
+  /// Limits for all batches together.
   mutating func setLimits(endMs: Int64?, bytes: Int64?) { (self.endMs, bytesLeft) = (endMs, bytes) }
 
-  /// Whether the pace of the hosts has to be told from time to time.
+  /// Whether the throughput of the hosts is needed from time to time.
   var hasEnd: Bool { endMs != nil }
 
-  /// Everything that waits for a connection is longer than what is left of the limit in bytes.
+  /// Every waiting body is longer than the bytes left of the limit.
   var isOutOfBytes: Bool {
     guard let bytesLeft, readyCount > 0 else { return false }
     return hosts.values.allSatisfy { host in
@@ -97,13 +98,13 @@ struct Scheduler: Sendable {
     }
   }
 
-  /// How many requests a batch may have at a time; nil for no limit of its own. `sending` are those that run already.
+  /// Limits the concurrent requests of a batch; nil for no limit of its own. `sending` of them are already running.
   mutating func setLimit(_ limit: Int?, of batch: BatchID, sending: Int) {
     shares[batch] = limit.map { Share(limit: max(1, $0), sending: sending) }
   }
 
-  /// No body begins that cannot end by the time that is set for its batch, as far as the pace of its host tells.
-  /// `inFlight` bytes of bodies are out by now, by host.
+  /// No body begins that cannot end by the time set for its batch, according to the throughput of its host. `inFlight`
+  /// is the number of body bytes sent so far, by host.
   mutating func setEnds(_ ends: [BatchID: Int64], inFlight: [String: Int64], nowMs: Int64) {
     self.ends = ends
     for name in turn {
@@ -113,12 +114,13 @@ struct Scheduler: Sendable {
     }
   }
 
-  /// How fast the hosts are is measured from now on; `inFlight` bytes of bodies are out by now, by host.
+  /// Restarts the measurement of the throughput of the hosts; `inFlight` is the number of body bytes sent so far, by
+  /// host.
   mutating func measureAnew(inFlight: [String: Int64], nowMs: Int64) {
     for name in turn { hosts[name]!.gate.measureAnew(inFlight: inFlight[name] ?? 0, nowMs: nowMs) }
   }
 
-  /// The next request that may be sent now, taken off its queue; call until nil.
+  /// Removes and returns the next request that may be sent now; call until nil.
   mutating func takeNext(nowMs: Int64) -> JobID? {
     guard sendingCount < workers, readyCount > 0 else { return nil }
     let shares = connectionShares(nowMs: nowMs)
@@ -137,7 +139,7 @@ struct Scheduler: Sendable {
     return nil
   }
 
-  /// A request that was taken has ended; its connection is free.
+  /// A sent request has ended; its connection is free.
   mutating func jobEnded(
     _ job: JobID, host: String, batch: BatchID, _ outcome: HostGate.Outcome, bytes: Int64 = 0, length: Int64 = 0,
     nowMs: Int64
@@ -149,7 +151,7 @@ struct Scheduler: Sendable {
     hosts[host]?.gate.ended(job, outcome, bytes: bytes, length: length, nowMs: nowMs)
   }
 
-  /// All requests that wait, taken off the queues: nothing more will be sent.
+  /// Removes and returns all waiting requests: nothing more will be sent.
   mutating func takeAllReady() -> [JobID] {
     var all: [Waiting] = []
     for name in turn { all += hosts[name]!.urgent.removeAll { _ in true } + hosts[name]!.ready.removeAll { _ in true } }
@@ -157,7 +159,7 @@ struct Scheduler: Sendable {
     return all.map(\.job)
   }
 
-  /// Waiting requests for which `belongs` is true, taken off the queues.
+  /// Removes and returns waiting requests for which `belongs` is true.
   mutating func takeReady(where belongs: (JobID) -> Bool) -> [JobID] {
     var taken: [Waiting] = []
     for name in turn {
@@ -172,24 +174,24 @@ struct Scheduler: Sendable {
     return hosts[host]!.gate.chargeRetry(isThrottled: isThrottled, isLoss: isLoss)
   }
 
-  /// When a closed gate with waiting requests opens by itself; nil when none waits for time.
+  /// When the next closed gate with waiting requests opens; nil if none waits for time.
   func nextOpeningMs(nowMs: Int64) -> Int64? {
     hosts.values.filter { !$0.urgent.isEmpty || !$0.ready.isEmpty }
       .compactMap { $0.gate.opensAtMs(nowMs: nowMs) }.min()
   }
 
-  /// Hosts that have refused connections so often that going on with nothing but them makes no sense.
+  /// Hosts that have refused connections so often that continuing with them alone is useless.
   func hopelessHosts(afterOpens count: Int) -> Set<String> {
     Set(hosts.filter { $0.value.gate.opensInARow >= count }.keys)
   }
 
-  /// Some host may not be asked at this time.
+  /// Some host accepts no requests at this time.
   func hasClosedGate(nowMs: Int64) -> Bool { hosts.values.contains { $0.gate.opensAtMs(nowMs: nowMs) != nil } }
 
   /// How many connections all hosts together would use if they had enough to send.
   var reach: Int { min(workers, hosts.values.reduce(0) { $0 + $1.gate.limit }) }
 
-  /// How many connections a host gets while all others want theirs.
+  /// The connections of a host while all others use their share.
   func fairShare(nowMs: Int64) -> Int { connectionShares(nowMs: nowMs).fair }
 
   func gate(host: String) -> HostGate? { hosts[host]?.gate }
@@ -200,10 +202,10 @@ struct Scheduler: Sendable {
     turn.append(name)
   }
 
-  /// How the connections are shared out among the hosts that want some.
+  /// The distribution of connections among the hosts that need some.
   private struct ConnectionShares {
     var fair: Int
-    /// Of all hosts together: what is not used of it and must be left.
+    /// Total unused share of all hosts, which must be kept free.
     var reserved = 0
   }
 
@@ -216,7 +218,7 @@ struct Scheduler: Sendable {
     return shares
   }
 
-  /// Connections that a host has, or would have at once if there were enough.
+  /// Connections that a host uses, or would use if there were enough.
   private func wanted(_ host: Host, nowMs: Int64) -> Int {
     let gate = host.gate
     guard gate.opensAtMs(nowMs: nowMs) == nil else { return gate.sending }
@@ -242,7 +244,7 @@ struct Scheduler: Sendable {
         && (ends.isEmpty || ends[waiting.batch].map { host.canEnd(waiting.bytes, by: $0, nowMs: nowMs) } ?? true)
     }
     if let next = hosts[name]!.urgent.popFirst(where: mayGo) { return taken(next) }
-    // The next in turn waits until it fits: if shorter ones went by, it would wait for ever.
+    // The next one waits until it fits: if shorter ones could overtake it, it would wait for ever.
     guard let next = hosts[name]!.ready.first(where: mayGo), fits(next),
       hosts[name]!.gate.takes(next.bytes, nowMs: nowMs)
     else {

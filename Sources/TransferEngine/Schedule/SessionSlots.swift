@@ -1,14 +1,14 @@
 import TransferModel
 
-/// Which files may have an upload session at their servers. Sessions are few, so that files end one after the other
-/// instead of all at once: a host has its share of them, and a batch no more than it may have requests at a time. A
+/// Decides which files may have an upload session. The number of sessions is limited so that files complete one after
+/// the other instead of all at once: each host has a share of them, and a batch no more than its concurrent requests. A
 /// value.
 struct SessionSlots: Sendable {
-  /// Where the session of a file would be.
+  /// The host and batch of a session.
   struct Place: Sendable, Hashable {
     var host: String
     var batch: BatchID
-    /// Requests at a time that the batch is limited to; nil for no limit.
+    /// The limit of concurrent requests of the batch; nil for no limit.
     var share: Int?
   }
 
@@ -17,11 +17,11 @@ struct SessionSlots: Sendable {
   private var ofHost: [String: Int] = [:]
   private var ofBatch: [BatchID: Int] = [:]
 
-  /// Stands in line until ``next(mostPerHost:hosts:place:)`` gives it out.
+  /// Queues a file until ``next(mostPerHost:hosts:place:)`` returns it.
   mutating func request(_ file: FileID) { waiting.append(file) }
 
-  /// The next file that may begin its session now, which holds a slot from now on. `hosts` is how many there are;
-  /// `place` says nil for a file that has left the engine meanwhile, which is dropped.
+  /// The next file that may begin its session now, which holds a slot from now on. `hosts` is the number of hosts;
+  /// `place` returns nil for a file that was released meanwhile, which is dropped.
   mutating func next(mostPerHost: Int, hosts: Int, place: (FileID) -> Place?) -> FileID? {
     while !waiting.isEmpty, ofHost.values.count(where: { $0 >= mostPerHost }) < hosts {
       let fits = { [ofHost, ofBatch] (file: FileID) in
@@ -39,7 +39,7 @@ struct SessionSlots: Sendable {
     return nil
   }
 
-  /// The file has left the engine; nothing happens when it holds no slot.
+  /// The file was released; no effect if it holds no slot.
   mutating func release(_ file: FileID) {
     guard let place = holders.removeValue(forKey: file) else { return }
     Self.takeOne(&ofHost, place.host)

@@ -1,6 +1,6 @@
 import CSys
 
-/// Tells one boot of this machine from another.
+/// Identifies the current boot of this machine.
 enum BootID {
   /// The first 64 bits of the kernel's random boot id; 0 when it cannot be read.
   static let current: UInt64 = {

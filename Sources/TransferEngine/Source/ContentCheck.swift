@@ -2,13 +2,13 @@ public import TransferLedger
 public import TransferModel
 import TransferProtocols
 
-/// Compares a source that has another ctime or device than before with what was sent of it.
+/// Compares a source whose ctime or device has changed with the content that was sent.
 public enum ContentCheck {
-  /// How often a comparison begins anew because ctime moved again meanwhile.
+  /// How often a comparison restarts because ctime changed again meanwhile.
   private static let patience = 3
 
-  /// Whether the file at `path` holds what was sent of `moved`, and its identity then. What cannot be read or compared
-  /// counts as other content. Blocking: reads the file.
+  /// Whether the file at `path` has the content that was sent of `moved`, and its identity at that time. A file that
+  /// cannot be read or compared counts as different. Blocking: reads the file.
   public static func verdict(
     of path: NameBytes, _ moved: MovedFile, _ content: SentContent
   ) -> (verdict: ContentVerdict, identity: SourceIdentity?) {
@@ -17,11 +17,12 @@ public enum ContentCheck {
     return (now == nil ? .other(moved.file) : .same(moved.file), now ?? file?.identity)
   }
 
-  /// The identity that `file` has now, when it is the version that was known as `known`, of which `content` was sent;
-  /// nil when it is another, or nobody can tell.
+  /// The current identity of `file`, if it is the version known as `known`, of which `content` was sent; nil if it is
+  /// another version, or cannot be determined.
   ///
-  /// A file that differs in its device alone needs not be known whole: its ctime, which nobody can set, is the same.
-  /// - Throws: `source.io`; `engine.interrupted` when `stop` was asked for, and nothing is known of the file.
+  /// If only the device differs, the content need not be known completely: the ctime, which nobody can set, is the
+  /// same.
+  /// - Throws: `source.io`; `engine.interrupted` if `stop` was requested: no conclusion about the file is possible.
   static func identity(
     of file: SourceFile, known: SourceIdentity, _ content: SentContent, _ stop: ReadStop
   ) throws(Failure) -> SourceIdentity? {

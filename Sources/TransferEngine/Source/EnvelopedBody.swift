@@ -1,9 +1,9 @@
 import TransferModel
 
-/// A body with bytes before and after it, as the frame of a form has them.
+/// A body with bytes before and after it, for forms.
 final class EnvelopedBody: BodySource, @unchecked Sendable {
   private let envelope: BodyEnvelope
-  // Touched by the transport's thread only.
+  // Used by the transport's thread only.
   private let inner: any BodySource
 
   init(_ envelope: BodyEnvelope, around inner: any BodySource) {

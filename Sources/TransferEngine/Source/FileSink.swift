@@ -8,7 +8,7 @@ import TransferModel
   import Darwin
 #endif
 
-/// Takes the files of a scan, one by one.
+/// Receives the files of a scan, one by one.
 protocol FileSink: AnyObject {
   func take(
     path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32
@@ -16,13 +16,13 @@ protocol FileSink: AnyObject {
   func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError)
 }
 
-/// Hands files to the ledger, a page in a transaction, while the scan goes on. Used by one thread.
+/// Passes files to the ledger, one page per transaction, while the scan continues. Used by one thread.
 final class PageWriter: FileSink {
-  /// Files in one transaction: large enough that a million of them take seconds, small enough that an engine which
-  /// shares the ledger hardly waits, and for a flat memory.
+  /// Files per transaction: enough that a million of them take seconds, and few enough that an engine sharing the
+  /// ledger hardly waits and memory stays constant.
   private static let pageSize = 2_000
   private static let pageBytes = 1 << 20
-  /// Pages that are filled or written while the next is being filled.
+  /// Maximum number of pages waiting to be written while the next is filled.
   private static let inFlightLimit = 3
 
   private let ledger: Ledger
@@ -55,7 +55,7 @@ final class PageWriter: FileSink {
     if page.count >= Self.pageSize { try submit() }
   }
 
-  /// What all of them came to, with what the scan saw and did not give to it; durable on return.
+  /// The totals, including what the scan found but did not pass to this sink; durable on return.
   func finish(with seen: SourceCounts) throws(TransferError) -> SourceAdmitter.Recorded {
     if page.count > 0 { try submit() }
     while inFlight > 0 || compared.count > 0 { if inFlight > 0 { try collect() } else { try submitCompared() } }
@@ -89,8 +89,8 @@ final class PageWriter: FileSink {
     Self.letEngineWrite(since: startedNs)
   }
 
-  /// An engine waits for the ledger, and SQLite serves who asks at the right moment: it gets a quarter of the time that
-  /// a page took.
+  /// Pauses for a quarter of the time that a page took, because SQLite's locking is not fair and an engine may be
+  /// waiting for the ledger.
   static func letEngineWrite(since startedNs: Int64) {
     usleep(UInt32(min(500_000, max(1_000, (csys_boottime_ns() - startedNs) / 4_000))))
   }
@@ -104,7 +104,7 @@ final class PageWriter: FileSink {
     }
   }
 
-  /// Not in a transaction: the whole file is read.
+  /// Outside of a transaction, because the whole file is read.
   private func compare(_ moved: MovedFile, _ page: AdmissionPage) throws(TransferError) {
     if !hasCompared {
       hasCompared = true

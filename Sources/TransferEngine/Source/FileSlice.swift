@@ -3,10 +3,10 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// A byte range of a source file as a request body: read straight into libcurl's buffer, digested in the same read.
+/// A byte range of a source file as a request body: read straight into libcurl's buffer, and digested in the same pass.
 ///
-/// Before it hands over the last bytes it compares the file's identity with that at admission: a source that changed
-/// while it was sent never becomes a complete body, so the server cannot complete anything from a mix of two versions.
+/// Before it passes on the last bytes it compares the file's identity with that at admission: a source that changed
+/// while it was sent never becomes a complete body, so the server cannot complete a mix of two versions.
 final class FileSlice: BodySource, @unchecked Sendable {
   let file: SourceFile
   let range: ByteRange
@@ -14,10 +14,10 @@ final class FileSlice: BodySource, @unchecked Sendable {
   private let admitted: SourceIdentity
   private let algorithm: DigestAlgorithm
   private let journal: SendingJournal.Entry?
-  // Touched by one thread at a time: the transport's while the request runs, the engine's after its reply.
+  // Used by one thread at a time: the transport's while the request runs, the engine's after its reply.
   private var running: RunningDigest
   private var digested: Int64 = 0
-  /// What the path names now, when the source was found changed.
+  /// The current identity of the path, if the source was found changed.
   private(set) var identityNow: SourceIdentity?
 
   init(
@@ -52,10 +52,10 @@ final class FileSlice: BodySource, @unchecked Sendable {
     }
   }
 
-  /// Cuts a long piece so that the next one begins at the same place of a page in the file as in the buffer, and stays
-  /// so. The buffer of libcurl begins 16 bytes into a page, and AMD EPYC copies into that from a page's beginning four
-  /// times slower: 0.65 s a GiB instead of 0.16, more than all the rest of an upload (measured with pread, Linux 6, 256
-  /// KiB pieces).
+  /// Shortens a long piece so that the next one has the same offset within a page in the file as in the buffer, and
+  /// keeps it. libcurl's buffer begins 16 bytes into a page, and AMD EPYC copies into that from the beginning of a page
+  /// four times slower: 0.65 s per GiB instead of 0.16, more than all the rest of an upload (measured with pread, Linux
+  /// 6, 256 KiB pieces).
   private func aligned(_ wanted: Int, _ buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> Int {
     guard wanted >= 8 * Self.pageSize, let start = buffer.baseAddress else { return wanted }
     let shift = (Int(bitPattern: start) &- Int(truncatingIfNeeded: position)) & (Self.pageSize - 1)
@@ -65,10 +65,10 @@ final class FileSlice: BodySource, @unchecked Sendable {
   private static let pageSize = 4096
   private static let longestReread: Int64 = 256 << 20
 
-  /// The digest of the bytes that were handed over; nil unless all of them were, in order.
+  /// The digest of the bytes that were passed on; nil unless all of them were, in order.
   func sentDigest() -> Digest? { digested == range.length ? running.finish() : nil }
 
-  /// What was read of the file from the start of the range, when it did not store its chunk.
+  /// The bytes read from the start of the range, if the request did not store its chunk.
   func sentPiece() -> SentContent.Piece? {
     guard digested > 0 else { return nil }
     return SentContent.Piece(range: ByteRange(offset: range.offset, length: digested), digest: running.finish())
@@ -85,9 +85,9 @@ final class FileSlice: BodySource, @unchecked Sendable {
     throw admitted.change(to: now)
   }
 
-  /// Whether the file still holds the bytes that were read for this body. A changed ctime alone does not mean that they
-  /// must be sent again: permissions or hard links may have changed. Reads the bytes a second time, unless there are
-  /// more than ``longestReread``: this runs on libcurl's thread and blocks all requests to the server.
+  /// Whether the file still has the bytes that were read for this body. A changed ctime alone does not require sending
+  /// them again: permissions or hard links may have changed. Reads the bytes a second time, unless there are more than
+  /// ``longestReread``, because this runs on libcurl's thread and blocks all requests to the server.
   private func isStillWhatWasRead(_ last: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) -> Bool {
     guard offset == digested, offset <= Self.longestReread else { return false }
     var read = running
@@ -107,7 +107,7 @@ final class FileSlice: BodySource, @unchecked Sendable {
     guard offset == digested else { return }
     running.update(bytes)
     digested += Int64(bytes.count)
-    // Before the bytes are handed over: after a kill it is known what may have been sent.
+    // Written before the bytes are passed on: after a kill it is known what may have been sent.
     if let journal, let piece = sentPiece() { journal.note(piece) }
   }
 }

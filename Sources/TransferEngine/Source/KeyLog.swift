@@ -7,17 +7,17 @@ import TransferModel
   import Darwin
 #endif
 
-/// The hash of each key of a scan and where its record is, on disk: what can be equal is found without keeping a
-/// million keys, or even their hashes, in memory.
+/// Hashes of the keys of a scan with the positions of their records, on disk: finds possible duplicates without keeping
+/// a million keys, or even their hashes, in memory.
 final class KeyLog {
   struct Mark {
     var hash: UInt64
-    /// Which file of the scan it is, counted from 0.
+    /// Index of the file in the scan, from 0.
     var number: UInt64
     var offset: UInt64
   }
 
-  /// Marks in memory at a time: 12 MiB.
+  /// Maximum number of marks in memory: 12 MiB.
   private static let atOnce = 1 << 19
 
   private let file: UnsafeMutablePointer<FILE>
@@ -39,8 +39,8 @@ final class KeyLog {
     count += 1
   }
 
-  /// Calls `body` for all marks whose hash is not the only one of its kind, each group in the order of the scan. Reads
-  /// the file once for every half million of marks.
+  /// Calls `body` for each group of marks with equal hashes, in scan order. Reads the file once for every half million
+  /// marks.
   func forEachGroup(_ body: (ArraySlice<Mark>) throws(TransferError) -> Void) throws(TransferError) {
     let parts = UInt64(max(1, (Int(count) + partSize - 1) / partSize))
     for part in 0..<parts {
@@ -66,11 +66,11 @@ final class KeyLog {
   }
 }
 
-/// Files without a name, which go with the process.
+/// Anonymous temporary files, which disappear with the process.
 package enum Spooling {
   private static let folder = temporaryFolder()
 
-  /// A file without a name, which goes with the process.
+  /// An anonymous temporary file, which disappears with the process.
   package static func open() throws(TransferError) -> UnsafeMutablePointer<FILE> {
     let descriptor = folder.withCString { csys_open_unnamed($0) }
     guard descriptor >= 0, let stream = fdopen(descriptor, "w+") else { throw failure(errno) }
@@ -78,7 +78,7 @@ package enum Spooling {
     return stream
   }
 
-  /// As SQLite chooses: not /tmp first, which may be memory.
+  /// The same choice as SQLite's: /tmp is not first, because it may be in memory.
   private static func temporaryFolder() -> NameBytes {
     let named = getenv("TMPDIR").map { NameBytes(String(cString: $0)) }
     let folders = (named.map { [$0] } ?? []) + [NameBytes("/var/tmp"), NameBytes("/tmp")]

@@ -8,8 +8,8 @@ public import TransferModel
   import Darwin
 #endif
 
-/// The files of a ledger, by device and inode: a ledger inside of a source tree must not be sent by itself, because
-/// sending changes it.
+/// The files of a ledger, by device and inode: a ledger inside a source tree must not be sent, because sending changes
+/// it.
 public struct LedgerFiles: Sendable {
   private struct ID: Equatable, Sendable {
     let device: UInt64
@@ -17,7 +17,7 @@ public struct LedgerFiles: Sendable {
   }
   private let ids: [ID]
 
-  /// Looks at the database at `path` and what SQLite and we keep beside it. Blocking.
+  /// Examines the database at `path` and the files that SQLite and transfers keep beside it. Blocking.
   public init(_ path: String) {
     ids = Ledger.fileSuffixes.compactMap { suffix in
       var status = csys_file_status()

@@ -7,9 +7,9 @@ import TransferModel
   import Darwin
 #endif
 
-/// Looks at every file of a list. Names are taken as they are: blank ones are passed over, nothing is a comment. A
-/// carriage return at the end, or a byte order mark in front, belongs to the name if there is such a file, else it is
-/// dropped.
+/// Examines every file of a list. Names are literal: empty ones are skipped, and there are no comments. A carriage
+/// return at the end, or a byte order mark at the beginning, is part of the name if such a file exists, else it is
+/// removed.
 final class ListScanner {
   private let list: OpenList
   private let base: NameBytes?
@@ -20,7 +20,7 @@ final class ListScanner {
   private var missingLines: [Int] = []
   private var firstMissing = NameBytes("")
   private var toldAboutEnds = false
-  /// Whether names begin at the root, once that is known: their keys could meet those of the others.
+  /// Whether names are absolute, once that is known: the keys of absolute and relative names could collide.
   private var isAbsolute: Bool?
 
   init(_ list: OpenList, base: NameBytes?, _ scanner: SourceScanner) {
@@ -90,7 +90,7 @@ final class ListScanner {
     try scanner.unreadable(path, start, sourceFailure(ENOENT))
   }
 
-  /// Puts the path of an entry into the buffer, without `.` and empty components; returns where its key begins.
+  /// Writes the path of an entry into the buffer, without `.` and empty components; returns the offset of its key.
   private func place(_ entry: BorrowedName) throws(TransferError) -> Int {
     let isRooted = entry.first == 0x2F
     try checkKind(isRooted)
@@ -133,7 +133,7 @@ final class ListScanner {
       "give --base, the folder that all of them are below")
   }
 
-  /// The entry without a carriage return at its end and, on the first line, a byte order mark in front; nil when it has
+  /// The entry without a carriage return at its end and, on the first line, without a byte order mark; nil if it has
   /// neither.
   private static func withoutMarks(_ entry: BorrowedName, _ line: Int) -> BorrowedName? {
     var plain = entry[...]

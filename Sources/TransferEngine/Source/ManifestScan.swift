@@ -1,23 +1,23 @@
 public import TransferModel
 public import TransferProtocols
 
-/// Makes the entries of a manifest from files of this machine: their paths below the base of the sources, their sizes,
-/// and digests of their content.
+/// Makes manifest entries from local files: their paths below the base of the sources, their sizes, and digests of
+/// their content.
 public struct ManifestScan {
   private let digests: Set<DigestAlgorithm>
   private let notice: @Sendable (Notice) -> Void
 
-  /// How often a file is read again that is written to meanwhile.
+  /// How often a file is read again if it changes meanwhile.
   private static let patience = 3
 
-  /// - Parameter digests: what is computed of each file; none reads no content.
+  /// - Parameter digests: the digests to compute for each file; if empty, no content is read.
   public init(digests: Set<DigestAlgorithm>, notice: @escaping @Sendable (Notice) -> Void) {
     (self.digests, self.notice) = (digests, notice)
   }
 
-  /// Gives each regular file with its mtime, in nanoseconds since 1970 UTC, in the order of the scan. Blocking; memory
-  /// as for a scan.
-  /// - Parameter body: throws `.badList` for a file that has no place in the manifest: it counts as failed.
+  /// Passes each regular file with its mtime, in nanoseconds since 1970 UTC, in scan order. Blocking; memory as for a
+  /// scan.
+  /// - Parameter body: throws `.badList` for a file that the manifest cannot represent: it counts as failed.
   /// - Throws: what `body` throws; `.noSource` and `.badList` as a scan.
   public func read(
     _ sources: ResolvedSources, _ body: @escaping (ManifestEntry) throws(TransferError) -> Void
@@ -47,7 +47,7 @@ public struct ManifestScan {
     return counts.withLock { $0 }
   }
 
-  /// False when it failed, which was told.
+  /// False if it failed, which was reported.
   private func take(
     _ path: NameBytes, _ relative: NameBytes, _ identity: SourceIdentity,
     _ body: (ManifestEntry) throws(TransferError) -> Void

@@ -10,10 +10,10 @@ extension FileList {
   var name: NameBytes { path ?? NameBytes("standard input") }
 }
 
-/// Reads the names of a list one after the other: any length, memory for one block. Blocking.
+/// Reads the names of a list sequentially: any length, with memory for one block. Blocking.
 final class OpenList {
   let list: FileList
-  /// Of the entry that ``next()`` gave, from 1.
+  /// The line of the last entry from ``next()``, from 1.
   private(set) var line = 0
   private let descriptor: Int32
   private var block: UnsafeMutableRawBufferPointer
@@ -23,7 +23,7 @@ final class OpenList {
   /// No path is longer, and no list of paths has a longer line.
   static let longestEntry = 64 << 10
 
-  /// - Throws: `.noSource` when it cannot be opened or is no file that can be read.
+  /// - Throws: `.noSource` if it cannot be opened or is not a readable file.
   init(_ list: FileList) throws(TransferError) {
     self.list = list
     block = .allocate(byteCount: 4 * Self.longestEntry, alignment: 16)
@@ -59,7 +59,7 @@ final class OpenList {
     }
   }
 
-  /// The list is wrong at the line that was read last.
+  /// The error for the line that was read last.
   func wrong(_ cause: String, _ remedy: String = "correct the list") -> TransferError {
     TransferError(
       .badList, "read list", list.name, cause: "line \(line): \(cause)", remedy: remedy + "; nothing was recorded")

@@ -4,10 +4,10 @@
   import Darwin
 #endif
 
-/// The bytes of a name; only there while the call runs that they are given to.
+/// The bytes of a name; valid only during the call that receives them.
 public typealias BorrowedName = UnsafeRawBufferPointer
 
-/// A path that grows and shrinks in place, always with a NUL behind it: a walk over millions of files makes no strings.
+/// A path that grows and shrinks in place, always NUL-terminated: a walk over millions of files allocates no strings.
 final class PathBuffer {
   private var storage: UnsafeMutablePointer<CChar>
   private var room: Int
@@ -36,7 +36,7 @@ final class PathBuffer {
     truncate(to: count + bytes.count)
   }
 
-  /// Adds a component behind a slash; the root has one already.
+  /// Appends a slash and a component; the root already ends with a slash.
   func appendComponent(_ name: BorrowedName) {
     if count == 0 || storage[count - 1] != 0x2F { withUnsafeBytes(of: UInt8(0x2F)) { append($0) } }
     append(name)

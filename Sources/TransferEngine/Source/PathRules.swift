@@ -1,12 +1,12 @@
 public import TransferModel
 
-/// Which paths below a source are taken: `--include` and `--exclude`, in the order given.
+/// Selects paths below a source: `--include` and `--exclude`, in the given order.
 ///
-/// The first rule that matches decides. When none matches, a file is taken, unless there is an include rule: then it is
-/// left out. Patterns are bytes: `*` and `?` stop at a slash, `**` crosses them, `[a-z]` and `[!a-z]` are sets, a
-/// backslash takes the next byte as it is. A pattern without a slash is compared with the last component at any depth;
-/// one with a slash with the whole relative path (a slash in front only anchors it); one with a slash at the end with
-/// directories, which are then not entered.
+/// The first matching rule decides. If none matches, a file is selected, unless there is an include rule. Patterns are
+/// bytes: `*` and `?` stop at a slash, `**` crosses them, `[a-z]` and `[!a-z]` are sets, a backslash escapes the next
+/// byte. A pattern without a slash is compared with the last component at any depth; one with a slash with the whole
+/// relative path (a leading slash only anchors it); one with a trailing slash with directories, which are then not
+/// entered.
 public struct PathRules: Sendable {
   private struct Matcher: Sendable {
     let kind: PathRule.Kind
@@ -42,7 +42,7 @@ public struct PathRules: Sendable {
     hasInclude = rules.contains { $0.kind == .include }
   }
 
-  /// What is wrong with the first rule that is no pattern; nil when all are.
+  /// The error of the first invalid rule; nil if all are valid.
   public var problem: (text: String, cause: String)? {
     for rule in rules { if let cause = rule.problem { return (rule.label, cause) } }
     return nil
@@ -57,7 +57,7 @@ public struct PathRules: Sendable {
     rules.isEmpty ? nil : exclusion(ofDirectory: NameBytes(Array(path)))
   }
 
-  /// What is done with a file at `path`, relative to the base; nil takes it, else the text says which rule left it out.
+  /// nil if the file at `path`, relative to the base, is selected; else the rule that excludes it.
   public func exclusion(ofFile path: NameBytes) -> String? {
     guard let rule = rules.first(where: { $0.matches(path, isDirectory: false) }) else {
       return hasInclude ? "no --include matches" : nil
@@ -65,7 +65,7 @@ public struct PathRules: Sendable {
     return rule.kind == .include ? nil : rule.label
   }
 
-  /// The rule by which a directory is not entered; nil when it is.
+  /// The rule that excludes a directory; nil if it is entered.
   public func exclusion(ofDirectory path: NameBytes) -> String? {
     guard let rule = rules.first(where: { $0.matches(path, isDirectory: true) }), rule.kind == .exclude else {
       return nil
@@ -74,8 +74,8 @@ public struct PathRules: Sendable {
   }
 }
 
-/// Shell-like matching of bytes. Linear for each star, without recursion on `*`, so hostile patterns cannot explode but
-/// by the number of their `**`.
+/// Shell-like matching of bytes. Linear for each star, without recursion on `*`, so the cost of a hostile pattern grows
+/// only with the number of its `**`.
 func globMatches(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Bool {
   var pattern = pattern
   var text = text
@@ -84,7 +84,7 @@ func globMatches(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Boo
     if pattern.first == 0x2A {
       let crosses = pattern.dropFirst().first == 0x2A
       pattern = pattern.dropFirst(crosses ? 2 : 1)
-      // `**/` also stands for no directory at all.
+      // `**/` also matches zero directories.
       if crosses && pattern.first == 0x2F && globMatches(pattern.dropFirst(), text) { return true }
       star = (pattern, text, crosses)
     } else if let rest = matchOne(pattern, text) {
@@ -102,7 +102,7 @@ func globMatches(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Boo
   }
 }
 
-/// Why a pattern cannot be what was meant; nil when it can.
+/// Why a pattern is invalid; nil if it is valid.
 func globProblem(_ pattern: [UInt8]) -> String? {
   var rest = pattern[...]
   while let byte = rest.popFirst() {
@@ -117,7 +117,8 @@ func globProblem(_ pattern: [UInt8]) -> String? {
   return nil
 }
 
-/// Matches one byte of text with the front of a pattern that is not a star; the rest of the pattern, or nil.
+/// Matches one byte of text with the beginning of a pattern that is not a star; returns the rest of the pattern, or
+/// nil.
 private func matchOne(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
   guard let first = pattern.first, let byte = text.first else { return nil }
   switch first {

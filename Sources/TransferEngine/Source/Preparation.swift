@@ -2,24 +2,24 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What a preparing thread found out about one request before it is sent.
+/// The result of preparing one request.
 struct Prepared: Sendable {
   /// nil for requests without a source body.
   var body: PreparedBody?
-  /// Where the body of the answer goes; nil for an upload and for questions.
+  /// The sink of the answer's body; nil for uploads and queries.
   var region: TargetRegion?
-  /// Where the file is asked for, when it was found out for this request.
+  /// The URL to request, if it was obtained for this request.
   var start: String?
   var credential: Credential?
-  /// Of the whole file, as asked for.
+  /// Requested digests of the whole file.
   var fileDigests: [DigestAlgorithm: Digest] = [:]
-  /// Of a download: a regular file stands under its name.
+  /// Of a download: a regular file with the final name exists.
   var holdsPast = false
-  /// Of a download: a local file has all of it, and nothing is to be sent.
+  /// Of a download: another local file has all of its content, and nothing needs to be sent.
   var twin: Twins.Found?
 }
 
-/// The body of a chunk, with the digests that go ahead of it.
+/// The body of a chunk, with the digests that are sent before it.
 struct PreparedBody: Sendable {
   enum Content: Sendable {
     /// Read once, digested and sent from memory.
@@ -28,7 +28,7 @@ struct PreparedBody: Sendable {
   }
   var content: Content
   var ahead: [DigestAlgorithm: Digest]
-  /// Of what the server holds of the chunk already; nil for none.
+  /// Digest of the part of the chunk that the server already has; nil for none.
   var head: Digest?
 
   func requestBody(in envelope: BodyEnvelope?) -> RequestBody {
@@ -45,7 +45,7 @@ struct PreparedBody: Sendable {
     }
   }
 
-  /// What was read of `range`, which it is the body for; nil for nothing.
+  /// The piece of `range`, the range of this body, that was read; nil for none.
   func sentPiece(of range: ByteRange) -> SentContent.Piece? {
     switch content {
     case .memory(let bytes, let digest):
@@ -61,7 +61,7 @@ struct PreparedBody: Sendable {
     return head.map { RunningDigest.combine($0, sent, secondLength: length) } ?? sent
   }
 
-  /// Digest of the bytes that were sent, by the protocol's algorithm; nil when the body did not go out whole.
+  /// Digest of the bytes that were sent, by the protocol's algorithm; nil if the body was not sent completely.
   func sentDigest() -> Digest? {
     switch content {
     case .memory(_, let digest): digest
@@ -70,31 +70,31 @@ struct PreparedBody: Sendable {
   }
 }
 
-/// What a preparing thread needs to know. A value, so that it crosses threads.
+/// The input of a preparing thread. A value, so that it can be passed between threads.
 struct PreparationOrder: Sendable {
   var path: NameBytes
   var version: SourceVersion
-  /// The path names our own copy: of its identity, size and mtime are those of the source.
+  /// The path is our staged copy: of its identity, size and mtime are those of the source.
   var isStaged = false
-  /// nil when only the identity is to be checked (before a finish step) or nothing at all.
+  /// nil if only the identity is to be checked (before a finish step), or nothing.
   var range: ByteRange?
-  /// Bytes before the range whose digest is wanted too.
+  /// Bytes before the range whose digest is needed too.
   var head: ByteRange?
   var checksIdentity: Bool
   var digestsAhead: Set<DigestAlgorithm>
-  /// Digests of the whole file; they take a read of it.
+  /// Requested digests of the whole file, for which it is read completely.
   var digestsOfFile: Set<DigestAlgorithm>
   var sentAlgorithm: DigestAlgorithm
-  /// Where it is noted what the body has read.
+  /// The journal entry for the bytes that the body has read.
   var journal: SendingJournal.Entry?
-  /// Reuses an open descriptor of the same file, when there is one.
+  /// An open descriptor of the same file to reuse, if there is one.
   var file: SourceFile?
   var credential: Credential?
-  /// A read that it ends throws `engine.interrupted`, which says nothing of the file.
+  /// A read that it ends throws `engine.interrupted`, from which nothing can be concluded about the file.
   var stop = ReadStop.never
 }
 
-/// Why a request could not be prepared, and what its source is now when it changed.
+/// Why a request could not be prepared, with the current identity of its source if that changed.
 struct PreparationFailure: Error, Sendable {
   var failure: Failure
   var identityNow: SourceIdentity?
@@ -105,14 +105,14 @@ enum Preparation {
   /// Bodies up to this size are read once and kept in memory until they are sent.
   static let memoryLimit: Int64 = 64 << 10
 
-  /// How often it is begun anew because ctime moved while the source was read.
+  /// How often a read restarts because ctime changed meanwhile.
   private static let patience = 3
 
-  /// What reads more of a source than this is long: other work is not to wait for it.
+  /// Reads longer than this count as long: other work must not wait for them.
   static let longFrom: Int64 = 16 << 20
 
-  /// How ``perform(_:)`` is going to read much of the source; nil when it is not. Blocking: looks at the file, which is
-  /// open in the order then.
+  /// The long read that ``perform(_:)`` will do; nil if it is short. Blocking: examines the file, and leaves it open in
+  /// the order.
   static func longRead(_ order: inout PreparationOrder) -> PreparingQueue.LongRead? {
     let version = ObjectIdentifier(order.version)
     var length = order.head?.length ?? 0
@@ -137,7 +137,7 @@ enum Preparation {
       guard order.checksIdentity || order.range != nil || !order.digestsOfFile.isEmpty else {
         return .success(Prepared(body: nil, credential: credential))
       }
-      // A descriptor that was open before is looked at again.
+      // The identity of a reused descriptor is checked again.
       let file = if let open = order.file { open } else { try SourceFile(path: order.path) }
       for _ in 0..<patience {
         let identity = try admittedIdentity(file, order)
@@ -152,7 +152,7 @@ enum Preparation {
     }
   }
 
-  /// The identity that the file has now, which is that of the version that was admitted.
+  /// The current identity of the file, if it is the admitted version.
   private static func admittedIdentity(_ file: SourceFile, _ order: PreparationOrder) throws(Failure) -> SourceIdentity
   {
     if order.isStaged { return try identityOfCopy(try file.currentIdentity(), order.version.identity) }
@@ -164,11 +164,11 @@ enum Preparation {
     throw order.version.identity.change(to: try file.currentIdentity())
   }
 
-  /// nil when ctime moved meanwhile, so that it has to be compared again.
+  /// nil if ctime changed meanwhile, so that the file must be compared again.
   private static func read(
     _ file: SourceFile, _ identity: SourceIdentity, _ order: PreparationOrder
   ) throws(Failure) -> Prepared? {
-    // The name still leads to the same version.
+    // Checks that the name still leads to the same version.
     if order.range == nil { _ = try admittedIdentity(try SourceFile(path: order.path), order) }
     var body = try order.range.map { range throws(Failure) in try prepareBody(file, range, identity, order) }
     if let head = order.head {
@@ -187,7 +187,7 @@ enum Preparation {
     }
   }
 
-  /// A copy that is not of the source any more was tampered with.
+  /// A copy that no longer matches the source was tampered with.
   private static func identityOfCopy(
     _ copy: SourceIdentity, _ source: SourceIdentity
   ) throws(Failure) -> SourceIdentity {

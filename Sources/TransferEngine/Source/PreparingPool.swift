@@ -1,11 +1,11 @@
 import TransferModel
 
-/// A few threads for what blocks or burns: opening, checking and digesting sources, reading credentials and long
-/// answers.
+/// A small thread pool for blocking and CPU-intensive work: opening, checking and digesting sources, reading
+/// credentials and long answers.
 ///
-/// The preparing threads take requests in order. While all of them are at long reads (``Preparation/longRead(_:)``) one
-/// more does the short ones, so that no file waits for another to be read; where there is only one, another reads other
-/// long files too. Answers have a thread of their own.
+/// The preparing threads process requests in order. While all of them do long reads (``Preparation/longRead(_:)``)
+/// another thread does short ones, so that no file waits for another one to be read; if there is only one preparing
+/// thread, another one also reads other long files. Answers have a thread of their own.
 final class PreparingPool: Sendable {
   private let orders: PreparingQueue
   private let answers = Mailbox<PreparingQueue.Task>()
@@ -30,7 +30,7 @@ final class PreparingPool: Sendable {
     orders.put { [orders] in
       var opened = order
       guard let read = Preparation.longRead(&opened) else { return then(Preparation.perform(opened)) }
-      // It is opened again then: by that time its name may lead to another file.
+      // The file is opened again then, because its name may lead to another file by that time.
       orders.put(read) { then(Preparation.perform(order)) }
     }
   }

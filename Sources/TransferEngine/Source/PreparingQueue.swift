@@ -6,30 +6,30 @@ import TransferModel
   import Darwin
 #endif
 
-/// The tasks of a ``PreparingPool``: all its threads take from it, whoever is free.
+/// The task queue of a ``PreparingPool``, shared by all its threads.
 final class PreparingQueue: @unchecked Sendable {
   typealias Task = @Sendable () -> Void
 
-  /// What a long task reads, and how.
+  /// The file that a long task reads.
   struct LongRead: Sendable {
     var file: ObjectIdentifier
-    /// The others of its file would only wait for it.
+    /// Other long reads of the same file would only wait for it.
     var isAlone: Bool
   }
 
-  /// When a thread works, and at what.
+  /// Which tasks a thread runs, and when.
   enum Role {
     case always
-    /// While all that always work are at long tasks: at long ones of other files too.
+    /// Works while all regular threads are busy with long tasks: also on long tasks of other files.
     case reserve
-    /// While the reserve is at one as well, or there is none: only at short ones.
+    /// Works while the reserve is busy with one too, or does not exist: only on short tasks.
     case short
   }
 
   private final class Entry: @unchecked Sendable {
     let number: UInt64
     let read: LongRead?
-    /// nil once it is taken: what it holds, as an open file, goes with it.
+    /// nil once it is taken, so that the resources it holds, such as an open file, are released with it.
     var task: Task?
 
     init(_ number: UInt64, _ read: LongRead?, _ task: @escaping Task) {
@@ -40,7 +40,7 @@ final class PreparingQueue: @unchecked Sendable {
   }
 
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  /// For the threads that always work, and for the others.
+  /// Conditions of the regular threads, and of the others.
   private let arrived: UnsafeMutablePointer<pthread_cond_t>
   private let needed: UnsafeMutablePointer<pthread_cond_t>
   private let threads: Int
@@ -49,11 +49,11 @@ final class PreparingQueue: @unchecked Sendable {
   private var long = FIFO<Entry>()
   private var lastNumber: UInt64 = 0
   private var longRunning = 0
-  /// The files that they read; some by several.
+  /// The files being read, with the number of readers.
   private var filesRunning: [ObjectIdentifier: Int] = [:]
   private var isClosed = false
 
-  /// - Parameter threads: how many always work.
+  /// - Parameter threads: the number of regular threads.
   init(threads: Int, hasReserve: Bool) {
     self.threads = threads
     self.hasReserve = hasReserve
@@ -76,10 +76,10 @@ final class PreparingQueue: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// A task that is short, as far as is known.
+  /// Adds a task that is short, as far as known.
   func put(_ task: @escaping Task) { add(task, nil) }
 
-  /// A task that takes long. Put by a task, also after ``close()``: the caller runs it then.
+  /// Adds a long task. A task may add it even after ``close()``: the caller then runs it.
   func put(_ read: LongRead, _ task: @escaping Task) {
     if !add(task, read) { task() }
   }
@@ -159,7 +159,7 @@ final class PreparingQueue: @unchecked Sendable {
     longRunning -= 1
     let left = (filesRunning[read.file] ?? 1) - 1
     filesRunning[read.file] = left > 0 ? left : nil
-    // Those that waited for it may run now; when the queue is closed, whoever waited with them goes.
+    // Tasks that waited for it may run now; if the queue is closed, waiting threads end.
     pthread_cond_broadcast(arrived)
   }
 
@@ -167,7 +167,7 @@ final class PreparingQueue: @unchecked Sendable {
     if longRunning >= threads && !(short.isEmpty && long.isEmpty) { pthread_cond_broadcast(needed) }
   }
 
-  /// Refuses further tasks; those that were put are run.
+  /// Refuses further tasks; queued ones are still run.
   func close() {
     pthread_mutex_lock(mutex)
     isClosed = true

@@ -26,7 +26,7 @@ extension ReadableFile {
     }
   }
 
-  /// Fills the start of `buffer` from `offset`; returns how many bytes, 0 at the end of the file.
+  /// Fills the beginning of `buffer` from `offset`; returns the number of bytes, 0 at the end of the file.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
     while true {
       let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))

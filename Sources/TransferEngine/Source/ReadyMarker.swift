@@ -7,8 +7,8 @@ public import TransferModel
   import Darwin
 #endif
 
-/// The file that shows that a source is complete: `{path}.done`, `{dir}/.{name}.ok`, `{dir}/{stem}.ready`, or one for a
-/// whole folder, `{dir}/.done`. It lies in the folder of its source.
+/// The marker file that shows that a source is complete: `{path}.done`, `{dir}/.{name}.ok`, `{dir}/{stem}.ready`, or
+/// one for a whole folder, `{dir}/.done`. It is in the folder of its source.
 public struct ReadyMarker: Sendable, Hashable {
   private enum Part: Hashable { case name, stem, none }
 
@@ -41,13 +41,13 @@ public struct ReadyMarker: Sendable, Hashable {
     return (.none, text, "")
   }
 
-  /// One file stands for all sources of its folder.
+  /// One marker for all sources of its folder.
   public var isOfFolder: Bool { part == .none }
 
-  /// One file stands for all sources with its stem.
+  /// One marker for all sources with its stem.
   public var isOfStem: Bool { part == .stem }
 
-  /// Whether a file of this name is such a marker, and so no source.
+  /// Whether a file of this name is a marker, and therefore not a source.
   func isMarker(_ name: [UInt8]) -> Bool {
     guard part != .none else { return name == before }
     return name.count > before.count + after.count && name.starts(with: before)
@@ -68,7 +68,7 @@ public struct ReadyMarker: Sendable, Hashable {
     return name[..<dot]
   }
 
-  /// Whether the marker of the source at `path` is there. Blocking.
+  /// Whether the marker of the source at `path` exists. Blocking.
   func isThere(for path: NameBytes) -> Bool {
     let folder = path.bytes[..<((path.bytes.lastIndex(of: 0x2F) ?? -1) + 1)]
     let marker = NameBytes(Array(folder) + name(of: path.lastComponent.bytes).bytes)

@@ -2,14 +2,14 @@ public import TransferLedger
 public import TransferModel
 public import TransferProtocols
 
-/// Records what a scan of sources finds as files of one batch. Blocking.
+/// Records the results of a source scan as files of one batch. Blocking.
 public struct SourceAdmitter {
   /// What was recorded.
   public struct Recorded: Sendable, Hashable {
-    /// nil when nothing had to be recorded.
+    /// nil if nothing had to be recorded.
     public var batch: BatchID?
     public var counts = SourceCounts()
-    /// The added, the queued, the requeued and the busy ones.
+    /// The added, queued, requeued and busy files.
     public var files = SelectedFiles()
   }
 
@@ -17,13 +17,13 @@ public struct SourceAdmitter {
   let destination: Destination
   let transferProtocol: ProtocolInUse
   let ownFiles: LedgerFiles
-  /// The files that show that sources are complete; nil where none has to.
+  /// The markers that show that sources are complete; nil if none are required.
   let marker: ReadyMarker?
   let plan: PlannedFiles?
   let notice: @Sendable (Notice) -> Void
 
-  /// - Parameter ownFiles: of the ledger, which is not sent when it lies among the sources.
-  /// - Parameter plan: which of what is found is taken; nil for all.
+  /// - Parameter ownFiles: files of the ledger, which are not sent if they are among the sources.
+  /// - Parameter plan: selects files from the scan; nil for all.
   public init(
     _ sources: ResolvedSources, to destination: Destination, _ transferProtocol: ProtocolInUse,
     ownFiles: LedgerFiles, plan: PlannedFiles? = nil, marker: ReadyMarker? = nil,
@@ -38,9 +38,9 @@ public struct SourceAdmitter {
     self.notice = notice
   }
 
-  /// Scans and records every file, in the ledger that `open` gives. Durable on return. What makes the request as a
-  /// whole wrong is found before `open` is called. When the store fails in the middle, what was recorded before stays,
-  /// and adding again goes on where it stopped.
+  /// Scans and records every file, in the ledger that `open` returns. Durable on return. Errors of the request as a
+  /// whole are found before `open` is called. If the store fails midway, the files recorded so far stay, and adding
+  /// again continues from there.
   /// - Throws: `.usage` when two files have the same key; `.noSource` and `.badList`; errors of the store.
   public func admit(
     open: () throws(TransferError) -> (ledger: Ledger, target: AdmissionTarget)
@@ -54,16 +54,16 @@ public struct SourceAdmitter {
     let (spool, seen) = try spool(watchesKeys: true)
     let (ledger, target) = try open()
     let writer = PageWriter(ledger, target, notice: notice)
-    // What comes again is counted here: the ledger cannot tell it from one more file that is there already.
+    // Duplicates are counted here: the ledger cannot distinguish them from other existing files.
     let again = try spool.replay(into: writer, repeats: false)
     var recorded = try writer.finish(with: seen)
     recorded.counts.repeated += again
     return recorded
   }
 
-  /// Scans without recording anything, and gives every file that would be sent, a page at a time, each only once.
-  /// - Throws: as ``admit(open:)``, and what `body` throws.
-  /// - Returns: what would not be recorded as work.
+  /// Scans without recording anything, and passes every file that would be sent once, a page at a time.
+  /// - Throws: as ``admit(open:)``, and errors thrown by `body`.
+  /// - Returns: the counts of findings that would not be recorded.
   public func examine(
     _ body: @escaping ([SourceCandidate]) throws(TransferError) -> Void
   ) throws(TransferError) -> SourceCounts {
@@ -90,7 +90,7 @@ public struct SourceAdmitter {
     return (spool, seen)
   }
 
-  /// - Returns: what was seen and does not go into the sink.
+  /// - Returns: the counts of findings that are not passed to the sink.
   private func scan(into sink: some FileSink) throws(TransferError) -> SourceCounts {
     let intake = SourceIntake(sink, self)
     try sources.scan { finding throws(TransferError) in try intake.take(finding) }
@@ -102,10 +102,10 @@ public struct SourceAdmitter {
     private let sink: Sink
     private let admitter: SourceAdmitter
     private let isSingleFile: Bool
-    /// Kept, so that its memory is used again for each file.
+    /// Reused for each file to avoid allocations.
     private var key = NameBytes("")
     private(set) var seen = SourceCounts()
-    /// Of the plan: what has not been found yet.
+    /// Entries of the plan that were not found yet.
     private var planned: [NameBytes: PlannedFiles.Entry]?
 
     init(_ sink: Sink, _ admitter: SourceAdmitter) {
@@ -133,7 +133,7 @@ public struct SourceAdmitter {
       }
     }
 
-    /// Whether a source is complete, and no marker itself.
+    /// Whether a source is complete, and not a marker itself.
     private func isReady(_ path: BorrowedName, _ marker: ReadyMarker) -> Bool {
       let path = NameBytes(Array(path))
       guard !marker.isMarker(path.lastComponent.bytes) else { return false }
@@ -164,7 +164,7 @@ public struct SourceAdmitter {
       }
     }
 
-    /// Without a plan everything is. What changed since the plan was made is recorded as failed.
+    /// True without a plan. A file that changed since the plan was made is recorded as failed.
     private func isPlanned(_ path: BorrowedName, _ identity: SourceIdentity) throws(TransferError) -> Bool {
       guard let plan = admitter.plan else { return true }
       let name = NameBytes(Array(path))
@@ -179,7 +179,7 @@ public struct SourceAdmitter {
       return false
     }
 
-    /// What the plan names and the scan did not find.
+    /// Records files of the plan that the scan did not find as failed.
     func refuseMissing() throws(TransferError) {
       for (path, entry) in (planned ?? [:]).sorted(by: { $0.key < $1.key }) {
         try sink.refuse(path: path, key: entry.key, Failure(.sourceMissing, "it is gone, or left out now"))
@@ -189,7 +189,7 @@ public struct SourceAdmitter {
 }
 
 extension TransferError {
-  /// Files that a destination cannot tell apart: what would.
+  /// Adds a remedy for files that the destination cannot distinguish.
   fileprivate func advising(_ destination: Destination) -> TransferError {
     guard kind == .usage, let advice = destination.wayToTellPaths else { return self }
     var error = self

@@ -1,11 +1,11 @@
 import TransferModel
 import TransferProtocols
 
-/// Ends long reads of sources whose results nobody wants any more; asked from any thread before each buffer.
+/// Ends long reads of sources whose results are no longer needed; polled from any thread before each buffer.
 struct ReadStop: Sendable {
   let isAsked: @Sendable () -> Bool
 
-  /// For reads that go on to their end.
+  /// For reads that are never interrupted.
   static let never = ReadStop { false }
 }
 
@@ -13,8 +13,8 @@ private let bufferSize = 256 << 10
 
 extension ReadableFile {
 
-  /// The digests of what `range` holds. Blocking.
-  /// - Throws: `engine.interrupted` when `stop` was asked for; `source.short_read`, `source.io`.
+  /// The digests of `range`. Blocking.
+  /// - Throws: `engine.interrupted` if `stop` was requested; `source.short_read`, `source.io`.
   func digests(
     of range: ByteRange, _ algorithms: Set<DigestAlgorithm>, _ stop: ReadStop
   ) throws(Failure) -> [DigestAlgorithm: Digest] {

@@ -1,13 +1,13 @@
 public import TransferModel
 
-/// A file that an `add` would hand to the ledger.
+/// A file that `add` would pass to the ledger.
 public struct SourceCandidate: Sendable {
   public let path: NameBytes
   public let key: NameBytes
   public let identity: SourceIdentity
 }
 
-/// Gives files on in pages.
+/// Passes files on in pages.
 final class SourceExaminer: FileSink {
   private static let pageSize = 1_000
   private let body: ([SourceCandidate]) throws(TransferError) -> Void
@@ -35,7 +35,7 @@ final class SourceExaminer: FileSink {
     notice(.failed(path: path, failure))
   }
 
-  /// `seen` is what the scan did not give to it.
+  /// `seen` has the counts of findings that the scan did not pass to it.
   func finish(with seen: SourceCounts) throws(TransferError) -> SourceCounts {
     try flush()
     counts.add(unrecorded: seen)

@@ -35,8 +35,8 @@ public final class SourceFile: ReadableFile {
 
   deinit { close(descriptor) }
 
-  /// What the path names now; nil when it cannot be opened. A file that was removed from its path is missing, not
-  /// changed, although removing an open file changes its ctime.
+  /// The current identity at the path; nil if it cannot be opened. A file that was removed from its path is missing,
+  /// not changed, although removing an open file changes its ctime.
   /// - Throws: `source.missing`.
   static func identityNow(_ path: NameBytes) throws(Failure) -> SourceIdentity? {
     do throws(Failure) {
@@ -47,7 +47,7 @@ public final class SourceFile: ReadableFile {
     }
   }
 
-  /// What the kernel says now.
+  /// The identity that the kernel reports now.
   public func currentIdentity() throws(Failure) -> SourceIdentity {
     var status = csys_file_status()
     guard csys_status_fd(descriptor, &status) == 0 else {
@@ -75,7 +75,7 @@ extension SourceIdentity {
       device: status.device, boot: BootID.current)
   }
 
-  /// The failure that says what differs in `now`, which is another version.
+  /// The failure that describes the differences to `now`, which is another version.
   func change(to now: SourceIdentity) -> Failure {
     let isOnlyMoved = now.inode == inode && now.size == size && now.mtimeNs == mtimeNs
     guard !isOnlyMoved else {
@@ -101,7 +101,7 @@ extension NameBytes {
 
 func systemText(_ code: Int32) -> String { String(cString: strerror(code)).lowercased() }
 
-/// What a mode says, for people: `a FIFO`.
+/// The file type of a mode, for people: `a FIFO`.
 func fileKind(_ mode: UInt32) -> String {
   switch mode & S_IFMT {
   case S_IFREG: "a regular file"

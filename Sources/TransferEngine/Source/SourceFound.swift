@@ -7,17 +7,17 @@ import TransferModel
   import Darwin
 #endif
 
-/// What one argument names: a file or a directory, or, when nothing has that very name and it holds `*`, `?` or `[`,
-/// everything that it matches.
+/// The match of one argument: a file or a directory, or, if nothing has exactly this name and it contains `*`, `?` or
+/// `[`, everything that matches the pattern.
 struct SourceFound {
   /// Absolute, in byte order.
   var paths: [NameBytes]
-  /// The folder that the argument itself lies in; of a pattern, the folder before its first wildcard.
+  /// The folder that contains the argument; for a pattern, the folder before its first wildcard.
   var home: NameBytes
   var isPattern = false
 
-  /// A name that is there and cannot be looked at is the scan's business, which goes on with the others, unless it is
-  /// alone.
+  /// An existing name that cannot be examined is left to the scan, which continues with the others, unless it is the
+  /// only source.
   /// - Throws: `.noSource`.
   init(_ source: NameBytes, isAlone: Bool = true) throws(TransferError) {
     var status = csys_file_status()
@@ -50,7 +50,7 @@ struct SourceFound {
     return NameBytes(Array(path.bytes[..<slash]))
   }
 
-  /// The path from the root: what the ledger stores, so that a later run finds the file from any working directory.
+  /// The absolute path, as the ledger stores it, so that a later run finds the file from any working directory.
   /// Symbolic links are not resolved, unless `..` may lead out of one.
   static func absolute(_ path: NameBytes) -> NameBytes {
     var parts = path.bytes.split(separator: 0x2F).filter { $0 != [0x2E] }
@@ -74,8 +74,8 @@ struct SourceFound {
   }
 }
 
-/// A pattern for paths, as a shell would expand it: `*`, `?`, `[a-z]` inside of a component, `**` for any number of
-/// folders. Names that begin with a dot are only matched by patterns that do.
+/// A path pattern with shell syntax: `*`, `?`, `[a-z]` within a component, `**` for any number of folders. Names that
+/// begin with a dot are only matched by patterns that do.
 struct SourcePattern {
   /// Before the first component with a wildcard; empty for the working directory.
   let folder: NameBytes
@@ -135,7 +135,7 @@ struct SourcePattern {
     return out
   }
 
-  /// The file type that a path leads to; nil when there is nothing.
+  /// The file type at a path, following links; nil if nothing exists.
   private static func kind(_ path: NameBytes) -> UInt32? {
     var status = csys_file_status()
     guard path.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0 else { return nil }
@@ -166,7 +166,6 @@ public enum AbsolutePath {
   /// As the ledger stores it.
   public static func of(_ path: NameBytes) -> NameBytes { SourceFound.absolute(path) }
 
-  /// The same file, whatever the working directory is later. Where that is not UTF-8 now, the path stays as it was
-  /// typed.
+  /// Makes a path independent of the working directory. If the result is not UTF-8, the path stays as it was typed.
   public static func of(_ path: String) -> String { SourceFound.absolute(NameBytes(path)).utf8 ?? path }
 }

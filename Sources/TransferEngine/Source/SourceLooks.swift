@@ -8,13 +8,13 @@ import TransferModel
   import Darwin
 #endif
 
-/// Looks again at sources that may still be written, when their settle time is over. Blocking, on any thread.
+/// Checks sources that may still be written again, when their settle time has passed. Blocking, on any thread.
 struct SourceLooks: Sendable {
-  /// What one pass came to.
+  /// The result of one pass.
   struct Result: Sendable, Hashable {
-    /// May be sent now, or copied first.
+    /// Sources that may be sent, or copied, now.
     var settled = 0
-    /// Their time has begun anew.
+    /// Sources whose settle time has restarted.
     var changed = 0
     var gone = 0
   }
@@ -23,19 +23,20 @@ struct SourceLooks: Sendable {
 
   let ledger: Ledger
   let clock: any TransferClock
-  /// When the run began, by the same clock: a source that changes between two looks of one run is still being written.
+  /// Start of the run, by the same clock: a source that changes between two checks of one run is still being written.
   var startedMs: Int64 = 0
   var boot = BootID.current
   var stop = ReadStop.never
 
-  /// Looks at every source that is due. A source that is as it was may be sent; the time of another one begins anew;
-  /// one that is gone is left to the scan that finds it again. Durable on return.
+  /// Checks every due source. An unchanged source may be sent; the settle time of a changed one restarts; a missing one
+  /// is left to the scan that finds it again. Durable on return.
   func pass() throws(TransferError) -> Result {
     var result = Result()
     // What was due when the pass began: a source whose time began anew meanwhile is left to the next one.
     let beganMs = clock.bootMs
     while !stop.isAsked() {
-      // The clock is read before the source is looked at, so that the time between two looks is never less.
+      // The clock is read before the source is examined, so that the measured time between two checks is never too
+      // long.
       let nowMs = clock.bootMs
       let page = try ledger.read { [boot] reader in
         try reader.dueLooks(boot: boot, nowMs: nowMs, limit: Self.atOnce)
@@ -56,13 +57,13 @@ struct SourceLooks: Sendable {
     case gone(ErrorCode, String)
   }
 
-  /// What a source is now, and whether it may be believed.
+  /// The current identity of a source, and whether it has settled.
   private func verdict(on source: SettlingSource, nowMs: Int64) -> Verdict {
     var status = csys_file_status()
     guard source.path.withCString({ csys_status_at(AT_FDCWD, $0, 0, &status) }) == 0 else {
       let code = errno
       guard code != ENOENT, code != ENOTDIR else { return .gone(.sourceMissing, "its source is gone") }
-      // What cannot be looked at may still be there: its time counts anew, by the clock of this boot.
+      // A source that cannot be examined may still exist: its time restarts, by the clock of this boot.
       var unseen = source.identity
       unseen.boot = boot
       return .another(unseen)
@@ -73,8 +74,8 @@ struct SourceLooks: Sendable {
     return Self.verdict(on: source, now: SourceIdentity(status), boot: boot, nowMs: nowMs)
   }
 
-  /// Only what is the same to the last bit has settled, and only by a clock that ran all the time: after a restart, or
-  /// by a clock that went back, the time counts anew.
+  /// Only a source with exactly the same identity has settled, and only if the clock ran continuously: after a restart,
+  /// or if the clock went back, the time restarts.
   static func verdict(on source: SettlingSource, now: SourceIdentity, boot: UInt64, nowMs: Int64) -> Verdict {
     let isMeasured = source.boot == boot && boot != 0 && source.sinceMs <= nowMs && source.dueMs <= nowMs
     return isMeasured && source.identity == now ? .settled : .another(now)

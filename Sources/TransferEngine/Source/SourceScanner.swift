@@ -7,20 +7,20 @@ public import TransferModel
   import Darwin
 #endif
 
-/// Walks sources and tells what it finds, directory by directory, names in byte order. Memory is bounded by the largest
-/// directory and the depth, not by the tree. Blocking: call it from a plain thread.
+/// Walks sources and reports its findings, directory by directory, names in byte order. Memory is bounded by the
+/// largest directory and the depth, not by the size of the tree. Blocking: call it from a plain thread.
 public struct SourceScanner {
-  /// What was found.
+  /// One finding of a scan.
   public enum Finding {
-    /// A regular file: where it is, and its path below the base of the sources.
+    /// A regular file: its path, and its path below the base of the sources.
     case file(path: BorrowedName, relative: BorrowedName, SourceIdentity, mode: UInt32)
-    /// Left out by a rule.
+    /// Excluded by a rule.
     case excluded(path: NameBytes, rule: String)
     /// Not a regular file: symbolic link, FIFO, socket, device.
     case special(path: NameBytes, kind: String)
-    /// Cannot be looked at, or a directory that cannot be listed.
+    /// Cannot be examined, or a directory that cannot be listed.
     case unreadable(path: NameBytes, relative: NameBytes, Failure)
-    /// Something about the sources as a whole.
+    /// A note about the sources as a whole.
     case remark(String)
   }
 
@@ -36,9 +36,10 @@ public struct SourceScanner {
     self.visit = visit
   }
 
-  /// Scans one source: a file or a directory. A source that is named is followed when it is a symbolic link.
-  /// One of several that cannot be looked at is told like a file that cannot be read, and the others go on.
-  /// - Throws: `.noSource` when it is alone and does not exist or is neither file nor directory; what `visit` throws.
+  /// Scans one source: a file or a directory. A source argument that is a symbolic link is followed. One of several
+  /// sources that cannot be examined is reported like an unreadable file, and the others are scanned.
+  /// - Throws: `.noSource` if it is the only one and does not exist or is neither file nor directory; errors thrown by
+  ///   `visit`.
   public func scan(_ source: SourcePlace, isAlone: Bool = true) throws(TransferError) {
     let path = PathBuffer()
     source.path.bytes.withUnsafeBytes { path.append($0) }
@@ -67,8 +68,8 @@ public struct SourceScanner {
     try unreadable(path, source.relativeStart, sourceFailure(code))
   }
 
-  /// A regular file, unless a rule leaves it out. Files are opened without following a link in their last component, so
-  /// what is recorded of a link that was followed is the file that it led to.
+  /// Reports a regular file, unless a rule excludes it. Files are opened without following a link in their last
+  /// component, so for a followed link its target is recorded.
   func take(
     _ path: PathBuffer, _ relativeStart: Int, _ status: csys_file_status, mayBeLink: Bool
   ) throws(TransferError) {
@@ -123,7 +124,7 @@ public struct SourceScanner {
     }
   }
 
-  /// Something that is never sent.
+  /// Reports something that is never sent.
   func special(_ path: PathBuffer, _ relativeStart: Int, _ mode: UInt32) throws(TransferError) {
     let name = NameBytes(Array(path.bytes))
     if let rule = rules.exclusion(ofFile: path.suffix(from: relativeStart)) {
@@ -160,7 +161,7 @@ public struct SourceScanner {
     try walk(descriptor, path, relativeStart, ancestors + [id])
   }
 
-  /// Where a symbolic link leads; nil for anything else. The caller frees it.
+  /// The target of a symbolic link; nil for anything else. The caller frees it.
   private static func target(ofLink path: PathBuffer) -> UnsafeMutablePointer<CChar>? {
     var status = csys_file_status()
     guard csys_status_at(AT_FDCWD, path.cString, 0, &status) == 0, status.mode & S_IFMT == S_IFLNK else { return nil }
@@ -177,7 +178,7 @@ public struct SourceScanner {
   }
 }
 
-/// What a failed look at a source means for its file.
+/// The failure of a file whose source cannot be examined.
 func sourceFailure(_ code: Int32) -> Failure {
   switch code {
   case EACCES, EPERM: Failure(.sourceDenied, "permission denied", systemError: code)

@@ -7,8 +7,7 @@ public import TransferModel
   import Darwin
 #endif
 
-/// A file or directory that is taken, and which part of its path is told apart from all others: what comes behind
-/// `relativeStart` becomes the key.
+/// A file or directory to scan, and the part of its path that becomes the key: everything after `relativeStart`.
 public struct SourcePlace: Sendable, Hashable {
   /// Absolute.
   public var path: NameBytes
@@ -20,12 +19,12 @@ public struct SourcePlace: Sendable, Hashable {
   }
 }
 
-/// What somebody asked to take, as typed.
+/// The requested sources, as typed.
 public struct SourceSelection: Sendable {
-  /// Files, directories and patterns; empty when there is a list.
+  /// Files, directories and patterns; empty if there is a list.
   public var sources: [NameBytes]
   public var list: FileList?
-  /// The directory that paths at the destination are relative to; nil takes the one that the sources share.
+  /// The directory that keys are relative to; nil for the common directory of the sources.
   public var base: NameBytes?
   public var rules: PathRules
   public var followsSymlinks: Bool
@@ -41,8 +40,8 @@ public struct SourceSelection: Sendable {
     self.followsSymlinks = followsSymlinks
   }
 
-  /// Finds every named source, before anything is made or recorded. Blocking.
-  /// - Throws: `.noSource` for what is not there, `.usage` for a source outside of the base or a broken rule.
+  /// Checks that every named source exists, before anything is created or recorded. Blocking.
+  /// - Throws: `.noSource` for a missing source, `.usage` for a source outside of the base or an invalid rule.
   public func resolve() throws(TransferError) -> ResolvedSources {
     if let problem = rules.problem {
       throw TransferError(
@@ -79,7 +78,7 @@ public struct SourceSelection: Sendable {
     return start
   }
 
-  /// The deepest folder that holds all of `folders`, which are absolute.
+  /// The deepest common folder of `folders`, which are absolute.
   static func shared(_ folders: [NameBytes]) -> NameBytes {
     var shared = folders.first?.bytes.split(separator: 0x2F)[...] ?? []
     for folder in folders.dropFirst() {
@@ -102,7 +101,7 @@ public struct SourceSelection: Sendable {
   }
 }
 
-/// Sources that were found to be there.
+/// Sources that were checked to exist.
 public struct ResolvedSources {
   enum Kind {
     case places([SourcePlace], isSingleFile: Bool)
@@ -111,7 +110,7 @@ public struct ResolvedSources {
 
   let selection: SourceSelection
   let kind: Kind
-  /// The folder that keys are relative to; nil for a list that was given none.
+  /// The folder that keys are relative to; nil for a list without a base.
   public let base: NameBytes?
 
   init(_ selection: SourceSelection, _ kind: Kind, base: NameBytes?) {
@@ -120,21 +119,21 @@ public struct ResolvedSources {
     self.base = base
   }
 
-  /// The one source is a file: a destination without a final slash names its object.
+  /// The only source is a file: a destination without a final slash is the name of its object.
   public var isSingleFile: Bool {
     if case .places(_, let isSingleFile) = kind { isSingleFile } else { false }
   }
 
-  /// Whether a file can come more than once.
+  /// Whether a file can occur more than once.
   var mayRepeat: Bool {
     if case .places(let places, _) = kind { places.count > 1 } else { true }
   }
 
-  /// Whether the scan can find out late that the request is wrong, so that nothing may be recorded before its end.
+  /// Whether the scan may find late that the request is invalid, so that nothing may be recorded before its end.
   var canBeRefused: Bool { if case .list = kind { true } else { false } }
 
-  /// Tells every finding. Blocking. Once: a list may be a pipe.
-  /// - Throws: what `visit` throws; `.noSource` and `.badList` for a list that is wrong.
+  /// Reports every finding. Blocking. May be called only once, because a list may be a pipe.
+  /// - Throws: errors thrown by `visit`; `.noSource` and `.badList` for an invalid list.
   public func scan(_ visit: @escaping (SourceScanner.Finding) throws(TransferError) -> Void) throws(TransferError) {
     let scanner = SourceScanner(
       rules: selection.rules, followsSymlinks: selection.followsSymlinks, visit: visit)

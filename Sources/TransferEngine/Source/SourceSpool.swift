@@ -7,9 +7,9 @@ import TransferModel
   import Darwin
 #endif
 
-/// Keeps the files of a scan on disk until it is known that the request is right: nothing may be recorded of a list
-/// whose last line is wrong, and a million files do not belong into memory. The file has no name and goes with the
-/// process.
+/// Keeps the files of a scan on disk until the request is known to be valid: nothing may be recorded of a list with an
+/// invalid last line, and a million files must not be kept in memory. The spool file is anonymous and disappears with
+/// the process.
 final class SourceSpool: FileSink {
   private struct Record {
     var pathCount: UInt32
@@ -25,18 +25,17 @@ final class SourceSpool: FileSink {
   }
 
   private let file: UnsafeMutablePointer<FILE>
-  /// nil when nothing can be equal.
+  /// nil if there can be no duplicates.
   private let keys: KeyLog?
   private var offset: UInt64 = 0
-  /// Files, by their number in the scan, that came before with the same path and key; a bit each, none where nothing
-  /// did.
+  /// One bit for each file of the scan that repeats an earlier path and key; empty if none does.
   private var repeats: [UInt64] = []
-  /// The different ones: a million files are missing for the same reason.
+  /// The distinct failures, because a million files may be missing for the same reason.
   private var failures: [Failure] = []
   private var failureNumbers: [String: Int32] = [:]
 
-  /// - Parameter watchesKeys: a file can come twice, or files of different paths have the same key: ``check()`` finds
-  ///   both.
+  /// - Parameter watchesKeys: whether a file can occur twice, or files with different paths can have the same key:
+  ///   ``check()`` finds both.
   init(watchesKeys: Bool) throws(TransferError) {
     keys = watchesKeys ? try KeyLog() : nil
     file = try Spooling.open()
@@ -81,7 +80,7 @@ final class SourceSpool: FileSink {
     return fwrite(start, 1, bytes.count, file) == bytes.count
   }
 
-  /// - Throws: `.usage` when two files have the same key: the first that has one of an earlier file.
+  /// - Throws: `.usage` if two files have the same key; reports the first duplicate.
   func check() throws(TransferError) {
     guard let keys else { return }
     guard fflush(file) == 0 else { throw Spooling.failure(errno) }
@@ -93,7 +92,7 @@ final class SourceSpool: FileSink {
     if let first { throw first.error }
   }
 
-  /// Compares each with the different names before it, which are few: mostly one that comes again.
+  /// Compares each with the distinct names before it, which are few: most are duplicates.
   private func collision(
     in group: ArraySlice<KeyLog.Mark>
   ) throws(TransferError) -> (number: UInt64, error: TransferError)? {
@@ -119,9 +118,8 @@ final class SourceSpool: FileSink {
     number / 64 < repeats.count && repeats[number / 64] & 1 << UInt64(number % 64) != 0
   }
 
-  /// Gives everything to another sink, in the order in which it came. Without `repeats` what was there before is left
-  /// out.
-  /// - Returns: how many files came again.
+  /// Passes everything to another sink, in the original order; without `repeats` duplicates are left out.
+  /// - Returns: the number of duplicates.
   @discardableResult
   func replay(into sink: some FileSink, repeats keepsRepeats: Bool = true) throws(TransferError) -> Int {
     guard fseeko(file, 0, SEEK_SET) == 0 else { throw Spooling.failure(errno) }

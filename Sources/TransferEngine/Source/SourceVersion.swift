@@ -1,17 +1,16 @@
 import TransferLedger
 import TransferModel
 
-/// The version of one source that was admitted, and the identity that it has by now. Shared by the threads that prepare
-/// its requests.
+/// The admitted version of one source, and its current identity. Shared by the threads that prepare its requests.
 final class SourceVersion: Sendable {
   private let known: Lock<SourceIdentity>
   private let admitted: SourceIdentity
-  /// It went on under a new ctime or device while bodies may have been under way that nobody had compared: of those the
-  /// server may have other bytes than the file holds now.
+  /// Its ctime or device changed while bodies were possibly running that had not been compared: the server may have
+  /// other bytes of these than the file has now.
   private let isUnproven = Lock(false)
-  /// What was sent of it. Blocking.
+  /// The content that was sent of it. Blocking.
   private let content: @Sendable () throws(TransferError) -> SentContent
-  /// Holds one token: reading a file once is enough.
+  /// Holds one token, so that only one thread reads the file.
   private let turn = Mailbox<Void>()
 
   init(_ admitted: SourceIdentity, content: @escaping @Sendable () throws(TransferError) -> SentContent) {
@@ -21,11 +20,11 @@ final class SourceVersion: Sendable {
     turn.put(())
   }
 
-  /// The identity under which it was seen last.
+  /// The identity with which it was last seen.
   var identity: SourceIdentity { known.withLock { $0 } }
 
-  /// The identity that `file` has now, when it is still the version that was admitted; nil when it is another.
-  /// Blocking: where only ctime or device differ, what was sent is compared with what is there.
+  /// The current identity of `file`, if it is still the admitted version; nil if it is another. Blocking: if only ctime
+  /// or device differ, the content that was sent is compared with the file.
   func recognise(_ file: SourceFile, _ stop: ReadStop = .never) throws(Failure) -> SourceIdentity? {
     if let answer = try compareIdentity(file) { return answer.identity }
     _ = turn.take()
@@ -35,8 +34,8 @@ final class SourceVersion: Sendable {
     return try compareContent(file, stop)
   }
 
-  /// The same before a file is finished, when all of it is stored: what was let pass before is compared with all that
-  /// was sent.
+  /// The same check before a file is finished, when all of it is stored: content that was accepted without comparison
+  /// is now compared with everything that was sent.
   func prove(_ file: SourceFile, _ stop: ReadStop = .never) throws(Failure) -> SourceIdentity? {
     guard needsProof else { return try recognise(file, stop) }
     let now = try ContentCheck.identity(of: file, known: admitted, try whatWasSent(), stop)
@@ -46,7 +45,7 @@ final class SourceVersion: Sendable {
     return now
   }
 
-  /// Whether ``recognise(_:_:)``, or ``prove(_:_:)`` of the whole, reads the file.
+  /// Whether ``recognise(_:_:)``, or ``prove(_:_:)`` for the whole file, reads the file.
   func isToBeCompared(with file: SourceFile, isWhole: Bool) -> Bool {
     if isWhole && needsProof { return true }
     guard let now = try? file.currentIdentity() else { return false }
@@ -55,12 +54,12 @@ final class SourceVersion: Sendable {
 
   var needsProof: Bool { isUnproven.withLock { $0 } }
 
-  /// nil when the content has to decide.
+  /// nil if the content must be compared.
   private func compareIdentity(_ file: SourceFile) throws(Failure) -> (identity: SourceIdentity?, Void)? {
     let now = try file.currentIdentity()
     switch identity.relation(to: now) {
     case .same:
-      // From here on the device counts: it is the one of this boot.
+      // From now on the device is significant, because it was read in this boot.
       known.withLock { $0 = now }
       return (now, ())
     case .other: return (nil, ())

@@ -8,24 +8,25 @@ public import TransferModel
   import Darwin
 #endif
 
-/// The folder beside a ledger with copies of sources that are sent instead of them. Blocking.
+/// The folder beside a ledger with staged copies, which are sent instead of their sources. Blocking.
 public struct StagedCopies: Sendable {
   private let folder: String
 
-  /// - Parameter storePath: of the ledger; the folder is made with the first copy.
+  /// - Parameter storePath: path of the ledger; the folder is created with the first copy.
   public init(storePath: String) { folder = storePath + ".staged" }
 
   func path(_ name: String) -> NameBytes { NameBytes("\(folder)/\(name)") }
 
-  /// One unlink; what is left after a crash is swept later.
+  /// Unlinks a copy; copies left by a crash are removed later.
   func remove(_ name: String) { unlink("\(folder)/\(name)") }
 
-  /// Copies the source of every file that waits for it, and lets it be sent. Each copy is durable before its file may
-  /// be claimed; a crash in between leaves a copy that nobody knows, which ``sweep(_:)`` removes, and the file waits
-  /// on. A source that changed meanwhile is not copied: the engine finds out and begins its next generation.
+  /// Copies the source of every file that waits for it, and makes the file ready. Each copy is durable before its file
+  /// may be claimed; after a crash in between the copy is unreferenced until ``sweep(_:)`` removes it, and the file
+  /// still waits. A source that changed meanwhile is not copied: the engine detects the change and begins its next
+  /// generation.
   public func settle(_ ledger: Ledger, notice: (Notice) -> Void) throws(TransferError) {
     try makeFolder()
-    // Held while copies are made that no row names yet.
+    // Held while copies are made that no row refers to yet.
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard lock >= 0 else { throw unusable("open", errno) }
     defer { close(lock) }
@@ -39,7 +40,7 @@ public struct StagedCopies: Sendable {
     }
   }
 
-  /// The same for what an `add` left that was cut off; nothing when one is at work, or none is left.
+  /// The same for files left by an interrupted `add`; no effect if an `add` is running, or none are left.
   public func settleLeft(_ ledger: Ledger, notice: (Notice) -> Void) throws(TransferError) {
     guard !(try ledger.read { reader in try reader.settlingFiles(after: 0, limit: 1) }).isEmpty else { return }
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -72,7 +73,7 @@ public struct StagedCopies: Sendable {
     if !result.isApplied, staged != nil { unlink("\(folder)/\(name)") }
   }
 
-  /// False when the source is not what was recorded any more.
+  /// False if the source no longer is the recorded version.
   private func copy(_ file: SettlingFile, to name: String) throws(Failure) -> Bool {
     let source = try SourceFile(path: file.path)
     guard file.identity.relation(to: source.identity) != .other else { return false }
@@ -88,7 +89,7 @@ public struct StagedCopies: Sendable {
     return try source.currentIdentity() == source.identity
   }
 
-  /// The folder is there for good, and stays: another `add` may be about to lock it.
+  /// The folder is never removed, because another `add` may be about to lock it.
   private func makeFolder() throws(TransferError) {
     guard mkdir(folder, 0o700) == 0 else {
       if errno != EEXIST { throw unusable("make", errno) }
@@ -118,8 +119,8 @@ public struct StagedCopies: Sendable {
     Failure(.localIO, "cannot \(what): \(systemText(errno))", systemError: errno)
   }
 
-  /// Removes copies that are not needed: of files that are done, cancelled, superseded or removed, and such that a
-  /// crash left without a file. Not while an `add` copies.
+  /// Removes copies that are no longer needed: those of done, cancelled, superseded and removed files, and unreferenced
+  /// ones from a crash. No effect while an `add` copies.
   public func sweep(_ ledger: Ledger) throws(TransferError) {
     guard let directory = opendir(folder) else { return }
     defer { closedir(directory) }
@@ -135,6 +136,6 @@ public struct StagedCopies: Sendable {
 }
 
 extension ErrorCode {
-  /// The file itself is at fault, not the place for its copy.
+  /// The file itself is at fault, not the folder of copies.
   fileprivate var isOfSource: Bool { rawValue.hasPrefix("source.") }
 }

@@ -1,15 +1,15 @@
 public import TransferModel
 public import TransferProtocols
 
-/// A file that gets its name when it is whole. Blocking; one thread at a time.
+/// A file that gets its name when it is complete. Blocking; one thread at a time.
 public final class ArchiveFile: StreamOutput, @unchecked Sendable {
   private let names: TargetNames
   private let target: Target
   private let file: TargetFile
   private var size: Int64 = 0
 
-  /// Makes the partial file, for this user alone; its folder has to be there.
-  /// - Throws: `policy.exists` where something has the name, unless it `overwrites`; `local.io`.
+  /// Creates the partial file with mode 0600; its folder must exist.
+  /// - Throws: `policy.exists` if the name exists, unless it `overwrites`; `local.io`.
   public init(_ path: NameBytes, overwrites: Bool) throws(Failure) {
     let path = SourceFound.absolute(path)
     let slash = path.bytes.lastIndex(of: 0x2F) ?? 0
@@ -35,9 +35,9 @@ public final class ArchiveFile: StreamOutput, @unchecked Sendable {
     size += Int64(bytes.count)
   }
 
-  /// It stands under its name, durable, when this returns.
+  /// Renames it to its final name; durable on return.
   public func place() throws(Failure) { try target.placing(size: size, digest: nil, modifiedMs: nil).perform() }
 
-  /// Nothing is left of it.
+  /// Removes it.
   public func discard() { try? TargetFile.remove(names) }
 }

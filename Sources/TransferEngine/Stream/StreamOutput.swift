@@ -7,9 +7,9 @@ public import TransferProtocols
   import Darwin
 #endif
 
-/// Takes the bytes of a file one after the other. Called from one thread at a time; may block, which holds up the file.
+/// Receives the bytes of a file in order. Called from one thread at a time; may block, which delays the file.
 public protocol StreamOutput: AnyObject, Sendable {
-  /// Before the first byte of a file.
+  /// Called before the first byte of a file.
   func begin(_ head: AnswerHead) throws(Failure)
   func write(_ bytes: UnsafeRawBufferPointer) throws(Failure)
 }
@@ -18,12 +18,12 @@ public protocol StreamOutput: AnyObject, Sendable {
 public final class DescriptorOutput: StreamOutput {
   private let descriptor: Int32
 
-  /// - Parameter descriptor: stays the caller's.
+  /// - Parameter descriptor: remains owned by the caller.
   public init(_ descriptor: Int32) { self.descriptor = descriptor }
 
   public func begin(_ head: AnswerHead) {}
 
-  /// - Throws: `local.io` with `EPIPE` when nobody reads any more, `local.disk_full`.
+  /// - Throws: `local.io` with `EPIPE` if the reader closed the pipe, `local.disk_full`.
   public func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -1,27 +1,27 @@
 import TransferModel
 import TransferProtocols
 
-/// How often a file that is given away was tried in vain, and whether it is tried again. A value.
+/// Counts failed attempts of a streamed file, and decides whether it is retried. A value.
 struct StreamRetries {
   private let policy: RetryPolicy
   private var dice = SystemRandomNumberGenerator()
-  /// Attempts in a row that moved nothing.
+  /// Consecutive attempts without progress.
   private(set) var failures = 0
-  /// Those that were repeated at once.
+  /// Attempts that were repeated at once.
   private var repairs = 0
   private var changes = 0
   private var wasRefreshed = false
-  /// Why the last body broke off.
+  /// Why the last body was interrupted.
   private var broken: Failure?
 
   init(_ policy: RetryPolicy) { self.policy = policy }
 
-  /// Bytes came: what failed before does not count any more.
+  /// Bytes arrived: earlier failures no longer count.
   mutating func moved() { (failures, repairs, wasRefreshed) = (0, 0, false) }
 
   mutating func failed(_ failure: Failure) { broken = failure }
 
-  /// The body broke off, and the server has neither ranges of the file nor a validator that they could be asked with.
+  /// The body was interrupted, and cannot be continued because the server offers no ranges or no validator for them.
   var cannotGoOn: Failure {
     let cause = broken?.message ?? "the body broke off"
     return Failure(
@@ -30,26 +30,26 @@ struct StreamRetries {
       systemError: broken?.systemError)
   }
 
-  /// Another version, of which nothing has been given away.
+  /// Another version, of which nothing has been written.
   mutating func changed(_ failure: Failure) throws(Failure) {
     changes += 1
     guard changes <= Retries.sourceChangeLimit else { throw failure }
   }
 
-  /// The same at once.
+  /// Repeats the request at once.
   mutating func repair(_ failure: Failure) throws(Failure) {
     repairs += 1
     guard repairs <= FileMachine.repairLimit else { throw failure }
   }
 
-  /// The same with credentials that were read again.
+  /// Repeats the request with reloaded credentials.
   mutating func refresh(_ failure: Failure, _ credentials: any CredentialSource) throws(Failure) {
     guard !wasRefreshed, !credentials.label.isEmpty else { throw failure }
     wasRefreshed = true
     credentials.refresh()
   }
 
-  /// The same after a while, which has passed when this returns. Blocking.
+  /// Returns after the backoff, to repeat the request. Blocking.
   mutating func wait(_ failure: Failure, _ isThrottled: Bool) throws(Failure) {
     failures += 1
     guard failures < policy.maxAttempts else { throw failure }

@@ -2,11 +2,11 @@ import HTTPTypes
 public import TransferModel
 import TransferProtocols
 
-/// One file fetched in order, range after range, and given away as it comes: memory for a buffer of the transport and
-/// the beginning of the file. A body that breaks off is continued where the server has a strong validator of the file;
-/// what was given away is never sent again, and nothing of another version follows it.
+/// One file, fetched in order, range after range, and written out as it arrives: memory for a transport buffer and the
+/// beginning of the file. An interrupted body is continued if the server gives a strong validator of the file; bytes
+/// are never written twice, and bytes of another version never follow.
 ///
-/// No ledger knows of it: nobody could go on in another process with what was given away here. Blocking; one thread.
+/// It is not recorded in a ledger, because no other process could continue the output. Blocking; one thread.
 public final class StreamedFile: @unchecked Sendable {
   private let resolved: ResolvedDestination
   private let receiving: any BodiesInAnswers
@@ -17,13 +17,13 @@ public final class StreamedFile: @unchecked Sendable {
 
   private var facts: TransferFacts
   private var receipts: [PartReceipt] = []
-  /// Of the chunk that is coming, and of the whole file, as far as anybody compares them.
+  /// Digests of the current chunk, and of the whole file, as far as they are compared.
   private var chunkDigest: RunningDigest
   private var digests: [RunningDigest] = []
-  /// What the answer says whose bytes are given away; the output hears of it with the first of them.
+  /// The header of the answer whose bytes are written; passed to the output with the first of them.
   private var head: AnswerHead?
   private var isOpen = false
-  /// Bytes that were given away.
+  /// Bytes written to the output.
   public private(set) var written: Int64 = 0
 
   /// - Parameter resolved: of a download.
@@ -48,15 +48,15 @@ public final class StreamedFile: @unchecked Sendable {
     return facts
   }
 
-  /// All of the file was given away, and is what its server and the manifest say, when this returns.
-  /// - Throws: why it is not; ``written`` says how much of it was given away.
+  /// Fetches the file; on return all of it was written, and matches the server's and the manifest's digests.
+  /// - Throws: why it failed; ``written`` is the number of bytes written.
   public func fetch() throws(Failure) -> (size: Int64, proof: FileProof) {
     while true {
       facts.wallMs = clock.civilMs
       if facts.isAllStored { facts.parts = receipts }
       switch resolved.transferProtocol.nextStep(facts) {
       case .control(.create): try perform(.create, receiving.beginning(facts))
-      // Brings no content.
+      // A step without content.
       case .control(let step): try perform(step, ByteRange(offset: written, length: 0))
       case .chunks:
         let chunk = nextChunk
@@ -79,7 +79,7 @@ public final class StreamedFile: @unchecked Sendable {
     return chunk
   }
 
-  /// A digest that the server names only at the end, and that nobody computed, proves nothing.
+  /// A digest that the server sends only at the end, and that was not computed, proves nothing.
   private func compared(_ proof: FileProof) throws(Failure) -> FileProof {
     var proof = proof
     for wanted in receiving.digestsToCompare(facts) {
@@ -99,7 +99,7 @@ public final class StreamedFile: @unchecked Sendable {
 
   private func perform(_ step: StepRequest, _ range: ByteRange) throws(Failure) {
     guard range.offset == written else { throw retries.cannotGoOn }
-    // What an answer said that brought nothing is not said of the next one.
+    // The header of an answer without content does not apply to the next one.
     if step == .create { (head, digests) = (nil, []) }
     try findStart()
     let credential = try resolved.credentials.credential { false }
@@ -116,7 +116,7 @@ public final class StreamedFile: @unchecked Sendable {
     if update.gained > 0 { retries.moved() }
   }
 
-  /// A URL that a command gives, where the file has none that can be asked.
+  /// Obtains a URL from a command, if the file has none that can be requested.
   private func findStart() throws(Failure) {
     guard let urls = resolved.urls, facts.route.needsStart(wallMs: clock.civilMs) else { return }
     facts.route.begin(at: try urls.url(for: facts.file.key, isOver: { false }))
@@ -150,7 +150,7 @@ public final class StreamedFile: @unchecked Sendable {
     return SecretMask(context.credential, [facts.learned], capabilities: facts.capabilities(nil)).applied(to: reply)
   }
 
-  /// What the answer means, with the digests of what it brought.
+  /// The meaning of the answer, with the digests of its content.
   private func read(
     _ reply: TransferReply, _ step: StepRequest, _ sink: StreamSink, _ context: RequestContext
   ) -> Interpretation {
@@ -173,7 +173,7 @@ public final class StreamedFile: @unchecked Sendable {
   private func begin(_ head: AnswerHead) {
     guard written == 0 else { return }
     self.head = head
-    // Those that the protocol prefers to all others, where there are any.
+    // The digests that the protocol prefers, if there are any.
     let quick = head.digests.filter { [.crc32c, .crc64nvme, .crc32].contains($0.algorithm) }
     let told = quick.isEmpty ? head.digests : quick
     digests = Set((told + facts.file.expected.digests).map(\.algorithm)).map { RunningDigest($0) }
@@ -215,7 +215,7 @@ public final class StreamedFile: @unchecked Sendable {
 
   // MARK: - Failures
 
-  /// Returns when the same is to be tried again.
+  /// Returns if the request is to be repeated.
   private func decide(_ failure: Failure, _ remedy: Remedy) throws(Failure) {
     switch remedy {
     case _ where failure.code == .sourceChanged: try beginAnew(failure)
@@ -230,7 +230,7 @@ public final class StreamedFile: @unchecked Sendable {
     }
   }
 
-  /// Another version: nothing of the first one may have been given away.
+  /// Restarts with another version; nothing of the first one may have been written.
   private func beginAnew(_ failure: Failure) throws(Failure) {
     guard written == 0 else { throw failure }
     try retries.changed(failure)

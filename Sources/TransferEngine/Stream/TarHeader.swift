@@ -1,21 +1,18 @@
 import TransferModel
 
-/// What stands before a regular file in an archive of POSIX.1-2001 (pax; IEEE Std 1003.1-2017, "pax Interchange
-/// Format"): a header as `tar` has had it since 1988, and one with records before it where that cannot hold the name or
-/// the size.
+/// The header of a regular file in an archive of POSIX.1-2001 (pax; IEEE Std 1003.1-2017, "pax Interchange Format"):
+/// the classic `tar` header of 1988, preceded by a header with records if that cannot represent the name or the size.
 enum TarHeader {
   static let block = 512
   private static let longestName = 100
   private static let largestSize: Int64 = 0o777_7777_7777
 
-  /// - Parameters:
-  ///   - name: relative; may hold any byte but NUL.
-  ///   - size: in bytes.
-  ///   - modifiedMs: milliseconds since 1970 UTC.
+  /// - Parameters: - name: relative; may contain any byte except NUL. - size: in bytes. - modifiedMs: milliseconds
+  ///   since 1970 UTC.
   static func bytes(_ name: NameBytes, size: Int64, modifiedMs: Int64) -> [UInt8] {
     var records: [UInt8] = []
     if name.bytes.count > longestName || name.bytes.contains(where: { $0 >= 0x80 }) {
-      // Names of Linux are bytes, and those of pax are UTF-8 unless it says otherwise.
+      // Linux names are bytes; pax names are UTF-8 unless declared otherwise.
       if name.utf8 == nil { records += record("hdrcharset", Array("BINARY".utf8)) }
       records += record("path", name.bytes)
     }
@@ -27,16 +24,16 @@ enum TarHeader {
     return extended + records + padding(Int64(records.count)) + plain
   }
 
-  /// Behind the last whole file of an archive that breaks off. At the border of two files a reader takes the end of its
-  /// input for that of the archive, and GNU tar 1.34 does so also where less than a block follows. Here it is told of
-  /// records, which do not come.
+  /// Written after the last complete file of an interrupted archive. At a file boundary a reader takes the end of its
+  /// input for the end of the archive; GNU tar 1.34 does so even if less than a block follows. This header announces
+  /// records that never follow.
   static let brokenOff =
     header(Array("PaxHeader".utf8), size: Int64(2 * block), 0, type: 0x78) + record("comment", Array("incomplete".utf8))
 
-  /// Behind the last file.
+  /// The end of an archive, after the last file.
   static let end = [UInt8](repeating: 0, count: 2 * block)
 
-  /// What fills the last block of a file of `size` bytes.
+  /// Padding of the last block of a file of `size` bytes.
   static func padding(_ size: Int64) -> [UInt8] {
     [UInt8](repeating: 0, count: (block - Int(size % Int64(block))) % block)
   }
@@ -60,7 +57,7 @@ enum TarHeader {
     put(octal(min(seconds, largestSize), 11), at: 136)
     put([type], at: 156)
     put(Array("ustar\u{0}00".utf8), at: 257)
-    // The sum of all bytes, with blanks in its own place.
+    // The checksum is the sum of all bytes, with blanks in its own field.
     put([UInt8](repeating: 0x20, count: 8), at: 148)
     put(octal(header.reduce(0) { $0 + Int64($1) }, 6) + [0], at: 148)
     return header

@@ -1,21 +1,21 @@
 public import TransferModel
 public import TransferProtocols
 
-/// Files one after the other as an archive (``TarHeader``). Their sizes have to be known before their first byte.
+/// Writes files sequentially into an archive (``TarHeader``). Their sizes must be known before their first byte.
 public final class TarOutput: StreamOutput, @unchecked Sendable {
   private let output: any StreamOutput
   private let nowMs: Int64
   private var file: (name: NameBytes, size: Int64?) = (NameBytes(""), nil)
-  /// Bytes of the file that are still to come.
+  /// Bytes of the file that are still missing.
   private var missing: Int64 = 0
   private var size: Int64 = 0
-  /// What fills the last block of the file is not written yet.
+  /// The padding of the last block is not written yet.
   private var isOpen = false
 
-  /// - Parameter nowMs: the time of files whose server says none, in milliseconds since 1970 UTC.
+  /// - Parameter nowMs: the time of files without a time from their server, in milliseconds since 1970 UTC.
   public init(_ output: any StreamOutput, nowMs: Int64) { (self.output, self.nowMs) = (output, nowMs) }
 
-  /// The next file has this name; `size` where its server may not say it.
+  /// Sets the name of the next file, and its `size` if the server may not send it.
   public func open(_ name: NameBytes, size: Int64?) { file = (name, size) }
 
   public func begin(_ head: AnswerHead) throws(Failure) {
@@ -35,22 +35,22 @@ public final class TarOutput: StreamOutput, @unchecked Sendable {
     try output.write(bytes)
   }
 
-  /// The file is whole.
+  /// Ends a complete file.
   public func close() throws(Failure) {
     guard missing == 0 else { throw Failure(.protoBadReply, "\(missing) bytes of the file are missing") }
     try put(TarHeader.padding(size))
     isOpen = false
   }
 
-  /// Nothing more comes, and no reader is to take what there is for an archive.
+  /// Ends the output so that no reader accepts it as a complete archive.
   public func breakOff() throws(Failure) {
-    // A file that lacks bytes shows it.
+    // A file with missing bytes is detected anyway.
     guard missing == 0 else { return }
     if isOpen { try put(TarHeader.padding(size)) }
     try put(TarHeader.brokenOff)
   }
 
-  /// The archive is.
+  /// Ends a complete archive.
   public func end() throws(Failure) { try put(TarHeader.end) }
 
   private func put(_ bytes: [UInt8]) throws(Failure) {
