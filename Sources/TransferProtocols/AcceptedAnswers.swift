@@ -1,10 +1,10 @@
 import TransferModel
 
-/// Answers that count as stored because somebody said so: by themselves they do not say that anything is stored.
+/// Answers that the user declared a success; by themselves they do not confirm that anything is stored.
 struct AcceptedAnswers: Sendable, Hashable {
   /// A 200 with a web page.
   var html = false
-  /// 202: taken, to be worked on later.
+  /// 202: accepted, to be processed later.
   var accepts202 = false
 
   init() {}
@@ -14,6 +14,7 @@ struct AcceptedAnswers: Sendable, Hashable {
     accepts202 = settings.accepts202
   }
 
-  /// Whether a page answers a body of this media type: what was sent as a page may come back as one.
+  /// Whether a web page is a valid answer to a body of this media type: a server may answer a page with the page
+  /// itself.
   func acceptsPage(for mediaType: String) -> Bool { html || mediaType.lowercased().hasPrefix("text/html") }
 }

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// Hosts beside the destination that a person allows: `HOST` (with the default port of the scheme), `HOST:PORT`, and
-/// `*.DOMAIN` for every host below a domain.
+/// Hosts other than the destination that the user allows: `HOST` (with the default port of the scheme), `HOST:PORT`,
+/// and `*.DOMAIN` for every host below a domain.
 public struct AllowedHosts: Sendable, Hashable {
   private struct Entry: Hashable {
     var host: String
@@ -12,7 +12,7 @@ public struct AllowedHosts: Sendable, Hashable {
 
   private let entries: [Entry]
 
-  /// - Throws: `.usage` for what is no host.
+  /// - Throws: `.usage` for an invalid host.
   public init(_ texts: [String] = []) throws(TransferError) {
     var entries: [Entry] = []
     for text in texts {
@@ -36,7 +36,7 @@ public struct AllowedHosts: Sendable, Hashable {
   func contains(_ origin: WebOrigin) -> Bool {
     entries.contains { entry in
       let isHost = entry.isDomain ? origin.host.hasSuffix("." + entry.host) : origin.host == entry.host
-      // 80 was typed where a plain connection has no port in its origin.
+      // An explicit 80 also matches a plain HTTP origin, which has no port.
       return isHost && (entry.port == origin.port || (entry.port == 80 && origin.port == nil && !origin.isTLS))
     }
   }

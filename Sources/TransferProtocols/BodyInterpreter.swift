@@ -1,21 +1,22 @@
 import TransferModel
 
-/// What an answer means to a request that brought a whole file in its body.
+/// Interprets the answer to a request with a whole file in its body.
 ///
-/// After a lost answer the request is sent again when that is harmless (PUT); else (POST) nobody can say whether it
-/// took effect, and the file is `unknown`.
+/// After a lost answer a repeatable request (PUT) is sent again; after others (POST) nobody can tell whether it took
+/// effect, and the file is `unknown`.
 struct BodyInterpreter: Sendable, Hashable {
   var isRepeatable: Bool
   var ifNoneMatch = false
-  /// WebDAV: 409 may say that a collection on the way is missing (RFC 4918 9.7.1). Go's server, and so rclone's, says
+  /// WebDAV: 409 may mean that a parent collection is missing (RFC 4918 9.7.1). Go's server, and so rclone's, answers
   /// 404.
   var makesParents = false
-  /// A page for people is what a form that was taken answers with; to others it comes from a gateway or a login wall.
+  /// Whether a web page may be a success: an accepted form is answered with one; elsewhere it comes from a gateway or a
+  /// login wall.
   var acceptsPage = true
-  /// 202 only says that something may happen later (RFC 9110 section 15.3.3); nil where nobody said that this is
-  /// enough.
+  /// Whether 202 is a success, which only means that something may happen later (RFC 9110 section 15.3.3); nil if the
+  /// user has not decided.
   var accepts202 = false
-  /// `Repr-Digest` in the answer is of what was stored.
+  /// `Repr-Digest` in the answer is the digest of the stored content.
   var readsDigest = true
   var sentDigest = DigestAlgorithm.crc32c
 
@@ -38,7 +39,7 @@ struct BodyInterpreter: Sendable, Hashable {
 
   private func lost(_ failure: Failure, _ reply: TransferReply) -> Interpretation {
     let remedy = Remedy(transport: failure)
-    // Without a byte of the body nothing can have come of the rest: a kept connection that ended as it was used again.
+    // If no byte of the body was sent, the request had no effect: a reused connection that had been closed.
     let isUnsent = reply.status == 0 && reply.isBodyIncomplete && reply.bytesSent == 0
     guard !isRepeatable, reply.requestMayHaveArrived, !isUnsent, failure.code.blame != .source else {
       return .failed(failure, remedy)
@@ -51,21 +52,21 @@ struct BodyInterpreter: Sendable, Hashable {
     Failure(answer: reply, wallMs: context.wallMs)
   }
 
-  /// A success that does not say that anything is stored; nil for the others. Sending the body again would bring the
-  /// same answer.
+  /// The failure for a successful status that does not confirm storage; nil for others. Sending the body again would
+  /// give the same answer.
   private func unproved(_ reply: TransferReply, _ context: RequestContext) -> Interpretation? {
     if reply.status == 202 && !accepts202 {
       let text =
         "the server answered 202: it took the body, and may or may not store it later (--accept-202 counts that as stored)"
       return .failed(Failure(.protoLostAnswer, text), .unknown)
     }
-    // 201 with a page is what servers say that store plain files (Apache); 200 comes from something in between.
+    // Servers of plain files (Apache) answer 201 with a page; 200 with a page comes from an intermediary.
     guard reply.status == 200, reply.isWebPage, !acceptsPage else { return nil }
     let text = "a web page, which does not say that anything is stored (--accept-html counts it as stored)"
     return .failed(Failure(answer: reply, code: .protoBadReply, detail: text, wallMs: context.wallMs), .permanent)
   }
 
-  /// 200, 201 and 204 say that the object is there; 202 and the others only that the body was taken.
+  /// 200, 201 and 204 confirm that the object exists; 202 and others only that the body was accepted.
   private func stored(_ reply: TransferReply, _ chunk: ChunkFacts) -> Interpretation {
     let sent = chunk.digests[sentDigest]
     let reported = readsDigest ? ReprDigest.crc32c(reply.field("repr-digest")) : nil
@@ -84,7 +85,7 @@ struct BodyInterpreter: Sendable, Hashable {
     return .stored(part, proof: proof)
   }
 
-  /// A gateway or a crashed handler may have passed a POST on; 408 and 425 say that nothing was processed.
+  /// A gateway or a crashed handler may have passed a POST on; 408 and 425 mean that nothing was processed.
   private func retried(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     let failure = answer(reply, context)
     guard !isRepeatable, reply.status >= 500 else { return .failed(failure, .retry(isThrottled: false)) }
@@ -103,7 +104,7 @@ struct BodyInterpreter: Sendable, Hashable {
     }
   }
 
-  /// After a lost answer the object that is there may be ours, and the server cannot tell.
+  /// After a lost answer the existing object may be ours, and the server cannot tell.
   private func exists(_ facts: TransferFacts, _ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     guard ifNoneMatch else { return .failed(answer(reply, context), .permanent) }
     guard facts.lostAnswer == .part else {
@@ -115,19 +116,19 @@ struct BodyInterpreter: Sendable, Hashable {
 }
 
 extension TransferReply {
-  /// 301, 302 and 303 are what follows a POST that was carried out: the page to look at next (RFC 9110 section 15.4.4,
-  /// and the two before it by long custom). 307 and 308 ask for the same request elsewhere, so nothing was done.
+  /// 301, 302 and 303 may follow a successful POST: they name the page to show next (RFC 9110 section 15.4.4, and by
+  /// convention the two before it). 307 and 308 request a repetition elsewhere, so nothing was done.
   var mayFollowSuccess: Bool { !isBodyIncomplete && [301, 302, 303].contains(status) }
 
-  /// A gateway gives up on a request that it delivered and answers 503 by itself. Not so when it says when to come
-  /// back, or had not taken the whole body; 429 is said before anything is done (RFC 6585 section 4).
+  /// A gateway may give up on a request that it delivered, and answer 503 itself. This is excluded with `Retry-After`,
+  /// and if the body was not read completely; 429 is sent before anything is done (RFC 6585 section 4).
   func mayHideSuccess(_ context: RequestContext) -> Bool {
     status >= 500 && !isBodyIncomplete && RetryAfter.milliseconds(fields, wallMs: context.wallMs) == nil
   }
 }
 
 extension Failure {
-  /// An answer to a request that must not be repeated, which something in between may have given after delivery.
+  /// An answer to an unrepeatable request that an intermediary may have sent after delivery.
   init(afterDelivery reply: TransferReply, _ context: RequestContext, detail: String = "") {
     self.init(answer: reply, detail: detail, wallMs: context.wallMs)
     if (300..<400).contains(reply.status) {
@@ -136,7 +137,7 @@ extension Failure {
     message += "; the request may have taken effect all the same"
   }
 
-  /// Bodies are not sent to where an answer points: credentials would go along.
+  /// Bodies are not sent to the target of a redirect, because credentials would be sent too.
   init(redirect reply: TransferReply, remedy: String = "use that as the destination") {
     let origin = reply.redirectOrigin
     let place = origin.isEmpty ? "another path" : printable(origin)

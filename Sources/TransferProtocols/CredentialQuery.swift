@@ -1,18 +1,18 @@
 import TransferModel
 
-/// Queries of URLs that carry a credential. Such URLs would be stored, shown and logged.
+/// Detects credentials in URL queries, because URLs are stored, shown and logged.
 enum CredentialQuery {
-  /// Parameters whose value is a credential wherever they are used, without `-` and `_`.
+  /// Parameters whose value is always a credential, without `-` and `_`.
   private static let names: Set<String> = [
     "sig", "auth", "authorization", "pwd", "pw", "pass", "sid", "session", "sessionid", "ticket",
   ]
-  /// The same of all names that hold one of these: GitLab, Alibaba, Tencent, Huawei and others have their own.
+  /// The same for all names that contain one of these: GitLab, Alibaba, Tencent, Huawei and others have their own.
   private static let parts = [
     "token", "secret", "passw", "signature", "credential", "apikey", "accesskey", "authkey", "privatekey", "jwt",
     "hmac",
   ]
 
-  /// `query` is what stands behind the question mark.
+  /// `query` is the part after the question mark.
   static func isOne(_ query: some StringProtocol) -> Bool {
     query.utf8.split { $0 == 0x26 || $0 == 0x3B }.contains { pair in
       let name = PercentEncoding.decode(pair.prefix { $0 != 0x3D }) ?? []

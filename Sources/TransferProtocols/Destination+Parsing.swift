@@ -1,6 +1,6 @@
 import TransferModel
 
-/// Reading a destination as people type it.
+/// Parses a destination as typed.
 extension Destination {
   /// - Throws: `.usage`, with the remedy. No message quotes what may be a secret.
   public init(parsing text: String, _ direction: Direction = .upload) throws(TransferError) {
@@ -38,7 +38,7 @@ extension Destination {
     isInto = prefix.isEmpty || prefix.bytes.last == 0x2F
   }
 
-  /// Checked as any web destination is, but its path is the server's: names of files are not put behind it.
+  /// Checked like any web destination, but names of files are not appended to its path.
   init(endpoint web: Destination, _ text: String) throws(TransferError) {
     guard case .web(let place) = web.place, web.protocolName == PutProtocol.put.name, place.template == nil else {
       throw Self.error(
@@ -145,7 +145,7 @@ extension Destination {
     TransferError(.usage, "read destination", NameBytes(shown(text)), cause: cause, remedy: remedy)
   }
 
-  /// The text without what may be a secret: between the scheme and the last `@`, and behind a `?`.
+  /// The text without possible secrets: between the scheme and the last `@`, and after `?`.
   private static func shown(_ text: String) -> String {
     var shown = String(text.prefix { $0 != "?" && $0 != "#" })
     guard let mark = text.range(of: "://") else { return text.utf8.contains(0x40) ? "…" : shown }
@@ -157,7 +157,7 @@ extension Destination {
 }
 
 extension String {
-  /// The first place where `needle` stands.
+  /// The first range of `needle`.
   fileprivate func range(of needle: String) -> Range<String.Index>? {
     let (hay, needle) = (utf8, Array(needle.utf8))
     var start = hay.startIndex

@@ -1,27 +1,27 @@
 public import TransferModel
 
-/// Where a batch goes, as typed: `s3://bucket/prefix/`, `http(s)://…` (PUT), `tus+http(s)://…` … The schemes are those
-/// of ``AllProtocols``.
+/// The destination of a batch, as typed: `s3://bucket/prefix/`, `http(s)://…` (PUT), `tus+http(s)://…` … The schemes
+/// are those of ``AllProtocols``.
 ///
-/// A trailing slash means "into"; without one the text names the object of a single file. Web destinations may hold
-/// `{path}` (the encoded relative path) and `{name}` (its last component) instead. A destination never holds a secret:
-/// user information and query parameters that are known to carry one are refused.
+/// A trailing slash means "into"; without one the text is the name of a single object. Web destinations may contain
+/// `{path}` (the encoded relative path) and `{name}` (its last component) instead. A destination never contains a
+/// secret: user information and known credential parameters in the query are refused.
 public struct Destination: Sendable, Hashable {
   public enum Place: Sendable, Hashable {
     case bucket(String)
     case web(WebPlace)
-    /// The server that a profile speaks to; what each file becomes there is the profile's affair.
+    /// The server of a profile, which determines the URL of each file.
     case endpoint(WebOrigin)
   }
 
   public let place: Place
-  /// ``TransferProtocol/name`` of what speaks to it.
+  /// ``TransferProtocol/name`` of its protocol.
   public let protocolName: String
   /// Everything below the bucket or the origin, decoded; empty for a template.
   public let prefix: NameBytes
-  /// Files are put below ``prefix``, under their relative paths.
+  /// Files are stored below ``prefix``, under their relative paths.
   public let isInto: Bool
-  /// Files are told apart by their whole paths; else only by their names.
+  /// Keys contain the whole path of a file; otherwise only its name.
   let usesPath: Bool
 
   /// Names of the schemes, for messages and help.
@@ -39,8 +39,8 @@ public struct Destination: Sendable, Hashable {
     usesPath = parsed.usesPath || parsed.definition.tellsPaths(settings)
   }
 
-  /// The key of a file: where it is put below the bucket or origin. `path` is relative to the source that was named;
-  /// `isSingleFile` says that this source was the file itself.
+  /// The key of a file below the bucket or origin. `path` is relative to the source argument; `isSingleFile` is true if
+  /// that argument was the file itself.
   public func key(forRelativePath path: NameBytes, isSingleFile: Bool) -> NameBytes {
     var key: [UInt8] = []
     path.bytes.withUnsafeBytes { appendKey(forRelativePath: $0, isSingleFile: isSingleFile, to: &key) }
@@ -62,18 +62,18 @@ public struct Destination: Sendable, Hashable {
     key.append(contentsOf: path)
   }
 
-  /// Files of different paths can have the same key: only their names tell them apart there.
+  /// Whether files with different paths can have the same key, because keys contain only their names.
   public var mayJoinPaths: Bool {
     if case .web(let web) = place, web.template != nil { !usesPath } else { false }
   }
 
-  /// What keeps files of different paths apart, where ``mayJoinPaths``; nil elsewhere.
+  /// How to give files with different paths different keys, if ``mayJoinPaths``; nil otherwise.
   public var wayToTellPaths: String? {
     guard mayJoinPaths, case .web(let web) = place else { return nil }
     return web.rules.wayToTellPaths
   }
 
-  /// What speaks to it.
+  /// Its protocol.
   public var definition: ProtocolDefinition {
     guard let definition = AllProtocols.definition(named: protocolName) else {
       preconditionFailure("\(protocolName) is not in the list of protocols")
@@ -100,7 +100,7 @@ public struct Destination: Sendable, Hashable {
   /// The server of a web destination.
   public func webOrigin() throws(TransferError) -> WebOrigin { try webPlace.origin }
 
-  /// The server of a destination that a profile speaks to.
+  /// The server of a destination with a profile.
   var endpoint: WebOrigin {
     get throws(TransferError) {
       guard case .endpoint(let origin) = place else { throw noPlace("server") }

@@ -1,49 +1,48 @@
 public import TransferModel
 
-/// What an answer changed in the facts of a file, for whoever keeps its rows: to be written in this order, together.
+/// The changes of a file's facts by an answer, to be written to its rows together, in this order.
 public struct FactsUpdate: Sendable {
   public var changes: [Change] = []
-  /// Bytes of the file that the server holds more than was known; negative for fewer.
+  /// Increase of the bytes that the server is known to have; negative for a decrease.
   public var gained: Int64 = 0
-  /// The server never had these bytes before. Sending again what it lost does not count as progress.
+  /// The server never had these bytes before. Sending lost bytes again does not count as progress.
   public var isNew = false
 
   public enum Change: Sendable {
-    /// The session has a name at the server now; `notes`, where the same answer says them, are all that is remembered
-    /// with it.
+    /// The session has an ID on the server now; `notes` from the same answer replace its notes.
     case openSession(OpenedSession, notes: [String: String]? = nil)
-    /// All that is remembered with the session now.
+    /// Replaces the notes of the session.
     case noteSession([String: String])
-    /// To be remembered with the chunk, which may be stored.
+    /// Notes of a chunk that may be stored.
     case doubtChunk([String: String])
-    /// To be remembered with the chunk, which is not stored.
+    /// Notes of a chunk that is not stored.
     case noteChunk([String: String])
     case storeChunk(PartReceipt)
-    /// The first bytes of a download came; `plan` where it was not cut before.
+    /// The first bytes of a download arrived; `plan` is its layout if it had none.
     case beginFile(FileBeginning, plan: ChunkLayout?)
     /// A page of a listing.
     case list(ListedPage)
     case advanceChunk(acked: Int64)
     case prepareChunk([String: String])
     case probeChunk(acked: Int64)
-    /// The server holds so many bytes of the file, and what is between and above follows from that.
+    /// The server has this many bytes of the file; the state of all chunks follows from it.
     case alignChunks(offset: Int64)
-    /// Chunks in doubt that a listing proved to be there; `backingOff` of them waited for another attempt.
+    /// Uncertain chunks that a listing proved to be stored; `backingOff` of them were in backoff.
     case adoptChunks([PartReceipt], backingOff: Int)
-    /// Chunks of which a listing shows that they are not there, whether or not they were taken for stored.
+    /// Chunks that a listing shows to be missing, whether or not they were recorded as stored.
     case disownChunks([Int])
-    /// The whole file is there although the answers to its bodies were lost.
+    /// The server has the whole file although answers to its bodies were lost.
     case confirmChunks(Confirmation, etag: String)
     case complete(FileProof)
     case wait(afterMs: Int64)
-    /// Retried or given up by the rules of the engine.
+    /// A failure; the engine decides whether to retry.
     case fail(Failure, Remedy)
   }
 }
 
 extension TransferFacts {
-  /// Changes the facts by what an answer to `step` means: the only place that has the rules for it. `abilities` are
-  /// those of the protocol for this file.
+  /// Updates the facts from the interpretation of an answer to `step`: the only implementation of these rules.
+  /// `abilities` are those of the protocol for this file.
   public mutating func apply(
     _ meaning: Interpretation, to step: StepRequest, _ abilities: ProtocolAbilities
   ) -> FactsUpdate {
@@ -73,7 +72,7 @@ extension TransferFacts {
     return [.openSession(opened, notes: notes)]
   }
 
-  /// The server named the session; it may say so more than once.
+  /// The server sent the ID of the session; it may do so more than once.
   public mutating func name(_ opened: OpenedSession) -> [FactsUpdate.Change] {
     guard session != nil, session?.remoteID == nil else { return [] }
     session?.remoteID = opened.remoteID
@@ -89,7 +88,7 @@ extension TransferFacts {
     return [.noteSession(merged)]
   }
 
-  /// A chunk may be there: the protocol asks before it is sent again.
+  /// A chunk may be stored: the protocol queries before sending it again.
   private mutating func askAgain() {
     lostAnswer = .part
     isProbed = false
@@ -131,7 +130,7 @@ extension TransferFacts {
     case .makeParent: parentsMade = (parentsMade ?? 0) + 1
     case .finish, .save:
       if lostAnswer == step.operation { lostAnswer = nil }
-      // What a `verify` did not find then may be there now.
+      // The object may exist now although an earlier `verify` did not find it.
       isAbsent = false
     case .probe, .chunk, .prepareChunk, .probeChunk, .discover, .verify: break
     }
@@ -146,7 +145,7 @@ extension TransferFacts {
     }
     if beginning.part != nil || beginning.reused != nil { storedChunks += 1 }
     if beginning.reused != nil { isReused = true }
-    // Of a file that came whole nothing has to be read from the ledger.
+    // For a completely received file nothing has to be read from the ledger.
     parts = isAllStored ? [beginning.part ?? beginning.reused].compactMap(\.self) : []
     update.gained = beginning.reused?.length ?? beginning.received
     update.isNew = !hasLosses
@@ -164,7 +163,7 @@ extension TransferFacts {
     if let proof { update.changes.append(.complete(proof)) }
   }
 
-  /// The server holds `acked` bytes from the start of the chunk.
+  /// The server has `acked` bytes from the start of the chunk.
   private func hold(
     _ acked: Int64, of step: StepRequest, _ change: FactsUpdate.Change, _ update: inout FactsUpdate
   ) {
@@ -173,7 +172,7 @@ extension TransferFacts {
     update.isNew = step.chunk?.losses == 0
   }
 
-  /// The server said how much of the file it holds, and that is the only truth.
+  /// Aligns all chunks with the server's offset, which is authoritative.
   private mutating func align(_ offset: Int64, _ update: inout FactsUpdate) {
     precondition((0...layout.size).contains(offset), "an offset of \(offset) in \(layout.size) bytes")
     probed(next: nil)
@@ -197,14 +196,14 @@ extension TransferFacts {
   ) {
     var remedy = remedy
     switch remedy {
-    // What was asked in vain may be answered now.
+    // Queries that were refused before may be answered now.
     case .repair, .refreshCredential: untold = []
     case .makeParents where parentsMade == nil: parentsMade = 0
-    // They are there, and it does not help.
+    // The collections exist, so creating them does not help.
     case .makeParents: remedy = .permanent
     case .probe:
-      // The file goes on when one of its chunks side by side lost its answer, unless each chunk is asked about by
-      // itself.
+      // The file continues if the answer to one of its parallel chunks was lost, unless each chunk is queried
+      // individually.
       if case .chunk = step, abilities.parallelChunks, !abilities.chunkOpening.probesUncertain {
         askAgain()
         isAbsent = false

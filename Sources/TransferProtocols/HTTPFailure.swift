@@ -47,8 +47,8 @@ enum StatusClass: Hashable {
 }
 
 extension Failure {
-  /// A failure in the words of an answer. `detail` comes from the server: it is cut, and made one line. What is left of
-  /// it is escaped where it is shown, as every text is.
+  /// A failure with text from an answer. `detail` comes from the server: it is truncated, and made one line. Like every
+  /// text it is escaped when it is displayed.
   init(answer reply: TransferReply, code: ErrorCode? = nil, detail: String = "", wallMs: Int64) {
     let shown = Self.line(of: detail)
     let text = "the server answered \(reply.status)" + (shown.isEmpty ? "" : " (\(shown))")
@@ -70,7 +70,7 @@ extension Failure {
 }
 
 extension Remedy {
-  /// What can be done when no answer came and repeating is harmless.
+  /// The action after a missing answer to a repeatable request.
   init(transport failure: Failure) {
     switch failure.code {
     case .netCert, .protoUnsupported, .engineBug, .authRefused, .http403, .httpRedirect: self = .permanent
@@ -84,7 +84,7 @@ extension TransferReply {
   /// A field by its lower-case name.
   func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
 
-  /// What the server calls this request, for its operator: empty when it says nothing, or more than 128 bytes.
+  /// The server's ID of this request, for its operator: empty if there is none, or if it has more than 128 bytes.
   public var serverRequestID: String {
     for name in Self.requestIDNames {
       if let value = field(name), (1...128).contains(value.utf8.count) { return value }
@@ -92,19 +92,19 @@ extension TransferReply {
     return ""
   }
 
-  /// Fields that hold the id of a request, as servers name it.
+  /// Header fields in which servers send request IDs.
   private static let requestIDNames = [
     "x-amz-request-id", "x-amzn-requestid", "x-openstack-request-id", "x-trans-id", "x-request-id",
   ]
 
-  /// Changes what is taken for the id of the request.
+  /// Replaces the request IDs in the header.
   public mutating func changeRequestIDs(_ change: (String) -> String) {
     for name in Self.requestIDNames {
       if let value = field(name), let name = HTTPField.Name(name) { fields[name] = change(value) }
     }
   }
 
-  /// The scheme, host and port that a redirect points to; empty when it stays on the same server or is unreadable.
+  /// The origin of a redirect's target; empty if it stays on the same server or is unreadable.
   var redirectOrigin: String {
     guard let location = field("location"), let colon = location.utf8.firstIndex(of: 0x3A) else { return "" }
     let isTLS = location[..<colon].lowercased() == "https"

@@ -1,41 +1,41 @@
 public import TransferModel
 
-/// What an answer means. ``TransferFacts/apply(_:to:_:)`` says how it changes what is known of a file; the engine
+/// The meaning of an answer. ``TransferFacts/apply(_:to:_:)`` determines how it changes the facts of a file; the engine
 /// closes the attempt, changes the rows in one transaction, and applies the interpretation to the facts.
 public struct Interpretation: Sendable {
-  /// What became of the request.
+  /// The outcome of the request.
   public var outcome: Outcome
-  /// What the answer taught about the destination: takes the place of what was known before.
+  /// New facts about the destination, which replace the previous ones.
   public var learned: LearnedFacts?
-  /// To be remembered with the live session, in the same transaction; an empty value forgets the name. Also beside a
-  /// failure, while there is a session.
+  /// Notes for the live session, stored in the same transaction; an empty value removes a name. Possible with any
+  /// outcome while there is a session.
   public var notes: [String: String] = [:]
-  /// The whole body of a chunk went out, and its answer is lost or says nothing: what is remembered with the chunk
-  /// shows in a listing whether it is there.
+  /// The body of a chunk was sent completely, and its answer is lost or inconclusive: these notes of the chunk are used
+  /// to recognise it in a listing.
   public var doubt: [String: String]?
-  /// The request opened a session, whatever became of its body.
+  /// The session that the request opened, independent of the outcome of its body.
   public var opened: OpenedSession?
-  /// The file is asked for elsewhere from now on: takes the place of what was known before.
+  /// The new route of the file, which replaces the previous one.
   public var route: Route?
-  /// Of a file with mirrors: the one that answered, 0 is the URL of the file.
+  /// For a file with mirrors, the place that answered; 0 is the URL of the file.
   public var mirror = 0
-  /// The bytes that came show that who sent them has others than the file.
+  /// The received bytes prove that their server has different content.
   public var provesWrong = false
-  /// To be remembered with the chunk while it is not stored: takes the place of what was. Beside a failure.
+  /// Notes of the chunk while it is not stored; they replace previous ones. With a failure.
   public var chunkNotes: [String: String]?
 
   public enum Outcome: Sendable {
-    /// `create`, `abort`, `makeParent`, `discover`, `finish` or `save` did its work (404 counts for `abort`).
+    /// `create`, `abort`, `makeParent`, `discover`, `finish` or `save` succeeded (404 counts for `abort`).
     case settled
-    /// A page of what the server stored. Chunks that are known as stored and missing in the complete list are pending
-    /// again. With `next == nil` the probe is complete.
+    /// A page of the stored chunks. Chunks that are recorded as stored but missing in the complete list become pending.
+    /// With `next == nil` the probe is complete.
     case partsListed([ListedPart], next: String?)
-    /// A page of sessions at the server that can only be lost creates of ours. Complete with `next == nil`.
+    /// A page of sessions on the server that can only be from our lost create requests. Complete with `next == nil`.
     case orphansListed([String], next: String?)
-    /// The chunk is stored. `proof` is present when that was the whole upload (protocols without a finish step).
+    /// The chunk is stored. `proof` is set if that completed the upload (protocols without a finish step).
     case stored(PartReceipt, proof: FileProof?)
-    /// Part of the chunk is stored: the server holds `acked` bytes from its start, more than before and not all. The
-    /// chunk is pending again, with no failure.
+    /// A part of the chunk is stored: the server has `acked` bytes from its start, more than before but not all. The
+    /// chunk is pending again, without a failure.
     case advanced(acked: Int64)
     /// `prepareChunk` got what the chunk needs; its body is next.
     case chunkPrepared([String: String])
@@ -45,18 +45,17 @@ public struct Interpretation: Sendable {
     /// `probe` or `create`: the server holds the first `offset` bytes of the file. Chunks below are stored, chunks
     /// above are not, whatever was known before; the one between has its part.
     case offset(Int64)
-    /// `create` of a download: which version of the file there is was said, and its first bytes came.
+    /// `create` of a download: the version of the file is known, and its first bytes arrived.
     case begun(FileBeginning)
-    /// `probe` of a folder: a page of what the server has below it.
+    /// `probe` of a folder: a page of its contents.
     case listed(ListedPage)
-    /// The finish step, or a `verify` after a lost answer, showed that the object is there.
+    /// The finish step, or a `verify` after a lost answer, showed that the object exists.
     case finished(FileProof)
-    /// `verify`: nothing of ours is there.
+    /// `verify`: our object does not exist.
     case absent
-    /// `verify` or `probe`: the server does not say (no permission, a method that it does not know), which is not
-    /// "absent".
+    /// `verify` or `probe`: inconclusive (no permission, an unsupported method), which is not "absent".
     case untold
-    /// The server is at it: the same step again after so many milliseconds, with no failure. The file leaves the engine
+    /// The server is still processing: repeat the step after `afterMs`, without a failure. The file is released
     /// meanwhile.
     case notYet(afterMs: Int64)
     case failed(Failure, Remedy)
@@ -65,15 +64,15 @@ public struct Interpretation: Sendable {
   public init(_ outcome: Outcome) { self.outcome = outcome }
 }
 
-/// What the answer to the first request for a file brought.
+/// The content of the answer to the first request of a download.
 public struct FileBeginning: Sendable, Hashable {
-  /// How the file is cut, unless it was before.
+  /// The layout of the file, if it had none.
   public var layout: ChunkLayout
-  /// Bytes from the start of the file that are stored, of the first chunk.
+  /// Stored bytes of the first chunk, from the start of the file.
   public var received: Int64
-  /// Of the first chunk, when all of it is stored.
+  /// The receipt of the first chunk, if all of it is stored.
   public var part: PartReceipt?
-  /// Of the only chunk, when a local file had all of it.
+  /// The receipt of the only chunk, if another local file had all of it.
   public var reused: PartReceipt?
 
   public init(layout: ChunkLayout, received: Int64, part: PartReceipt? = nil) {
@@ -81,7 +80,7 @@ public struct FileBeginning: Sendable, Hashable {
   }
 }
 
-/// A session as the server named it.
+/// A session with the server's ID.
 public struct OpenedSession: Sendable, Hashable {
   public var remoteID: String
   /// Milliseconds since 1970 UTC; nil when the server named no end.
@@ -110,10 +109,10 @@ extension Interpretation {
   public static func notYet(afterMs: Int64) -> Self { Self(.notYet(afterMs: afterMs)) }
   public static func failed(_ failure: Failure, _ remedy: Remedy) -> Self { Self(.failed(failure, remedy)) }
 
-  /// The same, and the destination is as `learned` says.
+  /// A copy with these facts about the destination.
   public func with(learned: LearnedFacts) -> Self { changed { $0.learned = learned } }
 
-  /// The same with more to be remembered; of a name that is there already the new value counts.
+  /// A copy with additional notes; new values replace existing ones.
   public func with(notes: [String: String]) -> Self { changed { $0.notes.merge(notes) { _, new in new } } }
 
   public func with(doubt: [String: String]) -> Self { changed { $0.doubt = doubt } }
@@ -122,7 +121,7 @@ extension Interpretation {
 
   public func with(route: Route) -> Self { changed { $0.route = route } }
 
-  /// The same, and something else became of the request.
+  /// A copy with another outcome.
   public func with(_ outcome: Outcome) -> Self { changed { $0.outcome = outcome } }
 
   private func changed(_ change: (inout Self) -> Void) -> Self {
@@ -136,9 +135,9 @@ public struct ListedPart: Sendable, Hashable {
   public var seq: Int
   public var length: Int64
   public var etag: String
-  /// The chunk was in doubt (``Interpretation/doubt``), and the listing proves that it is there.
+  /// The receipt of an uncertain chunk (``Interpretation/doubt``) that the listing proves to be stored.
   public var receipt: PartReceipt?
-  /// The checksum of it that the listing shows, when it is one that we compute.
+  /// Its checksum in the listing, if we can compute the algorithm.
   public var checksum: Digest?
 
   public init(seq: Int, length: Int64, etag: String, receipt: PartReceipt? = nil) {
@@ -149,29 +148,28 @@ public struct ListedPart: Sendable, Hashable {
   }
 }
 
-/// What can be done about a failure.
+/// The reaction to a failure.
 public enum Remedy: Sendable, Hashable {
-  /// The same step again after backoff. The engine sets `lostAnswer` when the request may have arrived.
+  /// Repeat the step after backoff. The engine sets `lostAnswer` if the request may have arrived.
   case retry(isThrottled: Bool)
-  /// The same step again at once, because the facts changed (region, clock, checksum support); at most 3 times in a
-  /// row.
+  /// Repeat the step at once, because the facts changed (region, clock, checksum support); at most 3 times in a row.
   case repair
-  /// The same step again at once, where ``TransferFacts/route`` leads now; the protocol says how often.
+  /// Repeat the step at once, following the new ``TransferFacts/route``; the protocol limits how often.
   case elsewhere
   /// Missing parent: the next step will make it (WebDAV).
   case makeParents
-  /// Credentials expired: read them again, once, then the same step.
+  /// Credentials expired: reload them, once, then repeat the step.
   case refreshCredential
-  /// The destination refuses, and the file may not be at fault: it leaves the engine with no failure. Only the engine
-  /// says so, which knows what became of other files.
+  /// The destination refuses, and the file may not be at fault: it is released without a failure. Set only by the
+  /// engine, which knows the results of other files.
   case hold
-  /// The server forgot the session: session row → `gone`, chunks → pending, start with a new one (verify first when a
-  /// finish may have been done).
+  /// The server no longer knows the session: session row → `gone`, chunks → pending, start with a new one (verify first
+  /// if a finish may have been done).
   case sessionGone
-  /// Ask the server first, then go on; counts as an attempt.
+  /// Query the server first, then continue; counts as an attempt.
   case probe
-  /// For this file, final.
+  /// The file fails.
   case permanent
-  /// The answer was lost, repeating may double, and nobody can be asked: file → `unknown`.
+  /// The answer was lost, repeating may store the content twice, and the result cannot be queried: file → `unknown`.
   case unknown
 }

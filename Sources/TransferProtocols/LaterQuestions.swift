@@ -1,37 +1,37 @@
 public import TransferModel
 
-/// A file that is done, as its destination is asked about it again.
+/// A done file, as input of a later query.
 public struct StoredObject: Sendable {
-  /// Of a file whose chunks are all stored; the session is the one that was completed with it.
+  /// Facts with all chunks stored; the session is the one that was completed with the file.
   public var facts: TransferFacts
-  /// With which it was done.
+  /// The proof with which it became done.
   public var proof: FileProof
 
   public init(_ facts: TransferFacts, _ proof: FileProof) { (self.facts, self.proof) = (facts, proof) }
 }
 
-/// What the answer to such a question says.
+/// The interpreted answer to such a query.
 public struct ObjectAnswer: Sendable {
   public var outcome: Outcome
-  /// What it taught about the destination: takes the place of what was known before.
+  /// New facts about the destination, which replace the previous ones.
   public var learned: LearnedFacts?
 
   public enum Outcome: Sendable, Hashable {
     case finding(RemoteFinding)
-    /// What had to go ahead of the question is done.
+    /// A preparatory request succeeded.
     case settled
-    /// Nothing is known: "cannot tell" is not "absent".
+    /// Inconclusive: "cannot tell" is not "absent".
     case untold(String)
-    /// No usable answer; one whose remedy is final tells nothing either.
+    /// No usable answer; with a final remedy it is inconclusive.
     case failed(Failure, Remedy)
   }
 
   public init(_ outcome: Outcome) { self.outcome = outcome }
 }
 
-/// The destination can be asked about a file long after it is done. A question changes nothing there.
+/// A protocol whose destination can be queried about a file long after it is done. A query changes nothing there.
 public protocol LaterQuestions: Sendable {
-  /// The request that asks next; nil where nobody can be asked about this file.
+  /// The next query; nil if the file cannot be queried.
   func question(about object: StoredObject) -> StepRequest?
 
   func request(_ question: StepRequest, about object: StoredObject, _ context: RequestContext) throws(Failure)
@@ -54,7 +54,7 @@ extension ObjectAnswer {
     return Self(.finding(RemoteFinding(.lost, proof, detail: "the server answered \(reply.status)")))
   }
 
-  /// What `meaning` says of a question where the protocol's own rules for it have said nothing.
+  /// The default meaning of an answer to a query, if the protocol has no rule of its own.
   init(_ meaning: Interpretation) {
     if case .failed(let failure, let remedy) = meaning.outcome {
       self.init(Outcome.failed(failure, remedy))
@@ -64,14 +64,14 @@ extension ObjectAnswer {
     learned = meaning.learned
   }
 
-  /// The server answers, and does not let itself be asked.
+  /// The server answers, but refuses the query.
   static func refused(_ reply: TransferReply) -> Self { untold("the server does not say: it answered \(reply.status)") }
 }
 
 extension StoredObject {
-  /// Compares what an answer tells of the object with what was confirmed. Another size or digest is another object. An
-  /// ETag that is the same shows that nobody replaced it; one that is not, shows nothing of the content: copying in
-  /// place, restoring and touching make new ones.
+  /// Compares the object in an answer with the confirmed one. A different size or digest means another object. An equal
+  /// ETag shows that the object was not replaced; a different one proves nothing about the content, because copying in
+  /// place, restoring and touching create new ones.
   func compared(_ reply: TransferReply, size: Int64?, digests: [Digest], etag: String, versionID: String = "")
     -> ObjectAnswer
   {
@@ -107,7 +107,7 @@ extension StoredObject {
     return ObjectAnswer(.finding(RemoteFinding(.found, found, size: size)))
   }
 
-  /// Without quotes, which some servers leave out in some answers; nil for a weak one or none.
+  /// Without quotes, which some servers omit in some answers; nil for a weak one or none.
   private static func strongTag(_ etag: String) -> String? {
     guard !etag.isEmpty, !etag.hasPrefix("W/") else { return nil }
     return etag.hasPrefix("\"") && etag.hasSuffix("\"") && etag.utf8.count > 1

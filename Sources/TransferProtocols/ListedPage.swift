@@ -1,11 +1,11 @@
 public import TransferModel
 
-/// A page of what a server has below a folder.
+/// A page of the contents of a remote folder.
 public struct ListedPage: Sendable, Hashable {
   public var objects: [ListedObject]
   /// Nothing follows it.
   public var isLast: Bool
-  /// Named by this page and those before, and such of them as stand for no file: markers of folders.
+  /// Entries of this page and those before it, and folder markers among them.
   public var found: Int
   public var skipped: Int
 
@@ -14,22 +14,22 @@ public struct ListedPage: Sendable, Hashable {
   }
 }
 
-/// What a listing names: a file, or a folder that is to be listed too (``NameBytes/isFolder``).
+/// An entry of a listing: a file, or a folder to be listed too (``NameBytes/isFolder``).
 public struct ListedObject: Sendable, Hashable {
-  /// What is to be done with it; found out by whoever knows what is here.
+  /// The verdict of the engine, which knows the local files.
   public enum Verdict: Sendable, Hashable {
     case wanted
-    /// It was fetched, and stands here.
+    /// It was fetched before, and exists locally.
     case unchanged
     case refused(Failure)
   }
 
   public var key: NameBytes
-  /// Relative to the folder that is listed; whatever the server sent.
+  /// Relative to the listed folder; unchecked text from the server.
   public var path: NameBytes
-  /// Bytes; nil where it is not told.
+  /// Bytes; nil if unknown.
   public var size: Int64?
-  /// As told, with its quotes; empty for none.
+  /// As received, with quotes; empty for none.
   public var etag: String
   public var verdict = Verdict.wanted
 

@@ -1,26 +1,26 @@
 import TransferModel
 
-/// How far a listing is, in the notes of its session.
+/// The progress of a listing, in the notes of its session.
 ///
-/// A server whose markers lead in a circle would be asked for ever. Of all pages only one is remembered, that whose
-/// number was the last power of two: a circle comes back to it after at most three times as many pages as lead into the
-/// circle and around it (R. P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980).
+/// A server with circular continuation markers would be queried for ever. Only one page is remembered, the one whose
+/// number was the last power of two: a cycle returns to it after at most three times as many pages as lead into the
+/// cycle and around it (R. P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980).
 struct ListingProgress {
   private enum Key {
     static let next = "next", found = "found", skipped = "skipped", pages = "pages", empty = "empty"
     static let earlierNext = "earlier_next", earlierKey = "earlier_key"
   }
-  /// A server may leave out what was deleted, or what it may not show, so that pages name nothing.
+  /// A server may omit deleted or inaccessible entries, so that pages can be empty.
   private static let mostEmpty = 1_000
 
-  /// Where the next page begins, in the words of the protocol; nil before the first and behind the last.
+  /// The protocol's marker of the next page; nil before the first and after the last.
   var next: String?
   var found = 0
   var skipped = 0
   private var pages = 0
-  /// Pages in a row, up to the last one, that named nothing.
+  /// Consecutive empty pages up to the last one.
   private var empty = 0
-  /// Of the page that is remembered: where the one behind it begins, and its last key, percent-encoded.
+  /// The remembered page: the marker of its successor, and its last key, percent-encoded.
   private var earlier: (next: String, key: String)
 
   init(_ session: SessionFacts?) {
@@ -38,8 +38,8 @@ struct ListingProgress {
     ]
   }
 
-  /// The page that brought `objects` and left `skipped` out; `next` is where the one after it begins, and `last` the
-  /// last key that it named. A failure when the list does not get on.
+  /// Handles a page with `objects` and `skipped` folder markers; `next` is the marker of its successor, and `last` its
+  /// last key. A failure if the listing does not advance.
   mutating func page(
     _ objects: [ListedObject], skipped: Int, next: String?, last: NameBytes? = nil
   ) -> Interpretation {
@@ -52,7 +52,7 @@ struct ListingProgress {
     ).with(notes: notes)
   }
 
-  /// Why it would never end; nil when nothing shows that.
+  /// Why the listing would never end; nil if there is no sign of that.
   private mutating func loop(_ next: String, _ last: NameBytes?) -> String? {
     pages += 1
     empty = last == nil ? empty + 1 : 0

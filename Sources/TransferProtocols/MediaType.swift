@@ -1,9 +1,9 @@
-/// The media type of a file, by the end of its name. A short list of the registered ones: servers that care look into
-/// the bytes.
+/// The media type of a file, by its extension. A short list of registered types: servers that need the type inspect the
+/// content.
 enum MediaType {
   static let unknown = "application/octet-stream"
 
-  /// ``unknown`` for a name without a known extension; letters count in either case.
+  /// ``unknown`` for a name without a known extension; not case-sensitive.
   static func of(_ name: [UInt8]) -> String {
     let ext = FileName(name).ext.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
     return types[String(decoding: ext, as: UTF8.self)] ?? unknown

@@ -1,12 +1,12 @@
 import TransferModel
 
-/// Which media type a body is given.
+/// The media type of bodies.
 enum MediaTypeChoice: Sendable, Hashable {
   /// By the extension of the name.
   case byName
   case fixed(String)
 
-  /// - Throws: `.usage` for what is no media type.
+  /// - Throws: `.usage` for an invalid media type.
   init(parsing text: String) throws(TransferError) {
     guard text != "auto" else {
       self = .byName

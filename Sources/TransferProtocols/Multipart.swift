@@ -7,9 +7,9 @@ public import TransferModel
 /// `%0A`, all other bytes as they are. `filename*` is not used: RFC 7578 section 4.2 forbids it.
 public struct Multipart: Sendable, Hashable {
   public let boundary: String
-  /// What stands before the bytes of the file; the whole body when there is none.
+  /// The bytes before the file; the whole body if there is none.
   public private(set) var prefix: [UInt8] = []
-  /// What stands behind the bytes of the file, the closing boundary included.
+  /// The bytes after the file, including the closing boundary.
   public var suffix: [UInt8] { hasFile ? behind + closing : closing }
   public private(set) var hasFile = false
 
@@ -27,7 +27,7 @@ public struct Multipart: Sendable, Hashable {
     self.boundary = boundary
   }
 
-  /// For the file with this identifier: the same for each attempt, and nothing that the contents of a file could know.
+  /// The boundary for the file with this identifier: the same for each attempt, and not predictable from the content.
   /// 192 bits of SHA-256 do not occur in a file by chance.
   public init(uid: UID) {
     let hash = RunningDigest.of(Array("multipart \(uid)".utf8), .sha256).bytes
@@ -41,7 +41,7 @@ public struct Multipart: Sendable, Hashable {
     append(opening(name) + Self.line("") + value + Self.line(""))
   }
 
-  /// Adds the file; at most once. Fields that are added later stand behind it.
+  /// Adds the file; at most once. Fields that are added later follow it.
   public mutating func addFile(name: [UInt8], filename: [UInt8], type: [UInt8]) {
     precondition(!hasFile, "a second file")
     var head = opening(name, filename: filename)

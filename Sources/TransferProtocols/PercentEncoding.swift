@@ -1,7 +1,7 @@
 /// Percent-encoding of bytes in URLs (RFC 3986), in the one form that SigV4 accepts: everything but the unreserved
 /// characters is encoded, with upper-case digits.
 enum PercentEncoding {
-  /// For a path: slashes stay.
+  /// Encodes a path: slashes are kept.
   static func path(_ bytes: some Sequence<UInt8>) -> String { encode(bytes) { isUnreserved($0) || $0 == 0x2F } }
 
   /// For one name or value of a query, or one component of a path.
@@ -9,7 +9,7 @@ enum PercentEncoding {
 
   static func component(_ text: String) -> String { component(text.utf8) }
 
-  /// The bytes behind an encoded text; nil when a `%` is not followed by two digits.
+  /// The decoded bytes; nil if a `%` is not followed by two digits.
   static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
     var out: [UInt8] = []
     var iterator = text.makeIterator()

@@ -1,13 +1,13 @@
 public import TransferModel
 
-/// A protocol and its optional abilities, found once; for what it is not able to do, what holds for such protocols.
+/// A protocol with its optional abilities, looked up once, and the defaults for those it does not have.
 public struct ProtocolInUse: Sendable {
   public let base: any TransferProtocol
   private let varying: (any VaryingAbilities)?
   private let latePlanning: (any LatePlanning)?
   private let interim: (any InterimAnswers)?
   private let partialBodies: (any PartialBodies)?
-  /// nil where a file has one place.
+  /// nil if files have only one place.
   public let places: (any SeveralPlaces)?
   private let shortChunks: (any ShortChunks)?
   /// nil for an upload.
@@ -17,7 +17,7 @@ public struct ProtocolInUse: Sendable {
   private let listing: (any ListingProof)?
   private let aborts: (any AbortTargets)?
   private let estimate: (any RequestEstimate)?
-  /// nil where nobody can be asked about what is done.
+  /// nil if done files cannot be queried.
   public let laterQuestions: (any LaterQuestions)?
   public let findsOrphans: Bool
   public let plansLate: Bool
@@ -43,7 +43,7 @@ public struct ProtocolInUse: Sendable {
   }
 }
 
-/// What every protocol says.
+/// Methods of every protocol.
 extension ProtocolInUse {
   public var name: String { base.name }
   public var abilities: ProtocolAbilities { base.abilities }
@@ -67,13 +67,13 @@ extension ProtocolInUse {
     weighed(base.interpret(reply, to: step, facts, context), to: step, facts, context)
   }
 
-  /// What was known without the protocol, for a file that has several places.
+  /// The adjusted meaning of an answer that was interpreted without the protocol.
   public func weighed(
     _ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation { places?.weighed(meaning, to: step, facts, context) ?? meaning }
 }
 
-/// What some are able to do.
+/// Optional abilities.
 extension ProtocolInUse {
   public func abilities(_ facts: TransferFacts) -> ProtocolAbilities { varying?.abilities(facts) ?? base.abilities }
 
@@ -109,12 +109,12 @@ extension ProtocolInUse {
     listing?.receipt(of: chunk, in: listed)
   }
 
-  /// The session itself, where nothing else is said.
+  /// The session itself by default.
   public func abortTargets(_ facts: TransferFacts) -> [String] {
     aborts?.abortTargets(facts) ?? facts.session?.remoteID.map { [$0] } ?? []
   }
 
-  /// One for each chunk, where nothing else is said.
+  /// One for each chunk by default.
   public func plannedRequests(size: Int64) throws(TransferError) -> Int {
     guard let estimate else { return try base.layout(size: size).count }
     return try estimate.plannedRequests(size: size)

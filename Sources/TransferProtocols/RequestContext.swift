@@ -1,24 +1,24 @@
 public import TransferModel
 
-/// What a request may be built from besides the facts.
+/// The input of a request besides the facts.
 public struct RequestContext: Sendable {
   /// Milliseconds since 1970 UTC, by our clock.
   public var wallMs: Int64
   public var credential: Credential?
   public var learned: LearnedFacts
-  /// Attempts of this step before this one that moved nothing.
+  /// Consecutive earlier attempts of this step without progress.
   public var failures: Int
-  /// What ``WholeFileDigests/fileDigests(for:_:)`` asked for.
+  /// The digests requested by ``WholeFileDigests/fileDigests(for:_:)``.
   public var fileDigests: [DigestAlgorithm: Digest]
-  /// ``learned`` as it was when the request was made whose answer is interpreted; nil where nobody noted it.
+  /// ``learned`` at the time of the request whose answer is interpreted; nil if not recorded.
   public var learnedWhenSent: LearnedFacts?
-  /// ``TransferFacts/route`` as it was then; nil where nobody noted it.
+  /// ``TransferFacts/route`` at that time; nil if not recorded.
   public var routeWhenSent: Route?
-  /// A regular file stands where ``TransferFacts/past`` wrote one: whether it is still the same nobody has looked at.
+  /// A regular file exists at the path that ``TransferFacts/past`` wrote; whether it is unchanged was not checked.
   public var holdsPast = false
-  /// Of the bytes that the answer to a `create` brought; nil when none came, or not all that its header announced.
+  /// The digest of the bytes in the answer to a `create`; nil if there were none, or not all that its header announced.
   public var receivedDigest: Digest?
-  /// Those of ``BodiesInAnswers/pieces(in:bytes:size:_:)`` that are not what they are to be.
+  /// The wrong pieces among ``BodiesInAnswers/pieces(in:bytes:size:_:)``.
   public var wrongPieces: [Int] = []
 
   public init(
@@ -53,32 +53,32 @@ public enum Credential: Sendable, Hashable, CustomStringConvertible, CustomDebug
   public var debugDescription: String { description }
 }
 
-/// What answers taught about a destination; kept by the engine for all files of a batch while it runs.
+/// Facts about a destination learned from answers; kept by the engine for all files of a batch during a run.
 public struct LearnedFacts: Sendable, Hashable {
   /// The bucket's real region.
   public var region: String?
   /// Server clock minus ours, in milliseconds.
   public var clockSkewMs: Int64 = 0
-  /// For requests that send a whole object.
+  /// Checksum support for requests with a whole object.
   public var checksums: ChecksumSupport = .untried
-  /// For parts of an upload session: there are servers that confirm the one and not the other.
+  /// Checksum support for parts of an upload session: some servers confirm only one of the two.
   public var partChecksums: ChecksumSupport = .untried
-  /// S3: the size of the whole is not understood in the request that completes an upload.
+  /// S3: the server does not accept the object size in the request that completes an upload.
   public var refusesObjectSize = false
-  /// It answered 417: requests go there without `Expect`.
+  /// It answered 417: requests are sent without `Expect`.
   public var refusesExpect = false
-  /// Ranges of its files cannot be had, or not relied on: each is asked for whole.
+  /// Range requests are unsupported or unreliable: files are requested completely.
   public var refusesRanges = false
-  /// It answered 304 in a way that says nothing: files are asked for without a condition.
+  /// It answered 304 in an inconclusive way: files are requested without a condition.
   public var misusesConditions = false
-  /// Origins of mirrors that sent other bytes than those of their file: not asked any more.
+  /// Origins of mirrors that sent wrong bytes: no longer used.
   public var mistrusted: Set<String> = []
-  /// Origins of mirrors that could not be reached, or broke off: asked last.
+  /// Origins of mirrors that were unreachable or interrupted bodies: used last.
   public var failing: Set<String> = []
-  /// What a ``StepRequest/discover`` learned, in the protocol's own words; nil until one was answered.
+  /// The protocol's values from a ``StepRequest/discover``; nil until one was answered.
   public var discovered: [String: String]?
 
-  /// How the names of secrets begin in ``discovered``.
+  /// The prefix of names of secrets in ``discovered``.
   public static let secretPrefix = "secret."
 
   /// The secrets in ``discovered``, by name. Never stored or shown.
@@ -89,11 +89,11 @@ public struct LearnedFacts: Sendable, Hashable {
   }
 
   public enum ChecksumSupport: String, Sendable, Codable {
-    /// Not known yet: send ours and compute what both outcomes need.
+    /// Unknown: send our checksum and compute what both outcomes need.
     case untried
     /// The server answers with our checksum: it checked it.
     case confirmed
-    /// Accepted without a word: nothing was checked.
+    /// Accepted silently: nothing was checked.
     case ignored
     /// Refused: send none.
     case refused

@@ -7,7 +7,7 @@ public struct RequestText: Sendable, Hashable {
   public var url: String
   /// Names and values.
   public var fields: [Field]
-  /// A small body; what stands around a body from a file.
+  /// A small body, or the frame around a body from a file.
   public var body: [UInt8]?
   public var prefix: [UInt8]
   public var suffix: [UInt8]

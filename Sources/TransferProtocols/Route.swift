@@ -1,34 +1,32 @@
-/// Where a file is asked for while it is claimed: a URL that a command gave for it, and the place that redirects led
-/// to. Never stored or shown, for both may be signed; the URL of the file stays what it was, and the way begins there
-/// when the file is claimed the next time.
+/// The URL from which a file is requested while it is claimed: one supplied by a command, and the target of redirects.
+/// Never stored or shown, because both may be signed; the file keeps its own URL, and the next claim begins with that.
 public struct Route: Sendable, Hashable {
-  /// Where the way begins, absolute; nil for the URL of the file.
+  /// The absolute URL to begin with; nil for the file's own URL.
   public private(set) var start: String?
-  /// Where redirects led from there, absolute; nil for no redirect.
+  /// The absolute target of redirects; nil for no redirect.
   public private(set) var url: String?
-  /// Places that were left since content came.
+  /// URLs followed since content last arrived.
   private(set) var left: [String] = []
-  /// How often since then a place was given up because it refused.
+  /// How often since then a target was given up because it refused.
   private(set) var returns = 0
-  /// The newest places that it led to; each works as a secret.
+  /// The latest targets; each works as a secret.
   private(set) var places: [String] = []
 
-  /// Answers that come late may quote so many.
+  /// The number of targets that late answers may quote.
   private static let mostPlaces = 64
 
   public init() {}
 
-  /// What is asked; nil for the URL of the file.
+  /// The URL to request; nil for the file's own URL.
   public var place: String? { url ?? start }
 
-  /// There is no URL to begin at, or it says that its time is over. What redirects led to is asked as long as it
-  /// answers.
+  /// There is no start URL, or it has expired. A redirect target is used as long as it answers.
   public func needsStart(wallMs: Int64) -> Bool {
     guard url == nil, let start else { return url == nil }
     return SignedURL.isExpired(start, wallMs: wallMs)
   }
 
-  /// The way begins at another URL than that of the file.
+  /// Begins at a URL other than the file's own.
   public mutating func begin(at place: String) {
     guard place != start else { return }
     (start, url, left) = (place, nil, [])
@@ -45,19 +43,19 @@ public struct Route: Sendable, Hashable {
     places = (places.filter { $0 != place } + [place]).suffix(Self.mostPlaces)
   }
 
-  /// With the places of another, which it does not know: answers that came side by side each led to one.
+  /// Adds the targets of another route: parallel answers may each have led to one.
   func remembering(_ other: Route) -> Route {
     var route = self
     route.places = (other.places.filter { !places.contains($0) } + places).suffix(Self.mostPlaces)
     return route
   }
 
-  /// To the URL of the file, because the place refused.
+  /// Returns to the file's own URL, because the target refused.
   mutating func goBack() {
     (start, url, left) = (nil, nil, [])
     returns += 1
   }
 
-  /// Content came: what follows is another way.
+  /// Content arrived: resets the redirect history.
   mutating func arrived() { (left, returns) = ([], 0) }
 }

@@ -1,7 +1,7 @@
 import CDigest
 public import TransferModel
 
-/// A digest of bytes that come piece by piece. A value: a copy goes on by itself. One thread at a time.
+/// An incremental digest. A value: a copy continues independently. One thread at a time.
 ///
 /// The CRCs cost about a tenth of a second per GiB and may run where bytes are read; MD5 and the SHAs cost more than
 /// sending does.
@@ -39,12 +39,12 @@ public struct RunningDigest: Sendable {
     case .crc32c(let crc): state = .crc32c(cdigest_crc32c(crc, bytes.baseAddress, bytes.count))
     case .crc64nvme(let crc): state = .crc64nvme(cdigest_crc64nvme(crc, bytes.baseAddress, bytes.count))
     case .quickxor(var register):
-      // The enum lets go of its copy first, as below.
+      // Releases the enum's copy first, as below.
       state = .crc32c(0)
       register.update(bytes)
       state = .quickxor(register)
     case .hash(var context):
-      // The enum lets go of its reference first: otherwise every update would copy the context.
+      // Releases the enum's reference first: otherwise every update would copy the context.
       state = .crc32c(0)
       if !isKnownUniquelyReferenced(&context) { context = context.copy() }
       context.update(bytes)

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// The URL that a server gave an upload in `Location`.
+/// Parses the URL of an upload from `Location`.
 enum SessionURL {
   private static let longest = 4096
 
@@ -34,15 +34,14 @@ extension TransferReply {
     return Int64(text)
   }
 
-  /// A page for people: what proxies and login walls answer instead of a server.
+  /// A web page: the answer of a proxy or login wall instead of the server.
   var isWebPage: Bool {
     field("content-type").map { $0.lowercased().hasPrefix("text/html") } ?? false
   }
 }
 
 extension Interpretation {
-  /// What an error answer means where a protocol's own rules have said nothing, to a request that may be repeated.
-  /// See ``StatusClass``.
+  /// The default meaning of an error answer to a repeatable request. See ``StatusClass``.
   static func refused(_ reply: TransferReply, detail: String = "", _ context: RequestContext) -> Interpretation {
     let detail = reply.status == 511 ? "the network asks for a login" : detail
     let failure = Failure(answer: reply, detail: detail, wallMs: context.wallMs)
@@ -55,7 +54,7 @@ extension Interpretation {
     }
   }
 
-  /// Success in a shape that means nothing. A page for people comes from something in between, and comes again: final.
+  /// A malformed success. A web page comes from an intermediary, and would come again: final.
   static func badReply(
     _ reply: TransferReply, _ what: String, _ remedy: Remedy, _ context: RequestContext
   ) -> Interpretation {

@@ -8,7 +8,7 @@ package enum ShellWords {
     var isEscaped = false
     for character in text {
       if isEscaped {
-        // Between double quotes a backslash is one, unless it hides a quote or another backslash.
+        // In double quotes a backslash is literal, unless it escapes a quote or another backslash.
         let isPlain = quote == "\"" && character != "\"" && character != "\\"
         word = (word ?? "") + (isPlain ? "\\" : "") + String(character)
         isEscaped = false

@@ -1,13 +1,13 @@
 public import TransferModel
 
-/// A URL that a command gave for a file.
+/// A URL supplied by a command for a file.
 public enum SignedURL {
-  /// A request that begins so shortly before the end may come too late, in milliseconds.
+  /// A request that begins this shortly before the expiry may be too late, in milliseconds.
   private static let margin: Int64 = 5_000
   private static let longest = 8_192
 
   /// - Parameter own: of the file itself.
-  /// - Throws: `auth.needs_url` for what cannot be asked; never quotes the text.
+  /// - Throws: `auth.needs_url` for an unusable URL; never quotes the text.
   public static func check(_ text: String, for own: WebOrigin) throws(Failure) {
     guard text.utf8.count <= longest, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x23 }),
       let origin = WebOrigin(url: text)
@@ -17,13 +17,14 @@ public enum SignedURL {
     }
   }
 
-  /// It says itself that it is of no use any more, or soon.
+  /// Whether its own expiry time has passed or is near.
   public static func isExpired(_ url: String, wallMs: Int64) -> Bool {
     expiry(of: url).map { $0 - margin <= wallMs } ?? false
   }
 
-  /// Milliseconds since 1970 UTC; nil where the URL does not say. AWS and Google with signature version 4 have a date
-  /// and a number of seconds, CloudFront and AWS version 2 have `Expires` in seconds since 1970, Azure has `se`.
+  /// The expiry in milliseconds since 1970 UTC; nil if the URL contains none. AWS and Google with signature version 4
+  /// have a date and a number of seconds, CloudFront and AWS version 2 have `Expires` in seconds since 1970, Azure has
+  /// `se`.
   static func expiry(of url: String) -> Int64? {
     let query = url.drop { $0 != "?" }.dropFirst().split(separator: "&")
     for vendor in ["x-amz", "x-goog"] {

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// What a listing of the server changes in the facts.
+/// Changes of the facts by a listing.
 extension TransferFacts {
   /// A page of a probe was answered.
   mutating func probed(next: String?) {
@@ -10,8 +10,8 @@ extension TransferFacts {
     if lostAnswer != .finish { lostAnswer = nil }
   }
 
-  /// Compares a page of the server's list with what is known. Chunks that should be in this page and are not, or differ
-  /// in length, are pending again: the server's word is the only truth.
+  /// Compares a page of the server's list with the facts. Chunks that are missing in this page, or differ in length,
+  /// become pending: the server's list is authoritative.
   mutating func compare(_ page: [ListedPart], next: String?, _ update: inout FactsUpdate) {
     let first = listedThrough
     let last = next == nil ? layout.count - 1 : (page.map(\.seq).max() ?? first - 1)
@@ -26,7 +26,7 @@ extension TransferFacts {
     if !lost.isEmpty { update.changes.append(.disownChunks(lost)) }
   }
 
-  /// Chunks in doubt that the server's list proves to be there.
+  /// Uncertain chunks that the server's list proves to be stored.
   private mutating func adopt(_ receipts: [PartReceipt], _ update: inout FactsUpdate) {
     guard !receipts.isEmpty else { return }
     let seqs = Set(receipts.map(\.seq))
@@ -38,7 +38,7 @@ extension TransferFacts {
     update.changes.append(.adoptChunks(receipts, backingOff: backingOff))
   }
 
-  /// So many of the chunks that a listing lacks had been taken for stored.
+  /// `count` of the chunks missing in a listing had been recorded as stored.
   public mutating func disowned(_ count: Int) {
     guard count > 0 else { return }
     hasLosses = true
@@ -47,7 +47,7 @@ extension TransferFacts {
     parts = []
   }
 
-  /// The file is taken up, for the first time or again: what was known of the server is old.
+  /// The file was claimed, for the first time or again: knowledge about the server is out of date.
   public mutating func claimed(lostAnswer: AttemptOperation?) {
     self.lostAnswer = lostAnswer
     isResumed = session?.remoteID != nil
@@ -55,16 +55,16 @@ extension TransferFacts {
     untold = []
   }
 
-  /// A server that forgot the session with every chunk stored may have completed it just now, by a request whose answer
-  /// was lost: the object is looked for again before anything is sent again. Not when it was made, and is not what we
-  /// sent.
+  /// A server that no longer knows the session after every chunk was stored may have just completed it, by a request
+  /// whose answer was lost: the object is queried again before anything is sent. Not if the object exists and differs
+  /// from what was sent.
   public func mayBeCompleting(after failure: Failure, failures: Int) -> Bool {
     isAllStored && failures < Remedy.completionPatience && failure.code != .integrityMismatch
   }
 }
 
 extension Remedy {
-  /// How often a session that vanished with every chunk stored is taken for one that is being completed: `.sessionGone`
-  /// then asks for the end again, and nothing is forgotten.
+  /// How often a missing session with every chunk stored is assumed to be being completed: `.sessionGone` then repeats
+  /// the final query, and nothing is discarded.
   public static let completionPatience = 2
 }

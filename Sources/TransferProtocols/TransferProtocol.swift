@@ -1,14 +1,13 @@
 public import TransferModel
 
-/// How files are moved to a kind of server, or from it: pure. A protocol is asked for the next step of a file, builds
-/// the requests, and says what an answer means. It never sleeps, retries, logs, stores or opens anything; all state is
-/// in the facts that it is given.
+/// A transfer protocol for uploads or downloads: pure. It determines the next step of a file, builds requests, and
+/// interprets answers. It never sleeps, retries, logs, stores or opens anything; all state is in the facts passed to
+/// it.
 ///
-/// The engine's side of the contract: it opens an attempt row before it sends a request; it hands every reply to
-/// ``interpret(_:to:_:)`` exactly once; it applies the meaning to the facts, asks for the next
-/// step, and commits the meaning and the beginning of that step together; nothing is sent before that commit is
-/// durable. What only some protocols are able to do are small protocols of their own: ``LatePlanning``,
-/// ``OrphanListing`` …
+/// The engine's side of the contract: it opens an attempt row before it sends a request; it passes every reply to
+/// ``interpret(_:to:_:)`` exactly once; it applies the meaning to the facts, gets the next step, and commits the
+/// meaning and the beginning of that step together; nothing is sent before that commit is durable. Abilities of only
+/// some protocols are Swift protocols of their own: ``LatePlanning``, ``OrphanListing`` …
 public protocol TransferProtocol: Sendable {
   /// `s3`, `put`, … : stored with each batch.
   var name: String { get }
@@ -18,13 +17,13 @@ public protocol TransferProtocol: Sendable {
   /// pass; the chunk that is given to ``interpret(_:to:_:_:)`` carries it.
   var sentDigest: DigestAlgorithm { get }
 
-  /// Says how a file of `size` bytes is cut. Throws `.usage` when the limits of the protocol cannot hold it.
+  /// The layout of a file of `size` bytes. Throws `.usage` if it exceeds the limits of the protocol.
   func layout(size: Int64) throws(TransferError) -> ChunkLayout
 
-  /// Says that `key` can be expressed at the server; nil when it can, else why not.
+  /// Why the server cannot store `key`; nil if it can.
   func refusal(ofKey key: NameBytes) -> Failure?
 
-  /// What people see as the place of `key` at the destination; without secrets.
+  /// The location of `key` at the destination for display; without secrets.
   func location(ofKey key: NameBytes) -> String
 
   func nextStep(_ facts: TransferFacts) -> TransferStep
@@ -33,29 +32,29 @@ public protocol TransferProtocol: Sendable {
   func request(_ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext) throws(Failure)
     -> TransferRequest
 
-  /// Says what an answer means.
+  /// Interprets an answer.
   func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation
 }
 
-/// What a protocol can do; printed for people and used by the engine instead of asking for names.
+/// The abilities of a protocol; printed for people and used by the engine instead of protocol names.
 public struct ProtocolAbilities: Sendable, Hashable {
-  /// Several chunks of one file at a time; without it they are sent in order, each after the answer to the one before.
+  /// Several concurrent chunks of one file; otherwise they are sent in order, each after the answer to the one before.
   public var parallelChunks: Bool
-  /// How many of them at most; nil for no limit of the protocol's own.
+  /// The maximum number of concurrent chunks; nil for no limit of the protocol.
   public var mostParallel: Int?
-  /// The server keeps what it acknowledged, and can be asked.
+  /// The server keeps acknowledged data, and can be queried.
   public var resumable: Bool
-  /// Requests whose repetition may do harm: one that lost its answer makes the file `unknown`.
+  /// Operations that must not be repeated: after a lost answer the file becomes `unknown`.
   public var unrepeatable: Set<AttemptOperation>
-  /// What goes ahead of the body of a chunk.
+  /// Requests before the body of a chunk.
   public var chunkOpening: ChunkOpening
   /// ``TransferFacts/parts`` are wanted as soon as every chunk is stored, also without a step that uses them.
   public var needsParts: Bool
-  /// What a session made at the server is of no use once the file was seen there, and is ended then.
+  /// Uploads of a session are useless once the file was seen, and are aborted then.
   public var leavesUploads: Bool
-  /// What `verify` finds can be no other version of the file than the one that was sent.
+  /// `verify` cannot mistake another version of the file for the one that was sent.
   public var verifiesContent: Bool
 
   public init(

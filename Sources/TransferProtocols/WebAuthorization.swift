@@ -1,8 +1,8 @@
 import TransferModel
 
 extension Credential? {
-  /// What the `Authorization` field of a web request carries; nil for none. Nothing in a credential can end the field
-  /// or begin another one.
+  /// The value of the `Authorization` field; nil for none. A credential can neither end the field nor begin another
+  /// one.
   var authorization: String? {
     get throws(Failure) {
       switch self {

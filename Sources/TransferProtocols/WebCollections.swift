@@ -1,7 +1,7 @@
 import HTTPTypes
 import TransferModel
 
-// Collections of WebDAV, which have to be there before an object in them (RFC 4918 section 9.3).
+// WebDAV collections, which must exist before an object in them (RFC 4918 section 9.3).
 
 extension WebRules {
   static let dav = WebRules(
@@ -35,8 +35,8 @@ extension TransferFacts {
 }
 
 extension Interpretation {
-  /// What the answer to MKCOL means. 405 says that the collection is there. 403 and redirects may mean the same, or
-  /// not: the PUT that follows tells.
+  /// Interprets the answer to MKCOL. 405 means that the collection exists. 403 and redirects may mean the same, or not:
+  /// the following PUT will show it.
   static func collection(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
     switch reply.status {

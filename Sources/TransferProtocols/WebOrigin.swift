@@ -26,7 +26,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
       || host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
   }
 
-  /// Reads `host`, `host:port` or `[v6]:port`. Says what is wrong, never quoting the text: it may hold a password.
+  /// Reads `host`, `host:port` or `[v6]:port`. The error never quotes the text, which may contain a password.
   init(isTLS: Bool, authority: some StringProtocol) throws(OriginFault) {
     guard !authority.utf8.contains(0x40) else { throw OriginFault.userInfo }
     var host = authority[...]
@@ -74,7 +74,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Why a host cannot be read.
+/// Why a host is invalid.
 enum OriginFault: Error {
   case userInfo, host, port
 

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// A web destination: the origin and what is sent to it.
+/// A web destination: its origin, path and query.
 public struct WebPlace: Sendable, Hashable {
   let rules: WebRules
   public let origin: WebOrigin
@@ -15,7 +15,7 @@ public struct WebPlace: Sendable, Hashable {
     self.template = template
   }
 
-  /// What people see as the place of `key`; of the destination itself when it is empty.
+  /// The location of `key` for display; of the destination itself if it is empty.
   func location(_ key: NameBytes) -> String {
     let url = url(key)
     return rules.isEndpoint && !key.isEmpty ? url + "#" + PercentEncoding.path(key.bytes) : url
@@ -37,7 +37,7 @@ public struct WebPlace: Sendable, Hashable {
   }
 }
 
-/// Path and query of a URL with places for the name of a file.
+/// Path and query of a URL with fields for the name of a file.
 public struct URLTemplate: Sendable, Hashable {
   enum Piece: Sendable, Hashable {
     case text(String)

@@ -1,7 +1,7 @@
 import HTTPTypes
 import TransferModel
 
-/// A question about an object whose URL is that of its key: HEAD (RFC 9110 section 9.3.2).
+/// A query about an object at the URL of its key: HEAD (RFC 9110 section 9.3.2).
 struct WebQuestion {
   let url: String
   /// The file itself is a page for people.
@@ -14,13 +14,13 @@ struct WebQuestion {
     return TransferRequest(method: .head, url: url, fields: fields)
   }
 
-  /// 404 and 410 say that there is nothing. A page where none was stored is the word of something in between.
+  /// 404 and 410 mean that the object does not exist. An unexpected web page comes from an intermediary.
   func answer(_ reply: TransferReply, _ object: StoredObject, _ context: RequestContext) -> ObjectAnswer {
     if let failure = reply.transportFailure { return .lost(failure) }
     switch reply.status {
     case 200 where reply.isWebPage && !isPage: return .untold("the server answers with a web page")
     case 200, 204:
-      // Of a coding it would be the length of what is sent.
+      // With a content coding it would be the encoded length.
       let isPlain = reply.field("content-encoding") == nil
       return object.compared(
         reply, size: isPlain ? reply.number("content-length") : nil,

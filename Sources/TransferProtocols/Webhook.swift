@@ -1,7 +1,7 @@
 import TransferModel
 
-/// What receivers of callbacks are told beside the document. Source: Standard Webhooks 1.0.0, "Webhook metadata" and
-/// "Signature scheme".
+/// Header fields of callbacks besides the document. Source: Standard Webhooks 1.0.0, "Webhook metadata" and "Signature
+/// scheme".
 package enum Webhook {
   /// `v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64.
   /// - Parameter secret: `whsec_` and the key in base64, or the key itself.
@@ -27,13 +27,13 @@ package enum Webhook {
     return (try? WebOrigin(isTLS: isTLS, authority: authority)) != nil
   }
 
-  /// What people see of a URL, whose path may be a secret: where it leads.
+  /// The displayed part of a URL, whose path may be a secret: its origin.
   package static func origin(of url: String) -> String {
     guard let mark = url.firstRange(of: "://") else { return "" }
     return String(url[..<mark.upperBound] + url[mark.upperBound...].prefix { $0 != "/" && $0 != "?" })
   }
 
-  /// Where a dead man's switch hears of an event. Source: healthchecks.io, "Pinging API".
+  /// The URL that notifies a dead man's switch of an event. Source: healthchecks.io, "Pinging API".
   package static func ping(_ url: String, _ event: CallbackEvent) -> String {
     let suffix =
       switch event {

@@ -1,4 +1,4 @@
-/// Why XML from a server is not read.
+/// Why XML from a server is refused.
 enum XMLFault: Error, Hashable {
   case tooLarge, tooDeep, tooMany, doctype, syntax, unfinished
 }

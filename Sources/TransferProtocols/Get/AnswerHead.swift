@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import TransferModel
 
-/// What the header of an answer that brings content says of the whole file.
+/// The properties of the whole file in the header of an answer with content.
 public struct AnswerHead: Sendable, Hashable {
   /// Bytes; nil where it does not say.
   public var size: Int64?

@@ -184,7 +184,7 @@ extension ResumableProtocol {
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return .failed(failure(reply, context), .permanent) }
-    // 201 with a page is what servers say that store plain files; 200 comes from something in between.
+    // Servers of plain files (Apache) answer 201 with a page; 200 with a page comes from an intermediary.
     if isPage(reply, facts) {
       let isMade = facts.session?.remoteID != nil
       return .badReply(reply, "", settings.isPost && !isMade ? .unknown : .permanent, context)
