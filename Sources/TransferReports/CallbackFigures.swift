@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// What a receiver of callbacks is told: the state of a file, or what a run of a job did.
+/// The document for receivers of callbacks: the state of a file, or the result of a job run.
 public struct CallbackDocument: Sendable {
   public let event: CallbackEvent
-  /// The same in each delivery of it.
+  /// The same in each delivery of the callback.
   public let id: String
   public let file: FileRow?
   public let job: CallbackJob?
@@ -33,13 +33,13 @@ public struct CallbackDocument: Sendable {
   }
 }
 
-/// A run of a job, as its receivers hear of it.
+/// A job run, as reported to receivers.
 public struct CallbackJob: Sendable {
   public var name: String
-  /// The name of the exit code, and what was said; nil at the beginning.
+  /// The name of the exit code, and the message; nil at the start.
   public var result: String?
   public var message: String?
-  /// The line that the system's log gets.
+  /// The line for the system log.
   public var summary: String?
   /// The lines that standard error gets; nil when all is well.
   public var report: String?
@@ -51,7 +51,7 @@ public struct CallbackJob: Sendable {
 
 /// The columns of `callbacks list`.
 public enum CallbackFigures {
-  /// - Parameter target: what people see of the target of a callback.
+  /// - Parameter target: the displayed form of the target of a callback.
   public static func columns(_ target: @escaping @Sendable (CallbackSetting) -> String) -> [Column<CallbackRow>] {
     [
       .integer("id", "Id") { $0.id },

@@ -4,12 +4,12 @@ public import TransferModel
 /// Unknown figures are ``none`` (`null`), never 0.
 public enum Cell: Sendable, Hashable {
   case none
-  /// Ours or a server's; escaped when it is shown to people.
+  /// Our own text or a server's; escaped when it is displayed.
   case text(String)
   /// A path or key.
   case name(NameBytes)
   case integer(Int64)
-  /// Not a number and the infinities are unknown figures, `null`.
+  /// NaN and infinities are unknown figures, `null`.
   case real(Double)
   /// A part of a whole, 0 to 1: per cent for people, the number itself for programs.
   case share(Double)

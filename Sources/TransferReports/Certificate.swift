@@ -1,11 +1,11 @@
 public import TransferModel
 
-/// The text of a certificate: in-toto Statement v1, whose subjects are the files with a known SHA-256. It is written
-/// piece by piece, because it is as long as there are files: ``opening``, the subjects, ``middle``, the others,
+/// The text of a certificate: in-toto Statement v1, whose subjects are the files with a known SHA-256. It is written in
+/// pieces, because its length grows with the number of files: ``opening``, the subjects, ``middle``, the others,
 /// ``ending``, with commas between entries.
 public struct Certificate: Sendable {
   public static let payloadType = "application/vnd.in-toto+json"
-  /// A name: nothing is found there. docs/receipts.md has what it means.
+  /// An identifier, not an address. Its meaning is in docs/receipts.md.
   static let predicateType = "https://transfers.invalid/delivery/v1"
 
   private let proof: LossProof
@@ -27,7 +27,7 @@ public struct Certificate: Sendable {
     Array("],".utf8) + JSONWriter.bytes(.object(predicate)).dropFirst() + Array("}".utf8)
   }
 
-  /// A done file by its first receipt, with what the newest says that was found since.
+  /// A done file with its first receipt and, if there is one, the finding of its newest.
   public func entry(_ receipt: ProvenReceipt, newest: ProvenReceipt?) -> (bytes: [UInt8], isSubject: Bool) {
     let facts = Self.facts(receipt) + (newest.map { [Member("last_check", .object(Self.check($0)))] } ?? [])
     guard let sha256 = receipt.stored.sha256 else {

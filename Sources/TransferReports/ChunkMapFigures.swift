@@ -35,7 +35,7 @@ public enum ChunkMapFigures {
     }
   }
 
-  /// What a character of a map stands for.
+  /// The meaning of a character of a map.
   static func words(of mark: Character) -> String { marks.first { $0.mark == mark }?.words ?? "" }
 
   /// One character a chunk.

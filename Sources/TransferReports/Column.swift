@@ -4,7 +4,7 @@ public import TransferModel
 public struct Column<Row>: Sendable {
   public let heading: FigureHeading
   public let cell: @Sendable (Row) -> Cell
-  /// How a person reads it where the cell alone does not say it; nil leaves it out.
+  /// The text for people if the cell alone is not clear; nil omits it.
   let phrase: (@Sendable (Row) -> String?)?
   let tone: (@Sendable (Row) -> Tone?)?
 
@@ -22,7 +22,7 @@ public struct Column<Row>: Sendable {
     (cell, self.phrase, self.tone) = (column.cell, phrase, tone)
   }
 
-  /// The same, told to people in these words, which are escaped already; nothing where they are nil.
+  /// A copy with this text for people, which is escaped already; nil omits the figure.
   public func saying(_ phrase: @escaping @Sendable (Row) -> String?) -> Column {
     Column(self, phrase: phrase, tone: tone)
   }
@@ -44,7 +44,7 @@ public struct Column<Row>: Sendable {
     return outer
   }
 
-  /// The same, as one whose words are few and tell rows apart.
+  /// A copy marked as a label: it has few values, which distinguish rows.
   public func label() -> Column {
     let heading = FigureHeading(heading.key, heading.title, heading.kind, isLabel: true)
     return Column(self, heading, phrase: phrase, tone: tone)
@@ -52,23 +52,23 @@ public struct Column<Row>: Sendable {
 }
 
 extension Array {
-  /// Columns of a table as figures of one row, each with its key for a title: all are told to people.
+  /// Columns of a table as figures of one row, each titled with its key, so that all are displayed.
   public func labelled<Row>() -> [Column<Row>] where Element == Column<Row> { map { $0.titled($0.key) } }
 }
 
 /// Colour repeats what the words say; it is never the only carrier.
 public enum Tone: Sendable, Hashable { case good, bad, caution }
 
-/// What stands over a column, or before a single figure.
+/// The heading of a column or of a single figure.
 public struct FigureHeading: Sendable, Hashable {
   /// The key in JSON and the heading in CSV: snake case, with the unit (`_ms`, `_bps`) where the name does not say it;
   /// sizes are bytes. Never renamed within a schema number.
   public let key: String
-  /// For people; nil for figures that only programs get, so that tables fit a screen. A figure with an empty one is
-  /// told in a sentence of its own.
+  /// For people; nil for figures that only programs get, so that tables fit on a screen. A figure with an empty title
+  /// is shown in a sentence of its own.
   public let title: String?
   public let kind: FigureKind
-  /// Its words are few and tell the rows of a table apart: they are labels of metrics, and values to filter by.
+  /// It has few values, which distinguish the rows of a table: labels of metrics, and values to filter by.
   public let isLabel: Bool
 
   public init(_ key: String, _ title: String? = nil, _ kind: FigureKind, isLabel: Bool = false) {

@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// One side of `report compare`: a batch or a window of time, and what it came to.
+/// One side of `report compare`: a batch or a time window, with its figures.
 public struct ComparedSide: Sendable {
   /// As it was typed.
   public let words: String
@@ -30,7 +30,7 @@ public struct ComparedFigure: Sendable {
   public let before: Cell
   public let after: Cell
 
-  /// Those of summaries that say how it went.
+  /// The figures of summaries that describe the result.
   public static func all(_ before: SummaryFigures, _ after: SummaryFigures) -> [ComparedFigure] {
     figures.map { name, title, cell in
       ComparedFigure(name: name, title: title, before: cell(before), after: cell(after))
@@ -49,7 +49,7 @@ public struct ComparedFigure: Sendable {
     }
   }
 
-  /// The change in percent of the figure before, to three decimals; of zero nobody can say.
+  /// The change in percent of the first figure, to three decimals; unknown if that is zero.
   public var percent: Double? {
     guard let a = Self.number(before), let b = Self.number(after), a != 0 else { return nil }
     return ((b - a) / a * 100_000).rounded() / 1000
@@ -109,7 +109,7 @@ public struct ComparedFigure: Sendable {
 }
 
 extension SummaryFigures {
-  /// What repeated attempts waited before.
+  /// Total wait before repeated attempts.
   var backoffMs: Int64 { costs.reduce(0) { $0 +| ($1.cause == .backoff ? $1.ms : 0) } }
 }
 

@@ -1,7 +1,7 @@
 public import TransferModel
 
-/// What Datasette shows of a ledger, as its metadata in YAML: titles, the meaning and unit of each column, facets, and
-/// queries that answer what auditors ask. Source: docs.datasette.io, "Metadata" and "Canned queries", version 0.65.
+/// Metadata with which Datasette shows a ledger, in YAML: titles, meaning and unit of each column, facets, and typical
+/// queries of auditors. Source: docs.datasette.io, "Metadata" and "Canned queries", version 0.65.
 public struct DatasetteMetadata: Sendable {
   private let database: String
   private let views: [ViewColumnRow]

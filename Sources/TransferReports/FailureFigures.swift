@@ -15,10 +15,10 @@ public enum FailureFigures {
     .text("hint") { $0.hint.isEmpty ? nil : $0.hint },
   ]
 
-  /// Of files alone: what `status` and `show` tell without a look at attempts.
+  /// Figures of files only, for `status` and `show`, which do not read attempts.
   public static let ofFiles = columns.filter { $0.key != "attempts" }
 
-  /// What a person needs at the end of a run.
+  /// The columns printed at the end of a run.
   public static let inShort: [Column<FailureRow>] = [
     .integer("files", "Files") { $0.files },
     .text("error_code", "Error") { $0.code },
@@ -29,7 +29,7 @@ public enum FailureFigures {
 
 /// The columns of `report failures --by`.
 public enum FailureGroupFigures {
-  /// Those of `kinds` are told to people; programs get all, unknown where they were not asked for.
+  /// Columns of `kinds` are displayed; programs get all, unknown if not requested.
   public static func columns(_ kinds: Set<FailureGroup.Kind>) -> [Column<FailureGroup>] {
     func title(_ kind: FailureGroup.Kind, _ title: String) -> String? { kinds.contains(kind) ? title : nil }
     return [
@@ -46,13 +46,13 @@ public enum FailureGroupFigures {
   }
 }
 
-/// One value of a facet, how much has it, and the words that select it.
+/// One value of a facet, its count, and the options that select it.
 public struct FacetRow: Sendable, Hashable {
   public var facet: String
   public var value: String?
   public var files: Int64?
   public var attempts: Int64?
-  /// nil where there is nothing to select by.
+  /// nil if it cannot be selected.
   public var filter: String?
 
   public init(facet: String, value: String?, files: Int64?, attempts: Int64?, filter: String?) {

@@ -1,5 +1,4 @@
-/// What kind of figure stands under a key: the type and unit that every rendering and the JSON Schemas tell of it.
-/// Any figure may be unknown.
+/// The kind of a figure: its type and unit in every rendering and in the JSON Schemas. Any figure may be unknown.
 public enum FigureKind: Sendable, Hashable {
   case text
   /// A path or key: bytes.

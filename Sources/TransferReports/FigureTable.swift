@@ -1,4 +1,4 @@
-/// Rows of figures under headings: what a list or report is before it is rendered.
+/// Rows of figures with headings: a list or report before rendering.
 public struct FigureTable: Sendable {
   public let headings: [FigureHeading]
   public let rows: [[Cell]]
@@ -13,7 +13,7 @@ public struct FigureTable: Sendable {
     (self.headings, self.rows) = (headings, rows)
   }
 
-  /// Only these columns, in this order, all of them shown to people too; nil when one is not there.
+  /// Only these columns, in this order, all displayed; nil if one does not exist.
   public func choosing(_ keys: [String]) -> FigureTable? {
     let indices = keys.compactMap { key in headings.firstIndex { $0.key == key } }
     guard indices.count == keys.count else { return nil }

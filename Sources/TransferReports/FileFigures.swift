@@ -30,7 +30,7 @@ public enum FileFigures {
     .name("key") { $0.key },
   ]
 
-  /// What requests got acknowledged.
+  /// Bytes acknowledged for requests.
   private static func moved(_ row: FileRow) -> Int64 { max(0, row.bytesAcked -| row.bytesReused) }
 
   /// First to last attempt; nil while it runs. Never negative, even when the wall clock was set back.

@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// What attempts did, under the same names in every report that tells it by batch, host or period.
+/// Figures of attempts, with the same names in every report by batch, host or period.
 enum FlowFigures {
   static func columns<Row>(_ flow: @escaping @Sendable (Row) -> AttemptFlow) -> [Column<Row>] {
     [
@@ -30,7 +30,7 @@ enum FlowFigures {
   }
 }
 
-/// The columns of `report batches`: those of `list batches`, and how fast it went.
+/// The columns of `report batches`: those of `list batches`, with throughput and latency.
 public enum BatchHistoryFigures {
   public static let columns: [Column<BatchHistory>] =
     listed + flow + FlowFigures.latency("part", "p95") { $0.flow.latency }

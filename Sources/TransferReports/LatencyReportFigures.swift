@@ -12,7 +12,7 @@ public struct LatencyRow: Sendable, Hashable {
     figures = LatencyFigures(histogram.counts)
   }
 
-  /// By group, then measure; what was never measured is left out.
+  /// By group, then measure; measures without values are omitted.
   public static func all(_ found: LatencyHistograms) -> [LatencyRow] {
     found.sorted { $0.key < $1.key }.flatMap { group, measures in
       LatencyMeasure.allCases.compactMap { measure in
@@ -22,7 +22,7 @@ public struct LatencyRow: Sendable, Hashable {
   }
 }
 
-/// One class of `report latency`: what took longer than the class before, and no longer than this one.
+/// One class of `report latency`: times above the previous class, up to this one.
 public struct LatencyClass: Sendable, Hashable {
   public let upToMs: Int64
   public var counts: [LatencyMeasure: Int64] = [:]
@@ -52,11 +52,11 @@ public struct LatencyClass: Sendable, Hashable {
   }
 }
 
-/// What a latency has to be, and how many were so.
+/// A latency objective, and how many values met it.
 public struct LatencyObjective: Sendable, Hashable {
   public let measure: LatencyMeasure
   public let limitMs: Int64
-  /// Exactly the limit is met, too.
+  /// Whether a value equal to the limit meets it.
   public let isInclusive: Bool
 
   public init(_ measure: LatencyMeasure, _ limitMs: Int64, isInclusive: Bool) {
@@ -68,7 +68,7 @@ public struct LatencyObjective: Sendable, Hashable {
   }
 }
 
-/// One row of what objectives came to: a group of one objective.
+/// The result of one objective in one group.
 public struct ObjectiveRow: Sendable, Hashable {
   public let objective: LatencyObjective
   public let group: String
@@ -76,7 +76,7 @@ public struct ObjectiveRow: Sendable, Hashable {
   public let met: Int64
   public var missed: Int64 { n - met }
 
-  /// Each objective with each group in which its measure was taken; one without any has a row with nothing in it.
+  /// Each objective with each group that has values of its measure; an objective without any has an empty row.
   public static func all(_ objectives: [LatencyObjective], _ rows: [LatencyRow]) -> [ObjectiveRow] {
     objectives.flatMap { objective in
       let measured = rows.filter { $0.measure == objective.measure }.map { row in

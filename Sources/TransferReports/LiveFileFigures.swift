@@ -1,13 +1,12 @@
 public import TransferModel
 
-/// A file that is in work, and what is out of it.
+/// An active file, with its bytes in flight.
 public struct LiveFile: Sendable, Hashable {
   public var file: FileRow
-  /// Bytes of running bodies that no server has acknowledged; they may still lie in the buffers of this machine. For
-  /// display.
+  /// Unacknowledged bytes of running bodies; they may still be in the buffers of this machine. For display.
   public let bytesInFlight: Int64
 
-  /// What is in flight is never more than what is left.
+  /// Bytes in flight are limited to the remaining bytes.
   public init(_ file: FileRow, bytesInFlight: Int64 = 0) {
     self.file = file
     let left = file.size.map { max(0, $0 -| max(0, file.bytesAcked)) } ?? .max
@@ -18,7 +17,7 @@ public struct LiveFile: Sendable, Hashable {
   public var bytesMoved: Int64 { max(0, file.bytesAcked) +| bytesInFlight }
 }
 
-/// The columns of a list of files that are in work: those of files, with what is in flight.
+/// The columns of a list of active files: those of files, with bytes in flight.
 public enum LiveFileFigures {
   public static let columns: [Column<LiveFile>] = FileFigures.columns.flatMap { column -> [Column<LiveFile>] in
     let column: Column<LiveFile> = column.of(\.file)

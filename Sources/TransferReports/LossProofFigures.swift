@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// What a no-loss proof found, and what the destinations said when they were asked.
+/// The result of a no-loss proof, and of the queries to destinations.
 public struct LossProofFigures: Sendable {
   public let proof: LossProof
-  /// nil when they were not asked.
+  /// nil if they were not queried.
   public let remote: RemoteProof?
 
   public init(_ proof: LossProof, remote: RemoteProof? = nil) { (self.proof, self.remote) = (proof, remote) }
@@ -55,7 +55,7 @@ public struct LossProofFigures: Sendable {
     FigureObject(remoteColumns.map { ($0.heading.key, $0.cell(remote)) })
   }
 
-  /// Also that every destination which was asked knows of its files.
+  /// Whether the proof holds, including the queries to destinations.
   public var holds: Bool { proof.holds && (remote?.isProven ?? true) }
 
   private func count(_ state: FileState) -> Int { proof.files[state] ?? 0 }

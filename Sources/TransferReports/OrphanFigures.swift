@@ -1,6 +1,6 @@
 import TransferModel
 
-/// The columns of `gc`. The server's name of a session is left out: with it anybody could write to the upload.
+/// The columns of `gc`. The server's URL of a session is omitted, because anybody could write to the upload with it.
 public enum OrphanFigures {
   public static let columns: [Column<OrphanRow>] = [
     .text("session", "Session") { $0.id.description },

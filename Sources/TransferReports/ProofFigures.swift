@@ -1,6 +1,6 @@
 import TransferModel
 
-/// What proves a file, as `show` tells it.
+/// The proof of a file, for `show`.
 public enum ProofFigures {
   public static let columns: [Column<ReceiptRow>] = [
     .bytes("size", "size") { $0.size },
@@ -17,6 +17,6 @@ public enum ProofFigures {
     .text("note", "note") { $0.note },
   ]
 
-  /// What the server did not say is unknown.
+  /// Empty text from the server is unknown.
   private static func known(_ text: String) -> String? { text.isEmpty ? nil : text }
 }

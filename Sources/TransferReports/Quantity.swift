@@ -45,8 +45,8 @@ public enum Quantity {
     return "\(minutes / 60):\(two(minutes % 60)):\(two(seconds % 60))"
   }
 
-  /// `12.0 MiB transferred and not acked`; with bounds where requests were cut off and nobody knows how much they
-  /// transferred. nil for nothing.
+  /// `12.0 MiB transferred and not acked`; with bounds if requests crashed and their bytes are not known. nil for
+  /// nothing.
   public static func unacked(_ least: Int64, atMost most: Int64) -> String? {
     guard most > 0 else { return nil }
     if least >= most { return "\(bytes(least)) transferred and not acked" }

@@ -1,13 +1,13 @@
 public import TransferModel
 
-/// The receipts of files, alone and with their proofs.
+/// The receipts of files, with and without proofs.
 public enum ReceiptFigures {
   public static let columns: [Column<StoredReceipt>] = facts + names
 
-  /// With what makes them checkable.
+  /// With the data needed to verify them.
   public static let proven: [Column<ProvenReceipt>] =
     facts.map { $0.of(\.stored) } + [.integer("leaf", "Leaf") { $0.index }] + names.map { $0.of(\.stored) } + [
-      // Base64 of the bytes that the leaf is the hash of.
+      // Base64 of the bytes hashed by the leaf.
       .text("leaf_bytes") { base64($0.leaf) },
       .text("proof") { $0.proof },
     ]

@@ -30,7 +30,7 @@ public enum RunHistoryFigures {
     .bytes("bytes_transferred", "Transferred") { $0.bytesTransferred },
   ]
 
-  /// By how runs ended, the most first. Of what failed the reason is left out.
+  /// Counts by kind of end, most frequent first. Reasons of failures are omitted.
   private static func endings(_ runs: RunFigures) -> [(key: String, value: Int)] {
     var counts: [String: Int] = [:]
     for row in runs.rows {

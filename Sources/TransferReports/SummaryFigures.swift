@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// `report summary`: how did it go? Figures only; nothing is counted twice and nothing is rounded here.
+/// `report summary`. Figures only; nothing is counted twice and nothing is rounded here.
 public struct SummaryFigures: Sendable {
   public let batches: Int
   public let totals: FileTotals
@@ -22,7 +22,7 @@ public struct SummaryFigures: Sendable {
   }
 
   public static let sections: [SectionForm<SummaryFigures>] = most + overview + details
-  /// The same in the order of a page, where a sentence that says it all stands above.
+  /// The sections in the order of a page, below a summarizing sentence.
   public static let ofPage: [SectionForm<SummaryFigures>] = [.words { $0.headline }] + overview + most + details
 
   private static let most: [SectionForm<SummaryFigures>] = [
@@ -71,7 +71,7 @@ public struct SummaryFigures: Sendable {
       },
     ] + RemovalFigures.columns { $0.removals }
 
-  /// Below twenty a percentile says nothing that the maximum does not.
+  /// For fewer than twenty values a percentile says no more than the maximum.
   private static let latency: [Column<LatencyFigures>] = [
     .integer("n", "part time") { $0.n }.saying { part in
       guard part.n > 0 else { return nil }

@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// What moved in one stretch of time.
+/// The throughput of one interval.
 public struct ThroughputRow: Sendable, Hashable {
   /// Milliseconds since 1970 UTC.
   public var fromMs: Int64
@@ -24,21 +24,21 @@ public struct ThroughputRow: Sendable, Hashable {
   }
 }
 
-/// Attempts spread over stretches of equal length. The bytes of an attempt are spread evenly over the time that it
-/// took: all of them at its end would draw peaks that never were. The shares of one attempt add up to exactly its
-/// bytes.
+/// Attempts distributed over intervals of equal length. The bytes of an attempt are distributed evenly over its
+/// duration: counting all of them at its end would show peaks that never existed. The shares of one attempt add up to
+/// exactly its bytes.
 public struct ThroughputSeries: Sendable {
   public static let steps: [(name: String, ms: Int64)] = [
     ("1m", 60_000), ("5m", 300_000), ("1h", 3_600_000), ("1d", 86_400_000),
   ]
-  /// More stretches are refused, because they could not be read.
+  /// More intervals are refused, because they could not be read.
   public static let limit = 100_000
 
   public private(set) var rows: [ThroughputRow] = []
   private let fromMs, toMs, stepMs, baseMs: Int64
 
-  /// The window is half-open. Stretches begin at multiples of their length since 1970 UTC, so days are days of UTC. nil
-  /// when the window holds more than ``limit`` of them.
+  /// The window is half-open. Intervals begin at multiples of their length since 1970 UTC, so days are days of UTC. nil
+  /// if the window has more than ``limit`` of them.
   public init?(fromMs: Int64, toMs: Int64, stepMs: Int64) {
     let toMs = max(toMs, fromMs +| 1)
     let first = fromMs.floored(by: stepMs)
@@ -53,7 +53,7 @@ public struct ThroughputSeries: Sendable {
     }
   }
 
-  /// The shortest step that gives at most 120 stretches.
+  /// The shortest step with at most 120 intervals.
   public static func automaticStepMs(_ spanMs: Int64) -> Int64 {
     steps.first { spanMs / $0.ms < 120 }?.ms ?? 86_400_000
   }
@@ -84,7 +84,7 @@ public struct ThroughputSeries: Sendable {
 
   private func index(_ ms: Int64) -> Int? { ms >= fromMs && ms < toMs ? Int((ms -| baseMs) / stepMs) : nil }
 
-  /// What of `bytes` falls between two moments; a difference of two floors, so that neighbours add up.
+  /// The share of `bytes` between two times; a difference of two floors, so that neighbours add up.
   private static func share(_ bytes: Int64, _ from: Int64, _ to: Int64, of length: Int64) -> Int64 {
     part(bytes, to, length) -| part(bytes, from, length)
   }

@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// One thing that cost time, and what would change it.
+/// One cost in time, with advice on how to reduce it.
 public struct CostRow: Sendable, Hashable {
   public enum Cause: String, Sendable, CaseIterable {
     /// No engine ran, or the machine slept, while files waited for one; a person had paused some.
@@ -8,12 +8,12 @@ public struct CostRow: Sendable, Hashable {
     /// Waiting after failures, for answers, for connections; bodies that do not count.
     case backoff, server, connect, resent
 
-    /// Moments count once; else the time of each request and wait, also of those that went on at a time.
+    /// Each moment counts once; otherwise the times of all requests and waits are added, also concurrent ones.
     public var isWall: Bool { self == .down || self == .paused }
   }
 
   public let cause: Cause
-  /// nil for what happened here.
+  /// nil for costs on this machine.
   public var host: String?
   public var errorCode: String?
   public var ms: Int64
@@ -25,7 +25,7 @@ public struct CostRow: Sendable, Hashable {
 
   public init(_ cause: Cause, host: String? = nil, ms: Int64) { (self.cause, self.host, self.ms) = (cause, host, ms) }
 
-  /// Everything that cost time, the most first; but what a person wanted, a pause, comes last, however long it was.
+  /// All costs, largest first; but a pause, which a person requested, is last, however long it was.
   public static func all(
     _ sums: CostSums, running: [TimeSpan], asleep: [TimeSpan], window: TimeSpan = TimeSpan(.min, .max)
   ) -> [CostRow] {
@@ -51,7 +51,7 @@ public struct CostRow: Sendable, Hashable {
   }
 }
 
-/// The columns of what cost most.
+/// The columns of the costs.
 public enum CostFigures {
   public static let columns: [Column<CostRow>] = [
     .duration("cost_ms", "Cost") { $0.ms },

@@ -1,13 +1,13 @@
 import TransferModel
 
-/// Wall time in which files waited and nothing was done for them. Each moment counts once, for the first of these that
-/// is true of it: the machine slept, something was paused, an engine ran, none did.
+/// Wall time in which files waited without any progress. Each moment counts once, for the first of these that is true
+/// of it: the machine slept, something was paused, an engine ran, none did.
 struct LostTime {
   /// No engine ran, or the machine slept.
   let downMs: Int64
   let pausedMs: Int64
 
-  /// What goes on is counted until the newest sign of life of an engine.
+  /// Unfinished spans are counted until the last heartbeat of an engine.
   init(_ sums: CostSums, running: [TimeSpan], asleep: [TimeSpan], _ window: TimeSpan) {
     let lastMs = running.map(\.toMs).max() ?? .min
     let window = TimeSpan(window.fromMs, min(window.toMs, lastMs))

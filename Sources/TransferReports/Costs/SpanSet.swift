@@ -1,10 +1,10 @@
 import TransferModel
 
-/// Stretches of time, in order and apart.
+/// Disjoint time spans, in order.
 struct SpanSet: Sendable, Hashable {
   private(set) var spans: [TimeSpan] = []
 
-  /// Of any stretches; the empty ones are left out, and what overlaps is joined.
+  /// From any spans; empty ones are omitted, and overlapping ones joined.
   init(_ any: [TimeSpan]) {
     for span in any.filter({ $0.lengthMs > 0 }).sorted(by: { ($0.fromMs, $0.toMs) < ($1.fromMs, $1.toMs) }) {
       if let last = spans.last, span.fromMs <= last.toMs {
@@ -29,7 +29,7 @@ struct SpanSet: Sendable, Hashable {
 
   func joined(_ other: SpanSet) -> SpanSet { SpanSet(spans + other.spans) }
 
-  /// What of these no other covers.
+  /// The parts that `other` does not cover.
   func without(_ other: SpanSet) -> SpanSet {
     var (left, next) = ([TimeSpan](), 0)
     for span in spans {

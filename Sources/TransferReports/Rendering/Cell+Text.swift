@@ -40,7 +40,7 @@ extension Cell {
     }
   }
 
-  /// The shortest digits that give the same number again; whole numbers without a point, as JSON encoders write them.
+  /// The shortest digits that parse to the same number; whole numbers without a decimal point, as in JSON encoders.
   public static func plain(_ number: Double) -> String {
     number == number.rounded() && number.magnitude < 1e15 ? "\(Int64(number))" : "\(number)"
   }

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// Charts in characters.
+/// Text charts.
 enum ChartText {
   /// Lines below a table; none for charts that are drawn beside its rows.
   static func lines(_ table: FigureTable, _ chart: Chart?, _ style: TextStyle) -> [String] {
@@ -91,7 +91,7 @@ struct HeatGrid {
     (self.columns, self.rows, self.values) = (columns, rows, values)
   }
 
-  /// Numbers from the lowest to the highest, so that those without a row keep their place; nil for other columns.
+  /// All numbers from the lowest to the highest, so that missing ones keep their place; nil for other columns.
   private static func wholeNumbers(_ columns: [Cell]) -> [Cell]? {
     let numbers = columns.compactMap { cell -> Int64? in if case .integer(let number) = cell { number } else { nil } }
     guard numbers.count == columns.count, let low = numbers.min(), let high = numbers.max(), low >= 0, high < 1000

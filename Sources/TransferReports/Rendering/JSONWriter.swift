@@ -97,7 +97,7 @@ public enum JSONWriter {
     }
   }
 
-  /// The same document without characters that drive or reorder a terminal. They can only stand inside of strings.
+  /// The same document without characters that control or reorder terminal text. They can only occur in strings.
   public static func harmless(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.contains(where: { $0 >= 0x7F }) else { return bytes }
     var out: [UInt8] = []

@@ -1,4 +1,4 @@
-/// A report as Markdown with tables, as GitHub and GitLab read it (GitHub Flavored Markdown Spec 0.29, section 4.10).
+/// A report as Markdown with tables, for GitHub and GitLab (GitHub Flavored Markdown Spec 0.29, section 4.10).
 public enum MarkdownReport {
   public static func render(_ report: Report) -> String {
     "# \(escaped(heading(report.schema)))\n\n" + sections(report.sections, level: 2)
@@ -35,7 +35,7 @@ public enum MarkdownReport {
     return title.isEmpty ? "\(text)\n\n" : "- **\(escaped(sentence(title)))**: \(text)\n"
   }
 
-  /// Text of several lines as it is: an indented code block, in which no character begins anything.
+  /// Literal text of several lines: an indented code block, in which no character has a meaning.
   private static func block(_ words: String) -> String {
     let lines = words.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.map { $0.isEmpty ? "\n" : "    \($0.replacing("\r", with: " "))\n" }.joined()
@@ -63,7 +63,7 @@ public enum MarkdownReport {
     text.prefix(1).uppercased() + text.dropFirst().replacing("_", with: " ")
   }
 
-  /// Every character that could begin something in Markdown or HTML. Line ends are blanks.
+  /// Escapes every character with a meaning in Markdown or HTML. Line ends become blanks.
   public static func escaped(_ text: String) -> String {
     var out = ""
     for scalar in text.unicodeScalars {

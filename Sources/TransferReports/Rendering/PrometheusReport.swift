@@ -4,7 +4,7 @@
 /// Source: prometheus.io "Exposition formats" and "Metric and label naming".
 public struct PrometheusReport {
   private struct Sample { var labels: [(String, String)], value: String }
-  /// Those that tell one report of a schema from another: they stand on all of its samples.
+  /// Labels that distinguish reports of one schema: they are on all samples.
   private let common: [(String, String)]
   private var order: [String] = []
   private var samples: [String: [Sample]] = [:]

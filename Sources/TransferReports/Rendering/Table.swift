@@ -55,7 +55,7 @@ public struct Table {
     return fitted(natural, to: columns)
   }
 
-  /// Takes what is too much from the widest name columns, down to 12 columns each.
+  /// Reduces the widest name columns, down to 12 columns each.
   private func fitted(_ natural: [ColumnLayout], to columns: Int) -> ([ColumnLayout], fits: Bool) {
     var layout = natural
     var excess = layout.map(\.width).reduce(indent.count + 2 * (layout.count - 1), +) - columns
@@ -84,7 +84,7 @@ public struct Table {
 
   // MARK: - Blocks
 
-  /// What is unknown has no line.
+  /// Unknown figures are omitted.
   private func blocks(_ page: Page, isContinued: Bool) -> String {
     let width = page.titles.map { DisplayWidth.of($0) }.max() ?? 0
     let blocks = page.texts.indices.map { row in
@@ -99,7 +99,7 @@ public struct Table {
   }
 }
 
-/// The columns of a table that people see, as text.
+/// The displayed columns of a table, as text.
 private struct Page {
   let titles: [String]
   let texts: [[String]]
@@ -118,7 +118,7 @@ private struct Page {
       shown.map { TextStyle.tone(of: table.headings[$0].key, row[$0]) } + (bars == nil ? [] : [nil])
     }
     notes = table.rows.map { row in note.flatMap { row[$0].isUnknown ? nil : row[$0].text } }
-    // Columns of a query of the user's own have no kind.
+    // Columns of a user's query have no kind.
     alignsRight =
       shown.map { i in table.headings[i].kind.isNumber || table.rows.contains { $0[i].isNumber } }
       + (bars == nil ? [] : [false])

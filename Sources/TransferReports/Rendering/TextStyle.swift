@@ -1,4 +1,4 @@
-/// How text for people is laid out at this moment.
+/// The current layout of text for people.
 public struct TextStyle: Sendable, Hashable {
   /// Columns to fit into; nil for a pipe or file, where nothing is cut.
   public var columns: Int?
@@ -43,7 +43,7 @@ public struct TextStyle: Sendable, Hashable {
     return "\u{1B}[\(code)m\(text)\u{1B}[0m"
   }
 
-  /// That of a state, an outcome, a result or a verdict; nil for what needs no attention.
+  /// The tone of a state, an outcome, a result or a verdict; nil if it needs no attention.
   static func tone(of key: String, _ cell: Cell) -> Tone? {
     guard ["state", "outcome", "result", "verdict", "status"].contains(key), case .text(let word) = cell else {
       return nil

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// A document as programs get it: objects and arrays with figures at their ends.
+/// A document for programs: objects and arrays with figures as leaves.
 public indirect enum FigureTree: Sendable, Hashable {
   case figure(Cell)
   case object([Member])
@@ -19,7 +19,7 @@ public indirect enum FigureTree: Sendable, Hashable {
     }
   }
 
-  /// What a report holds, without the header of a document.
+  /// The content of a report, without the header of a document.
   public init(_ report: Report) { self = .object(Self.members(report.sections)) }
 
   public init(_ object: FigureObject) {
@@ -44,7 +44,7 @@ public indirect enum FigureTree: Sendable, Hashable {
     }
   }
 
-  /// nil for what only people get.
+  /// nil for content only for people.
   private static func tree(_ content: ReportSection.Content) -> FigureTree? {
     switch content {
     case .words: nil
@@ -56,7 +56,7 @@ public indirect enum FigureTree: Sendable, Hashable {
     }
   }
 
-  /// Every figure with its path, `files.done` or `chunks.0.id`, sorted as JSON is; what is empty has no line.
+  /// Every figure with its path, `files.done` or `chunks.0.id`, sorted like JSON keys; empty ones are omitted.
   public func leaves(_ path: String = "") -> [(key: String, cell: Cell)] {
     func below(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
     switch self {
@@ -110,10 +110,10 @@ public indirect enum FigureTree: Sendable, Hashable {
   }
 }
 
-/// A figure was asked for that this result does not have.
+/// A requested figure does not exist in this result.
 public struct UnknownFigure: Error, Sendable, Hashable {
   public let name: String
-  /// Those that it has; empty when nothing can be chosen from it.
+  /// The existing ones; empty if nothing can be chosen.
   public let known: [String]
 }
 

@@ -1,4 +1,4 @@
-/// What a command found out, before it is laid out: every rendering is made from this one value.
+/// The result of a command before layout: every rendering is made from this one value.
 public struct Report: Sendable {
   /// Name and number of the form for programs: `transfers.status/3`. Fields may be added within a number, never
   /// renamed.
@@ -54,7 +54,7 @@ public struct ReportSection: Sendable {
     case words(String)
     /// For programs alone.
     case document(FigureTree)
-    /// There is nothing of the kind here: `null`.
+    /// Absent: `null`.
     case absent
   }
 
@@ -76,7 +76,7 @@ public struct ReportSection: Sendable {
 public struct Fact: Sendable, Hashable {
   public let heading: FigureHeading
   public let cell: Cell
-  /// What people read instead of the cell, escaped already. Empty where they are told nothing.
+  /// The text shown instead of the cell, escaped already. Empty to show nothing.
   public let phrase: String?
   public let tone: Tone?
 
@@ -94,7 +94,7 @@ public struct Fact: Sendable, Hashable {
     return FigureTable([Column<String>.text(key, key.prefix(1).uppercased() + key.dropFirst()) { $0 }], texts)
   }
 
-  /// nil when people are told nothing: it has no title, or it is unknown.
+  /// nil if it is not displayed: it has no title, or it is unknown.
   var words: String? {
     guard heading.title != nil else { return nil }
     if let phrase { return phrase.isEmpty ? nil : phrase }
@@ -114,15 +114,15 @@ public enum FactLayout: Sendable, Hashable {
 public struct TableLook: Sendable, Hashable {
   /// Drawn beside it.
   public var chart: Chart?
-  /// Told in place of a table without rows; nothing when nil.
+  /// The text shown instead of an empty table; nil for none.
   public var empty: String?
-  /// The rows that people see; programs get all.
+  /// The number of displayed rows; programs get all.
   public var limit: Int?
-  /// People are told the same in other words.
+  /// Not displayed, because people get the same in another form.
   public var isForPrograms = false
-  /// The key of a column without a title, which people get on a line of its own below each row that has it.
+  /// The key of a column without a title, displayed on a line of its own below each row that has it.
   public var note: String?
-  /// The command that has the rows for which there is no room.
+  /// The command that lists all rows if there are too many.
   public var whole: String?
 
   public init(
@@ -153,7 +153,7 @@ public enum Chart: Sendable, Hashable {
 }
 
 extension Cell {
-  /// Nothing that a person would read.
+  /// Nothing to display.
   var isUnknown: Bool {
     switch self {
     case .none, .text(""): true

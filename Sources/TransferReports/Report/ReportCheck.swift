@@ -1,9 +1,9 @@
-/// One condition that a report was asked to judge, and whether it holds.
+/// One condition of `--fail-on`, and whether it holds.
 public struct ReportCheck: Sendable, Hashable {
-  /// As it was typed: `failed>0`. It passes while this is not so.
+  /// As typed: `failed>0`. The check passes while this is false.
   public let condition: String
   public let figure: String
-  /// Unknown figures pass: nothing is known against them.
+  /// Unknown figures pass.
   public let value: Cell
   public let hasPassed: Bool
 
@@ -24,7 +24,7 @@ public struct ReportCheck: Sendable, Hashable {
 }
 
 extension [ReportCheck] {
-  /// What people read above a report.
+  /// The text above a report.
   public func text(_ style: TextStyle) -> String {
     map { style.paint($0.words, $0.hasPassed ? .good : .bad) + "\n" }.joined()
   }
@@ -40,7 +40,7 @@ extension [ReportCheck] {
         + "</ul>"
   }
 
-  /// Nothing where nothing was asked for.
+  /// Empty without conditions.
   var members: [FigureTree.Member] {
     isEmpty
       ? []

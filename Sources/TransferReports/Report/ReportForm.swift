@@ -52,7 +52,7 @@ public struct SectionForm<Value>: Sendable {
     }
   }
 
-  /// Lines for people about what programs find elsewhere in the document, escaped already; nothing when nil.
+  /// Lines for people with data that programs find elsewhere in the document, escaped already; nil for none.
   public static func words(_ words: @escaping @Sendable (Value) -> String?) -> SectionForm {
     SectionForm(shape: SectionShape(nil, .object([]))) { value in
       words(value).map { [ReportSection(nil, nil, .words($0))] } ?? []
@@ -103,7 +103,7 @@ public struct SectionForm<Value>: Sendable {
   }
 }
 
-/// What a document of one schema holds.
+/// The shape of documents of one schema.
 public struct ReportShape: Sendable, Hashable {
   public let schema: String
   let sections: [SectionShape]

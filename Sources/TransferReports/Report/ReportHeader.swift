@@ -1,13 +1,13 @@
 import TransferModel
 
-/// What a document says besides its data.
+/// The header of a document.
 public struct ReportHeader: Sendable {
   public let store: StoreIdentity
   /// The selection, by the names of its options.
   public let filters: [String: Cell]
   /// Milliseconds since 1970 UTC.
   public let generatedMs: Int64
-  /// What the report was asked to judge.
+  /// The conditions of the report.
   public let checks: [ReportCheck]
 
   public init(

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// How the rows of a table follow each other: by the raw values of one column. Unknown figures come last either way;
-/// rows that are equal keep their order.
+/// The order of the rows of a table: by the raw values of one column. Unknown figures are last in both directions;
+/// equal rows keep their order.
 public struct RowOrder: Sendable, Hashable {
   public let key: String
   public let isDescending: Bool
@@ -19,7 +19,7 @@ public struct RowOrder: Sendable, Hashable {
 }
 
 extension FigureKind {
-  /// Several figures under one name have no order.
+  /// A column with several figures cannot be sorted by.
   public var isSortable: Bool {
     switch self {
     case .texts, .counts, .list: false
@@ -30,7 +30,7 @@ extension FigureKind {
 
 extension FigureTable {
   /// The same rows in this order.
-  /// - Throws: for a column that is not there, or has no order.
+  /// - Throws: for a column that does not exist, or cannot be sorted by.
   public func sorted(by order: RowOrder) throws(UnknownFigure) -> FigureTable {
     let index = try Self.column(order, of: headings)
     let sorted = rows.indices.sorted { a, b in

@@ -1,7 +1,7 @@
 /// A gzip stream (RFC 1952) of deflate blocks with fixed codes (RFC 1951, section 3.2.6): for text that repeats itself,
 /// as a trace does. Memory: one block.
 public struct Gzip {
-  /// Bytes that are packed at a time; a match reaches back no further than the beginning of its block.
+  /// Bytes compressed at a time; matches do not cross block boundaries.
   private static let blockSize = 1 << 15
   private static let longest = 258
   private static let shortest = 4
@@ -15,7 +15,7 @@ public struct Gzip {
 
   public init() { out = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255] }
 
-  /// Takes the next bytes; gives those of the stream that are ready.
+  /// Adds input; returns the output that is ready.
   public mutating func add(_ bytes: [UInt8]) -> [UInt8] {
     pending += bytes
     var start = 0
@@ -65,7 +65,7 @@ public struct Gzip {
     code(256)
   }
 
-  /// The longest repetition of what stood at the newest place with the same beginning; nil for none worth it.
+  /// The longest match with the newest position of the same prefix; nil if none is worthwhile.
   private func match(_ data: [UInt8], _ at: Int, _ newest: inout [Int]) -> (length: Int, distance: Int)? {
     guard at + Self.shortest <= data.count else { return nil }
     let four = data[at..<at + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

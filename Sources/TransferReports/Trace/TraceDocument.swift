@@ -42,7 +42,7 @@ public struct TraceDocument {
       CriticalPath.Step(attempt: span.id.rawValue, startedMs: span.startedMs, endedMs: endMs))
   }
 
-  /// What is ready to be written.
+  /// Removes and returns the output that is ready.
   public mutating func taken() -> [UInt8] {
     defer { out = [] }
     return out

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// What can hold at a moment, apart from backoff and decisions.
+/// The states that can be active at a moment, apart from backoff and decisions.
 enum Slot {
   case part(WallPart)
   case hostWait, engine, asleep
@@ -30,7 +30,7 @@ struct Change {
   }
 
   let atMs: Int64
-  /// Within one millisecond: what requests did, then what people decided, then what is over by itself.
+  /// Order within one millisecond: changes by requests, then decisions of people, then expiries.
   let rank: Int
   let what: What
 }

@@ -1,4 +1,4 @@
-/// A set of numbers as ranges that do not touch, ascending. Costs what it has ranges, not what it has numbers.
+/// A set of numbers as ascending ranges that do not touch. Cost depends on the number of ranges, not of numbers.
 struct NumberRanges: Sendable, Hashable {
   private(set) var ranges: [ClosedRange<Int64>] = []
 

@@ -1,21 +1,21 @@
 public import TransferModel
 
-/// Cuts a wall time into its parts in one pass over attempts in the order in which they began. Keeps only what runs or
-/// waits at a time, so its memory does not grow with the attempts.
+/// Divides a wall time into its parts in one pass over attempts in the order in which they began. It keeps only
+/// concurrent requests and waits, so its memory does not grow with the number of attempts.
 ///
-/// The parts sum to the wall time whatever comes in, because each step in time is credited once, to the state that
-/// holds then. What lies before the moment that was reached, as after a clock that was set back, counts from there.
+/// The parts always sum to the wall time, because each interval is assigned once, to the active state with the highest
+/// rank. Changes before the current position, as after a clock that was set back, count from the position.
 public struct WallSweep {
   private let frame: WallFrame
   private var nowMs: Int64
   private var changes = ChangeQueue()
-  /// How many of each hold now, by ``Slot``.
+  /// The number of active states, by ``Slot``.
   private var counts = [Int](repeating: 0, count: Slot.count)
-  /// What waits after a failure, and until when.
+  /// Backoffs, with their ends.
   private var waits: [WaitKey: Int64] = [:]
   private var paused = NumberRanges()
   private var result = WallResult()
-  /// Time without work since the last request, not yet credited: it may turn out to be time at rest.
+  /// Time without work since the last request, not yet assigned: it may turn out to be the time before a retry.
   private var idle = WallParts()
 
   public init(_ frame: WallFrame) {
@@ -44,7 +44,7 @@ public struct WallSweep {
     changes.push(Change(atMs: phases.endMs, rank: 0, what: wait))
   }
 
-  /// Goes to the end of the wall time. Nothing may be added afterwards.
+  /// Advances to the end of the wall time. Nothing may be added afterwards.
   public mutating func finish() -> WallResult {
     advance(to: frame.window.toMs)
     result.parts.add(idle)
@@ -86,7 +86,7 @@ public struct WallSweep {
     }
   }
 
-  /// The first state that holds of those which are about the files themselves.
+  /// The first active state of the files themselves.
   private var working: WallPart? {
     if let part = WallPart.onTheWire.first(where: { counts[Slot.part($0).index] > 0 }) { return part }
     if !waits.isEmpty { return .backoff }
@@ -109,7 +109,7 @@ public struct WallSweep {
     }
   }
 
-  /// Whatever people decide of a file also ends what is left of its backoff.
+  /// A decision about a file also ends its backoff.
   private mutating func decide(_ decision: FileDecision) {
     let files = NumberRanges(decision.files)
     if !waits.isEmpty { waits = waits.filter { !files.contains($0.key.file.rawValue) } }
@@ -128,12 +128,12 @@ public struct WallSweep {
   }
 }
 
-/// Where a wall time went.
+/// The division of a wall time.
 public struct WallResult: Sendable, Hashable {
   public var parts = WallParts()
   /// Of `down`: the machine slept while an engine ran.
   public var asleepMs: Int64 = 0
-  /// Of `paused`: the file was at rest, failed or cancelled, until somebody retried it.
+  /// Part of `paused`: the file had failed or was cancelled, until somebody retried it.
   public var restedMs: Int64 = 0
   /// The most requests that ran at a time, and the sum of the time of all of them.
   public var peakRequests = 0
@@ -143,11 +143,11 @@ public struct WallResult: Sendable, Hashable {
 }
 
 extension WallPart {
-  /// What a request does while it runs.
+  /// The parts of running requests.
   static let onTheWire: [WallPart] = [.send, .server, .connect, .verify]
 }
 
-/// What waits for the end of a backoff.
+/// The file or chunk in backoff.
 struct WaitKey: Hashable {
   let file: FileID
   /// nil: nothing of the file is begun before.

@@ -3,9 +3,9 @@ public import TransferModel
 /// `transfers why`: where the wall time of one file, batch or run went.
 public struct WhyFigures: Sendable {
   public let row: WhyRow
-  /// Until when the wall time is counted; now, while it goes on.
+  /// The end of the wall time; now if it has not ended.
   public let toMs: Int64
-  /// nil when the clock was set back in between: then nobody knows how long it took.
+  /// nil if the clock was set back meanwhile, because the duration is then unknown.
   public let wallMs: Int64?
   public let result: WallResult
   public let tally: WhyTally
@@ -30,7 +30,7 @@ public struct WhyFigures: Sendable {
 
   public var isRunning: Bool { row.toMs == nil }
 
-  /// What limited it; nil where it did not even run for most of its time, so that no limit made it slow.
+  /// The bottleneck; nil if requests did not run for most of the time, so that no limit applied.
   public var limitOfMost: WhyLimit? {
     switch result.parts.cause {
     case .queued, .down, .paused, .backoff: nil

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// `transfers why` as a report: what it is about, the nine parts, and what bounded it.
+/// `transfers why` as a report: the subject, the nine parts, and the bottleneck.
 extension WhyFigures {
   public static let form = ReportForm<WhyFigures>(
     "transfers.why/1", rows: "parts",

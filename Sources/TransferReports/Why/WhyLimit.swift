@@ -1,16 +1,16 @@
 public import TransferModel
 
-/// What kept it from being faster while requests ran.
+/// The bottleneck while requests ran.
 public enum WhyLimit: String, Sendable, CaseIterable {
   /// A rate limit of ours.
   case rate
   /// This machine's processor.
   case processor
-  /// Short requests: however fast the line is, each waits for its answer.
+  /// Short requests: each waits for its answer, independent of the bandwidth.
   case roundTrip = "round_trip"
   /// The server's time until it answers.
   case server
-  /// The line, or how fast the other side takes or gives bytes.
+  /// The network, or the speed at which the other side accepts or sends bytes.
   case network
 }
 
@@ -21,23 +21,23 @@ public struct WhyLimits: Sendable, Hashable {
   /// move: until it was connected, and until the answer.
   public var chunkBytes: Int64?
   public var turnaroundMs: Int64?
-  /// The most requests at a time.
+  /// The maximum number of concurrent requests.
   public var connections: Int
   /// The shortest time in which a connection was made.
   public var roundTripMs: Int64?
-  /// chunk × connections / turnaround: the most that such requests can move however fast the line is. Bytes a second.
+  /// chunk × connections / turnaround: the maximum throughput of such requests on any network, in bytes per second.
   public var boundBps: Int64?
-  /// What all attempts moved, over the time in which any body was on its way; nil where that is not known of one.
+  /// Bytes of all attempts divided by the time in which any body was being sent; nil if unknown for one of them.
   public var sendBps: Int64?
-  /// The rate limit of the batch now, and how long bodies waited for limits in all.
+  /// The current rate limit of the batch, and the total delay of bodies by rate limits.
   public var rateBps: Int64?
   public var heldMs: Int64
-  /// Of one processor, what the engines used while they ran; 1 is all of one.
+  /// CPU use of the engines while they ran; 1 is one processor.
   public var processorShare: Double?
 
-  /// Rates hold bodies for a good part of their time when it is a fifth of it.
+  /// Rate limits are significant if they delay bodies for a fifth of their time.
   private static let heldShare: Int64 = 5
-  /// A server answers at once when it takes no longer than so many round trips.
+  /// A server answers promptly if it takes at most this many round trips.
   private static let promptRoundTrips: Int64 = 3
 
   public init(_ tally: WhyTally, _ result: WallResult, runs: [RunLife], rate: Int64?) {

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// What ``WhyFigures`` say, in words: the verdict first, then what supports it.
+/// ``WhyFigures`` in words: the verdict first, then supporting sentences.
 extension WhyFigures {
   public var sentences: [String] {
     ([verdict] + standing + clock + waits + [limit, others]).compactMap(\.self)
@@ -38,7 +38,7 @@ extension WhyFigures {
     }
   }
 
-  /// Where it stands, where that is not plain from the parts.
+  /// The current state, if the parts do not show it.
   private var standing: [String] {
     var out: [String] = []
     if isRunning { out.append("It has not ended: the time is counted until now.") }
@@ -71,7 +71,7 @@ extension WhyFigures {
     return out
   }
 
-  /// The three kinds of failures that cost most.
+  /// The three most expensive kinds of failures.
   private var waits: [String] {
     tally.failures.prefix(3).map { failure in
       var text = "Failed requests: \(failure.count) × \(failure.code)"

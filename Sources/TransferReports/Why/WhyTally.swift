@@ -1,13 +1,13 @@
 public import TransferModel
 
-/// What is added up of attempts while they pass: failures by code, and what requests with bodies took. Its memory does
-/// not grow with the attempts.
+/// Sums over attempts: failures by code, and times of requests with bodies. Memory does not grow with the number of
+/// attempts.
 public struct WhyTally: Sendable {
   /// Failures with one code.
   public struct Failures: Sendable, Hashable {
     public var code: String
     public var count: Int64 = 0
-    /// Those after which the server asked for a wait.
+    /// Failures after which the server requested a wait.
     public var asked: Int64 = 0
     public var longestAskedMs: Int64 = 0
     /// The waits that were chosen.
@@ -17,25 +17,24 @@ public struct WhyTally: Sendable {
   }
 
   public private(set) var attempts: Int64 = 0
-  /// First begin and last end that were seen, in milliseconds since 1970 UTC.
+  /// First start and last end, in milliseconds since 1970 UTC.
   public private(set) var span: TimeSpan?
   private var byCode: [String: Failures] = [:]
-  /// Body bytes of all attempts; nil when one was under way whose bytes nobody counted.
+  /// Body bytes of all attempts; nil if those of a running one are unknown.
   public private(set) var movedBytes: Int64? = 0
-  /// Requests that moved a body and succeeded; the bytes of them all, the time in which these moved, and the time
-  /// without.
+  /// Successful requests with a body; their total bytes, the time in which these moved, and the other time.
   public private(set) var bodies: Int64 = 0
   public private(set) var bodyBytes: Int64 = 0
   public private(set) var bodyMs: Int64 = 0
   public private(set) var turnaroundMs: Int64 = 0
-  /// How long rate limits held bodies, of all attempts.
+  /// Total delay of bodies by rate limits.
   public private(set) var heldMs: Int64 = 0
   /// The shortest time for a TCP connection; nil without a new one of a millisecond or more.
   public private(set) var dialMs: Int64?
 
   public init() {}
 
-  /// - Parameter lastMs: the end of an attempt whose own was not seen.
+  /// - Parameter lastMs: the end to assume for an attempt with an unknown end.
   public mutating func add(_ attempt: AttemptTrace, lastMs: Int64) {
     attempts += 1
     let phases = AttemptPhases(attempt, lastMs: lastMs)

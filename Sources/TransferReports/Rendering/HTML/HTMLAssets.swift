@@ -1,4 +1,4 @@
-/// Style and script of a page. Both are allowed by their digests alone, so that nothing that a name brings in can run.
+/// Style and script of a page. The policy allows both only by their digests, so that nothing in a file name can run.
 enum HTMLAssets {
   /// SHA-256 of ``style`` and of ``script`` in base64; a test computes them.
   static let styleDigest = "mJN3bjwSOoSQE9uCh2XpYWfOaup9lPoi5aoT3FS1AQ8="
@@ -46,8 +46,8 @@ enum HTMLAssets {
     th{position:static}td,th{white-space:normal;overflow-wrap:anywhere}section{break-inside:auto}}
     """
 
-  /// Sorts by a click on a heading, and filters by facets and words. What is chosen stands in the fragment of the URL:
-  /// `#files.state=failed&files.q=bam&files.sort=-bytes`. Without it the page says the same.
+  /// Sorts by a click on a heading, and filters by facets and words. The state is in the fragment of the URL:
+  /// `#files.state=failed&files.q=bam&files.sort=-bytes`. Without the script the page has the same content.
   static let script = """
     "use strict";
     const read=()=>{const m=new Map();for(const p of location.hash.slice(1).split("&")){const i=p.indexOf("=");

@@ -1,4 +1,4 @@
-/// Charts as inline SVG, drawn from the rows of the table that stands below them.
+/// Charts as inline SVG, drawn from the rows of the table below them.
 enum HTMLChart {
   static func svg(_ table: FigureTable, _ chart: Chart?) -> String {
     switch chart {
@@ -125,7 +125,7 @@ enum HTMLChart {
   /// Colours without a meaning of their own; as many as a file's time has parts.
   static let tints = 9
 
-  /// What is on its way, and what has not begun.
+  /// Colours of running and not yet begun states.
   private static func stateTint(_ name: String) -> String? {
     switch name {
     case "active", "finishing", "in_flight": "moving"

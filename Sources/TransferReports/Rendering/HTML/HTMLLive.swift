@@ -11,15 +11,14 @@ public struct HTMLLive: Sendable, Hashable {
   /// The path of the page that is shown.
   public let path: String
   public let mayControl: Bool
-  /// What the page is known by, so that a browser can ask whether it has changed.
+  /// The entity tag of the page, with which a browser can check whether it has changed.
   public let tag: String
 
   public init(links: [Link], path: String, mayControl: Bool, tag: String) {
     (self.links, self.path, self.mayControl, self.tag) = (links, path, mayControl, tag)
   }
 
-  /// What every answer with a page allows: the styles and scripts of these pages, questions to the same server, and
-  /// nothing in frames.
+  /// The content security policy of every page: its own styles and scripts, requests to the same server, and no frames.
   public static let policy = """
     default-src 'none'; style-src 'sha256-\(HTMLAssets.styleDigest)' 'sha256-\(LiveAssets.styleDigest)'; \
     script-src 'sha256-\(HTMLAssets.scriptDigest)' 'sha256-\(LiveAssets.scriptDigest)' \
@@ -41,7 +40,7 @@ public struct HTMLLive: Sendable, Hashable {
       "<nav class=\"site\">\(links.joined())<span id=\"live\" class=\"still\" role=\"status\">\(words)</span></nav>"
   }
 
-  /// Asks for the token; says why it does.
+  /// The page that asks for the token, with the reason.
   public static func entry(_ why: String) -> String {
     """
     <!doctype html>

@@ -44,7 +44,7 @@ public struct HTMLReport {
       """
   }
 
-  /// Of a page that is a file; a live one has its policy in the answer's header.
+  /// For a page in a file; a live one has its policy in the answer's header.
   private static let policy = """
     <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-\(HTMLAssets.styleDigest)'; \
     script-src 'sha256-\(HTMLAssets.scriptDigest)'; base-uri 'none'; form-action 'none'"><meta name="referrer" content="no-referrer">

@@ -11,7 +11,7 @@ enum HTMLStrip {
     guard let states = table.index(state) else { return "" }
     var pieces: [Piece] = []
     for (row, value) in zip(table.rows, table.numbers(length)) {
-      // What is empty or not known is still to be seen.
+      // Empty or unknown chunks are still visible.
       let (word, length) = (row[states].text, max(1, value))
       if pieces.last?.state == word {
         pieces[pieces.count - 1].rows += 1

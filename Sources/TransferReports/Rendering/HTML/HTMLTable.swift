@@ -60,7 +60,7 @@ struct HTMLTable {
     return "<tr>" + cells.joined() + below
   }
 
-  /// How much of an unfinished file is there: acknowledged, and in a second tone what is in flight.
+  /// The progress of an unfinished file: acknowledged and, in a second tone, in flight.
   private func progress(_ row: [Cell]) -> String {
     guard let size = table.index("bytes"), let acked, let whole = row[size].number, let part = row[acked].number
     else { return "" }
@@ -77,7 +77,7 @@ struct HTMLTable {
     "<rect class=\"\(style)\" x=\"\(HTMLText.number(from))\" width=\"\(HTMLText.number(to - from))\" height=\"10\"/>"
   }
 
-  /// Words that are broken into lines. Names are not, so that they can be compared.
+  /// Text that may be wrapped. Names are not, so that they can be compared.
   private func isLong(_ cell: Cell) -> Bool {
     if case .text(let text) = cell { text.utf8.count > 48 } else { false }
   }
@@ -88,7 +88,7 @@ struct HTMLTable {
 
   // MARK: - Facets
 
-  /// For columns whose words are few: how many rows have each, as links that filter.
+  /// For columns with few values: the number of rows of each, as links that filter.
   private var facets: String {
     let groups = shown.filter { table.headings[$0].isLabel }.compactMap(facet)
     guard !groups.isEmpty, table.rows.count > 2 else { return "" }

@@ -2,7 +2,7 @@ import TransferModel
 
 /// Text inside of HTML.
 enum HTMLText {
-  /// For content and for attributes in double quotes. Characters that drive or reorder text are shown as U+FFFD.
+  /// For content and for attributes in double quotes. Characters that control or reorder text become U+FFFD.
   static func escaped(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 < 0x20 || $0 >= 0x7F || [0x22, 0x26, 0x27, 0x3C, 0x3E].contains($0) }) else {
       return text

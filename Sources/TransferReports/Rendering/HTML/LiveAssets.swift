@@ -1,5 +1,5 @@
-/// What a page has besides its style and script (``HTMLAssets``) when `transfers serve` shows it: it looks again by
-/// itself, and has buttons. Allowed by their digests, too.
+/// Additional style and script of a page in `transfers serve` (see ``HTMLAssets``): refreshing and buttons. Also
+/// allowed by their digests.
 enum LiveAssets {
   /// SHA-256 in base64; a test computes them.
   static let styleDigest = "ufFn/q6JoPT5v/RCrO+n6zyTB/ZaX07xGruqOShzeRM="
@@ -24,8 +24,8 @@ enum LiveAssets {
     @media print{.site,.do,.act,#said{display:none}}
     """
 
-  /// Looks again when something has changed: once a second at the section `now`, at the rest of a page that takes long
-  /// to make as seldom as costs a twentieth of the time. A button that ends something asks to be pressed again.
+  /// Polls for changes: once a second for the section `now`, and for a page that takes long to render so rarely that it
+  /// costs a twentieth of the time. Destructive buttons must be pressed twice.
   static let script = """
     {const mode=document.documentElement.dataset.live,live=document.getElementById("live"),said=document.getElementById("said"),tags=new Map();
     const names={pause:"Pause",resume:"Resume",retry:"Retry",cancel:"Cancel",rm:"Delete",clean:"Clear"};
