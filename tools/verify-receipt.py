@@ -5,8 +5,8 @@
   tools/verify-receipt.py [--key KEY] [--seal FILE] certificate FILE      of `transfers prove -o FILE`
   tools/verify-receipt.py [--key KEY] seals OLD NEW     OLD of `store seal`, NEW of `store seal --json --since OLD`
 KEY is the public key as its owner published it, `public_key` of `transfers store seal --json`. Without it the key in
-the files is believed, which does not tell who made them. With --seal they must belong to FILE, a seal that was kept
-elsewhere. Ends with 0 when all holds, 1 when something does not, 2 when an input cannot be read. Needs the package
+the files is trusted, which does not show who made them. With --seal they must belong to FILE, a seal that was kept
+elsewhere. Exits with 0 if all is valid, 1 if something is not, 2 if an input cannot be read. Needs the package
 `cryptography` (Debian: python3-cryptography); docs/receipts.md says what is checked.
 """
 import argparse, base64, datetime, hashlib, json, sys  # noqa: E401
@@ -19,7 +19,7 @@ COMPARED = "bytes confirmed_by digest remote_digest etag version_id request_id s
 RECEIPT = "encoding kind file n uid batch generation is_download path key mtime_ns finding bytes attempt".split()
 RECEIPT += COMPARED[1:] + ["recorded_at"]
 TYPES = ["application/vnd.in-toto+json", "https://in-toto.io/Statement/v1", "https://transfers.invalid/delivery/v1"]
-# What does not hold ends in one of these: what is required here, and what other bytes than receipts lead to.
+# Invalid input raises one of these: failed requirements, and errors caused by bytes that are not receipts.
 BROKEN = (InvalidSignature, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
