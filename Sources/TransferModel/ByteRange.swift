@@ -12,7 +12,8 @@ public struct ByteRange: Hashable, Sendable, Codable {
   public var end: Int64 { offset + length }
 }
 
-/// How a file is cut. Fixed when the upload session begins and stored with it; never computed again from settings.
+/// How a file is divided into chunks. Fixed when the upload session begins and stored with it; never recomputed from
+/// settings.
 public struct ChunkLayout: Hashable, Sendable {
   public let size: Int64
   /// Length of every chunk but the last, in bytes; the file's size when there is one chunk.
@@ -35,8 +36,8 @@ public struct ChunkLayout: Hashable, Sendable {
     count = size == 0 ? 1 : Int((size + chunkSize - 1) / chunkSize)
   }
 
-  /// Chunks of `chunkSize` bytes, of which the last one takes all that is left: less than twice as much for protocols
-  /// whose last chunk absorbs the remainder.
+  /// Chunks of `chunkSize` bytes, the last of which includes the remainder: less than twice as much for protocols whose
+  /// last chunk absorbs it.
   public init(size: Int64, chunkSize: Int64, count: Int) {
     precondition(
       count >= 1 && chunkSize >= 0 && Int64(count - 1) * chunkSize <= size, "\(count) × \(chunkSize) of \(size)")
@@ -52,7 +53,7 @@ public struct ChunkLayout: Hashable, Sendable {
     return ByteRange(offset: offset, length: seq == count - 1 ? size - offset : chunkSize)
   }
 
-  /// How many chunks lie wholly within the first `offset` bytes.
+  /// How many chunks are completely within the first `offset` bytes.
   public func chunks(within offset: Int64) -> Int {
     if offset >= size { return count }
     return chunkSize == 0 ? 0 : min(count - 1, Int(offset / chunkSize))

@@ -1,4 +1,4 @@
-/// What is told to somebody, who it is, and how. Holds references to secrets, never secrets.
+/// One receiver of callbacks: the event, the receiver and the method. Contains references to secrets, never secrets.
 public struct CallbackSetting: Sendable, Hashable, Codable {
   public var event: CallbackEvent
   public var kind: CallbackKind
@@ -14,14 +14,14 @@ public struct CallbackSetting: Sendable, Hashable, Codable {
   }
 }
 
-/// What a callback tells of.
+/// The event of a callback.
 public enum CallbackEvent: String, Sendable, Hashable, Codable, CaseIterable {
-  /// How a file came to rest.
+  /// How a file ended.
   case done, failed, unknown
-  /// What a run of a job did.
+  /// The start or the result of a job run.
   case started, succeeded, unsuccessful
 
-  /// As documents name it: `file.done`, `job.started`.
+  /// The name in documents: `file.done`, `job.started`.
   public var name: String {
     switch self {
     case .done, .failed, .unknown: "file.\(rawValue)"
@@ -32,17 +32,17 @@ public enum CallbackEvent: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// How a callback is delivered.
 public enum CallbackKind: String, Sendable, Hashable, Codable, CaseIterable {
-  /// To a program: its standard input is the document.
+  /// Runs a program with the document on its standard input.
   case exec
-  /// To a URL that the document is posted to.
+  /// Posts the document to a URL.
   case webhook
-  /// To a dead man's switch: `URL/start`, `URL` and `URL/fail` are posted to.
+  /// Notifies a dead man's switch by POST to `URL/start`, `URL` and `URL/fail`.
   case ping
   /// By a program that takes messages as sendmail does: a mail.
   case mail
 }
 
-/// Where a callback is.
+/// The state of a callback.
 public enum CallbackState: String, Sendable, Hashable, CaseIterable {
   case waiting, delivering, delivered
   case gaveUp = "gave_up"

@@ -1,27 +1,28 @@
-/// One chunk that is to be sent.
+/// One chunk to be sent.
 public struct ChunkFacts: Sendable, Hashable {
   /// From 0.
   public var seq: Int
   public var range: ByteRange
-  /// How many bytes from its start the server is known to hold; less than the length of the range.
+  /// How many bytes from its start the server is known to have; less than the length of the range.
   public var acked: Int64
-  /// What the server said about this chunk before: the URL of a partial upload, values of a profile.
+  /// Earlier values from the server for this chunk: the URL of a partial upload, values of a profile.
   public var remote: [String: String]
-  /// An earlier request for it may have taken effect although its answer never came, and nobody was asked since.
+  /// An earlier request for it may have taken effect although its answer was lost, and the server was not queried
+  /// since.
   public var isUncertain: Bool
-  /// Attempts before this one that moved nothing.
+  /// Consecutive earlier attempts without progress.
   public var failures: Int
-  /// How often the server lost what it had acknowledged of it: sending the same bytes again does not count as
-  /// progress.
+  /// How often the server lost acknowledged bytes of it: sending the same bytes again does not count as progress.
   public var losses: Int
-  /// What the protocol wants to be known ahead of the body, over that body; when an answer is judged, also the digest
-  /// of the chunk from its start to the last byte that went out.
+  /// Digests of the body that the protocol needs before sending it; when an answer is interpreted, also the digest of
+  /// the chunk from its start to the last sent byte.
   public var digests: [DigestAlgorithm: Digest]
-  /// The engine wants no longer body, where the protocol can send a chunk in pieces; nil for no limit.
+  /// The engine's limit of the body length, if the protocol can send a chunk in pieces; nil for no limit.
   public var mostBody: Int64?
-  /// The same for a body that the server stores whole or not at all, so that all of it is lost with its connection.
+  /// The same limit for a body that the server stores completely or not at all, so that all of it is lost with its
+  /// connection.
   public var mostAtOnce: Int64?
-  /// What the request carries: the piece that the protocol chose. The rest of the chunk until the engine has asked.
+  /// The body of the request: the piece chosen by the protocol. Until the engine has asked, the rest of the chunk.
   public var body: ByteRange
 
   public init(
@@ -39,17 +40,17 @@ public struct ChunkFacts: Sendable, Hashable {
     body = ByteRange(offset: range.offset + acked, length: range.length - acked)
   }
 
-  /// What the server lacks of it.
+  /// The part that the server does not have.
   public var rest: ByteRange { ByteRange(offset: range.offset + acked, length: range.length - acked) }
 }
 
-/// A chunk whose answer was lost after all of its body went out.
+/// A chunk whose answer was lost after its body was sent completely.
 public struct ChunkDoubt: Sendable, Hashable {
   public var seq: Int
   public var length: Int64
-  /// What the protocol remembered with it.
+  /// The values that the protocol stored with it.
   public var remote: [String: String]
-  /// It failed before, and waits or is tried again.
+  /// It failed before, and is backing off or being retried.
   public var isBackingOff: Bool
 
   public init(seq: Int, length: Int64, remote: [String: String], isBackingOff: Bool) {

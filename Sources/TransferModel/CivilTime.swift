@@ -1,4 +1,4 @@
-/// A moment as a calendar shows it: UTC, proleptic Gregorian. Leap seconds do not exist here, as in Unix time.
+/// A calendar date and time: UTC, proleptic Gregorian. There are no leap seconds, as in Unix time.
 public struct CivilTime: Hashable, Sendable {
   public var year: Int
   public var month: Int
@@ -7,7 +7,7 @@ public struct CivilTime: Hashable, Sendable {
   public var minute: Int
   public var second: Int
 
-  /// nil for a date that no calendar has. Second 60 is taken for the first second of the next minute.
+  /// nil for an invalid date. Second 60 becomes the first second of the next minute.
   public init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
     guard (1...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(in: month, year),
       (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
@@ -20,7 +20,7 @@ public struct CivilTime: Hashable, Sendable {
     self.second = second
   }
 
-  /// The second that holds `wallMs` (milliseconds since 1970 UTC), which must lie in the years 1 … 9999.
+  /// The second of `wallMs` (milliseconds since 1970 UTC), which must be in the years 1 … 9999.
   public init(wallMs: Int64) {
     let seconds = Int(wallMs.floored(by: 1000))
     let days = Int(Int64(seconds).floored(by: 86_400))

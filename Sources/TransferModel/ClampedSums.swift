@@ -3,8 +3,8 @@ infix operator -| : AdditionPrecedence
 infix operator *| : MultiplicationPrecedence
 infix operator +|= : AssignmentPrecedence
 
-/// Sums of what a ledger holds. A ledger can have been changed by anybody who may write it, and times and counts near
-/// 2^63 must not end the program: what does not fit becomes the nearest number that does.
+/// Saturating arithmetic for sums of a ledger. Anybody with write access can have changed a ledger, and times and
+/// counts near 2^63 must not crash the program: a value out of range becomes the nearest representable one.
 extension FixedWidthInteger where Self: SignedInteger {
   public static func +| (a: Self, b: Self) -> Self {
     let (sum, overflows) = a.addingReportingOverflow(b)

@@ -5,12 +5,12 @@ public protocol TransferClock: Sendable {
   /// Milliseconds of CLOCK_BOOTTIME: never goes back, continues in sleep, starts from zero at boot. For deadlines and
   /// backoff.
   var bootMs: Int64 { get }
-  /// What the wall clock says at this moment, where ``wallMs`` keeps to what it said when something began: for the
-  /// times of people and servers, deadlines and signatures.
+  /// The current wall clock, whereas ``wallMs`` may be based on an earlier reading: for the times of people and
+  /// servers, deadlines and signatures.
   var civilMs: Int64 { get }
-  /// Like ``bootMs`` without the time in which the machine slept: how far the two move apart is how long it slept.
+  /// Like ``bootMs`` without the time in which the machine slept: the difference of the two is the length of sleeps.
   var awakeMs: Int64 { get }
-  /// Milliseconds for which this process has used processors; nil where that is not known.
+  /// CPU time of this process in milliseconds; nil if unknown.
   var processorMs: Int64? { get }
   /// How long a thread waits by the machine's own clock, in milliseconds, for `ms` of this one to pass: less where this
   /// one runs faster.

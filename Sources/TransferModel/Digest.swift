@@ -1,4 +1,4 @@
-/// A digest algorithm that the ledger can name.
+/// A digest algorithm that the ledger can store.
 public enum DigestAlgorithm: String, Sendable, CaseIterable, Codable {
   case crc32, crc32c, crc64nvme, md5, sha1, sha256, sha512
   /// QuickXorHash of OneDrive and SharePoint: detects accidental corruption; not cryptographic.

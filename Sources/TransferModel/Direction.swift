@@ -6,21 +6,21 @@ public enum Direction: String, Sendable, CaseIterable, Codable {
   case download
 }
 
-/// What a download was asked to do besides what all batches are asked.
+/// Settings of a download in addition to those of all batches.
 public struct DownloadSettings: Sendable, Hashable {
-  /// The folder that holds all of its files, from the root; nothing is written outside of it.
+  /// The absolute path of the folder of all its files; nothing is written outside of it.
   public var folder: NameBytes
-  /// Replaces files that are there.
+  /// Whether existing files are replaced.
   public var overwrites: Bool
-  /// Ranges of one file at a time; nil leaves it to the protocol.
+  /// Concurrent ranges of one file; nil leaves it to the protocol.
   public var segments: Int?
-  /// Files get the time of modification that their server says.
+  /// Whether files get the modification time that their server reports.
   public var keepsTime = true
-  /// Zeros that arrive take no room on the disk.
+  /// Whether runs of zeros are stored as holes.
   public var isSparse = false
-  /// The program, with its arguments, that gives a URL for the key of a file; empty for none. Holds no secret.
+  /// The program, with its arguments, that supplies a URL for the key of a file; empty for none. Contains no secret.
   public var urlCommand: [String] = []
-  /// Files get the names that their servers give them, in the folders that they are to go to.
+  /// Whether files get the names that their servers send, in their recorded folders.
   public var usesRemoteNames = false
 
   public init(folder: NameBytes, overwrites: Bool = false) {

@@ -1,4 +1,4 @@
-/// Whose fault a failure is: the first thing an operator asks.
+/// The party responsible for a failure: the first question of an operator.
 public enum Blame: String, Sendable, CaseIterable, Codable {
   case source, local, network, server, auth, policy, engine
 }
@@ -88,14 +88,14 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   }
 }
 
-/// Why one attempt failed, in full: the code decides, the rest is for people.
+/// Why one attempt failed: the program uses the code, people the rest.
 public struct Failure: Error, Sendable, Hashable {
   public var code: ErrorCode
   /// One line in lower case, without secrets; may hold text from a server, so escape it before printing.
   public var message: String
-  /// The `errno` of the system call that failed, when one did.
+  /// The `errno` of the failed system call, if any.
   public var systemError: Int32?
-  /// What the server asked us to wait, in milliseconds; already clamped to 0 … 1 hour.
+  /// The wait requested by the server, in milliseconds; already clamped to 0 … 1 hour.
   public var retryAfterMs: Int64?
 
   public init(_ code: ErrorCode, _ message: String, systemError: Int32? = nil, retryAfterMs: Int64? = nil) {

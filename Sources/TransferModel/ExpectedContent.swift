@@ -1,15 +1,15 @@
-/// What a manifest, a listing or a person said of the content of a remote file before it was asked for. What comes has
-/// to agree with it.
+/// The expected content of a remote file, from a manifest, a listing or a person. The received content must agree with
+/// it.
 public struct ExpectedContent: Sendable, Hashable {
-  /// Bytes; nil when nobody said it.
+  /// Bytes; nil if unknown.
   public var size: Int64?
   /// Of the whole file, at most one of each algorithm.
   public var digests: [Digest]
-  /// A listing of the server said it. The file may have another version since, which is as good.
+  /// It is from a listing of the server. The file may have another version since, which is also accepted.
   public var isListed = false
-  /// Digests of its pieces, which together are all of it; nil when nobody said them.
+  /// Digests of its pieces, which cover all of it; nil if unknown.
   public var pieces: PieceDigests?
-  /// Other URLs of the same file, the preferred one first. The file is called by its own URL, which goes before all.
+  /// Other URLs of the same file, in order of preference. The file's own URL has precedence over all of them.
   public var mirrors: [String] = []
 
   public init(size: Int64? = nil, digests: [Digest] = []) { (self.size, self.digests) = (size, digests) }
@@ -19,7 +19,7 @@ public struct ExpectedContent: Sendable, Hashable {
     isListed = size != nil
   }
 
-  /// Of the next generation, when the remote file has changed.
+  /// The expectation of the next generation, if the remote file has changed.
   public var ofNextVersion: ExpectedContent { isListed ? ExpectedContent() : self }
 
   public var isEmpty: Bool { !saysContent && mirrors.isEmpty }
@@ -27,14 +27,14 @@ public struct ExpectedContent: Sendable, Hashable {
   /// Something is known of the content.
   public var saysContent: Bool { size != nil || !digests.isEmpty || pieces != nil }
 
-  /// The same for who asks one place, from the beginning to the end.
+  /// The same expectation for a download from one place only.
   public var ofOnePlace: ExpectedContent {
     var expected = self
     (expected.mirrors, expected.pieces) = ([], nil)
     return expected
   }
 
-  /// In the end a digest shows whether all bytes are of one version, wherever they came from.
+  /// A digest will show whether all bytes are of one version, from whichever places they came.
   public var isTied: Bool {
     pieces != nil || !mirrors.isEmpty && digests.contains { $0.algorithm.isCryptographic }
   }
@@ -48,7 +48,7 @@ public struct ExpectedContent: Sendable, Hashable {
   public subscript(algorithm: DigestAlgorithm) -> Digest? { digests.first { $0.algorithm == algorithm } }
 }
 
-/// As it is stored: `{"digests":["sha256:…"],"size":123}`; of a listing `{"listed":true,"size":123}`.
+/// The stored form: `{"digests":["sha256:…"],"size":123}`; for a listing `{"listed":true,"size":123}`.
 extension ExpectedContent: Codable {
   private enum Key: String, CodingKey { case size, digests, listed, pieces, mirrors }
 
@@ -59,7 +59,7 @@ extension ExpectedContent: Codable {
     isListed = try values.decodeIfPresent(Bool.self, forKey: .listed) ?? false
     mirrors = try values.decodeIfPresent([String].self, forKey: .mirrors) ?? []
     pieces = try values.decodeIfPresent(PieceDigests.self, forKey: .pieces)
-    // Of an algorithm that only a newer version knows nothing can be compared.
+    // Digests of unknown algorithms (from a newer version) are ignored.
     digests = texts.compactMap(Digest.init(text:))
   }
 
@@ -74,6 +74,6 @@ extension ExpectedContent: Codable {
 }
 
 extension DigestAlgorithm {
-  /// Not a checksum, which only finds accidents of a line.
+  /// Not a checksum, which only detects accidental transmission errors.
   fileprivate var isCryptographic: Bool { [.sha512, .sha256, .sha1, .md5].contains(self) }
 }

@@ -1,4 +1,4 @@
-/// A list of file names, one after the other.
+/// A list of file names.
 public struct FileList: Sendable, Hashable {
   public enum Separator: UInt8, Sendable, Hashable {
     case newline = 0x0A

@@ -1,9 +1,9 @@
 /// The proof for a done file; becomes the receipt row.
 public struct FileProof: Sendable, Hashable {
   public var confirmation: Confirmation
-  /// Of the whole file, computed by us from the bytes sent; nil when the algorithm cannot be combined over chunks.
+  /// Digest of the whole file, computed from the sent bytes; nil if the algorithm cannot be combined over chunks.
   public var digest: Digest?
-  /// As the server reported it, same algorithm; nil when it did not.
+  /// The digest reported by the server, with the same algorithm; nil if it reported none.
   public var remoteDigest: Digest?
   public var etag: String
   public var versionID: String
@@ -28,7 +28,7 @@ public struct FileProof: Sendable, Hashable {
 /// What is recorded when a file is done.
 public struct FileReceipt: Sendable, Hashable {
   public var proof: FileProof
-  /// Where the file is, without secrets.
+  /// The location of the file, without secrets.
   public var location: String
 
   public init(_ proof: FileProof, location: String) {

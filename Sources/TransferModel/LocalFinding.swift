@@ -1,17 +1,18 @@
-/// What was found in the place of a file that was downloaded.
+/// The finding about the local file of a download.
 public struct LocalFinding: Sendable, Hashable {
   public enum Verdict: String, Sendable, Hashable, CaseIterable {
-    /// Its size is that of the download, and so are its digests as far as there are any.
+    /// Its size equals that of the download, and so do its digests, if there are any.
     case intact
     case changed
-    /// Nothing stands under its name, or no regular file.
+    /// Its name does not exist, or is not a regular file.
     case missing
   }
 
   public var verdict: Verdict
-  /// Bytes; nil for what is missing.
+  /// Bytes; nil for a missing file.
   public var size: Int64?
-  /// Of the file as read, in the algorithm of the receipt; nil when the size alone decided or no digest was recorded.
+  /// Digest of the file as read, with the algorithm of the receipt; nil if only the size was compared or no digest was
+  /// recorded.
   public var digest: Digest?
 
   public init(_ verdict: Verdict, size: Int64? = nil, digest: Digest? = nil) {
@@ -19,7 +20,7 @@ public struct LocalFinding: Sendable, Hashable {
   }
 }
 
-/// A download that is done and stands for its path.
+/// A done download that is the current one for its path.
 public struct KeptDownload: Sendable, Hashable {
   public var id: FileID
   public var batch: BatchID
@@ -28,7 +29,7 @@ public struct KeptDownload: Sendable, Hashable {
   public var key: NameBytes
   /// Bytes.
   public var size: Int64
-  /// Of the whole file, each of another algorithm: that of its receipt, and those that were expected of it.
+  /// Digests of the whole file, each of another algorithm: that of its receipt, and the expected ones.
   public var digests: [Digest]
   public var expected: ExpectedContent
 
@@ -41,7 +42,8 @@ public struct KeptDownload: Sendable, Hashable {
   }
 }
 
-/// One of several equal shares of all files, by their numbers: one share each night proves all of them in a month.
+/// One of several equal shares of all files, by their numbers: with one share each night all files are checked within a
+/// month.
 public struct FileShare: Sendable, Hashable {
   /// From 1 to ``count``.
   public let number: Int

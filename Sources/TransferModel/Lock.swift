@@ -4,8 +4,8 @@
   import Darwin
 #endif
 
-/// A value behind a `pthread_mutex`. Used instead of `Synchronization.Mutex`, for which the thread sanitizer of
-/// Swift 6.3.1 on Linux reports races that are none.
+/// A value behind a `pthread_mutex`. Used instead of `Synchronization.Mutex`, for which the thread sanitizer of Swift
+/// 6.3.1 on Linux reports false races.
 public final class Lock<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
@@ -22,7 +22,7 @@ public final class Lock<Value>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs `body` alone. It must not block and must not take this lock again.
+  /// Runs `body` while holding the lock. It must not block and must not take this lock again.
   public func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -32,7 +32,7 @@ public final class Lock<Value>: @unchecked Sendable {
   }
 }
 
-/// A queue between threads: many put, one takes everything that is there.
+/// A queue between threads: many producers, one consumer that takes all elements at once.
 public final class Mailbox<Element: Sendable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let arrived: UnsafeMutablePointer<pthread_cond_t>
@@ -61,7 +61,7 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Adds one element and wakes the taker. False when the box is closed; the element is dropped then.
+  /// Adds one element and wakes the consumer. False if the mailbox is closed; the element is then dropped.
   @discardableResult
   public func put(_ element: Element) -> Bool { put(contentsOf: CollectionOfOne(element)) }
 
@@ -76,7 +76,7 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
     return true
   }
 
-  /// Refuses further elements and wakes the taker.
+  /// Refuses further elements and wakes the consumer.
   public func close() {
     pthread_mutex_lock(mutex)
     isClosed = true
@@ -84,8 +84,8 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
     pthread_mutex_unlock(mutex)
   }
 
-  /// Waits until there is something, and takes all of it in order; nil when the box is closed and empty.
-  /// With a timeout (milliseconds, at least 0) it returns an empty array when nothing came.
+  /// Waits for elements and takes all of them in order; nil when the mailbox is closed and empty. With a timeout
+  /// (milliseconds, at least 0) it returns an empty array if nothing arrived.
   public func take(timeoutMs: Int64? = nil) -> [Element]? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -117,7 +117,7 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
   }
 }
 
-/// A plain operating-system thread for work that blocks; nothing blocking runs in a Swift task.
+/// An operating-system thread for blocking work, which must not run in a Swift task.
 public final class WorkerThread: @unchecked Sendable {
   private var thread = pthread_t()
   private var isJoined = false
@@ -136,7 +136,7 @@ public final class WorkerThread: @unchecked Sendable {
     pthread_join(thread, nil)
   }
 
-  /// Nobody waits for its end: the system takes the thread back by itself. Instead of ``join()``.
+  /// Lets the thread end without being joined. Instead of ``join()``.
   public func detach() {
     guard !isJoined else { return }
     isJoined = true

@@ -1,4 +1,4 @@
-/// A sleep of the machine while an engine ran. The ledger keeps it as an event at the moment of waking.
+/// A sleep of the machine while an engine ran. The ledger records it as an event at the time of waking.
 public struct MachineSleep: Sendable, Hashable {
   public static let verb = "slept"
   private static let words = (before: "the machine slept for ", after: " ms")
@@ -10,7 +10,7 @@ public struct MachineSleep: Sendable, Hashable {
   /// For people to read, and for ``init(detail:)``.
   public var detail: String { "\(Self.words.before)\(lengthMs)\(Self.words.after)" }
 
-  /// nil for what is not the detail of such an event.
+  /// nil if the text is not the detail of such an event.
   public init?(detail: String) {
     guard detail.hasPrefix(Self.words.before), detail.hasSuffix(Self.words.after),
       let length = Int64(detail.dropFirst(Self.words.before.count).dropLast(Self.words.after.count)), length > 0

@@ -12,7 +12,7 @@ public struct NameBytes: Hashable, Sendable, Comparable {
   /// The exact text when the bytes are valid UTF-8, else nil.
   public var utf8: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// A remote key that names no file, but all that lies below it.
+  /// A remote key that stands for a folder with everything below it.
   public var isFolder: Bool { bytes.isEmpty || bytes.last == 0x2F }
 
   /// The bytes after the last slash; all of them when there is none.
@@ -30,8 +30,9 @@ public struct NameBytes: Hashable, Sendable, Comparable {
 }
 
 extension NameBytes: CustomStringConvertible {
-  /// Safe to print anywhere: control characters, bidirectional controls, line separators, backslashes' ambiguity and
-  /// bytes that are not UTF-8 are shown as `\xNN`, so that a hostile name cannot drive a terminal or forge a line.
+  /// Safe to print anywhere: control characters, bidirectional controls, line separators, ambiguous backslashes and
+  /// bytes that are not UTF-8 are shown as `\xNN`, so that a hostile name can neither control a terminal nor forge a
+  /// line.
   public var description: String { Self.escaped(bytes) }
 
   private static func escaped(_ bytes: [UInt8]) -> String {

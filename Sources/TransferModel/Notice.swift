@@ -1,4 +1,4 @@
-/// What people are told while something happens.
+/// A notification for people during an operation.
 public enum Notice: Sendable {
   case skipped(path: NameBytes, reason: String)
   /// About the sources as a whole.
@@ -9,18 +9,18 @@ public enum Notice: Sendable {
   /// The file waits for the next run.
   case waiting(path: NameBytes, Failure)
   case sourceChanged(path: NameBytes)
-  /// A rule left it out: `--exclude *.tmp`.
+  /// Excluded by a rule: `--exclude *.tmp`.
   case excluded(path: NameBytes, rule: String)
   /// Of a plan: `new`, `unchanged`, `changed`, `requeued`, `queued`, `unknown`.
   case planned(path: NameBytes, key: NameBytes?, size: Int64?, verdict: String)
   case recovered(attempts: Int, files: Int, unknown: Int)
   case draining(requests: Int)
-  /// The ledger's disk is full or fails: nothing new begins, and results wait in memory for up to so long.
+  /// The ledger's disk is full or fails: no request begins, and results are kept in memory for at most `waitMs`.
   case diskTrouble(TransferError, waitMs: Int64)
-  /// A host refuses connections: nothing is sent to it for so long.
+  /// A host refuses connections: nothing is sent to it for `forMs`.
   case circuitOpened(host: String, forMs: Int64)
   /// It answers again.
   case circuitClosed(host: String)
-  /// What gives a credential is away, and is asked again for up to so long.
+  /// A credential service is unavailable, and is retried for at most `mostMs`.
   case waitingForCredential(Failure, mostMs: Int64)
 }

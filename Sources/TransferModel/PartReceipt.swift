@@ -1,4 +1,4 @@
-/// What the server acknowledged about one chunk.
+/// The server's acknowledgement of one chunk.
 public struct PartReceipt: Sendable, Hashable {
   public var seq: Int
   public var length: Int64
@@ -6,10 +6,10 @@ public struct PartReceipt: Sendable, Hashable {
   public var etag: String
   /// Of the bytes that were sent.
   public var digest: Digest?
-  /// MD5 of the bytes that were sent, when it was computed; the ETag rule of S3 needs it beside the digest.
+  /// MD5 of the sent bytes, if it was computed; the ETag rule of S3 needs it in addition to the digest.
   public var md5: Digest?
   public var confirmation: Confirmation
-  /// What the protocol keeps about it for the last steps; empty for most.
+  /// Values that the protocol stores for its last steps; usually empty.
   public var remote: [String: String]
 
   public init(

@@ -1,14 +1,13 @@
-/// The download that wrote the file which stands at a path: what is known of it when the path is fetched again from the
-/// same URL.
+/// The earlier download that wrote the existing file at a path, used when the path is fetched again from the same URL.
 public struct PastDownload: Sendable, Hashable {
   public var id: FileID
-  /// Of the local file when it had got its name; its times are 0 where they were not recorded.
+  /// Identity of the local file after it was renamed; its times are 0 if they were not recorded.
   public var identity: SourceIdentity
   /// The version that was fetched, as its protocol describes it.
   public var session: SessionFacts
   public var layout: ChunkLayout
   public var proof: FileProof
-  /// What its content had to be, and was.
+  /// The expected content, which it had.
   public var expected: ExpectedContent
   /// The newest `verify` of the local file found that it has changed or is missing.
   public var isSuspect: Bool
@@ -21,16 +20,16 @@ public struct PastDownload: Sendable, Hashable {
     (self.proof, self.expected, self.isSuspect) = (proof, expected, isSuspect)
   }
 
-  /// Digests that the whole of it was seen to have.
+  /// Verified digests of the whole file.
   public var digests: [Digest] { expected.digests + [proof.digest, proof.remoteDigest].compactMap(\.self) }
 
-  /// Whoever has its bytes has what is expected now.
+  /// Whether its content meets the current expectation.
   public func meets(_ wanted: ExpectedContent) -> Bool {
     wanted.size ?? layout.size == layout.size && wanted.digests.allSatisfy(digests.contains)
   }
 }
 
-/// A chunk of a file that is fetched again, and the digest that the download before it recorded of the same bytes.
+/// A chunk of a file that is fetched again, with the digest that the earlier download recorded of the same bytes.
 public struct PastChunk: Sendable, Hashable {
   /// From 0.
   public var seq: Int

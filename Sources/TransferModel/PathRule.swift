@@ -1,4 +1,4 @@
-/// One `--include` or `--exclude`, as given. What a pattern means: `transfers help sources`.
+/// One `--include` or `--exclude`, as given. For the meaning of patterns see `transfers help sources`.
 public struct PathRule: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable { case include, exclude }
   public var kind: Kind

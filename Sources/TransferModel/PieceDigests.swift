@@ -1,4 +1,4 @@
-/// Digests of consecutive pieces of a file, all of the same length but for the last one.
+/// Digests of consecutive pieces of a file, all of equal length except the last.
 public struct PieceDigests: Sendable, Hashable {
   public let algorithm: DigestAlgorithm
   /// Of a piece, in bytes; above 0.
@@ -18,14 +18,14 @@ public struct PieceDigests: Sendable, Hashable {
     return Digest(algorithm, Array(bytes[start..<start + algorithm.byteCount]))
   }
 
-  /// The pieces that lie in a range whole, of a file of `size` bytes. The last piece ends with the file.
+  /// The pieces completely within a range, of a file of `size` bytes. The last piece ends with the file.
   public func pieces(within range: ByteRange, of size: Int64) -> Range<Int> {
     let first = Int((range.offset + length - 1) / length)
     let end = range.end >= size ? count : Int(range.end / length)
     return first < end ? first..<end : first..<first
   }
 
-  /// Where a piece of a file of `size` bytes lies.
+  /// The range of a piece of a file of `size` bytes.
   public func range(_ piece: Int, of size: Int64) -> ByteRange {
     let offset = Int64(piece) * length
     return ByteRange(offset: offset, length: min(length, size - offset))
@@ -35,7 +35,7 @@ public struct PieceDigests: Sendable, Hashable {
   public func covers(_ size: Int64) -> Bool { Int64(count) == size / length + (size % length == 0 ? 0 : 1) }
 }
 
-/// As it is stored: `{"algorithm":"sha256","bytes":"base64","length":262144}`.
+/// The stored form: `{"algorithm":"sha256","bytes":"base64","length":262144}`.
 extension PieceDigests: Codable {
   private enum Key: String, CodingKey { case algorithm, length, bytes }
 

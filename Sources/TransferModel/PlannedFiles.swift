@@ -1,4 +1,4 @@
-/// Files of a plan that was made before: exactly these are taken, as they were then. In memory as a whole.
+/// The files of an existing plan: exactly these are selected, if they are unchanged. Kept in memory completely.
 public struct PlannedFiles: Sendable {
   public struct Entry: Sendable, Hashable {
     public var key: NameBytes
@@ -12,7 +12,7 @@ public struct PlannedFiles: Sendable {
       (self.key, self.size, self.mtimeNs, self.ctimeNs, self.inode) = (key, size, mtimeNs, ctimeNs, inode)
     }
 
-    /// Whether a file is as it was when the plan was made.
+    /// Whether a file is unchanged since the plan was made.
     public func isSame(as now: SourceIdentity) -> Bool {
       size == now.size && mtimeNs == now.mtimeNs && ctimeNs == now.ctimeNs && inode == now.inode
     }

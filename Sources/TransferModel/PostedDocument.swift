@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// A small document that is posted, as programs that collect such things want it.
+/// A POST of a small JSON document, for collectors and webhooks.
 extension TransferRequest {
-  /// Names and values of further fields; nil where one cannot be a field.
+  /// `fields` are further header fields; nil if one is invalid.
   package static func post(_ url: String, json: [UInt8], fields: [(name: String, value: String)]) -> TransferRequest? {
     var all = HTTPFields()
     all[.contentType] = "application/json"
@@ -15,6 +15,6 @@ extension TransferRequest {
 }
 
 extension TransferReply {
-  /// What the server asks to wait, in milliseconds.
+  /// The wait requested by the server, in milliseconds.
   package func retryAfterMs(wallMs: Int64) -> Int64? { RetryAfter.milliseconds(fields, wallMs: wallMs) }
 }

@@ -1,14 +1,14 @@
-/// The profile of a batch, frozen at `add`: later edits of a file change nothing that runs.
+/// The profile of a batch, frozen at `add`: later edits of its file do not affect the batch.
 public struct ProfileSettings: Sendable, Hashable, Codable {
   public var name: String
   /// The whole profile, as its canonical text.
   public var text: String
-  /// Values of inputs that were given as they are, by name.
+  /// Values of inputs that were given literally, by name.
   public var inputs: [String: String]
-  /// Where inputs are that were given by reference, and all secret ones: `env:NAME` or `file:PATH`. Never what is
-  /// there.
+  /// References of inputs that were given by reference, including all secret ones: `env:NAME` or `file:PATH`. Never
+  /// their values.
   public var secrets: [String: String]
-  /// It is one of the program's own: these may follow URLs that their servers name. nil for a file.
+  /// True for a built-in profile, which may follow URLs sent by its server. nil for a file.
   public var isBuiltin: Bool?
 
   public init(

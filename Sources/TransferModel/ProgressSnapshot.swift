@@ -1,44 +1,44 @@
-/// Where a run stands at one moment: a value for people, made at most ten times a second and never stored.
+/// The progress of a run at one moment: a value for display, made at most ten times a second and never stored.
 ///
-/// Bytes are body bytes. `bytesAcked` never goes back but for chunks that the server lost; `bytesInFlight` is what an
-/// attempt that fails takes away again.
+/// Bytes are body bytes. `bytesAcked` decreases only for chunks that the server lost; a failing attempt reduces
+/// `bytesInFlight`.
 public struct ProgressSnapshot: Sendable, Hashable {
-  /// Files that this run has ended, and those that it has still to end; files added meanwhile enlarge it.
+  /// Files that this run has ended, and those still to end; files added meanwhile increase it.
   public var filesTotal = 0
   public var filesDone = 0
   public var filesFailed = 0
   public var filesUnknown = 0
-  /// Files with requests that run or back off.
+  /// Files with requests that are running or in backoff.
   public var active = 0
-  /// Requests that wait for their backoff; of files that wait in the ledger the newest thousand count.
+  /// Requests in backoff; of files waiting in the ledger only the newest thousand count.
   public var retrying = 0
-  /// Requests at the servers now.
+  /// Running requests.
   public var sending = 0
-  /// False before the first count, and while a folder is listed, which may name more.
+  /// False before the first count, and while a listing may still add files.
   public var totalIsKnown = true
   public var bytesTotal: Int64 = 0
-  /// Of all files of the total, by this run and by earlier ones.
+  /// Acknowledged bytes of all files in the total, sent by this and earlier runs.
   public var bytesAcked: Int64 = 0
   /// The part of `bytesAcked` that earlier runs sent.
   public var bytesEarlier: Int64 = 0
   /// Sent by running requests and not acknowledged yet.
   public var bytesInFlight: Int64 = 0
-  /// Not acknowledged bytes of failed and unknown files: nobody will send them in this run.
+  /// Unacknowledged bytes of failed and unknown files, which this run will not send.
   public var bytesGivenUp: Int64 = 0
-  /// The limit of all connections together in bytes a second; nil for none.
+  /// Rate limit of all connections together, in bytes per second; nil for none.
   public var rateLimit: Int64?
-  /// Nothing is left to be sent but answers to be awaited, the first of them for so long; nil otherwise.
+  /// If only answers are still missing, how long the oldest has been awaited; nil otherwise.
   public var waitingForServerMs: Int64?
   /// Since the beginning of the run.
   public var elapsedMs: Int64 = 0
-  /// The files that are worth a line: just failed, backing off, stalled, then by what is left of them. At most 64.
+  /// The files to display: just failed, in backoff, stalled, then by remaining bytes. At most 64.
   public var files: [FileProgress] = []
 
   public init() {}
 
   /// Acknowledged and in flight; the whole only when all of it is acknowledged.
   public var bytesMoved: Int64 { moved(bytesAcked, bytesInFlight, of: bytesTotal) }
-  /// What this run still has to send.
+  /// Bytes that this run still has to send.
   public var bytesLeft: Int64 { max(0, bytesTotal - bytesMoved - bytesGivenUp) }
 }
 
@@ -46,14 +46,14 @@ public struct ProgressSnapshot: Sendable, Hashable {
 public struct FileProgress: Sendable, Hashable {
   public enum Phase: Sendable, Hashable {
     case sending
-    /// No byte has moved for so long.
+    /// No byte has moved for `forMs`.
     case stalled(forMs: Int64)
-    /// The next request goes out in so many milliseconds; it is try `number` of `limit`.
+    /// The next request is sent in `inMs` milliseconds; it is attempt `number` of `limit`.
     case retrying(inMs: Int64, ErrorCode, number: Int, limit: Int)
-    /// All bytes are acknowledged; the server puts them together or is asked for the result.
+    /// All bytes are acknowledged; the server assembles the file or is queried for the result.
     case finishing
-    /// The same for more than a moment; or all bytes have gone out, and the answer that acknowledges the last of them
-    /// has been awaited for so long.
+    /// The same for a longer time; or all bytes were sent, and the answer that acknowledges the last of them has been
+    /// awaited for `forMs`.
     case waitingForServer(forMs: Int64)
     /// Ended a few seconds ago.
     case failed(ErrorCode)
@@ -81,8 +81,8 @@ public struct FileProgress: Sendable, Hashable {
   public var bytesMoved: Int64 { moved(bytesAcked, bytesInFlight, of: bytesTotal) }
 }
 
-/// What is in flight may still lie in the buffers of this machine, which take megabytes at once: the last hundredth of
-/// what is not acknowledged is not shown as moved before it is.
+/// Bytes in flight may still be in the buffers of this machine, which accept megabytes at once: so the last hundredth
+/// of the unacknowledged bytes is not shown as moved before it is acknowledged.
 private func moved(_ acked: Int64, _ inFlight: Int64, of total: Int64) -> Int64 {
   let rest = max(0, total - acked)
   return min(acked, total) + min(max(inFlight, 0), rest - (rest + 99) / 100)

@@ -1,24 +1,24 @@
-/// What a protocol can do, for people: a row of `transfers help protocols`. Each protocol says it of itself.
+/// The abilities of a protocol, for people: a row of `transfers help protocols`. Each protocol declares its own.
 public struct ProtocolDescription: Sendable, Hashable {
   /// As stored with each batch.
   public var name: String
-  /// How destinations begin.
+  /// The beginning of its destinations.
   public var destination: String
   /// A whole destination, as an example.
   public var usage: String
-  /// What it does, in a line.
+  /// A one-line description.
   public var about: String
-  /// What else people have to know; paragraphs for `transfers help protocols`, empty for none.
+  /// Further information; paragraphs for `transfers help protocols`, empty for none.
   public var notes: String
-  /// Several requests of one file at a time; in words.
+  /// How requests of one file can run in parallel, in words.
   public var parallel: String
-  /// A broken upload resumes mid-file.
+  /// An interrupted upload resumes mid-file.
   public var isResumable: Bool
-  /// What the server is asked before anything is sent again; empty when the server cannot be asked.
+  /// The query before anything is sent again; empty if the server cannot be queried.
   public var probe: String
-  /// Which digests tie what is stored to what was sent.
+  /// The digests with which the stored content is compared with the sent content.
   public var digest: String
-  /// What becomes of a request whose answer was lost: exactly once, or why not.
+  /// The handling of a lost answer: exactly once, or why not.
   public var exactlyOnce: String
 
   public init(

@@ -1,10 +1,9 @@
-/// An option of a protocol: what the command line shows and reads, and the name under which its value is kept with a
-/// batch.
+/// An option of a protocol: its command-line form, and the name under which its value is stored with a batch.
 public struct ProtocolOption: Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
-    /// Said or not.
+    /// Given or not.
     case flag
-    /// Said, or said with `no-` in front, or neither.
+    /// Given, given with the prefix `no-`, or neither.
     case toggle
     case text
     /// Repeatable.
@@ -17,7 +16,7 @@ public struct ProtocolOption: Sendable, Hashable {
   public let long: String
   public let kind: Kind
   public let help: String
-  /// What stands for the value in help; empty for flags.
+  /// The placeholder of the value in help; empty for flags.
   public let valueName: String
 
   public init(_ long: String, _ kind: Kind, _ help: String, valueName: String = "") {
@@ -67,7 +66,7 @@ extension OptionValue: ExpressibleByBooleanLiteral, ExpressibleByStringLiteral, 
   public init(arrayLiteral elements: String...) { self = .list(elements) }
 }
 
-/// Values by option; what was not said is nil, and takes no place.
+/// Values by option; options that were not given are nil, and are not stored.
 extension BatchSettings {
   public subscript(flag option: ProtocolOption) -> Bool {
     get { self[toggle: option] ?? false }

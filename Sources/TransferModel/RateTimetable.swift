@@ -4,12 +4,12 @@
   import Darwin
 #endif
 
-/// How many bytes a second may move, by the day of the week and the time of day. A value; never without an entry.
+/// Rate limits by day of the week and time of day. A value; never without an entry.
 public struct RateTimetable: Sendable, Hashable {
   public static let minutesOfDay = 1_440
   public static let minutesOfWeek = 7 * minutesOfDay
 
-  /// From when on a rate holds, until the next entry.
+  /// The start of a rate, which applies until the next entry.
   public struct Entry: Sendable, Hashable {
     /// Since the beginning of Sunday, local time.
     public var minuteOfWeek: Int
@@ -27,7 +27,7 @@ public struct RateTimetable: Sendable, Hashable {
   /// The same all the time.
   public init(_ bytesPerSecond: Int64?) { entries = [Entry(minuteOfWeek: 0, bytesPerSecond: bytesPerSecond)] }
 
-  /// nil without an entry, with two for one minute, and with one for a minute that no week has.
+  /// nil without an entry, with two for the same minute, and with one for an invalid minute.
   public init?(_ entries: [Entry]) {
     self.entries = entries.sorted { $0.minuteOfWeek < $1.minuteOfWeek }
     guard !entries.isEmpty, Set(entries.map(\.minuteOfWeek)).count == entries.count,
@@ -37,7 +37,8 @@ public struct RateTimetable: Sendable, Hashable {
 
   public var isConstant: Bool { Set(entries.map(\.bytesPerSecond)).count == 1 }
 
-  /// The rate at a minute of the week; nil for no limit. Before the first entry the last one holds, of the week before.
+  /// The rate at a minute of the week; nil for no limit. Before the first entry the last one of the previous week
+  /// applies.
   public func bytesPerSecond(atMinuteOfWeek minute: Int) -> Int64? {
     (entries.last { $0.minuteOfWeek <= minute } ?? entries[entries.count - 1]).bytesPerSecond
   }

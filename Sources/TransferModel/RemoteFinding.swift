@@ -1,20 +1,20 @@
-/// What a question to a destination found of a file that was stored there before.
+/// The finding of a query to a destination about a file that was stored there.
 public struct RemoteFinding: Sendable, Hashable {
   public enum Verdict: String, Sendable, Hashable, CaseIterable {
-    /// The object is there, and is what was confirmed as far as the answer tells.
+    /// The object exists, and equals the confirmed one as far as the answer shows.
     case found
-    /// The destination says that there is none.
+    /// The destination reports that it does not exist.
     case lost
-    /// Its size or a digest is another one.
+    /// Its size or a digest differs.
     case differs
   }
 
   public var verdict: Verdict
-  /// What the answer told; its confirmation is what was compared, and `none` unless it was found.
+  /// The proof in the answer; its confirmation is the compared property, and `none` unless it was found.
   public var proof: FileProof
-  /// Bytes, as the answer told; nil when it did not.
+  /// Bytes, from the answer; nil if it contained none.
   public var size: Int64?
-  /// How it differs, or who says that it is gone; empty for what was found.
+  /// How it differs, or which answer reported it missing; empty for `found`.
   public var detail: String
 
   public init(_ verdict: Verdict, _ proof: FileProof, size: Int64? = nil, detail: String = "") {
@@ -22,7 +22,7 @@ public struct RemoteFinding: Sendable, Hashable {
   }
 }
 
-/// An upload that is done, as its destination is asked about it again.
+/// A done upload, as input of a later query to its destination.
 public struct DoneUpload: Sendable, Hashable {
   public var id: FileID
   public var batch: BatchID
@@ -32,13 +32,13 @@ public struct DoneUpload: Sendable, Hashable {
   /// Bytes.
   public var size: Int64
   public var mtimeNs: Int64
-  /// With which it was done.
+  /// The proof with which it became done.
   public var proof: FileProof
   /// The session that was completed with it; nil when there was none.
   public var session: SessionFacts?
-  /// A newer generation of its key was begun, which may have replaced it at the destination.
+  /// A newer generation of its key was begun, which may have replaced it on the destination.
   public var isBeingReplaced: Bool
-  /// Another ledger recorded it, and knows how to ask.
+  /// It was merged from another ledger, which is the one that can query it.
   public var isMerged: Bool
 
   public init(
@@ -51,7 +51,7 @@ public struct DoneUpload: Sendable, Hashable {
   }
 }
 
-/// The newest that was found of a file since it is done, at its destination or here.
+/// The newest finding about a file since it became done, at its destination or locally.
 public struct LaterFinding: Sendable, Hashable {
   public var finding: String
   /// What was compared.
@@ -60,7 +60,7 @@ public struct LaterFinding: Sendable, Hashable {
   public var size: Int64?
   public var digest: String?
   public var etag: String
-  /// The question; nil for what was seen here.
+  /// The query; nil for a local finding.
   public var attempt: AttemptID?
   /// Milliseconds since 1970 UTC.
   public var atMs: Int64

@@ -1,12 +1,11 @@
 public import HTTPTypes
 
-/// How long a server asks us to wait (RFC 9110 section 10.2.3, and what object stores use instead).
+/// The wait requested by a server (RFC 9110 section 10.2.3, and the fields of object stores).
 public enum RetryAfter {
-  /// Nobody may park a file for longer, in milliseconds: one hour.
+  /// The longest accepted wait, in milliseconds: one hour.
   public static let longestMs: Int64 = 3_600_000
 
-  /// The wait in milliseconds, 0 … ``longestMs``; nil when the server asks for none or says it in a way that nobody
-  /// reads.
+  /// The wait in milliseconds, 0 … ``longestMs``; nil if the server requests none or in an unknown form.
   ///
   /// `Retry-After` holds seconds or a date; the date is compared with the answer's own `Date`, because two clocks
   /// differ, and with ours (`wallMs`, milliseconds since 1970 UTC) only when there is none. `x-amz-retry-after` and

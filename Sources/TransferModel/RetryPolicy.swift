@@ -11,7 +11,7 @@ public struct RetryPolicy: Sendable, Hashable {
   public var baseMs: Int64
   public var throttleBaseMs: Int64
   public var capMs: Int64
-  /// Attempts in a row that moved nothing, after which a file fails for good.
+  /// Consecutive attempts without progress after which a file fails.
   public var maxAttempts: Int
 
   public init(baseMs: Int64 = 500, throttleBaseMs: Int64 = 1_000, capMs: Int64 = 30_000, maxAttempts: Int = 8) {
@@ -23,11 +23,11 @@ public struct RetryPolicy: Sendable, Hashable {
 
   public static let standard = RetryPolicy()
 
-  /// How long a file waits, in milliseconds, in the run in which only a person can help; the next run tries it at once.
+  /// The wait of a file, in milliseconds, in a run in which only a person can help; the next run tries it at once.
   public static let nextRunMs: Int64 = 86_400_000
 
-  /// The wait in milliseconds before the attempt that follows failure number `n` (1 is the first).
-  /// What the server asked for (`retryAfterMs`) wins when it is longer; up to a tenth is added so that clients spread.
+  /// The wait in milliseconds before the attempt after failure number `n` (1 is the first). A longer wait requested by
+  /// the server (`retryAfterMs`) takes precedence; up to a tenth is added so that clients spread out.
   public func delayMs(
     afterFailure n: Int, isThrottled: Bool, retryAfterMs: Int64?, using generator: inout some RandomNumberGenerator
   ) -> Int64 {

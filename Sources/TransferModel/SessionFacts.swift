@@ -1,4 +1,4 @@
-/// An upload session at a server, as it is recorded and as a protocol sees it.
+/// An upload session on a server, as recorded and as protocols see it.
 public struct SessionFacts: Sendable, Hashable {
   /// nil while `intended`.
   public var remoteID: String?
@@ -6,9 +6,9 @@ public struct SessionFacts: Sendable, Hashable {
   public var intendedAtMs: Int64
   /// Milliseconds since 1970 UTC; nil when the server named none.
   public var expiresAtMs: Int64?
-  /// What the protocol wanted to remember about this session : tokens, how far the last steps are.
+  /// Notes of the protocol about this session: tokens, progress of the last steps.
   public var notes: [String: String]
-  /// A request brought bytes to it before the file was claimed, or may have.
+  /// A request before the claim added bytes to it, or may have.
   public var mayHoldBytes = false
 
   public init(remoteID: String?, intendedAtMs: Int64, expiresAtMs: Int64? = nil, notes: [String: String] = [:]) {

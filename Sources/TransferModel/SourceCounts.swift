@@ -1,19 +1,19 @@
-/// What the files of an `add` or a plan came to. Counts are files unless they say otherwise.
+/// The result of an `add` or a plan. Counts are files unless stated otherwise.
 public struct SourceCounts: Sendable, Hashable {
-  /// Recorded as work, or to be recorded.
+  /// Recorded for transfer, or to be recorded.
   public var added = 0
-  /// Of the added: those that take the place of an older version.
+  /// Of the added: those that supersede an older version.
   public var changed = 0
   public var unchanged = 0
   /// Of the unchanged: their sources stay although sources are to go, because another batch sent them.
   public var staying = 0
   /// Already waiting or in work, from an earlier batch.
   public var queued = 0
-  /// Had failed before, unchanged since: tried again, in their earlier batch.
+  /// Failed before and unchanged since: retried in their earlier batch.
   public var requeued = 0
-  /// Named more than once; taken once.
+  /// Duplicates, which are recorded once.
   public var repeated = 0
-  /// The outcome of their last upload is unknown: they are not sent again by themselves.
+  /// The outcome of their last upload is unknown: they are not sent again automatically.
   public var unknown = 0
   /// Could not be read or cannot be expressed at the destination.
   public var failed = 0
@@ -21,18 +21,18 @@ public struct SourceCounts: Sendable, Hashable {
   public var special = 0
   /// A folder that is not entered counts as one.
   public var excluded = 0
-  /// The excluded by the rule that left them out, as typed: `--exclude *.tmp`.
+  /// The excluded files by the rule that excluded them, as typed: `--exclude *.tmp`.
   public var excludedBy: [String: Int] = [:]
-  /// Of the added and the queued: not sent before they have been quiet for their settle time.
+  /// Of the added and the queued: those that must be unchanged for their settle time first.
   public var settling = 0
-  /// Not recorded, because the file that shows that they are complete is not there.
+  /// Not recorded, because their marker file does not exist.
   public var notReady = 0
   /// Of the added, in bytes.
   public var bytes: Int64 = 0
 
   public init() {}
 
-  /// Adds what a scan saw and gave to nobody.
+  /// Adds findings of a scan that were not recorded.
   public mutating func add(unrecorded seen: SourceCounts) {
     special += seen.special
     excluded += seen.excluded

@@ -1,5 +1,5 @@
-/// What tells one version of a source file from another without reading it. Compared at admission, at open and before
-/// finish. `ctime` cannot be set back by `touch -r`, `cp -p` or `rsync -t`, so it is part of it.
+/// Identifies one version of a source file without reading it. Compared at admission, at open and before finish.
+/// `ctime` cannot be set back by `touch -r`, `cp -p` or `rsync -t`, so it is included.
 public struct SourceIdentity: Hashable, Sendable, Codable {
   public var size: Int64
   /// Nanoseconds since 1970 UTC.
@@ -7,9 +7,9 @@ public struct SourceIdentity: Hashable, Sendable, Codable {
   /// Nanoseconds since 1970 UTC.
   public var ctimeNs: Int64
   public var inode: UInt64
-  /// The number that the kernel gave the mounted file system; it means nothing after a restart.
+  /// The kernel's number of the mounted file system; it is meaningless after a restart.
   public var device: UInt64
-  /// Tells the boot in which the device had this number from others; 0 when it is not known.
+  /// Identifies the boot in which the device had this number; 0 if unknown.
   public var boot: UInt64
 
   public init(size: Int64, mtimeNs: Int64, ctimeNs: Int64, inode: UInt64, device: UInt64, boot: UInt64 = 0) {
@@ -21,11 +21,11 @@ public struct SourceIdentity: Hashable, Sendable, Codable {
     self.boot = boot
   }
 
-  /// What a file that is looked at again is to the version that was admitted.
+  /// The relation of a file's current identity to the admitted version.
   public enum Relation: Sendable, Hashable {
     case same
     /// Only ctime differs, or the device within one boot: permissions, owner or links were changed, the file system was
-    /// mounted again, or somebody wrote to it and set mtime back. Only the content can tell.
+    /// mounted again, or somebody wrote to it and set mtime back. The content must be compared.
     case moved
     case other
   }

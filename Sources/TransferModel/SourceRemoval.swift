@@ -1,14 +1,14 @@
-/// What is done with the sources of a batch once their files are done and have their receipts.
+/// How the sources of a batch are removed when their files are done and have receipts.
 public struct SourceRemoval: Sendable, Hashable, Codable {
   public enum Action: String, Sendable, CaseIterable, Codable { case delete, move }
 
-  /// What a receipt has to prove before its source is touched. The weakest first.
+  /// The minimum proof of a receipt before its source is removed; weakest first.
   public enum Proof: String, Sendable, CaseIterable, Codable {
     /// The server answered with success, and nothing more.
     case any
-    /// The server said how many bytes it has.
+    /// The server confirmed the size.
     case size
-    /// The server gave a digest of what it has, or an ETag that is one.
+    /// The server confirmed a digest, or an ETag that is a digest.
     case digest
 
     public func accepts(_ confirmation: Confirmation) -> Bool {
@@ -24,7 +24,7 @@ public struct SourceRemoval: Sendable, Hashable, Codable {
   public var proof: Proof
   /// The folder that keys are relative to, absolute: below it a moved file keeps its path.
   public var base: String
-  /// Where sources are moved to, absolute; nil when they are deleted.
+  /// The absolute path of the folder to move sources to; nil if they are deleted.
   public var folder: String?
 
   public init(_ action: Action, proof: Proof = .size, base: String, folder: String? = nil) {
@@ -35,14 +35,14 @@ public struct SourceRemoval: Sendable, Hashable, Codable {
   }
 }
 
-/// Where the removal of one source is. It begins in the transaction that makes its file done.
+/// The state of the removal of one source. It begins in the transaction that makes its file done.
 public enum RemovalState: String, Sendable, CaseIterable, Codable {
-  /// To be done, or to be tried again.
+  /// To be done, or to be retried.
   case pending
   /// The source is deleted or moved.
   case done
   /// The source was kept; `cause` says why.
   case skipped
-  /// It was tried often enough.
+  /// It was given up after several attempts.
   case failed
 }

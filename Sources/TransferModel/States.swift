@@ -1,8 +1,8 @@
-/// Where a file is. Why it is there is the separate column `cause`.
+/// The state of a file. The reason is the separate column `cause`.
 public enum FileState: String, Sendable, CaseIterable, Codable {
-  /// Seen once; admitted when a later look finds it unchanged. Next: pending, cancelled, superseded.
+  /// Seen once; becomes pending when a later check finds it unchanged. Next: pending, cancelled, superseded.
   case settling
-  /// Waiting for an engine, or (with `not_before`) for its time. Next: active, paused, cancelled, failed, superseded.
+  /// Waiting for an engine, or until `not_before`. Next: active, paused, cancelled, failed, superseded.
   case pending
   /// An engine works on it. Next: finishing, done (protocols without a finish step), pending, failed, unknown, paused,
   /// cancelled, superseded.
@@ -17,12 +17,12 @@ public enum FileState: String, Sendable, CaseIterable, Codable {
   case failed
   /// Cancelled by a person. Next: pending (retry).
   case cancelled
-  /// A request that must not be repeated lost its answer. Next: pending (retry, by a person), done, cancelled.
+  /// The answer to a request that must not be repeated was lost. Next: pending (retry, by a person), done, cancelled.
   case unknown
-  /// A newer generation of the same source took its place; of a listing, the files that it named. Terminal.
+  /// Replaced by a newer generation of the same source; a listing is replaced by its files. Terminal.
   case superseded
 
-  /// Ended, until a person asks for more.
+  /// Ended, unless a person continues it.
   public var isAtRest: Bool {
     switch self {
     case .done, .failed, .cancelled, .unknown, .superseded: true
@@ -31,7 +31,7 @@ public enum FileState: String, Sendable, CaseIterable, Codable {
   }
 }
 
-/// Where a byte range of a file is.
+/// The state of a chunk.
 public enum ChunkState: String, Sendable, CaseIterable, Codable {
   /// May be sent now.
   case pending
@@ -49,25 +49,25 @@ public enum ChunkState: String, Sendable, CaseIterable, Codable {
 public enum AttemptOutcome: String, Sendable, CaseIterable, Codable {
   case open
   case ok
-  /// Failed in a way that another attempt may cure.
+  /// Failed; another attempt may succeed.
   case retry
   case fatal
-  /// The answer was lost and the protocol has no way to ask.
+  /// The answer was lost and the result cannot be queried.
   case unknown
-  /// We stopped it: drain, pause, cancel, shutdown. Not the server's fault; it does not count against the file.
+  /// Stopped by us: drain, pause, cancel, shutdown. It does not count against the file.
   case interrupted
-  /// The engine died while it was open; found by the next one.
+  /// The engine crashed while it was open; found by the next run.
   case crashed
 }
 
-/// Where an upload session at a server is.
+/// The state of an upload session on a server.
 public enum SessionState: String, Sendable, CaseIterable, Codable {
-  /// The create call may be on its way; the server may or may not know us.
+  /// The create request may be in flight; the server may or may not have created the session.
   case intended
   case open
   case completed
   case aborted
-  /// The server forgot it, or will not be told that it ended; what it keeps of it is its own affair.
+  /// The server no longer knows it, or cannot be told to abort it.
   case gone
 }
 
@@ -76,9 +76,9 @@ public enum AttemptOperation: String, Sendable, CaseIterable, Codable {
   case create, probe, prepare, part, finish, save, verify, abort, get
 }
 
-/// What has to go ahead of the body of a chunk, as a request of its own.
+/// Requests that must precede the body of a chunk.
 public struct ChunkOpening: Sendable, Hashable {
-  /// `prepare`, while nothing is known of the chunk at the server.
+  /// `prepare`, while the server has nothing of the chunk.
   public var prepares: Bool
   /// `probe`, after a request for the chunk whose answer was lost.
   public var probesUncertain: Bool
@@ -91,7 +91,7 @@ public struct ChunkOpening: Sendable, Hashable {
   public static let none = ChunkOpening(prepares: false, probesUncertain: false)
 }
 
-/// How a done file was proved to be at the server; strongest first.
+/// How the server confirmed a done file; strongest first.
 public enum Confirmation: String, Sendable, CaseIterable, Codable {
   /// The server reported a digest of the content that equals ours.
   case digest

@@ -1,6 +1,6 @@
-/// Tells a running engine to stop; from any thread, any number of times.
+/// Requests a running engine to stop; from any thread, any number of times.
 public final class StopSignal: Sendable {
-  /// What was asked; a later wish may only be the stronger one.
+  /// The requested kind of stop; a later request can only strengthen it.
   public enum Wish: Int, Sendable { case drain, now }
   private struct State {
     var wish: Wish?
@@ -10,9 +10,9 @@ public final class StopSignal: Sendable {
 
   public init() {}
 
-  /// Finishes what runs, begins nothing new.
+  /// Finishes running requests, begins no new ones.
   public func drain() { ask(.drain) }
-  /// Ends what runs; nothing is lost.
+  /// Interrupts running requests; nothing is lost.
   public func stopNow() { ask(.now) }
 
   private func ask(_ wish: Wish) {
@@ -23,13 +23,13 @@ public final class StopSignal: Sendable {
     wake?(wish)
   }
 
-  /// Whether anything was asked so far.
+  /// Whether a stop was requested.
   public var isAsked: Bool { state.withLock { $0.wish != nil } }
 
-  /// Whether an engine follows; before that there is nothing to stop but the process.
+  /// Whether an engine handles the signal; before that only the process itself can be stopped.
   public var isHeard: Bool { state.withLock { $0.wake != nil } }
 
-  /// Calls `wake` at each wish from now on, and at once when there was one already.
+  /// Calls `wake` at each request from now on, and at once if there was one already.
   public func onWish(_ wake: @escaping @Sendable (Wish) -> Void) {
     let earlier = state.withLock { state in
       state.wake = wake

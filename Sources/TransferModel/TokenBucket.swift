@@ -1,9 +1,9 @@
-/// Shares a rate between many senders, in the order in which they ask. Pure: the caller brings the time.
+/// Divides a rate between many senders, in the order of their requests. Pure: the caller passes the time.
 ///
-/// A sender reserves the bytes that it wants to send next and is told when it may send them. So no sender is woken in
+/// A sender reserves the bytes it wants to send next and gets the time when it may send them. So no sender is woken in
 /// vain, the one that waited longest is served first, and then queues behind the others.
 public struct TokenBucket: Sendable, Hashable {
-  /// What a sender got: it may send `bytes` from `readyNs` on.
+  /// A reservation: `bytes` may be sent from `readyNs` on.
   public struct Reservation: Sendable, Hashable {
     public var bytes: Int
     public var readyNs: Int64
@@ -11,12 +11,12 @@ public struct TokenBucket: Sendable, Hashable {
 
   /// Bytes a second, at least 1.
   public let rate: Int64
-  /// A single reservation is not larger: a twentieth of a second, between 1 KiB and one buffer.
+  /// The largest single reservation: a twentieth of a second, between 1 KiB and one buffer.
   public let quantum: Int
-  /// Time that was not used may be made up for, up to this: one buffer's worth, between 5 and 50 ms. Less than 5 ms
-  /// would lose to the granularity of a thread's wake-up, more would be a burst.
+  /// Unused time that may be caught up on: one buffer's worth, between 5 and 50 ms. Less than 5 ms would be lost to the
+  /// granularity of thread wake-ups, more would be a burst.
   public let toleranceNs: Int64
-  /// The moment up to which the rate is spoken for.
+  /// The time up to which the rate is reserved.
   private var bookedNs: Int64
 
   /// `buffer` is the largest piece that is sent at once, in bytes.
@@ -27,7 +27,7 @@ public struct TokenBucket: Sendable, Hashable {
     bookedNs = nowNs
   }
 
-  /// Books up to `bytes` (at least 1) and says when they may be sent; `readyNs <= nowNs` means now.
+  /// Reserves up to `bytes` (at least 1) and returns when they may be sent; `readyNs <= nowNs` means now.
   public mutating func reserve(_ bytes: Int, nowNs: Int64) -> Reservation {
     precondition(bytes > 0, "reserve \(bytes) bytes")
     let granted = min(bytes, quantum)

@@ -2,8 +2,8 @@
 /// `kind` decides the exit code; the other parts make one line for people:
 /// `open store "/x/y.db": disk is full; free space and run "transfers run"`.
 public struct TransferError: Error, Sendable, Hashable {
-  /// What kind of trouble it is, by a stable name. Kinds may be added: who distinguishes them has a case for others.
-  /// Each that this program knows has exactly one exit code.
+  /// The kind of error, with a stable name. Kinds may be added, so a `switch` needs a default. Each known kind has
+  /// exactly one exit code.
   public struct Kind: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -23,7 +23,7 @@ public struct TransferError: Error, Sendable, Hashable {
     public static let leaseLost = Kind(rawValue: "store.lease_lost")
     public static let usage = Kind(rawValue: "usage")
     public static let noSource = Kind(rawValue: "no_source")
-    /// A list of files that cannot be what was meant.
+    /// An invalid list of files.
     public static let badList = Kind(rawValue: "bad_list")
     public static let auth = Kind(rawValue: "auth")
     public static let config = Kind(rawValue: "config")
@@ -39,7 +39,7 @@ public struct TransferError: Error, Sendable, Hashable {
   public var kind: Kind
   /// A verb phrase in lower case: `open store`.
   public var operation: String
-  /// What it was done to, unescaped; empty when there is nothing to name.
+  /// The subject of the operation, unescaped; empty if there is none.
   public var subject: NameBytes
   public var cause: String
   /// The remedy; empty when there is none.

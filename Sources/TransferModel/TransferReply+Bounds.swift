@@ -1,14 +1,14 @@
 import HTTPTypes
 
-/// How long the fields of an answer may be that are kept: in the ledger, in memory for each part of a file, and in
-/// requests that name them. A longer one is never cut and used as if it were whole: an answer with it is none.
+/// Maximum lengths of header fields that are kept: in the ledger, in memory for each part of a file, and in requests
+/// that quote them. A longer field is never truncated and used: the answer is treated as invalid.
 enum KeptField: String, CaseIterable {
   case etag
   case location
   case versionID = "x-amz-version-id"
   case date
 
-  /// In bytes. Real ETags have up to 80, URLs of sessions up to 2,000.
+  /// In bytes. ETags have up to 80 in practice, session URLs up to 2,000.
   var most: Int {
     switch self {
     case .etag: TransferReply.longestTag
@@ -18,21 +18,21 @@ enum KeptField: String, CaseIterable {
     }
   }
 
-  /// Made once: every answer is compared, more than once.
+  /// Computed once, because every answer is checked, some more than once.
   static let named = allCases.map { (name: HTTPField.Name($0.rawValue)!, most: $0.most) }
 }
 
 extension TransferReply {
-  /// Bytes of an ETag, also of one that stands in a body.
+  /// Maximum bytes of an ETag, also of one in a body.
   public static let longestTag = 1 << 10
 
-  /// What is wrong with a success whose fields cannot be kept; nil when all is well.
+  /// The error of a successful answer with a field that is too long; nil if there is none.
   var overlongField: String? {
     guard (200..<300).contains(status) else { return nil }
     for (name, most) in KeptField.named {
       let length = length(of: name)
       guard length > most else { continue }
-      return "the field \(name) of the answer has \(length) bytes, and \(most) are kept at most"
+      return "the header field \(name) of the answer has \(length) bytes; the limit is \(most)"
     }
     return nil
   }

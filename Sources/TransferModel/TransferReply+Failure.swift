@@ -5,33 +5,35 @@
 #endif
 
 extension TransferReply {
-  /// Why there is no answer to judge; nil when the final status arrived.
+  /// Why there is no answer to interpret; nil when the final status arrived.
   ///
-  /// A status wins over the CURLcode: a server that answers without reading the body and closes gives 55 or 56 beside a
-  /// good status. Only a body that could not be read wins over a status, because then the request was not what we
-  /// meant; and a success that came before the whole body had been sent does not answer the request.
-  /// Source: libcurl-errors(3).
+  /// A status takes precedence over the CURLcode: a server that answers without reading the body and closes produces 55
+  /// or 56 together with a valid status. Only a body that could not be read takes precedence over a status, because
+  /// then the request was not the intended one; and a success that arrived before the whole body was sent does not
+  /// answer the request. Source: libcurl-errors(3).
   public var transportFailure: Failure? {
     if let bodyFailure { return bodyFailure }
     if isAnswered { return nil }
     if isCancelled { return Failure(.policyCancelled, "stopped before an answer came") }
     if isEarlySuccess {
       return Failure(
-        .protoBadReply, "the server answered \(status) before it had the whole body; that says nothing about the file")
+        .protoBadReply,
+        "the server answered \(status) before it had received the whole body; the state of the file is not known")
     }
     if let overlongField { return Failure(.protoBadReply, overlongField) }
     if proxyStatus != 0 { return proxyFailure }
     return Failure(transportErrorCode, failureText, systemError: systemError == 0 ? nil : systemError)
   }
 
-  /// Why the body of an answer broke off behind its header; nil when it came to its end.
+  /// Why the body of an answer was interrupted after its header; nil if it is complete.
   public var answerFailure: Failure? {
     guard isAnswered, curlCode != 0 else { return nil }
-    if isCancelled { return Failure(.engineInterrupted, "stopped while its answer came") }
+    if isCancelled { return Failure(.engineInterrupted, "stopped while the answer was being received") }
     return Failure(transportErrorCode, failureText, systemError: systemError == 0 ? nil : systemError)
   }
 
-  /// No tunnel: the proxy wants to know who asks, does not let us go there, or could not reach the server.
+  /// There is no tunnel: the proxy requires authentication, does not allow the destination, or could not reach the
+  /// server.
   private var proxyFailure: Failure {
     switch proxyStatus {
     case 401, 407:
@@ -48,7 +50,7 @@ extension TransferReply {
     if isAddressRefused { return .httpRedirect }
     return switch curlCode {
     case 0, 8, 23, 61, 63, 100: .protoBadReply
-    // The code of an unknown scheme is also that of an answer which is no HTTP/1.
+    // The code for an unknown scheme is also used for an answer that is not HTTP/1.
     case 1: requestMayHaveArrived ? .protoBadReply : .protoUnsupported
     case 3: .protoUnsupported
     case 5, 6: .netDNS
@@ -58,7 +60,8 @@ extension TransferReply {
     case 27, 99: .localIO
     case 28: timeoutErrorCode
     case 35, 53, 54, 58, 59, 64, 66, 80, 98: .netTLS
-    // Ours are told apart before: what is left is a request that libcurl wanted to send a second time, and was not let.
+    // Our own aborts are handled before: the remaining case is a request that libcurl tried to send a second time,
+    // which is not allowed.
     case 42: .netReset
     case 47: .httpRedirect
     case 60, 77, 82, 83, 90, 91: .netCert
@@ -77,7 +80,7 @@ extension TransferReply {
     }
   }
 
-  /// Before the first byte of the request, time ran out in the lookup, the connection or the TLS handshake.
+  /// Before the first byte of the request, the timeout occurred in the lookup, the connection or the TLS handshake.
   private var timeoutErrorCode: ErrorCode {
     if isStalled { return .netStalled }
     return requestMayHaveArrived ? .netTimeout : .netConnectTimeout

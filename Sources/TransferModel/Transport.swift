@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// One HTTP request, complete: nothing is added to it on the way but `Host`, `Content-Length` and `User-Agent`.
+/// One complete HTTP request: only `Host`, `Content-Length` and `User-Agent` are added to it.
 public struct TransferRequest: Sendable {
   public var method: HTTPRequest.Method
   /// Absolute `http` or `https` URL, already percent-encoded; sent as it stands (dot segments stay).
@@ -14,15 +14,14 @@ public struct TransferRequest: Sendable {
   public var credentialLabel: String
   /// The group whose rate limits this body, besides the limit for all.
   public var rateGroup: RateGroup?
-  /// What stands before and after the source in the body: the frame of a form. Put around it by whoever adds the
-  /// source.
+  /// Bytes before and after the source in the body: the frame of a form. Applied by the code that adds the source.
   public var envelope: BodyEnvelope?
-  /// Which addresses the connection may lead to.
+  /// The addresses to which the connection may be made.
   public var addresses = AddressRule.any
   /// Called for each interim answer (1xx but 100) with its fields, on a thread of the transport, before the reply; it
   /// must not block.
   public var onInterim: (@Sendable (InterimReply) -> Void)?
-  /// Takes the body of the answer; nil keeps it in memory.
+  /// Receives the body of the answer; nil keeps it in memory.
   public var sink: (any BodySink)?
 
   public init(
@@ -39,14 +38,14 @@ public struct TransferRequest: Sendable {
 }
 
 extension TransferRequest {
-  /// Sends the body without asking for it first.
+  /// Sends the body without `Expect: 100-continue`.
   public mutating func omitExpect() { fields[.expect] = nil }
 }
 
-/// Which addresses a connection may lead to.
+/// The addresses to which a connection may be made.
 public enum AddressRule: Sendable, Hashable {
   case any
-  /// A server named the URL: addresses of this machine and of private networks only where the origin that is named here
+  /// For a URL sent by a server: addresses of this machine and of private networks are allowed only if the given origin
   /// (`https://host:port`) has such an address itself.
   case `public`(unlessOf: String)
 }
@@ -62,7 +61,7 @@ public struct BodyEnvelope: Sendable, Hashable {
   }
 }
 
-/// A 1xx answer while its request goes on (RFC 9110 section 15.2).
+/// A 1xx answer while its request is still running (RFC 9110 section 15.2).
 public struct InterimReply: Sendable, Hashable {
   public var status: Int
   public var fields: HTTPFields
@@ -99,9 +98,9 @@ public struct RequestLimits: Sendable, Hashable {
   /// the answer.
   public var stallMs: Int64
   public var totalMs: Int64
-  /// Replaces ``stallMs`` while the answer to a body that has been sent completely is awaited; nil keeps ``stallMs``.
+  /// Replaces ``stallMs`` while waiting for the answer to a completely sent body; nil keeps ``stallMs``.
   public var answerMs: Int64?
-  /// How much of the answer's body is kept, in bytes, unless a sink takes it; the rest is read and dropped.
+  /// How much of the answer's body is kept, in bytes, unless there is a sink; the rest is read and discarded.
   public var maxReplyBytes: Int
 
   public init(connectMs: Int64, stallMs: Int64, totalMs: Int64, maxReplyBytes: Int) {
@@ -115,31 +114,30 @@ public struct RequestLimits: Sendable, Hashable {
   public static let control = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 60_000, maxReplyBytes: 4 << 20)
   /// Bodies: no total limit, 60 s without progress.
   public static let body = RequestLimits(connectMs: 15_000, stallMs: 60_000, totalMs: 0, maxReplyBytes: 64 << 10)
-  /// The same for bodies that must not be sent twice and that nobody can be asked about: whoever ends such a request
-  /// knows less than who waits.
+  /// The same for bodies that must not be sent twice and whose result cannot be queried: waiting is better than ending
+  /// such a request.
   public static let bodyOnce: RequestLimits = {
     var limits = body
     // Longer than any gateway waits.
     limits.answerMs = 600_000
     return limits
   }()
-  /// Small requests that make a server put together what it has, and that are asked about when their answer does not
-  /// come.
+  /// Small requests that make a server assemble a file, and whose results are queried if the answer is overdue.
   public static let conclusion = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 300_000, maxReplyBytes: 4 << 20)
   /// Merge calls that a server may take minutes for.
   public static let finish = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 1_800_000, maxReplyBytes: 4 << 20)
 }
 
-/// Everything that is known about how a request went. A reply always comes, exactly once.
+/// The result of a request. A reply is always delivered, exactly once.
 public struct TransferReply: Sendable {
-  /// The final status; 0 unless a complete header block of a final answer arrived (a cut one may lack what matters).
-  /// May be set although `curlCode` is an error: look at it first.
+  /// The final status; 0 unless a complete header block of a final answer arrived (a truncated one may lack important
+  /// fields). May be set although `curlCode` is an error: check it first.
   public var status: Int = 0
   public var fields: HTTPFields = [:]
   public var body: [UInt8] = []
-  /// Longer than `RequestLimits.maxReplyBytes`, or the transfer ended with an error before the end was seen.
+  /// The body is longer than `RequestLimits.maxReplyBytes`, or the transfer ended with an error before its end.
   public var isBodyTruncated = false
-  /// CURLcode; 0 is success of the transport, whatever the status.
+  /// CURLcode; 0 is success of the transport, independent of the status.
   public var curlCode: Int32 = 0
   /// libcurl's text for the failure, without secrets; empty on success.
   public var curlMessage = ""
@@ -147,25 +145,23 @@ public struct TransferReply: Sendable {
   /// True when at least one byte of the request may have reached the server: its effect is then uncertain without an
   /// answer.
   public var requestMayHaveArrived = false
-  /// The final status came before the whole body had gone out, or the body never went out whole.
+  /// The final status arrived before the whole body was sent, or the body was never sent completely.
   public var isBodyIncomplete = false
-  /// What a proxy answered to CONNECT, when it made no tunnel: nothing of the request was sent then. 0 for anything
-  /// else.
+  /// The proxy's answer to CONNECT if it made no tunnel: nothing of the request was sent then. 0 otherwise.
   public var proxyStatus = 0
   /// Ended by us because too few bytes moved for `RequestLimits.stallMs`; `curlCode` is 28 then.
   public var isStalled = false
-  /// The longest time in which fewer than 1,024 bytes a second moved, looked at now and then.
+  /// The longest time with fewer than 1,024 bytes per second, sampled at intervals.
   public var longestPauseMs: Int64 = 0
-  /// The address that a server named is one that ``AddressRule`` forbids.
+  /// The address is one that ``AddressRule`` forbids.
   public var isAddressRefused = false
   /// We stopped it; nothing is wrong with the server.
   public var isCancelled = false
-  /// Set when reading the body of the request failed, or the sink of the answer's body; then the request was ended by
-  /// us.
+  /// Set if reading the request body failed, or the sink of the answer's body; the request was then ended by us.
   public var bodyFailure: Failure?
-  /// Body bytes handed to the system. For display; never an acknowledgement.
+  /// Body bytes passed to the kernel. For display; never an acknowledgement.
   public var bytesSent: Int64 = 0
-  /// Bytes of the body that ``TransferRequest/sink`` took; 0 without one.
+  /// Bytes of the body accepted by ``TransferRequest/sink``; 0 without one.
   public var bytesReceived: Int64 = 0
   public var timing = Timing()
   /// Numeric address of the server; empty when there was no connection.
@@ -176,14 +172,14 @@ public struct TransferReply: Sendable {
 
   public init() {}
 
-  /// The server answered with success before it had the whole body: it cannot know what it claims. A fixed answer of a
-  /// gateway, a login page or a handler that ignores the body looks like this.
+  /// The server answered with success before it had the whole body, so its claim is unfounded. This happens with a
+  /// fixed answer of a gateway, a login page or a handler that ignores the body.
   public var isEarlySuccess: Bool { isBodyIncomplete && (200..<300).contains(status) }
 
   /// Body bytes that moved, whichever way.
   public var bytesMoved: Int64 { bytesSent + bytesReceived }
 
-  /// There is an answer to judge. Without one the effect of a request that may have arrived is in doubt.
+  /// There is an answer to interpret. Without one the effect of a request that may have arrived is uncertain.
   public var isAnswered: Bool { status != 0 && !isEarlySuccess && overlongField == nil }
 
   /// Milliseconds from the start of the request; -1 when it did not get there.
@@ -191,17 +187,17 @@ public struct TransferReply: Sendable {
     public var dnsMs: Int64 = -1
     public var connectMs: Int64 = -1
     public var tlsMs: Int64 = -1
-    /// To the last byte of the body that was handed to the network.
+    /// To the last body byte that was passed to the network.
     public var sentMs: Int64 = -1
     public var firstByteMs: Int64 = -1
     public var totalMs: Int64 = -1
-    /// How long its bodies waited for the rates of ``Transport/setRate(bytesPerSecond:of:)``.
+    /// How long its bodies were delayed by the rates of ``Transport/setRate(bytesPerSecond:of:)``.
     public var heldMs: Int64 = 0
     public init() {}
   }
 }
 
-/// A number that names a running request; chosen by the caller and unique among those that run.
+/// Identifies a running request; chosen by the caller and unique among running ones.
 public struct ExchangeID: Hashable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -213,20 +209,21 @@ public struct RateGroup: Hashable, Sendable {
   public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// Performs single requests. It decides nothing: no retry, no redirect, no pacing but the rates. A request goes over
-/// the wire at most once.
+/// Performs single requests. It makes no decisions: no retry, no redirect, no pacing except the rates. A request is
+/// sent over the network at most once.
 public protocol Transport: Sendable {
   /// Starts a request and returns at once. `onReply` is called exactly once, from a thread of the transport; it must
   /// not block.
   func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void)
   /// Ends a request within 100 ms; its reply comes with `isCancelled`. Unknown ids are ignored.
   func cancel(_ id: ExchangeID)
-  /// Limits the bodies of a group, or with nil all of them together, in bytes a second; nil for no limit. Both hold;
-  /// what is sent and what sinks take count together. Takes effect at once.
+  /// Limits the bodies of a group, or with nil all of them together, in bytes per second; nil for no limit. Both limits
+  /// apply; sent bytes and those received by sinks count together. Takes effect at once.
   func setRate(bytesPerSecond: Int64?, of group: RateGroup?)
-  /// Body bytes that each running request has sent or its sink has taken so far. For display.
+  /// Body bytes that each running request has sent, or its sink has received, so far. For display.
   func bytesInFlight() -> [ExchangeID: Int64]
-  /// Cancels what runs, delivers the replies, ends the threads. Blocks until then; call it from a plain thread.
+  /// Cancels running requests, delivers their replies, ends the threads. Blocks until then; call it from a plain
+  /// thread.
   func stop()
 }
 

@@ -1,10 +1,10 @@
-/// What a person changes about batches. What is nil or missing stays as it is.
+/// Changes to batches. Properties that are nil or missing stay unchanged.
 public struct BatchChange: Sendable, Hashable {
   public enum Limit: Sendable, Hashable {
     case lifted
     case to(Int64)
   }
-  /// Higher values are sent first; given to those of its files that are not at rest, too.
+  /// Higher values are sent first; also applied to the unfinished files of the batch.
   public var priority: Int64?
   /// Bytes a second for all its requests together, at least 1.
   public var rate: Limit?
@@ -14,16 +14,16 @@ public struct BatchChange: Sendable, Hashable {
   public var deadlineMs: Limit?
   /// A value that is nil removes the label.
   public var labels: [String: String?] = [:]
-  /// Sources that were not deleted or moved yet stay; nothing takes this back.
+  /// Sources that were not deleted or moved yet are kept; cannot be undone.
   public var keepsSources = false
 
   public init() {}
 }
 
-/// What changing batches did, or would do.
+/// The result of changing batches, or of a dry run.
 public struct BatchOutcome: Sendable, Hashable {
   public var changed: [BatchID] = []
-  /// They are so already.
+  /// Batches that already have these values.
   public var unaffected: [BatchID] = []
 
   public init() {}

@@ -1,21 +1,21 @@
-/// What a person can ask of files. One list for the change itself and for telling beforehand what it would change.
+/// The control verbs for files, used both for the change itself and for a dry run.
 public enum ControlVerb: Sendable, Hashable {
-  /// Nothing of the file is begun any more; with `now` its running requests are interrupted too.
+  /// No request of the file begins any more; with `now` its running requests are interrupted too.
   case pause(now: Bool)
   case resume
-  /// Ends the file for good, and its session at the server.
+  /// Cancels the file, and aborts its session on the server.
   case cancel
-  /// Lets failed, cancelled and unknown files be tried again. With `startsOver` what the server has is not used.
+  /// Queues failed, cancelled and unknown files again. With `startsOver` data on the server is not used.
   case retry(startsOver: Bool)
-  /// Says what became of unknown files, and why one says so.
+  /// Decides about unknown files, with a reason.
   case resolve(Resolution, reason: String)
-  /// Cancels what is not at rest, then hides.
+  /// Cancels unfinished files, then hides all.
   case remove
-  /// Hides what is finished; failed files only with `failed`.
+  /// Hides finished files; failed ones only with `failed`.
   case clean(failed: Bool)
 }
 
-/// What became of a file whose outcome is unknown, in the words of a person.
+/// A person's decision about an unknown file.
 public enum Resolution: String, Sendable, CaseIterable {
   /// It arrived.
   case done
@@ -24,7 +24,7 @@ public enum Resolution: String, Sendable, CaseIterable {
   case cancel
 }
 
-/// What the engine that has a file is asked to do with it. Stored until the file leaves the engine's hands.
+/// The action requested from the engine that owns a file. Stored until the engine releases the file.
 public enum Wish: String, Sendable, CaseIterable, Codable {
   case pause
   case pauseNow = "pause-now"
@@ -32,17 +32,17 @@ public enum Wish: String, Sendable, CaseIterable, Codable {
   case remove
 }
 
-/// What a control verb did, or would do.
+/// The result of a control verb, or of a dry run.
 public struct ControlOutcome: Sendable, Hashable {
-  /// At once.
+  /// Files changed at once.
   public var changed: [FileID] = []
-  /// An engine has them: it does so within a second; if it is dead, the next one does.
+  /// Files owned by an engine, which applies the request within a second; if it has crashed, the next one does.
   public var asked: [FileID] = []
-  /// Left alone, by state: the verb means nothing there, or nothing that is not so already.
+  /// Unchanged files, by state: the verb does not apply to them, or has no effect.
   public var unaffected: [FileState: Int] = [:]
-  /// Of the unaffected of a retry: never read, or replaced by newer content; they have to be pushed again.
+  /// Of the unaffected of a retry: never read, or superseded by newer content; they have to be pushed again.
   public var unrepeatable = 0
-  /// Of the changed: their sources were to be deleted or moved, and stay.
+  /// Of the changed: files whose sources would have been deleted or moved, and are kept.
   public var keptSources = 0
 
   public init() {}

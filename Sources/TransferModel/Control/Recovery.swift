@@ -1,11 +1,11 @@
-/// What ``LedgerTransaction/recover(_:)`` found and put right.
+/// The result of ``LedgerTransaction/recover(_:)``.
 public struct Recovery: Sendable, Hashable {
-  /// Files that the rules of the ledger did not let go, and why.
+  /// Files that could not be released because of a rule of the ledger, with the reason.
   public var refused: [FileID: String] = [:]
   public var crashedAttempts: Int
   public var requeuedFiles: Int
   public var unknownFiles: Int
-  /// Asked for while the dead run had them, done now.
+  /// Pause requests during the crashed run, applied now.
   public var pausedFiles: Int
   public var cancelledFiles: Int
 

@@ -1,15 +1,15 @@
-/// Files that an `add` is about: those that it recorded, and those that it found waiting or in work.
+/// The files of an `add`: those that it recorded, and those that it found waiting or active.
 public struct SelectedFiles: Sendable, Hashable {
   /// The batches that hold them.
   public private(set) var batches: Set<BatchID> = []
   /// Their numbers, neighbours joined: what was admitted together mostly is recorded together.
   private var ranges: [ClosedRange<Int64>] = []
-  /// Listings among them: what they name comes later into their batch.
+  /// Listings among them, whose files are added to their batch later.
   fileprivate var listings: [BatchID: Int64] = [:]
 
   public init() {}
 
-  /// What the listing `file` names belongs to them too.
+  /// Includes the files of the listing `file`.
   public mutating func follow(_ file: FileID, of batch: BatchID) {
     listings[batch] = min(listings[batch] ?? .max, file.rawValue)
   }
@@ -32,7 +32,7 @@ public struct SelectedFiles: Sendable, Hashable {
     ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
   }
 
-  /// In order, each number once: a source may be named twice, and several pushes may add to one batch.
+  /// Sorted, each number once: a source may be given twice, and several pushes may add to one batch.
   fileprivate var merged: [ClosedRange<Int64>] { Self.merged(ranges) }
 
   package static func merged(_ ranges: [ClosedRange<Int64>]) -> [ClosedRange<Int64>] {
@@ -42,10 +42,10 @@ public struct SelectedFiles: Sendable, Hashable {
   }
 }
 
-/// The files that one `add` is about, each once, with the newer generations that took their places meanwhile. It is the
-/// same whoever sends them, and whatever else is in their batches.
+/// The files of one `add`, each once, with the newer generations that superseded them meanwhile. Independent of which
+/// engine sends them, and of other files in their batches.
 public struct AddedFiles: Sendable, Hashable {
-  /// The ends of the tables before the `add`; of attempts what was open then is still to end.
+  /// The last row numbers before the `add`; attempts that were open then may still end.
   public struct Mark: Sendable, Hashable {
     package var file, attempt: Int64
 
@@ -56,7 +56,7 @@ public struct AddedFiles: Sendable, Hashable {
 
   package let mark: Mark
   package let ranges: [ClosedRange<Int64>]
-  /// Behind these numbers all files of these batches, which listings name.
+  /// All files of these batches after these numbers, which are from listings.
   package let listings: [BatchID: Int64]
   /// Its own batch, and those that hold what was found.
   public let batches: [BatchID]
@@ -97,7 +97,7 @@ public struct AddedFiles: Sendable, Hashable {
   }
 }
 
-/// Where the files of one `add` stand.
+/// The progress of the files of one `add`.
 public struct AddedTotals: Sendable, Hashable {
   /// Without those that could not be read; bytes sent and retries since the `add`.
   public var files = FileTotals()

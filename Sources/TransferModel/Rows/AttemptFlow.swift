@@ -1,4 +1,4 @@
-/// What the attempts of one group (a batch, a host, a day) moved, and how they ended.
+/// Totals of the attempts of one group (a batch, a host, a day).
 public struct AttemptFlow: Sendable, Hashable {
   public var attempts: Int64 = 0
   /// Attempts that ended with retry, fatal, unknown or crashed.
@@ -12,7 +12,7 @@ public struct AttemptFlow: Sendable, Hashable {
   public var lastMs: Int64?
   /// Length of the union of the intervals of attempts that have ended, in milliseconds.
   public var activeMs: Int64 = 0
-  /// The time of parts that succeeded.
+  /// The times of successful parts.
   public var latency = LatencyFigures()
 
   public init() {}
@@ -71,11 +71,11 @@ public struct HostRow: Sendable, Hashable {
   }
 }
 
-/// What runs found out about a host, for the next one.
+/// What runs learned about a host, for the next run.
 public struct HostLimitRow: Sendable, Hashable {
   /// Scheme, name and port.
   public var host: String
-  /// Requests at a time that were worth while.
+  /// Concurrent requests that increased throughput.
   public var requestsAtOnce: Int
   /// Milliseconds since 1970 UTC.
   public var notedMs: Int64

@@ -1,14 +1,16 @@
-/// One attempt as stretches of time with what it did in them; one after the other, none before the attempt began. The
-/// time before its request was begun is in none: it waited for a connection then, or for its source to be read.
+/// One attempt divided into phases, one after the other, none before the attempt began. The time before its request was
+/// begun is in none: it waited for a connection, or for its source to be read.
 package struct AttemptPhases {
   /// At most five: connect, send, throttled, server, in an order that depends on the direction.
   package private(set) var phases: [(part: WallPart, span: TimeSpan)] = []
-  /// When it was over, as far as anybody saw.
+  /// When it ended, as far as known.
   package let endMs: Int64
   private var nextMs: Int64
 
-  /// The ledger has the length of the request and the time at which its end was recorded, so it is laid before that.
-  /// - Parameter lastMs: the end of one whose own was not seen, because its engine died or it still runs.
+  /// The ledger has the length of the request and the time at which its end was recorded, so the request is aligned
+  /// with that time.
+  /// - Parameter lastMs: the end to assume if it is unknown, because the engine crashed or the attempt is still
+  ///   running.
   package init(_ attempt: AttemptTrace, lastMs: Int64) {
     let seenMs = attempt.outcome == .crashed ? nil : attempt.endedMs
     let end = max(attempt.startedMs, seenMs ?? lastMs)
@@ -57,7 +59,7 @@ package struct AttemptPhases {
     return attempt.firstByteMs
   }
 
-  /// Nothing was measured of one that was interrupted while it still waited, for a host that refuses connections say.
+  /// Nothing was measured if it was interrupted while waiting, for example for a host that refuses connections.
   private static func hasBegun(_ attempt: AttemptTrace) -> Bool {
     attempt.outcome != .interrupted || attempt.totalMs != nil || attempt.connectMs != nil || attempt.firstByteMs != nil
       || attempt.sentMs != nil

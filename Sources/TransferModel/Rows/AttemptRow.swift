@@ -59,12 +59,12 @@ public struct AttemptRow: Sendable, Hashable {
   }
 }
 
-/// An attempt as people follow it: with its file.
+/// An attempt with its file, for `follow`.
 public struct FollowedAttempt: Sendable, Hashable {
   public var attempt: AttemptRow
   public var batch: BatchID
   public var path: NameBytes
-  /// Where the file is now.
+  /// The current state of the file.
   public var fileState: String
 
   package init(attempt: AttemptRow, batch: BatchID, path: NameBytes, fileState: String) {

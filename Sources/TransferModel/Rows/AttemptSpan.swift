@@ -1,4 +1,4 @@
-/// An attempt as a stretch of time, with what it was about: for programs that draw such stretches.
+/// An attempt as a time span with its context, for tracing programs.
 public struct AttemptSpan: Sendable, Hashable {
   public var id: AttemptID
   public var file: FileID

@@ -18,7 +18,7 @@ public struct AttemptTotals: Sendable, Hashable {
 
 /// Nearest-rank percentiles of the time of successful part attempts, in milliseconds.
 public struct LatencyFigures: Sendable, Hashable {
-  /// How many were measured; below 20 a 95th percentile says little.
+  /// The number of values; below 20 a 95th percentile says little.
   public var n: Int64 = 0
   public var p50: Int64?
   public var p90: Int64?

@@ -1,5 +1,5 @@
-/// What of an attempt tells where its time went. Times are milliseconds; those of its request count from the moment at
-/// which the transport began it, and are nil where it did not get there.
+/// The times of an attempt that show where its time went, in milliseconds. Those of its request count from the moment
+/// at which the transport began it, and are nil if it did not get there.
 public struct AttemptTrace: Sendable, Hashable {
   public var file: FileID
   /// nil for requests about the whole file.
@@ -24,9 +24,9 @@ public struct AttemptTrace: Sendable, Hashable {
   public var sentMs: Int64?
   public var firstByteMs: Int64?
   public var totalMs: Int64?
-  /// How long the body waited for a rate limit of ours.
+  /// How long our own rate limits delayed the body.
   public var heldMs: Int64 = 0
-  /// What the server asked to wait, and the wait that was chosen.
+  /// The wait requested by the server, and the chosen wait.
   public var retryAfterMs: Int64?
   public var backoffMs: Int64?
   public var remoteIP: String?
@@ -41,18 +41,18 @@ public struct AttemptTrace: Sendable, Hashable {
   }
 }
 
-/// A stretch of time in milliseconds since 1970 UTC, half-open; empty unless it ends after it begins.
+/// A time span in milliseconds since 1970 UTC, half-open; empty unless it ends after it begins.
 public struct TimeSpan: Sendable, Hashable {
   public var fromMs, toMs: Int64
   public init(_ fromMs: Int64, _ toMs: Int64) { (self.fromMs, self.toMs) = (fromMs, toMs) }
   public var lengthMs: Int64 { max(0, toMs -| fromMs) }
 }
 
-/// What a person, or the engine for a person, decided about files that waited.
+/// A decision by a person, or by the engine for a person, about waiting files.
 public struct FileDecision: Sendable, Hashable {
   public enum Kind: String, Sendable, CaseIterable {
     case paused, resumed, cancelled
-    /// Files at rest were sent on their way again, or said to be done.
+    /// Ended files were queued again, or declared done.
     case retried, resolved
   }
 

@@ -46,7 +46,7 @@ public struct BatchRow: Sendable, Hashable {
   }
 }
 
-/// How a batch is held back.
+/// The limits of a batch.
 public struct BatchLimits: Sendable, Hashable {
   /// Bytes a second for all its requests together.
   public var rate: Int64?

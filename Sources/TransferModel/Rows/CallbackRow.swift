@@ -1,8 +1,8 @@
-/// A callback that is to be delivered, or was.
+/// A waiting, delivered or given-up callback.
 public struct CallbackRow: Sendable, Hashable {
   public var id: Int64
   public var setting: CallbackSetting
-  /// What it tells of: a file, or a job.
+  /// Its subject: a file or a job.
   public var file: FileID?
   public var batch: BatchID?
   public var job: String?
@@ -30,11 +30,11 @@ public struct DueCallback: Sendable, Hashable {
   /// Its receiver.
   public var receiver: Int64
   public var setting: CallbackSetting
-  /// The same for each delivery of it, and for no other callback: receivers know by it what they have had.
+  /// The idempotency key: the same for each delivery of this callback, so that receivers can detect duplicates.
   public var key: String
   /// Deliveries that failed before.
   public var failures: Int
-  /// The file that it tells of; else ``body`` is the document.
+  /// Its file; if nil, ``body`` is the document.
   public var file: FileID?
   public var body: String?
 
@@ -46,7 +46,7 @@ public struct DueCallback: Sendable, Hashable {
   }
 }
 
-/// What came of one delivery.
+/// The result of one delivery.
 public struct DeliveryEnd: Sendable, Hashable {
   public enum Outcome: String, Sendable, Hashable { case ok, failed, interrupted }
 
@@ -57,9 +57,9 @@ public struct DeliveryEnd: Sendable, Hashable {
   public var message: String?
   /// At most ``outputBytes`` are kept.
   public var output: [UInt8]
-  /// What the receiver asks to wait, in milliseconds.
+  /// The wait requested by the receiver, in milliseconds.
   public var retryAfterMs: Int64?
-  /// The receiver says that it wants no more of it (410).
+  /// The receiver permanently refuses it (410).
   public var isFinal = false
 
   public static let outputBytes = 4_096

@@ -1,11 +1,11 @@
-/// One chunk of a file with what became of it. Times are milliseconds since 1970 UTC.
+/// One chunk of a file with its history. Times are milliseconds since 1970 UTC.
 public struct ChunkMapRow: Sendable, Hashable {
   public var id: ChunkID
   public var seq: Int64
   public var offset: Int64
   public var length: Int64
   public var state: String
-  /// What is known to be stored of it.
+  /// Bytes of it known to be stored.
   public var bytesAcked: Int64
   public var attempts: Int64
   /// The start of its first attempt.
@@ -17,7 +17,7 @@ public struct ChunkMapRow: Sendable, Hashable {
   public var etag: String?
   /// How often the server lost it after it had acknowledged it.
   public var losses: Int64
-  /// It was here already, and was not fetched.
+  /// It existed locally, and was not fetched.
   public var isReused: Bool
 
   package init(

@@ -8,7 +8,7 @@ public struct ChunkRow: Sendable, Hashable {
   public var state: String
   public var attempts: Int64
   public var digest: String?
-  /// Its bytes were here already, and were not fetched.
+  /// It existed locally, and was not fetched.
   public var isReused: Bool
 
   package init(

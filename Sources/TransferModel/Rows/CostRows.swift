@@ -1,12 +1,13 @@
-/// What requests took of the time of files, and what of it did not count. Requests that ran at a time count each.
+/// The time spent by requests, and the part of it that was wasted. Concurrent requests each count.
 public struct AttemptCosts: Sendable, Hashable {
   /// Until a connection could be used: name, TCP, TLS.
   public var connectMs: Int64 = 0
   /// From the end of a request to its answer.
   public var serverMs: Int64 = 0
-  /// The part of the time in which bodies went that goes to bytes which do not count.
+  /// The share of the sending time for bytes that do not count.
   public var resentMs: Int64 = 0
-  /// Those bytes: transferred and not acknowledged, or of files that were replaced. Of open attempts nothing is known.
+  /// Bytes that do not count: transferred and not acknowledged, or of superseded files. For open attempts nothing is
+  /// known.
   public var bytesUnacked: Int64 = 0
 
   package init(connectMs: Int64 = 0, serverMs: Int64 = 0, resentMs: Int64 = 0, bytesUnacked: Int64 = 0) {
@@ -14,7 +15,7 @@ public struct AttemptCosts: Sendable, Hashable {
     (self.resentMs, self.bytesUnacked) = (resentMs, bytesUnacked)
   }
 
-  /// Of an attempt whose end nobody saw, only the bytes are known.
+  /// For an attempt with an unknown end, only the bytes are known.
   package init(_ attempt: AttemptTrace) {
     guard attempt.outcome != .open else { return }
     let phases = AttemptPhases(attempt, lastMs: attempt.startedMs)
@@ -23,7 +24,7 @@ public struct AttemptCosts: Sendable, Hashable {
     resentMs = Self.share(bytesUnacked, of: attempt.bytesTransferred, in: phases.ms(.send))
   }
 
-  /// What comes to it when its file was replaced: then also what had been acknowledged does not count.
+  /// The additional cost if its file was superseded: then acknowledged bytes do not count either.
   package static func replacing(_ attempt: AttemptTrace) -> AttemptCosts {
     guard attempt.outcome != .open else { return AttemptCosts() }
     var unacked = attempt
@@ -61,7 +62,7 @@ public struct BackoffSum: Sendable, Hashable {
   }
 }
 
-/// Where backoff came from. The error is empty where none was recorded.
+/// The origin of a backoff. The error is empty if none was recorded.
 public struct BackoffPlace: Sendable, Hashable {
   public var host: String
   public var code: String
@@ -69,15 +70,16 @@ public struct BackoffPlace: Sendable, Hashable {
   package init(host: String, code: String) { (self.host, self.code) = (host, code) }
 }
 
-/// What cost time, as far as rows say it: sums over attempts by host, and the times that lost wall time is cut out of.
+/// Costs in time according to the rows: sums over attempts by host, and the spans from which lost wall time is
+/// computed.
 public struct CostSums: Sendable, Hashable {
   public var hosts: [String: AttemptCosts] = [:]
   public var backoff: [BackoffPlace: BackoffSum] = [:]
-  /// What the taxonomy advises, by error code.
+  /// The advice of the error table, by error code.
   public var hints: [String: String] = [:]
   /// Batches, from when they were recorded to the end of their last attempt; to `.max` while files of them are left.
   public var waiting: [TimeSpan] = []
-  /// What was decided about files, by number of the event.
+  /// Decisions about files, by event number.
   public var decisions: [FileDecision] = []
 
   package init() {}

@@ -5,7 +5,7 @@ public struct EventRow: Sendable, Hashable {
   public var verb: String
   public var batch: BatchID?
   public var detail: String
-  /// How many files it is about; 0 when it is about a batch or the ledger.
+  /// The number of its files; 0 for an event of a batch or the ledger.
   public var files: Int
   /// Those with the lowest and the highest number.
   public var firstFile, lastFile: FileID?

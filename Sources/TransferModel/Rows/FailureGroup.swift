@@ -1,6 +1,6 @@
-/// Failures that have the same in common: what is nil was not asked for, or is not known of them.
+/// Failures grouped by common properties; a property is nil if it was not requested or is unknown.
 public struct FailureGroup: Sendable, Hashable {
-  /// What can tell failures apart; raw values are what people type.
+  /// Properties to group failures by; raw values are the option values.
   public enum Kind: String, Sendable, CaseIterable {
     case code, host, hour
     case pathPrefix = "path-prefix"
@@ -14,7 +14,7 @@ public struct FailureGroup: Sendable, Hashable {
   public var folder: NameBytes?
   /// Files that ended without success.
   public var files: Int64 = 0
-  /// Attempts that failed, whatever became of their files.
+  /// Failed attempts, independent of the outcome of their files.
   public var attempts: Int64 = 0
   public var firstMs: Int64?
   public var lastMs: Int64?
@@ -24,14 +24,14 @@ public struct FailureGroup: Sendable, Hashable {
   public init() {}
 }
 
-/// What facets count.
+/// The subject of facets.
 public enum FacetSubject: Sendable, Hashable {
   case files, attempts
   /// Files that ended without success, and attempts that failed.
   case failures
 }
 
-/// How much there is of one combination of what facets tell apart.
+/// The count of one combination of facet values.
 public struct FacetTally: Sendable, Hashable {
   public var batch: BatchID
   public var host: String

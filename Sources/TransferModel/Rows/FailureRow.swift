@@ -1,4 +1,4 @@
-/// One kind of failure with all that it hit.
+/// One kind of failure with its totals.
 public struct FailureRow: Sendable, Hashable {
   public var code: String
   public var blame: String
@@ -6,7 +6,7 @@ public struct FailureRow: Sendable, Hashable {
   public var hint: String
   /// Files that ended for this reason.
   public var files: Int64
-  /// Attempts that failed like this, whatever became of their files.
+  /// Attempts that failed for this reason, independent of the outcome of their files.
   public var attempts: Int64
   public var firstMs: Int64?
   public var lastMs: Int64?

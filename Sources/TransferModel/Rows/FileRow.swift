@@ -7,7 +7,7 @@ public struct FileRow: Sendable, Hashable {
   public var path: NameBytes
   public var destination: String
   public var key: NameBytes
-  /// nil for a source that could not even be looked at.
+  /// nil for a source that could not be examined.
   public var size: Int64?
   public var state: String
   public var cause: String?

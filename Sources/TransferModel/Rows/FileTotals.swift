@@ -1,17 +1,17 @@
-/// Sums over files and their attempts; never stored, always counted.
+/// Sums over files and their attempts; never stored, always computed.
 public struct FileTotals: Sendable, Hashable {
   /// Files by state, without those that a newer generation replaced.
   public var byState: [FileState: Int]
   /// Sum of sizes.
   public var bytes: Int64
-  /// Sum of what the server acknowledged of chunks.
+  /// Sum of the acknowledged bytes of chunks.
   public var bytesAcked: Int64
   /// Of these: what was here already, and was not fetched.
   public var bytesReused: Int64 = 0
-  /// Body bytes handed to the network in all attempts, as far as is known: of those that were cut off only what was
-  /// found at the server.
+  /// Body bytes passed to the network in all attempts, as far as known: for crashed attempts only the bytes found on
+  /// the server.
   public var bytesTransferred: Int64
-  /// What attempts that were cut off, or that run now, may have sent beyond that.
+  /// Bytes that crashed and running attempts may have sent in addition.
   public var bytesUntold: Int64 = 0
   /// Attempts that ended with `retry`.
   public var retries: Int
@@ -37,14 +37,14 @@ public struct FileTotals: Sendable, Hashable {
   public func count(_ state: FileState) -> Int { byState[state] ?? 0 }
 
   public var files: Int { byState.values.reduce(0, +|) }
-  /// Files that an engine still has to bring to an end.
+  /// Files that an engine still has to finish.
   public var left: Int { count(.settling) + count(.pending) + count(.active) + count(.finishing) + count(.paused) }
   /// Files that ended without success.
   public var bad: Int { count(.failed) + count(.unknown) }
   /// Body bytes that were transferred and not acknowledged, at least.
   public var bytesUnacked: Int64 { max(0, bytesTransferred -| bytesMoved) }
-  /// What requests got acknowledged, and is there.
+  /// Bytes acknowledged for requests.
   public var bytesMoved: Int64 { max(0, bytesAcked -| bytesReused) }
-  /// The same with all that may have been transferred.
+  /// The maximum of unacknowledged bytes.
   public var bytesUnackedAtMost: Int64 { max(0, bytesTransferred +| bytesUntold -| bytesMoved) }
 }

@@ -1,11 +1,11 @@
-/// How files that are done are confirmed, and what later checks found.
+/// How done files were confirmed, and the findings of later checks.
 public struct IntegrityFigures: Sendable, Hashable {
   /// By method: digest, etag, size, none; missing if a file has no receipt, which only happens
   /// in a ledger that was tampered with.
   public var methods: [IntegrityMethod] = []
-  /// By what the newest check of a done file found.
+  /// By the finding of the newest check of a done file.
   public var checks: [IntegrityCheck] = []
-  /// Files that failed because the content at the server is another one.
+  /// Files that failed because the content on the server differs.
   public var mismatched: Int = 0
 
   package init() {}

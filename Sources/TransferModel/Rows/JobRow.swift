@@ -6,7 +6,7 @@ public struct JobRow: Sendable, Hashable {
   public var endedMs: Int64
   /// The name of its exit code: `ok`, `partial`, …
   public var result: String
-  /// What was said about it; nil when it is `ok`.
+  /// Its message; nil if it is `ok`.
   public var message: String?
   /// The end of the last run that was `ok`; nil when none was.
   public var succeededMs: Int64?
@@ -23,7 +23,7 @@ public struct JobRow: Sendable, Hashable {
   }
 }
 
-/// Files that are not at rest.
+/// Unfinished files.
 public struct UnfinishedFiles: Sendable, Hashable {
   public var files = SelectedFiles()
   public var count = 0

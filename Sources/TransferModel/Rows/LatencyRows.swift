@@ -1,25 +1,25 @@
-/// What is timed.
+/// The kinds of measured times.
 public enum LatencyMeasure: String, Sendable, CaseIterable {
-  /// A chunk, from the start of its first attempt until it was known to be stored: with all that was tried again.
+  /// A chunk, from the start of its first attempt until it was known to be stored, including retries.
   case chunk = "chunk.ack"
   /// The request of one part that succeeded.
   case attempt
   /// A done file, from when it was recorded.
   case file = "file.wall"
-  /// A batch whose files all came to rest, from when it was recorded to the end of the last.
+  /// A batch whose files have all ended, from when it was recorded to the last end.
   case batch = "batch.wall"
 }
 
-/// By what latencies are told apart. Each is known of a batch.
+/// Properties to group latencies by. Each is a property of a batch.
 public enum LatencyGroup: String, Sendable, CaseIterable { case host, batch, `protocol`, direction, job }
 
-/// How often each number of milliseconds was measured.
+/// Counts by milliseconds.
 public struct LatencyHistogram: Sendable, Hashable {
   public private(set) var counts: [Int64: Int64] = [:]
 
   public init() {}
 
-  /// A time below zero was measured with a clock that was set back, and says nothing.
+  /// Negative times, from a clock that was set back, are ignored.
   public mutating func add(_ ms: Int64, count: Int64 = 1) { if ms >= 0 { counts[ms, default: 0] +|= count } }
 
   public mutating func add(_ other: LatencyHistogram) { counts.merge(other.counts, uniquingKeysWith: +) }
@@ -31,5 +31,5 @@ public struct LatencyHistogram: Sendable, Hashable {
   public func count(below ms: Int64) -> Int64 { counts.reduce(0) { $0 +| ($1.key < ms ? $1.value : 0) } }
 }
 
-/// All that was timed: by group, then by measure.
+/// All histograms: by group, then by measure.
 public typealias LatencyHistograms = [String: [LatencyMeasure: LatencyHistogram]]

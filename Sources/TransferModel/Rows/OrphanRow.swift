@@ -1,4 +1,4 @@
-/// An upload session at a server that belongs to no transfer any more.
+/// An upload session on a server that no longer belongs to a transfer.
 public struct OrphanRow: Sendable, Hashable {
   public var id: SessionID
   public var file: FileID
@@ -11,11 +11,11 @@ public struct OrphanRow: Sendable, Hashable {
   /// Milliseconds since 1970 UTC.
   public var beganMs: Int64
   public var expiresMs: Int64?
-  /// The time of the next try to end it; nil when it is kept for a `retry` of its file.
+  /// The time of the next attempt to abort it; nil if it is kept for a `retry` of its file.
   public var abortAfterMs: Int64?
   /// Bytes in it that the server acknowledged.
   public var bytesAcked: Int64
-  /// Tries to end it, and why the last one failed.
+  /// Attempts to abort it, and why the last one failed.
   public var tries: Int64
   public var cause: String?
 

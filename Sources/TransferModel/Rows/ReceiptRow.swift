@@ -1,8 +1,8 @@
-/// The proof with which a file was done.
+/// The receipt of a done file.
 public struct ReceiptRow: Sendable, Hashable {
   /// Bytes of the object; nil when they were never known.
   public var size: Int64?
-  /// The attempt whose answer says so; nil for the word of a person.
+  /// The attempt with the confirming answer; nil for a person's decision.
   public var attempt: AttemptID?
   public var confirmation: String
   public var digest: String?

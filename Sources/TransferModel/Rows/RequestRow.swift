@@ -1,4 +1,4 @@
-/// What is known of the request of one attempt: enough to make one like it.
+/// The known properties of the request of one attempt, from which a similar one can be made.
 public struct RequestRow: Sendable, Hashable {
   public var attempt: AttemptID
   public var operation: AttemptOperation
@@ -17,10 +17,10 @@ public struct RequestRow: Sendable, Hashable {
   public var session: Session?
   /// Of all stored chunks, in order; for the steps that name them.
   public var parts: [PartReceipt] = []
-  /// What the body was, where that was noted.
+  /// The range of the body, if it was recorded.
   public var body: ByteRange?
 
-  /// A range of the file, with what the server said of it.
+  /// A range of the file, with the server's values for it.
   public struct Chunk: Sendable, Hashable {
     public var seq: Int
     public var range: ByteRange

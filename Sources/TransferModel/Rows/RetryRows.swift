@@ -1,11 +1,11 @@
-/// Where attempts ended with `retry`, and how many attempts parts took.
+/// Hosts and hours of attempts that ended with `retry`, and the number of attempts of parts.
 public struct RetryFigures: Sendable, Hashable {
-  /// By host, then hour; without those that had none.
+  /// By host, then hour; without empty ones.
   public var grid: [RetryHour]
   /// By the number of attempts.
   public var parts: [PartTries]
   public var retries: Int64
-  /// Milliseconds that were waited before the next attempt.
+  /// Total wait before repeated attempts, in milliseconds.
   public var backoffMs: Int64
 
   package init(grid: [RetryHour], parts: [PartTries], backoffMs: Int64) {
@@ -29,7 +29,7 @@ public struct RetryHour: Sendable, Hashable {
   }
 }
 
-/// How many chunks took so many attempts.
+/// The number of chunks that took this number of attempts.
 public struct PartTries: Sendable, Hashable {
   public var attempts: Int64
   public var chunks: Int64

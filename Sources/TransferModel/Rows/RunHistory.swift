@@ -1,9 +1,9 @@
-/// One run of the engine, with what it did.
+/// One run of the engine, with its totals.
 public struct RunHistory: Sendable, Hashable {
   public var run: RunRow
-  /// For how long it was there: of one that crashed until its last sign of life.
+  /// How long it ran; for a crashed run until its last heartbeat.
   public var upMs: Int64
-  /// Attempts of the selection that it began, and those of them that it left open when it died.
+  /// Selected attempts that it began, and those that it left open when it crashed.
   public var attempts: Int64
   public var recovered: Int64
   /// Body bytes of these attempts.
@@ -18,7 +18,7 @@ public struct RunHistory: Sendable, Hashable {
 /// Runs by number, and the time that they cover.
 public struct RunFigures: Sendable, Hashable {
   public var rows: [RunHistory]
-  /// When each of the rows was there.
+  /// The time span of each run.
   public var lives: [TimeSpan]
 
   package init(_ rows: [RunHistory], lives: [TimeSpan]) { (self.rows, self.lives) = (rows, lives) }

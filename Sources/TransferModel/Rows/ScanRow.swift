@@ -1,8 +1,8 @@
-/// The last complete scan of a set of sources for a job, or for a place of which no job was named.
+/// The last complete scan of a set of sources for a job, or for a destination without a job.
 public struct ScanRow: Sendable, Hashable {
   /// The configured job; "" for none.
   public var job: String
-  /// The place that keys belong to, without secrets.
+  /// The destination of the keys, without secrets.
   public var place: String
   public var sources: ScannedSources
   /// When it was complete, in milliseconds since 1970 UTC. Set by the ledger.
@@ -20,7 +20,7 @@ public struct ScanRow: Sendable, Hashable {
   }
 }
 
-/// What names a set of sources: two scans with the same are of the same.
+/// Identifies a set of sources: scans with equal values are of the same set.
 public struct ScannedSources: Sendable, Hashable, Codable {
   /// Files, folders and patterns, absolute; empty for a list.
   public var from: [String]
@@ -36,6 +36,6 @@ public struct ScannedSources: Sendable, Hashable, Codable {
 }
 
 extension SourceCounts {
-  /// Files that a scan saw, without what rules left out and what is never sent.
+  /// Files found by a scan, without excluded ones and those that are never sent.
   public var seen: Int { added + unchanged + queued + requeued + repeated + unknown + failed + notReady }
 }

@@ -1,4 +1,4 @@
-/// An attempt that has ended, as programs that collect spans want it.
+/// An ended attempt, for span collectors.
 public struct SpanRow: Sendable, Hashable {
   public var attempt: FollowedAttempt
   public var fileUID: UID
@@ -6,7 +6,7 @@ public struct SpanRow: Sendable, Hashable {
   /// Name and port of the server.
   public var host: String
   public var httpVersion: String?
-  /// Machine and version of the program that made it.
+  /// Machine and version of the program that made the attempt.
   public var machine: String
   public var version: String
 

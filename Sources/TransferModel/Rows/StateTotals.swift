@@ -1,12 +1,12 @@
-/// Where files stand: what `status` and lists of batches add up. Counted from the indexes that separate the states,
-/// which hold the sizes too, and of done files from their sums; no row of a table is read but for files that are in
-/// work or were cut off.
+/// Totals by state, for `status` and lists of batches. Computed from the indexes that separate the states, which also
+/// contain the sizes, and for done files from their sums; rows are read only for active files and those of crashed
+/// attempts.
 public struct StateTotals: Sendable, Hashable {
   /// Files by state, without those that a newer generation replaced.
   public var byState: [FileState: Int] = [:]
   /// Sum of their sizes.
   public var bytes: Int64 = 0
-  /// Sum of what the server acknowledged of chunks; of a done file that is its size.
+  /// Sum of the acknowledged bytes of chunks; for a done file its size.
   public var bytesAcked: Int64 = 0
   /// Failed files whose cause is `integrity.mismatch`.
   public var mismatched = 0
@@ -15,7 +15,7 @@ public struct StateTotals: Sendable, Hashable {
 
   public func count(_ state: FileState) -> Int { byState[state] ?? 0 }
   public var files: Int { byState.values.reduce(0, +|) }
-  /// The same but for those; never below nothing.
+  /// The difference of two totals; never negative.
   public func without(_ others: StateTotals) -> StateTotals {
     var totals = self
     totals.byState.merge(others.byState.filter { byState[$0.key] != nil }) { max(0, $0 - $1) }
@@ -25,7 +25,7 @@ public struct StateTotals: Sendable, Hashable {
     return totals
   }
 
-  /// Files that an engine still has to bring to an end.
+  /// Files that an engine still has to finish.
   public var left: Int { FileTotals(self).left }
 }
 

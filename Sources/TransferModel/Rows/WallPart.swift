@@ -1,26 +1,26 @@
-/// One of the nine parts of wall time. Several requests may run at a time, so each moment counts once: for the first of
+/// One of the nine parts of wall time. Requests may run concurrently, so each moment counts once: for the first of
 /// these that is true of any of them.
 public enum WallPart: Int, Sendable, CaseIterable {
-  /// Body bytes were on their way: of a download, they were received.
+  /// Body bytes were being sent, or received in a download.
   case send
-  /// The request was out and the server had not answered.
+  /// The request was sent and the server had not answered.
   case server
   /// The name, the TCP connection, the TLS handshake.
   case connect
-  /// The server was asked whether the content is right.
+  /// The server was queried about the content.
   case verify
-  /// It waited after a failure, until a time that was chosen.
+  /// It was in backoff after a failure.
   case backoff
-  /// A rate limit of ours held a body back, or its host had asked us to wait.
+  /// Our own rate limit delayed a body, or its host had requested a wait.
   case throttled
-  /// It waited for a person: paused, or at rest until somebody retried it.
+  /// It waited for a person: paused, or ended until somebody retried it.
   case paused
-  /// An engine ran, and had other things to do first.
+  /// An engine ran, but did other work first.
   case queued
   /// No engine ran, or the machine was asleep.
   case down
 
-  /// As people and programs read it.
+  /// The name in output.
   public func name(isDownload: Bool) -> String { self == .send && isDownload ? "receive" : "\(self)" }
 
   /// In the order of a file's life.
@@ -42,7 +42,7 @@ public struct WallParts: Sendable, Hashable {
 
   public var totalMs: Int64 { ms.reduce(0, +|) }
 
-  /// The part with more than half of the time; nil when none has it, and without any time.
+  /// The part with more than half of the time; nil if there is none.
   public var cause: WallPart? { WallPart.allCases.first { self[$0] > totalMs -| self[$0] } }
 
   package mutating func add(_ other: WallParts) {

@@ -1,4 +1,4 @@
-/// What can be asked where its time went.
+/// The subject of `why`.
 public enum WhySubject: Sendable, Hashable, CustomStringConvertible {
   case file(FileID), batch(BatchID), run(RunID)
 
@@ -12,14 +12,14 @@ public enum WhySubject: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A file, batch or run with what bounds its wall time. Times are milliseconds since 1970 UTC.
+/// A file, batch or run with the bounds of its wall time. Times are milliseconds since 1970 UTC.
 public struct WhyRow: Sendable, Hashable {
   public var subject: WhySubject
   /// The path of a file, the name of a batch, the machine of a run.
   public var name: NameBytes?
-  /// Of a file; how a run ended; nil of a batch.
+  /// The state of a file, or how a run ended; nil for a batch.
   public var state: String?
-  /// Why a file is where it is.
+  /// The cause of a file's state.
   public var cause: String?
   public var isDownload = false
   /// The size of the file, or of all files of the batch.
@@ -28,26 +28,26 @@ public struct WhyRow: Sendable, Hashable {
   public var files: Int?
   /// When it was recorded, or a run began.
   public var fromMs: Int64
-  /// When it came to rest; nil while it goes on.
+  /// When it ended; nil if it has not ended.
   public var toMs: Int64?
-  /// The batch whose host it is about, and its rate limit in bytes a second.
+  /// The batch whose host is examined, and its rate limit in bytes per second.
   public var batch: BatchID?
   public var rate: Int64?
 
   public init(subject: WhySubject, fromMs: Int64) { (self.subject, self.fromMs) = (subject, fromMs) }
 }
 
-/// When an engine run was alive, by the clock of its rows.
+/// The life span of an engine run, by the clock of its rows.
 public struct RunLife: Sendable, Hashable {
   public var id: RunID
   public var startedMs: Int64
-  /// Its end; of a run that crashed or has not ended, its last sign of life.
+  /// Its end; for a crashed or running one its last heartbeat.
   public var lastMs: Int64
   public var isOpen: Bool
   public var isCrashed: Bool
-  /// How far the wall clock was moved while it ran, in milliseconds; its rows follow the clock as it was at its start.
+  /// By how much the wall clock was set while it ran, in milliseconds; its rows follow the clock of its start.
   public var clockMovedMs: Int64
-  /// Processor time of its process by its last sign of life; nil where it was not recorded.
+  /// CPU time of its process at its last heartbeat; nil if not recorded.
   public var processorMs: Int64?
 
   public init(
@@ -60,16 +60,16 @@ public struct RunLife: Sendable, Hashable {
   }
 }
 
-/// What else was asked of a host in some time.
+/// Other activity at a host in a time span.
 public struct HostActivity: Sendable, Hashable {
   public var host: String
   /// Attempts that began in that time, for other files, or for files of other batches.
   public var others: Int64 = 0
-  /// Those of them that ended with retry, fatal or unknown; and those that were answered 429 and 503.
+  /// Those of them that ended with retry, fatal or unknown; and those answered with 429 and 503.
   public var failed: Int64 = 0
   public var tooMany: Int64 = 0
   public var unavailable: Int64 = 0
-  /// When the host had asked us to wait.
+  /// Spans of waits requested by the host.
   public var waits: [TimeSpan] = []
 
   public init(host: String) { self.host = host }

@@ -1,4 +1,4 @@
-/// The beginning of a uid, as people type it: 8 hexadecimal digits or more, with the dashes or without.
+/// The typed beginning of a uid: 8 hexadecimal digits or more, with or without dashes.
 public struct UIDPrefix: Sendable, Hashable {
   package let lowest, highest: [UInt8]
 

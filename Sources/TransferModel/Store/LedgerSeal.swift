@@ -1,5 +1,4 @@
-/// The head of a ledger's log at one moment, signed: whoever keeps it can tell later that nothing of it was changed or
-/// taken away.
+/// The signed head of a ledger's log at one moment, with which later changes and removals can be detected.
 public struct LedgerSeal: Sendable, Hashable {
   /// The log's name, which is also that of its key: `transfers/` and the uid of the ledger.
   public let origin: String
@@ -9,7 +8,7 @@ public struct LedgerSeal: Sendable, Hashable {
   public let head: String
   /// The checkpoint as a signed note: https://c2sp.org/tlog-checkpoint
   public let note: String
-  /// The public key in the form of Go's package sumdb/note: `name+keyid+base64`; nil where a seal was kept whose key
+  /// The public key in the format of Go's package sumdb/note: `name+keyid+base64`; nil for an existing seal whose key
   /// the ledger does not have.
   public let publicKey: String?
 
@@ -18,7 +17,7 @@ public struct LedgerSeal: Sendable, Hashable {
   }
 }
 
-/// That the log of an earlier seal is the beginning of that of a later one.
+/// Proof that the log of an earlier seal is the beginning of a later one.
 public struct SealConsistency: Sendable, Hashable {
   public let from: Int64
   /// RFC 6962 section 2.1.2, each hash in base64.
@@ -27,18 +26,19 @@ public struct SealConsistency: Sendable, Hashable {
   package init(from: Int64, proof: [String]) { (self.from, self.proof) = (from, proof) }
 }
 
-/// What a seal that was kept elsewhere says of the ledger.
+/// The result of comparing the ledger with an existing seal.
 public struct SealComparison: Sendable, Hashable {
   public enum Signature: String, Sendable, Hashable, Codable {
     case valid, invalid
-    /// The ledger has no key that made it: the key file was lost, or it is the seal of what this ledger is a copy of.
+    /// The ledger does not have the key that signed it: the key file was lost, or it is a seal of the ledger from which
+    /// this one was copied.
     case unknown
   }
 
   public let origin: String
   public let leaves: Int64
   public let signature: Signature
-  /// Empty when the log begins with what was sealed.
+  /// Empty if the log begins with the sealed log.
   public let findings: [Finding]
 
   package init(origin: String, leaves: Int64, signature: Signature, findings: [Finding]) {
@@ -51,7 +51,7 @@ public struct StoredReceipt: Sendable, Hashable {
   public let file: FileID
   public let path, key: NameBytes
   public let receipt: ReceiptRow
-  /// Which one of the file, from 1, and what was found, of a later one.
+  /// Its number among the receipts of the file, from 1, and for a later one its finding.
   public let number: Int64
   public let finding: String?
 
@@ -70,12 +70,12 @@ public struct StoredReceipt: Sendable, Hashable {
   }
 }
 
-/// The same with the proof that it is in the log.
+/// A receipt with the proof that it is in the log.
 public struct ProvenReceipt: Sendable, Hashable {
   public let stored: StoredReceipt
-  /// Its place in the log, from 0.
+  /// Its position in the log, from 0.
   public let index: Int64
-  /// The bytes that its leaf is the hash of: docs/receipts.md.
+  /// The bytes hashed by its leaf: docs/receipts.md.
   public let leaf: [UInt8]
   /// https://c2sp.org/tlog-proof
   public let proof: String

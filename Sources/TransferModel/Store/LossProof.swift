@@ -1,8 +1,8 @@
-/// What the ledger says of the files of a selection: that none was lost, or which may have been.
+/// The result of checking a selection for lost files, from the ledger.
 public struct LossProof: Sendable, Hashable {
-  /// What keeps a file from being proven.
+  /// A violated rule of one file or of the log.
   public struct Violation: Sendable, Hashable {
-    /// nil for one of the log.
+    /// nil for a violation in the log.
     public let file: FileID?
     public let rule: Rule
     public let detail: String
@@ -13,7 +13,7 @@ public struct LossProof: Sendable, Hashable {
     }
   }
 
-  /// What has to hold.
+  /// The rules.
   public enum Rule: String, Sendable, Hashable, CaseIterable {
     /// Each file is done, failed, cancelled or superseded.
     case ended
@@ -23,16 +23,16 @@ public struct LossProof: Sendable, Hashable {
     case won
     /// Each done file has its receipt, whose digests agree, and no other file has one.
     case receipt
-    /// Nothing that was seen later says that the content is gone or another, unless it was sent or fetched again since.
+    /// No later finding says that the content is missing or different, unless the file was sent or fetched again since.
     case kept
-    /// The log says what its rows say.
+    /// The log matches its rows.
     case log
   }
 
   public let files: [FileState: Int]
   /// Of the done files.
   public let bytes: Int64
-  /// Of the done files: those whose chunks and attempts were deleted by a prune, so that their receipts stand alone.
+  /// Done files whose chunks and attempts were pruned, so that only their receipts remain.
   public let pruned: Int
   /// At most ``most`` of each rule.
   public let violations: [Violation]

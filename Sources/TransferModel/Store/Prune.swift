@@ -1,10 +1,10 @@
-/// What `store prune` deletes, or would delete, and what stays.
+/// The rows that `store prune` deletes, or would delete, and those it keeps.
 public struct PruneOutcome: Sendable, Hashable {
   /// Rows of one kind.
   public struct Rows: Sendable, Hashable {
-    /// Replaced generations, with everything of them.
+    /// Superseded generations, deleted with all their rows.
     public var files: Int64 = 0
-    /// Done files that stay with their receipts, and whose attempts, sessions and mostly chunks go.
+    /// Done files that keep their receipts but lose their attempts, sessions and usually chunks.
     public var histories: Int64 = 0
     public var attempts: Int64 = 0
     public var sessions: Int64 = 0
@@ -24,21 +24,21 @@ public struct PruneOutcome: Sendable, Hashable {
     }
   }
 
-  /// Only what came to rest before this was pruned, in milliseconds since 1970 UTC.
+  /// Only files that ended before this time are pruned, in milliseconds since 1970 UTC.
   public var beforeMs: Int64
   public var pruned = Rows()
-  /// Files that came to rest before that and keep their history: not done and not replaced, in doubt, merged from
-  /// another ledger, or with a session that may be open at its server.
+  /// Files that ended before that time and keep their history: not done and not superseded, uncertain, merged from
+  /// another ledger, or with a session that may be open on its server.
   public var kept: Int64 = 0
-  /// Bytes of pages of the ledger that are free for new rows now, that were not before. nil where nothing was changed.
+  /// Bytes of pages that became free for new rows. nil if nothing was changed.
   public var bytesFreed: Int64?
-  /// Bytes of the ledger's file, in which free pages count.
+  /// Bytes of the ledger's file, including free pages.
   public var fileBytes: Int64 = 0
 
   public init(beforeMs: Int64) { self.beforeMs = beforeMs }
 }
 
-/// When a row went that a person names.
+/// A pruned row, with the time.
 public struct PrunedRow: Sendable, Hashable {
   /// As people type it: `a17`.
   public var id: String
@@ -48,7 +48,8 @@ public struct PrunedRow: Sendable, Hashable {
   public init(id: String, atMs: Int64) { (self.id, self.atMs) = (id, atMs) }
 }
 
-/// Deleted attempts that a selection may mean, and that its figures do not count: sums do not tell what it asks for.
+/// Deleted attempts that may match a selection but are not included in its figures, because the sums are not detailed
+/// enough.
 public struct PrunedHistory: Sendable, Hashable {
   public var attempts: Int64 = 0
   /// Start of the first and end of the last of them, in milliseconds since 1970 UTC.

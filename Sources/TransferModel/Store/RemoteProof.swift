@@ -1,7 +1,7 @@
-/// What the destinations of a selection said of its done files when they were asked again, and the local disk of those
-/// that were downloaded. Counts are files.
+/// The findings of queries about the done files of a selection, at their destinations or on the local disk. Counts are
+/// files.
 public struct RemoteProof: Sendable, Hashable {
-  /// A file that was not proven.
+  /// A file that could not be proven.
   public struct Doubt: Sendable, Hashable {
     public let file: FileID
     public let outcome: Outcome
@@ -16,18 +16,18 @@ public struct RemoteProof: Sendable, Hashable {
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
     case different
     case absent
-    /// Nothing is known: no way to ask, no permission, no answer.
+    /// Inconclusive: no possible query, no permission, no answer.
     case untold = "cannot tell"
   }
 
-  /// By what was compared.
+  /// By the compared property.
   public private(set) var proven: [Confirmation: Int] = [:]
   public private(set) var outcomes: [Outcome: Int] = [:]
   /// At most ``most``, in the order in which they were found.
   public private(set) var doubts: [Doubt] = []
-  /// A later upload to the same key is done: what was there before cannot be asked for any more.
+  /// A later upload to the same key is done: the earlier object no longer exists.
   public var replaced = 0
-  /// Not asked, because it was stopped.
+  /// Not queried because of a stop.
   public var left = 0
   /// Doubts that are listed.
   public static let most = 1_000
@@ -35,7 +35,7 @@ public struct RemoteProof: Sendable, Hashable {
   public init() {}
 
   public var provenFiles: Int { proven.values.reduce(0, +) }
-  /// Of every file that was to be asked about it is known that it is there.
+  /// Every file of the selection was found.
   public var isProven: Bool { outcomes.values.allSatisfy { $0 == 0 } && left == 0 }
   public var asked: Int { provenFiles + outcomes.values.reduce(0, +) }
 

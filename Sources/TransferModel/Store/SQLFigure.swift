@@ -7,17 +7,17 @@ public enum SQLFigure: Sendable, Hashable {
   case blob([UInt8])
 }
 
-/// What a statement of a person may cost.
+/// The limits of a user's SQL statement.
 public struct SQLBudget: Sendable, Hashable {
   /// Milliseconds; nil for any time.
   public var timeMs: Int64?
 
-  /// Bytes of one value, and of what is made on the way to it.
+  /// Maximum bytes of one value, and of intermediate results.
   package static let longestValue: Int32 = 64 << 20
 
   public init(timeMs: Int64?) { self.timeMs = timeMs }
 
-  /// The time is over.
+  /// The time limit was exceeded.
   public struct Exceeded: Error { package init() {} }
 }
 

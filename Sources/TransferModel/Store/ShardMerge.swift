@@ -1,29 +1,29 @@
-/// What became of one shard in a merge.
+/// The result of one shard in a merge.
 public struct ShardMerge: Sendable, Hashable {
   public enum Outcome: String, Sendable, CaseIterable {
-    /// Its rows are in the merged ledger, all of them as they are now.
+    /// All of its current rows are in the merged ledger.
     case merged
-    /// It is as it was when it was merged before: nothing was written.
+    /// It has not changed since it was merged: nothing was written.
     case unchanged
     /// A newer state of it was merged before: nothing was written.
     case older
-    /// It was named twice: nothing was written the second time.
+    /// It was given twice: nothing was written the second time.
     case repeated
   }
 
-  /// As it was named.
+  /// The path as given.
   public var path: String
   public var outcome: Outcome
-  /// Which shard of the merged ledger it is: its row 7 is row number · 10¹² + 7 there.
+  /// Its number in the merged ledger: its row 7 is row number · 10¹² + 7 there.
   public var number: Int64
   /// The 36-character UUID of the shard or, of a copy, of the ledger that it was copied from.
   public var uid: String
-  /// Where its last engine ran; empty when none did.
+  /// The host of its last engine; empty if there was none.
   public var host: String
   /// Rows of it in the merged ledger.
   public var files: Int64
   public var attempts: Int64
-  /// An engine had not ended in it: this is a state in the middle of its work, or of a work that was cut off.
+  /// Its engine was running, or was killed: this is an intermediate state.
   public var isUnfinished: Bool
 
   package init(

@@ -1,13 +1,14 @@
-/// What the file system and the kernel say of a ledger, without opening it as a database: nothing is created or locked.
+/// The condition of a ledger according to the file system and the kernel, without opening it as a database: nothing is
+/// created or locked.
 public struct StoreCondition: Sendable, Hashable {
   public enum Lock: Sendable, Hashable {
     case free
-    /// An engine has it; its process, when the kernel says which.
+    /// An engine owns it; its process ID, if the kernel reports it.
     case held(pid: Int32?)
     case unknown
   }
 
-  /// Absolute, when its folder exists; else as it was asked for.
+  /// Absolute, if its folder exists; else as given.
   public var path: String
   public var exists: Bool
   /// Permission bits; nil without a file.
@@ -19,7 +20,7 @@ public struct StoreCondition: Sendable, Hashable {
   public var folderMode: UInt32?
   /// Bytes in the write-ahead log.
   public var walBytes: Int64
-  /// Processes other than this one that read a state of the ledger at this moment, as far as the kernel tells.
+  /// Other processes that are reading the ledger at this moment, as far as the kernel reports them.
   public var walReaders: [Int32]
   /// Free for an ordinary user in its file system; nil when unknown.
   public var freeBytes: Int64?

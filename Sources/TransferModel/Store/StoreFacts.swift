@@ -1,10 +1,10 @@
-/// What a ledger says about itself.
+/// Metadata of a ledger.
 public struct StoreFacts: Sendable, Hashable {
   /// The 36-character UUID of this ledger.
   public var uid: String
   /// Number of the newest migration.
   public var schemaVersion: Int64
-  /// Grows when a column of a view is renamed or removed.
+  /// Incremented when a column of a view is renamed or removed.
   public var viewVersion: Int64
 
   package init(uid: String, schemaVersion: Int64, viewVersion: Int64) {
@@ -32,7 +32,7 @@ public struct ViewColumnRow: Sendable, Hashable {
   }
 }
 
-/// How large a ledger is, and how old. Numbers of rows are counted in the smallest index of their table.
+/// Size and age of a ledger. Rows are counted in the smallest index of their table.
 public struct StoreNumbers: Sendable, Hashable {
   /// Of the database file without its log, in bytes.
   public var bytes: Int64
@@ -49,7 +49,7 @@ public struct StoreNumbers: Sendable, Hashable {
   public var attempts: Int64
   public var events: Int64
   public var runs: Int64
-  /// The newest thing that is recorded: a beginning or an end of an attempt, an event, a sign of life of an engine.
+  /// The time of the newest record: start or end of an attempt, an event, a heartbeat.
   public var newestMs: Int64?
 
   package init(
