@@ -70,8 +70,10 @@ package struct DestinationTest: Sendable {
   private static func refusal(_ status: Int) -> Failure? {
     switch status {
     case 401: Failure(.authRefused, "it answers 401: the credentials are refused, or missing")
-    case 403: Failure(.authRefused, "it answers 403: the credentials may not ask this, or may not do anything here")
-    case 407: Failure(.authRefused, "a proxy answers 407: it wants credentials")
+    case 403:
+      Failure(
+        .authRefused, "it answers 403: the credentials lack the permission for this query, or for everything here")
+    case 407: Failure(.authRefused, "a proxy answers 407: it requires credentials")
     case 500...: status == 501 ? nil : Failure(.http5xx, "it answers \(status)")
     default: nil
     }

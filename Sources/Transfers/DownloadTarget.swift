@@ -19,8 +19,9 @@ struct DownloadTarget: Sendable {
   func batches(_ origins: [DownloadOrigin]) throws(TransferError) -> [DownloadOrigin: NewBatch] {
     if options.auth != nil, origins.count > 1 {
       throw TransferError(
-        .usage, "read --auth", cause: "the files come from \(origins.count) servers, and each would get the credential",
-        remedy: "pull the files of its server by themselves")
+        .usage, "read --auth",
+        cause: "the files come from \(origins.count) servers, and all of them would receive the credential",
+        remedy: "pull the files of each server separately")
     }
     if let segments = options.segments, !DownloadOptions.segmentCounts.contains(segments) {
       let range = DownloadOptions.segmentCounts
@@ -79,7 +80,7 @@ struct DownloadTarget: Sendable {
     guard try Destination(settings).definition.credential == .aws else { return settings }
     guard options.urlCommand.isEmpty else {
       throw TransferError(
-        .usage, "read --url-command", cause: "requests to \(origin) are signed here, with credentials of S3",
+        .usage, "read --url-command", cause: "requests to \(origin) are signed with S3 credentials",
         remedy: "leave it out, or give the paths of the objects and an https URL as --base-url")
     }
     return try AWSEnvironment(profile: settings.awsProfile).completing(settings)
@@ -90,8 +91,9 @@ struct DownloadTarget: Sendable {
     guard let program = options.urlCommand.first else { return [] }
     guard options.auth == nil else {
       throw TransferError(
-        .usage, "read --url-command", cause: "a URL that it gives carries what it needs, and --auth is for the others",
-        remedy: "leave one of the two out")
+        .usage, "read --url-command",
+        cause: "the URL from the command contains its own authorization, and --auth does not apply",
+        remedy: "leave out one of them")
     }
     let place = program.contains("/") ? AbsolutePath.of(program) : program
     return [place] + options.urlCommand.dropFirst()

@@ -128,7 +128,7 @@ public enum ProfileLibrary {
       guard isReference else {
         throw TransferError(
           .usage, "use the profile", NameBytes(profile.name),
-          cause: "its input \"\(input.name)\" is a secret, and command lines are seen by everybody",
+          cause: "its input \"\(input.name)\" is a secret, and command lines are visible to all users",
           remedy: "pass --input \(input.name)=env:NAME or --input \(input.name)=file:PATH")
       }
       settings.secrets[input.name] = halves[1]

@@ -13,7 +13,7 @@ final class ProfileSecrets: CredentialSource {
     for (name, text) in settings.secrets {
       guard let reference = SecretReference(text) else {
         throw TransferError(
-          .config, "use the profile", NameBytes(settings.name), cause: "the secret \"\(name)\" has no place",
+          .config, "use the profile", NameBytes(settings.name), cause: "the secret \"\(name)\" has no reference",
           remedy: "pass --input \(name)=env:NAME or --input \(name)=file:PATH")
       }
       references[name] = reference

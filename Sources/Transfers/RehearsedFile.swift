@@ -24,7 +24,7 @@ final class RehearsedFile {
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       if descriptor >= 0 { close(descriptor) }
-      throw TransferError(.noSource, "read", path, cause: "it is not a file that can be read")
+      throw TransferError(.noSource, "read", path, cause: "it is not a readable file")
     }
     size = Int64(status.st_size)
     mtimeMs = Int64(status.st_mtim.tv_sec) * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000
@@ -39,7 +39,7 @@ final class RehearsedFile {
     while offset < range.end {
       let count = pread(descriptor, &buffer, min(buffer.count, Int(range.end - offset)), off_t(offset))
       if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw TransferError(.noSource, "read", path, cause: "it cannot be read to its end") }
+      guard count > 0 else { throw TransferError(.noSource, "read", path, cause: "it cannot be read completely") }
       buffer.withUnsafeBytes { running.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
       offset += Int64(count)
     }

@@ -88,9 +88,9 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
   func read(isOver: () -> Bool) throws(Failure) -> String {
     let text = try content(isOver)
     let lines = text.split(whereSeparator: \.isNewline)
-    guard let line = lines.first else { throw Failure(.authMissing, "\(self) is empty, and should hold a secret") }
+    guard let line = lines.first else { throw Failure(.authMissing, "\(self) is empty; it must contain a secret") }
     guard lines.count == 1 else {
-      throw Failure(.authMissing, "\(self) has \(lines.count) lines, and a secret is one line")
+      throw Failure(.authMissing, "\(self) has \(lines.count) lines; a secret must be one line")
     }
     return String(line)
   }
@@ -106,7 +106,7 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
       return try text(RunningCommand.credential(words, isOver: isOver))
     case .credential(let name):
       guard let folder = Environment.value("CREDENTIALS_DIRECTORY") else {
-        throw Failure(.authMissing, "\(self) is not there: CREDENTIALS_DIRECTORY is not set, which systemd does")
+        throw Failure(.authMissing, "\(self) does not exist: CREDENTIALS_DIRECTORY, which systemd sets, is not set")
       }
       return try text(ofFile: "\(folder)/\(name)")
     }

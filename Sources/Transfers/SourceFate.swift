@@ -69,13 +69,13 @@ extension UploadOptions {
     guard !followSymlinks else {
       throw TransferError(
         .usage, "add", found.base ?? NameBytes("-"),
-        cause: "--after would remove files that symbolic links lead to, wherever they are",
+        cause: "--after would remove the targets of symbolic links, wherever they are",
         remedy: "leave out --follow-symlinks, or --after")
     }
     guard let base = found.base else {
       throw TransferError(
-        .usage, "add", list?.path ?? NameBytes("-"), cause: "--after does not know the folder of files from a list",
-        remedy: "give --base, the folder that all of them are below")
+        .usage, "add", list?.path ?? NameBytes("-"), cause: "--after needs the folder of files from a list",
+        remedy: "give --base, the folder that contains all of them")
     }
     let root = try text(base)
     guard case .move(let folder) = fate else { return SourceRemoval(.delete, proof: fateProof, base: root) }

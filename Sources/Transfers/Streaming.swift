@@ -55,7 +55,8 @@ package struct Streaming {
     _ = try spool.replay { page throws(TransferError) in
       guard let folder = page.first(where: { $0.url.isFolder }) else { return }
       throw TransferError(
-        .usage, "write", NameBytes(folder.url.description), cause: "it is a folder, whose files are not known ahead",
+        .usage, "write", NameBytes(folder.url.description),
+        cause: "it is a folder, whose files are not known in advance",
         remedy: "name its files, or pull it into a folder")
     }
   }

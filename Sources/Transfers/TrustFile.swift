@@ -19,7 +19,7 @@ enum TrustFile {
       line.starts(with: Array("-----BEGIN ".utf8)) && line.contains(Array(" CERTIFICATE-----".utf8))
         || line.starts(with: Array("-----BEGIN CERTIFICATE-----".utf8))
     }
-    guard isPEM else { throw error(path, name, "it holds no certificate in PEM form") }
+    guard isPEM else { throw error(path, name, "it contains no PEM certificate") }
   }
 
   private static func error(_ path: String, _ name: String, _ cause: String) -> TransferError {

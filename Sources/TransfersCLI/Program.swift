@@ -8,21 +8,21 @@ import TransferReports
   import Darwin
 #endif
 
-/// The program: arguments in, exit code out. Nothing that is thrown gets past it.
+/// The program: arguments in, exit code out. It handles every error.
 public enum Program {
   /// Runs the command of this process and ends it.
   public static func main() -> Never {
     signal(SIGPIPE, SIG_IGN)
-    // A parent may have it ignored; the end of a program that is started here could not be seen then.
+    // A parent may have ignored SIGCHLD; then the end of child processes could not be detected.
     signal(SIGCHLD, SIG_DFL)
-    // Also of commands that show no progress: SIGUSR1 asks for a line, and must end nothing.
+    // Also for commands without progress: SIGUSR1 requests a progress line, and must not end the process.
     let signals = SignalWatch {
       TerminalModes.restore()
       OutputFile.abandonUnfinished()
     }
     let context = Context.ofProcess().answering(signals)
     DaemonLifeline.watch(context)
-    // They are about this process: not for the programs that it starts.
+    // They apply to this process only, and must not be inherited by child processes.
     for name in [DaemonLifeline.variable, HeldConfig.variable] { unsetenv(name) }
     exit(run(context))
   }
@@ -39,7 +39,7 @@ public enum Program {
         let cause = printable(String(cString: strerror(number)))
         throw CommandFailure(
           .error, code: "output", "write standard output: \(cause)",
-          remedy: "make room where it goes, or write elsewhere with -o FILE")
+          remedy: "free space at the target, or write elsewhere with -o FILE")
       }
       return ExitCode.ok.rawValue
     } catch {
@@ -63,8 +63,8 @@ public enum Program {
     try execute(command, into: try OutputFile(output, store: try? command.common.storePath(context)), context)
   }
 
-  /// A command that fails after its result is complete (files failed, say) leaves the result; any other failure leaves
-  /// what was there before.
+  /// If a command fails after its result is complete (because files failed, for example), the result is kept; after any
+  /// other failure the output file keeps its previous content.
   private static func execute(
     _ command: any Command, into file: OutputFile, _ context: Context
   ) throws(CommandFailure) {
@@ -77,7 +77,7 @@ public enum Program {
     try file.keep()
   }
 
-  /// What is parsed but is not one of our commands is `--help`, or a command that needs a subcommand.
+  /// A parsed command that is not one of ours is `--help`, or a command that needs a subcommand.
   private static func showHelp(
     _ parsed: any ParsableCommand, _ line: ArgumentLine, _ context: Context
   ) throws(CommandFailure) {

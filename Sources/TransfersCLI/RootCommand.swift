@@ -7,12 +7,12 @@ struct RootCommand: ParsableCommand {
     commandName: "transfers",
     abstract: "Moves files over HTTP and never forgets.",
     discussion: """
-      Every file, chunk and attempt is a row in a ledger before it is acted on. Kill it, cut the power, run it twice: \
-      the next run goes on where the server really is.
+      Every file, chunk and attempt is recorded in a ledger before it is acted on. Kill it, cut the power, run it \
+      twice: the next run continues at the point that the server really reached.
 
       Try:
         transfers push DIR s3://bucket/prefix/   upload a folder
-        transfers run                            go on after a crash
+        transfers run                            continue after a crash
         transfers report                         what happened
       """,
     version: TransferClient.version,

@@ -27,8 +27,8 @@ import TransferProtocols
   private func next(_ count: Int) throws -> [String: FreshCredentials.Answer] {
     var all: [String: FreshCredentials.Answer] = [:]
     while all.count < count {
-      let some = try #require(answers.take(timeoutMs: 30_000), "no answer came")
-      try #require(!some.isEmpty, "no answer came")
+      let some = try #require(answers.take(timeoutMs: 30_000), "there was no answer")
+      try #require(!some.isEmpty, "there was no answer")
       for (name, answer) in some { all[name] = answer }
     }
     return all

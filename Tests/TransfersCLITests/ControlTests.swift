@@ -55,18 +55,18 @@ import Testing
     ("resolve --done --reason x", "resolve needs to know which files; --all would resolve as done 1 file"),
     ("resolve f3 --done", "--reason"), ("resolve f3 --reason x", "one of --done, --retry and --cancel"),
     ("resolve f3 --done --retry --reason x", "one of --done"), ("resolve f3 --done --reason=", "has no value"),
-    ("resolve --state failed --done --reason x", "only what is unknown can be resolved"),
-    ("set --rate 1M", "--all would change 2 batches"), ("wait", "wait needs to know for which files"),
-    ("gc --end", "gc --end needs to know which sessions; --all would end"),
+    ("resolve --state failed --done --reason x", "only unknown files can be resolved"),
+    ("set --rate 1M", "--all would change 2 batches"), ("wait", "wait needs a selection"),
+    ("gc --end", "gc --end needs to know which sessions; --all would abort"),
     ("set b1", "set needs something to change"), ("set f1 --rate 1M", "not files. Try: transfers set b1 …"),
     ("set b1 --rate fast", "'fast' is invalid"), ("set b1 --workers 0", "'0' is invalid"),
     ("set b1 --workers 257", "'257' is invalid"), ("set b1 --label =x", "is not key=value"),
     ("set b1 --deadline soon", #"--deadline "soon" is not a time"#), ("set b1 --deadline 2001-01-01", "is past"),
-    ("pause f9", "no row f9"), ("cancel a1", #""a1" selects no files"#), ("rm --state gone", "no file state"),
-    ("retry --state backoff", "tried again by itself"), ("retry f1 --state done,failed", "done cannot be retried"),
+    ("pause f9", "no row f9"), ("cancel a1", #""a1" does not select files"#), ("rm --state gone", "no file state"),
+    ("retry --state backoff", "retried automatically"), ("retry f1 --state done,failed", "done cannot be retried"),
     ("wait f1 --timeout soon", "'soon' is invalid"), ("wait f1 --for ever", "'ever' is invalid"),
-    ("follow --until 1h", "leave out --until"), ("list --ids --json", "print nothing but ids"),
-    ("list --print0 --columns id", "print nothing but ids"), ("clean f9", "no row f9"),
+    ("follow --until 1h", "leave out --until"), ("list --ids --json", "print only IDs"),
+    ("list --print0 --columns id", "print only IDs"), ("clean f9", "no row f9"),
   ])
   func wrongUseIsOneLine(_ command: String, _ part: String) throws {
     let outcome = try run(command)
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test func theNamesOfTheSameVerbs() throws {
-    #expect(try run("delete f5").out == "1 file removed from sight; reports still have them\n")
+    #expect(try run("delete f5").out == "1 file hidden; reports still count them\n")
     #expect(try run("clear").out.hasPrefix("1 file hidden"))
   }
 

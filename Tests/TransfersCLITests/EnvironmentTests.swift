@@ -128,6 +128,6 @@ import Testing
       #expect(!outcome.err.contains("AWS_ACCESS_KEY_ID"), "\(outcome.err)")
     }
     let plan = try program.run((push + words + ["-n"]).map { Array($0.utf8) }, environment: environment)
-    #expect(plan.out.contains("AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY of the environment") == words.isEmpty)
+    #expect(plan.out.contains("AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY from the environment") == words.isEmpty)
   }
 }

@@ -97,8 +97,8 @@ import TransferModel
     try #require(lines.count == 4 && lines[3] == "{\"files\":2}\n", "\(lines)")
     let wrong: [(ArraySlice<String>, String)] = [
       (lines[...2], "its end is missing"), (lines[...1], "its end is missing"), (lines[...0], "its end is missing"),
-      (lines[...1] + lines[3...], "it names 1 files, and had 2"), (lines[...1] + lines[1...], "comes twice"),
-      (lines[...] + lines[1...1], "follows its last record"), ([], "it is empty"),
+      (lines[...1] + lines[3...], "says 2 files, but it lists 1"), (lines[...1] + lines[1...], "comes twice"),
+      (lines[...] + lines[1...1], "data after its last record"), ([], "it is empty"),
       ([lines[0].replacing("nightly", with: "other")], "a plan of the job \"other\""),
       ([lines[0].replacing("/in/", with: "/out/")] + lines[1...], "it is a plan for "),
       ([lines[0].replacing(#""origin":"http:"#, with: #""origin":"https:"#)] + lines[1...], "it is a plan for "),
@@ -209,7 +209,7 @@ import TransferModel
     chmod(config, 0o660)
     let outcome = try run("job", "list")
     #expect(outcome.code == 78)
-    #expect(outcome.err.contains("others may write it"))
+    #expect(outcome.err.contains("other users may write to it"))
     #expect(try run("config", "path").code == 0)
   }
 
@@ -219,7 +219,7 @@ import TransferModel
       chmod(program.folder.path, mode)
       let outcome = try run("job", "list")
       #expect(outcome.code == code, "\(String(mode, radix: 8)): \(outcome.err)")
-      #expect(code == 0 || outcome.err.contains("others may write the folder"))
+      #expect(code == 0 || outcome.err.contains("other users may write to its folder"))
     }
     // Nor where the name is a link from such a folder.
     let shared = program.folder.path + "/shared"

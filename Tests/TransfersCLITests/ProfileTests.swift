@@ -78,7 +78,7 @@ import Transfers
   @Test(arguments: [
     (["--via", "nothing"], "there is no such file, and no built-in profile"),
     (["--via", "graph", "--input", "drive=d"], "its input \"token\" is missing"),
-    (["--via", "graph", "--input", "token=plain", "--input", "drive=d"], "is a secret, and command lines are seen"),
+    (["--via", "graph", "--input", "token=plain", "--input", "drive=d"], "is a secret, and command lines are visible"),
     (["--via", "graph", "--input", "folder=d"], "it has no input \"folder\""),
     (["--input", "a=b"], "--input is for profiles"),
     (["--via", "flow", "--auth", "bearer=env:X"], "read --auth: not supported for this destination"),
@@ -134,7 +134,7 @@ import Transfers
     ]
     let shown = try program.run(plan.map { Array($0.utf8) })
     #expect(
-      shown.out.contains("to https://good.test, https://else.test, with MY_KEY of the environment\n"), "\(shown.out)")
+      shown.out.contains("to https://good.test, https://else.test, with MY_KEY from the environment\n"), "\(shown.out)")
     let json = try program.run((plan + ["--json"]).map { Array($0.utf8) })
     #expect(json.out.contains(#""hosts":"https://good.test https://else.test""#), "\(json.out)")
     #expect(json.out.contains(#""variables":"MY_KEY""#), "\(json.out)")

@@ -69,23 +69,25 @@ import Testing
     ("show f99", "no row f99"), ("show b3", "no row b3"), ("show c99", "no row c99"), ("show a99", "no row a99"),
     ("list files f99", "no row f99"), ("list files b9-b12", "no row b9"),
     ("list --batch weekly", #"no batch "weekly""#),
-    ("list --state lost", #"no file state "lost""#), ("list files a1", #""a1" selects no files"#),
-    ("list files f1-f2x", #""f1-f2x" is not an ID"#), ("list files 0badcafe", "no row with the uid 0badcafe…"),
-    ("list chunks a1", #""a1" selects no files"#), ("list chunks c9", "no row c9"), ("list attempts a99", "no row a99"),
+    ("list --state lost", #"no file state "lost""#), ("list files a1", #""a1" does not select files"#),
+    ("list files f1-f2x", #""f1-f2x" is not an ID"#), ("list files 0badcafe", "the uid 0badcafe… does not exist"),
+    ("list chunks a1", #""a1" does not select files"#), ("list chunks c9", "no row c9"),
+    ("list attempts a99", "no row a99"),
     ("list --error htp.503", #"no error code "htp.503""#), ("list --error zzz.*", "no error code"),
     ("list --since soon", #"--since "soon" is not a time"#), ("list --until 25-01-01", "is not a time"),
     ("list --since 1h --until 2h", "not later than --since"), ("list --label x", "is not key=value"),
-    ("list files --all f1", "--all means everything, and an id does not"),
-    ("list --all --label a=b", "--label does not"),
-    ("list --all --since 1d", "--since does not"), ("list --all --unverified", "--unverified does not"),
-    ("list --min-size 2K --max-size 1K", "nothing can be of it"), ("list --min-size 5x", "'5x' is invalid"),
+    ("list files --all f1", "--all selects everything and excludes IDs"),
+    ("list --all --label a=b", "excludes --label"),
+    ("list --all --since 1d", "excludes --since"), ("list --all --unverified", "excludes --unverified"),
+    ("list --min-size 2K --max-size 1K", "no file can match"), ("list --min-size 5x", "'5x' is invalid"),
     ("list --min-size 9999999999P", "is invalid"), ("list --slower-than soon", "'soon' is invalid"),
     ("list --attempts <0", "'<0' is invalid"), ("list --attempts 5-2", "is invalid"),
     ("list --attempts 99999999999999999999", "is invalid"), ("list --direction sideways", "is invalid"),
-    ("report files --by started", "there is neither"), ("report hosts --since 1d --by started", "is not for hosts"),
+    ("report files --by started", "needs --since or --until"),
+    ("report hosts --since 1d --by started", "is not for hosts"),
     ("status --last --batch nightly", "name different batches"),
     ("why f99", "no row f99"), ("why b9", "no row b9"), ("why r9", "no row r9"), ("why f1-f2", "is not one row"),
-    ("why a1", #"why is for a file, batch or run, and "a1" is none"#), ("why r0", #""r0" is not an ID"#),
+    ("why a1", #"why takes a file, batch or run, not "a1""#), ("why r0", #""r0" is not an ID"#),
     ("retry f1 --state done", "done cannot be retried"), ("retry", "--all would retry 1 file"),
   ])
   func whatIsNotThereIsWrongUse(_ command: String, _ part: String) throws {
@@ -118,7 +120,7 @@ import Testing
     let ambiguous = try run("list files \(uid.prefix(8))")
     #expect(ambiguous.code == 64)
     #expect(
-      ambiguous.err.contains("is that of several rows: b1, b2, f1, f2, …. Try: type more of it"), "\(ambiguous.err)")
+      ambiguous.err.contains("is ambiguous: b1, b2, f1, f2, …. Try: give more digits"), "\(ambiguous.err)")
     let attempt = try #require(
       try run("list attempts a2 --json").out.firstMatch(of: pattern)?.output.1)
     #expect(try run("show \(attempt)").out == run("show a2").out)

@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test func theFirstRetryTakesFilesAndTheSecondFindsNone() throws {
-    let passedOver = "1 file cannot be retried: push again what was never read or was replaced\n"
+    let passedOver = "1 file cannot be retried: push files again that were never read or were superseded\n"
     let alone = "unchanged: 1 failed\n"
     #expect(try run("retry --all -n").out == "would retry 1 file\n  f2\n" + alone + passedOver)
     #expect(try run("list files --state failed").out.split(separator: "\n").count == 3)

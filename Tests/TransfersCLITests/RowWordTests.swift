@@ -24,14 +24,14 @@ import Testing
       #expect(outcome.out == (try run(long, store: store).out))
     }
     #expect(try run("list - --ids", store: store, input: "f2 f3").out == "f2\nf3\n")
-    #expect(try run("list b1 --all", store: store).err.contains("--all means everything, and an id does not"))
+    #expect(try run("list b1 --all", store: store).err.contains("--all selects everything and excludes IDs"))
     #expect(try run("list f9", store: store).err.contains("no row f9 in this ledger"))
   }
 
   @Test(arguments: [
     ("gc s99", "no row s99 in this ledger"), ("gc --end -n", "gc --end needs to know which sessions"),
-    ("show s1", #"show knows no sessions, and "s1" is one. Try: transfers gc s1"#),
-    ("pause s1", #""s1" selects no files"#), ("list attempts s1", #""s1" selects no files"#),
+    ("show s1", #"show does not take sessions, and "s1" is one. Try: transfers gc s1"#),
+    ("pause s1", #""s1" does not select files"#), ("list attempts s1", #""s1" does not select files"#),
   ])
   func sessionsAreForGC(_ command: String, _ part: String) throws {
     let outcome = try run(command, store: try FilledLedger(in: program.folder).path)

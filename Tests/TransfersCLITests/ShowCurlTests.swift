@@ -107,7 +107,7 @@ import Transfers
     row.chunk?.remote = ["url": "http://host/up/another-secret-place"]
     #expect(!CurlCommand(row).script.contains("another-secret-place"))
     row.session?.remoteID = nil
-    #expect(CurlCommand(row).script.contains("$UPLOAD_URL works as a secret and is not printed; is not known any more"))
+    #expect(CurlCommand(row).script.contains("$UPLOAD_URL works as a secret and is not printed; is no longer known"))
   }
 
   @Test func s3IsSignedAnewByCurl() throws {

@@ -163,7 +163,7 @@ import TransferModel
 
   @Test(arguments: [
     (["--files-from", "x", "--files-from0", "y"], "contradict each other"), (["--files-from", "x", "src"], "not both"),
-    (["-", "src"], "stands alone"), (["--missing", "skip", "src"], "is for lists"),
+    (["-", "src"], "cannot be combined with sources"), (["--missing", "skip", "src"], "is for lists"),
     (["--exclude", "[", "src"], "\"[\" without \"]\""), (["--missing", "maybe", "-"], "'maybe'"),
   ])
   func contradictionsAre64(_ arguments: [String], _ part: String) throws {

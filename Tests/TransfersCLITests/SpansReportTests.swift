@@ -107,7 +107,7 @@ import TransferModel
     let server = try ScriptedServer { _ in ScriptedServer.Reply(body: "<html>welcome</html>") }
     let outcome = try run(["report", "otlp", "--endpoint", server.url])
     #expect(outcome.code == 78 && outcome.out.isEmpty, "\(outcome.out)")
-    #expect(outcome.err.contains("not that of a collector (0 spans were sent before)"), "\(outcome.err)")
+    #expect(outcome.err.contains("not from a collector (0 spans were sent before)"), "\(outcome.err)")
   }
 
   @Test func selectionsHoldForSpansToo() throws {

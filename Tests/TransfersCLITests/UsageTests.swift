@@ -101,7 +101,7 @@ import Testing
     #expect(
       outcome.err
         == "transfers: error[output]: write standard output: No space left on device. "
-        + "Try: make room where it goes, or write elsewhere with -o FILE\n")
+        + "Try: free space at the target, or write elsewhere with -o FILE\n")
   }
 
   @Test func aReaderThatWentAwayIsNoError() throws {

@@ -82,7 +82,7 @@ final class AWSCredentialFetch {
     let key = hexText(RunningDigest.of(Array(session.cacheKey.utf8), .sha1).bytes)
     let path = "\(Environment.value("HOME") ?? "")/.aws/sso/cache/\(key).json"
     guard let bytes = FileText.bytes(path) else {
-      throw CredentialFault("nobody is logged in (\(path)); run \"aws sso login\"")
+      throw CredentialFault("there is no login (\(path)); run \"aws sso login\"")
     }
     let token = try SingleSignOnToken.read(bytes, wallMs: clock.civilMs)
     let request = try CredentialRequests.roleCredentials(
@@ -108,13 +108,13 @@ final class AWSCredentialFetch {
     let url = try ContainerEndpoint.url(
       relative: Environment.value("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"),
       full: Environment.value("AWS_CONTAINER_CREDENTIALS_FULL_URI"))
-    guard let url else { throw CredentialFault("no variable names the endpoint of a container") }
+    guard let url else { throw CredentialFault("no variable contains the endpoint of a container") }
     var token = Environment.value("AWS_CONTAINER_AUTHORIZATION_TOKEN")
     if let file = Environment.value("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
       token = try text(ofFile: file, "the authorization token of the container")
     }
     guard token.map({ !$0.utf8.contains { $0 < 0x20 } }) ?? true else {
-      throw CredentialFault("the authorization token of the container holds a line end")
+      throw CredentialFault("the authorization token of the container contains a line end")
     }
     let request = CredentialRequests.get(url, token.map { [("Authorization", $0)] } ?? [])
     return try patiently { () throws(CredentialFault) in

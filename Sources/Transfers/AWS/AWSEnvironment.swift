@@ -109,7 +109,7 @@ struct AWSEnvironment: Sendable {
   var searched: String {
     (isProfileNamed ? "" : "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and ") + "the profile \"\(profileName)\" of "
       + "\(Self.path("AWS_SHARED_CREDENTIALS_FILE", "credentials")) and \(Self.path("AWS_CONFIG_FILE", "config"))"
-      + "; there is no container or instance that gives one"
+      + "; no container or instance provides one"
   }
 
   private static func variables() -> AWSProfile {

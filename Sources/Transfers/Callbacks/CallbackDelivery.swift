@@ -134,15 +134,15 @@ final class CallbackDelivery: CallbackCarrier {
   }
 
   private func judged(_ reply: TransferReply, _ secrets: [String], url: String) -> DeliveryEnd {
-    if reply.isCancelled { return DeliveryEnd(.interrupted, message: "stopped while an answer was waited for") }
+    if reply.isCancelled { return DeliveryEnd(.interrupted, message: "stopped while waiting for an answer") }
     let output = CallbackOutput.masked(reply.body, secrets, urls: [url])
     if reply.curlCode != 0 || reply.status == 0 {
-      let message = reply.curlMessage.isEmpty ? "no answer came" : reply.curlMessage
+      let message = reply.curlMessage.isEmpty ? "there was no answer" : reply.curlMessage
       return DeliveryEnd(.failed, message: message, output: output)
     }
     if (200..<300).contains(reply.status) { return DeliveryEnd(.ok, httpStatus: reply.status, output: output) }
     let cause =
-      (300..<400).contains(reply.status) ? "the receiver leads elsewhere" : "the receiver refuses"
+      (300..<400).contains(reply.status) ? "the receiver redirects" : "the receiver refuses"
     var end = DeliveryEnd(
       .failed, httpStatus: reply.status, message: "\(cause): it answers \(reply.status)", output: output)
     end.retryAfterMs = reply.retryAfterMs(wallMs: clock.civilMs)
@@ -171,7 +171,7 @@ final class CallbackDelivery: CallbackCarrier {
     guard let reference = SecretReference(callback.setting.target) else { return callback.setting.target }
     let url = try reference.read(isOver: isOver)
     secrets.append(url)
-    guard Webhook.isURL(url) else { throw Failure(.authMissing, "\(reference) holds no http or https URL") }
+    guard Webhook.isURL(url) else { throw Failure(.authMissing, "\(reference) does not contain an http or https URL") }
     return url
   }
 
@@ -185,7 +185,7 @@ final class CallbackDelivery: CallbackCarrier {
   /// What is told: of a job as it was recorded, of a file as its rows are.
   private func document(_ callback: DueCallback) throws(Failure) -> [UInt8] {
     if let body = callback.body { return Array(body.utf8) }
-    guard let file = callback.file else { throw Failure(.engineBug, "a callback that tells of nothing") }
+    guard let file = callback.file else { throw Failure(.engineBug, "a callback without a subject") }
     do throws(TransferError) {
       let row = try ledger.read { try $0.files([file.rawValue]).first }
       let document = CallbackDocument(callback.setting.event, id: callback.key, file: row)

@@ -76,7 +76,7 @@ extension CredentialRequest {
   /// - Throws: `auth.missing` for a credential of another kind.
   func checked(_ supplied: SuppliedCredential) throws(Failure) -> Credential {
     guard supplied.fits(kind) else {
-      throw Failure(.authMissing, "the program gave a credential of another kind than the destination takes")
+      throw Failure(.authMissing, "the program returned a credential of a kind that the destination does not accept")
     }
     return supplied.credential
   }

@@ -79,7 +79,7 @@ final class HookedCredential: CredentialSource {
     case .success(let value): return value
     case .failure(let error as TransferError): throw Failure(.authMissing, error.cause)
     case .failure(let error):
-      throw Failure(.authMissing, "the program could not give a credential: \(type(of: error))")
+      throw Failure(.authMissing, "the program could not supply a credential: \(type(of: error))")
     }
   }
 }

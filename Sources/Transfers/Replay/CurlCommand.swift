@@ -11,10 +11,10 @@ package struct CurlCommand: Sendable, Hashable {
 
   package init(_ row: RequestRow) {
     if !row.isRepeatable {
-      remarks.append("sending this again may store its content twice: the server cannot tell a repetition")
+      remarks.append("sending this again may store its content twice: the server cannot detect a repetition")
     } else if row.operation == .part || row.operation == .finish || row.operation == .abort || row.operation == .create
     {
-      remarks.append("this changes what the server holds")
+      remarks.append("this changes data on the server")
     }
     do {
       let (one, other) = (try ReplayedRequest(row, variant: 1), try ReplayedRequest(row, variant: 2))
@@ -23,11 +23,11 @@ package struct CurlCommand: Sendable, Hashable {
       }
       command = try line(row, one, other)
     } catch {
-      remarks.append("such a request cannot be built any more: \(Self.words(error))")
+      remarks.append("this request cannot be reconstructed: \(Self.words(error))")
     }
     if row.operation == .create || row.operation == .probe, row.chunk == nil {
       remarks.append(
-        "it was the request for \(row.operation) of the file; a folder or page that it may have been about is not recorded"
+        "it was the request \(row.operation) of the file; a folder or page that it may have been for is not recorded"
       )
     }
   }
@@ -60,7 +60,7 @@ package struct CurlCommand: Sendable, Hashable {
       (before, words) = body(row, one, words)
     }
     if one.secrets.text.pieces(one.text.url) != other.secrets.text.pieces(other.text.url) {
-      remarks.append("the URL holds something that is computed from a secret; it is left out")
+      remarks.append("a part of the URL is computed from a secret; it is left out")
       words.append(ShellText.quoted(String(one.text.url.prefix { $0 != "?" })))
     } else {
       words.append(shell.word(one.text.url))
@@ -126,7 +126,7 @@ package struct CurlCommand: Sendable, Hashable {
       return (set, words + ["--upload-file \(file)"])
     }
     if row.body == nil, chunk.range.length < row.size {
-      remarks.append("the body is the whole part; where the server had some of it, less was sent")
+      remarks.append("the body is the complete part; if the server had some of it, less was sent")
     }
     let cut = "tail -c +\(range.offset +| 1) -- \(file) | head -c \(range.length)"
     let parts = [frame.0, frame.1].map { $0.isEmpty ? "" : text.printing($0) + "; " }

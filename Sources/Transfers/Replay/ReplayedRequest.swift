@@ -34,7 +34,7 @@ struct ReplayedRequest {
     let file = FileFacts(uid: row.uid, key: row.key, size: row.size, mtimeMs: row.mtimeMs)
     var facts = TransferFacts(file: file, layout: layout(row))
     if let session = row.session {
-      let meaning = session.remoteID == nil ? "is not known any more" : "the ledger has it (session s\(session.id))"
+      let meaning = session.remoteID == nil ? "is no longer known" : "the ledger has it (session s\(session.id))"
       var remoteID = session.remoteID
       if remoteID.map(isCapability) ?? true {
         remoteID = secrets.variable("UPLOAD_URL", meaning) { "\(origin)\($0)" }

@@ -47,7 +47,7 @@ extension TransferStore {
       throw TransferError(
         .locked, "ask destinations about", NameBytes(path), cause: error.cause,
         remedy:
-          "its questions are recorded as requests of a run, and a ledger has one run at a time: \"transfers wait\", then again"
+          "its queries are recorded as requests of a run, and a ledger has only one run at a time: \"transfers wait\", then try again"
       )
     }
   }
@@ -81,7 +81,7 @@ extension RemoteProof {
       case .missing: doubt(.absent, "the local file is missing")
       case .changed:
         let size = found.size.map {
-          $0 == file.size ? "its content has changed" : "it has \($0) bytes, and not \(file.size)"
+          $0 == file.size ? "its content has changed" : "it has \($0) bytes instead of \(file.size)"
         }
         doubt(.different, size ?? "it has changed")
       }

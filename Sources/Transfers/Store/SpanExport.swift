@@ -78,7 +78,7 @@ package final class SpanExport {
     let replies = Mailbox<TransferReply>()
     transport.start(ExchangeID(rawValue: number), request) { replies.put($0) }
     guard let reply = replies.take()?.first else {
-      throw TransferError(.bug, "send spans", cause: "no reply came")
+      throw TransferError(.bug, "send spans", cause: "there was no reply")
     }
     return reply
   }
@@ -96,7 +96,7 @@ package final class SpanExport {
     let sent = "\(result.spansSent) spans were sent before"
     return TransferError(
       reply.status == 401 || reply.status == 403 ? .auth : .config, "send spans to", NameBytes(url),
-      cause: "\(cause) (\(sent))", remedy: "look at the collector, and send them again: it knows spans by their ids")
+      cause: "\(cause) (\(sent))", remedy: "check the collector, and send them again: it recognises spans by their IDs")
   }
 
   /// A collector may accept only some spans, and says so (`partialSuccess`). An answer that is not an object of JSON
@@ -113,7 +113,7 @@ package final class SpanExport {
     guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(body)) else {
       throw TransferError(
         .config, "send spans to", NameBytes(url),
-        cause: "the answer is not that of a collector (\(result.spansSent) spans were sent before)",
+        cause: "the answer is not from a collector (\(result.spansSent) spans were sent before)",
         remedy: "check the endpoint: OTLP over HTTP, usually port 4318")
     }
     guard let partial = answer.partialSuccess else { return }

@@ -66,7 +66,7 @@ extension StoreReader {
     guard var series = ThroughputSeries(fromMs: from, toMs: to, stepMs: stepMs(to -| from)) else {
       throw TransferError(
         .usage, "report throughput", cause: "that is more than \(ThroughputSeries.limit) rows",
-        remedy: "a longer --bucket, or --since and --until")
+        remedy: "use a longer --bucket, or --since and --until")
     }
     try attemptIntervals(filter) { series.add($0, nowMs: nowMs) }
     return series.rows

@@ -57,8 +57,8 @@ extension StoreReader {
       }
     guard pruned > 0 else { return }
     throw TransferError(
-      .usage, "tell where the time went of", NameBytes("\(subject)"), cause: "its requests were pruned",
-      remedy: "\"transfers report batches\" still has its sums")
+      .usage, "analyse the time of", NameBytes("\(subject)"), cause: "its requests were pruned",
+      remedy: "\"transfers report batches\" still includes its sums")
   }
 
   /// Files that were begun and came to rest, the one with the longest wall time first, each with its parts. Only those

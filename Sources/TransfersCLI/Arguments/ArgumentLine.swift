@@ -1,8 +1,8 @@
 import ArgumentParser
 import TransferModel
 
-/// What the parser gets: the arguments as they were typed, global options moved behind the command's words, and what
-/// the environment says in the places where it neither wins over nor adds to what is typed.
+/// The parser's input: the typed arguments with global options moved behind the command name, and options from the
+/// environment inserted so that typed ones take precedence.
 struct ArgumentLine: Sendable {
   let arguments: [String]
   /// The same without the environment.
@@ -11,8 +11,9 @@ struct ArgumentLine: Sendable {
   private let words: [String]
   private let tail: [String]
 
-  /// Completion scripts and the parser's own questions pass unchanged.
-  /// - Parameter job: what the command is run for; it wins over the places that the command names.
+  /// Completion scripts and the parser's own queries pass unchanged.
+  /// - Parameter job: the job that runs the command; its settings take precedence over the places that the command
+  ///   names.
   init(_ context: Context, job: ConfigSection? = nil) throws(CommandFailure) {
     let raw = context.arguments
     let path = CommandPath(raw)
@@ -46,7 +47,7 @@ struct ArgumentLine: Sendable {
     arguments = Self.joined(words, environment.settings, tail)
   }
 
-  /// `--name=`: the parser would take the next argument for the value, a source for a name.
+  /// For `--name=` the parser would take the next argument, a source, as the value.
   private static func empty(_ tail: [String]) -> CommandFailure? {
     let options = tail.prefix { $0 != "--" }
     guard let bad = options.first(where: { $0.hasPrefix("--") && $0.firstIndex(of: "=") == $0.indices.last }) else {
@@ -56,7 +57,7 @@ struct ArgumentLine: Sendable {
     return .usage("\(option)= has no value", remedy: "give \(option) a value, or leave it out")
   }
 
-  /// The options from the environment that mean nothing beside the others.
+  /// The options from the environment that do not apply together with the others.
   private static func idle(
     _ arguments: [String], _ environment: EnvironmentOptions, _ config: Config
   ) -> Set<String> {
@@ -66,7 +67,7 @@ struct ArgumentLine: Sendable {
     return command.idleOptions(config)
   }
 
-  /// Whether a configuration can say anything about options.
+  /// Whether a configuration can set options of this command.
   private static func listed(_ config: Config, _ job: ConfigSection?) -> Bool {
     job != nil || !config.defaults.isEmpty || !config.destinations.isEmpty || !config.sources.isEmpty
   }
@@ -79,7 +80,7 @@ struct ArgumentLine: Sendable {
     return config.place(word, kind)?.section
   }
 
-  /// With only some settings of the environment.
+  /// The arguments with only these settings of the environment.
   func arguments(with settings: [EnvironmentOptions.Setting]) -> [String] { Self.joined(words, settings, tail) }
 
   private static func joined(
@@ -101,7 +102,7 @@ struct ArgumentLine: Sendable {
 }
 
 extension ArgumentLine {
-  /// What the parser says about it, with the variable that is to blame when what is typed is right by itself.
+  /// The parser's error, with the environment variable that caused it if the typed arguments alone are valid.
   func failure(_ message: String) -> CommandFailure {
     let message = message.hasSuffix(".") ? String(message.dropLast()) : message
     let remedy = (["transfers"] + words + ["--help"]).joined(separator: " ")

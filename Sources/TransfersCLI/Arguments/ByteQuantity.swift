@@ -1,8 +1,7 @@
 import ArgumentParser
 
-/// A number of bytes as people type it: `4096`, `20M`, `1.5MiB`, `64KB`.
-/// `K M G T P` and `KiB MiB …` are powers of 1024, `KB MB …` of 1000. Bits (`Mb`) are refused: they are never what is
-/// meant.
+/// A number of bytes as people type it: `4096`, `20M`, `1.5MiB`, `64KB`. `K M G T P` and `KiB MiB …` are powers of
+/// 1024, `KB MB …` of 1000. Bits (`Mb`) are refused, because they are never intended.
 struct ByteQuantity: Hashable, Sendable {
   let bytes: Int64
 
@@ -57,7 +56,7 @@ struct ByteRate: Hashable, Sendable, ExpressibleByArgument {
 
   init?(argument: String) {
     let text = argument.hasSuffix("/s") ? String(argument.dropLast(2)) : argument
-    // More than a PiB a second is a slip, and rates are added up.
+    // More than a PiB per second is a mistake, and rates are added up.
     guard let quantity = ByteQuantity(argument: text), quantity.bytes <= 1 << 50 else { return nil }
     bytesPerSecond = quantity.bytes
   }

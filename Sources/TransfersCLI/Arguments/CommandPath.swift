@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// Which command the arguments are for. Options that every command takes may stand before, between and after its words:
-/// `transfers --json store --store x.db check`.
+/// The command of the arguments. Global options may be before, between and after its words: `transfers --json store
+/// --store x.db check`.
 struct CommandPath {
   /// The words of the command as they were typed.
   private(set) var words: [String] = []
-  /// Options of every command that stood before the last word.
+  /// Global options before the last word.
   private(set) var options: [String] = []
-  /// Everything behind.
+  /// Everything after.
   private(set) var rest: ArraySlice<String>
   private(set) var command: any ParsableCommand.Type = RootCommand.self
   private var list: OptionList?
@@ -39,7 +39,7 @@ struct CommandPath {
     return true
   }
 
-  /// What stands where a command is missing; nil when that is only the request for help, or nothing.
+  /// The error for a missing command; nil if the arguments request help, or are empty.
   func missing() -> CommandFailure? {
     guard !command.configuration.subcommands.isEmpty else { return nil }
     let path = (["transfers"] + words).joined(separator: " ")

@@ -1,15 +1,15 @@
 import Transfers
 import TransferModel
 
-/// A side of `report compare` as people type it: a batch (`b12` or its name), a window `FROM..TO` of which one end may
-/// be missing, a day (`today`, `2026-11-01`), `this-week`, `last-week`, `this-month`, `last-month`, or the time until
-/// now (`7d`).
+/// One side of `report compare`, as typed: a batch (`b12` or its name), a window `FROM..TO` of which one end may be
+/// missing, a day (`today`, `2026-11-01`), `this-week`, `last-week`, `this-month`, `last-month`, or the time until now
+/// (`7d`).
 struct CompareTerm {
   let text: String
 
   init(_ text: String) { self.text = text }
 
-  /// What it means in a ledger.
+  /// The side resolved in a ledger.
   struct Side: Sendable {
     let words: String
     /// Several in a merged ledger, of one name; empty for a window.
@@ -43,7 +43,8 @@ struct CompareTerm {
       throw unknown
     }
     if let since = side.sinceMs, let until = side.untilMs, until <= since {
-      throw .usage("nothing lies in \"\(printable(text))\": it ends before it begins", remedy: "2026-11-01..2026-11-08")
+      throw .usage(
+        "the window \"\(printable(text))\" is empty: it ends before it begins", remedy: "2026-11-01..2026-11-08")
     }
     return side
   }
@@ -56,7 +57,7 @@ struct CompareTerm {
 
   private var unknown: CommandFailure {
     .usage(
-      "\"\(printable(text))\" is no batch of this ledger and no window of time",
+      "\"\(printable(text))\" is neither a batch of this ledger nor a time window",
       remedy: "b12, a name, 2026-11-01..2026-11-08, 7d.., today, last-week; transfers help time")
   }
 
@@ -65,7 +66,7 @@ struct CompareTerm {
     "this-month": (.month, 0), "last-month": (.month, -1),
   ]
 
-  /// Of what is no pair of times; nil for anything else.
+  /// The window of a named period; nil for anything else.
   private static func window(_ text: String, _ clock: any TransferClock) -> Range<Int64>? {
     if let (unit, offset) = units[text] {
       let from = Moment.begin(of: unit, clock.wallMs, offset: offset)

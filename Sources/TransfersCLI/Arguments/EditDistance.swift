@@ -1,4 +1,4 @@
-/// How far apart two words are, to say what somebody may have meant.
+/// The edit distance of two words, for suggestions.
 enum EditDistance {
   /// Insertions, deletions, replacements and swaps of neighbours that lead from one to the other.
   /// Source: the restricted Damerau–Levenshtein distance ("optimal string alignment").
@@ -19,7 +19,7 @@ enum EditDistance {
     return previous[b.count]
   }
 
-  /// The nearest of them when it is near: a third of the word may be wrong.
+  /// The nearest word, if it is near enough: a third of the word may be wrong.
   static func nearest(to word: String, in words: some Sequence<String>) -> String? {
     guard word.utf8.count <= 64 else { return nil }
     let distances = words.map { (word: $0, distance: between(word, $0)) }

@@ -1,19 +1,20 @@
 import ArgumentParser
 import TransferModel
 
-/// `TRANSFERS_<FLAG>` for every option of every command: `TRANSFERS_RATE=20M` is `--rate 20M`, unless that is typed.
-/// An empty variable is none. A flag takes 1, true, yes or 0, false, no. An option that may be repeated takes one value
-/// a line. What is read here never becomes part of what the ledger records of the command line.
+/// `TRANSFERS_<FLAG>` for every option of every command: `TRANSFERS_RATE=20M` is `--rate 20M`, unless that is typed. An
+/// empty variable is none. A flag takes 1, true, yes or 0, false, no. An option that may be repeated takes one value
+/// per line. These values are not recorded in the ledger as part of the command line.
 struct EnvironmentOptions: Sendable {
   struct Setting: Sendable, Hashable {
-    /// Or where it stands in a configuration: `/etc/transfers/config.yaml:3:9: rate`.
+    /// Or its position in a configuration: `/etc/transfers/config.yaml:3:9: rate`.
     let variable: String
     /// The option, without dashes.
     let long: String
     let arguments: [String]
-    /// Behind what is typed, so that a rule that is typed decides first; else before it, so that what is typed wins.
+    /// Inserted after the typed arguments, so that typed rules decide first; all others are inserted before them, so
+    /// that typed ones take precedence.
     let isRule: Bool
-    /// In a configuration, of what this command is about: it must mean something here.
+    /// From a configuration section that this command uses: it must be applicable.
     var isMeant = false
     /// From a configuration.
     var isConfigured = false
@@ -34,13 +35,13 @@ struct EnvironmentOptions: Sendable {
 
   static let prefix = "TRANSFERS_"
 
-  /// Must be typed each time: a selection of everything must not come from the environment.
+  /// Must be typed explicitly: a selection of everything must not come from the environment.
   static let typedOnly: Set<String> = ["all", "force", "columns", "help", "version"]
 
   /// Read where it is used, so that the most frequent variable costs nothing.
   static let readElsewhere: Set<String> = ["store", "config"]
 
-  /// Options of which at most one makes sense: one that is typed makes the variables of the others void.
+  /// Mutually exclusive options: if one is typed, the variables of the others are ignored.
   static let groups: [Set<String>] = [["json", "format"], ["quiet", "verbose"], ["files-from", "files-from0"]]
 
   var settings: [Setting] = []
@@ -74,7 +75,7 @@ struct EnvironmentOptions: Sendable {
   /// `TRANSFERS_DRY_RUN` of `dry-run`.
   static func variable(_ long: String) -> String { prefix + long.uppercased().replacing("-", with: "_") }
 
-  /// Takes the settings of these options out, by their long names: they are for other uses of the command.
+  /// Removes the settings of these options, by their long names, because they do not apply.
   mutating func drop(_ idle: Set<String>) { settings.removeAll { !$0.isMeant && idle.contains($0.long) } }
 
   static func isVoid(_ long: String, _ given: Set<String>) -> Bool {
@@ -113,21 +114,20 @@ struct EnvironmentOptions: Sendable {
       return list.option(long: inverse) == nil ? [] : ["--\(inverse)"]
     case let columns where option.long == "json" && columns.contains(","):
       throw .usage(
-        "\(variable) is \"\(EscapedArgument.shown(value))\", and columns differ from command to command",
-        remedy: "\(variable)=1, and --json=a,b or --columns a,b where they are wanted")
+        "\(variable) is \"\(EscapedArgument.shown(value))\", but the columns depend on the command",
+        remedy: "\(variable)=1, and --json=a,b or --columns a,b for single commands")
     default:
       throw .usage("\(variable) is \"\(EscapedArgument.shown(value))\"", remedy: "1 or 0, true or false, yes or no")
     }
   }
 }
 
-/// A command some of whose options mean something beside others only. From the environment, which is set for many uses,
-/// they do not count where they mean nothing; typed they are wrong use, which is found out when the command is carried
-/// out.
+/// A command with options that apply only in combination with others. From the environment, which is set for many uses,
+/// inapplicable options are ignored; typed ones are a usage error, found when the command runs.
 protocol HasIdleOptions {
-  /// Of the options that are set, those that mean nothing here, by their long names.
+  /// The inapplicable ones of the given options, by their long names.
   var idleOptions: Set<String> { get }
-  /// The same where names stand for places.
+  /// The same with named places resolved.
   func idleOptions(_ config: Config) -> Set<String>
 }
 
@@ -136,8 +136,8 @@ extension HasIdleOptions {
 }
 
 extension EnvironmentOptions {
-  /// The first of `others` that is no option of any command but nearly one, with what may have been meant. Names that
-  /// are far from all of ours belong to somebody else.
+  /// The first of `others` that resembles an option of some command, with the suggestion. Names that resemble none of
+  /// ours belong to other software.
   func misspelt() -> (variable: String, meant: String)? {
     var left = others.filter { !Self.typedOnly.contains(Self.long($0)) }
     var known: Set<String> = Self.readElsewhere

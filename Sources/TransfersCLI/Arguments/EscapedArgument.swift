@@ -1,7 +1,7 @@
 import ArgumentParser
 import TransferModel
 
-/// A command-line argument whose bytes survive. Names are bytes, but the parser works on `String`: see
+/// Preserves the bytes of command-line arguments. Names are bytes, but the parser works on `String`: see
 /// ``NameBytes/embedded``.
 enum EscapedArgument {
   /// The arguments of this process without its name.

@@ -2,7 +2,7 @@ import ArgumentParser
 import TransferModel
 import TransferReports
 
-/// What a selection says of files by their figures: way, size, time, attempts, proof.
+/// Selection of files by properties: direction, size, time, attempts, proof.
 struct FileTerms: Hashable, Sendable {
   var direction: DirectionWord?
   var minSize: SizeBound?
@@ -11,7 +11,7 @@ struct FileTerms: Hashable, Sendable {
   var attempts: CountBound?
   var unverified = false
 
-  /// Each option, and whether it was said.
+  /// Each option, and whether it was given.
   var options: [(String, Bool)] {
     words.map { ($0.option, $0.value != nil) } + [("--unverified", unverified)]
   }
@@ -44,7 +44,7 @@ struct FileTerms: Hashable, Sendable {
   }
 }
 
-/// Which way the bytes go, as people type it.
+/// The direction, as typed.
 enum DirectionWord: String, ExpressibleByArgument, CaseIterable, Sendable {
   case up, down
 

@@ -2,9 +2,8 @@ import ArgumentParser
 import Transfers
 import TransferModel
 
-/// What a shell offers where a batch or an id is expected: the newest batches of the ledger that the command line
-/// means. It looks only at a ledger that is there, and is silent about everything that goes wrong: nobody asked it
-/// anything.
+/// Shell completions for batches and IDs: the newest batches of the ledger on the command line. It reads only an
+/// existing ledger, and ignores all errors.
 enum LedgerCompletion {
   /// `b12` and names.
   static let batches = CompletionKind.custom { words, _, _ in
@@ -32,7 +31,7 @@ enum LedgerCompletion {
     return words.last { $0.hasPrefix("--store=") }.map { String($0.dropFirst("--store=".count)) }
   }
 
-  /// A name that no shell takes apart.
+  /// A name that needs no shell quoting.
   private static func isPlain(_ name: String) -> Bool {
     name.utf8.allSatisfy { byte in
       switch byte {

@@ -1,4 +1,4 @@
-/// What the environment says of the terminal's characters.
+/// The character set of the terminal, from the environment.
 enum Locale {
   /// The first of these that is set decides. Source: POSIX.1-2017 Base Definitions section 8.2.
   static func name(_ environment: [String: String]) -> String {

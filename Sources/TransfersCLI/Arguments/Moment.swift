@@ -58,8 +58,8 @@ enum Moment: Hashable, Sendable {
     return Int64(mktime(&parts)) * 1000
   }
 
-  /// When the day, week (from Monday) or month begins that is `offset` of them after the one that `now` is in, by the
-  /// calendar of the process's zone.
+  /// The start of the day, week (from Monday) or month that is `offset` periods after that of `now`, by the calendar of
+  /// the process's time zone.
   static func begin(of period: CalendarPeriod, _ now: Int64, offset: Int32) -> Int64 {
     var seconds = time_t(now / 1000)
     var parts = tm()

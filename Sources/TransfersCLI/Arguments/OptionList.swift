@@ -1,7 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// The options that a command declares, as the parser itself describes them: nothing here can drift from the commands.
+/// The options that a command declares, from the parser's own description, so that they always match.
 struct OptionList: Sendable {
   struct Option: Sendable, Hashable {
     /// Without dashes: `dry-run`.
@@ -11,9 +11,9 @@ struct OptionList: Sendable {
     let isRepeatable: Bool
     let valueName: String
     let help: String
-    /// The only values that it takes; empty when there are others.
+    /// The allowed values; empty if there are others.
     let values: [String]
-    /// No variable sets it: what is meant is said each time.
+    /// It cannot be set by a variable.
     var mustBeTyped: Bool
   }
 
@@ -24,7 +24,7 @@ struct OptionList: Sendable {
     options = Self.marked((dump?.command.arguments ?? []).compactMap(Option.init), type)
   }
 
-  /// What a verb changes, and how, is typed; how it speaks may come from anywhere.
+  /// Selection and changes of a verb must be typed; output options may come from anywhere.
   private static func marked(_ options: [Option], _ type: any ParsableArguments.Type) -> [Option] {
     guard type is any ChangesRows.Type else { return options }
     let common = Set(OptionList(of: CommonOptions.self).options.map(\.long)).union(["dry-run", "fail-if-empty"])

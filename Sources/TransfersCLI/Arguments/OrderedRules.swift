@@ -1,8 +1,8 @@
 import TransferModel
 import Transfers
 
-/// `--include` and `--exclude` in the order in which they were typed: the first rule that matches a path decides, so
-/// the order matters, and the parser keeps it only within one option.
+/// `--include` and `--exclude` in the typed order: the first matching rule decides, but the parser keeps the order only
+/// within one option.
 enum OrderedRules {
   /// The rules in `arguments`, which the parser has accepted already: every rule option has a value, as the next
   /// argument or after `=`.

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How progress is shown: the word of `--progress`.
+/// The value of `--progress`.
 enum ProgressChoice: Sendable, Hashable, ExpressibleByArgument {
   /// A block on a terminal, else lines.
   case auto

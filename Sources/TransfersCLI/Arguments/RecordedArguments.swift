@@ -1,7 +1,7 @@
 import TransferModel
 
-/// The command line as it may be written into the ledger: user information and queries of URLs are where secrets hide,
-/// and the paths of receivers of callbacks.
+/// The command line in the form that may be recorded in the ledger: without user information and queries of URLs, where
+/// secrets may be, and without the paths of callback receivers.
 enum RecordedArguments {
   static func masked(_ arguments: [String]) -> [String] { arguments.map(masked) }
 

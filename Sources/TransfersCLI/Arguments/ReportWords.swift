@@ -17,7 +17,7 @@ struct SortWord: ExpressibleByArgument, Hashable, Sendable {
   }
 }
 
-/// `--by`: a time that places files in a window, what groups of failures differ in, or what latencies are told for.
+/// `--by`: the time to which a window applies, or what failures or latencies are grouped by.
 struct ByWords: ExpressibleByArgument, Hashable, Sendable {
   let text: String
   let moment: FileMoment?
@@ -41,7 +41,7 @@ struct ByWords: ExpressibleByArgument, Hashable, Sendable {
   }
 }
 
-/// `--facet`: what rows are counted by.
+/// `--facet`: properties to count rows by.
 struct FacetWords: ExpressibleByArgument, Hashable, Sendable {
   enum Facet: String, CaseIterable, Sendable { case host, state, error, batch, direction }
 
@@ -58,7 +58,7 @@ struct FacetWords: ExpressibleByArgument, Hashable, Sendable {
   static var allValueStrings: [String] { Facet.allCases.map(\.rawValue) }
 }
 
-/// `--fail-on`: a figure and what it must not be, `failed>0`, or a word for one.
+/// `--fail-on`: a figure with a condition, `failed>0`, or a word for one.
 struct FailCondition: ExpressibleByArgument, Hashable, Sendable {
   enum Figure: String, CaseIterable, Sendable {
     case files, done, failed, unknown, cancelled, left, mismatched, unverified, attempts, errors, retries, missed
@@ -79,7 +79,7 @@ struct FailCondition: ExpressibleByArgument, Hashable, Sendable {
   let figure: Figure
   let comparison: Comparison
   let limit: Double
-  /// `failures`: unknown files count too, because nobody can say that they arrived.
+  /// For `failures` unknown files count too, because their arrival is not certain.
   let countsUnknown: Bool
 
   init?(argument: String) {
@@ -127,7 +127,7 @@ extension FailCondition.Figure {
     return number.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
   }
 
-  /// `missed` is how many missed an objective of `--sla`; nil where nothing was timed.
+  /// `missed` is the number of values that missed an objective of `--sla`; nil if none were measured.
   func cell(_ summary: SummaryFigures, missed: Int64?) -> Cell {
     let (totals, attempts) = (summary.totals, summary.attempts)
     return switch self {
@@ -172,14 +172,14 @@ extension Cell {
 }
 
 extension [FailCondition] {
-  /// Reads nothing when nothing was asked for.
+  /// Reads nothing without conditions.
   func checks(_ reader: StoreReader, _ filter: RowFilter, missed: Int64? = nil) throws -> [ReportCheck] {
     guard !isEmpty else { return [] }
     let summary = try reader.summary(filter)
     return map { $0.check(summary, missed: missed) }
   }
 
-  /// The exit code that the conditions which hold ask for, and the first of them; nothing when none does.
+  /// Throws the exit code of the conditions that hold, with the first of them; returns if none does.
   func judge(_ checks: [ReportCheck]) throws(CommandFailure) {
     let broken = zip(self, checks).filter { !$1.hasPassed }
     guard let first = broken.first(where: { $0.0.figure == .mismatched }) ?? broken.first else { return }

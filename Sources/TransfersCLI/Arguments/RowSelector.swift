@@ -53,7 +53,7 @@ struct RowSelector: Hashable, Sendable {
     return (kind, number)
   }
 
-  /// Refuses what cannot be an id, before a ledger is opened.
+  /// Refuses invalid IDs before a ledger is opened.
   static func check(_ texts: [String]) throws(CommandFailure) {
     for text in texts where RowSelector(text: text) == nil && UIDPrefix(text: text) == nil {
       throw .usage(
@@ -62,8 +62,7 @@ struct RowSelector: Hashable, Sendable {
     }
   }
 
-  /// Reads ids and beginnings of uids; the latter are looked up among batches and files, and attempts where they are
-  /// wanted.
+  /// Parses IDs and uid prefixes; the latter are looked up among batches and files, and attempts if requested.
   static func parse(
     _ texts: [String], _ ledger: OpenStore, findsAttempts: Bool = false
   ) throws(CommandFailure) -> [RowSelector] {
@@ -85,11 +84,11 @@ struct RowSelector: Hashable, Sendable {
     let found = try LedgerAccess.read(ledger) { try $0.rows(withUID: prefix, limit: 5, findsAttempts: findsAttempts) }
     let ids = found.map { RowSelector(text: $0) }
     guard let first = ids.first, let selector = first else {
-      throw .usage("no row with the uid \(shown(text))… in this ledger", remedy: "transfers list --json shows uids")
+      throw .usage("the uid \(shown(text))… does not exist in this ledger", remedy: "transfers list --json shows uids")
     }
     guard found.count == 1 else {
       let some = found.prefix(4).joined(separator: ", ") + (found.count > 4 ? ", …" : "")
-      throw .usage("the uid \(shown(text))… is that of several rows: \(some)", remedy: "type more of it, or an id")
+      throw .usage("the uid prefix \(shown(text))… is ambiguous: \(some)", remedy: "give more digits, or an ID")
     }
     return selector
   }

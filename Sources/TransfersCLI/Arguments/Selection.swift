@@ -2,7 +2,7 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// A selection as it was typed, in words; ``Selection/filter(_:_:finds:)`` looks up what they mean in a ledger.
+/// A selection as typed; ``Selection/filter(_:_:finds:)`` resolves it in a ledger.
 struct Selection: Hashable, Sendable {
   var ids: [String] = []
   var batches: [String] = []
@@ -26,11 +26,11 @@ struct Selection: Hashable, Sendable {
     return selection
   }
 
-  /// The options that say less than everything, by name.
+  /// The options that narrow the selection, by name.
   var narrowing: [String] {
     let said: [(String, Bool)] =
       [
-        ("an id", !ids.isEmpty), ("--batch", !batches.isEmpty), ("--job", !jobs.isEmpty),
+        ("IDs", !ids.isEmpty), ("--batch", !batches.isEmpty), ("--job", !jobs.isEmpty),
         ("--dest", !destinations.isEmpty),
         ("--host", !hosts.isEmpty), ("--label", !labels.isEmpty), ("--path", !paths.isEmpty),
         ("--state", !states.isEmpty), ("--error", !errors.isEmpty), ("--since", since != nil),
@@ -43,7 +43,7 @@ struct Selection: Hashable, Sendable {
   /// Nothing was selected; not even everything.
   var isEmpty: Bool { narrowing.isEmpty && !all }
 
-  /// What was asked for, for the document's `filters`.
+  /// The selection for the document's `filters`.
   var filters: [String: Cell] {
     let lists: [(String, [String])] = [
       ("ids", ids), ("batch", batches), ("job", jobs), ("dest", destinations), ("host", hosts), ("label", labels),
@@ -59,11 +59,11 @@ struct Selection: Hashable, Sendable {
     return filters
   }
 
-  /// Which kinds of ids mean something to a command, besides batches and files.
+  /// The kinds of IDs that a command accepts besides batches and files.
   enum Extra: Sendable { case none, chunks, attempts, sessions }
 
-  /// What the words mean in this ledger. An id, batch, state or error code that is not there is an error, not an empty
-  /// result. Reads standard input when an id is `-`.
+  /// Resolves the selection in this ledger. A nonexistent ID, batch, state or error code is an error, not an empty
+  /// result. Reads standard input if an ID is `-`.
   func filter(_ ledger: OpenStore, _ context: Context, finds extra: Extra = .none) throws(CommandFailure) -> RowFilter {
     var filter = RowFilter()
     try addStates(to: &filter)
@@ -106,7 +106,7 @@ struct Selection: Hashable, Sendable {
       try time(text, context.origin("until"), ledger, context)
     }
     if let since = filter.sinceMs, let until = filter.untilMs, until <= since {
-      throw .usage("--until is not later than --since: nothing can lie between", remedy: "transfers help time")
+      throw .usage("--until is not later than --since: the window is empty", remedy: "transfers help time")
     }
   }
 
@@ -126,7 +126,7 @@ struct Selection: Hashable, Sendable {
     return ms
   }
 
-  /// Without a slash or star in front an end of the path is meant; with a slash at the end what is below.
+  /// Without a leading slash or star the end of the path is compared; with a trailing slash everything below matches.
   private static func wholePath(_ glob: NameBytes) -> NameBytes {
     let isWhole = glob.bytes.first == 0x2F || glob.bytes.first == 0x2A
     let below: [UInt8] = glob.bytes.last == 0x2F ? [0x2A] : []
@@ -145,7 +145,7 @@ struct Selection: Hashable, Sendable {
       case (.attempt, .attempts): filter.attempts.append(selector.range)
       case (.session, .sessions): filter.sessions.append(selector.range)
       case (.chunk, _), (.attempt, _), (.session, _):
-        throw .usage("\"\(selector.text)\" selects no files", remedy: "a batch b12 or a file f345")
+        throw .usage("\"\(selector.text)\" does not select files", remedy: "a batch b12 or a file f345")
       }
     }
     let (missing, pruned) = try LedgerAccess.read(ledger) { [filter] in
@@ -156,7 +156,7 @@ struct Selection: Hashable, Sendable {
     if let missing { throw .usage("no row \(missing) in this ledger", remedy: "transfers list batches") }
   }
 
-  /// The batches of `--batch` and `--last`; nil when neither was said.
+  /// The batches of `--batch` and `--last`; nil if neither was given.
   private func named(_ ledger: OpenStore) throws(CommandFailure) -> [Int64]? {
     var numbers: [Int64] = []
     for text in batches {
@@ -175,7 +175,7 @@ struct Selection: Hashable, Sendable {
     return batches.isEmpty && !last ? nil : numbers
   }
 
-  /// The batches that labels, destinations and hosts leave; nil when none was said.
+  /// The batches selected by labels, destinations and hosts; nil if none were given.
   private func described(_ ledger: OpenStore) throws(CommandFailure) -> [Int64]? {
     var terms = BatchTerms()
     (terms.destinations, terms.hosts, terms.jobs) = (destinations, hosts, jobs)
@@ -227,7 +227,7 @@ extension Selection {
     return words.map { " " + $0 }.joined()
   }
 
-  /// For a shell.
+  /// Quoted for a shell.
   private static func quoted(_ word: String) -> String {
     let isPlain = word.unicodeScalars.allSatisfy {
       $0.isASCII

@@ -6,7 +6,7 @@
 
 /// Standard input as a list of ids.
 enum StandardInput {
-  /// More than any ledger has ids.
+  /// More than the IDs of any ledger.
   private static let limit = 256 << 20
 
   /// Words separated by white space or NUL; bytes that are not UTF-8 in the form of ``EscapedArgument``.
@@ -22,12 +22,12 @@ enum StandardInput {
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else {
         throw .usage(
-          "read ids from standard input: \(String(cString: strerror(errno)))", remedy: "… --ids | transfers … -")
+          "read IDs from standard input: \(String(cString: strerror(errno)))", remedy: "… --ids | transfers … -")
       }
       if count == 0 { return all }
       all += buffer[..<count]
       guard all.count <= limit else {
-        throw .usage("more than \(limit >> 20) MiB of ids", remedy: "name batches instead")
+        throw .usage("more than \(limit >> 20) MiB of IDs", remedy: "name batches instead")
       }
     }
   }

@@ -2,7 +2,7 @@ import TransferModel
 
 /// A word for `--state`: a state of files, or a name for several.
 enum StateWord {
-  /// What it stands for; `backoff` is not a state of its own.
+  /// The states it stands for; `backoff` is not a state of its own.
   static func states(_ word: String) -> (states: [FileState], isBackingOff: Bool)? {
     switch word {
     case "backoff": ([], true)

@@ -1,17 +1,17 @@
 import TransferModel
 
-/// Where the ledger is.
+/// The location of the ledger.
 enum StoreLocation {
   /// `--store`, then `TRANSFERS_STORE`, then `$XDG_STATE_HOME/transfers/transfers.db` (an absolute path, as the XDG
   /// Base Directory Specification asks), then `~/.local/state/transfers/transfers.db`.
-  /// - Parameter configured: what a configuration says, which counts less than the variable.
+  /// - Parameter configured: the value of a configuration, over which the variable takes precedence.
   static func path(
     option: String?, environment: [String: String], configured: ConfigSetting? = nil
   ) throws(CommandFailure) -> String {
     try find(option: option, environment: environment, configured: configured).path
   }
 
-  /// With the name of what decided.
+  /// With the origin of the value.
   static func find(
     option: String?, environment: [String: String], configured: ConfigSetting? = nil
   ) throws(CommandFailure) -> (path: String, origin: String) {
@@ -19,7 +19,7 @@ enum StoreLocation {
       throw CommandFailure(.config, "find the ledger: neither HOME nor XDG_STATE_HOME is set", remedy: "--store PATH")
     }
     guard !path.isEmpty, !EscapedArgument.isEscaped(path) else {
-      throw .usage("\(origin) needs a path in UTF-8", remedy: "--store PATH, or none for the usual place")
+      throw .usage("\(origin) needs a path in UTF-8", remedy: "--store PATH, or omit it for the default location")
     }
     return (path, origin)
   }

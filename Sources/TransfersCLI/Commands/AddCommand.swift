@@ -7,7 +7,7 @@ import Transfers
 struct AddCommand: Command, HasIdleOptions, NamesPlace {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Record files to upload; a later \"transfers run\" sends them.",
-    discussion: "Works while an engine runs, which then picks the files up.")
+    discussion: "Works while an engine runs, which then sends the files.")
 
   @OptionGroup(title: "Batch") var batch: BatchOptions
   @Flag(name: [.customShort("n"), .long], help: "Only print the plan; writes and sends nothing.")
@@ -37,7 +37,7 @@ struct AddCommand: Command, HasIdleOptions, NamesPlace {
     try Self.judge(result)
   }
 
-  /// Files that could not even be recorded as work make the command fail, the others are queued.
+  /// Files that could not be recorded for transfer make the command fail; the others are queued.
   static func judge(_ result: AddResult) throws(CommandFailure) {
     let counts = result.counts
     guard counts.failed + counts.unknown > 0 else { return }
@@ -66,7 +66,7 @@ struct AddOutput: OutputValue {
     .record("files", nil, counts) { $0.result.counts },
   ]
 
-  /// The batch is told without a line for people: its engine told them when it began.
+  /// Sections without a line for people, because the engine reported the batch when it began.
   static let silentSections: [SectionForm<AddOutput>] = [
     .facts([.text("batch") { $0.result.batch?.description }, .bytes("bytes") { $0.result.counts.bytes }]),
     .record("files", nil, counts) { $0.result.counts },
@@ -81,7 +81,7 @@ struct AddOutput: OutputValue {
     .integer("settling") { $0.settling }, .integer("not_ready") { $0.notReady },
   ]
 
-  /// With every part that such a value can have.
+  /// A value with all optional parts.
   static var sample: AddOutput {
     let files = AddedFiles(since: .beginning, batch: nil, files: SelectedFiles())
     return AddOutput(result: AddResult(batch: nil, files: files), destination: "")
@@ -112,9 +112,9 @@ struct AddOutput: OutputValue {
 
   static func problem(_ counts: SourceCounts) -> String {
     var parts: [String] = []
-    if counts.failed > 0 { parts.append("\(Quantity.count(counts.failed, "file")) could not be read or named") }
+    if counts.failed > 0 { parts.append("\(Quantity.count(counts.failed, "file")) could not be read or recorded") }
     if counts.unknown > 0 {
-      parts.append("the outcome of \(Quantity.count(counts.unknown, "file")) is unknown and not tried again by itself")
+      parts.append("the outcome of \(Quantity.count(counts.unknown, "file")) is unknown and not retried automatically")
     }
     return parts.joined(separator: "; ")
   }

@@ -7,8 +7,8 @@ struct CancelCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
     commandName: "cancel", abstract: "Cancel files: they are not sent, and not retried automatically.",
     discussion: """
-      What was begun at the server is ended there, by the running engine or by the next run. Files that are done stay \
-      done. "transfers retry" takes a cancelled file up again.
+      The running engine or the next run aborts unfinished uploads on the server. Done files stay done. "transfers \
+      retry" continues a cancelled file.
       """)
 
   @OptionGroup var control: ControlOptions

@@ -6,9 +6,9 @@ import Transfers
 /// `transfers check`: a probe for monitoring.
 struct CheckCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Say in one line whether everything is sent and each job ran, for monitoring.",
+    commandName: "check", abstract: "Report in one line whether everything is sent and each job ran, for monitoring.",
     discussion: """
-      As monitoring plug-ins do: one line with performance data behind a bar, and an exit code of its own:
+      The output format of monitoring plug-ins: one line with performance data after a bar, and these exit codes:
         0  OK        within all limits
         1  WARNING   more unfinished files than --max-pending, sources that --after was to remove and that stay, or
                      callbacks that were given up; a configured job that has not run yet
@@ -22,11 +22,11 @@ struct CheckCommand: Command {
       """)
 
   @Option(help: ArgumentHelp("Only this job.", valueName: "name")) var job: String?
-  @Option(help: ArgumentHelp("How long ago the last run may be that was ok: 26h.", valueName: "time"))
+  @Option(help: ArgumentHelp("Maximum time since the last successful run: 26h.", valueName: "time"))
   var maxAge: TimeSpan?
-  @Option(help: ArgumentHelp("How many files may have failed or be unknown (default: 0).", valueName: "n"))
+  @Option(help: ArgumentHelp("Maximum number of failed and unknown files (default: 0).", valueName: "n"))
   var maxFailed = 0
-  @Option(help: ArgumentHelp("How many files may be unfinished.", valueName: "n")) var maxPending: Int?
+  @Option(help: ArgumentHelp("Maximum number of unfinished files.", valueName: "n")) var maxPending: Int?
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
@@ -66,7 +66,7 @@ struct CheckCommand: Command {
   }
 }
 
-/// What a check looks at.
+/// The data of a check.
 struct CheckReading: Sendable {
   var jobs: [JobRow]
   /// Jobs of the configuration of which no run has ended.
@@ -74,7 +74,7 @@ struct CheckReading: Sendable {
   var totals: StateTotals
   var unfinished: UnfinishedFiles
   var removals: (waiting: Int, kept: Int) = (0, 0)
-  /// The job is configured, or is in the ledger.
+  /// The job exists in the configuration or the ledger.
   var isKnown: Bool
   /// Of the whole ledger; 0 where it is about one job.
   var callbacksGivenUp = 0
@@ -104,10 +104,10 @@ struct CheckOutput: OutputValue {
   private let failed: Int
   private let pending: Int
   private let oldestMs: Int64?
-  /// Sources that are to be deleted or moved, and those that stay although they were to go.
+  /// Sources still to be deleted or moved, and those that were kept although they should have been.
   private let removals: (waiting: Int, kept: Int)
   private let callbacksGivenUp: Int
-  /// Since the last success: of several jobs the longest.
+  /// Time since the last success; for several jobs the longest.
   private let ageMs: Int64?
   private let limits: (age: Int64?, failed: Int, pending: Int?)
 
@@ -129,7 +129,7 @@ struct CheckOutput: OutputValue {
       found(.warning, "\(Quantity.count(pending, "file")) unfinished, \(maxPending) allowed")
     }
     if removals.kept > 0 {
-      found(.warning, "\(Quantity.count(removals.kept, "source")) kept that --after was to delete or move")
+      found(.warning, "\(Quantity.count(removals.kept, "source")) kept that --after should have deleted or moved")
     }
     if callbacksGivenUp > 0 {
       found(.warning, "\(Quantity.count(callbacksGivenUp, "callback")) given up")
@@ -140,7 +140,7 @@ struct CheckOutput: OutputValue {
     if let maxAgeMs {
       for row in reading.jobs {
         guard let success = row.succeededMs else {
-          found(.critical, "job \(row.job) has never ended well")
+          found(.critical, "job \(row.job) has never succeeded")
           continue
         }
         guard success - nowMs <= Self.clockToleranceMs else {

@@ -2,9 +2,9 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// `report chunks f345`: what became of each chunk of one file.
+/// `report chunks f345`: the history of each chunk of one file.
 struct ChunksReport: OutputValue {
-  /// A file has at most 10,000 chunks at S3; of one with more these are told.
+  /// A file has at most 10,000 chunks on S3; of one with more only these are listed.
   static let rows = 10_000
 
   let file: FileID
@@ -15,7 +15,7 @@ struct ChunksReport: OutputValue {
   init(_ reader: StoreReader, _ filter: RowFilter, limit: Int, hasMap: Bool) throws {
     guard let range = filter.files.first, filter.files.count == 1, range.count == 1 else {
       throw TransferError(
-        .usage, "report chunks", cause: "it is about one file", remedy: "transfers report chunks f345")
+        .usage, "report chunks", cause: "it shows the chunks of one file", remedy: "transfers report chunks f345")
     }
     file = FileID(rawValue: range.lowerBound)
     rows = try reader.chunkMap(of: file, limit: limit)

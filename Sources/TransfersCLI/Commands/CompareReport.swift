@@ -17,7 +17,7 @@ struct CompareReport: OutputValue {
       },
     ])
 
-  /// Reads both sides in one look.
+  /// Reads both sides in one snapshot.
   init(_ sides: [CompareTerm.Side], _ filter: RowFilter, _ reader: StoreReader) throws {
     func read(_ side: CompareTerm.Side) throws -> ComparedSide {
       ComparedSide(
@@ -30,7 +30,7 @@ struct CompareReport: OutputValue {
 }
 
 extension SelectionOptions {
-  /// The two sides, which stand where other reports have ids; and the rest of the selection, which is that of both.
+  /// The two sides, which take the place of IDs, and the rest of the selection, which applies to both.
   func sides(_ ledger: OpenStore, _ context: Context) throws(CommandFailure) -> ([CompareTerm.Side], RowFilter) {
     let words = rows.ids
     guard words.count == 2 else {
@@ -39,7 +39,7 @@ extension SelectionOptions {
         remedy: "transfers report compare last-week this-week; transfers report compare b12 b13")
     }
     if let given = narrowing.first(where: { ["--since", "--until", "--batch", "--last"].contains($0) }) {
-      throw .usage("report compare has batches and times in A and B; \(given) does not apply", remedy: "leave it out")
+      throw .usage("report compare takes batches and times as A and B; \(given) does not apply", remedy: "leave it out")
     }
     var rest = self
     rest.rows.ids = []

@@ -16,7 +16,7 @@ struct CompletionsCommand: Command {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "completions", abstract: "Print the script that completes commands and options in a shell.",
+    commandName: "completions", abstract: "Print a shell script that completes commands and options.",
     discussion: """
       bash:  transfers completions bash > ~/.local/share/bash-completion/completions/transfers
       zsh:   transfers completions zsh > ~/.zfunc/_transfers     (with fpath+=~/.zfunc before compinit)
@@ -32,7 +32,7 @@ struct CompletionsCommand: Command {
     try common.print(value, store: StoreIdentity(path: try? common.storePath(context)), context)
   }
 
-  /// Where bash is offered nothing else, it offers files: most arguments are some.
+  /// Makes bash complete file names where there is nothing else, because most arguments are files.
   private static func withFiles(_ script: String) -> String {
     script.replacing("\ncomplete -o filenames -F ", with: "\ncomplete -o default -o filenames -F ")
   }

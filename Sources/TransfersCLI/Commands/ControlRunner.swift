@@ -2,11 +2,11 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// A command that changes the rows that it is pointed at. What it is pointed at, and what it changes, is typed each
-/// time: no variable of the environment says it.
+/// A command that changes the selected rows. Selection and change must be typed explicitly; no environment variable
+/// sets them.
 protocol ChangesRows {}
 
-/// What all control verbs do alike: select, change in one transaction, ask the engine, tell.
+/// The common part of all control verbs: select, change in one transaction, request the engine, report.
 struct ControlRunner {
   let verb: ControlVerb
   let words: ControlWords
@@ -14,9 +14,9 @@ struct ControlRunner {
   let context: Context
   /// An empty selection means everything, because the verb itself is harmless.
   var takesEverything = false
-  /// When nothing was selected: what would help, if anything does.
+  /// A hint for an empty selection, if there is one.
   var hint: (RowFilter, OpenStore) throws(CommandFailure) -> String? = { (_, _) throws(CommandFailure) in nil }
-  /// What the verb makes of the selection.
+  /// How the verb narrows the selection.
   var narrow: (RowFilter) throws(CommandFailure) -> RowFilter = { (filter) throws(CommandFailure) in filter }
 
   func run() throws(CommandFailure) {
@@ -74,14 +74,14 @@ struct ControlRunner {
   }
 }
 
-/// Nothing was selected: a remark, or with `--fail-if-empty` an end of its own.
+/// Nothing was selected: a note, or with `--fail-if-empty` a failure.
 enum EmptySelection {
   static func tell(
     _ fails: Bool, _ common: CommonOptions, _ context: Context, hint: String? = nil
   ) throws(CommandFailure) {
     let text = "nothing matched" + (hint.map { ": \($0)" } ?? "")
     if fails {
-      throw CommandFailure(.empty, text, remedy: "look with \"transfers list files\" and the same selection")
+      throw CommandFailure(.empty, text, remedy: "check with \"transfers list files\" and the same selection")
     }
     if !common.quiet { context.err.writeLine(text) }
   }

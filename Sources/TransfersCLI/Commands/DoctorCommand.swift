@@ -8,9 +8,9 @@ struct DoctorCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Check libraries, trust, ledger, disk, clock, limits and environment.",
     discussion: """
-      One line a check: ok, warn or fail, and what to do about it. Changes nothing, locks nothing, asks no server, and \
-      works while an engine runs; the file of the ledger is read once. Ends with 0 unless a check fails: with 7 when it \
-      is one of the ledger or its disk, else with 78.
+      Prints one line per check: ok, warn or fail, and a remedy. Changes nothing, takes no locks, sends no request, \
+      and works while an engine runs; the ledger file is read once. Exits with 0 unless a check fails: with 7 if the \
+      ledger or its disk fails, else with 78.
       """)
 
   @OptionGroup var common: CommonOptions

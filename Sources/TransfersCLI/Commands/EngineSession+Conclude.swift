@@ -14,8 +14,8 @@ extension RunNumbers {
 }
 
 extension EngineSession {
-  /// Prints the summary and ends with the exit code that the numbers deserve. `add` is what a push recorded before; the
-  /// commands that are named as the next ones are then about its batches.
+  /// Prints the summary and ends with the exit code of the numbers. `add` is what a push recorded before; suggested
+  /// commands are then limited to its batches.
   func conclude(
     _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
   ) throws(CommandFailure) {
@@ -25,7 +25,7 @@ extension EngineSession {
     if let failure { throw failure }
   }
 
-  /// The summary, and the failure that it is; nil when all is well.
+  /// The summary, and its failure; nil on success.
   func judge(
     _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
   ) throws(CommandFailure) -> (RunOutput, CommandFailure?) {
@@ -58,8 +58,7 @@ extension EngineSession {
     return (value, failure)
   }
 
-  /// The reasons of failed files, most files first; without a time, of all that are not hidden, and only how files
-  /// ended.
+  /// The causes of failed files, most frequent first; without a time, of all files that are not hidden.
   private func problems(
     _ storePath: String, _ batches: [BatchID]?, _ sinceMs: Int64?
   ) throws(CommandFailure) -> [FailureRow] {
@@ -98,7 +97,7 @@ extension EngineSession {
     }
   }
 
-  /// What did not go well, in words: `1 file failed, 2 unknown`.
+  /// Problems in words: `1 file failed, 2 unknown`.
   private static func words(failed: Int, unknown: Int, cancelled: Int) -> String {
     let parts = [(failed, "failed"), (unknown, "unknown"), (cancelled, "cancelled")].filter { $0.0 > 0 }
     return parts.enumerated().map { n, part in

@@ -26,7 +26,7 @@ struct EngineSession {
     signals.remark { [reporter] signal in signal == SIGCONT ? reporter.resumed() : reporter.status() }
   }
 
-  /// Works until nothing is left or a signal says stop.
+  /// Transfers until nothing is left or a signal requests a stop.
   func run(_ storePath: String, _ options: RunOptions) throws(TransferError) -> RunResult {
     let stop = StopSignal()
     listen(stop)
@@ -39,7 +39,7 @@ struct EngineSession {
       stop: stop)
   }
 
-  /// Before the engine works there is nothing to stop but the process: it may be waiting for a lock.
+  /// Before the engine runs, a signal ends the process, which may be waiting for a lock.
   private func listen(_ stop: StopSignal) {
     signals.handle { [reporter] signal, count in
       guard stop.isHeard else { return false }
@@ -64,8 +64,8 @@ struct EngineSession {
   /// Whether somebody asked to stop.
   var isStopping: Bool { signals.received.count > 0 }
 
-  /// The signal that said "now": the second one. Its own end of the process is the farewell; a lost terminal counts as
-  /// a request to terminate.
+  /// The signal for an immediate stop: the second one. The process then ends by this signal; a lost terminal counts as
+  /// SIGTERM.
   var stoppingSignal: Int32? {
     guard case (let signal?, let count) = signals.received, count > 1 else { return nil }
     return signal == SIGINT ? SIGINT : SIGTERM

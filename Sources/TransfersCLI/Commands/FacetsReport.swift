@@ -2,7 +2,7 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// A report with `--facet`: how many rows each value has, and what selects them.
+/// A report with `--facet`: the number of rows of each value, and the options that select them.
 struct FacetsReport: OutputValue {
   let rows: [FacetRow]
 
@@ -10,7 +10,7 @@ struct FacetsReport: OutputValue {
     "transfers.report.facets/1", rows: "facets",
     [.table("facets", nil, FacetFigures.columns, TableLook(empty: "nothing to count")) { $0.rows }])
 
-  /// The facets in the order in which they were asked for, of each the value with most rows first.
+  /// The facets in the given order, the values of each by descending count.
   init(_ facets: [FacetWords.Facet], _ tallies: [FacetTally], of subject: FacetSubject) {
     rows = facets.flatMap { facet in
       var sums: [String?: (files: Int64, attempts: Int64)] = [:]
@@ -41,7 +41,7 @@ extension FacetWords.Facet {
     }
   }
 
-  /// The words that select the value, quoted for a shell.
+  /// The options that select the value, quoted for a shell.
   fileprivate func filter(_ value: String) -> String {
     var selection = Selection()
     switch self {
@@ -54,13 +54,13 @@ extension FacetWords.Facet {
     return String(selection.words.dropFirst())
   }
 
-  /// A glob that means this text and nothing else.
+  /// A glob that matches only this text.
   private static func literal(_ text: String) -> String {
     text.map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined()
   }
 }
 
-/// `report failures --by`: what groups of failures have in common.
+/// `report failures --by`: failures grouped by common properties.
 struct FailureGroupsReport: Sendable {
   let kinds: Set<FailureGroup.Kind>
   let rows: [FailureGroup]

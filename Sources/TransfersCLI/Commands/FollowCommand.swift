@@ -14,8 +14,8 @@ struct FollowCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "follow", abstract: "Print events and ends of requests as they are recorded, like tail -f.",
     discussion: """
-      Begins with what comes next; with --since with what is recorded from then on. --json prints a record a line. Ends \
-      with Ctrl-C or SIGTERM, when nobody reads any more, or with --until-idle when no engine runs.
+      Prints new entries only; with --since also those recorded since that time. --json prints one record per line. \
+      Ends with Ctrl-C or SIGTERM, when the reader closes the pipe, or with --until-idle when no engine runs.
       """)
 
   @OptionGroup(title: "Selection") var selection: SelectionOptions
@@ -23,7 +23,7 @@ struct FollowCommand: Command {
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
-    if selection.rows.until != nil { throw ValidationError("follow has no end but --until-idle; leave out --until") }
+    if selection.rows.until != nil { throw ValidationError("follow ends only with --until-idle; leave out --until") }
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
@@ -39,7 +39,7 @@ struct FollowCommand: Command {
     }
     let watch = LedgerWatch(ledger: ledger, clock: context.clock) { usleep(UInt32(clamping: $0 * 1000)) }
     _ = try watch.until { isDue throws(CommandFailure) -> Bool? in
-      // Before the rows are read: what the last engine wrote at its end is then among them.
+      // Checked before the rows are read, so that the last rows of an ending engine are included.
       let isIdle = untilIdle ? try !engineRuns(ledger, context) : false
       if isDue || isIdle { try follower.advance { printer.print($0) } }
       return isIdle || isOver.withLock(\.self) || printer.isClosed || context.out.lostItsReader ? true : nil
@@ -52,13 +52,13 @@ struct FollowCommand: Command {
   }
 }
 
-/// Knows what was told already: each event once, and each attempt once when it has ended.
+/// Remembers its position: reports each event once, and each attempt once when it has ended.
 struct LedgerFollower {
   private let ledger: OpenStore
   private let filter: RowFilter
   private var cursor = EventCursor.beginning
 
-  /// Begins at `filter.sinceMs`, or with what comes next.
+  /// Begins at `filter.sinceMs`, or with the next entry.
   init(_ ledger: OpenStore, _ filter: RowFilter) throws(CommandFailure) {
     self.ledger = ledger
     self.filter = filter
@@ -66,7 +66,7 @@ struct LedgerFollower {
     cursor = try LedgerAccess.read(ledger) { try $0.newestCursor(filter) }
   }
 
-  /// Hands over what is new, oldest first, in pages of one snapshot each.
+  /// Passes new entries, oldest first, in pages of one snapshot each.
   mutating func advance(_ tell: ([RecordedEvent]) -> Void) throws(CommandFailure) {
     while true {
       let page = try LedgerAccess.read(ledger) { [filter, cursor] in try EventPage($0, filter, after: cursor) }

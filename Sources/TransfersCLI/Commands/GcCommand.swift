@@ -8,14 +8,14 @@ struct GcCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
     commandName: "gc", abstract: "List unfinished uploads left on servers, and abort them.",
     discussion: """
-      A session is listed when its file is at rest, or when it waits for its end. That of a failed file is kept when what the \
-      server has is still good: "transfers retry" goes on with it. With --end it is given up as well, and a retry begins anew. \
-      Only sessions that this ledger began are ever ended.
+      A session is listed if its file is not being transferred, or if it is to be aborted. The session of a failed \
+      file is kept if the data on the server is still usable: "transfers retry" continues it. With --end it is aborted \
+      as well, and a retry starts afresh. Only sessions that this ledger created are ever aborted.
       """)
 
   @OptionGroup(title: "Selection") var selection: SelectionOptions
-  @Flag(help: "End them at their servers, now.") var end = false
-  @Flag(name: [.customShort("n"), .long], help: "Only list the sessions that --end would end; changes nothing.")
+  @Flag(help: "Abort them on their servers now.") var end = false
+  @Flag(name: [.customShort("n"), .long], help: "Only list the sessions that --end would abort; changes nothing.")
   var dryRun = false
   @OptionGroup(title: "Progress") var progress: ProgressOptions
   @OptionGroup var common: CommonOptions
@@ -25,11 +25,11 @@ struct GcCommand: Command, ChangesRows {
     let left = try list(context)
     guard end, !dryRun, left > 0 else { return }
     throw CommandFailure(
-      .workLeft, "\(Quantity.count(left, "session")) could not be ended yet",
-      remedy: "look at the causes and run \"transfers gc --end\" again; servers forget sessions after a while too")
+      .workLeft, "\(Quantity.count(left, "session")) could not be aborted yet",
+      remedy: "check the causes and run \"transfers gc --end\" again; most servers also expire sessions")
   }
 
-  /// Prints what is there; returns how many.
+  /// Prints the sessions; returns their number.
   private func list(_ context: Context) throws(CommandFailure) -> Int {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
@@ -47,7 +47,7 @@ struct GcCommand: Command, ChangesRows {
     }
     let lost = try LedgerAccess.read(ledger) { try $0.lostCreations(filter) }
     try printer.finish(
-      empty: lost == 0 ? "no sessions are left at servers" : "no sessions are left that we know by name",
+      empty: lost == 0 ? "no sessions are left on servers" : "no sessions with a known URL or ID are left",
       summary: FigureObject([("lost_creations", Cell(lost))]))
     if lost > 0 { context.err.writeLine(Self.lostText(lost)) }
     return count
@@ -70,7 +70,7 @@ struct GcCommand: Command, ChangesRows {
     let given = try failing { () throws(TransferError) in try ledger.giveUpOrphans(filter) }
     guard given > 0 else { return }
     if try LedgerAccess.read(ledger, { try $0.engine(context.clock) }).isAlive {
-      return context.err.writeLine("the running engine ends them when it has nothing left to send")
+      return context.err.writeLine("the running engine aborts them when it has nothing left to send")
     }
     var options = RunOptions(argv: RecordedArguments.masked(context.arguments))
     options.onlyEndsSessions = true
@@ -83,7 +83,7 @@ struct GcCommand: Command, ChangesRows {
     guard selection.isEmpty else { return }
     let count = try LedgerAccess.read(ledger) { try $0.orphans(filter, after: 0, limit: .max).count }
     throw .usage(
-      "gc --end needs to know which sessions; --all would end \(Quantity.count(count, "session"))",
+      "gc --end needs to know which sessions; --all would abort \(Quantity.count(count, "session"))",
       remedy: "transfers gc --end --all, or a selection of files; transfers help selectors")
   }
 }

@@ -53,7 +53,7 @@ struct HelpCommand: Command {
   }
 }
 
-/// A page of help. As JSON it has the text and the rows of its table: options, codes, variables, commands.
+/// A help page. As JSON it has the text and the rows of its table: options, codes, variables, commands.
 struct HelpOutput: OutputValue {
   /// Empty for the overview.
   let topic: String

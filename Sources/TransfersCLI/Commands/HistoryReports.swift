@@ -1,7 +1,7 @@
 import TransferModel
 import TransferReports
 
-/// `report batches`: how each batch went.
+/// `report batches`: the results of each batch.
 struct BatchesReport: OutputValue {
   let rows: [BatchHistory]
 
@@ -10,7 +10,7 @@ struct BatchesReport: OutputValue {
     [.table("batches", nil, BatchHistoryFigures.columns, TableLook(empty: "no batches")) { $0.rows }])
 }
 
-/// `report hosts`: how each server did.
+/// `report hosts`: the results of each server.
 struct HostsReport: OutputValue {
   let rows: [HostRow]
   let limits: [HostLimitRow]
@@ -19,7 +19,7 @@ struct HostsReport: OutputValue {
     "transfers.report.hosts/1", rows: "hosts",
     [
       .table("hosts", nil, HostFigures.columns, TableLook(empty: "no attempts")) { $0.rows },
-      .table("limits", "what runs found out", HostFigures.limits) { $0.limits },
+      .table("limits", "what runs learned", HostFigures.limits) { $0.limits },
     ])
 }
 

@@ -13,7 +13,7 @@ struct LatencyReport: OutputValue {
     self.objectives = ObjectiveRow.all(objectives, rows)
   }
 
-  /// How many missed an objective; nil where nothing was timed that one is about.
+  /// The number of values that missed an objective; nil if none were measured.
   var missed: Int64? {
     let timed = objectives.filter { $0.n > 0 }
     return timed.isEmpty ? nil : timed.reduce(0) { $0 +| $1.missed }
@@ -22,10 +22,10 @@ struct LatencyReport: OutputValue {
   static let form = ReportForm<LatencyReport>(
     "transfers.report.latency/1", rows: "latencies",
     [
-      .table("latencies", nil, LatencyReportFigures.columns, TableLook(empty: "nothing was timed")) { $0.rows },
+      .table("latencies", nil, LatencyReportFigures.columns, TableLook(empty: "no times were measured")) { $0.rows },
       .table("objectives", "objectives", LatencyReportFigures.objectives) { $0.objectives },
       .table(
-        "classes", "how many took how long; the bars are chunks", LatencyReportFigures.classes,
+        "classes", "distribution of times; the bars show chunks", LatencyReportFigures.classes,
         TableLook(chart: .histogram(name: "up_to_ms", value: "chunks"))
       ) { LatencyClass.all($0.rows) },
     ])
@@ -35,7 +35,7 @@ struct LatencyReport: OutputValue {
 struct SLAExpression: ExpressibleByArgument, Sendable {
   let objective: LatencyObjective
 
-  /// nil for what is not a measure, `<` or `<=`, and a length of time.
+  /// nil unless it is a measure, `<` or `<=`, and a duration.
   init?(argument: String) {
     let parts = argument.split(separator: "<", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let measure = LatencyMeasure(rawValue: Self.trimmed(parts[0])) else { return nil }

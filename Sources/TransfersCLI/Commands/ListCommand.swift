@@ -3,7 +3,7 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// `transfers list`: rows for eyes and scripts.
+/// `transfers list`: rows for people and scripts.
 struct ListCommand: Command {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
     case files, batches, chunks, attempts, events
@@ -11,7 +11,7 @@ struct ListCommand: Command {
     /// History is listed also for hidden files.
     var isHistory: Bool { self != .files && self != .batches }
 
-    /// The ids that this list knows besides those of batches and files.
+    /// The kinds of IDs that this list accepts besides batches and files.
     var extra: Selection.Extra {
       switch self {
       case .files, .batches, .events: .none
@@ -27,8 +27,8 @@ struct ListCommand: Command {
   @Argument(help: ArgumentHelp("What to list.", valueName: "kind")) var chosen = KindOrID(Kind.files)
   @OptionGroup(title: "Selection") var rows: SelectionOptions
   @Option(help: ArgumentHelp("Stop after this many rows.", valueName: "n")) var limit: Int?
-  @Flag(help: "Print only ids, one a line, for another command's -.") var ids = false
-  @Flag(help: "The same, with a NUL after each.") var print0 = false
+  @Flag(help: "Print only IDs, one per line, for the - argument of another command.") var ids = false
+  @Flag(help: "The same, with a NUL after each ID.") var print0 = false
   @OptionGroup var common: CommonOptions
 
   private var kind: Kind { chosen.kind ?? .files }
@@ -38,7 +38,7 @@ struct ListCommand: Command {
     if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
     guard ids || print0 else { return }
     if common.format != .table || common.columns != nil {
-      throw ValidationError("--ids and --print0 print nothing but ids; leave out --format, --json and --columns")
+      throw ValidationError("--ids and --print0 print only IDs; leave out --format, --json and --columns")
     }
   }
 

@@ -8,9 +8,9 @@ struct ManifestCheckCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Compare files with a manifest.",
     discussion: """
-      Compares sizes and, unless --quick is given, digests of the files below the folder. Files that have changed or are \
-      missing are listed, and the command ends with 8; all are listed with --verbose. Files that the manifest does not \
-      list are not looked for. Nothing outside of the folder is read.
+      Compares sizes and, without --quick, digests of the files below the folder. Changed and missing files are \
+      listed, and the command exits with 8; --verbose lists all files. Files that are not in the manifest are ignored. \
+      Nothing outside of the folder is read.
 
       Examples:
         transfers manifest check SHA256SUMS --folder /data/in

@@ -20,7 +20,7 @@ struct ManifestSource: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How it is written: sums, metalink, bagit, csv, jsonl or list (default: by its name and content).",
+      "Format of the input: sums, metalink, bagit, csv, jsonl or list (default: by its name and content).",
       valueName: "form"))
   var listFormat: ListFormat?
 
@@ -33,12 +33,12 @@ struct ManifestTarget: ParsableArguments {
   @Option(
     name: .customLong("to"),
     help: ArgumentHelp(
-      "How it is written: jsonl, csv, sums (sha256sum -c), list, or list0 with NUL characters.", valueName: "form"))
+      "Format of the output: jsonl, csv, sums (sha256sum -c), list, or list0 with NUL characters.", valueName: "form"))
   var form = ManifestForm.jsonl
 
   static func check(_ common: CommonOptions) throws {
     if common.format != .table || common.columns != nil {
-      throw ValidationError("a manifest is a form of its own; leave out --format, --json and --columns, and see --to")
+      throw ValidationError("a manifest has its own format; leave out --format, --json and --columns, and see --to")
     }
   }
 }
@@ -50,9 +50,9 @@ struct ManifestBuildCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "build", abstract: "List files with their sizes and digests.",
     discussion: """
-      Paths are relative to the folder that is named, or that all sources share (--base). Without --digest no file is read. \
-      The default form has a first and a last line, so that a manifest that was cut off is told from a whole one. Files \
-      that cannot be read are named on standard error, and the command ends with 3.
+      Paths are relative to the given folder, or to the common folder of all sources (--base). Without --digest no \
+      file is read. The default format has a first and a last line, so that a truncated manifest is detected. Files \
+      that cannot be read are listed on standard error, and the command exits with 3.
 
       Examples:
         transfers manifest build --digest sha256 /data/out -o out.jsonl
@@ -100,7 +100,7 @@ struct ManifestBuildCommand: Command {
 /// `transfers manifest convert`.
 struct ManifestConvertCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "convert", abstract: "Write a manifest in another form.",
+    commandName: "convert", abstract: "Convert a manifest to another format.",
     discussion: """
       Reads checksum files, Metalink, bags, tables, JSON lines and lists.
 

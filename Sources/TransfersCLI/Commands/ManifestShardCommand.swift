@@ -6,7 +6,8 @@ import Transfers
 /// `transfers manifest analyze`.
 struct ManifestAnalyzeCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "analyze", abstract: "Print how many files of which sizes a manifest lists, and how to cut it.")
+    commandName: "analyze",
+    abstract: "Print the number and sizes of the files in a manifest, and how it could be split.")
 
   @OptionGroup var source: ManifestSource
   @OptionGroup var common: CommonOptions

@@ -2,13 +2,13 @@ import ArgumentParser
 import Transfers
 import TransferModel
 
-/// `transfers pause`: no more of these files for now.
+/// `transfers pause`: stops sending files until they are resumed.
 struct PauseCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
     commandName: "pause", abstract: "Stop sending files until \"transfers resume\".",
     discussion: """
-      Works with the engine running (within a second), stopped or crashed. Requests that are running are finished first; \
-      what the server has acknowledged stays.
+      Works whether the engine runs (it reacts within a second), is stopped, or has crashed. Running requests are \
+      finished first; bytes acknowledged by the server are kept.
 
       Examples:
         transfers pause --last

@@ -2,11 +2,11 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// `--dry-run`: every file with what would be done to it, then the sums. Prints while the sources are still being read.
+/// `--dry-run`: every file with its planned action, then the totals. Prints while the sources are still being read.
 final class PlanPrinter: Sendable {
   struct Entry: Sendable {
     var path: NameBytes
-    /// nil for what would get none, and was not looked at.
+    /// nil for files without a key.
     var key: NameBytes?
     var size: Int64?
     var verdict: String
@@ -38,7 +38,7 @@ final class PlanPrinter: Sendable {
   private let context: Context
   private let reporter: ProgressReporter
 
-  /// With `--verbose` what is unchanged or left out gets its row, too; with `--quiet` nothing does.
+  /// With `--verbose` unchanged and excluded files are printed too; with `--quiet` none are.
   init(_ storePath: String, _ direction: Direction, _ common: CommonOptions, _ context: Context) {
     let printer = RowPrinter(
       schema: "transfers.plan/1", store: StoreIdentity(path: storePath), common, context)
@@ -52,7 +52,7 @@ final class PlanPrinter: Sendable {
     reporter = ProgressReporter(context.err, isQuiet: common.quiet)
   }
 
-  /// - Parameter plan: makes the plan, and gives each file of it as a notice.
+  /// - Parameter plan: makes the plan, and reports each of its files as a notice.
   func run(
     _ plan: (TransferStore, @escaping @Sendable (Notice) -> Void) throws(TransferError) -> PlanResult
   ) throws(CommandFailure) {
@@ -68,7 +68,7 @@ final class PlanPrinter: Sendable {
     guard isForPeople else { return }
     let read =
       result.variables.isEmpty
-      ? "" : ", with \(result.variables.map(printable).joined(separator: ", ")) of the environment"
+      ? "" : ", with \(result.variables.map(printable).joined(separator: ", ")) from the environment"
     let way = direction == .upload ? "to" : "from"
     context.out.writeLine("\(way) \(result.hosts.map(printable).joined(separator: ", "))\(read)")
     context.out.writeLine(direction == .upload ? Self.line(result) : Self.line(ofDownload: result))
@@ -132,7 +132,7 @@ final class PlanPrinter: Sendable {
       + rest.joined(separator: ", ")
   }
 
-  /// What would not be sent.
+  /// Counts of files that would not be sent.
   private static func rest(_ counts: SourceCounts) -> [String] {
     var rest = ["\(counts.unchanged) unchanged"]
     if counts.queued > 0 { rest.append("\(counts.queued) already queued") }
@@ -140,7 +140,7 @@ final class PlanPrinter: Sendable {
     if counts.repeated > 0 { rest.append("\(counts.repeated) named again") }
     if counts.failed > 0 { rest.append("\(counts.failed) failed") }
     if counts.special > 0 { rest.append("\(counts.special) skipped") }
-    // The rules that left out most come first.
+    // Rules by descending number of excluded files.
     let rules = counts.excludedBy.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     let named = rules.prefix(5).map { "\($0.value) by \(printable($0.key))" }
     let more = rules.count > 5 ? ", …" : ""

@@ -28,12 +28,12 @@ struct ProfileListCommand: Command {
 }
 
 extension ProfileLibrary.Input {
-  /// A star marks what has to be given, parentheses what is secret.
+  /// A star marks required inputs, parentheses secret ones.
   var words: String { (isSecret ? "(\(name))" : name) + (isRequired ? "*" : "") }
 }
 
 extension ProfileLibrary.Summary {
-  /// What a lost answer leads to.
+  /// The effect of a lost answer.
   var lostAnswers: String {
     unrepeatable.isEmpty ? "asked about or repeated" : "unknown after \(unrepeatable.joined(separator: ", "))"
   }

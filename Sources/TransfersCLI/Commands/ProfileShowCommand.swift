@@ -6,7 +6,7 @@ import Transfers
 /// `transfers profile show`.
 struct ProfileShowCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Print a profile: a file to begin with for a server of your own.")
+    commandName: "show", abstract: "Print a profile, for example as a starting point for your own.")
 
   @Argument(
     help: ArgumentHelp("A built-in profile, or a file.", valueName: "profile"), completion: .list(ProfileLibrary.names))
@@ -28,7 +28,7 @@ struct ProfileShowOutput: OutputValue {
     "transfers.profile.show/1",
     [.facts([.name("name") { $0.name }, .text("yaml", "") { $0.yaml }.saying { $0.text }])])
 
-  /// As it is, but for what would drive a terminal.
+  /// Unchanged, except for terminal control characters.
   private var text: String {
     let lines = yaml.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.map { line in

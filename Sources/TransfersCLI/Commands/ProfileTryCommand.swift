@@ -9,8 +9,8 @@ struct ProfileTryCommand: Command {
     commandName: "try",
     abstract: "Print the requests that an upload through a profile would make; sends nothing.",
     discussion: """
-      Values that the server would give are shown by their names, secrets as (hidden). Of many chunks the first two and the \
-      last one are shown.
+      Values that the server would send are shown by their names, secrets as (hidden). If there are many chunks, only \
+      the first two and the last one are shown.
       """)
 
   @Argument(
@@ -26,7 +26,8 @@ struct ProfileTryCommand: Command {
   var inputs: [String] = []
   @Option(
     name: .customLong("allow-host"),
-    help: ArgumentHelp("A host beside the destination that it may send to; repeatable.", valueName: "host[:port]"))
+    help: ArgumentHelp(
+      "A host other than the destination that the profile may contact; repeatable.", valueName: "host[:port]"))
   var allowedHosts: [String] = []
   @Option(help: ArgumentHelp("Size of chunks (default: the profile's).", valueName: "bytes"))
   var partSize: ByteQuantity?

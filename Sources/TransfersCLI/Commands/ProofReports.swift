@@ -10,7 +10,7 @@ struct WasteReport: OutputValue {
     [
       .facts(WasteReportFigures.totals.map { $0.of { $0.figures } }),
       .table(
-        "causes", "bytes that do not count, by cause", WasteReportFigures.causes,
+        "causes", "bytes transferred for nothing, by cause", WasteReportFigures.causes,
         TableLook(chart: .parts(name: "cause", value: "bytes"), empty: "nothing was transferred for nothing")
       ) { value in value.figures.causes.map { ($0, Share.of($0.bytes, in: value.figures.bytesWasted)) } },
     ])

@@ -9,27 +9,28 @@ import TransferReports
   import Darwin
 #endif
 
-/// `transfers prove`: that nothing was lost.
+/// `transfers prove`: proves that nothing was lost.
 struct ProveCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "prove", abstract: "Prove that no file was lost, and write a certificate of it.",
+    commandName: "prove", abstract: "Prove that no file was lost, and write a certificate.",
     discussion: """
-      Looks at every file of the selection, also at hidden ones, and at the whole log: each file is done, failed, cancelled \
-      or superseded; the chunks of each cover it without gap and overlap; each chunk that is done names the attempt that \
-      succeeded; each done file has its receipt, and nothing that was seen later speaks against it; receipts, requests \
-      and events are what was logged. What does not hold is listed, and the command ends with 8. A failed file is not \
-      lost: it is counted; --state done leaves it out.
+      Checks every file of the selection, including hidden ones, and the whole log: each file is done, failed, \
+      cancelled or superseded; its chunks cover it without gap and overlap; each done chunk names the attempt that \
+      succeeded; each done file has its receipt, and no later finding contradicts it; receipts, requests and events \
+      match the log. Violations are listed, and the command exits with 8. A failed file is not a lost one: it is \
+      counted; --state done excludes it.
 
-      The ledger alone is asked. With --remote the destinations are asked again first, about each done file: S3, PUT and \
-      WebDAV by HEAD, tus and resumable uploads where the server still knows the upload, profiles by their step "verify"; \
-      of what was downloaded the local file is read. Proven is what has the digest, the ETag or at least the size that \
-      was confirmed. One that is absent, or different in size or digest, is a violation (8). Where the server does not \
-      tell, or there is no way to ask, the file is named, and the command ends with 3: cannot tell is neither absent nor \
-      proven. Each question is a request in the history, each answer a receipt of its file. The questions are a run of \
-      their own: while another engine owns the ledger, the command ends with 6. --subset 3/28 spreads all over nights.
+      By default only the ledger is read. With --remote the destinations are queried first, about each done file: S3, \
+      PUT and WebDAV by HEAD, tus and resumable uploads if the server still knows the upload, profiles by their step \
+      "verify"; of downloads the local file is read. A file is proven if it has the confirmed digest, ETag or at least \
+      size. An absent file, or one with a different size or digest, is a violation (8). If the server's answer is \
+      inconclusive, or there is no way to query it, the file is listed, and the command exits with 3: "cannot tell" \
+      means neither absent nor proven. Each query is recorded as a request, each answer as a receipt of its file. The \
+      queries are a run of their own: while another engine owns the ledger, the command exits with 6. --subset 3/28 \
+      spreads the queries over several nights.
 
-      With -o FILE the file gets a certificate: an in-toto Statement in a DSSE envelope, signed with the ledger's key \
-      (see "transfers store seal"). Its subjects are the done files with their SHA-256. tools/verify-receipt.py checks it \
+      -o FILE writes a certificate: an in-toto Statement in a DSSE envelope, signed with the ledger's key (see \
+      "transfers store seal"). Its subjects are the done files with their SHA-256. tools/verify-receipt.py checks it \
       without the ledger.
 
       Examples:
@@ -39,7 +40,7 @@ struct ProveCommand: Command {
       """)
 
   @OptionGroup(title: "Selection") var rows: SelectionOptions
-  @Flag(help: "Ask the destinations again about each done file, and read the local files of downloads.")
+  @Flag(help: "Query the destinations about each done file, and read the local files of downloads.")
   var remote = false
   @Option(
     help: ArgumentHelp(
@@ -52,7 +53,8 @@ struct ProveCommand: Command {
 
   func validate() throws {
     guard writesCertificate, common.format != .table || common.columns != nil else { return }
-    throw ValidationError("-o writes the certificate, a form of its own; leave out --format, --json and --columns")
+    throw ValidationError(
+      "-o writes the certificate, which has its own format; leave out --format, --json and --columns")
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
@@ -63,7 +65,7 @@ struct ProveCommand: Command {
     filter.share = subset
     var asked: RemoteProof?
     if remote {
-      // The questions write; what is looked at afterwards has their answers.
+      // The queries write to the ledger; the proof afterwards includes their answers.
       ledger.close()
       asked = try RemoteQuestions(common, context).ask(path, filter)
       ledger = try LedgerAccess.open(path, context)
@@ -71,7 +73,8 @@ struct ProveCommand: Command {
     let (proof, certificate) = try prove(ledger, filter, asked, context)
     // A mistyped selection proves nothing.
     guard proof.total > 0 || !proof.holds else {
-      throw CommandFailure(.empty, "prove: no file is selected", remedy: "transfers list files with the same words")
+      throw CommandFailure(
+        .empty, "prove: no file is selected", remedy: "run \"transfers list files\" with the same selection")
     }
     try print(LossProofFigures(proof, remote: asked), ledger, context)
     if let certificate, asked?.left ?? 0 == 0 {
@@ -111,7 +114,7 @@ struct ProveCommand: Command {
     }
   }
 
-  /// What an earlier proof wrote must not be taken for the result of this one.
+  /// A certificate of an earlier proof must not be mistaken for the result of this one.
   private func setAside(_ output: NameBytes, _ context: Context) {
     let old = NameBytes(output.bytes + Array(".old".utf8))
     func path(_ name: NameBytes) -> [CChar] { name.bytes.map { CChar(bitPattern: $0) } + [0] }
@@ -149,7 +152,7 @@ struct ProveCommand: Command {
   }
 }
 
-/// The part of `prove --remote` that asks: a run that signals can stop.
+/// The queries of `prove --remote`: a run that signals can stop.
 private struct RemoteQuestions {
   private let common: CommonOptions
   private let context: Context

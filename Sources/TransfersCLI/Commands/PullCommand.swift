@@ -7,9 +7,9 @@ struct PullCommand: Command, HasIdleOptions, NamesPlace {
   static let configuration = CommandConfiguration(
     commandName: "pull", abstract: "Download files: record, run and summary in one command.",
     discussion: """
-      Each file is fetched in ranges where its server has a strong validator of it, else in one body. It stands under its \
-      name only when it is whole; until then its bytes are in a partial file beside it, and an interrupted pull goes on \
-      from there. A file that changes at the server meanwhile is fetched anew.
+      A file is fetched in ranges if its server gives a strong validator, else in one body. It gets its name only when \
+      it is complete; until then its bytes are in a partial file in the same folder, from which an interrupted pull \
+      continues. A file that changes on the server meanwhile is fetched again from the start.
 
       Examples:
         transfers pull https://files.example/data/a.tar .
@@ -35,12 +35,12 @@ struct PullCommand: Command, HasIdleOptions, NamesPlace {
 
   func validate() throws {
     if let flag = streamConflict {
-      throw ValidationError("\(flag) is not for files that go to standard output or into an archive")
+      throw ValidationError("\(flag) does not apply to downloads to standard output or into an archive")
     }
     if dryRun, noRun { throw ValidationError("--dry-run and --no-run contradict each other; give one of them") }
   }
 
-  /// A flag that says nothing about files that no ledger knows.
+  /// A flag that does not apply to files that are not recorded.
   private var streamConflict: String? {
     guard files.isStream else { return nil }
     let given = [

@@ -8,8 +8,8 @@ import Transfers
   import Darwin
 #endif
 
-/// `transfers pull URL -` and `transfers pull --into-tar FILE URL…`: what comes goes on in order, and no ledger knows
-/// of it. A signal ends the process.
+/// `transfers pull URL -` and `transfers pull --into-tar FILE URL…`: data is written in order as it arrives, and not
+/// recorded in a ledger. A signal ends the process.
 struct PullStream {
   let files: DownloadFlags
   let rate: Int64?
@@ -30,7 +30,8 @@ struct PullStream {
   private func toOutput(_ streaming: Streaming) throws(CommandFailure) {
     guard !context.out.isTerminal else {
       throw .usage(
-        "standard output is a terminal, and the file may hold anything", remedy: "send it into a file or pipe")
+        "standard output is a terminal, and the file may contain control characters",
+        remedy: "redirect it to a file or pipe")
     }
     let descriptor = context.out.descriptor
     try judge(
@@ -58,7 +59,7 @@ struct PullStream {
 
   private func failure(_ failed: StreamFailure) -> CommandFailure {
     let failure = failed.failure
-    if failed.isClosedReader { return CommandFailure(.closed, "nobody reads standard output any more") }
+    if failed.isClosedReader { return CommandFailure(.closed, "standard output was closed by its reader") }
     let status: ExitCode =
       failure.code == .integrityMismatch ? .mismatch : failure.code.blame == .auth ? .auth : .allFailed
     let partly = failed.written > 0 ? " (\(Quantity.count(Int(failed.written), "byte")) of it had been written)" : ""
@@ -77,12 +78,12 @@ struct PullStream {
     case .localIO: "\(discard)see the system log"
     case let code where code.blame == .auth: "\(discard)check the credentials (--auth) or the command of --url-command"
     case .http404, .http410, .httpRedirect, .protoNoDestination: "\(discard)check the URL"
-    default: "\(discard)run the same command again; a pull into a folder goes on where it broke off"
+    default: "\(discard)run the same command again; a pull into a folder continues where it stopped"
     }
   }
 }
 
-/// What was written, for people and programs: on standard error, because standard output has the files.
+/// The summary for people and programs, on standard error, because standard output has the files.
 private struct StreamFigures {
   let files: Int
   let bytes: Int64

@@ -7,8 +7,8 @@ struct PushCommand: Command, HasIdleOptions, NamesPlace {
   static let configuration = CommandConfiguration(
     commandName: "push", abstract: "Upload files and folders: add, run and summary in one command.",
     discussion: """
-      Pushing the same tree again sends only what is new or changed, and what failed. If another engine owns the ledger, it sends the \
-      files and this command waits for them; with --no-wait it leaves them to that engine and exits with 0.
+      Pushing the same tree again sends only new, changed and failed files. If another engine owns the ledger, it \
+      sends the files and this command waits for them; with --no-wait it leaves them to that engine and exits with 0.
 
       Examples:
         transfers push data/ s3://bucket/runs/42/
@@ -25,7 +25,7 @@ struct PushCommand: Command, HasIdleOptions, NamesPlace {
   var dryRun = false
   @Option(
     help: ArgumentHelp(
-      "How long to wait when another engine sends the files, then exit with 124: 90s, 8h.", valueName: "time"))
+      "Maximum time to wait while another engine sends the files, then exit with 124: 90s, 8h.", valueName: "time"))
   var wait: TimeSpan?
   @Flag(name: .customLong("no-wait"), help: "Do not wait when another engine sends the files; for cron.")
   var noWait = false

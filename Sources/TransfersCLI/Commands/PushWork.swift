@@ -7,19 +7,19 @@ import Transfers
   import Darwin
 #endif
 
-/// Brings the files of one push to an end: with an engine of its own, or by waiting for the one that owns the ledger,
-/// and taking over when that ends with some of them unfinished. What came of them is read from the ledger either way,
-/// so that it is the same whoever sent them. Runs on the main thread, which has nothing else to do.
+/// Finishes the files of one push: with its own engine, or by waiting for the engine that owns the ledger and taking
+/// over when that ends with some of them unfinished. Results are read from the ledger in both cases, so that they do
+/// not depend on which engine sent the files. Runs on the main thread.
 struct PushWork {
   let session: EngineSession
   let storePath: String
   let options: RunOptions
   let files: AddedFiles
-  /// How long another engine is waited for, in milliseconds; nil for as long as it takes.
+  /// Maximum wait for another engine, in milliseconds; nil for no limit.
   let patienceMs: Int64?
   let context: Context
 
-  /// nil when another engine sends the files, and it is not to be waited for.
+  /// nil if another engine sends the files and `--no-wait` was given.
   func finish() throws(CommandFailure) -> RunNumbers? {
     if let result = try run(options) { return try numbers(result) }
     if patienceMs == 0 {
@@ -55,7 +55,7 @@ struct PushWork {
     }
   }
 
-  /// The kernel says when the other engine is gone; what it did with the files is in the ledger.
+  /// The kernel's lock shows when the other engine has ended; its results are in the ledger.
   private func follow(_ ledger: OpenStore) throws(CommandFailure) -> RunNumbers {
     let startedMs = context.clock.bootMs
     session.listenWhileWaiting()
@@ -84,7 +84,7 @@ struct PushWork {
       remedy: "transfers wait" + files.batches.map { " \($0)" }.joined())
   }
 
-  /// What came of the files. An error that keeps another batch from being sent is only a remark here.
+  /// The results of the files. An error that blocks another batch is only a note here.
   private func numbers(_ result: RunResult) throws(CommandFailure) -> RunNumbers {
     for (batch, error) in result.blocked.sorted(by: { $0.key < $1.key }) {
       if files.batches.contains(batch) { throw CommandFailure(error) }
@@ -104,7 +104,7 @@ struct PushWork {
 }
 
 extension AddedTotals {
-  /// Nothing of it continues without a person.
+  /// No file continues without a person.
   var isSettled: Bool { files.left == files.count(.paused) + overdue }
 }
 

@@ -8,14 +8,14 @@ import TransferReports
   import Darwin
 #endif
 
-/// The tag files of a bag whose payload is what arrived: RFC 8493.
+/// The tag files of a bag whose payload consists of the delivered files: RFC 8493.
 struct ReceiptBag {
   private struct Payload {
     var digest: String
     var bytes: Int64
   }
 
-  /// By the bytes of the name in the manifest: what was sent last to a key stands for it.
+  /// By the bytes of the name in the manifest: the file sent last to a key is used.
   private var payloads: [[UInt8]: Payload] = [:]
   /// Files without a known SHA-256 or size, and those whose key can be no name in a bag.
   private(set) var leftOut = 0
@@ -64,7 +64,7 @@ struct ReceiptBag {
     }
   }
 
-  /// The manifest last: a bag without one is not taken for a whole one.
+  /// The manifest is written last: a bag without one is incomplete.
   private func tagFiles(_ wallMs: Int64) -> [(name: String, text: String)] {
     let sorted = payloads.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     let manifest = sorted.map { "\($0.value.digest)  \(String(decoding: $0.key, as: UTF8.self))\n" }.joined()

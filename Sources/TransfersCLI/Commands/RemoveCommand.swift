@@ -2,12 +2,12 @@ import ArgumentParser
 import Transfers
 import TransferModel
 
-/// `transfers rm`: out of sight.
+/// `transfers rm`: hides files.
 struct RemoveCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
     commandName: "rm", abstract: "Cancel unfinished files, and hide all of them.",
     discussion: """
-      Nothing is deleted, here or at the destination: reports still have them, and --hidden shows them again.
+      Nothing is deleted, locally or at the destination: reports still count them, and --hidden shows them again.
       """, aliases: ["delete"])
 
   @OptionGroup var control: ControlOptions
@@ -15,7 +15,7 @@ struct RemoveCommand: Command, ChangesRows {
   var common: CommonOptions { control.common }
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let words = ControlWords(verb: "rm", phrase: "remove", done: "removed from sight; reports still have them")
+    let words = ControlWords(verb: "rm", phrase: "remove", done: "hidden; reports still count them")
     try ControlRunner(verb: .remove, words: words, options: control, context: context).run()
   }
 }

@@ -22,67 +22,73 @@ struct ReportCommand: Command, HasIdleOptions {
   static let configuration = CommandConfiguration(
     commandName: "report", abstract: "Report what was transferred, how it was confirmed, and what failed.",
     discussion: """
-      Acked bytes are what servers acknowledged of chunks; transferred bytes are body bytes of all attempts. The \
-      difference, bytes_unacked for programs, was transferred again or is not acknowledged. How much a killed \
-      engine had transferred is not known: then bytes_unacked is the least and bytes_unacked_at_most the most. Goodput is acked \
-      bytes over the time from first start to last end (wall), or over the time in \
-      which anything was in flight (active). Percentiles are nearest rank over successful part attempts. \
-      A report that could be printed exits 0.
+      Acked bytes are the bytes of chunks that servers acknowledged; transferred bytes are the body bytes of all \
+      attempts. The difference, bytes_unacked in documents, was transferred again or not acknowledged. How much a \
+      killed engine had transferred is not known: then bytes_unacked is the minimum and bytes_unacked_at_most the \
+      maximum. Goodput is acked bytes divided by the time from first start to last end (wall), or by the time in which \
+      a request was in flight (active). Percentiles are nearest rank over successful part attempts. A report that \
+      could be printed exits with 0.
 
-      summary begins with the three things that cost most; programs get all of them. Counted as requests: the sum over \
-      requests of the time in which they made connections, waited for answers or moved bytes that do not count, and \
-      over repeated attempts of the wait before; what went on at a time counts each. Counted as wall: moments in which \
-      files were paused, or in which a batch had work or was between its attempts and no engine ran (or the machine \
-      slept), each once, until the newest sign of life of an engine.
+      summary begins with the three largest costs; documents have all of them. Costs counted as requests are sums over \
+      requests of the time spent on connections, on waiting for answers or on bytes that do not count, and over \
+      repeated attempts of the wait before them; concurrent requests each count. Costs counted as wall are the time in \
+      which files were paused, or in which a batch had work or was between its attempts and no engine ran (or the \
+      machine slept), counted once, until the last heartbeat of an engine.
 
-      throughput spreads the bytes of each attempt evenly over the time that it took. Its stretches of time begin at \
-      multiples of --bucket in UTC; an attempt counts where it began, an error where it ended; Workers is the mean number \
-      of attempts at a time. --since and --until cut the window.
+      throughput distributes the bytes of each attempt evenly over its duration. Intervals begin at multiples of \
+      --bucket in UTC; an attempt counts where it began, an error where it ended; Workers is the mean number of \
+      concurrent attempts. --since and --until set the window.
 
-      batches tells whole batches: those with a selected file. summary, hosts, retries, daily, weekly and monthly count the \
-      attempts that overlap the window. Days begin at midnight UTC, weeks on Monday; there files count where they ended, \
-      attempts where they began, and the longest batch where its last attempt ended. Errors are attempts that ended \
-      with retry, fatal, unknown or crashed; Verified is the share of done files of which the server showed more than \
-      success. Since, for a host, is when a run last noted how many requests at a time were worth while.
+      batches reports whole batches with at least one selected file. summary, hosts, retries, daily, weekly and \
+      monthly count the attempts that overlap the window. Days begin at midnight UTC, weeks on Monday; in these \
+      reports files count where they ended, attempts where they began, and the longest batch where its last attempt \
+      ended. Errors are attempts that ended with retry, fatal, unknown or crashed; Verified is the share of done files \
+      that the server confirmed with more than success. Since, for a host, is the time when a run last stored its \
+      concurrency.
 
-      slow looks into the files with the longest wall time, from when they were recorded until they came to rest: 20, or \
-      --limit; --sort orders those. Parts and causes are those of "transfers why".
+      slow lists the files with the longest wall time, from recording to their end: 20, or --limit; --sort orders \
+      these. Parts and causes are those of "transfers why".
 
-      latency times four things: chunk.ack, from the start of the first attempt for a chunk until it is known to be stored; \
-      attempt, a request for a part that succeeded; file.wall, a done file from when it was recorded; batch.wall, a batch \
-      whose files all came to rest, from when it was recorded to the last end. --by tells them by host, batch, protocol, \
-      direction or job; of fewer than 20 the 95th percentile is the maximum. --sla 'file.wall<10m' (or <=) adds how many \
-      were so; what failed or is not finished is in no latency.
+      latency measures four times: chunk.ack, from the start of the first attempt for a chunk until it is known to be \
+      stored; attempt, a successful request for a part; file.wall, a done file since it was recorded; batch.wall, a \
+      batch whose files have all ended, from recording to the last end. --by groups them by host, batch, protocol, \
+      direction or job; for fewer than 20 values the 95th percentile is the maximum. --sla 'file.wall<10m' (or <=) \
+      adds how many met this objective; failed and unfinished files have no latency.
 
-      waste compares the body bytes of attempts with what servers acknowledged of them. The rest went with attempts that \
-      failed, crashed or were interrupted, with ones that succeeded and of which the server took less, or for files that \
-      were replaced before they were done; in_flight is not decided. Efficiency is acked per transferred.
+      waste compares the body bytes of attempts with the bytes that servers acknowledged. The rest was sent by \
+      attempts that failed, crashed or were interrupted, by successful ones of which the server stored less, or for \
+      files that were superseded before they were done; in_flight is still undecided. Efficiency is acked divided by \
+      transferred.
 
-      chunks tells the chunks of one file (report chunks f345), at most 10,000 or --limit: when each was first sent, when it \
-      was known to be stored, and the status of that answer. Its state is that of now; --map draws one character for each.
+      chunks lists the chunks of one file (report chunks f345), at most 10,000 or --limit: when each was first sent, \
+      when it was known to be stored, and the status of that answer. The state is the current one; --map prints one \
+      character for each.
 
-      Of history that "transfers store prune" deleted, sums by batch, run and quarter of an hour are left. summary, failures, \
-      hosts, batches, runs, daily, weekly and monthly count them, and every report says how many attempts it cannot tell of.
+      After "transfers store prune", sums of the deleted history remain by batch, run and quarter of an hour. summary, \
+      failures, hosts, batches, runs, daily, weekly and monthly include them, and every report gives the number of \
+      attempts that it could not include.
 
-      integrity tells done files by what confirmed them: digest, etag, size, or none (unverified); files that failed \
-      because the server has other content; and what the newest "transfers verify" found, where there was one.
+      integrity counts done files by proof: digest, etag, size, or none (unverified); files that failed because the \
+      server has different content; and the findings of the newest "transfers verify", if any.
 
-      compare A B tells two batches or windows of time side by side, with what changed from A to B and that in percent \
-      of A. A and B are b12, the name of a batch, 2026-11-01..2026-11-08 (half-open; either end may be missing, and be \
+      compare A B shows two batches or time windows side by side, with the change from A to B, absolute and in percent \
+      of A. A and B are b12, the name of a batch, 2026-11-01..2026-11-08 (half-open; either end may be omitted, or be \
       anything of "transfers help time"), a day (today, 2026-11-01), this-week, last-week, this-month, last-month, or \
-      7d until now. Other options narrow both; --fail-on judges B.
+      7d until now. Other options narrow both; --fail-on applies to B.
 
-      receipts has what confirmed each done file, and what later checks of it found; "transfers store receipts" adds \
-      proofs. events is what people and engines did; its window is about the time of the event. runs tells when an \
-      engine was there, how it ended, and the selected attempts that it began; Recovered were open when it died.
+      receipts lists how each done file was confirmed, and the findings of later checks; "transfers store receipts" \
+      adds proofs. events lists actions of people and engines; its window applies to the time of the event. runs lists \
+      when each engine ran, how it ended, and the selected attempts that it began; Recovered are those that were open \
+      when it crashed.
 
-      trace writes the attempts to the file of -o, gzipped when its name ends in .gz, for ui.perfetto.dev and \
+      trace writes the attempts to the file of -o, gzipped if its name ends in .gz, for ui.perfetto.dev and \
       chrome://tracing: a track for each host, each of its connections and each file, and for each batch its critical \
-      path: from the attempt that ended last back to the one that had ended last when that one began.
+      path: backwards from the attempt that ended last, each time to the attempt that had ended last when that one \
+      began.
 
-      otlp sends the attempts that have ended to a collector of OpenTelemetry (--endpoint, OTLP over HTTP with JSON), as \
-      spans: those of a file are one trace. Requests that are answered 429, 502, 503 and 504 are repeated, after what \
-      Retry-After says. The method of a request is not recorded, and told as _OTHER. Rejected spans exit 3.
+      otlp sends the ended attempts to an OpenTelemetry collector (--endpoint, OTLP over HTTP with JSON), as spans: \
+      those of a file form one trace. Requests answered with 429, 502, 503 and 504 are repeated after Retry-After. The \
+      method of a request is not recorded, and sent as _OTHER. Rejected spans exit with 3.
       """)
 
   @Argument(help: ArgumentHelp("Which report.", valueName: "kind")) var chosen = KindOrID(Kind.summary)
@@ -93,7 +99,7 @@ struct ReportCommand: Command, HasIdleOptions {
   @Option(help: ArgumentHelp("For latency: MEASURE<TIME, as 'file.wall<10m'; may be repeated.", valueName: "expr"))
   var sla: [SLAExpression] = []
   @Flag(help: "For chunks: one character for each chunk, with a legend.") var map = false
-  @Option(help: ArgumentHelp("For otlp: the collector, as http://127.0.0.1:4318.", valueName: "url"))
+  @Option(help: ArgumentHelp("For otlp: the collector, such as http://127.0.0.1:4318.", valueName: "url"))
   var endpoint: String?
   @Option(
     name: .customLong("header"),
@@ -105,7 +111,7 @@ struct ReportCommand: Command, HasIdleOptions {
 
   private var kind: Kind { chosen.kind ?? .summary }
   private var selection: SelectionOptions { rows.adding(chosen.id) }
-  /// An order is one of all rows; without it only those that are printed are read.
+  /// Sorting needs all rows; otherwise only the printed ones are read.
   private var rowsToRead: Int? { arrangement.sort == nil ? limit : nil }
 
   func validate() throws {
@@ -134,11 +140,11 @@ struct ReportCommand: Command, HasIdleOptions {
     }
     if arrangement.failOn.contains(where: { $0.figure == .missed }), kind != .latency || sla.isEmpty {
       throw .usage(
-        "--fail-on sla judges the objectives of --sla, and there is none",
+        "--fail-on sla needs the objectives of --sla",
         remedy: "transfers report latency --sla 'file.wall<10m' --fail-on sla")
     }
     if kind == .chunks, let other = selection.filters.keys.sorted().first(where: { $0 != "ids" }) {
-      throw .usage("report chunks tells one file; \(other) does not apply", remedy: "transfers report chunks f345")
+      throw .usage("report chunks shows one file; \(other) does not apply", remedy: "transfers report chunks f345")
     }
     try arrangement.check(kind, selection)
   }
@@ -238,8 +244,8 @@ struct ReportCommand: Command, HasIdleOptions {
     try conditions.judge(checks)
   }
 
-  /// Reads one consistent state of the ledger, and prints what came of it, in the order that was asked for. Beside the
-  /// report it reads how many missed an objective, nil for nothing.
+  /// Reads one consistent state of the ledger, and prints the report in the requested order. It also reads how many
+  /// values missed an objective, nil for none measured.
   private func printReport(
     _ context: Context, _ read: (StoreReader, RowFilter) throws -> (Report, missed: Int64?)
   ) throws(CommandFailure) {
@@ -266,7 +272,7 @@ struct ReportCommand: Command, HasIdleOptions {
 }
 
 extension ReportCommand.Kind {
-  /// What it makes of attempts that `store prune` deleted.
+  /// How it counts attempts that `store prune` deleted.
   var countsPruned: PrunedNote.Counting {
     switch self {
     case .summary, .batches, .hosts, .daily, .weekly, .monthly, .failures, .runs, .compare: .sums
@@ -275,10 +281,10 @@ extension ReportCommand.Kind {
     }
   }
 
-  /// Options that mean nothing for it, by their long names.
+  /// Inapplicable options, by their long names.
   var idleOptions: Set<String> {
     var idle: Set<String> = self == .throughput ? [] : ["bucket"]
-    // These are totals, or cut short would tell less than the whole.
+    // These are totals, or would be misleading if truncated.
     if [.summary, .throughput, .latency, .waste, .integrity, .retries, .compare, .trace, .otlp].contains(self) {
       idle.insert("limit")
     }
@@ -295,19 +301,19 @@ extension ReportCommand.Kind {
 }
 
 extension ArrangementOptions {
-  /// Refuses what means nothing for this report.
+  /// Refuses options that do not apply to this report.
   func check(_ kind: ReportCommand.Kind, _ selection: SelectionOptions) throws(CommandFailure) {
     let idle = kind.idleOptions
     if sort != nil, idle.contains("sort") {
       throw .usage(
-        "--sort is not for summary, compare, receipts, events, trace and otlp, which have an order of their own",
+        "--sort is not for summary, compare, receipts, events, trace and otlp, which have a fixed order",
         remedy: "transfers report files --sort …")
     }
     if facet != nil, idle.contains("facet") {
       throw .usage("--facet is for files, attempts and failures", remedy: "transfers report files --facet host")
     }
     if facet != nil, by != nil {
-      throw .usage("--facet and --by both say what is counted; give one of them", remedy: "leave one out")
+      throw .usage("--facet and --by exclude each other; give one of them", remedy: "leave one out")
     }
     if !failOn.isEmpty, idle.contains("fail-on") {
       throw .usage("--fail-on is not for trace and otlp", remedy: "transfers report summary --fail-on …")
@@ -327,7 +333,7 @@ extension ArrangementOptions {
     }
     if by.moment != nil, selection.rows.since == nil, selection.rows.until == nil {
       throw .usage(
-        "--by \(by.text) says what --since and --until are about, and there is neither", remedy: "--since 7d")
+        "--by \(by.text) needs --since or --until", remedy: "--since 7d")
     }
   }
 }
@@ -336,7 +342,7 @@ extension CommandFailure {
   /// `--sort` named something that has no order here.
   static func unknownOrder(_ error: UnknownFigure) -> CommandFailure {
     .usage(
-      "--sort \"\(printable(error.name))\" is no column that can be sorted by",
+      "--sort \"\(printable(error.name))\" is not a column to sort by",
       remedy: error.known.isEmpty ? "leave out --sort" : "one of " + error.known.joined(separator: ","))
   }
 }

@@ -2,15 +2,15 @@ import ArgumentParser
 import Transfers
 import TransferModel
 
-/// `transfers resolve`: a person says what became of unknown files.
+/// `transfers resolve`: a person decides about unknown files.
 struct ResolveCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
-    commandName: "resolve", abstract: "Say what became of files whose outcome is unknown.",
+    commandName: "resolve", abstract: "Decide about files whose outcome is unknown.",
     discussion: """
-      The answer to a request was lost, and its protocol has no way to ask: look at the server, then say what is there. \
-      --done: it arrived; the receipt has the proof "none" and your reason. --retry: it did not arrive, or may arrive twice. \
-      --cancel: it does not matter any more. The reason is recorded. Files in other states are not changed; a push of changed \
-      content needs no resolve.
+      The answer to a request was lost, and its protocol cannot query the result: check the server yourself, then \
+      choose. --done: the file arrived; the receipt has the proof "none" and your reason. --retry: it did not arrive, \
+      or may arrive twice. --cancel: it is no longer needed. The reason is recorded. Files in other states are not \
+      changed; pushing changed content needs no resolve.
 
       Examples:
         transfers resolve f17 --done --reason "seen in the inbox, same size"
@@ -21,7 +21,8 @@ struct ResolveCommand: Command, ChangesRows {
   @Flag(name: .customLong("done"), help: "They arrived.") var isDone = false
   @Flag(name: .customLong("retry"), help: "They did not arrive: send them again.") var isToRetry = false
   @Flag(name: .customLong("cancel"), help: "Call them off.") var isToCancel = false
-  @Option(help: ArgumentHelp("Why you say so; recorded, up to 1000 bytes.", valueName: "text")) var reason: String
+  @Option(help: ArgumentHelp("The reason for your decision; recorded, up to 1000 bytes.", valueName: "text"))
+  var reason: String
 
   private static let reasonLimit = 1_000
 
@@ -33,7 +34,7 @@ struct ResolveCommand: Command, ChangesRows {
 
   func validate() throws {
     guard resolutions.count == 1 else { throw ValidationError("resolve takes one of --done, --retry and --cancel") }
-    guard reason.contains(where: { !$0.isWhitespace }) else { throw ValidationError("--reason must say something") }
+    guard reason.contains(where: { !$0.isWhitespace }) else { throw ValidationError("--reason must not be empty") }
     guard reason.utf8.count <= Self.reasonLimit else {
       throw ValidationError("--reason is longer than \(Self.reasonLimit) bytes")
     }
@@ -58,14 +59,14 @@ struct ResolveCommand: Command, ChangesRows {
     }
   }
 
-  /// Ids of files mean those files, and what is said of the others is that they are left alone; everything wider means
-  /// unknown ones.
+  /// File IDs select these files in any state, and others than unknown ones are reported as unchanged; wider selections
+  /// mean unknown files.
   private static func unknown(_ filter: RowFilter) throws(CommandFailure) -> RowFilter {
     var filter = filter
     if filter.states.isEmpty, !filter.isBackingOff {
       if filter.files.isEmpty { filter.states = [.unknown] }
     } else if filter.isBackingOff || filter.states != [.unknown] {
-      throw .usage("only what is unknown can be resolved", remedy: "--state unknown, or no --state")
+      throw .usage("only unknown files can be resolved", remedy: "--state unknown, or no --state")
     }
     return filter
   }

@@ -2,11 +2,11 @@ import ArgumentParser
 import Transfers
 import TransferModel
 
-/// `transfers resume`: paused files go on.
+/// `transfers resume`: continues paused files.
 struct ResumeCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
-    commandName: "resume", abstract: "Let paused files go on.",
-    discussion: "A running engine picks them up within a second; else the next \"transfers run\" does.")
+    commandName: "resume", abstract: "Continue paused files.",
+    discussion: "A running engine sends them within a second; otherwise the next \"transfers run\" does.")
 
   @OptionGroup var control: ControlOptions
 

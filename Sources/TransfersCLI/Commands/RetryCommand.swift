@@ -2,18 +2,17 @@ import ArgumentParser
 import Transfers
 import TransferModel
 
-/// `transfers retry`: failed files get another chance.
+/// `transfers retry`: queues failed files again.
 struct RetryCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
-    commandName: "retry", abstract: "Let failed, cancelled or unknown files be tried again by the next run.",
+    commandName: "retry", abstract: "Queue failed, cancelled or unknown files for the next run.",
     discussion: """
-      History stays: a retry is a new attempt. A file whose outcome is unknown may be stored twice when its protocol \
-      has no way to ask; naming it here is the permission for that. Without --state and without ids of files only \
-      failed files are taken.
+      The history is kept: a retry is a new attempt. An unknown file may be stored twice if its protocol cannot query \
+      the result; selecting it here permits that. Without --state and file IDs only failed files are selected.
       """)
 
   @OptionGroup var control: ControlOptions
-  @Flag(help: "Start over: parts that the server has are sent again.") var reset = false
+  @Flag(help: "Start over: parts that the server already has are sent again.") var reset = false
 
   /// The states that a retry starts from.
   private static let states: [FileState] = [.failed, .cancelled, .unknown]
@@ -29,7 +28,7 @@ struct RetryCommand: Command, ChangesRows {
     ).run()
   }
 
-  /// Failed files are meant where no state is said: others that can be retried are named.
+  /// Without a state only failed files are retried: the hint names others that can be.
   private static func hint(_ asked: RowFilter, _ ledger: OpenStore) throws(CommandFailure) -> String? {
     guard asked.states.isEmpty else { return nil }
     var others = asked
@@ -42,14 +41,14 @@ struct RetryCommand: Command, ChangesRows {
     return "no failed file, but \(counts); those are tried again with --state \(states)"
   }
 
-  /// Ids that name files mean those files whatever their state; everything wider means failed ones.
+  /// File IDs select these files in any state; wider selections mean failed ones.
   private static func retryable(_ filter: RowFilter) throws(CommandFailure) -> RowFilter {
     var filter = filter
     if filter.isBackingOff {
-      throw .usage("a file that is backing off is tried again by itself", remedy: "--state failed,cancelled,unknown")
+      throw .usage("a file in backoff is retried automatically", remedy: "--state failed,cancelled,unknown")
     }
     if filter.states.isEmpty {
-      // Of named files those that need no retry are told too.
+      // For given file IDs, files that need no retry are reported too.
       if filter.files.isEmpty { filter.states = [.failed] }
     } else if let other = filter.states.first(where: { !states.contains($0) }) {
       throw .usage("a file that is \(other.rawValue) cannot be retried", remedy: "--state failed,cancelled,unknown")

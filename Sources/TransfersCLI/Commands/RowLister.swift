@@ -2,8 +2,8 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// Prints rows of one kind, page by page: each page is one short look at the ledger, so that a slow reader of the
-/// output holds nothing back there.
+/// Prints rows of one kind, page by page: each page is one short read of the ledger, so that a slow reader of the
+/// output does not delay others.
 struct RowLister {
   private let schema: String
   private let selection: SelectionOptions
@@ -120,8 +120,8 @@ struct RowLister {
     }
   }
 
-  /// The numbers of the rows in this order, as many as are wanted. Keeps one figure a row, and no more rows than twice
-  /// the limit.
+  /// The numbers of the rows in this order, up to the limit. Keeps one figure per row, and at most twice the limit of
+  /// rows.
   private func sorted<Row>(
     by order: RowOrder, _ ledger: OpenStore, _ columns: [Column<Row>], _ id: (Row) -> Int64,
     _ page: (StoreReader, Int64, Int) throws -> [Row]

@@ -2,18 +2,18 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
-/// `transfers run`: works until nothing is left.
+/// `transfers run`: transfers until nothing is left.
 struct RunCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Send what is recorded until nothing is left.",
     discussion: """
-      Goes on after a crash, kill or power cut: it asks the server what it has, then sends the rest. Ctrl-C finishes the \
-      requests that are running and stops; a second Ctrl-C stops at once.
+      Continues after a crash, kill or power cut: it queries what the server has, then sends the rest. Ctrl-C finishes \
+      running requests and stops; a second Ctrl-C stops immediately.
 
-      The exit code is about all files of the ledger that are not hidden, also about those that an earlier run left: 0 all \
-      are done, 3 some failed, are unknown or were cancelled, 4 none is done, 5 files are left: run again, 8 a mismatch. \
-      What an earlier run left is settled by "transfers retry", "transfers resolve" (unknown files), "transfers clean" (cancelled \
-      ones) and "transfers clean --failed".
+      The exit code reflects all files of the ledger that are not hidden, including those that an earlier run left: 0 \
+      all are done, 3 some failed, are unknown or were cancelled, 4 none is done, 5 files are left: run again, 8 a \
+      mismatch. To clear failures of earlier runs use "transfers retry", "transfers resolve" (unknown files), \
+      "transfers clean" (cancelled ones) and "transfers clean --failed".
       """)
 
   @OptionGroup(title: "Engine") var engine: EngineOptions

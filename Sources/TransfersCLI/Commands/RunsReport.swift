@@ -1,7 +1,7 @@
 import TransferModel
 import TransferReports
 
-/// `report runs`: when an engine was there, how it ended, and what it did.
+/// `report runs`: when each engine ran, how it ended, and its totals.
 struct RunsReport: OutputValue {
   let figures: RunFigures
 

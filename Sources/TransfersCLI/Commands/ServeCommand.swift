@@ -7,25 +7,25 @@ import Transfers
 /// `transfers serve`: the page of the report, live in a browser.
 struct ServeCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
-    commandName: "serve", abstract: "Show the report live in a browser, with buttons under --control.",
+    commandName: "serve", abstract: "Show the report live in a browser, with buttons if --control is given.",
     discussion: """
-      Prints a URL with a token that is new at each start: whoever has it may look. The first page is "status" and the page \
-      of "report --format html"; others are the lists and reports, and what became of each file and where its time went. \
-      It refreshes by itself, and costs next to nothing while nothing changes. A selection is what the pages begin with; \
-      a URL may show another (/files?state=failed), and verbs stay within it.
+      Prints a URL with a token that is new at each start and grants access. The first page shows "status" and the \
+      page of "report --format html"; others show the lists and reports, and the history of each file and where its \
+      time went. Pages refresh automatically, and cost almost nothing while nothing changes. The selection is the \
+      default of the pages; a URL may select other rows (/files?state=failed), but verbs stay within the selection.
 
-      With --control it has buttons for pause, resume, retry, cancel, rm and clean, on each row and for all; without it \
+      --control adds buttons for pause, resume, retry, cancel, rm and clean, on each row and for all; without it \
       nothing can be changed. Programs send the token as "Authorization: Bearer":
 
         /api/v1/now, status, files, batches, chunks, attempts, events, history, show/f1, why/f1, report/KIND, schema
-                              what the command prints with --json; ?format=csv and other forms, the selection as terms
+                              the --json output of the command; ?format=csv and other formats, the selection as parameters
         POST /api/v1/VERB     {"id": ["f1"], "now": true}; needs --control and Content-Type: application/json
         /metrics              report summary --format prometheus
         /healthz              "ok", without a token
 
-      It listens on this machine only. --allow-remote takes other addresses too, with a token of your own from \
-      --token-file, which only you may read; there is no TLS: put a proxy in front (--host-name NAME is how browsers \
-      then call it), or use ssh -L. Ends with Ctrl-C or SIGTERM.
+      It listens on this machine only. --allow-remote permits other addresses, with a token of your own from \
+      --token-file, which only you may read; there is no TLS: put a proxy in front (--host-name NAME is the name in \
+      the browser then), or use ssh -L. Ends with Ctrl-C or SIGTERM.
 
       Examples:
         transfers serve
@@ -39,8 +39,8 @@ struct ServeCommand: Command, ChangesRows {
   @Option(
     help: ArgumentHelp("Take the token from this file, which only you may read.", valueName: "file"),
     completion: .file()) var tokenFile: NameBytes?
-  @Flag(help: "Listen on an address that other machines reach; needs --token-file.") var allowRemote = false
-  @Option(help: ArgumentHelp("A name by which browsers call this server; repeatable.", valueName: "name"))
+  @Flag(help: "Listen on an address that other machines can reach; needs --token-file.") var allowRemote = false
+  @Option(help: ArgumentHelp("A host name that browsers use for this server; repeatable.", valueName: "name"))
   var hostName: [String] = []
   @OptionGroup(title: "Selection") var selection: SelectionOptions
   @OptionGroup var common: CommonOptions
@@ -51,7 +51,7 @@ struct ServeCommand: Command, ChangesRows {
     let token = try tokenFile.map { (path) throws(CommandFailure) in try TokenFile.read(path) }
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    // What it is pointed at has to be there.
+    // The selection must be valid.
     _ = try selection.filter(ledger, context)
     let base = try ServeTerms(selection.terms)
     let desk = Lock<ServeDesk?>(nil)
@@ -75,7 +75,7 @@ struct ServeCommand: Command, ChangesRows {
     guard !address.isLocal else { return }
     guard allowRemote else {
       throw .usage(
-        "other machines reach \(listen), and there is no TLS",
+        "\(listen) is reachable from other machines, and there is no TLS",
         remedy: "listen on 127.0.0.1 and use ssh -L, or --allow-remote with --token-file")
     }
     guard tokenFile != nil else {
@@ -99,7 +99,7 @@ struct ServeCommand: Command, ChangesRows {
   }
 }
 
-/// Where it can be reached.
+/// The address of the server.
 struct ServeOutput: OutputValue {
   let url, listen: String
   let control: Bool
@@ -132,6 +132,6 @@ extension SelectionOptions {
 }
 
 extension ServeSessions {
-  /// A token of a file is known already, and is not printed.
+  /// A token from a file is known already, and is not printed.
   func printed(given: String?) -> String? { given == nil ? String(decoding: token, as: UTF8.self) : nil }
 }

@@ -3,13 +3,13 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// `transfers set`: changes what a batch was told.
+/// `transfers set`: changes settings of batches.
 struct SetCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Change priority, limits, deadline or labels of batches; also while they run.",
     discussion: """
-      A running engine follows within a second. What is selected by anything else than ids of files is resolved to its \
-      batches. --label gives a label here; it does not select.
+      A running engine reacts within a second. Selections other than file IDs are resolved to their batches. --label \
+      sets a label here; it does not select.
 
       Examples:
         transfers set --last --rate 20M
@@ -20,7 +20,7 @@ struct SetCommand: Command, ChangesRows {
   @OptionGroup(title: "Selection") var rows: RowOptions
   @OptionGroup(title: "Changes") var changes: ChangeOptions
 
-  @Flag(name: [.customShort("n"), .long], help: "Only print the ids that would change; changes nothing.")
+  @Flag(name: [.customShort("n"), .long], help: "Only print the IDs that would change; changes nothing.")
   var dryRun = false
 
   @Flag(help: "Exit with 9 when nothing matches.")
@@ -72,7 +72,7 @@ struct SetCommand: Command, ChangesRows {
       remedy: "transfers set --last …, or --all; transfers help selectors")
   }
 
-  /// Every setting is one of a batch; a file that is named would change all of its batch unasked.
+  /// Settings belong to batches; a file ID would change its whole batch unexpectedly.
   private func refuseFiles(_ filter: RowFilter, _ ledger: OpenStore) throws(CommandFailure) {
     let batches = try LedgerAccess.read(ledger) { try $0.batchIDs(filter, limit: 4) }.map(\.description)
     let some = batches.prefix(3).joined(separator: " ") + (batches.count > 3 ? " …" : "")
@@ -88,21 +88,22 @@ struct ChangeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Limit for each of these batches: 20M, 20MB/s, or none.", valueName: "bytes/s"))
   var rate: Limit<ByteRate>?
 
-  @Option(help: ArgumentHelp("Requests at once for each of these batches, 1 to 256, or none.", valueName: "n"))
+  @Option(help: ArgumentHelp("Concurrent requests for each of these batches, 1 to 256, or none.", valueName: "n"))
   var workers: Limit<WorkerCount>?
 
   @Option(
-    help: ArgumentHelp("Nothing is begun after it: 8h from now, 2026-11-22T06:00, or none.", valueName: "time"))
+    help: ArgumentHelp(
+      "No request begins after this time: 8h (from now), 2026-11-22T06:00, or none.", valueName: "time"))
   var deadline: String?
 
   @Option(
     name: .customLong("label"),
-    help: ArgumentHelp("Give a label; key= takes it away; repeatable.", valueName: "key=value"))
+    help: ArgumentHelp("Set a label; key= removes it; repeatable.", valueName: "key=value"))
   var labels: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Keep the sources that \"--after\" did not delete or move yet: keep. Nothing takes this back.", valueName: "keep")
+      "keep: keep the sources that \"--after\" has not deleted or moved yet. Cannot be undone.", valueName: "keep")
   )
   var after: FateWord?
 
@@ -140,7 +141,8 @@ struct ChangeOptions: ParsableArguments {
       throw .usage("--deadline \"\(printable(text))\" is not a time", remedy: "8h, 2026-11-22T06:00 or none")
     }
     guard ms > context.clock.wallMs else {
-      throw .usage("--deadline \"\(printable(text))\" is past", remedy: "a time to come, or \"transfers pause\"")
+      throw .usage(
+        "--deadline \"\(printable(text))\" is past", remedy: "give a future time, or use \"transfers pause\"")
     }
     return .to(ms)
   }

@@ -3,7 +3,7 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// `transfers show`: one row with what belongs to it.
+/// `transfers show`: one row with related rows.
 struct ShowCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show one batch, file, chunk or attempt and its history.")
@@ -24,7 +24,8 @@ struct ShowCommand: Command {
     defer { ledger.close() }
     guard let selector = try RowSelector.parse([id], ledger, findsAttempts: true).first else { return }
     if selector.kind == .session {
-      throw .usage("show knows no sessions, and \"\(selector.text)\" is one", remedy: "transfers gc \(selector.text)")
+      throw .usage(
+        "show does not take sessions, and \"\(selector.text)\" is one", remedy: "transfers gc \(selector.text)")
     }
     let number = selector.range.lowerBound
     if curl, selector.kind != .attempt {

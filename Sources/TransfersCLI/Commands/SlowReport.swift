@@ -4,7 +4,7 @@ import TransferReports
 
 /// `report slow`: the files with the longest wall time, and where it went.
 struct SlowReport: OutputValue {
-  /// How many are told unless somebody asks for more or less: each costs what `why` of it costs.
+  /// The default number of files: each costs as much as its `why`.
   static let rows = 20
 
   let rows: [WhyFigures]
@@ -15,12 +15,12 @@ struct SlowReport: OutputValue {
       .table(
         "files", nil, SlowFigures.columns,
         TableLook(
-          chart: .stacks(name: "id", parts: SlowFigures.partKeys), empty: "no files that came to rest", note: "verdict")
+          chart: .stacks(name: "id", parts: SlowFigures.partKeys), empty: "no ended files", note: "verdict")
       ) {
         $0.rows
       },
       .table(
-        "parts", "the time of these files by its parts", SlowFigures.sums,
+        "parts", "the time of these files, in nine parts", SlowFigures.sums,
         TableLook(chart: .parts(name: "part", value: "wall_ms"))
       ) { SlowFigures.sums($0.rows) },
     ])

@@ -2,7 +2,7 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// `report otlp`: what came of sending attempts to a collector.
+/// `report otlp`: the result of sending attempts to a collector.
 struct SpansReport: OutputValue {
   let result: SpanExportResult
 
@@ -38,7 +38,7 @@ struct SpansReport: OutputValue {
       throw CommandFailure(
         .partial, code: "spans_rejected",
         printable("the collector rejected \(result.spansRejected) of \(result.spansSent) spans"),
-        remedy: "look at what it says of them")
+        remedy: "see the message of the collector")
     }
   }
 }

@@ -3,18 +3,18 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// `transfers status`: what is happening now, one screen.
+/// `transfers status`: the current activity, one screen.
 struct StatusCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show what is happening now; works while an engine runs.",
+    commandName: "status", abstract: "Show the current activity; works while an engine runs.",
     discussion: """
-      Exits with 0 when it could look. With --exit-code it exits as "transfers run" would that ended now: 0 all done, 3 some \
-      failed, are unknown or were cancelled, 4 none is done, 5 files are left, 8 a mismatch.
+      Exits with 0 if it could read the ledger. With --exit-code it has the exit code of a "transfers run" that ended \
+      now: 0 all done, 3 some failed, are unknown or were cancelled, 4 none is done, 5 files are left, 8 a mismatch.
       """,
     aliases: ["st"])
 
   @OptionGroup(title: "Selection") var selection: SelectionOptions
-  @Flag(help: "Exit with the result of the files, as run and wait do.") var exitCode = false
+  @Flag(help: "Exit with the result of the files, like run and wait.") var exitCode = false
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {

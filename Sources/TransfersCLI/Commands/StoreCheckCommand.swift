@@ -6,24 +6,24 @@ import TransferReports
 /// `transfers store check`.
 struct StoreCheckCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Check the ledger against every rule it must keep; findings exit 7.",
+    commandName: "check", abstract: "Check the ledger against all invariants; exits with 7 if one is violated.",
     discussion: """
-      Also compares every receipt, ended request and event with the log, whose leaves are their hashes. Somebody who may \
-      write the ledger can rewrite rows and log together; only a seal of "transfers store seal" that is kept elsewhere \
-      tells then: --seal FILE checks that the log still begins with what was sealed. Who signed it is told by the key file \
-      beside the ledger, or by --key, for those who may read the ledger and not its key.
+      Also compares every receipt, ended request and event with its hash in the log. Somebody with write access to the \
+      ledger can rewrite rows and log together; only a seal of "transfers store seal" that is kept elsewhere reveals \
+      this: --seal FILE checks that the log still begins with the sealed one. The signature is checked with the key \
+      file beside the ledger, or with --key, for those who may read the ledger but not its key.
       """)
 
-  @Option(help: ArgumentHelp("Compare the log with this seal too.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("Also compare the log with this seal.", valueName: "file"), completion: .file())
   var seal: NameBytes?
   @Option(
     help: ArgumentHelp(
-      "With --seal: the public key that must have signed it, as its owner published it.", valueName: "public key"))
+      "With --seal: the public key of its signature, as published by its owner.", valueName: "public key"))
   var key: String?
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
-    if key != nil, seal == nil { throw ValidationError("--key is the key of a seal; give --seal FILE too") }
+    if key != nil, seal == nil { throw ValidationError("--key is the key of a seal; also give --seal FILE") }
   }
 
   func execute(_ context: Context) throws(CommandFailure) {

@@ -6,7 +6,7 @@ import TransferReports
 /// `transfers store`: the ledger itself.
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "Look after the ledger itself.",
+    commandName: "store", abstract: "Manage the ledger itself.",
     subcommands: [
       StorePathCommand.self, StoreStatusCommand.self, StoreCheckCommand.self, StoreSealCommand.self,
       StoreReceiptsCommand.self, StoreSnapshotCommand.self, StoreBackupCommand.self, StoreMergeCommand.self,
@@ -30,7 +30,7 @@ struct StorePathCommand: Command {
 struct StorePathOutput: OutputValue {
   let path: NameBytes
 
-  /// People too get exactly the path, so that a script can use it.
+  /// The text output is exactly the path, so that a script can use it.
   static let form = ReportForm<StorePathOutput>(
     "transfers.store.path/1",
     [.facts([.name("path", "") { $0.path }.saying { String(decoding: $0.path.bytes, as: UTF8.self) }])])

@@ -9,9 +9,10 @@ struct StoreSnapshotCommand: Command {
     commandName: "snapshot",
     abstract: "Write a read-only copy for inspection: by an auditor, a report, another machine.",
     discussion: """
-      One consistent state, also while an engine works. It has no free pages and needs no log, so it opens for everybody \
-      who may read the file, on read-only media too: "transfers report --store FILE", sqlite3, Datasette. Mode 0400; \
-      chmod it to hand it over. FILE appears when it is complete and durable. For a working copy see "store backup".
+      The copy is one consistent state, also while an engine works. It has no free pages and no write-ahead log, so \
+      everybody who may read the file can open it, also on read-only media: "transfers report --store FILE", sqlite3, \
+      Datasette. Its mode is 0400; use chmod before handing it over. FILE appears when it is complete and durable. For \
+      a working copy see "store backup".
       """)
 
   @OptionGroup var target: CopyOptions
@@ -23,11 +24,12 @@ struct StoreSnapshotCommand: Command {
 /// `transfers store backup`.
 struct StoreBackupCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "backup", abstract: "Write a copy that can be used as a ledger again.",
+    commandName: "backup", abstract: "Write a copy that can be used as a ledger.",
     discussion: """
-      One consistent state, also while an engine works. The same pages in the same places as in the ledger: quicker than \
-      a snapshot, and two backups differ only where the ledger did, which suits tools that store differences. Mode 0600. \
-      To go on with it: "transfers run --store FILE"; never with the old ledger too, both would send the same files.
+      The copy is one consistent state, also while an engine works. It has the same pages in the same positions as the \
+      ledger: it is faster than a snapshot, and two backups differ only where the ledger changed, which suits backup \
+      tools that store differences. Its mode is 0600. To continue with it: "transfers run --store FILE"; never run the \
+      old ledger as well, or both send the same files.
       """)
 
   @OptionGroup var target: CopyOptions
@@ -38,7 +40,7 @@ struct StoreBackupCommand: Command {
 
 /// Where a copy goes.
 struct CopyOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("The file to make.", valueName: "file")) var file: String
+  @Argument(help: ArgumentHelp("The file to create.", valueName: "file")) var file: String
   @Flag(name: .shortAndLong, help: "Replace the file when it exists.") var force = false
 
   func copy(as kind: LedgerCopy, _ common: CommonOptions, _ context: Context) throws(CommandFailure) {

@@ -8,22 +8,22 @@ struct StoreMergeCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "merge", abstract: "Join the ledgers of several machines in one, for reports.",
     discussion: """
-      Makes LEDGER or brings it up to date. A shard is a ledger, or a copy of one that "store snapshot" or "store \
-      backup" made. Name them in any order and as often as you like: a shard that went on is merged further, one that did \
-      not is left alone, an older copy changes nothing. Each shard is merged in one transaction, from one consistent state \
-      of it, also while an engine works on it; after a kill or a full disk the same command does the rest. Shards are only \
+      Creates or updates LEDGER. A shard is a ledger, or a copy of one made by "store snapshot" or "store backup". \
+      Shards may be given in any order and repeatedly: a shard that has continued is updated, an unchanged one is left \
+      alone, an older copy changes nothing. Each shard is merged in one transaction, from one consistent state of it, \
+      also while an engine works on it; after a kill or a full disk the same command does the rest. Shards are only \
       read.
 
-      LEDGER is for reading: report, list, show, why, status, prove, and "store check", "seal" and "receipts" work on it; \
-      run, push and all that writes is refused with exit 7. Row 7 of shard 3 has the number 3000000000007 there. --batch \
-      NAME means the batches of that name of all shards.
+      LEDGER is for reading: report, list, show, why, status, prove, and "store check", "seal" and "receipts" work on \
+      it; run, push and all commands that write are refused with exit code 7. Row 7 of shard 3 has the number \
+      3000000000007 there. --batch NAME means the batches of that name of all shards.
 
       Examples:
         transfers store merge all.db shard-*.db
         transfers report --store all.db summary
       """)
 
-  @Argument(help: ArgumentHelp("The merged ledger; made when it is missing.", valueName: "ledger"))
+  @Argument(help: ArgumentHelp("The merged ledger; created if it is missing.", valueName: "ledger"))
   var ledger: String
   @Argument(help: ArgumentHelp("The ledgers to merge into it.", valueName: "shard"), completion: .file())
   var shards: [String]
@@ -52,7 +52,7 @@ struct StoreMergeCommand: Command {
   }
 }
 
-/// What became of each shard.
+/// The result of each shard.
 struct StoreMergeOutput: OutputValue {
   private let merges: [ShardMerge]
 
@@ -81,10 +81,10 @@ struct StoreMergeOutput: OutputValue {
 extension ShardMerge {
   fileprivate var remark: String? {
     switch outcome {
-    case .older: "a newer state of it was merged before; left alone"
-    case .repeated: "named twice; merged once"
+    case .older: "unchanged: a newer state was merged before"
+    case .repeated: "given twice; merged once"
     case .merged, .unchanged:
-      isUnfinished ? "an engine is at work on it, or was killed: merge it again when it has ended" : nil
+      isUnfinished ? "an engine is running on it, or was killed: merge it again when it has ended" : nil
     }
   }
 }

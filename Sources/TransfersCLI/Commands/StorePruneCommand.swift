@@ -8,19 +8,20 @@ struct StorePruneCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
     commandName: "prune", abstract: "Delete the requests of files that ended long ago; receipts and sums stay.",
     discussion: """
-      Goes: the attempts and sessions of done files, and their chunks where the receipt has the digest of the content; \
-      and everything of generations that were replaced before they were done. Only of what came to rest before the time \
-      that is given, which is a day ago or earlier.
+      Deleted are the attempts and sessions of done files, and their chunks if the receipt has the digest of the \
+      content; and everything of generations that were superseded before they were done; in both cases only if the \
+      file ended before the given time, which must be at least a day ago.
 
-      Stays: every done file with its receipts, so that pushing it again says unchanged and its proof holds; batches, \
-      runs and events; the leaves of the log; sums of what went, by batch, run and quarter of an hour, which reports count. \
-      Whatever is not done and not replaced stays whole, because it may go on or be retried: cancelled and failed files, \
-      unknown ones, and those with a session that may be open at its server. So do the chunks of a downloaded file, \
-      with which the next pull compares.
+      Kept are every done file with its receipts, so that pushing it again says unchanged and its proof stays valid; \
+      batches, runs and events; the leaves of the log; sums of the deleted attempts, by batch, run and quarter of an \
+      hour, which reports include. Files that are neither done nor superseded are kept completely, because they may \
+      continue or be retried: cancelled, failed and unknown files, and those with a session that may be open on its \
+      server. So are the chunks of a downloaded file, with which the next pull compares.
 
-      It works beside a running engine, a few files in a transaction; when it is killed, the same command does the rest. \
-      Each transaction is an event and a leaf of the log. Ids are never used again: "transfers show" says that one was \
-      pruned. The file keeps its size, and new rows fill what is free; "transfers store snapshot" writes a copy without.
+      It works while an engine runs, with a few files per transaction; after a kill the same command does the rest. \
+      Each transaction is an event and a leaf of the log. IDs are never reused: "transfers show" says that a row was \
+      pruned. The database file keeps its size and reuses the free space; "transfers store snapshot" writes a copy \
+      without it.
 
       Examples:
         transfers store prune --older-than 90d -n
@@ -30,11 +31,11 @@ struct StorePruneCommand: Command, ChangesRows {
   @Option(
     help: ArgumentHelp("A period or a time: 90d, 12w, 2026-01-01; transfers help time.", valueName: "time"))
   var olderThan: String
-  @Flag(name: [.customShort("n"), .long], help: "Only tell what would go; changes nothing.")
+  @Flag(name: [.customShort("n"), .long], help: "Only print what would be deleted; changes nothing.")
   var dryRun = false
   @OptionGroup var common: CommonOptions
 
-  /// Shorter than this is a slip of the pen (`90s` for `90d`).
+  /// Anything shorter is a typing error (`90s` for `90d`).
   static let leastAgeMs: Int64 = 86_400_000
 
   func execute(_ context: Context) throws(CommandFailure) {
@@ -86,10 +87,10 @@ struct StorePruneOutput: OutputValue {
       ])
     ])
 
-  private var histories: String { "\(outcome.pruned.histories), which stay with their receipts and sums" }
+  private var histories: String { "\(outcome.pruned.histories), which keep their receipts and sums" }
 
   private var replaced: String? {
-    outcome.pruned.files > 0 ? "\(Quantity.count(Int(outcome.pruned.files), "generation")), which go whole" : nil
+    outcome.pruned.files > 0 ? "\(Quantity.count(Int(outcome.pruned.files), "generation")), deleted completely" : nil
   }
 
   private var kept: String? {
@@ -98,6 +99,6 @@ struct StorePruneOutput: OutputValue {
   }
 
   private var freed: String? {
-    outcome.bytesFreed.map { "\(Quantity.bytes($0)) of the file, for new rows; it keeps its size" }
+    outcome.bytesFreed.map { "\(Quantity.bytes($0)) free for new rows; the file keeps its size" }
   }
 }

@@ -6,14 +6,14 @@ import TransferReports
 /// `transfers store receipts`.
 struct StoreReceiptsCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "receipts", abstract: "Print what proves that files arrived, so that strangers can check it.",
+    commandName: "receipts", abstract: "Print receipts with proofs that third parties can verify.",
     discussion: """
-      One row for each receipt of the files that are done. In JSON, CSV and the other forms for programs each carries the \
-      bytes of its leaf in the log, the path from there to the head of the log (https://c2sp.org/tlog-proof) and the \
-      checkpoint, signed with the ledger's key: see "transfers store seal". tools/verify-receipt.py checks them without \
-      the ledger. With --seal they belong to a seal that was kept, and nothing is signed anew; receipts that are newer than \
-      it are left out. --sha256sum prints lines for "sha256sum -c" instead, of files whose SHA-256 is known. --bagit \
-      writes the tag files of a bag (RFC 8493) into a folder: its payload, data/KEY, is what arrived.
+      Prints one row for each receipt of the done files. In JSON, CSV and the other formats for programs each row has \
+      the bytes of its leaf in the log, the path from the leaf to the head of the log (https://c2sp.org/tlog-proof) \
+      and the checkpoint, signed with the ledger's key: see "transfers store seal". tools/verify-receipt.py checks \
+      them without the ledger. With --seal the proofs refer to an existing seal, and nothing is signed; newer receipts \
+      are left out. --sha256sum prints lines for "sha256sum -c" instead, for files with a known SHA-256. --bagit \
+      writes the tag files of a bag (RFC 8493) into a folder: its payload, data/KEY, consists of the delivered files.
 
       Examples:
         transfers store receipts --batch nightly --json -o receipts.json
@@ -23,20 +23,20 @@ struct StoreReceiptsCommand: Command {
       """)
 
   @OptionGroup(title: "Selection") var rows: SelectionOptions
-  @Flag(name: .customLong("sha256sum"), help: "Print a digest and a path a line, as sha256sum does.")
+  @Flag(name: .customLong("sha256sum"), help: "Print a digest and a path per line, like sha256sum.")
   var printsSums = false
   @Option(
     help: ArgumentHelp("Write bagit.txt, bag-info.txt and manifest-sha256.txt into this folder.", valueName: "dir"),
     completion: .directory)
   var bagit: NameBytes?
   @Option(
-    help: ArgumentHelp("Prove that they belong to this seal, which was kept.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("Prove the receipts with this existing seal.", valueName: "file"), completion: .file())
   var seal: NameBytes?
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
     if printsSums, common.format != .table || common.columns != nil {
-      throw ValidationError("--sha256sum is a form of its own; leave out --format, --json and --columns")
+      throw ValidationError("--sha256sum has its own format; leave out --format, --json and --columns")
     }
     if [printsSums, bagit != nil, seal != nil].filter(\.self).count > 1 {
       throw ValidationError("--sha256sum, --bagit and --seal exclude each other")
@@ -67,7 +67,7 @@ struct StoreReceiptsCommand: Command {
     throw StoreSealCommand.failure(of: comparison, "receipts of \"\(seal)\"")
   }
 
-  /// Each page is one short look at the ledger, so that a slow reader of the output holds nothing back there.
+  /// Each page is one short read of the ledger, so that a slow reader of the output does not delay others.
   private static func forEachPage(_ body: (Int64) throws(CommandFailure) -> Int64?) throws(CommandFailure) {
     var next: Int64? = 0
     while let after = next { next = try body(after) }

@@ -8,12 +8,12 @@ struct StoreSQLCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "sql", abstract: "Run one SELECT over the ledger's views.",
     discussion: """
-      Reads only, whatever the statement says; other databases cannot be attached. "transfers store schema" describes the \
-      views, which keep their columns; the tables below them may change. path and key are bytes: names that are not \
-      UTF-8 are escaped in text, and JSON has their exact bytes in base64. Ctrl-C ends it at once.
+      The connection is read-only; other databases cannot be attached. "transfers store schema" describes the views, \
+      which keep their columns; the tables behind them may change. path and key are bytes: names that are not UTF-8 \
+      are escaped in text, and JSON has their exact bytes in base64. Ctrl-C ends it immediately.
 
-      A statement may run for a minute, or --timeout; then the command exits with 124. What it sorts goes to temporary \
-      files (TMPDIR), and one value may have 64 MiB.
+      A statement may run for a minute, or --timeout; then the command exits with 124. Sorting uses temporary files \
+      (TMPDIR), and one value may have 64 MiB.
 
       Examples:
         transfers store sql "SELECT state, count(*) FROM v_files GROUP BY state"
@@ -44,8 +44,8 @@ struct StoreSQLCommand: Command {
     try pages.finish()
     guard isInTime else {
       throw CommandFailure(
-        .timeout, "run SQL: it ran for longer than \(Quantity.duration(timeout.ms)), and the rows are not all",
-        remedy: "ask for less, or give it more time with --timeout")
+        .timeout, "run SQL: it ran for longer than \(Quantity.duration(timeout.ms)), and the rows are incomplete",
+        remedy: "select less, or increase --timeout")
     }
   }
 }
@@ -60,8 +60,8 @@ private final class SQLPages {
 
   init(_ printer: RowPrinter) { self.printer = printer }
 
-  /// Columns of one name are told apart: an object of JSON has each key once. A ledger that could not be locked and was
-  /// written meanwhile is read again from the start, which comes too late once rows were printed.
+  /// Columns with equal names are made unique, because a JSON object has each key once. A ledger that could not be
+  /// locked and was written meanwhile is read again from the start, which is too late once rows were printed.
   func begin(_ columns: [SQLColumn]) throws {
     guard printed == 0 else {
       throw TransferError(.storeBusy, "run SQL", cause: "the ledger changed while it was read", remedy: "try again")

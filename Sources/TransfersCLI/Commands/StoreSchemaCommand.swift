@@ -9,11 +9,11 @@ struct StoreSchemaCommand: Command {
     commandName: "schema",
     abstract: "Describe the public SQL views, column by column, and with --json the documents of all commands.",
     discussion: """
-      "documents" of the JSON form has the JSON Schema (draft 2020-12) of each document that a command prints with --json, by \
-      the name that the document has under "schema". --columns leaves members out that a schema requires.
+      "documents" in the JSON output has the JSON Schema (draft 2020-12) of each document that a command prints with \
+      --json, by the name in its "schema" member. --columns leaves out members that a schema requires.
 
-      --datasette prints what Datasette (https://datasette.io, seen with 0.65) needs to show a ledger to people: titles, \
-      what each column means and its unit, facets, and queries with parameters. Give it a snapshot.
+      --datasette prints the metadata with which Datasette (https://datasette.io, tested with 0.65) displays a ledger: \
+      titles, meaning and unit of each column, facets, and queries with parameters. Use it with a snapshot.
 
       Examples:
         transfers store schema --json | jq '.data.documents["transfers.status/3"]' > status.schema.json
@@ -22,13 +22,13 @@ struct StoreSchemaCommand: Command {
         datasette audit.db --metadata datasette.yaml
       """)
 
-  @Flag(help: "Print the metadata of Datasette for a file with the name of this ledger, as YAML.")
+  @Flag(help: "Print metadata for Datasette, for a file with the name of this ledger, as YAML.")
   var datasette = false
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
     guard datasette, common.format != .table || common.columns != nil else { return }
-    throw ValidationError("--datasette is YAML, a form of its own; leave out --format, --json and --columns")
+    throw ValidationError("--datasette prints YAML; leave out --format, --json and --columns")
   }
 
   func execute(_ context: Context) throws(CommandFailure) {

@@ -8,11 +8,11 @@ struct StoreSealCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "seal", abstract: "Print the signed head of the log, to be kept elsewhere.",
     discussion: """
-      Every receipt, ended request and event is a leaf of a Merkle tree. Its head, a checkpoint of a few lines, stands for \
-      all of them: mail it, commit it, or let a witness sign it, where nobody who may write the ledger can change it. \
-      "transfers store check --seal FILE" compares the ledger with it later; strangers check receipts against it with \
-      tools/verify-receipt.py. It is signed with the ledger's own Ed25519 key, the file <ledger>.key (mode 0600), which \
-      is made the first time. JSON has the public key too.
+      Every receipt, ended request and event is a leaf of a Merkle tree. Its head, a checkpoint of a few lines, \
+      represents all of them: mail it, commit it, or let a witness sign it, so that nobody with write access to the \
+      ledger can change it. "transfers store check --seal FILE" compares the ledger with it later; third parties \
+      verify receipts with it and tools/verify-receipt.py. It is signed with the ledger's own Ed25519 key, the file \
+      <ledger>.key (mode 0600), which is created at first use. JSON also has the public key.
 
       Examples:
         transfers store seal -o 2026-11.seal
@@ -22,7 +22,7 @@ struct StoreSealCommand: Command {
 
   @Option(
     help: ArgumentHelp(
-      "Also prove that the log of this earlier seal is the beginning of this one (in JSON).", valueName: "file"),
+      "Also prove that this log begins with that of an earlier seal (in JSON).", valueName: "file"),
     completion: .file())
   var since: NameBytes?
   @OptionGroup var common: CommonOptions
@@ -39,7 +39,7 @@ struct StoreSealCommand: Command {
     try common.print(SealOutput(seal, proof), store: StoreIdentity(ledger), context)
   }
 
-  /// For a log that does not begin with what was sealed.
+  /// The failure for a log that does not begin with the sealed log.
   static func failure(of comparison: SealComparison, _ operation: String) -> CommandFailure {
     CommandFailure(
       .store, code: "store.invariant", "\(operation): \(printable(comparison.findings.first?.detail ?? ""))",
@@ -63,7 +63,7 @@ struct SealOutput: OutputValue {
         .integer("leaves") { $0.seal.leaves },
         .text("head") { $0.seal.head },
         .text("public_key") { $0.seal.publicKey },
-        // The note as it is, so that what a file gets is a seal.
+        // The unchanged note, so that an output file is a valid seal.
         .text("checkpoint", "") { $0.seal.note }.saying { $0.seal.note },
       ]),
       .record("consistency", nil, [.integer("from_leaves") { $0.from }, .list("proof") { $0.proof }]) {

@@ -6,7 +6,7 @@ import TransferReports
 /// `transfers store status`.
 struct StoreStatusCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show how large the ledger is, what it holds, and whether an engine has it.")
+    commandName: "status", abstract: "Show the size and contents of the ledger, and whether an engine owns it.")
 
   @OptionGroup var common: CommonOptions
 
@@ -74,7 +74,7 @@ struct StoreStatusOutput: OutputValue {
     ].map { ($0.0, Int($0.1)) }
   }
 
-  /// Whether an engine holds the lock; nil when it cannot be known.
+  /// Whether an engine holds the lock; nil if unknown.
   private var isLocked: Bool? {
     switch condition.lock {
     case .free: false

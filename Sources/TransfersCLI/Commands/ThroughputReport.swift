@@ -3,7 +3,7 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// Length of the stretches of `report throughput`.
+/// Length of the intervals of `report throughput`.
 enum ThroughputBucket: Hashable, Sendable, CaseIterable, ExpressibleByArgument {
   case auto
   case fixed(ms: Int64)
@@ -29,7 +29,7 @@ enum ThroughputBucket: Hashable, Sendable, CaseIterable, ExpressibleByArgument {
   }
 }
 
-/// `report throughput`: how fast it was, over time.
+/// `report throughput`: throughput over time.
 struct ThroughputReport: OutputValue {
   let rows: [ThroughputRow]
 
@@ -44,7 +44,7 @@ struct ThroughputReport: OutputValue {
     ])
 }
 
-/// `report failures`: what is broken, and whose fault it is.
+/// `report failures`: failures by cause and responsibility.
 struct FailuresReport: OutputValue {
   let rows: [FailureRow]
 

@@ -9,15 +9,16 @@ import Transfers
   import Darwin
 #endif
 
-/// `transfers top`: what is happening, full screen.
+/// `transfers top`: the current activity, full screen.
 struct TopCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
-    commandName: "top", abstract: "Show what is happening, full screen; keys pause, resume, cancel and retry.",
+    commandName: "top",
+    abstract: "Show the current activity full screen, with keys for pause, resume, cancel and retry.",
     discussion: """
-      From any terminal, also while an engine runs: totals, the rate of the last ten minutes, files that are not finished \
-      with their chunks, hosts with their failed requests, the last faults. Looks twice a second, and only when something \
-      has changed. Keys act as the commands of the same name do (? tells them); q quits, and leaves the terminal as it was. \
-      --once prints one screen without keys, which is also what a pipe and TERM=dumb get.
+      Works in any terminal, also while an engine runs: totals, the rate of the last ten minutes, unfinished files \
+      with their chunks, hosts with their failed requests, the last errors. Reads the ledger twice a second, and only \
+      when it has changed. Keys act like the commands of the same name (? lists them); q quits and restores the \
+      terminal. --once prints one screen without keys, which is also the output for a pipe and TERM=dumb.
 
       Examples:
         transfers top --last
@@ -25,13 +26,13 @@ struct TopCommand: Command, ChangesRows {
       """)
 
   @OptionGroup(title: "Selection") var selection: SelectionOptions
-  @Flag(help: "Print one screen and end.") var once = false
+  @Flag(help: "Print one screen and exit.") var once = false
   @Flag(help: "Only ASCII.") var ascii = false
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
     guard common.format == .table, common.columns == nil else {
-      throw .usage("top is a screen; status has the same for programs", remedy: "transfers status --json")
+      throw .usage("top is for terminals; status prints the same for programs", remedy: "transfers status --json")
     }
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
@@ -64,7 +65,7 @@ struct TopCommand: Command, ChangesRows {
   private func print(_ ledger: OpenStore, _ filter: RowFilter, _ context: Context) throws(CommandFailure) {
     let reading = try LedgerAccess.read(ledger) { try TopReading($0, filter, context.clock) }
     var lines = frame(reading, TopState(), ledger.path, context, height: nil).lines
-    // Keys mean nothing here.
+    // The key line is omitted because there are no keys.
     lines.removeLast()
     context.out.write(lines.joined(separator: "\n") + "\n")
     context.out.markComplete()
@@ -86,7 +87,7 @@ struct TopCommand: Command, ChangesRows {
     var shown: [String] = []
     var keys: [TopKey] = []
     while !isOver.withLock(\.self), !context.out.lostItsReader {
-      // A key is about the rows that were seen when it was pressed.
+      // A key applies to the rows that were displayed when it was pressed.
       for key in keys {
         switch state.press(key, reading) {
         case .quit: return
@@ -132,7 +133,7 @@ struct TopCommand: Command, ChangesRows {
     return count > 0 ? TopKey.parse(Array(bytes[..<count])) : []
   }
 
-  /// The command of the same name; its first line is what is said.
+  /// Runs the command of the same name; its first output line is shown.
   private func act(_ verb: ServeVerb, _ file: FileID, _ path: String, _ context: Context) -> String {
     do throws(CommandFailure) {
       let said = try InnerCommand(context: context, store: path).run([verb.rawValue, "\(file)"])
@@ -141,7 +142,7 @@ struct TopCommand: Command, ChangesRows {
     } catch { return "\(file): \(error.text)" }
   }
 
-  /// Until the shell continues it.
+  /// Suspends the process until the shell continues it.
   private func rest(_ context: Context) {
     TerminalModes.restore()
     raise(SIGSTOP)

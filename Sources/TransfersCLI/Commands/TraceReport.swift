@@ -16,7 +16,7 @@ struct TraceReport {
       throw .usage("report trace writes a file", remedy: "transfers report trace -o trace.json.gz")
     }
     guard common.format == .table || common.format == .json, common.columns == nil else {
-      throw .usage("report trace has a form of its own", remedy: "leave out --format and --columns")
+      throw .usage("report trace has its own format", remedy: "leave out --format and --columns")
     }
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }

@@ -6,12 +6,12 @@ import Transfers
 /// `transfers verify`: local files of downloads against the ledger.
 struct VerifyCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Compare downloaded files with what was recorded of them.",
+    commandName: "verify", abstract: "Compare downloaded files with their recorded size and digests.",
     discussion: """
-      Reads each file from its beginning to its end and compares size and digests. What was found is recorded as a receipt of \
-      the file. Files that have changed or are missing are listed, and the command ends with 8; with --repair they are \
-      also recorded to be fetched again. A file that cannot be read, or whose target folder is not there, is listed \
-      too, and nothing is recorded of it. Files that clean and rm have hidden are left out, unless --hidden is given.
+      Reads each file completely and compares size and digests. The finding is recorded as a receipt of the file. \
+      Changed and missing files are listed, and the command exits with 8; with --repair they are also queued to be \
+      fetched again. A file that cannot be read, or whose target folder does not exist, is listed too, but no finding \
+      is recorded. Files hidden by clean and rm are skipped, unless --hidden is given.
 
       Examples:
         transfers verify
@@ -27,7 +27,7 @@ struct VerifyCommand: Command {
   var subset: FileShare?
   @Flag(
     help:
-      "Record what has changed or is missing to be fetched again; \"transfers run\" does, and replaces what is there.")
+      "Queue changed and missing files for the next \"transfers run\", which replaces them.")
   var repair = false
   @OptionGroup var common: CommonOptions
 
@@ -48,7 +48,7 @@ struct VerifyCommand: Command {
     try Self.judge(result, remedy: result.requeued > 0 ? "transfers run" : "transfers verify --repair")
   }
 
-  /// - Parameter remedy: for what has changed or is missing.
+  /// - Parameter remedy: for changed or missing files.
   static func judge(_ result: VerifyResult, remedy: String) throws(CommandFailure) {
     var bad: [String] = []
     if result.changed > 0 { bad.append("\(result.changed) changed") }
@@ -61,7 +61,7 @@ struct VerifyCommand: Command {
       remedy: isMismatch ? remedy : "")
   }
 
-  /// Prints what is not intact, all with `--verbose`.
+  /// Prints files that are not intact, with `--verbose` all.
   private func verify(_ path: String, _ context: Context) throws(CommandFailure) -> VerifyResult {
     let ledger = try LedgerAccess.open(path, context)
     let filter = try rows.filter(ledger, context)

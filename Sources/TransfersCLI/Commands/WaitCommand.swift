@@ -9,15 +9,15 @@ import TransferReports
   import Darwin
 #endif
 
-/// `transfers wait`: until something is finished, with its result as the exit code.
+/// `transfers wait`: waits until files are finished, with their result as the exit code.
 struct WaitCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "wait", abstract: "Wait until files are finished, and exit with their result.",
     discussion: """
-      Needs no engine of its own: it looks at the ledger, whoever works on it. Exits like push: 0 all done, 3 some \
-      failed, 4 nothing succeeded, 5 files are left that are paused or past their deadline, 8 a mismatch; 124 when the timeout expired. Cancelled files \
-      count as failed. --for settled waits until nothing goes on by itself; --for done until all are done, or one of \
-      them cannot be.
+      Starts no engine: it watches the ledger, whichever engine works on it. Exit codes are those of push: 0 all done, \
+      3 some failed, 4 nothing succeeded, 5 files are left that are paused or past their deadline, 8 a mismatch; 124 \
+      when the timeout expired. Cancelled files count as failed. --for settled waits until nothing continues \
+      automatically; --for done until all are done, or one of them cannot be.
       """)
 
   @OptionGroup(title: "Selection") var selection: SelectionOptions
@@ -31,7 +31,7 @@ struct WaitCommand: Command {
     defer { ledger.close() }
     guard !selection.isEmpty else {
       throw .usage(
-        "wait needs to know for which files", remedy: "transfers wait --last, or --all; transfers help selectors")
+        "wait needs a selection", remedy: "transfers wait --last, or --all; transfers help selectors")
     }
     let watch = LedgerWatch(ledger: ledger, clock: context.clock) { usleep(UInt32(clamping: $0 * 1000)) }
     let selected = try selection.filter(ledger, context)

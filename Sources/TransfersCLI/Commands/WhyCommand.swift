@@ -6,33 +6,34 @@ import TransferReports
 /// `transfers why`: where the wall time of one file, batch or run went.
 struct WhyCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "why", abstract: "Say where the time of a file, batch or run went, and what limited it.",
+    commandName: "why", abstract: "Show where the time of a file, batch or run went, and what limited it.",
     discussion: """
-      The wall time, from when it was recorded until it came to rest, is cut into nine parts that sum exactly to it. \
-      Requests run side by side, so each moment counts once, for the first of these that is true of any of them:
+      The wall time, from recording to the end, is divided into nine parts that sum exactly to it. Requests run \
+      concurrently, so each moment counts once, for the first of these that is true of any of them:
 
-        send       body bytes were on their way (receive, in a download)
-        server     a request was out and the server had not answered
+        send       body bytes were being sent (receive, in a download)
+        server     a request was sent and the server had not answered
         connect    name lookup, TCP connection, TLS handshake
-        verify     the server was asked whether the content is right
+        verify     the server was queried about the content
         backoff    it waited after a failure
-        throttled  a rate limit held a body back, or the host had asked for a wait (Retry-After with 429 or 503)
-        paused     it was paused; or, for a file, at rest until somebody retried it
-        queued     an engine ran and had other things to do first, or read the file before a request
+        throttled  a rate limit delayed a body, or the host had sent Retry-After with 429 or 503
+        paused     it was paused; or, for a file, it had ended until somebody retried it
+        queued     an engine ran and did other work first, or read the file before a request
         down       no engine ran, or the machine was asleep
 
-      The cause is the part with more than half of the time, else "mixed". A batch counts what is true of any of its \
-      files, a run (r3) what its own requests did. What has not ended is counted until now.
+      The cause is the part with more than half of the time, else "mixed". For a batch each part considers all of its \
+      files, for a run (r3) its own requests. Whatever has not ended is counted until now.
 
-      What limits while requests run: a rate limit, when it held bodies for a fifth of their time; a processor, when the engine used \
-      0.9 of one; short requests, or the server, when a request spends more time without moving its body than moving it: \
-      short requests when that takes no more than three round trips, and then chunk × connections / that time is the most \
-      that can be moved; else the line, or the other side.
+      The bottleneck while requests run: a rate limit, if it delayed bodies for a fifth of their time; a processor, if \
+      the engine used 0.9 of one; short requests, or the server, if a request spends more time without moving its body \
+      than moving it: short requests if that takes no more than three round trips, in which case chunk × connections / \
+      that time is the maximum throughput; else the network, or the other side.
 
-      A body counts as sent when the system has taken its last byte: of one that fits its send buffer (some MiB), the time on \
-      the line counts as the server's. Within a request the ledger has the time to the connection, the last byte of the body, the first byte of the answer \
-      and the end; the request is taken to end when its end was recorded. Attempts that were cut off count until the \
-      last sign of life of their engine. A sleep is recorded when the engine finds that it happened (Linux).
+      A body counts as sent when the kernel has accepted its last byte: if it fits into the send buffer (some MiB), \
+      its network time counts as the server's. Within a request the ledger has the times of the connection, the last \
+      byte of the body, the first byte of the answer and the end; the request is assumed to end when its end was \
+      recorded. Interrupted attempts count until the last heartbeat of their engine. A sleep is recorded when the \
+      engine detects it (Linux).
       """)
 
   @Argument(
@@ -78,7 +79,7 @@ struct WhyCommand: Command {
     case .batch: return .batch(BatchID(rawValue: number))
     case .chunk, .attempt, .session:
       throw .usage(
-        "why is for a file, batch or run, and \"\(selector.text)\" is none", remedy: "f345, b12 or r3")
+        "why takes a file, batch or run, not \"\(selector.text)\"", remedy: "f345, b12 or r3")
     }
   }
 }

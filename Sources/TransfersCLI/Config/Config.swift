@@ -1,7 +1,7 @@
 import StrictYAML
 import TransferModel
 
-/// Where something stands in a configuration.
+/// A position in a configuration.
 struct ConfigPlace: Sendable, Hashable, Comparable, CustomStringConvertible {
   let file: String
   let mark: SourceMark
@@ -12,7 +12,7 @@ struct ConfigPlace: Sendable, Hashable, Comparable, CustomStringConvertible {
   static func < (a: ConfigPlace, b: ConfigPlace) -> Bool { (a.file, a.mark) < (b.file, b.mark) }
 }
 
-/// One thing that is wrong in a configuration.
+/// One error in a configuration.
 struct ConfigFault: Sendable, Hashable {
   let place: ConfigPlace
   /// One line; may quote the file, so escape it before printing.
@@ -25,7 +25,7 @@ struct ConfigSetting: Sendable, Hashable {
   let key: String
   /// The long name of the option that it sets; nil for what no option says.
   let option: String?
-  /// One for each time that the option would be typed; `true` or `false` of a flag.
+  /// One for each occurrence of the option; `true` or `false` for a flag.
   let values: [String]
   let place: ConfigPlace
 
@@ -55,7 +55,7 @@ struct ConfigSection: Sendable, Hashable {
   var direction: Direction { self["direction"]?.value == "download" ? .download : .upload }
 }
 
-/// What people wrote down once: places by name, recurring jobs, and options for all commands.
+/// The configuration: named places, recurring jobs, and options for all commands.
 struct Config: Sendable, Hashable {
   var destinations: [String: ConfigSection] = [:]
   var sources: [String: ConfigSection] = [:]
@@ -81,8 +81,8 @@ struct Config: Sendable, Hashable {
     }
   }
 
-  /// With what `other` says where this says nothing: a place or a job is taken as a whole, so that no credential of one
-  /// file goes to a server of another.
+  /// Adds entries of `other` that are missing here: a place or a job is taken as a whole, so that no credential of one
+  /// file is used for a server of another.
   mutating func fill(from other: Config) {
     destinations.merge(other.destinations) { own, _ in own }
     sources.merge(other.sources) { own, _ in own }

@@ -1,17 +1,17 @@
-/// What `config example` prints: every part of a configuration, with what it is for. A test checks that it is right.
+/// The output of `config example`: every part of a configuration, with comments. A test checks that it is valid.
 enum ConfigExample {
   static let text = """
     # The configuration of transfers: ~/.config/transfers/config.yaml, or /etc/transfers/config.yaml for all users.
-    # Check it with "transfers config check"; "transfers config show --origin" tells what counts.
-    # What is typed wins over TRANSFERS_<FLAG> in the environment, that over the file of the user, that over the file
-    # of the system. Nobody else may be able to write the file. No secret stands in it: auth names where one is.
+    # Check it with "transfers config check"; "transfers config show --origin" shows the effective values.
+    # Precedence: command line, TRANSFERS_<FLAG> in the environment, the user's file, the system's file. The file
+    # must not be writable by other users. It contains no secrets: auth refers to them.
 
-    # Options of the commands that move files, for when nothing else says them. "-" of an option is "_" here.
+    # Default options of the commands that transfer files. Write "_" for each "-" of an option.
     defaults:
       rate: 40MiB/s
       # The ledger; by default ~/.local/state/transfers/transfers.db.
       # store: /var/lib/transfers/transfers.db
-      # Jobs write one line a run to the system's log.
+      # Jobs write one line per run to the system log.
       syslog: true
 
     # Where files go: transfers push DIR archive:sub/path
@@ -22,8 +22,8 @@ enum ConfigExample {
         region: eu-central-1
         workers: 8
       # Fields in a URL: {date} {year} {month} {day} (UTC), {job}, {batch} (--name), {label.KEY} (--label); and of web
-      # URLs {path} and {name}, the path and the name of each file. A field with a day makes a new place each day: what
-      # lies in the source then is sent to it again.
+      # URLs {path} and {name}, the path and the name of each file. With a date field each day is a new destination:
+      # files that are still in the source are sent again.
       intake:
         url: https://files.example/up/{label.run}/{path}
         auth: bearer=file:/etc/transfers/token
@@ -36,24 +36,24 @@ enum ConfigExample {
         url: https://data.example/genomes/
         segments: 8
 
-    # What runs again and again, from cron or a systemd timer: transfers job run nightly
+    # Recurring jobs, run by cron or a systemd timer: transfers job run nightly
     jobs:
       nightly:
         from: [/data/out]
-        # What exclude leaves out is left out of what include takes.
+        # exclude removes files from those that include selects.
         include: ["**/*.bam", "**/*.bai"]
         exclude: ["**/.*", "**/*.part"]
         to: archive:nightly
         labels: {site: lab-3}
         priority: 5
-        # When "transfers daemon" runs it: every: 5m, from one start to the next, or cron: "30 2 * * *", as crontab(5)
-        # writes times, in local time. Cron and timers of the system take no notice of this.
+        # Schedule of "transfers daemon": every: 5m, from one start to the next, or cron: "30 2 * * *", in the format of
+        # crontab(5), in local time. The system's cron and timers ignore this.
         every: 5m
         # The daemon also runs it within a second or two after something has appeared in "from".
         watch: true
         # While another engine owns the ledger: skip (it sends the files; the default), wait, or fail.
         if_locked: skip
-        # Who is told of files and runs: programs, webhooks, a dead man's switch.
+        # Callbacks about files and runs: programs, webhooks, a dead man's switch.
         # on_failed: ["exec:/usr/local/bin/page-me"]
         # on_result: [webhook:https://hooks.example/jobs]
         # webhook_key: file:/etc/transfers/hook.key

@@ -7,22 +7,22 @@ import TransferReports
   import Darwin
 #endif
 
-/// Where the configuration is, and what it says: the one place that reads it.
+/// Locates and reads the configuration; the only place that does.
 enum ConfigFiles {
   struct Candidate: Sendable, Hashable {
     let path: String
-    /// What named it: `--config`, `TRANSFERS_CONFIG`, `XDG_CONFIG_HOME`, `HOME` or `system`; `daemon` for a copy.
+    /// Its origin: `--config`, `TRANSFERS_CONFIG`, `XDG_CONFIG_HOME`, `HOME` or `system`; `daemon` for a copy.
     let origin: String
     /// Where a daemon keeps what it had read of it (``HeldConfig``).
     var heldAt: Int32?
-    /// Somebody named it: then it has to be there.
+    /// It was named explicitly, and so must exist.
     var isNamed: Bool { origin == "--config" || origin == "TRANSFERS_CONFIG" }
   }
 
   static let system = "/etc/transfers/config.yaml"
   private static let largest = 1 << 20
 
-  /// The files that count, the one that wins first: the one that is named, or that of the user and that of the system.
+  /// The files to read, in order of precedence: the explicitly named one, or those of the user and the system.
   static func candidates(_ option: String?, _ context: Context) -> [Candidate] {
     if let option { return [Candidate(path: option, origin: "--config")] }
     if let held = HeldConfig.candidates(context) { return held }
@@ -43,8 +43,8 @@ enum ConfigFiles {
     return options.last { $0.hasPrefix("--config=") }.map { String($0.dropFirst("--config=".count)) }
   }
 
-  /// The configuration of a command, without what is wrong with it.
-  /// - Throws: `.config` for a file that cannot be read, or that others may write.
+  /// The configuration of a command, without its invalid parts.
+  /// - Throws: `.config` for a file that cannot be read, or that other users may write to.
   static func find(_ option: String?, _ context: Context) throws(CommandFailure) -> (Config, [ConfigFault]) {
     var (config, faults) = (Config(), [ConfigFault]())
     for candidate in candidates(option, context) {
@@ -56,7 +56,7 @@ enum ConfigFiles {
     return (config, faults)
   }
 
-  /// - Throws: `.config` also for what is wrong in it: the first fault, and how many there are.
+  /// - Throws: `.config` also for errors in it: the first one, with their number.
   static func load(_ option: String?, _ context: Context) throws(CommandFailure) -> Config {
     let (config, faults) = try find(option, context)
     guard let first = faults.first else { return config }
@@ -66,7 +66,7 @@ enum ConfigFiles {
       remedy: "transfers config check")
   }
 
-  /// The configuration for a command line that nobody has parsed yet. Commands that help to mend it work without it.
+  /// The configuration for an unparsed command line. Commands that help to fix it work without it.
   static func config(_ context: Context) throws(CommandFailure) -> Config {
     let words = CommandPath(context.arguments).words
     let isHelp = words.isEmpty || context.arguments.contains { ["--help", "-h", "--version"].contains($0) }
@@ -78,8 +78,8 @@ enum ConfigFiles {
     }
   }
 
-  /// nil for a file that is not there, and that nobody named; also in a folder that may not be entered: the home of
-  /// somebody else, for a program that was started under another user.
+  /// nil for a missing file that was not named explicitly; also if its folder may not be entered, for example the home
+  /// folder of another user.
   static func contents(_ candidate: Candidate) throws(CommandFailure) -> [UInt8]? {
     let name =
       candidate.heldAt.map { NameBytes("/proc/self/fd/\($0)") } ?? NameBytes(EscapedArgument.decode(candidate.path))
@@ -104,18 +104,18 @@ enum ConfigFiles {
     return try bytes(descriptor, name)
   }
 
-  /// As ssh does: what it says is done with the rights of whoever uses it.
+  /// As ssh does, because it controls actions with the user's permissions.
   private static func checkOwner(_ status: stat, _ name: NameBytes) throws(CommandFailure) {
     guard status.st_uid == 0 || status.st_uid == geteuid() else {
       throw failure(name, "it belongs to another user", remedy: "chown it, or name another with --config")
     }
     guard status.st_mode & 0o022 == 0 else {
-      throw failure(name, "others may write it", remedy: "chmod go-w \(name)")
+      throw failure(name, "other users may write to it", remedy: "chmod go-w \(name)")
     }
   }
 
-  /// As ssh does too: whoever may write a folder on the way can put another file there. In one with the sticky bit, as
-  /// /tmp, only the owner of a file can. Checked are the folders of the name, and those of the file it leads to.
+  /// As ssh does: a user who may write to a folder of the path can replace the file. In a folder with the sticky bit,
+  /// such as /tmp, only the owner of a file can. The folders of the path and of the file it leads to are checked.
   private static func checkFolders(_ name: NameBytes) throws(CommandFailure) {
     let slash = name.bytes.lastIndex(of: 0x2F)
     let parent = slash.map { NameBytes(Array(name.bytes[...$0])) } ?? NameBytes([0x2E])
@@ -127,7 +127,7 @@ enum ConfigFiles {
         var status = stat()
         guard stat(path.terminated, &status) == 0 else { continue }
         guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
-          throw failure(name, "others may write the folder \"\(path)\"", remedy: "chmod go-w \(path)")
+          throw failure(name, "other users may write to its folder \"\(path)\"", remedy: "chmod go-w \(path)")
         }
       }
     }
@@ -151,7 +151,7 @@ enum ConfigFiles {
       if count == 0 { return bytes }
       bytes += buffer[..<count]
       guard bytes.count <= largest else {
-        throw failure(name, "it has more than \(largest) bytes", remedy: "a configuration is short")
+        throw failure(name, "it is longer than \(largest) bytes", remedy: "check that it is a configuration")
       }
     }
   }

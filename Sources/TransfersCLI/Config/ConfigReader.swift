@@ -1,16 +1,16 @@
 import StrictYAML
 import TransferModel
 
-/// Reads one file of a configuration. Pure: bytes in, the configuration and everything that is wrong with it out.
+/// Parses one configuration file. Pure: bytes in, the configuration and all errors out.
 struct ConfigReader {
   private let file: String
   private let schema: ConfigSchema
-  /// What `~/` stands for; nil when nobody knows.
+  /// The expansion of `~/`; nil if unknown.
   private let home: String?
   private var config = Config()
   private var faults: [ConfigFault] = []
 
-  /// Faults are in the order of the text; the configuration is what is right without them.
+  /// Errors are in text order; the configuration contains the valid parts.
   static func read(
     _ bytes: [UInt8], file: String, home: String?, schema: ConfigSchema = .current
   ) -> (config: Config, faults: [ConfigFault]) {
@@ -28,7 +28,7 @@ struct ConfigReader {
     (self.file, self.schema, self.home) = (file, schema, home)
   }
 
-  /// Nothing but comments and blank lines says nothing, which is no error.
+  /// A file with only comments and blank lines is valid and empty.
   private static func isBlank(_ bytes: [UInt8]) -> Bool {
     bytes.split(separator: 0x0A).allSatisfy { line in
       let text = line.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
@@ -44,7 +44,7 @@ struct ConfigReader {
 
   private mutating func entries(_ node: YAMLNode, _ what: String) -> [YAMLNode.Entry] {
     if let entries = node.entries { return entries }
-    fault(node.mark, "\(what) has to be a map (key: value), and this is \(node.kind)")
+    fault(node.mark, "\(what) must be a map (key: value), not \(node.kind)")
     return []
   }
 
@@ -68,7 +68,7 @@ struct ConfigReader {
     fault(
       entry.keyMark,
       "unknown key \"\(entry.key)\""
-        + (near.map { "; did you mean \"\($0)\"?" } ?? "; \"transfers config example\" has all"))
+        + (near.map { "; did you mean \"\($0)\"?" } ?? "; \"transfers config example\" shows all keys"))
   }
 
   private mutating func section(_ kind: ConfigSection.Kind, _ entry: YAMLNode.Entry) {
@@ -103,7 +103,7 @@ struct ConfigReader {
     }
   }
 
-  /// Letters and digits, and no scheme: a word before a colon must never have two meanings.
+  /// Letters and digits, but not a URL scheme: a word before a colon must not be ambiguous.
   private static func problem(name: String, _ kind: ConfigSection.Kind) -> String? {
     let isPlain = name.utf8.allSatisfy { byte in
       switch byte {
@@ -115,7 +115,7 @@ struct ConfigReader {
       return "\"\(name)\" is not a name: 2 to 64 letters, digits, \"-\", \".\" and \"_\""
     }
     guard kind != .job, ConfigURL.schemes.contains(name.lowercased()) else { return nil }
-    return "\"\(name)\" is the scheme of a URL, and \"\(name):\" would have two meanings; choose another name"
+    return "\"\(name)\" is the scheme of a URL, so \"\(name):\" would be ambiguous; choose another name"
   }
 }
 
@@ -212,7 +212,7 @@ extension ConfigReader {
     if text.hasPrefix("/") { return (text, nil) }
     if text.contains("://") { return (nil, "\"\(text)\" is a URL; add \"direction: download\" to fetch it") }
     guard text.hasPrefix("~/") else {
-      return (nil, "\"\(text)\" is relative, and a job runs in any working directory: begin it with / or ~/")
+      return (nil, "\"\(text)\" is relative, but the working directory of a job is not fixed: begin it with / or ~/")
     }
     guard let home else { return (nil, "\"\(text)\" needs HOME, which is not set") }
     return (home + text.dropFirst(1), nil)

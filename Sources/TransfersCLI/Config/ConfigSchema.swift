@@ -8,7 +8,7 @@ struct ConfigKey: Sendable, Hashable {
     /// An absolute path, or one below the home folder (`~/…`): a job runs in any working directory.
     case path
     case flag
-    /// One text or a list of them.
+    /// A string or a list of strings.
     case list
     case paths
     /// A map of texts, each becomes `key=value`.
@@ -49,7 +49,7 @@ struct ConfigSchema: Sendable {
     let toServer = ofServer.union(ProtocolCatalog.options.map(\.long))
     let fromServer = ofServer.union(ProtocolCatalog.downloadOptions.map(\.long))
     let url = ConfigKey(
-      kind: .text, about: "where it is; fields: {date}, {year}, {month}, {day}, {batch}, {job}, {label.KEY}")
+      kind: .text, about: "its URL; fields: {date}, {year}, {month}, {day}, {batch}, {job}, {label.KEY}")
     destination = keys(push) { toServer.contains($0) }.merging(["url": url]) { $1 }
     source = keys(pull) { fromServer.contains($0) }.merging(["url": url]) { $1 }
     upload = keys(push) { !common.contains($0) }.merging(Self.ofJob) { $1 }
@@ -58,7 +58,7 @@ struct ConfigSchema: Sendable {
       .merging(["from": ConfigKey(kind: .list, about: "URLs, or SOURCE:path")]) { $1 }
     var defaults = Self.keys((push + pull).filter { !Self.perBatch.contains($0.long) && !$0.mustBeTyped })
     defaults["store"] = ConfigKey(kind: .path, about: "the ledger")
-    defaults["syslog"] = ConfigKey(kind: .flag, about: "whether jobs write a line to the system's log (default: true)")
+    defaults["syslog"] = ConfigKey(kind: .flag, about: "whether jobs write a line to the system log (default: true)")
     self.defaults = defaults
   }
 
@@ -80,13 +80,13 @@ struct ConfigSchema: Sendable {
   ]
 
   private static let ofJob: [String: ConfigKey] = [
-    "to": ConfigKey(kind: .text, about: "a destination by name (NAME, NAME:sub/path) or a URL; of a download a folder"),
+    "to": ConfigKey(kind: .text, about: "a named destination (NAME, NAME:sub/path) or a URL; for a download a folder"),
     "direction": ConfigKey(kind: .choice(["upload", "download"]), about: "upload, the default, or download"),
     "if_locked": ConfigKey(
       kind: .choice(["skip", "wait", "fail"]),
-      about: "what happens while another engine owns the ledger (default: skip)"),
+      about: "what to do while another engine owns the ledger (default: skip)"),
     "on_result": ConfigKey(
-      kind: .list, about: "who is told how each run ended: \(CallbackText.kinds)"),
+      kind: .list, about: "receivers of the result of each run: \(CallbackText.kinds)"),
     "ping": ConfigKey(
       kind: .text, about: "the URL of a dead man's switch, or where it is kept (file:PATH, env:NAME)"),
     "mail": ConfigKey(
@@ -96,12 +96,13 @@ struct ConfigSchema: Sendable {
     "sendmail": ConfigKey(
       kind: .path, about: "the program that takes mails, as sendmail -i -t (default: /usr/sbin/sendmail)"),
     "every": ConfigKey(
-      kind: .text, about: "\"transfers daemon\" runs it so often, from one start to the next: 5m, 1h30m"),
+      kind: .text, about: "interval between starts by \"transfers daemon\": 5m, 1h30m"),
     "cron": ConfigKey(
-      kind: .text, about: "\"transfers daemon\" runs it at these times, as crontab(5) writes them: \"30 2 * * mon-fri\""
+      kind: .text,
+      about: "times at which \"transfers daemon\" runs it, in the format of crontab(5): \"30 2 * * mon-fri\""
     ),
-    "prom_file": ConfigKey(kind: .path, about: "a file of the textfile collector of Prometheus"),
-    "syslog": ConfigKey(kind: .flag, about: "whether it writes a line to the system's log (default: true)"),
+    "prom_file": ConfigKey(kind: .path, about: "a file for the textfile collector of Prometheus"),
+    "syslog": ConfigKey(kind: .flag, about: "whether it writes a line to the system log (default: true)"),
   ]
 
   func keys(_ kind: ConfigSection.Kind, _ direction: Direction) -> [String: ConfigKey] {

@@ -2,8 +2,8 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
-/// What only the parser of the command line and the protocols can judge in a configuration: whether values mean
-/// something, and whether a destination knows the options that are given for it.
+/// Checks of a configuration that need the command-line parser and the protocols: whether values are valid, and whether
+/// a destination supports its options.
 enum ConfigSense {
   static func faults(_ config: Config, _ context: Context) -> [ConfigFault] {
     let lists = [Direction.upload: OptionList(of: PushCommand.self), .download: OptionList(of: PullCommand.self)]
@@ -18,7 +18,8 @@ enum ConfigSense {
     return faults
   }
 
-  /// A value that its option does not take. Of a default either direction may know the option.
+  /// The error for a value that its option does not accept. For a default it suffices that one direction knows the
+  /// option.
   private static func fault(
     _ setting: ConfigSetting, _ direction: Direction?, _ lists: [Direction: OptionList]
   ) -> ConfigFault? {
@@ -40,7 +41,7 @@ enum ConfigSense {
     return message.map { ConfigFault(place: setting.place, message: $0) }
   }
 
-  /// A section as it would be used.
+  /// A section with defaults, as it is used.
   private static func whole(_ section: ConfigSection, _ config: Config, _ context: Context) -> [ConfigFault] {
     guard section.kind == .job else {
       return section.kind == .destination ? foreign(section) : []
@@ -73,9 +74,9 @@ enum ConfigSense {
 }
 
 extension ConfigSense {
-  /// The options of a destination that its protocol does not know, and a URL that cannot be understood.
+  /// Options that the protocol of a destination does not support, and an invalid URL.
   private static func foreign(_ section: ConfigSection) -> [ConfigFault] {
-    // What is wrong in itself is told already.
+    // An invalid URL is reported already.
     guard let url = section["url"], ConfigURL.problem(url.value) == nil else { return [] }
     let list = OptionList(of: PushCommand.self)
     let arguments = section.settings.flatMap { setting in
@@ -90,7 +91,7 @@ extension ConfigSense {
         let setting = section.settings.first { $0.option == long }
         return ConfigFault(
           place: setting?.place ?? section.place,
-          message: "\"\(setting?.key ?? long)\" means nothing to the protocol of this destination")
+          message: "\"\(setting?.key ?? long)\" does not apply to the protocol of this destination")
       }
     } catch {
       return [ConfigFault(place: url.place, message: error.text)]

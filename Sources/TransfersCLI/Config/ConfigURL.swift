@@ -2,7 +2,7 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// The URL of a named place: with fields that are filled in when it is used, and a path put behind it.
+/// The URL of a named place: its fields are filled in when it is used, and a path is appended.
 enum ConfigURL {
   /// Words before a colon that mean a protocol.
   static let schemes: Set<String> = Set(
@@ -11,15 +11,15 @@ enum ConfigURL {
         [protocolInUse.name] + protocolInUse.destination.split(separator: ":").prefix(1).map(String.init)
       })
 
-  /// What is wrong with a URL as it stands in a configuration; nil when nothing is.
+  /// The error of a URL in a configuration; nil if it is valid.
   static func problem(_ url: String) -> String? {
     guard let scheme = url.firstRange(of: "://") else { return "\"url\" has no scheme: https://…, s3://…" }
     let authority = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    if authority.contains("@") { return "a user in a URL is a secret in the wrong place; use auth: basic=file:PATH" }
+    if authority.contains("@") { return "a URL must not contain credentials; use auth: basic=file:PATH" }
     return ConfigFields.problem(url)
   }
 
-  /// `sub` at the end of the path of `url`, or in front of its `{path}` or `{name}`.
+  /// Appends `sub` to the path of `url`, or inserts it before its `{path}` or `{name}`.
   /// - Throws: `.usage` for a path that would change more than the path.
   static func joined(_ url: String, _ sub: String) throws(CommandFailure) -> String {
     guard !sub.isEmpty else { return url }
@@ -27,7 +27,7 @@ enum ConfigURL {
     guard !parts.contains(".."), !sub.hasPrefix("/"), !sub.contains(where: { "?#{}\\".contains($0) }) else {
       throw .usage(
         "\"\(EscapedArgument.shown(sub))\" is not a path below a destination",
-        remedy: "NAME:sub/path without a slash in front, \"..\", \"?\", \"#\" and braces")
+        remedy: "NAME:sub/path without a leading slash, \"..\", \"?\", \"#\" and braces")
     }
     for field in ["{path}", "{name}"] {
       guard let place = url.firstRange(of: field) else { continue }
@@ -49,7 +49,7 @@ struct ConfigFields: Sendable {
   private static let known = ["date", "year", "month", "day", "batch", "job"]
   private static let ofDestination: Set<Substring> = ["path", "name"]
 
-  /// What is wrong with a text; nil when nothing is.
+  /// The error of a text; nil if it is valid.
   static func problem(_ text: String) -> String? {
     var rest = text[...]
     while let open = rest.firstIndex(of: "{") {
@@ -64,15 +64,15 @@ struct ConfigFields: Sendable {
     return nil
   }
 
-  /// The text with something plain in place of its fields.
+  /// The text with plain sample values for its fields.
   static func sample(_ text: String) -> String {
     let fields = text.split(separator: "{").dropFirst().map { $0.prefix { $0 != "}" } }
     return fields.filter { !ofDestination.contains($0) }.reduce(text) { $0.replacing("{\($1)}", with: "x") }
   }
 
-  /// The text with its fields filled in. What goes in has only letters, digits, `-`, `.`, `_` and `~`, so that it
-  /// cannot change the parts of a URL.
-  /// - Throws: `.usage` for a field that nobody gave, or whose value is not plain.
+  /// The text with its fields filled in. Values have only letters, digits, `-`, `.`, `_` and `~`, so that they cannot
+  /// change the structure of a URL.
+  /// - Throws: `.usage` for a field without a value, or with other characters.
   func fill(_ text: String) throws(CommandFailure) -> String {
     var (out, rest) = ("", text[...])
     while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
@@ -98,7 +98,7 @@ struct ConfigFields: Sendable {
       }
     guard let found else {
       let remedy = name == "batch" ? "--name NAME" : name == "job" ? "transfers job run NAME" : "--label KEY=VALUE"
-      throw .usage("the destination needs {\(printable(name))}, and nothing gives it", remedy: remedy)
+      throw .usage("the destination uses {\(printable(name))}, which has no value", remedy: remedy)
     }
     let isPlain = found.utf8.allSatisfy { byte in
       switch byte {
@@ -108,7 +108,7 @@ struct ConfigFields: Sendable {
     }
     guard isPlain, !found.isEmpty, found != ".", found != ".." else {
       throw .usage(
-        "{\(printable(name))} is \"\(EscapedArgument.shown(found))\", which cannot stand in a URL",
+        "{\(printable(name))} is \"\(EscapedArgument.shown(found))\", which is not allowed in a URL",
         remedy: "letters, digits, \"-\", \".\", \"_\" and \"~\"")
     }
     return found

@@ -2,13 +2,13 @@ import TransferModel
 
 /// A command that can name a place of the configuration.
 protocol NamesPlace {
-  /// The word that may be `NAME` or `NAME:path`, and the kind of place that it would name.
+  /// The argument that may be `NAME` or `NAME:path`, and the kind of place that it names.
   var placeWord: (word: String, kind: ConfigSection.Kind)? { get }
 }
 
 extension Config {
-  /// The place that a word names, and the path below it: `archive`, `archive:runs/42`. nil for a URL, and for a word
-  /// that names none. Of a source a colon is part of the name: a word without one may be a path.
+  /// The place named by an argument, and the path below it: `archive`, `archive:runs/42`. nil for a URL, and for an
+  /// argument that names none. A source needs the colon, because an argument without one may be a path.
   func place(_ word: String, _ kind: ConfigSection.Kind) -> (section: ConfigSection, path: String)? {
     guard !word.contains("://") else { return nil }
     let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -16,8 +16,8 @@ extension Config {
     return (section, parts.count == 2 ? parts[1] : "")
   }
 
-  /// The URL that a word means: that of the place which it names, or the word itself.
-  /// - Throws: `.usage` for a name that is nearly one, or a field that nobody gives.
+  /// The URL of an argument: that of the named place, or the argument itself.
+  /// - Throws: `.usage` for a misspelt name, or a field without a value.
   func url(_ word: String, _ kind: ConfigSection.Kind, _ fields: ConfigFields) throws(CommandFailure) -> String {
     guard let (section, path) = place(word, kind) else {
       if !word.contains("://"), let name = word.split(separator: ":").first {
@@ -28,7 +28,7 @@ extension Config {
     return try ConfigURL.joined(try fields.fill(section["url"]?.value ?? ""), try fields.fill(path))
   }
 
-  /// The URL that a word means, with its fields as they are: for what depends on the protocol only.
+  /// The URL of an argument with its fields unfilled, for decisions that depend only on the protocol.
   func plainURL(_ word: String, _ kind: ConfigSection.Kind) -> String {
     place(word, kind)?.section["url"]?.value ?? word
   }
@@ -45,10 +45,10 @@ extension Config {
 }
 
 extension EnvironmentOptions {
-  /// Adds what a configuration says about options that nothing before it has set, by the names of the options.
+  /// Adds settings of a configuration for options that are not set yet, by option name.
   mutating func add(_ settings: [ConfigSetting], _ list: OptionList, typed: [String], isMeant: Bool) {
     let before = Self.longs(of: typed, list).union(self.settings.map(\.long))
-    // The first rule that matches decides: what is left out is left out of what is taken.
+    // The first matching rule decides, so exclude rules come first.
     let ordered = settings.filter { $0.key == "exclude" } + settings.filter { $0.key != "exclude" }
     for setting in ordered {
       guard let long = setting.option, let option = list.option(long: long), !Self.isVoid(long, before) else {

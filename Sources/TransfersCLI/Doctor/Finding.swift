@@ -1,15 +1,15 @@
 import TransferReports
 
-/// What one check of `doctor` came to.
+/// The result of one check of `doctor`.
 struct DoctorFinding: Sendable, Hashable {
   enum Verdict: String, Sendable { case ok, warn, fail }
 
-  /// Stable: `ledger.mode`. The part before the point is what it is about.
+  /// Stable: `ledger.mode`. The part before the dot is the subject.
   var check: String
   var verdict: Verdict
   /// One line, safe for a terminal.
   var text: String
-  /// What to do; empty when there is nothing to be done.
+  /// The remedy; empty if none is needed.
   var remedy: String
 
   static func ok(_ check: String, _ text: String) -> DoctorFinding {

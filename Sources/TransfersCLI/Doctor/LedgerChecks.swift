@@ -8,7 +8,7 @@ import TransferReports
   import Darwin
 #endif
 
-/// The ledger: where it is, who may touch it, whether it is whole, and who works on it.
+/// Checks of the ledger: its location, permissions, integrity and engine.
 struct LedgerChecks {
   private let condition: StoreCondition
   private let context: Context
@@ -31,39 +31,41 @@ struct LedgerChecks {
     if condition.exists { return .ok("ledger.place", path) }
     if condition.folderExists, !condition.folderIsWritable {
       return .fail(
-        "ledger.place", "\(path): there is none, and its folder cannot be written", "another place with --store")
+        "ledger.place", "\(path): does not exist, and its folder is not writable",
+        "choose another location with --store")
     }
-    return .ok("ledger.place", "\(path): none yet, the first push makes it")
+    return .ok("ledger.place", "\(path): does not exist yet; the first push creates it")
   }
 
   private func fileSystem() -> DoctorFinding? {
     guard condition.folderExists else { return nil }
     guard let name = condition.unsafeFileSystem else { return .ok("ledger.filesystem", "local: file locking works") }
     return .fail(
-      "ledger.filesystem", "\(name): its locks are not safe for a ledger", "put the ledger on a local disk with --store"
+      "ledger.filesystem", "\(name): file locking is not safe for a ledger",
+      "put the ledger on a local disk with --store"
     )
   }
 
   private func disk() -> DoctorFinding? {
     guard condition.folderExists else { return nil }
     guard let free = condition.freeBytes else { return .warn("disk.free", "free space is unknown", "df shows it") }
-    let text = "\(Quantity.bytes(free)) free where the ledger is"
+    let text = "\(Quantity.bytes(free)) free on the ledger's file system"
     if free < 64 << 20 { return .fail("disk.free", text, "free some space: a run stops when the ledger cannot grow") }
     return free < 1 << 30 ? .warn("disk.free", text, "a million files take about 1 GiB") : .ok("disk.free", text)
   }
 
   private func permissions() -> DoctorFinding {
     let mode = condition.mode ?? 0
-    let text = "mode \(Octal.text(mode))" + (condition.isOwn ? "" : ", owned by somebody else")
+    let text = "mode \(Octal.text(mode))" + (condition.isOwn ? "" : ", owned by another user")
     if mode & 0o022 != 0 {
-      return .fail("ledger.mode", "\(text): others may write it", "chmod 600 \(NameBytes(condition.path))")
+      return .fail("ledger.mode", "\(text): other users may write to it", "chmod 600 \(NameBytes(condition.path))")
     }
     if mode & 0o177 != 0 {
       return .warn(
-        "ledger.mode", "\(text): others may read names and results", "chmod 600 \(NameBytes(condition.path))")
+        "ledger.mode", "\(text): other users may read names and results", "chmod 600 \(NameBytes(condition.path))")
     }
     if condition.folderMode.map({ $0 & 0o022 != 0 && $0 & 0o1000 == 0 }) ?? false {
-      return .warn("ledger.mode", "\(text), but others may rename files in its folder", "chmod go-w on the folder")
+      return .warn("ledger.mode", "\(text), but other users may rename files in its folder", "chmod go-w on the folder")
     }
     return condition.isOwn ? .ok("ledger.mode", text) : .warn("ledger.mode", text, "run as its owner")
   }
@@ -75,10 +77,10 @@ struct LedgerChecks {
     }
     return .warn(
       "ledger.log", log.text,
-      log.heldBy.isEmpty ? "\"transfers run\" empties it" : "let that process end; the next commit empties it then")
+      log.heldBy.isEmpty ? "\"transfers run\" empties it" : "wait until that process ends; the next commit empties it")
   }
 
-  /// What only reading it shows.
+  /// Checks that need to read it.
   private func content() -> [DoctorFinding] {
     do throws(CommandFailure) {
       let ledger = try LedgerAccess.open(condition.path, context)
@@ -94,7 +96,7 @@ struct LedgerChecks {
         ? DoctorFinding.ok("ledger.integrity", "well formed, schema \(facts.schemaVersion)")
         : .fail(
           "ledger.integrity", problems.map(printable).joined(separator: "; "),
-          "keep a copy of the file and its -wal; \"transfers store check\" tells more")
+          "keep a copy of the file and its -wal; \"transfers store check\" shows details")
       return [whole, engine(EngineStatus(state))]
         + (newest.map { [MachineChecks.clock(context.clock.wallMs, newestMs: $0)] } ?? [])
     } catch {
@@ -110,11 +112,11 @@ struct LedgerChecks {
       return engine.alive
         ? .ok("engine.lock", text)
         : .warn(
-          "engine.lock", "\(holder) holds the lock without a sign of life for a minute", "check whether it hangs")
+          "engine.lock", "\(holder) holds the lock and has had no heartbeat for a minute", "check whether it hangs")
     case .unknown: return .ok("engine.lock", text)
     case .free:
       return engine.hasCrashed
-        ? .warn("engine.lock", text, "\"transfers run\" recovers what it had in hand") : .ok("engine.lock", text)
+        ? .warn("engine.lock", text, "\"transfers run\" recovers its files") : .ok("engine.lock", text)
     }
   }
 }

@@ -19,7 +19,7 @@ enum MachineChecks {
   /// 2025-01-01 and 2100-01-01: a clock outside of that makes signatures and certificates fail.
   private static let saneMs: ClosedRange<Int64> = 1_735_689_600_000...4_102_444_800_000
 
-  /// `newestMs` is when the newest row was written, by the clock of that moment.
+  /// `newestMs` is the time of the newest row, by the clock at that time.
   static func clock(_ nowMs: Int64, newestMs: Int64?) -> DoctorFinding {
     if let newestMs {
       let behind = newestMs - nowMs
@@ -55,11 +55,11 @@ enum MachineChecks {
     getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
     guard limit.rlim_cur < UInt64(Int64.max) else { return .ok("limits.size", "files of any size") }
     return .warn(
-      "limits.size", "files end at \(Quantity.bytes(Int64(limit.rlim_cur))), the ledger too",
-      "ulimit -f unlimited; a ledger that reaches it ends the run")
+      "limits.size", "files, including the ledger, are limited to \(Quantity.bytes(Int64(limit.rlim_cur)))",
+      "ulimit -f unlimited; the run ends when the ledger reaches the limit")
   }
 
-  /// Those that libcurl reads. It does not look at HTTP_PROXY in capitals, which a web server may set from a request.
+  /// Proxies that libcurl reads. It ignores HTTP_PROXY in upper case, which a web server may set from a request.
   private static func proxies(_ context: Context) -> [DoctorFinding] {
     let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
     let set = names.compactMap { name in context.variable(name).map { "\(name)=\(ProxyText.masked($0))" } }
@@ -70,7 +70,7 @@ enum MachineChecks {
     ]
     if context.variable("HTTP_PROXY") != nil, context.variable("http_proxy") == nil {
       findings = [
-        .warn("proxy", "HTTP_PROXY is set and not used: only http_proxy is", "export http_proxy in lower case")
+        .warn("proxy", "HTTP_PROXY is set but ignored: only http_proxy is read", "export http_proxy in lower case")
       ]
     }
     return findings
@@ -85,7 +85,7 @@ enum MachineChecks {
 
   private static func credentials(_ facts: MachineFacts) -> DoctorFinding {
     if let problem = facts.awsProblem {
-      return .warn("credentials.aws", printable(problem), "S3 destinations need both halves of a key")
+      return .warn("credentials.aws", printable(problem), "S3 destinations need both parts of a key")
     }
     guard let place = facts.awsCredentials else {
       return .ok("credentials.aws", "none; only S3 destinations need them")

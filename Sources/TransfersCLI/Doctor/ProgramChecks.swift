@@ -32,7 +32,8 @@ enum ProgramChecks {
     let text = "libcurl \(version), \(tls)\(features)"
     if !facts.curlFeatures.isEmpty, !facts.curlFeatures.contains("AsynchDNS") {
       return .warn(
-        "version.libcurl", text, "a libcurl with AsynchDNS: name servers that do not answer hold up everything")
+        "version.libcurl", text,
+        "use a libcurl with AsynchDNS: otherwise name servers that do not answer block all requests")
     }
     return .ok("version.libcurl", text)
   }
@@ -42,7 +43,7 @@ enum ProgramChecks {
     return .warn(
       "version.sqlite",
       "SQLite \(facts.sqlite) can lose commits when one process checkpoints while another writes (WAL-reset bug)",
-      "transfers keeps its own processes from it; let no other program write to the ledger; SQLite 3.51.3 is not affected"
+      "transfers prevents this between its own processes; let no other program write to the ledger; SQLite 3.51.3 is not affected"
     )
   }
 

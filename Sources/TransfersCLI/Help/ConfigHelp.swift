@@ -1,23 +1,23 @@
 import TransferModel
 
-/// `transfers help config`: what a configuration can say, from the schema that reads it.
+/// `transfers help config`: the keys of a configuration, from the schema that reads it.
 enum ConfigHelp {
   static var text: String {
     """
-    A configuration names places and recurring jobs. It is YAML, and optional:
+    A configuration defines named places and recurring jobs. It is YAML, and optional:
 
-      --config FILE, else TRANSFERS_CONFIG   the only one that is read, else
+      --config FILE, else TRANSFERS_CONFIG   the only file to read, else
       $XDG_CONFIG_HOME/transfers/config.yaml (or ~/.config/…)   of the user, and
       /etc/transfers/config.yaml                                 of the system
 
-    A place or job of the user's file takes that of the system's as a whole. What is typed wins over TRANSFERS_<FLAG>, that
-    over a job, that over the place that a command names, that over defaults. Files that others may write are refused, and
-    unknown keys are errors. No secret stands in it: auth names where one is. "transfers config example" has everything.
+    A place or job in the user's file replaces one of the same name in the system's file completely. Precedence: command
+    line, TRANSFERS_<FLAG>, job, the place that a command names, defaults. Files that other users may write to are refused,
+    and unknown keys are errors. The file contains no secrets: auth refers to them. "transfers config example" shows all keys.
 
       destinations:   push DIR NAME, push DIR NAME:sub/path
       sources:        pull NAME:path DIR
       jobs:           job run NAME; keys of push or, with direction: download, of pull
-      defaults:       options of push, pull and run for when nothing else says them
+      defaults:       default options of push, pull and run
 
     Keys of a destination
     \(list(ConfigSchema.current.destination))

@@ -5,7 +5,7 @@ import Transfers
 enum DestinationHelp {
   static var text: String { list + rules }
 
-  /// What each protocol says of itself, in a line.
+  /// The description of each protocol, one per line.
   private static var list: String {
     let known = ProtocolCatalog.all.filter { !$0.about.isEmpty }
     let width = (known.map(\.usage.count).max() ?? 0) + 2
@@ -16,8 +16,8 @@ enum DestinationHelp {
 
   private static let rules = """
 
-    A final slash means "into": each file goes below it under its own name, a folder with its tree.
-    Without it a single file goes to exactly that name.
+    A final slash means "into": each file is stored below it under its own name, a folder with its tree.
+    Without it a single file is stored under exactly that name.
     What each protocol can do: transfers help protocols
     Credentials come from the environment and files: the AWS variables and profiles for S3, --auth for the others,
     --input for profiles.

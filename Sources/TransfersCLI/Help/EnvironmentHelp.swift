@@ -1,7 +1,7 @@
 import TransferModel
 import TransferReports
 
-/// `transfers help environment`: what the parser declares, and the few variables that are read elsewhere.
+/// `transfers help environment`: the variables of the parser's options, and the few that are read elsewhere.
 enum EnvironmentHelp {
   struct Variable: Sendable {
     let name: String
@@ -23,29 +23,29 @@ enum EnvironmentHelp {
 
   static var text: String {
     """
-    TRANSFERS_<FLAG> is the flag: TRANSFERS_RATE=20M is --rate 20M, TRANSFERS_DRY_RUN=1 is --dry-run. What is typed wins over
-    the environment, and that over the default. An empty variable is none. A flag takes 1, true, yes or 0, false, no. An
-    option that can be repeated takes one value a line; when it is typed, the variable does not count. A variable is read by
-    the commands that have the option, and only where it means something: TRANSFERS_REGION is for S3 and counts nowhere else.
-    No variable sets --all, --columns, --force, --help and --version, what a control verb is about and what it changes: these
-    are typed. No secret is read from these variables.
+    TRANSFERS_<FLAG> sets a flag: TRANSFERS_RATE=20M is --rate 20M, TRANSFERS_DRY_RUN=1 is --dry-run. The command line takes
+    precedence over the environment. An empty variable is ignored. A flag takes 1, true, yes or 0, false, no. An option that
+    can be repeated takes one value per line; if it is given on the command line, the variable is ignored. A variable is read
+    by the commands that have the option, and only where it applies: TRANSFERS_REGION is for S3 and ignored elsewhere.
+    No variable sets --all, --columns, --force, --help, --version, or the selection and the changes of a control verb: these
+    must be given explicitly. No secret is read from these variables.
 
 
     """
       + TwoColumns.text(variables.map { ($0.name, $0.about) }, indent: 2, columns: 118) + """
 
-        Also read
-          XDG_STATE_HOME, HOME    where the ledger is when neither --store nor TRANSFERS_STORE says so; XDG_STATE_HOME counts
-                                  only when it is an absolute path
-          NO_COLOR                no colour, unless --color says so; then FORCE_COLOR, CLICOLOR_FORCE: colour; then a terminal
-                                  has colour unless TERM=dumb
+        Other variables
+          XDG_STATE_HOME, HOME    location of the ledger without --store and TRANSFERS_STORE; XDG_STATE_HOME must be an
+                                  absolute path
+          NO_COLOR                no colour without --color; else FORCE_COLOR, CLICOLOR_FORCE: colour; else a terminal has
+                                  colour unless TERM=dumb
           TZ, LC_ALL, LC_CTYPE, LANG, TERM, COLUMNS
-                                  the zone of times in tables; what the terminal can show
-          AWS_*                   credentials, profile, region and endpoint for S3, as the tools of AWS read them: keys,
-                                  roles, web identity, containers, instances; AWS_EC2_METADATA_DISABLED=true asks none
-          CREDENTIALS_DIRECTORY   where systemd puts what --auth bearer=credential:NAME names
+                                  time zone of tables; capabilities of the terminal
+          AWS_*                   credentials, profile, region and endpoint for S3, as in the AWS tools: keys, roles, web
+                                  identity, containers, instances; AWS_EC2_METADATA_DISABLED=true disables the last
+          CREDENTIALS_DIRECTORY   the folder of systemd credentials for --auth bearer=credential:NAME
           http_proxy, HTTPS_PROXY, ALL_PROXY, NO_PROXY
-                                  as libcurl reads them: in small or capital letters, but http_proxy only in small ones
+                                  as in libcurl: in lower or upper case, but http_proxy only in lower case
 
         """
   }

@@ -15,8 +15,8 @@ enum ExitCodeHelp {
     var layout = Table(.plain)
     return layout.page(table) + """
 
-      One rule gives 0 to 5 and 8, over the files that a command is about: push: its own, whoever sent them; wait and
-      status --exit-code: those of the selection; run: all that are not hidden, also those that an earlier run left.
+      Codes 0 to 5 and 8 follow one rule, applied to the files of the command: push: its own, whichever engine sent them;
+      wait and status --exit-code: the selected ones; run: all that are not hidden, including those of earlier runs.
       A failed file counts until it is sent ("retry", "push") or hidden ("clean --failed"), a cancelled one until it is sent or
       hidden ("clean"), an unknown one until it is resolved ("resolve", "retry").
 
@@ -26,8 +26,8 @@ enum ExitCodeHelp {
       An unknown code that is not 0 is a failure. Codes may be added, none changes its meaning.
       130 and 143 are what a shell shows for a process that ended by SIGINT or SIGTERM.
 
-      Each exit with another code than 0, and not 141, prints one line on standard error:
-        transfers: error[name]: what, where, why. Try: what to do
+      Every exit code except 0 and 141 comes with one line on standard error:
+        transfers: error[kind]: operation subject: cause. Try: remedy
       With --json, standard output holds at most one document, and the last line of standard error is
         {"type":"exit","code":3,"name":"partial","error":…,"message":…,"remedy":…,"retryable":false}
 

@@ -1,7 +1,7 @@
 import TransferModel
 import TransferReports
 
-/// A page of `transfers help`: text for people and, where it is one, the table that the text shows.
+/// A page of `transfers help`: its text and, if the text is a table, that table.
 struct HelpTopic: Sendable {
   let name: String
   /// One line without a full stop.
@@ -17,17 +17,17 @@ struct HelpTopic: Sendable {
   }
 
   static let all = [
-    HelpTopic("config", "places and jobs by name, in YAML") { ConfigHelp.text },
-    HelpTopic("destinations", "where files can go, and the protocols") { DestinationHelp.text },
-    HelpTopic("environment", "the variables that are read", table: { EnvironmentHelp.table }) { EnvironmentHelp.text },
-    HelpTopic("exit-codes", "what a command ends with", table: { ExitCodeHelp.table }) { ExitCodeHelp.text },
-    HelpTopic("formats", "the forms of results, and --output") { FormatHelp.formats },
-    HelpTopic("json", "the documents and records for programs") { FormatHelp.json },
-    HelpTopic("profiles", "protocols that are described in YAML") { ProfileHelp.text },
+    HelpTopic("config", "named places and jobs, in YAML") { ConfigHelp.text },
+    HelpTopic("destinations", "destinations and their protocols") { DestinationHelp.text },
+    HelpTopic("environment", "environment variables", table: { EnvironmentHelp.table }) { EnvironmentHelp.text },
+    HelpTopic("exit-codes", "exit codes of commands", table: { ExitCodeHelp.table }) { ExitCodeHelp.text },
+    HelpTopic("formats", "output formats, and --output") { FormatHelp.formats },
+    HelpTopic("json", "JSON documents and records") { FormatHelp.json },
+    HelpTopic("profiles", "protocols described in YAML") { ProfileHelp.text },
     HelpTopic("protocols", "what each protocol can do", table: { ProtocolHelp.table }) { ProtocolHelp.text },
-    HelpTopic("selectors", "how to say which rows a command is about") { SelectorHelp.selectors },
-    HelpTopic("sources", "what is sent, and which key each file gets") { SourcesHelp.text },
-    HelpTopic("time", "how times and spans are written") { SelectorHelp.time },
+    HelpTopic("selectors", "selecting rows") { SelectorHelp.selectors },
+    HelpTopic("sources", "sources, and the key of each file") { SourcesHelp.text },
+    HelpTopic("time", "times and durations") { SelectorHelp.time },
   ]
 
   static func named(_ name: String) -> HelpTopic? { all.first { $0.name == name } }

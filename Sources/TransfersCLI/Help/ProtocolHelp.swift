@@ -2,7 +2,7 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// `transfers help protocols`: what each protocol says of itself.
+/// `transfers help protocols`: the abilities that each protocol declares.
 enum ProtocolHelp {
   private static let columns: [Column<ProtocolDescription>] = [
     .text("name", "Name") { $0.name },
@@ -20,10 +20,10 @@ enum ProtocolHelp {
     var layout = Table(.plain)
     return layout.page(table) + """
 
-      Resumes: a broken upload resumes mid-file; else the file is sent from its start.
-      Digest: what a server may confirm the content with. The receipt of a file says what was confirmed, and how.
-      unknown: the answer was lost and nobody can be asked. The file is shown as such (exit code 3 or 4) and nothing is sent
-      again until a person says what became of it: transfers resolve
+      Resumes: an interrupted upload resumes mid-file; otherwise the file is sent from its start.
+      Digest: digests with which the server can confirm the content. The receipt of a file says how it was confirmed.
+      unknown: the answer was lost and the server cannot be queried. The file becomes unknown (exit code 3 or 4) and nothing
+      is sent again until a person decides: transfers resolve
 
       """ + ProtocolCatalog.all.map(\.notes).filter { !$0.isEmpty }.map { "\n\($0)\n" }.joined()
   }

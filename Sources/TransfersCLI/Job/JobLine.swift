@@ -2,11 +2,11 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
-/// A job as the command that it stands for: `push` or `pull` with what the configuration says, below what the
-/// environment says.
+/// Expands a job into its command: `push` or `pull` with the settings of the configuration, over which the environment
+/// takes precedence.
 struct JobLine {
   let job: ConfigSection
-  /// With the fields of its name filled in.
+  /// The section with its fields filled in.
   private let filled: ConfigSection
   private let context: Context
   private let fields: ConfigFields
@@ -73,7 +73,7 @@ struct JobLine {
     return home + text.dropFirst(1)
   }
 
-  /// Where it goes to or comes from, for people.
+  /// Source and destination for display.
   static func places(_ job: ConfigSection) -> (from: String, to: String) {
     let from = (job["from"] ?? job["files_from"] ?? job["files_from0"])?.values ?? []
     return (

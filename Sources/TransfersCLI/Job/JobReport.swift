@@ -2,7 +2,7 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// What a run of a job tells: nothing when all is well, else a few lines; and one line for the system's log.
+/// The output of a job run: nothing on success, else a few lines; and one line for the system log.
 enum JobReport {
   static let mostLines = 20
 

@@ -6,9 +6,9 @@ import Transfers
 struct JobOutcome {
   var numbers = RunNumbers.none
   var add: AddResult?
-  /// nil where nothing came so far that there is one.
+  /// nil if the run ended before there was any.
   var output: RunOutput?
-  /// nil when all is well.
+  /// nil on success.
   var failure: CommandFailure?
   /// Another engine owns the ledger, and sends what was recorded.
   var isSkipped = false
@@ -19,17 +19,17 @@ struct JobOutcome {
   var result: String { failure?.status.name ?? (isSkipped ? "skipped" : ExitCode.ok.name) }
 }
 
-/// One run of a job: what is new is recorded, and sent with what earlier runs of it left.
+/// One run of a job: records new files, and sends them with those left by its earlier runs.
 struct JobRun {
   let job: ConfigSection
   let storePath: String
   /// `skip`, `wait` or `fail`, while another engine owns the ledger.
   let policy: String
-  /// What is recorded of the command line.
+  /// The command line for the ledger.
   let argv: [String]
   let context: Context
 
-  /// How long an engine that is about to end is waited for, before its files are left to it: it may have looked for
+  /// How long to wait for another engine that may be about to end before files are left to it: it may have looked for
   /// work for the last time already.
   private static let graceMs: Int64 = 1_000
 
@@ -56,8 +56,8 @@ struct JobRun {
           store, notice throws(TransferError) in try store.add(push.batch.namedSources, asked, notice: notice)
         }
       } else if let pull = command as? PullCommand {
-        guard !pull.files.isStream else { throw .usage("a job fetches into a folder") }
-        guard plan == nil else { throw .usage("--plan is for jobs that upload", remedy: "run the job without it") }
+        guard !pull.files.isStream else { throw .usage("a download job needs a folder") }
+        guard plan == nil else { throw .usage("--plan is for upload jobs", remedy: "run the job without it") }
         let asked = try pull.files.download(inner)
         try work(&outcome, pull.engine, pull.progress, pull.common, printable(asked.folder.description), inner) {
           store, notice throws(TransferError) in try store.add(asked, notice: notice)
@@ -108,7 +108,7 @@ struct JobRun {
     return try LedgerAccess.read(ledger) { try $0.unfinished(ofJob: job.name) }
   }
 
-  /// nil when another engine sends the files, and is not to be waited for.
+  /// nil if another engine sends the files, and the job does not wait for it.
   private func finish(
     _ session: EngineSession, _ engine: EngineOptions, _ files: AddedFiles, _ context: Context
   ) throws(CommandFailure) -> RunNumbers? {

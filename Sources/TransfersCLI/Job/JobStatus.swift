@@ -2,7 +2,7 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// A job as it is configured, and how it stands in the ledger.
+/// A configured job, and its status in the ledger.
 struct JobStatus: OutputValue {
   let name: String
   /// nil for one that is in the ledger only.
@@ -18,7 +18,7 @@ struct JobStatus: OutputValue {
   var callbacks = CallbacksLeft()
   let nowMs: Int64
 
-  /// Reads the job from a ledger; one that does not exist knows of none.
+  /// Reads the job from a ledger; a missing ledger has none.
   static func read(
     _ name: String, _ job: ConfigSection?, _ storePath: String, _ context: Context, batches: Int = 5
   ) throws(CommandFailure) -> JobStatus {
@@ -127,7 +127,7 @@ struct JobStatus: OutputValue {
     ["id", "state", "files", "files_done", "files_failed", "files_left", "bytes", "created_at"].contains($0.key)
   }
 
-  /// The command that comes next.
+  /// The suggested next command.
   private var next: String {
     if count(.failed) + count(.unknown) > 0 { return "transfers report failures --job \(name)" }
     if removals.kept > 0 { return "transfers store sql \"SELECT * FROM v_removals WHERE state = 'kept'\"" }

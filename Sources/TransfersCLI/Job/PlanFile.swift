@@ -9,8 +9,8 @@ import Transfers
   import Darwin
 #endif
 
-/// A plan as a file: JSON records, one a line. The first says whose plan it is, the last how many files it names, so
-/// that the beginning of a plan is not taken for a shorter one.
+/// A plan file: JSON records, one per line. The first identifies the job, the last has the number of files, so that a
+/// truncated plan is detected.
 enum PlanFile {
   private static let form = "transfers.job.plan/2"
   private static let longestLine = 64 << 10
@@ -32,7 +32,7 @@ enum PlanFile {
     var files: Int?
   }
 
-  /// What would be sent; the rest is there already, or is nobody's to decide here.
+  /// Verdicts of files to send; the others exist already, or cannot be decided here.
   static func isSent(_ verdict: String) -> Bool { ["new", "changed", "requeued", "queued"].contains(verdict) }
 
   /// Where the files of a plan go.
@@ -63,7 +63,7 @@ enum PlanFile {
     return line(record)
   }
 
-  /// Names are bytes: those that are no UTF-8 have their bytes beside them.
+  /// Names are bytes: those that are not UTF-8 also have their exact bytes.
   private static func names(_ name: NameBytes) -> (text: String, base64: String?) {
     if let text = name.utf8 { return (text, nil) }
     return (String(decoding: name.bytes, as: UTF8.self), Data(name.bytes).base64EncodedString())
@@ -96,7 +96,7 @@ enum PlanFile {
         throw wrong(file, number, "it is not a record of a plan", job)
       }
       if number == 1 {
-        guard record.plan == form else { throw wrong(file, number, "it does not begin as a plan does", job) }
+        guard record.plan == form else { throw wrong(file, number, "it does not begin with the header of a plan", job) }
         guard record.job == job.name else {
           throw wrong(file, number, "it is a plan of the job \"\(printable(record.job ?? ""))\"", job)
         }
@@ -106,10 +106,10 @@ enum PlanFile {
         }
         continue
       }
-      guard !isComplete else { throw wrong(file, number, "something follows its last record", job) }
+      guard !isComplete else { throw wrong(file, number, "there is data after its last record", job) }
       if let count = record.files {
         guard count == files.entries.count else {
-          throw wrong(file, number, "it names \(files.entries.count) files, and had \(count) when it was written", job)
+          throw wrong(file, number, "its last record says \(count) files, but it lists \(files.entries.count)", job)
         }
         isComplete = true
         continue

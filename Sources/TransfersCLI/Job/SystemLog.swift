@@ -4,9 +4,9 @@
   import Darwin
 #endif
 
-/// The system's log: journald and syslogd listen at the same socket. Where nobody listens, nothing is said: a run is
-/// not worse for that.
-/// Source: RFC 3164 section 4 as syslog(3) writes it: `<PRI>tag[pid]: text`, without a time, which the receiver adds.
+/// The system log: journald and syslogd listen on the same socket. If there is no listener, nothing is logged, which is
+/// not an error. Source: RFC 3164 section 4 as implemented by syslog(3): `<PRI>tag[pid]: text`, without a time, which
+/// the receiver adds.
 enum SystemLog {
   enum Severity: Int32 { case error = 3, info = 6 }
 

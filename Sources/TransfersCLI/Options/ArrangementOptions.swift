@@ -2,7 +2,7 @@ import ArgumentParser
 import TransferModel
 import TransferReports
 
-/// What a report does with its rows: their order, what they are counted by, and what is judged.
+/// Order, grouping and conditions of a report.
 struct ArrangementOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Order the rows by this column; :desc puts the largest first.", valueName: "column[:desc]"))
@@ -10,21 +10,21 @@ struct ArrangementOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "For summary, files and batches the time that places a file in --since and --until: started, finished, created. "
-        + "For failures what groups differ in: code, host, hour, path-prefix; comma-separated. "
+      "For summary, files and batches the time to which --since and --until apply: started, finished, created. "
+        + "For failures what to group by: code, host, hour, path-prefix; comma-separated. "
         + "For latency host, batch, protocol, direction or job.", valueName: "words"))
   var by: ByWords?
 
   @Option(
     help: ArgumentHelp(
-      "For files, attempts and failures: how many there are of each host, state, error, batch or direction; "
+      "For files, attempts and failures: counts by host, state, error, batch or direction; "
         + "comma-separated.", valueName: "names"))
   var facet: FacetWords?
 
   @Option(
     name: .customLong("fail-on"),
     help: ArgumentHelp(
-      "Exit 3, or 8 for mismatch, when this is so: failures, mismatch, unverified, sla, 'failed>0', 'error_rate>1%' …; "
+      "Exit with 3, or 8 for mismatch, when this condition holds: failures, mismatch, unverified, sla, 'failed>0', 'error_rate>1%' …; "
         + "repeatable.", valueName: "condition"))
   var failOn: [FailCondition] = []
 

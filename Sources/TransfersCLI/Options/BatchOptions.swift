@@ -2,7 +2,7 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
-/// What a batch is told at its beginning and keeps.
+/// Settings that are frozen with a batch.
 struct BatchOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
@@ -18,7 +18,8 @@ struct BatchOptions: ParsableArguments {
   var name: String?
 
   @Option(
-    name: .customLong("label"), help: ArgumentHelp("A note that reports can show; repeatable.", valueName: "key=value"))
+    name: .customLong("label"),
+    help: ArgumentHelp("A key and value that reports can show; repeatable.", valueName: "key=value"))
   var labels: [String] = []
 
   @Option(help: ArgumentHelp("Higher values are sent first.", valueName: "n"))
@@ -38,7 +39,7 @@ struct BatchOptions: ParsableArguments {
 
   @Flag(
     help:
-      "Copy each file beside the ledger when it is added, and send the copy: the source may change or vanish then.")
+      "Copy each file beside the ledger when it is added, and send the copy; the source may then change or be deleted.")
   var stage = false
 
   func validate() throws {
@@ -61,10 +62,10 @@ struct BatchOptions: ParsableArguments {
 
   private var sources: [NameBytes] { Array(places.dropLast()) }
 
-  /// What is named on the command line; empty when a list says it.
+  /// Sources on the command line; empty if there is a list.
   var namedSources: [NameBytes] { sourceOptions.list(sources) == nil ? sources : [] }
 
-  /// What the library is asked to do.
+  /// The options for the library.
   func upload(_ context: Context) throws(CommandFailure) -> UploadOptions {
     try sourceOptions.checkMissing(sources)
     var options = UploadOptions(
@@ -77,7 +78,7 @@ struct BatchOptions: ParsableArguments {
     return options
   }
 
-  /// What the destination does not know, and what is for lists or for profiles where there is none.
+  /// Options that the destination does not support, and options for lists or profiles if there are none.
   func idleOptions(_ config: Config) -> Set<String> {
     var idle: Set<String> = []
     if through.via == nil { idle.insert("input") }
@@ -111,7 +112,7 @@ struct BatchOptions: ParsableArguments {
       profile: try through.settings())
   }
 
-  /// The last of equal keys wins.
+  /// The last of equal keys is used.
   static func table(_ labels: [String]) -> [String: String] {
     var table: [String: String] = [:]
     for label in labels {

@@ -2,22 +2,22 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
-/// Who is told what became of the files of a batch.
+/// Receivers of callbacks about the files of a batch.
 struct CallbackOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Tell of each file that is done: exec:PROGRAM ARGUMENTS (JSON on its standard input) or webhook:URL. Repeatable.",
+      "Callback for each done file: exec:PROGRAM ARGUMENTS (JSON on its standard input) or webhook:URL. Repeatable.",
       valueName: "receiver"))
   var onDone: [String] = []
 
   @Option(
-    help: ArgumentHelp("Tell of each file that failed, or whose outcome is unknown. Repeatable.", valueName: "receiver")
+    help: ArgumentHelp("Callback for each file that failed or is unknown. Repeatable.", valueName: "receiver")
   )
   var onFailed: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Where the key is that signs webhooks: env:NAME, file:PATH, credential:NAME or command:PROGRAM.",
+      "Reference to the key that signs webhooks: env:NAME, file:PATH, credential:NAME or command:PROGRAM.",
       valueName: "reference"))
   var webhookKey: String?
 
@@ -27,7 +27,7 @@ struct CallbackOptions: ParsableArguments {
     }
     for text in onDone + onFailed where CallbackText.read(text, .done) == nil {
       throw ValidationError(
-        "--on-done and --on-failed take \(CallbackText.kinds); a program is named from the root or found in PATH")
+        "--on-done and --on-failed take \(CallbackText.kinds); a program is an absolute path or is searched in PATH")
     }
   }
 
@@ -41,7 +41,7 @@ struct CallbackOptions: ParsableArguments {
   }
 }
 
-/// Who is told what the runs of a job did.
+/// Receivers of callbacks about the runs of a job.
 enum JobCallbacks {
   /// - Throws: `.config` for a receiver that cannot be understood.
   static func read(_ job: ConfigSection) throws(CommandFailure) -> [CallbackSetting] {

@@ -2,7 +2,7 @@ import ArgumentParser
 import TransferModel
 import TransferReports
 
-/// What every command takes.
+/// Options of every command.
 struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -12,13 +12,13 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The configuration, instead of those of the user and the system. See \"transfers help config\".",
+      "Configuration file to use instead of those of the user and the system. See \"transfers help config\".",
       valueName: "file"),
     completion: .file())
   var config: String?
 
   @Option(
-    name: .customLong("format"), help: ArgumentHelp("Form of the result (default: table).", valueName: "form"))
+    name: .customLong("format"), help: ArgumentHelp("Format of the result (default: table).", valueName: "form"))
   var chosenFormat: OutputFormat?
 
   @Flag(name: .customLong("json"), help: "The same as --format json; --json=a,b also chooses columns.")
@@ -36,10 +36,10 @@ struct CommonOptions: ParsableArguments {
   )
   var output: NameBytes?
 
-  @Flag(name: .shortAndLong, help: "No progress and no remarks; errors and results only.")
+  @Flag(name: .shortAndLong, help: "No progress and no notes; errors and results only.")
   var quiet = false
 
-  @Flag(name: .shortAndLong, help: "Say where the ledger is, and which settings come from the environment.")
+  @Flag(name: .shortAndLong, help: "Print the location of the ledger and the settings taken from the environment.")
   var verbose = false
 
   @Option(name: .customLong("color"), help: ArgumentHelp("Colour in text.", valueName: "when"))
@@ -47,7 +47,7 @@ struct CommonOptions: ParsableArguments {
 
   var format: OutputFormat { wantsJSON ? .json : chosenFormat ?? .table }
 
-  /// The same for a command that prints what happens: one JSON record a line, because it has no end.
+  /// The options for a streaming command: one JSON record per line, because the output has no end.
   var streaming: CommonOptions {
     var options = self
     if format == .json { (options.wantsJSON, options.chosenFormat) = (false, .ndjson) }
@@ -57,7 +57,7 @@ struct CommonOptions: ParsableArguments {
   /// nil means all.
   var chosenColumns: [String]? { columns.map { $0.split(separator: ",").map(String.init) } }
 
-  /// Whether figures are printed that a table for people leaves out.
+  /// Whether figures are needed that the text table omits.
   var needsEveryFigure: Bool { format != .table || chosenColumns != nil }
 
   func validate() throws {
@@ -86,7 +86,7 @@ struct CommonOptions: ParsableArguments {
       isASCII: !Locale.isUTF8(context.environment))
   }
 
-  /// Prints a result in the form that was asked for.
+  /// Prints a result in the requested format.
   func print(
     _ value: some OutputValue, store: StoreIdentity, filters: [String: Cell] = [:], _ context: Context
   ) throws(CommandFailure) {
@@ -100,7 +100,7 @@ struct CommonOptions: ParsableArguments {
     try ValuePrinter(common: self, store: store, filters: filters, checks: checks, context: context).print(report)
   }
 
-  /// What was judged, above text for people; other forms tell it in their own places.
+  /// The verdicts above text for people; other formats have their own places for them.
   func heading(of checks: [ReportCheck], _ context: Context) -> String {
     switch format {
     case .table: checks.text(style(context))
@@ -109,7 +109,7 @@ struct CommonOptions: ParsableArguments {
     }
   }
 
-  /// For commands that do something before they print: wrong columns must not be found out only then.
+  /// For commands with effects: wrong columns must be found before.
   func checkColumns(of sample: some OutputValue, _ context: Context) throws(CommandFailure) {
     try ValuePrinter(common: self, store: StoreIdentity(path: nil), filters: [:], context: context)
       .checkColumns(of: sample.report)

@@ -2,42 +2,43 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
-/// What is fetched, and where it goes.
+/// Sources and target of a download.
 struct DownloadFlags: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "URLs of files, and of folders on S3 and WebDAV, then the folder that they go to; - is standard output, for one file."
+      "URLs of files, and of folders on S3 and WebDAV, then the local folder; - is standard output, for one file."
     ),
     completion: .directory)
   var places: [NameBytes] = []
 
   @Option(
     help: ArgumentHelp(
-      "Fetch what this file names: URLs, one a line, or a manifest (SHA256SUMS, Metalink, BagIt, CSV, JSON lines); - is standard input.",
+      "Fetch the files listed in this file: URLs, one per line, or a manifest (SHA256SUMS, Metalink, BagIt, CSV, JSON lines); - is standard input.",
       valueName: "file"), completion: .file())
   var filesFrom: [NameBytes] = []
 
-  @Option(help: ArgumentHelp("How --files-from is written (default: found out).", valueName: "format"))
+  @Option(help: ArgumentHelp("Format of --files-from (default: detected).", valueName: "format"))
   var listFormat: ListFormat?
 
   @Option(
     help: ArgumentHelp(
-      "What relative paths are below; a URL below it keeps its path in the folder.", valueName: "url"))
+      "Base URL of relative paths; a URL below it keeps its path in the folder.", valueName: "url"))
   var baseURL: String?
 
   @Option(
-    help: ArgumentHelp("Digest that the one file has to have: sha256:HEX, md5:HEX, …", valueName: "algorithm:hex"))
+    help: ArgumentHelp("Expected digest of the file: sha256:HEX, md5:HEX, …", valueName: "algorithm:hex"))
   var digest: String?
 
-  @Flag(help: "Replace files that are there.")
+  @Flag(help: "Replace existing files.")
   var overwrite = false
 
   @Option(
-    help: ArgumentHelp("Name of the batch, of one for each server; reusing it adds no duplicates.", valueName: "name"))
+    help: ArgumentHelp("Name of the batch (one for each server); reusing it adds no duplicates.", valueName: "name"))
   var name: String?
 
   @Option(
-    name: .customLong("label"), help: ArgumentHelp("A note that reports can show; repeatable.", valueName: "key=value"))
+    name: .customLong("label"),
+    help: ArgumentHelp("A key and value that reports can show; repeatable.", valueName: "key=value"))
   var labels: [String] = []
 
   @Option(help: ArgumentHelp("Higher values are fetched first.", valueName: "n"))
@@ -51,7 +52,7 @@ struct DownloadFlags: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Asks this program for the URL of each file: its key on standard input, one URL on standard output. Words, no shell; double quotes keep blanks.",
+      "Program that supplies the URL of each file: it reads the key from standard input and writes one URL to standard output. No shell; double quotes protect blanks.",
       valueName: "command"))
   var urlCommand: String?
 
@@ -63,20 +64,20 @@ struct DownloadFlags: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Put all files into this archive (tar) in order, and into no folder; - is standard output.", valueName: "file"),
+      "Write all files into this tar archive, in order, instead of a folder; - is standard output.", valueName: "file"),
     completion: .file())
   var intoTar: NameBytes?
 
-  @Option(help: ArgumentHelp("Ranges of one file at a time, 1 to 64 (default: 4).", valueName: "n"))
+  @Option(help: ArgumentHelp("Concurrent ranges of one file, 1 to 64 (default: 4).", valueName: "n"))
   var segments: Int?
 
-  @Flag(help: "Runs of zeros that arrive become holes, which take no room on the disk.")
+  @Flag(help: "Store runs of zeros as holes, which take no disk space.")
   var sparse = false
 
-  @Flag(help: "Call files what their servers call them (Content-Disposition), made fit for any folder.")
+  @Flag(help: "Use the file names that servers send (Content-Disposition), sanitized for any file system.")
   var remoteNames = false
 
-  @Flag(name: .customLong("no-mtime"), help: "Files get the present time, not the one that their server says.")
+  @Flag(name: .customLong("no-mtime"), help: "Do not set the modification time that the server reports.")
   var noMtime = false
 
   func validate() throws {
@@ -85,10 +86,10 @@ struct DownloadFlags: ParsableArguments {
         "--segments must be \(DownloadOptions.segmentCounts.lowerBound) to \(DownloadOptions.segmentCounts.upperBound)")
     }
     guard places.count + (intoTar == nil ? 0 : 1) >= (filesFrom.isEmpty ? 2 : 1) else {
-      throw ValidationError("name one URL or more (or --files-from), and then a folder")
+      throw ValidationError("give at least one URL (or --files-from), then a folder")
     }
     if isStream, intoTar == nil, places.count != 2 || !filesFrom.isEmpty {
-      throw ValidationError("standard output takes one file, and --into-tar - takes many")
+      throw ValidationError("standard output takes only one file; use --into-tar - for several")
     }
     if filesFrom.filter({ $0 == Self.dash }).count > 1 {
       throw ValidationError("standard input can be read once; give --files-from - once")
@@ -96,15 +97,15 @@ struct DownloadFlags: ParsableArguments {
     if listFormat != nil, filesFrom.isEmpty { throw ValidationError("--list-format is for --files-from") }
     if let digest {
       guard places.count == (intoTar == nil ? 2 : 1), filesFrom.isEmpty else {
-        throw ValidationError("--digest is for one URL; a manifest (--files-from) has the digests of many")
+        throw ValidationError("--digest is for a single URL; for several files use a manifest (--files-from)")
       }
       guard Digest(text: digest.lowercased()) != nil else {
         let names = DigestAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
-        throw ValidationError("--digest takes ALGORITHM:HEX, and not \"\(printable(digest))\"; algorithms: \(names)")
+        throw ValidationError("--digest takes ALGORITHM:HEX, not \"\(printable(digest))\"; algorithms: \(names)")
       }
     }
     if let urlCommand, DownloadOptions.words(urlCommand) == nil {
-      throw ValidationError("--url-command takes a program and its arguments, with double quotes in pairs")
+      throw ValidationError("--url-command takes a program and its arguments, with balanced double quotes")
     }
     try BatchOptions.checkLabels(labels)
     try BatchOptions.checkReference(auth)
@@ -136,23 +137,23 @@ struct DownloadFlags: ParsableArguments {
     return options
   }
 
-  /// The first that names a source of the configuration.
+  /// The first argument that names a configured source.
   var placeWord: (word: String, kind: ConfigSection.Kind)? {
     let words = places.dropLast(intoTar == nil ? 1 : 0).compactMap(\.utf8)
     return words.first { !$0.contains("://") && $0.contains(":") }.map { ($0, .source) }
   }
 
-  /// The options of a source are those of the whole command.
+  /// The options of a source apply to the whole command, so only one source may have some.
   private func refuseSecondSource(_ config: Config) throws(CommandFailure) {
     let words = places.dropLast(intoTar == nil ? 1 : 0).compactMap(\.utf8)
     let sources = Set(words.map { config.place($0, .source)?.section.name })
     guard sources.count > 1 else { return }
     throw .usage(
-      "the files come from several places, and the options of \"\(sources.compactMap(\.self).sorted()[0])\" would go to all",
-      remedy: "pull those of each source by themselves")
+      "the files have several sources, and the options of \"\(sources.compactMap(\.self).sorted()[0])\" would apply to all",
+      remedy: "pull the files of each source separately")
   }
 
-  /// What none of the servers knows; nothing where a list names them.
+  /// Options that none of the servers supports; empty if the files come from a list.
   func idleOptions(_ config: Config) -> Set<String> {
     guard filesFrom.isEmpty else { return [] }
     var idle: Set<String>?
@@ -172,7 +173,7 @@ struct DownloadFlags: ParsableArguments {
   /// The files go to standard output or into an archive.
   var isStream: Bool { intoTar != nil || places.last == Self.dash }
 
-  /// A flag that was given and says nothing about a stream.
+  /// A given flag that does not apply to a stream.
   var streamConflict: String? {
     let isFile = intoTar != nil && intoTar != Self.dash
     let given = [

@@ -2,10 +2,10 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
-/// How hard the engine works.
+/// Limits and behaviour of the engine.
 struct EngineOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Connections at once, 1 to 256 (default: chosen).", valueName: "n"))
+    help: ArgumentHelp("Concurrent connections, 1 to 256 (default: automatic).", valueName: "n"))
   var workers: Int?
 
   @Option(
@@ -16,27 +16,28 @@ struct EngineOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "End with work left (exit code 5) after so long: 50m, 8h. Nothing is begun that cannot end by then; what is still being sent gets --drain-timeout.",
+      "Stop after this time, with exit code 5 if work is left: 50m, 8h. No request begins that cannot end by then; running ones get --drain-timeout.",
       valueName: "time"))
   var maxDuration: TimeSpan?
 
   @Option(
     help: ArgumentHelp(
-      "End with work left (exit code 5) before more bytes of bodies would move: 20G, 500MB.", valueName: "bytes"))
+      "Stop before the bodies exceed this many bytes, with exit code 5 if work is left: 20G, 500MB.", valueName: "bytes"
+    ))
   var maxBytes: ByteQuantity?
 
   @Flag(
     help:
-      "Go on with a copy of a ledger as with the ledger itself: nothing was sent from that one since. Without it, what was pending and must not be sent twice is unknown."
+      "Use a copy of a ledger as if it were the original, which has sent nothing since. Without this, pending files that must not be sent twice become unknown."
   )
   var trustCopy = false
 
   func validate() throws {
     if let workers, !(1...256).contains(workers) { throw ValidationError("--workers must be 1 to 256") }
-    if let maxDuration, maxDuration.ms == 0 { throw ValidationError("--max-duration must be longer than nothing") }
+    if let maxDuration, maxDuration.ms == 0 { throw ValidationError("--max-duration must be longer than 0") }
   }
 
-  /// What a command that begins an engine with these asks for.
+  /// The options for a command that starts an engine.
   func runOptions(_ context: Context) -> RunOptions {
     var options = RunOptions(workers: workers, argv: RecordedArguments.masked(context.arguments))
     options.rates = rate?.timetable

@@ -2,23 +2,23 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
-/// When a source is complete, and what is done with it when it was sent.
+/// When a source is complete, and how it is removed after it was sent.
 struct FateOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Send a new or changed file only when it has stayed as it is for so long: 60s (default: at once). See \"transfers help sources\".",
+      "Send a new or changed file only after it has been unchanged for this time: 60s (default: at once). See \"transfers help sources\".",
       valueName: "time"))
   var settle: TimeSpan?
 
   @Option(
     help: ArgumentHelp(
-      "Take only files beside which this one lies: '{path}.done', '{dir}/{stem}.ready', or '{dir}/.done' for a whole folder. It is not sent.",
+      "Send only files that have this marker file: '{path}.done', '{dir}/{stem}.ready', or '{dir}/.done' for a whole folder. The marker is not sent.",
       valueName: "pattern"))
   var readyFile: String?
 
   @Option(
     help: ArgumentHelp(
-      "What is done with a file here when it is done there and its receipt is recorded: keep, delete or move:FOLDER.",
+      "What to do with a source when its file is done and the receipt is recorded: keep, delete or move:FOLDER.",
       valueName: "what"))
   var after: FateWord?
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Transfers
 import TransferModel
 
-/// The first word of `list` and `report`: the kind of rows or, where that is left out, already an id.
+/// The first argument of `list` and `report`: the kind of rows or, if that is omitted, already an ID.
 struct KindOrID<Kind: RawRepresentable & CaseIterable & Sendable>: ExpressibleByArgument, Sendable
 where Kind.RawValue == String {
   /// nil when it was left out.
@@ -26,8 +26,8 @@ where Kind.RawValue == String {
   static var allValueStrings: [String] { Kind.allCases.map(\.rawValue) }
   static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 
-  /// Refuses an id where everything is meant.
+  /// Refuses an ID together with --all.
   func check(_ rows: SelectionOptions) throws {
-    if id != nil, rows.rows.all { throw ValidationError("--all means everything, and an id does not") }
+    if id != nil, rows.rows.all { throw ValidationError("--all selects everything and excludes IDs") }
   }
 }

@@ -2,18 +2,18 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
-/// Which profile speaks to the destination, and what it is told.
+/// The profile of the destination, and its inputs.
 struct ProfileOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Speak the protocol of this profile: a file, or a built-in one (transfers profile list).", valueName: "profile"),
+      "Use the protocol of this profile: a file, or a built-in one (transfers profile list).", valueName: "profile"),
     completion: .list(ProfileLibrary.names))
   var via: String?
 
   @Option(
     name: .customLong("input"),
     help: ArgumentHelp(
-      "An input of the profile; repeatable. By reference, secrets only so: name=env:NAME or name=file:PATH.",
+      "An input of the profile; repeatable. By reference, which is required for secrets: name=env:NAME or name=file:PATH.",
       valueName: "name=value"))
   var inputs: [String] = []
 

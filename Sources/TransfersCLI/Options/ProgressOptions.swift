@@ -1,7 +1,7 @@
 import ArgumentParser
 import TransferReports
 
-/// What is shown while the engine works, and how long it may take to stop.
+/// Progress display, and how long the engine may take to stop.
 struct ProgressOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

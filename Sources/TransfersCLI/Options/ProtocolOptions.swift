@@ -9,13 +9,13 @@ enum UploadProtocols: OptionDeclaring { static let options = ProtocolCatalog.opt
 
 enum DownloadProtocols: OptionDeclaring { static let options = ProtocolCatalog.downloadOptions }
 
-/// The options of all protocols of a direction, as their definitions declare them; the library refuses what the
-/// destination does not know.
+/// The options of all protocols of a direction, from their definitions; the library refuses options that the
+/// destination does not support.
 ///
-/// The parser finds the options of a type by reflection. Here the mirror has one for each ``ProtocolOption``, so that
-/// parsing, help, completions and variables of the environment treat them as if they were properties.
+/// The parser finds the options of a type by reflection. Here the mirror has one child for each ``ProtocolOption``, so
+/// that parsing, help, completions and environment variables treat them as if they were properties.
 struct ProtocolOptions<Protocols: OptionDeclaring>: ParsableArguments, CustomReflectable {
-  /// What was said, by the long names.
+  /// The given values, by the long names.
   private(set) var values: [String: OptionValue] = [:]
 
   init() {}

@@ -3,7 +3,7 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// Which rows a command is about: one grammar for every command. See ``SelectorHelp``.
+/// The selection of rows, with the same options for every command. See ``SelectorHelp``.
 struct SelectionOptions: ParsableArguments {
   @OptionGroup var rows: RowOptions
 
@@ -13,7 +13,7 @@ struct SelectionOptions: ParsableArguments {
 
   private var selection: Selection { rows.selection.with(labels: labels) }
 
-  /// The same and this id in front.
+  /// The selection with this ID added.
   func adding(_ id: String?) -> SelectionOptions {
     var options = self
     if let id { options.rows.ids.insert(id, at: 0) }
@@ -23,13 +23,13 @@ struct SelectionOptions: ParsableArguments {
   /// Nothing was selected; not even everything.
   var isEmpty: Bool { selection.isEmpty }
 
-  /// What was asked for, for the document's `filters`.
+  /// The selection for the document's `filters`.
   var filters: [String: Cell] { selection.filters }
 
-  /// The options that say less than everything, by name.
+  /// The options that narrow the selection, by name.
   var narrowing: [String] { selection.narrowing }
 
-  /// The same rows for another command line.
+  /// The selection as arguments of another command.
   var words: String { selection.words }
 
   func filter(
@@ -39,18 +39,18 @@ struct SelectionOptions: ParsableArguments {
   }
 
   func validate() throws {
-    if rows.all, !labels.isEmpty { throw ValidationError("--all means everything, and --label does not") }
+    if rows.all, !labels.isEmpty { throw ValidationError("--all selects everything and excludes --label") }
     if let bad = labels.first(where: { ($0.firstIndex(of: "=") ?? $0.startIndex) == $0.startIndex }) {
       throw ValidationError("--label \"\(bad)\" is not key=value")
     }
   }
 }
 
-/// The grammar without labels, for `set`, which gives them.
+/// The selection without labels, for `set`, which sets them.
 struct RowOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Ids: b12 (batch), f345 (file), a range b12-b15, the beginning of a uid, or - for ids from standard input.",
+      "IDs: b12 (batch), f345 (file), a range b12-b15, the beginning of a uid, or - for IDs from standard input.",
       valueName: "id"), completion: LedgerCompletion.ids)
   var ids: [String] = []
 
@@ -61,7 +61,7 @@ struct RowOptions: ParsableArguments {
 
   @Option(
     name: .customLong("job"),
-    help: ArgumentHelp("Only what this configured job recorded; repeatable.", valueName: "name"))
+    help: ArgumentHelp("Only files and batches recorded by this configured job; repeatable.", valueName: "name"))
   var jobs: [String] = []
 
   @Option(
@@ -70,7 +70,7 @@ struct RowOptions: ParsableArguments {
       "Only transfers to this destination: a part of the destination, or a glob for all of it.", valueName: "text"))
   var destinations: [String] = []
 
-  @Option(name: .customLong("host"), help: ArgumentHelp("Only what goes to this host.", valueName: "glob"))
+  @Option(name: .customLong("host"), help: ArgumentHelp("Only transfers to or from this host.", valueName: "glob"))
   var hosts: [String] = []
 
   @Option(
@@ -87,7 +87,7 @@ struct RowOptions: ParsableArguments {
 
   @Option(
     name: .customLong("error"),
-    help: ArgumentHelp("Only what failed like this: net.*, http.503; comma-separated.", valueName: "globs"))
+    help: ArgumentHelp("Only failures with this error code: net.*, http.503; comma-separated.", valueName: "globs"))
   var errors: [String] = []
 
   @Option(help: ArgumentHelp("Only from this time on: 24h, today, 2026-11-01, last-run.", valueName: "time"))
@@ -96,7 +96,7 @@ struct RowOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Only before this time.", valueName: "time"))
   var until: String?
 
-  @Option(help: ArgumentHelp("Only what goes this way: up or down.", valueName: "way"))
+  @Option(help: ArgumentHelp("Only this direction: up or down.", valueName: "way"))
   var direction: DirectionWord?
 
   @Option(help: ArgumentHelp("Only files of this size or more: 0, 4096, 20M.", valueName: "size"))
@@ -110,10 +110,10 @@ struct RowOptions: ParsableArguments {
       "Only files that took longer than this from their first attempt to their end: 90s, 10m.", valueName: "time"))
   var slowerThan: SpanBound?
 
-  @Option(help: ArgumentHelp("Only files with so many attempts: 3, '>3', '<=2', 2-5.", valueName: "number"))
+  @Option(help: ArgumentHelp("Only files with this number of attempts: 3, '>3', '<=2', 2-5.", valueName: "number"))
   var attempts: CountBound?
 
-  @Flag(help: "Only done files of which the server showed no more than success.")
+  @Flag(help: "Only done files that the server confirmed with nothing but success.")
   var unverified = false
 
   @Flag(help: "Everything.")
@@ -122,7 +122,7 @@ struct RowOptions: ParsableArguments {
   @Flag(help: "Only the newest batch.")
   var last = false
 
-  @Flag(help: "Also what clean and rm have hidden.")
+  @Flag(help: "Include files hidden by clean and rm.")
   var hidden = false
 
   var selection: Selection {
@@ -138,13 +138,13 @@ struct RowOptions: ParsableArguments {
       unverified: unverified)
   }
 
-  /// Combinations that cannot be meant.
+  /// Refuses contradictory combinations.
   func validate() throws {
     if all, let other = selection.narrowing.first {
-      throw ValidationError("--all means everything, and \(other) does not")
+      throw ValidationError("--all selects everything and excludes \(other)")
     }
     if let minSize, let maxSize, minSize.bytes > maxSize.bytes {
-      throw ValidationError("--min-size \(minSize.text) is more than --max-size \(maxSize.text): nothing can be of it")
+      throw ValidationError("--min-size \(minSize.text) is more than --max-size \(maxSize.text): no file can match")
     }
     if last, !batches.isEmpty { throw ValidationError("--last and --batch name different batches") }
   }

@@ -4,16 +4,16 @@ import Transfers
 
 enum MissingChoice: String, ExpressibleByArgument, CaseIterable, Sendable { case fail, skip }
 
-/// Which files a batch takes.
+/// The sources of a batch.
 struct SourceOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Take the files that this list names, one a line; - is standard input.", valueName: "file"),
+    help: ArgumentHelp("Send the files in this list, one per line; - is standard input.", valueName: "file"),
     completion: .file())
   var filesFrom: NameBytes?
 
   @Option(
     name: .customLong("files-from0"),
-    help: ArgumentHelp("The same with a NUL behind each name, as find -print0 writes.", valueName: "file"),
+    help: ArgumentHelp("The same with a NUL after each name, as written by find -print0.", valueName: "file"),
     completion: .file())
   var filesFromNUL: NameBytes?
 
@@ -25,13 +25,13 @@ struct SourceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The folder that paths at the destination are relative to (default: the one that all sources share).",
+      "The folder that paths at the destination are relative to (default: the common folder of all sources).",
       valueName: "folder"), completion: .directory)
   var base: NameBytes?
 
   @Option(
     help: ArgumentHelp(
-      "Take only paths that match; * ? [] and ** for folders. The first rule that matches decides.", valueName: "glob"))
+      "Send only paths that match; * ? [] and ** for folders. The first matching rule decides.", valueName: "glob"))
   var include: [String] = []
 
   @Option(help: ArgumentHelp("Leave out paths that match.", valueName: "glob"))
@@ -40,7 +40,7 @@ struct SourceOptions: ParsableArguments {
   @Flag(help: "Follow symbolic links instead of skipping them.")
   var followSymlinks = false
 
-  /// - Parameter sources: what stands before the destination.
+  /// - Parameter sources: the arguments before the destination.
   func check(_ sources: [NameBytes], hasDestination: Bool) throws {
     if filesFrom != nil && filesFromNUL != nil {
       throw ValidationError("--files-from and --files-from0 contradict each other; give one of them")
@@ -50,14 +50,15 @@ struct SourceOptions: ParsableArguments {
       throw ValidationError("give at least one source and a destination")
     }
     if isListed && !sources.isEmpty {
-      throw ValidationError("give a list or sources, not both; a list may name all of them")
+      throw ValidationError("give a list or sources, not both")
     }
     if sources.contains(Self.dash) && sources.count > 1 {
-      throw ValidationError("- is a list on standard input and stands alone; a file of this name is ./-")
+      throw ValidationError(
+        "- is a list on standard input and cannot be combined with sources; a file of this name is ./-")
     }
   }
 
-  /// What is said of lists needs one.
+  /// Options for lists need a list.
   func checkMissing(_ sources: [NameBytes]) throws(CommandFailure) {
     guard missing == .skip, list(sources) == nil else { return }
     throw .usage("--missing is for lists", remedy: "give --files-from, --files-from0 or -, or leave it out")

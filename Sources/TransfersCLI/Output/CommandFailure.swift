@@ -1,7 +1,7 @@
 import TransferModel
 import TransferReports
 
-/// Why a command ends with something else than 0: one line for people, one record for programs.
+/// Why a command exits with a code other than 0: one line for people, one record for programs.
 struct CommandFailure: Error, Sendable, Hashable {
   var status: ExitCode
   /// Stable name in `error[…]`.
@@ -10,11 +10,11 @@ struct CommandFailure: Error, Sendable, Hashable {
   var text: String
   /// The remedy; empty when there is none.
   var remedy: String
-  /// After the line is printed the process ends by this signal, so that its parent sees what happened.
+  /// After printing the line the process ends by this signal, so that its parent sees it.
   var signal: Int32?
   /// Instead of the code of ``status``, for a command with a table of its own.
   var exitStatus: Int32?
-  /// The result says it already.
+  /// The output contains it already.
   var isTold = false
 
   init(_ status: ExitCode, code: String? = nil, _ text: String, remedy: String = "", signal: Int32? = nil) {
@@ -44,13 +44,13 @@ struct CommandFailure: Error, Sendable, Hashable {
   }
 }
 
-/// Runs `body` and turns what our layers throw into the failure of the command.
+/// Runs `body` and converts errors of the lower layers to a command failure.
 func failing<Result>(_ body: () throws(TransferError) -> Result) throws(CommandFailure) -> Result {
   do { return try body() } catch { throw CommandFailure(error) }
 }
 
 extension CommandFailure {
-  /// The last line on the standard error of a command with `--json` that does not end with 0.
+  /// The last line on standard error of a command with `--json` that does not exit with 0.
   var record: FigureObject {
     FigureObject([
       ("type", .text("exit")), ("code", .integer(Int64(status.rawValue))), ("name", .text(status.name)),

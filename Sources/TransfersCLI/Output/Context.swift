@@ -8,11 +8,11 @@ import Transfers
   import Darwin
 #endif
 
-/// Everything of the outside that a command may touch; there is no other way to the process's state.
+/// The environment of a command: all access to the state of the process goes through it.
 struct Context: Sendable {
   /// Without the program's name, in the form of ``EscapedArgument``.
   let arguments: [String]
-  /// What the parser was given: `arguments` with what the environment adds; not for records.
+  /// The parser's input: `arguments` with additions from the environment; not to be recorded.
   private(set) var parsed: [String] = []
   /// In the form of ``EscapedArgument`` too.
   let environment: [String: String]
@@ -21,11 +21,11 @@ struct Context: Sendable {
   let machine: Machine
   /// How `serve` shows pages; nil for pages that are files.
   private(set) var live: HTMLLive?
-  /// What people wrote down once.
+  /// The configuration.
   private(set) var config = Config()
   /// The configured job that the command is run for.
   var job: String?
-  /// Of the process; nil in tests that are one themselves.
+  /// The signals of the process; nil in tests within one process.
   private(set) var signals: SignalWatch?
 
   static func ofProcess() -> Context {
@@ -96,7 +96,7 @@ struct Context: Sendable {
     return value
   }
 
-  /// What set an option of one value, by its long name: `--since`, or `TRANSFERS_SINCE` when it was not typed.
+  /// The origin of a single-valued option, by its long name: `--since`, or `TRANSFERS_SINCE` if it was not typed.
   func origin(_ long: String) -> String {
     let isTyped = arguments.prefix { $0 != "--" }.contains { $0 == "--\(long)" || $0.hasPrefix("--\(long)=") }
     return isTyped || variable(EnvironmentOptions.variable(long)) == nil

@@ -2,7 +2,7 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// How a control verb speaks of what it did.
+/// The words of a control verb for its output.
 struct ControlWords: Sendable {
   /// `pause`.
   let verb: String
@@ -10,9 +10,9 @@ struct ControlWords: Sendable {
   var phrase: String?
   /// `paused`.
   let done: String
-  /// The state in which there is nothing to do, because it is so already.
+  /// The state that the verb leads to; files in it are unchanged.
   var goal: FileState?
-  /// The command that follows, with the selection; nil when nothing does.
+  /// The suggested next command, with the selection; nil for none.
   var next: String?
   /// `next` is for when no engine runs.
   var nextNeedsNoEngine = false
@@ -22,16 +22,16 @@ struct ControlWords: Sendable {
 struct ControlOutput: OutputValue {
   static let idLimit = 1000
 
-  /// Where the engine is that had some of the files.
+  /// The state of the engine that owned some of the files.
   enum Engine: String, Sendable { case none, running, recovered }
 
   let dryRun: Bool
-  /// Files: at once; by the engine, within a second; left alone.
+  /// Files: changed at once; requested from the engine, within a second; unchanged.
   let changed, asked, unaffected: Int
   let unaffectedByState: [String: Int]
   /// Of the unaffected of a retry: they must be pushed again.
   let mustBePushed: Int
-  /// Of the changed: their sources were to be deleted or moved, and stay.
+  /// Of the changed: files whose sources would have been deleted or moved, and are kept.
   let keptSources: Int
   /// Of the changed and asked ones; only the first thousand when something was changed.
   let ids: [String]
@@ -91,14 +91,15 @@ struct ControlOutput: OutputValue {
 
   private var rest: String? {
     guard mustBePushed > 0 else { return nil }
-    return "\(Quantity.count(mustBePushed, "file")) cannot be retried: push again what was never read or was replaced"
+    return
+      "\(Quantity.count(mustBePushed, "file")) cannot be retried: push files again that were never read or were superseded"
   }
 
   private var kept: String? {
     guard keptSources > 0 else { return nil }
     return dryRun
-      ? "would keep \(Quantity.count(keptSources, "source")) that --after is to delete or move"
-      : "kept \(Quantity.count(keptSources, "source")) that --after was to delete or move"
+      ? "would keep \(Quantity.count(keptSources, "source")) that --after would delete or move"
+      : "kept \(Quantity.count(keptSources, "source")) that --after would have deleted or moved"
   }
 
   private var asking: String? {
@@ -108,7 +109,7 @@ struct ControlOutput: OutputValue {
     var parts: [String] = []
     if recovery.pausedFiles > 0 { parts.append("\(recovery.pausedFiles) paused") }
     if recovery.cancelledFiles > 0 { parts.append("\(recovery.cancelledFiles) cancelled") }
-    if recovery.requeuedFiles > 0 { parts.append("\(recovery.requeuedFiles) to go on with") }
+    if recovery.requeuedFiles > 0 { parts.append("\(recovery.requeuedFiles) will resume") }
     if recovery.unknownFiles > 0 { parts.append("\(recovery.unknownFiles) now unknown") }
     let what = parts.isEmpty ? "" : ": " + parts.joined(separator: ", ")
     return "the engine that had \(files) crashed; its files were recovered\(what)"

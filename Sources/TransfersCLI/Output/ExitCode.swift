@@ -1,9 +1,8 @@
 import ArgumentParser
 import TransferModel
 
-/// What the process ends with: the one table of exit codes, printed by `transfers help exit-codes`.
-/// Below 64 it is the outcome of transfers; 64 to 78 are `sysexits.h` and nothing was started; 128 + n as shells
-/// expect.
+/// The exit codes of the process, printed by `transfers help exit-codes`. Below 64 they are outcomes of transfers; 64
+/// to 78 are `sysexits.h` and nothing was started; 128 + n as in shells.
 enum ExitCode: Int32, CaseIterable, Sendable {
   case ok = 0
   case error = 1
@@ -53,10 +52,10 @@ enum ExitCode: Int32, CaseIterable, Sendable {
 
   var meaning: String {
     switch self {
-    case .ok: "everything selected is done, or was already there unchanged"
+    case .ok: "everything selected is done, or unchanged"
     case .error: "unexpected internal error, or the output could not be written"
     case .partial:
-      "at least one file failed, is unknown or was cancelled; others are done or left. Or --fail-on says so"
+      "at least one file failed, is unknown or was cancelled; others are done or left. Or the --fail-on condition holds"
     case .allFailed: "finished; no file of the selection is done"
     case .workLeft: "stopped on purpose with work left; run again"
     case .locked: "another engine owns the ledger"
@@ -64,20 +63,20 @@ enum ExitCode: Int32, CaseIterable, Sendable {
       "the ledger is missing, corrupt, newer, read-only, on a full disk, locked, or breaks an invariant"
     case .mismatch:
       "an integrity check failed: content differs from what was sent, expected or recorded, or prove found a violation"
-    case .empty: "nothing matched, only with --fail-if-empty; or nothing to prove"
+    case .empty: "nothing matched (only with --fail-if-empty), or there is nothing to prove"
     case .usage: "wrong command, option or argument; nothing was started"
-    case .badData: "a list of files is wrong; nothing was started"
-    case .noSource: "no such source, or a list names files that are not there; nothing was started"
+    case .badData: "a list of files is invalid; nothing was started"
+    case .noSource: "no such source, or a list names files that do not exist; nothing was started"
     case .auth: "no usable credentials, or they were refused: the files of that destination wait, the others were sent"
-    case .config: "the destination or a setting cannot work: its files wait, the others were sent"
+    case .config: "an unusable destination or setting: its files wait, the others were sent"
     case .timeout: "wait --timeout or push --wait expired; nothing was stopped"
     case .interrupted: "second Ctrl-C: stopped immediately, the state is saved"
-    case .closed: "pull to standard output: whoever read it has closed it; nothing is printed"
+    case .closed: "pull to standard output: the reader closed the pipe; nothing is printed"
     case .terminated: "second SIGTERM: stopped immediately, the state is saved"
     }
   }
 
-  /// Whether the same command again can succeed without anybody changing anything.
+  /// Whether repeating the command can succeed without any change.
   var isRetryable: Bool {
     switch self {
     case .workLeft, .locked, .timeout, .interrupted, .terminated: true
@@ -101,8 +100,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     }
   }
 
-  /// The code for files that were worked on. Several can hold at once; 8 wins over 4, 4 over 3, 3 over 5.
-  /// "Nothing succeeded" is only said of work that is finished.
+  /// The code for processed files. If several apply, 8 takes precedence over 4, 4 over 3, 3 over 5. "Nothing succeeded"
+  /// is only used for finished work.
   init(succeeded: Int, failed: Int, mismatched: Int, left: Int) {
     if mismatched > 0 {
       self = .mismatch

@@ -2,7 +2,7 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// Prints what is followed: a line each for people, rows for programs.
+/// Prints followed entries: lines for people, rows for programs.
 struct FollowPrinter {
   private let common: CommonOptions
   private let context: Context

@@ -2,14 +2,14 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// How commands get at the ledger.
+/// Access of commands to the ledger.
 enum LedgerAccess {
-  /// For looking; works while an engine writes.
+  /// Opens it for reading; works while an engine writes.
   static func open(_ path: String, _ context: Context) throws(CommandFailure) -> OpenStore {
     try failing { () throws(TransferError) in try OpenStore(at: path, .readOnly, clock: context.clock) }
   }
 
-  /// For changing rows of a ledger that must exist.
+  /// Opens an existing ledger for writing.
   static func openForWriting(_ path: String, _ context: Context) throws(CommandFailure) -> OpenStore {
     try failing { () throws(TransferError) in try OpenStore(at: path, .existing, clock: context.clock) }
   }
@@ -19,7 +19,7 @@ enum LedgerAccess {
     try openForWriting(path, context).close()
   }
 
-  /// One consistent look.
+  /// Reads one consistent snapshot.
   static func read<Value>(
     _ ledger: OpenStore, _ body: (StoreReader) throws -> Value
   ) throws(CommandFailure) -> Value {

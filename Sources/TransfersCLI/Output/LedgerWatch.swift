@@ -1,17 +1,17 @@
 import Transfers
 import TransferModel
 
-/// Looks at a ledger again and again, for commands that wait for what others do to it.
+/// Polls a ledger, for commands that wait for changes by other processes.
 struct LedgerWatch {
   let ledger: OpenStore
   let clock: any TransferClock
-  /// Does nothing for so many milliseconds; tests let the world go on meanwhile.
+  /// Waits for this many milliseconds; tests perform other work instead.
   let pause: (_ ms: Int64) -> Void
-  /// Looks become seldomer up to this, in milliseconds, for what may take hours.
+  /// The maximum polling interval, in milliseconds, for long waits.
   var slowestMs = WatchPace.stepMs
 
-  /// Calls `step` until it returns something, five times a second at first, and tells it whether the rows are worth a
-  /// look; nil when the time is over.
+  /// Calls `step` until it returns a value, at first five times a second, and tells it whether the rows may have
+  /// changed; nil after the timeout.
   func until<Value>(
     timeoutMs: Int64? = nil, _ step: (_ isDue: Bool) throws(CommandFailure) -> Value?
   ) throws(CommandFailure) -> Value? {

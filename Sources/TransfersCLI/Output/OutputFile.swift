@@ -7,18 +7,18 @@ import TransferModel
   import Darwin
 #endif
 
-/// The file of `--output`. A regular file, new or old, gets the whole result at once: a temporary file beside it is
-/// written, synced and renamed, with mode 0600 less the umask. A link is followed, but for one that leads nowhere. A
-/// device or pipe is written directly.
+/// The file of `--output`. A regular file is replaced atomically: a temporary file beside it is written, synced and
+/// renamed, with mode 0600 less the umask. A symbolic link is followed unless it is dangling. A device or pipe is
+/// written directly.
 struct OutputFile {
   let stream: OutputStream
   private let path: NameBytes
   /// nil when it is written directly.
   private let temporary: [CChar]?
   private struct Unfinished {
-    /// Of the one that is being written.
+    /// The temporary file being written.
     var path: [CChar]?
-    /// The process ends: nothing is begun any more.
+    /// The process is ending: no file is begun any more.
     var isEnding = false
   }
   private static let unfinished = Lock(Unfinished())
@@ -35,7 +35,7 @@ struct OutputFile {
     }
     guard Self.kind(target) != nil || !Self.isLink(target) else {
       throw .usage(
-        "--output \"\(path)\" is a link that leads nowhere", remedy: "make what it leads to, or another --output")
+        "--output \"\(path)\" is a dangling symbolic link", remedy: "create its target, or choose another --output")
     }
     switch Self.kind(target) {
     case S_IFDIR:
@@ -75,7 +75,7 @@ struct OutputFile {
     Self.unfinished.withLock { $0.path = nil }
   }
 
-  /// For the end of the process in the middle: what was begun is not left behind, and nothing is begun any more.
+  /// For an early end of the process: removes the temporary file, and prevents new ones.
   static func abandonUnfinished() {
     unfinished.withLock { unfinished in
       unfinished.isEnding = true
@@ -83,8 +83,8 @@ struct OutputFile {
     }
   }
 
-  /// Makes the temporary file in one step with noting it, so that a signal cannot come between. -1 with `errno` when it
-  /// cannot be made.
+  /// Creates and registers the temporary file in one step, so that a signal cannot come between. -1 with `errno` if it
+  /// cannot be created.
   private static func begin(_ template: [CChar]) -> (descriptor: Int32, name: [CChar]) {
     unfinished.withLock { unfinished in
       var name = template
@@ -114,8 +114,8 @@ struct OutputFile {
     return CommandFailure(.error, code: "output", "\(operation) \"\(path)\": \(cause)", remedy: "another --output")
   }
 
-  /// Whether it is the database or what SQLite and we keep beside it, also what is not there yet: SQLite would take a
-  /// file with the name of its journal for one.
+  /// Whether it is the database or a file beside it that SQLite or transfers uses, even if it does not exist yet:
+  /// SQLite would take a file with the name of its journal for one.
   private static func isLedger(_ path: [CChar], _ store: String) -> Bool {
     let place = place(path)
     return TransferStore.fileSuffixes.contains { suffix in
@@ -130,7 +130,7 @@ struct OutputFile {
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 
-  /// The one name that something has or would have: its folder without links, and its own name.
+  /// The canonical path of an existing or future file: its folder without links, and its own name.
   private static func place(_ path: [CChar]) -> [CChar] {
     let real = resolved(path)
     guard real == path, let slash = path.lastIndex(of: 0x2F) ?? path.indices.first else { return real }
@@ -149,7 +149,7 @@ struct OutputFile {
     return stat(path, &facts) == 0 ? facts.st_mode & S_IFMT : nil
   }
 
-  /// Where the name leads; the name itself when nothing is there.
+  /// The target of the path; the path itself if nothing exists.
   private static func resolved(_ path: NameBytes) -> [CChar] {
     resolved(path.bytes.map { CChar(bitPattern: $0) } + [0])
   }

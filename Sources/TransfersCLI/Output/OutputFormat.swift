@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The forms of a result, all made from the same value.
+/// The output formats, all made from the same value.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// For people: may change at any time.
   case table
@@ -17,14 +17,14 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   case markdown
   /// One self-contained page.
   case html
-  /// Metrics for the textfile collector of node_exporter; of reports, not of lists.
+  /// Metrics for the textfile collector of node_exporter; for reports, not for lists.
   case prometheus
 
-  /// Only then may remarks stand between results.
+  /// Only then may notes be printed between results.
   var isForPeople: Bool { self == .table }
   var isJSON: Bool { self == .json || self == .ndjson }
 
-  /// Whether arguments, which need not be right, ask for JSON.
+  /// Whether possibly invalid arguments request JSON.
   static func isJSON(_ arguments: [String]) -> Bool {
     let options = arguments.prefix { $0 != "--" }
     return options.indices.contains { index in

@@ -12,7 +12,7 @@ import TransferReports
 final class OutputStream: Sendable {
   enum Health: Sendable, Equatable {
     case open
-    /// Nobody reads any more.
+    /// The reader has closed it.
     case closed
     /// The `errno` of a write that failed, a full disk for example.
     case failed(Int32)
@@ -22,7 +22,7 @@ final class OutputStream: Sendable {
   private let health = Lock(Health.open)
   private let completeness = Lock(false)
 
-  /// What was written, when it goes nowhere else.
+  /// The written bytes, if they are kept in memory.
   private let kept: Lock<[UInt8]>?
 
   init(descriptor: Int32) { (self.descriptor, kept, keptLimit) = (descriptor, nil, 0) }
@@ -36,11 +36,11 @@ final class OutputStream: Sendable {
   var isTerminal: Bool { isatty(descriptor) == 1 }
   var state: Health { health.withLock { $0 } }
 
-  /// A result is written as a whole; what is thrown later is a judgement of it.
+  /// The result is complete; later errors are only a verdict on it.
   func markComplete() { completeness.withLock { $0 = true } }
   var isComplete: Bool { completeness.withLock { $0 } }
 
-  /// Columns of the terminal at this moment; nil when it is none. A terminal that does not know says 0: 80 then.
+  /// Current columns of the terminal; nil if it is none. 80 if the terminal reports 0.
   var columns: Int? {
     guard isTerminal else { return nil }
     var size = winsize()
@@ -64,8 +64,8 @@ final class OutputStream: Sendable {
   func write(_ text: String) { write(Array(text.utf8)) }
   func writeLine(_ text: String) { write(text + "\n") }
 
-  /// JSON text. A terminal takes some characters beyond ASCII for commands (U+009B begins a sequence), or reorders text
-  /// by them; there they are escaped, which means the same.
+  /// Writes JSON text. Terminals treat some non-ASCII characters as commands (U+009B begins a sequence), or reorder
+  /// text by them; these are escaped for terminals, which is equivalent JSON.
   func writeJSON(_ bytes: [UInt8]) { write(isTerminal ? JSONWriter.harmless(bytes) : bytes) }
 
   func write(_ bytes: [UInt8]) {

@@ -1,6 +1,6 @@
 import TransferReports
 
-/// What a command found out; its form makes a report of it, and renderers make every output of the report.
+/// The result of a command; its form turns it into a report, and renderers make every output from the report.
 protocol OutputValue: Sendable {
   static var form: ReportForm<Self> { get }
 }

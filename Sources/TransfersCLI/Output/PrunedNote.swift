@@ -2,26 +2,26 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// What a report says of attempts that `store prune` deleted and that it cannot count, so that no figure is taken for
-/// that of all history.
+/// The note about attempts that `store prune` deleted and that a report cannot count, so that its figures are not
+/// mistaken for the complete history.
 enum PrunedNote {
-  /// What a report makes of them.
+  /// How a report counts them.
   enum Counting {
-    /// It adds up the sums that are left of them.
+    /// It includes their remaining sums.
     case sums
-    /// It tells of single attempts.
+    /// It needs single attempts, and so cannot count them.
     case nothing
-    /// It tells of rows that stay.
+    /// It needs only rows that are kept.
     case unneeded
   }
 
-  /// Above everything else: words for people, and `pruned` for programs.
+  /// Adds the note at the top: text for people, and `pruned` for programs.
   static func added(_ pruned: PrunedHistory, to report: Report) -> Report {
     guard pruned.attempts > 0 else { return report }
     return Report(report.schema, form.report(pruned).sections + report.sections, rows: report.rows)
   }
 
-  /// For forms that have no room for it: a remark.
+  /// Prints a note for formats without a place for it.
   static func tell(_ pruned: PrunedHistory, _ common: CommonOptions, _ context: Context, always: Bool = false) {
     guard pruned.attempts > 0, !common.quiet else { return }
     switch common.format {
@@ -58,10 +58,10 @@ extension StoreReader {
 }
 
 extension CommandFailure {
-  /// A row that was named was there once.
+  /// The failure for a selected row that was pruned.
   static func pruned(_ row: PrunedRow) -> CommandFailure {
     .usage(
-      "\(row.id) was pruned on \(CivilTime(wallMs: row.atMs).rfc3339): its requests are not in this ledger any more",
-      remedy: "transfers report still counts them; a backup from before has them")
+      "\(row.id) was pruned on \(CivilTime(wallMs: row.atMs).rfc3339): its requests were deleted from this ledger",
+      remedy: "transfers report still counts them; an earlier backup has them")
   }
 }

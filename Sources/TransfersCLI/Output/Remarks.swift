@@ -1,13 +1,13 @@
 import TransferModel
 
-/// What is said on standard error about how a command was understood.
+/// Notes on standard error about the interpretation of a command.
 struct Remarks {
   private let err: OutputStream
   private let common: CommonOptions
 
   init(_ err: OutputStream, _ common: CommonOptions) { (self.err, self.common) = (err, common) }
 
-  /// A variable with a slip of the pen is said always (it would be believed to work), the rest only with `--verbose`.
+  /// A misspelt variable is always reported (the user would rely on it), the rest only with `--verbose`.
   func aboutSettings(_ settings: EnvironmentOptions, _ context: Context) {
     guard !common.quiet else { return }
     if let (variable, meant) = settings.misspelt() {

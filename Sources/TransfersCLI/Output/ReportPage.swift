@@ -2,15 +2,15 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// The page of `report --format html`: what the subreports tell, in one document that can be sent to somebody.
+/// The page of `report --format html`: the subreports in one document.
 struct ReportPage: OutputValue {
-  /// Files that are listed; a page of them stays below a megabyte.
+  /// Maximum number of listed files; such a page stays below a megabyte.
   static let fileLimit = 10_000
-  /// So many runs, events and receipts are listed; of more the page says where they are.
+  /// Maximum number of listed runs, events and receipts; if there are more, the page names the command that lists them.
   static let historyLimit = 500
-  /// The slowest files that are told with their parts.
+  /// Number of slowest files shown with their parts.
   static let slowLimit = 10
-  /// So many files that are not done are told with a map of their chunks, and so many chunks of each.
+  /// Number of unfinished files shown with a map of their chunks, and number of chunks of each.
   static let mapLimit = 12
   static let chunkLimit = 2_000
 
@@ -88,7 +88,7 @@ struct ReportPage: OutputValue {
     return maps
   }
 
-  /// Nothing of a list that is too long for a page.
+  /// Empty if a list is too long for the page.
   private static func short<Row>(_ rows: [Row]) -> [Row] { rows.count > historyLimit ? [] : rows }
 
   private var omission: String? {
@@ -110,7 +110,7 @@ struct ReportPage: OutputValue {
     guard replacedCount > 0 else { return nil }
     return
       "\(Quantity.count(replacedCount, "row")) below \(replacedCount == 1 ? "is" : "are") superseded: the source changed "
-      + "while it was sent, and the summary counts the file that took its place."
+      + "while it was sent, and the summary counts its successor."
   }
 
   private var replacedCount: Int { files.count { $0.state == FileState.superseded.rawValue } }

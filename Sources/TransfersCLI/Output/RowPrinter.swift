@@ -1,7 +1,7 @@
 import TransferModel
 import TransferReports
 
-/// Prints rows as they come, so that a list of a million needs the memory of one page, in the form that was asked for.
+/// Prints rows as they arrive in the requested format, so that a list of a million needs the memory of one page.
 struct RowPrinter {
   private let schema: String
   private let rowType: String
@@ -33,10 +33,10 @@ struct RowPrinter {
     table = Table(common.style(context))
   }
 
-  /// Nobody reads what would still be printed, or it cannot be printed.
+  /// The output was closed by its reader, or failed.
   var isClosed: Bool { failure != nil || context.out.state != .open }
 
-  /// The next rows. A column that is not there stops the printing, and ``finish(empty:summary:)`` says so.
+  /// Prints the next rows. An unknown column stops the printing, and ``finish(empty:summary:)`` throws the error.
   mutating func print(_ page: FigureTable) {
     guard failure == nil, let page = chosen(page) else { return }
     if printed == 0 { context.out.write(common.heading(of: checks, context)) }
@@ -92,7 +92,7 @@ struct RowPrinter {
     context.out.write(bytes)
   }
 
-  /// Ends the output: people get `empty` when there was no row, programs the rest of the document, or the last record.
+  /// Ends the output: with `empty` as text if there was no row, or with the rest of the document, or the last record.
   func finish(empty: String, summary: FigureObject? = nil) throws(CommandFailure) {
     if let failure { throw failure }
     switch common.format {
@@ -126,7 +126,7 @@ struct RowPrinter {
     context.out.writeJSON(JSONWriter.bytes(.object(tail(summary) + own)) + [0x0A])
   }
 
-  /// What a document says besides its rows.
+  /// The members of a document other than its rows.
   private func tail(_ summary: FigureObject?) -> [FigureTree.Member] {
     let header = ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs, checks: checks)
     return header.members(schema: schema) + (summary.map { [FigureTree.Member("summary", FigureTree($0))] } ?? [])
@@ -148,7 +148,7 @@ private struct CollectedRows {
 
   func report(_ schema: String, _ rowType: String, empty: String) -> Report {
     let words =
-      "\(Quantity.count(count, "row"))" + (count > Self.limit ? ", of which the first \(Self.limit) are here" : "")
+      "\(Quantity.count(count, "row"))" + (count > Self.limit ? "; only the first \(Self.limit) are shown" : "")
     let content = table.map { ReportSection.Content.table($0, TableLook(empty: empty)) } ?? .words(empty)
     return Report(schema, [ReportSection(nil, nil, .words(words)), ReportSection(rowType, nil, content)])
   }

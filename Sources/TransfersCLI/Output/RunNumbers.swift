@@ -2,7 +2,7 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// What came out of files that were worked on, by this process or, while it looked on, by another.
+/// The results of processed files, by this process or by another one.
 struct RunNumbers: Sendable, Hashable {
   var done: Int
   /// Without the mismatched.
@@ -10,7 +10,7 @@ struct RunNumbers: Sendable, Hashable {
   var unknown, mismatched, left: Int
   /// Cancelled by a person: as far from done as a failed file.
   var cancelled = 0
-  /// Of a run: files that were done before, and those that had failed or were unknown before it began.
+  /// For a run: files that were done, failed or unknown before it began.
   var doneBefore = 0
   var badBefore = 0
   /// Of those left.
@@ -20,7 +20,7 @@ struct RunNumbers: Sendable, Hashable {
   var bytesAcked, bytesTransferred: Int64
   /// Of downloads: what was here already, and was not fetched.
   var bytesReused: Int64 = 0
-  /// What requests that were cut off may have sent beyond that.
+  /// Further bytes that crashed requests may have sent.
   var bytesUntold: Int64 = 0
   var retries: Int
   var wallMs: Int64
@@ -36,8 +36,8 @@ struct RunNumbers: Sendable, Hashable {
     (stoppedBy, unreachable) = (run.stoppedBy, run.unreachable)
   }
 
-  /// Of a run, which is about all files of the ledger that are not hidden: what it did, and how the others stand, also
-  /// those that an earlier run left.
+  /// For a run, which covers all files of the ledger that are not hidden: its own results, and the state of the others,
+  /// including those left by earlier runs.
   init(_ run: RunResult, standing: FileTotals) {
     self.init(run)
     let (doneByRun, badByRun) = (done, failed + unknown + mismatched)
@@ -48,11 +48,10 @@ struct RunNumbers: Sendable, Hashable {
     badBefore = max(0, failed + unknown + mismatched - badByRun)
   }
 
-  /// Of the files of one push. `stop` is why the run ended that sent them; that others are held back is not what the
-  /// command was about.
+  /// For the files of one push. `stop` is why the run that sent them ended; blocked batches of others are ignored.
   init(_ added: AddedTotals, wallMs: Int64, stop: StopCause?, unreachable: [String] = []) {
     self.init(added.files, wallMs: wallMs)
-    // What the server lost and took again was acknowledged twice, and is there once.
+    // Bytes that the server lost and got again were acknowledged twice, but count once.
     bytesAcked = min(added.bytesAckedSince, added.files.bytesMoved)
     guard left > 0, left > paused else { return }
     let others: [StopCause?] = [.paused, .deadline]
@@ -83,7 +82,7 @@ struct RunNumbers: Sendable, Hashable {
     (left, paused, settling) = (totals.left, totals.count(.paused), totals.count(.settling))
   }
 
-  /// What settles was not to be waited for: a later run sends it.
+  /// Settling files are left to a later run.
   mutating func leaveSettling() {
     left -= settling
     if left == 0 { stoppedBy = nil }
@@ -93,14 +92,14 @@ struct RunNumbers: Sendable, Hashable {
   var bytesUnacked: Int64 { max(0, bytesTransferred - bytesAcked) }
   var bytesUnackedAtMost: Int64 { max(0, bytesTransferred + bytesUntold - bytesAcked) }
 
-  /// Why work is left, for people; nil when the run was not stopped and nothing prevented it.
+  /// Why work is left, for people; nil if the run was neither stopped nor prevented.
   var stopReason: String? {
     switch stoppedBy {
     case nil: nil
     case .drained: "stopped on request"
     case .interrupted: "stopped immediately"
     case .unreachable: "no connection to \(Self.list(unreachable))"
-    case .notDue: "what is left is not due for a long time"
+    case .notDue: "the remaining files are not due for a long time"
     case .paused: "paused"
     case .deadline: "the deadline has passed"
     case .limit: "the limit of this run was reached"
@@ -115,7 +114,7 @@ struct RunNumbers: Sendable, Hashable {
     return (hosts.prefix(3).map(printable) + others).joined(separator: ", ")
   }
 
-  /// The command that lets what is left go on.
+  /// The command that continues the remaining files.
   func wayOn(_ selector: String) -> String {
     switch stoppedBy {
     case .paused: "transfers resume --state paused\(selector)"
@@ -126,9 +125,8 @@ struct RunNumbers: Sendable, Hashable {
 }
 
 extension ExitCode {
-  /// The one rule for `push`, `run`, `wait` and `status`, each over the files that it is about: what is unknown or was
-  /// cancelled is no more done than what failed, whichever run left it so. `added` is what a push found before it sent
-  /// anything.
+  /// The common rule for `push`, `run`, `wait` and `status`, each applied to its own files: unknown and cancelled files
+  /// count like failed ones, whichever run left them. `added` is what a push found before it sent anything.
   init(_ files: RunNumbers, added: AddResult? = nil) {
     self.init(
       succeeded: files.done + files.doneBefore + (added?.counts.unchanged ?? 0),

@@ -14,7 +14,7 @@ struct RunOutput: OutputValue {
   /// What `--after` was to delete or move, and is still there.
   private let removals: RemovalTotals
 
-  /// `status` is the exit code that the numbers deserve; `problems` what went wrong, worst first.
+  /// `status` is the exit code of the numbers; `problems` are listed worst first.
   init(
     _ run: RunNumbers, add: AddResult?, addOutput: AddOutput?, status: ExitCode, problems: [FailureRow],
     removals: RemovalTotals = RemovalTotals()
@@ -74,7 +74,7 @@ struct RunOutput: OutputValue {
     .integer("earlier") { $0.numbers.badBefore },
   ]
 
-  /// With every part that such a value can have.
+  /// A value with all optional parts.
   static func sample(ofPush: Bool) -> RunOutput {
     RunOutput(
       .none, add: nil, addOutput: ofPush ? AddOutput.sample : nil, status: .ok, problems: [])
@@ -98,7 +98,7 @@ struct RunOutput: OutputValue {
     return counts.joined(separator: ", ")
   }
 
-  /// For commands about the files of a push; empty after a run, which was about everything.
+  /// Selects the files of a push in suggested commands; empty after a run, which covers everything.
   static func selector(_ add: AddResult?) -> String { (add?.files.batches ?? []).map { " --batch \($0)" }.joined() }
 
   private var next: [String] {

@@ -2,7 +2,7 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// One row and what belongs to it.
+/// One row with related rows.
 enum ShowOutput {
   /// The newest are shown.
   static let attemptLimit = 200
@@ -126,7 +126,7 @@ struct ShownRequest: OutputValue {
 
 struct ShownAttempt: OutputValue {
   let row: AttemptRow
-  /// What the server said, as far as it was kept.
+  /// The stored part of the server's answer.
   let reply: NameBytes?
 
   init?(_ number: Int64, _ reader: StoreReader) throws {

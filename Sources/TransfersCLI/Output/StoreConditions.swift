@@ -23,7 +23,7 @@ struct EngineStatus: Sendable {
     .text("how") { $0.run?.how },
   ]
 
-  /// Nothing says how the last one ended. Of one that runs, nothing does either.
+  /// The last run has no recorded end; this is also true while it runs.
   var hasCrashed: Bool { run.map { $0.endedMs == nil } ?? false }
 
   var line: String {
@@ -54,7 +54,7 @@ enum Absence: Sendable, Hashable {
   }
 }
 
-/// The write-ahead log of the ledger, and who keeps it from being emptied.
+/// The write-ahead log of the ledger, and the processes that prevent it from being emptied.
 struct LogStatus: Sendable {
   let bytes: Int64
   /// Processes that read a state of the ledger, when the log is longer than it should be.
@@ -67,7 +67,7 @@ struct LogStatus: Sendable {
     heldBy = condition.walBytes > Self.longest ? condition.walReaders : []
   }
 
-  /// People hear of it when it is long.
+  /// Shown as text only if the log is long.
   static let columns: [Column<LogStatus>] = [
     .bytes("bytes", "log") { $0.bytes }.saying { $0.bytes > longest ? $0.text : nil },
     .list("held_by") { $0.heldBy.map(String.init) },
@@ -77,6 +77,6 @@ struct LogStatus: Sendable {
     let size = "\(Quantity.bytes(bytes)) of write-ahead log"
     if heldBy.isEmpty { return size }
     let who = heldBy.map { "process \($0)" }.joined(separator: ", ")
-    return "\(size), kept by \(who): it grows until the reading there ends"
+    return "\(size), kept by \(who): it grows until that read ends"
   }
 }

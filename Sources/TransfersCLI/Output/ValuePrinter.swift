@@ -1,7 +1,7 @@
 import TransferModel
 import TransferReports
 
-/// Prints one report in the form that was asked for.
+/// Prints one report in the requested format.
 struct ValuePrinter {
   let common: CommonOptions
   let store: StoreIdentity
@@ -52,7 +52,7 @@ struct ValuePrinter {
     try printer.finish(empty: "no rows")
   }
 
-  /// What is not a table: one record, or its figures one below the other.
+  /// Prints a report without a table: as one record, or one figure per line.
   private func figures(_ report: Report) throws(CommandFailure) {
     let tree = try tree(report)
     if common.format == .ndjson { return document(tree, report.schema, type: SchemaName.short(report.schema)) }

@@ -6,9 +6,9 @@ import TransferModel
   import Darwin
 #endif
 
-/// Standard error for things that must not hold up the engine: a terminal that was stopped with Ctrl-S, or a log whose
-/// reader is slow, takes what it takes, and the rest waits here. The flags of the descriptor itself stay as they are,
-/// because other processes share it; a terminal or pipe is opened once more instead. Any thread.
+/// Non-blocking standard error, so that output cannot delay the engine: if a terminal was stopped with Ctrl-S, or the
+/// reader of a log is slow, unwritten text is buffered here. The flags of the descriptor itself are not changed,
+/// because other processes share it; a terminal or pipe is opened a second time instead. Any thread.
 final class DisplayStream: Sendable {
   private let out: OutputStream
   /// Does not block; nil where that is not needed (files) or not possible: then writes wait.
@@ -24,7 +24,7 @@ final class DisplayStream: Sendable {
     if let descriptor { close(descriptor) }
   }
 
-  /// Nothing waits any more.
+  /// Nothing is buffered any more.
   var isReady: Bool { rest.withLock { push(&$0) } }
 
   /// Writes what can be written now, and keeps the rest.
@@ -55,7 +55,7 @@ final class DisplayStream: Sendable {
     case .done: return true
     case .full: return false
     case .failed:
-      // Nobody reads any more.
+      // The reader has closed it.
       rest = []
       return true
     }

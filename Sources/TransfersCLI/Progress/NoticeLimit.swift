@@ -2,8 +2,8 @@ import TransferReports
 import TransferModel
 import Transfers
 
-/// Lines about single files: the first ones are told, the others only counted, so that a thousand failures are no
-/// thousand lines.
+/// Limits messages about single files: the first ones are printed, the others only counted, so that a thousand failures
+/// do not print a thousand lines.
 struct NoticeLimit: Sendable {
   static let lines = 20
 
@@ -18,7 +18,7 @@ struct NoticeLimit: Sendable {
     case count
   }
 
-  /// What is to be done with a notice. Those that are not about the fate of a file are always told.
+  /// The verdict on a notice. Notices that are not about the outcome of a file are always printed.
   mutating func take(_ notice: Notice) -> Verdict {
     guard let word = Self.word(notice) else { return .tell }
     guard told >= Self.lines else {

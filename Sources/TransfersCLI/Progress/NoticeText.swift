@@ -2,7 +2,7 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// What happened, as one line for people, safe for a terminal; nil for what is not worth a line.
+/// A notice as one line for people, safe for a terminal; nil if it is not worth a line.
 enum NoticeText {
   static func line(_ notice: Notice) -> String? {
     switch notice {
@@ -29,7 +29,7 @@ enum NoticeText {
 
   private static func cause(_ failure: Failure) -> String { "\(failure.code.rawValue): \(printable(failure.message))" }
 
-  /// What the run before this one left open.
+  /// The state left by the previous run.
   private static func recovered(_ attempts: Int, _ files: Int, _ unknown: Int) -> String? {
     guard attempts + files + unknown > 0 else { return nil }
     let doubt = unknown > 0 ? ", \(Quantity.count(unknown, "file")) now unknown" : ""

@@ -53,7 +53,7 @@ extension ProgressBlock {
   private var tailColumns: Int {
     2 + Self.sizeColumns + (showsRate ? 2 + Self.rateColumns : 0) + (showsETA ? 2 + Self.etaColumns : 0)
   }
-  /// A wide terminal gives half of what is left over to longer bars.
+  /// On a wide terminal half of the remaining width is used for longer bars.
   private var barColumns: Int { min(40, 20 + max(0, width - 110) / 2) }
   private var nameColumns: Int { min(60, width - 1 - 2 - barColumns - tailColumns) }
 

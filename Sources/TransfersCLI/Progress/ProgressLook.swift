@@ -6,7 +6,7 @@ import TransferReports
   import Darwin
 #endif
 
-/// How progress is shown in this process: decided once, from options, environment and what standard error is.
+/// The progress mode of this process: decided once, from options, environment and the type of standard error.
 struct ProgressLook: Sendable {
   enum Mode: Sendable, Hashable {
     /// Rewritten in place.
@@ -19,7 +19,7 @@ struct ProgressLook: Sendable {
   }
 
   var mode = Mode.silent
-  /// No remarks either.
+  /// No notes either.
   var isQuiet = false
   var units = ByteUnits.iec
   var glyphs = ProgressBlock.Glyphs.blocks

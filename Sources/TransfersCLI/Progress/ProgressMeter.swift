@@ -1,6 +1,6 @@
 import TransferModel
 
-/// A snapshot with what only several of them can tell: rates, time to go, what was added.
+/// A snapshot with figures derived from several of them: rates, remaining time, added files.
 struct ProgressFigures: Sendable, Hashable {
   struct File: Sendable, Hashable {
     var progress: FileProgress
@@ -17,7 +17,7 @@ struct ProgressFigures: Sendable, Hashable {
   var filesAdded = 0
   var files: [File] = []
 
-  /// Of the total, rounded down, so that 100 is only said of the whole. Empty files count where there are no bytes.
+  /// Percentage of the total, rounded down, so that 100 means complete. Files are counted if there are no bytes.
   var percent: Int {
     if now.bytesTotal > 0 { return ProgressText.percent(now.bytesMoved, of: now.bytesTotal) }
     return ProgressText.percent(Int64(now.filesDone), of: Int64(now.filesTotal))
@@ -68,7 +68,7 @@ struct ProgressMeter: Sendable {
       etaMs: time(file.bytesTotal - file.bytesMoved, rate, now))
   }
 
-  /// Not before the last backoff that is known of is over.
+  /// Not before the last known backoff ends.
   private func eta(_ now: ProgressSnapshot, _ rate: Int64?) -> Int64? {
     guard now.waitingForServerMs == nil, now.totalIsKnown, let rate, let ms = time(now.bytesLeft, rate, now) else {
       return nil
@@ -80,7 +80,7 @@ struct ProgressMeter: Sendable {
   private func time(_ bytes: Int64, _ rate: Int64, _ now: ProgressSnapshot) -> Int64? {
     let rate = min(rate, now.rateLimit ?? .max)
     guard now.elapsedMs >= Self.etaAfterMs, rate > 0 else { return nil }
-    // While anything is to come it is not said that no time is left.
+    // At least a second while anything is left.
     return bytes > 0 ? Int64(max(1_000, min(Double(bytes) / Double(rate) * 1000, 1e12))) : 0
   }
 }

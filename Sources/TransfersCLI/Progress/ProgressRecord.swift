@@ -2,7 +2,7 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// What `--progress json` writes to standard error, one record a line: the same figures that the block shows.
+/// The records of `--progress json` on standard error, one per line: the same figures as in the block.
 enum ProgressRecord {
   static func tree(_ figures: ProgressFigures, wallMs: Int64) -> FigureTree {
     let now = figures.now

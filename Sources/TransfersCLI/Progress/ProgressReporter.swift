@@ -8,9 +8,8 @@ import Transfers
   import Darwin
 #endif
 
-/// Shows on standard error how a run goes: a block on a terminal, lines or records elsewhere, and lines for people
-/// above. Any thread. A terminal or reader that takes nothing at the moment holds up nobody: what it missed is written
-/// later.
+/// Shows the progress of a run on standard error: a block on a terminal, lines or records elsewhere, and messages
+/// above. Any thread. A blocked terminal or reader delays nobody: missed output is written later.
 final class ProgressReporter: Sendable {
   private struct State {
     var meter = ProgressMeter()
@@ -21,7 +20,7 @@ final class ProgressReporter: Sendable {
     var announced: Set<ErrorCode> = []
     var limit = NoticeLimit()
     var stopSignal: Int32?
-    /// What could not be written yet.
+    /// Unwritten text.
     var backlog: [String] = []
   }
 
@@ -45,7 +44,7 @@ final class ProgressReporter: Sendable {
   /// How often ``progress(_:)`` wants to be called, in milliseconds.
   var everyMs: Int64 { look.everyMs }
 
-  /// What the block is about; safe for a terminal.
+  /// The title of the block; safe for a terminal.
   func setTitle(_ title: String) { state.withLock { $0.title = title } }
 
   func progress(_ now: ProgressSnapshot) {
@@ -58,7 +57,7 @@ final class ProgressReporter: Sendable {
 
   func notice(_ notice: Notice) {
     state.withLock { state in
-      // The first retry for each reason is told; there may be thousands.
+      // Only the first retry for each reason is printed; there may be thousands.
       if case .retrying(_, let failure, _) = notice, !state.announced.insert(failure.code).inserted { return }
       if case .draining(let requests) = notice, let signal = state.stopSignal {
         return put(draining(requests, signal), &state)
@@ -80,7 +79,7 @@ final class ProgressReporter: Sendable {
   /// The same, also with `--quiet`: for what a person at the terminal must know now.
   func announce(_ line: String) { state.withLock { put(line, &$0) } }
 
-  /// A person asked for a stop by `signal`; the line comes when the engine says what runs.
+  /// A stop was requested by `signal`; the line is printed when the engine reports what is running.
   func stopAsked(by signal: Int32) { state.withLock { $0.stopSignal = signal } }
 
   /// One line that says how far it is, for SIGUSR1; also with `--quiet`.
@@ -92,11 +91,11 @@ final class ProgressReporter: Sendable {
     }
   }
 
-  /// The process went on after it was stopped: the screen is not what it was.
+  /// The process was continued after a stop: the screen contents are unknown.
   func resumed() { state.withLock { $0.screen.forget() } }
 
-  /// Takes the block away, so that what follows starts on an empty line; what was only counted is told, and the last
-  /// record written.
+  /// Removes the block, so that further output starts on an empty line; prints the counts of suppressed messages, and
+  /// the last record.
   func finish() {
     state.withLock { state in
       if let rest = state.limit.takeRest() { put(rest, &state) }

@@ -1,9 +1,10 @@
 import TransferReports
 
-/// What stands at the bottom of a terminal, and the text that changes it: cursor up, erase to the end of the line. The
-/// cursor rests on the line below the block and is never hidden, so that a process that is killed or stopped leaves a
-/// usable terminal. Within a frame, and only there, lines are clipped instead of wrapped: a terminal that just became
-/// narrower, or that takes a character for wider than we do, keeps its lines. A value; it writes nothing itself.
+/// The block at the bottom of a terminal, and the escape sequences that update it: cursor up, erase to the end of the
+/// line. The cursor stays on the line below the block and is never hidden, so that a killed or stopped process leaves a
+/// usable terminal. Within a frame, and only there, lines are clipped instead of wrapped, so that the layout survives a
+/// terminal that just became narrower, or that considers a character wider than we do. A value; it writes nothing
+/// itself.
 struct ProgressScreen: Sendable {
   private var shown: [String] = []
   private var widths: [Int] = []
@@ -25,7 +26,7 @@ struct ProgressScreen: Sendable {
   /// Takes the block away.
   mutating func clear(columns: Int) -> String { shown.isEmpty ? "" : text([], above: "", columns) }
 
-  /// Others have written meanwhile: the next frame begins where the cursor is.
+  /// Other output was written meanwhile: the next frame begins at the cursor.
   mutating func forget() { (shown, widths) = ([], []) }
 
   private mutating func text(_ lines: [String], above: String, _ columns: Int) -> String {

@@ -34,7 +34,7 @@ enum ProgressText {
 
   static func eta(_ ms: Int64?) -> String { ms.map { Quantity.remaining($0) } ?? "-" }
 
-  /// What stands instead of a bar; nil for a file that is being sent.
+  /// The text shown instead of a bar; nil for a file that is being sent.
   static func phase(_ phase: FileProgress.Phase) -> (text: String, colour: TextStyle.Colour?)? {
     switch phase {
     case .sending: nil

@@ -8,8 +8,8 @@
 /// Weight of the past 0.1^(Δt / constant), normalised for the start; time without progress counts as zero progress, so
 /// a stall lowers the figure slowly instead of freezing it. Source: the estimator of console-rs/indicatif.
 struct RateEstimator: Sendable {
-  /// A count that went back and stays there so long, in milliseconds, is the new beginning. A shorter dip is a request
-  /// that ended and whose answer is not counted yet.
+  /// A count that decreased for this long, in milliseconds, is the new base. A shorter dip is a request that ended and
+  /// whose answer is not counted yet.
   private static let dipMs: Int64 = 1_000
 
   private let constantMs: Double

@@ -9,13 +9,13 @@ import TransferModel
 /// Turns signals into calls on an ordinary thread. Made before any other thread is started, because threads inherit the
 /// mask. A signal that was ignored when the process began (`nohup`, `&`) stays ignored; but SIGTERM always works.
 ///
-/// SIGINT, SIGTERM and SIGHUP ask for a stop (but to a daemon SIGHUP says: read the configuration again). While nothing
-/// is being transferred the first of them ends the process as if it were not caught: what is recorded is durable, and
-/// nothing else needs a farewell. So does the third at any time. The same signal again within a tenth of a second is
-/// the same wish: `timeout 3 transfers run` signals the process, and then its group, in which the process is too.
-/// SIGUSR1 asks for a line, SIGCONT says that the screen is not what it was; neither ever ends anything.
+/// SIGINT, SIGTERM and SIGHUP request a stop (except that SIGHUP makes a daemon reload its configuration). While
+/// nothing is being transferred the first of them ends the process as if it were not caught, because everything
+/// recorded is durable. So does the third at any time. The same signal within a tenth of a second counts once: `timeout
+/// 3 transfers run` signals the process, and then its group, which includes the process. SIGUSR1 requests a progress
+/// line, SIGCONT means that the screen contents are unknown; neither ever ends anything.
 final class SignalWatch: Sendable {
-  /// Says whether it takes the signal; one that it does not take ends the process.
+  /// Returns whether it handles the signal; an unhandled one ends the process.
   typealias Handler = @Sendable (_ signal: Int32, _ count: Int) -> Bool
   private struct State {
     var handler: Handler?
@@ -38,13 +38,13 @@ final class SignalWatch: Sendable {
     _ = WorkerThread { [self] in wait(for: signals) }
   }
 
-  /// From now on signals are counted and handed to `handler` instead of ending the process.
+  /// From now on signals are counted and passed to `handler` instead of ending the process.
   func handle(_ handler: @escaping Handler) { state.withLock { $0.handler = handler } }
 
   /// From now on SIGUSR1 and SIGCONT are handed to `remark`.
   func remark(_ remark: @escaping @Sendable (_ signal: Int32) -> Void) { state.withLock { $0.remark = remark } }
 
-  /// From now on SIGHUP is handed to `reload`, and asks for no stop.
+  /// From now on SIGHUP is passed to `reload`, and does not request a stop.
   func reload(_ reload: @escaping @Sendable () -> Void) { state.withLock { $0.reload = reload } }
 
   /// The stop signal that came last, and how many came.
@@ -102,15 +102,15 @@ final class SignalWatch: Sendable {
   }
 }
 
-/// How often a stop was asked for.
+/// Counts stop requests.
 struct SignalWishes: Sendable {
-  /// What comes again so soon was sent by the same hand.
+  /// A repeated signal within this time counts as the same request.
   static let echoMs: Int64 = 100
   private(set) var count = 0
   private(set) var last: Int32?
   private var lastMs: Int64 = .min
 
-  /// Whether the signal is one more wish.
+  /// Whether the signal is a further request.
   mutating func add(_ signal: Int32, nowMs: Int64) -> Bool {
     if signal == last, nowMs - lastMs < Self.echoMs { return false }
     count += 1

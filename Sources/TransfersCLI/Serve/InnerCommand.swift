@@ -2,7 +2,7 @@ import ArgumentParser
 import TransferModel
 import TransferReports
 
-/// A command of this program, run inside of it: what is served is what the same words print in a shell.
+/// Runs a command of this program in process: the served output equals that of the same arguments in a shell.
 struct InnerCommand {
   let context: Context
   let store: String

@@ -3,13 +3,13 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// Answers the requests of `serve`: the guard decides, the route says which command, the command does it.
+/// Answers the requests of `serve`: the guard authorizes, the route selects the command, the command runs.
 final class ServeDesk: Sendable {
   private let guards: ServeGuard
   private let base: ServeTerms
   private let context: Context
   private let path: String
-  /// Only asked whether it has changed.
+  /// Used only to detect changes.
   private let ledger: OpenStore
   private let pages: ServePages
 

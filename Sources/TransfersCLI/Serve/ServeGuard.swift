@@ -1,6 +1,6 @@
 import HTTPServer
 
-/// Who may ask for what: the decision before anything is read or changed. It knows requests and no sockets.
+/// Authorizes requests before anything is read or changed. It depends on requests only, not on sockets.
 struct ServeGuard: Sendable {
   /// Hosts that a browser may name besides numeric addresses and `localhost`.
   let hostNames: Set<String>
@@ -16,7 +16,7 @@ struct ServeGuard: Sendable {
     let text: String
   }
 
-  /// Checks in this order: who is meant, who sends it, what is done, who is allowed to.
+  /// Checks in this order: host, origin, method, credentials.
   func check(_ request: HTTPRequest, _ route: ServeRoute) throws(Refusal) {
     try checkHost(request)
     try checkOrigin(request, route)
@@ -31,13 +31,15 @@ struct ServeGuard: Sendable {
     guard mayControl else {
       throw Refusal(status: 403, code: "read_only", text: "read-only: start transfers serve with --control")
     }
-    // A form of another page cannot send this without asking first (Fetch Standard, CORS-safelisted request headers).
+    // A form of another page cannot send this without a preflight request (Fetch Standard, CORS-safelisted request
+    // headers).
     guard request["content-type"]?.lowercased().hasPrefix("application/json") == true else {
       throw Refusal(status: 415, code: "content_type", text: "the body must be application/json")
     }
   }
 
-  /// A name that somebody else can let point here (DNS rebinding) is refused; nobody can do that with an address.
+  /// A host name that somebody else can resolve to this server (DNS rebinding) is refused; that is impossible with an
+  /// address.
   private func checkHost(_ request: HTTPRequest) throws(Refusal) {
     let host = Self.name(request["host"] ?? "")
     let isAddress = isLocal ? ListenAddress.isLoopback(host) : ListenAddress.isNumeric(host)
@@ -46,8 +48,8 @@ struct ServeGuard: Sendable {
     }
   }
 
-  /// Pages of others may neither ask nor change anything. Browsers say who asks (Fetch Standard, section 3.1; Fetch
-  /// Metadata Request Headers); programs say nothing.
+  /// Pages of other origins may neither read nor change anything. Browsers send the origin (Fetch Standard, section
+  /// 3.1; Fetch Metadata Request Headers); programs do not.
   private func checkOrigin(_ request: HTTPRequest, _ route: ServeRoute) throws(Refusal) {
     let host = request["host"] ?? ""
     if request.has("origin") {

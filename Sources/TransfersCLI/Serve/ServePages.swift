@@ -9,8 +9,8 @@ import Transfers
   import Darwin
 #endif
 
-/// Answers that were made already. An idle ledger costs nothing: what has not changed is not made again, however many
-/// windows look; and what takes long to make is shown again for twenty times as long.
+/// A cache of rendered answers. An idle ledger costs nothing: unchanged pages are not rendered again, however many
+/// windows are open, and slow pages are reused for twenty times as long as they took.
 final class ServePages: Sendable {
   struct Page: Sendable {
     let tag: String
@@ -22,17 +22,17 @@ final class ServePages: Sendable {
   private struct State {
     var pages: [String: Page] = [:]
     var number: Int64 = 0
-    /// How often all was forgotten.
+    /// How often the cache was cleared.
     var age = 0
   }
 
-  /// Deadlines pass, and engines die, without a change of the ledger.
+  /// Maximum age, because deadlines pass and engines crash without a change of the ledger.
   private static let longestMs: Int64 = 10_000
   /// Made once a second, this is a twentieth of a core.
   private static let cheapMs: Int64 = 50
   private static let limit = 32
   private let state = Lock(State())
-  /// Of this process: tags of an earlier one mean other pages.
+  /// Tags are valid for this process only.
   private let prefix = String(ServeSessions.newToken().prefix(8))
   private let clock: any TransferClock
 
@@ -72,7 +72,7 @@ final class ServePages: Sendable {
     return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
   }
 
-  /// After a change that somebody made here, everything is looked at anew.
+  /// Clears the cache after a change through this server.
   func forget() {
     state.withLock { state in
       state.pages = [:]

@@ -1,10 +1,10 @@
 import HTTPServer
 import TransferModel
 
-/// What a request asks for. Everything that is served is a command of this program: pages are its reports as HTML,
+/// The target of a request. Everything that is served is a command of this program: pages are its reports as HTML,
 /// documents its `--json`.
 enum ServeRoute: Hashable, Sendable {
-  /// Whether it runs; tells nothing else.
+  /// Shows only that the server runs.
   case health
   /// Exchanges the token for a cookie.
   case session
@@ -19,7 +19,7 @@ enum ServeRoute: Hashable, Sendable {
   /// Changes files.
   case verb(ServeVerb)
 
-  /// nil for what is not there.
+  /// nil for an unknown path.
   init?(_ path: [String]) {
     switch path {
     case []: self = .view(.overview, id: nil)
@@ -65,7 +65,7 @@ enum ServeRoute: Hashable, Sendable {
       && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x2D }
   }
 
-  /// Nothing that only looks changes anything.
+  /// GET never changes anything.
   var methods: [String] {
     switch self {
     case .session, .verb: ["POST"]
@@ -81,7 +81,7 @@ enum ServeRoute: Hashable, Sendable {
     }
   }
 
-  /// Answers are for people: without a token they are told how to enter.
+  /// Answers are for people: without a token they explain how to enter.
   var isPage: Bool {
     switch self {
     case .view, .page: true

@@ -52,7 +52,7 @@ final class ServeSessions: Sendable {
 
   private func isToken(_ offered: some Collection<UInt8>) -> Bool { Self.areEqual(token, Array(offered)) }
 
-  /// In a time that does not tell how much of it was right.
+  /// Compares in constant time.
   private static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     guard left.count == right.count else { return false }
     return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

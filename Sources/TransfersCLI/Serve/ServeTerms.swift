@@ -1,8 +1,8 @@
 import HTTPServer
 import TransferModel
 
-/// What a request says of rows, as options of the command that answers it. Only names of this list become options;
-/// values are never options themselves.
+/// The query parameters of a request, as options of the command that answers it. Only names in this list become
+/// options; values never do.
 struct ServeTerms {
   private(set) var ids: [String] = []
   private var options: [(name: String, value: String?)] = []
@@ -43,8 +43,8 @@ struct ServeTerms {
     }
   }
 
-  /// The selection that the server was started with, as far as this says nothing of the same kind. `all` is all of it;
-  /// a batch that is named stands in place of the last one.
+  /// The selection that the server was started with, where these parameters do not replace it. `all` selects all of it;
+  /// an explicit batch replaces the last one.
   func within(_ base: ServeTerms) -> ServeTerms {
     var terms = self
     let said = Set(options.map(\.name))
@@ -58,8 +58,8 @@ struct ServeTerms {
     return terms
   }
 
-  /// The same for a verb, which changes nothing outside of that selection: terms of the same kind must be equal, and
-  /// files that are named must be in the batches that are. Throws `.usage` for others.
+  /// The same for a verb, which changes nothing outside of that selection: parameters of the same kind must be equal,
+  /// and given files must be in the given batches. Throws `.usage` for others.
   func confined(to base: ServeTerms) throws(CommandFailure) -> ServeTerms {
     for (name, value) in options where Self.selecting.contains(name) {
       let allowed = base.options.filter { $0.name == name }.map(\.value)

@@ -3,7 +3,7 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// The pages that only `serve` has; each is a command that is not among those of the program.
+/// Pages that only `serve` has; each is an unnamed command.
 struct ServeView: Command {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
     /// What is happening now, and the report.
@@ -84,7 +84,7 @@ struct ServeView: Command {
   }
 }
 
-/// What is happening now: `status`, and the files that are not at rest.
+/// The current activity: `status`, and unfinished files.
 struct LiveNow: Sendable {
   let status: StatusOutput
   let uploads: [LiveFile]

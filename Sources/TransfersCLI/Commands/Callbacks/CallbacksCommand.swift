@@ -3,10 +3,10 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// `transfers callbacks`: who is still to be told.
+/// `transfers callbacks`: the callback queue.
 struct CallbacksCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "callbacks", abstract: "List, deliver, retry and cancel callbacks that are to be delivered.",
+    commandName: "callbacks", abstract: "List, deliver, retry and cancel callbacks.",
     subcommands: [
       CallbacksListCommand.self, CallbacksDeliverCommand.self, CallbacksRetryCommand.self, CallbacksCancelCommand.self,
     ])
@@ -17,7 +17,7 @@ struct CallbacksListCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List callbacks that wait or were given up.")
 
-  @Flag(help: "Delivered and cancelled ones, too.") var all = false
+  @Flag(help: "Include delivered and cancelled ones.") var all = false
   @OptionGroup var common: CommonOptions
 
   static let columns = CallbackFigures.columns { CallbackText.shown($0) }
@@ -46,11 +46,11 @@ struct CallbacksDeliverCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "deliver", abstract: "Deliver the callbacks that are due now.",
     discussion: """
-      Each run delivers them, too. What fails is due again later, after a wait that grows to an hour, and is given up after \
-      60 deliveries. While another process delivers, it is left to that.
+      Each run also delivers them. A failed delivery is retried after a wait that grows to an hour, and given up after \
+      60 attempts. While another process delivers, this one leaves them to it.
       """)
 
-  @Option(help: ArgumentHelp("How long it may take (default: 5m).", valueName: "time")) var within: TimeSpan?
+  @Option(help: ArgumentHelp("Maximum duration (default: 5m).", valueName: "time")) var within: TimeSpan?
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
@@ -70,7 +70,7 @@ struct CallbackChoice: ParsableArguments {
   @Flag(help: "All of them.") var all = false
 
   func validate() throws {
-    if ids.isEmpty != all { throw ValidationError("name callbacks by their numbers, or give --all") }
+    if ids.isEmpty != all { throw ValidationError("give the numbers of callbacks, or --all") }
   }
 
   var chosen: [Int64]? { all ? nil : ids }
@@ -79,7 +79,7 @@ struct CallbackChoice: ParsableArguments {
 /// `transfers callbacks retry`.
 struct CallbacksRetryCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "retry", abstract: "Let callbacks that were given up or cancelled be delivered again.")
+    commandName: "retry", abstract: "Queue callbacks that were given up or cancelled again.")
 
   @OptionGroup var choice: CallbackChoice
   @OptionGroup var common: CommonOptions
@@ -94,7 +94,7 @@ struct CallbacksRetryCommand: Command {
 /// `transfers callbacks cancel`.
 struct CallbacksCancelCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "cancel", abstract: "Cancel callbacks that wait; nobody is told.")
+    commandName: "cancel", abstract: "Cancel waiting callbacks; they are not delivered.")
 
   @OptionGroup var choice: CallbackChoice
   @OptionGroup var common: CommonOptions

@@ -4,10 +4,10 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// `transfers config`: what people wrote down once.
+/// `transfers config`: the configuration.
 struct ConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "config", abstract: "Show, find and check the configuration.",
+    commandName: "config", abstract: "Show, locate and check the configuration.",
     subcommands: [
       ConfigShowCommand.self, ConfigPathCommand.self, ConfigCheckCommand.self, ConfigExampleCommand.self,
     ])
@@ -16,7 +16,7 @@ struct ConfigCommand: ParsableCommand {
 /// `transfers config path`.
 struct ConfigPathCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "path", abstract: "Print the files that are read, the one that wins first.")
+    commandName: "path", abstract: "Print the configuration files, in order of precedence.")
 
   @OptionGroup var common: CommonOptions
 
@@ -48,7 +48,7 @@ struct ConfigPathCommand: Command {
 /// `transfers config example`.
 struct ConfigExampleCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "example", abstract: "Print a configuration with comments, to begin with.")
+    commandName: "example", abstract: "Print an example configuration with comments.")
 
   @OptionGroup var common: CommonOptions
 
@@ -70,7 +70,7 @@ struct ConfigExampleOutput: OutputValue {
 struct ConfigCheckCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Report all errors in the configuration, with line and column.",
-    discussion: "Ends with 78 when something is wrong. Asks no server, and reads no credential.")
+    discussion: "Exits with 78 if there is an error. Contacts no server, and reads no credentials.")
 
   @Argument(
     help: ArgumentHelp("A file (default: those that are read, see \"transfers config path\").", valueName: "file"),
@@ -116,7 +116,7 @@ struct ConfigCheckOutput: OutputValue {
 
   private var counts: String {
     guard !config.files.isEmpty else {
-      return "there is no configuration; \"transfers config example\" is one to begin with"
+      return "there is no configuration; \"transfers config example\" prints an example"
     }
     let parts = ConfigSection.Kind.allCases.map { Quantity.count(config.sections($0).count, $0.rawValue) }
     return parts.joined(separator: ", ") + " in " + config.files.map { "\"\(printable($0))\"" }.joined(separator: ", ")

@@ -6,13 +6,14 @@ import Transfers
 /// `transfers config show`.
 struct ConfigShowCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show what counts: each value and, with --origin, where it comes from.",
+    commandName: "show", abstract: "Show the effective values and, with --origin, where each comes from.",
     discussion: """
-      Values of destinations, sources and jobs come from files. A default counts where the environment (TRANSFERS_…) says \
-      nothing; where it does, its value is shown. Secrets are not among them: auth names where one is.
+      Values of destinations, sources and jobs come from files. A default applies if the environment (TRANSFERS_…) \
+      does not set it; otherwise the value of the environment is shown. Secrets are not shown: auth only refers to \
+      them.
       """)
 
-  @Flag(help: "Also show the file with line and column, or the variable, that each value comes from.")
+  @Flag(help: "Also show the file with line and column, or the variable, of each value.")
   var origin = false
   @OptionGroup var common: CommonOptions
 
@@ -52,7 +53,7 @@ struct ConfigShowCommand: Command {
     return values
   }
 
-  /// What a variable sets counts before a file.
+  /// Variables take precedence over files.
   private func defaults(_ config: Config, _ context: Context) throws(CommandFailure) -> [Value] {
     let (store, origin) = try StoreLocation.find(
       option: common.store, environment: context.environment, configured: config.defaults["store"])

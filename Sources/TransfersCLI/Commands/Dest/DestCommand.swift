@@ -3,7 +3,7 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// `transfers dest`: places by name.
+/// `transfers dest`: named destinations and sources.
 struct DestCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dest", abstract: "List, show and test the destinations of the configuration.",
@@ -56,7 +56,7 @@ struct DestName: ParsableArguments {
 /// `transfers dest show`.
 struct DestShowCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show a destination, and where each value stands.")
+    commandName: "show", abstract: "Show a destination, and where each value is set.")
 
   @OptionGroup var named: DestName
   @OptionGroup var common: CommonOptions
@@ -88,11 +88,11 @@ struct DestOutput: OutputValue {
 /// `transfers dest test`.
 struct DestTestCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "test", abstract: "Ask a destination a question that changes nothing there, and show the answer.",
+    commandName: "test", abstract: "Send a query that changes nothing to a destination, and show the answer.",
     discussion: """
-      One request, without a row in the ledger: S3 is asked for an object that is not there (HEAD), other servers what they \
-      can (OPTIONS). It shows that the destination is there and whether it knows the credentials; not whether it takes \
-      files. Ends with 77 when the credentials are refused or missing, with 78 when nothing answers.
+      Sends one request, which is not recorded in the ledger: HEAD of a nonexistent object for S3, OPTIONS otherwise. \
+      It shows whether the destination answers and accepts the credentials; not whether it accepts files. Exits with \
+      77 if the credentials are refused or missing, with 78 if nothing answers.
       """)
 
   @OptionGroup var named: DestName

@@ -3,10 +3,10 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// `transfers job`: what runs again and again.
+/// `transfers job`: recurring jobs.
 struct JobCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "job", abstract: "List, show, plan and run the jobs of the configuration.",
+    commandName: "job", abstract: "List, show, plan and run the configured jobs.",
     subcommands: [
       JobListCommand.self, JobShowCommand.self, JobRunCommand.self, JobPlanCommand.self, JobUnitCommand.self,
     ])
@@ -15,7 +15,7 @@ struct JobCommand: ParsableCommand {
 /// `transfers job list`.
 struct JobListCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the jobs of the configuration and of the ledger.")
+    commandName: "list", abstract: "List the jobs in the configuration and in the ledger.")
 
   @OptionGroup var common: CommonOptions
 
@@ -67,7 +67,7 @@ enum JobsInLedger {
 /// `transfers job show`.
 struct JobShowCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show a job: its settings, how it stands, and what comes next.")
+    commandName: "show", abstract: "Show a job: its settings, its status, and its next action.")
 
   @Argument(help: ArgumentHelp("A job of the configuration.", valueName: "name")) var name: String
   @OptionGroup var common: CommonOptions

@@ -6,10 +6,11 @@ import Transfers
 /// `transfers job plan`.
 struct JobPlanCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "plan", abstract: "Write what a job would send, for job run --plan.",
+    commandName: "plan", abstract: "Write the files that a job would send, for job run --plan.",
     discussion: """
-      One JSON record a line: first the job and its destination, then each file with its key and its identity, last how \
-      many they are. Nothing is recorded or sent. "transfers job run NAME --plan FILE" sends exactly these files; one that has changed since then fails.
+      Prints one JSON record per line: first the job and its destination, then each file with its key and identity, \
+      last the number of files. Nothing is recorded or sent. "transfers job run NAME --plan FILE" sends exactly these \
+      files; one that has changed since then fails.
 
       Example:
         transfers job plan nightly -o plan.jsonl
@@ -21,7 +22,7 @@ struct JobPlanCommand: Command {
 
   func validate() throws {
     if common.needsEveryFigure {
-      throw ValidationError("a plan has one form, JSON records; leave out --format and --columns")
+      throw ValidationError("a plan consists of JSON records; leave out --format and --columns")
     }
   }
 
@@ -32,7 +33,7 @@ struct JobPlanCommand: Command {
   }
 }
 
-/// Plans of jobs: printed for people, or written down.
+/// Plans of jobs: printed for people, or written to a file.
 struct JobPlanner {
   let line: JobLine
   let common: CommonOptions

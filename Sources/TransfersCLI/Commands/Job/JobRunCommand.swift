@@ -6,11 +6,12 @@ import Transfers
 /// `transfers job run`.
 struct JobRunCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Run a job: record what is new, and send it with what earlier runs left.",
+    commandName: "run", abstract: "Run a job: record new files, and send them with those that earlier runs left.",
     discussion: """
-      For cron and timers: prints nothing when all is well, else a few lines on standard error, and ends as push does. While \
-      another engine owns the ledger, it records what is new, leaves it to that engine and ends with 0 (if_locked: skip). Of \
-      runs that begin at the same time one sends. Each run writes one line to the system's log.
+      For cron and timers: prints nothing on success, else a few lines on standard error, and has the exit codes of \
+      push. While another engine owns the ledger, it records new files, leaves them to that engine and exits with 0 \
+      (if_locked: skip). Of runs that start at the same time only one sends. Each run writes one line to the system \
+      log.
 
       Examples:
         transfers job run nightly
@@ -23,16 +24,16 @@ struct JobRunCommand: Command {
   var dryRun = false
   @Option(
     help: ArgumentHelp(
-      "Send exactly the files of this plan (transfers job plan); one that is another one now fails.", valueName: "file"),
+      "Send exactly the files of this plan (transfers job plan); a changed file fails.", valueName: "file"),
     completion: .file())
   var plan: NameBytes?
   @Option(
     name: .customLong("if-locked"),
     help: ArgumentHelp(
-      "While another engine owns the ledger: skip, wait or fail (default: of the job).", valueName: "what"))
+      "While another engine owns the ledger: skip, wait or fail (default: as configured).", valueName: "what"))
   var ifLocked: LockedChoice?
   @OptionGroup(title: "Engine") var engine: EngineOptions
-  @Flag(name: .customLong("no-syslog"), help: "Write nothing to the system's log.") var noSyslog = false
+  @Flag(name: .customLong("no-syslog"), help: "Write nothing to the system log.") var noSyslog = false
   @OptionGroup var common: CommonOptions
 
   enum LockedChoice: String, ExpressibleByArgument, CaseIterable, Sendable { case skip, wait, fail }
@@ -84,7 +85,7 @@ struct JobRunCommand: Command {
   }
 }
 
-/// What is written down when a run has ended: its row, the line of the system's log and the file for Prometheus.
+/// The records of a run: its row, the line in the system log and the Prometheus file.
 struct JobBooks {
   let job: ConfigSection
   let storePath: String
@@ -105,7 +106,7 @@ struct JobBooks {
     } catch { return [error] }
   }
 
-  /// - Returns: what could not be written; it makes nothing of the transfers undone.
+  /// - Returns: the errors of writing, which do not affect the transfers.
   func close(_ outcome: JobOutcome, writesLog: Bool) -> [CommandFailure] {
     var problems: [CommandFailure] = []
     func attempt(_ body: () throws(CommandFailure) -> Void) {
@@ -148,7 +149,7 @@ struct JobBooks {
     }
   }
 
-  /// What the run that has just ended has to tell. What fails is told again by a later run.
+  /// Delivers the callbacks of the run that has just ended. Failed ones are retried by a later run.
   private func deliver() throws(CommandFailure) {
     guard !telling.callbacks.isEmpty else { return }
     try failing { () throws(TransferError) in
@@ -169,7 +170,7 @@ struct JobBooks {
     } catch {
       throw CommandFailure(
         .error, code: "output", error.text.replacing("--output", with: "prom_file"),
-        remedy: "free space or another prom_file; the files were sent")
+        remedy: "free space or change prom_file; the files were sent")
     }
   }
 }

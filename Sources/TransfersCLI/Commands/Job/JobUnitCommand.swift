@@ -14,10 +14,11 @@ struct JobUnitCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "unit", abstract: "Print a systemd service and a timer that run a job.",
     discussion: """
-      For the user: into ~/.config/systemd/user/, then "systemctl --user enable --now transfers-NAME.timer". The service \
-      ends well with 0 and 5 (work left: the next run goes on); the timer catches up on a run that was missed. It has the \
-      configuration, the ledger and the TRANSFERS_ variables of this command, because systemd passes none of yours on; \
-      credentials of the environment (AWS_...) are not written down: name a file, a command or credential:NAME instead.
+      As a user, write them into ~/.config/systemd/user/, then run "systemctl --user enable --now \
+      transfers-NAME.timer". The service treats 0 and 5 as success (work left: the next run continues); the timer \
+      catches up on a missed run. The service contains the configuration, the ledger and the TRANSFERS_ variables of \
+      this command, because systemd does not pass your environment on; credentials from the environment (AWS_...) are \
+      not written: use a file, a command or credential:NAME instead.
 
       Examples:
         transfers job unit nightly --on-calendar '*:0/5'
@@ -28,14 +29,14 @@ struct JobUnitCommand: Command {
   enum Part: String, ExpressibleByArgument, CaseIterable, Sendable { case service, timer }
 
   @Argument(help: ArgumentHelp("A job of the configuration.", valueName: "name")) var name: String
-  @Option(help: ArgumentHelp("When it runs, as systemd.time writes it (default: *:0/5).", valueName: "times"))
+  @Option(help: ArgumentHelp("When it runs, in the format of systemd.time (default: *:0/5).", valueName: "times"))
   var onCalendar = "*:0/5"
   @Option(help: ArgumentHelp("Print only this one.", valueName: "unit")) var only: Part?
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
     guard onCalendar.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }), !onCalendar.isEmpty else {
-      throw ValidationError("--on-calendar takes one line, as systemd.time(7) writes it")
+      throw ValidationError("--on-calendar takes one line in the format of systemd.time(7)")
     }
   }
 
@@ -45,7 +46,7 @@ struct JobUnitCommand: Command {
     if let config = common.config ?? context.variable("TRANSFERS_CONFIG") {
       words += ["--config", try Self.absolute(config, "--config")]
     }
-    // Always: where it lies otherwise depends on variables that a service does not have.
+    // Always given, because the default depends on variables that a service does not have.
     words += ["--store", try Self.absolute(try common.storePath(context), "--store")]
     let value = JobUnitOutput(
       job: job.name, command: words + [job.name], environment: try Self.variables(of: job, context),
@@ -65,7 +66,7 @@ struct JobUnitCommand: Command {
     return String(cString: folder) + "/" + rest
   }
 
-  /// What the environment sets for the job's runs: not how they speak, nor what is meant for one run.
+  /// Variables of the environment for the job's runs: without output options and those for a single run.
   private static func variables(
     of job: ConfigSection, _ context: Context
   ) throws(CommandFailure) -> [(name: String, value: String)] {
