@@ -55,7 +55,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .ok: "everything selected is done, or unchanged"
     case .error: "unexpected internal error, or the output could not be written"
     case .partial:
-      "at least one file failed, is unknown or was cancelled; others are done or left. Or the --fail-on condition holds"
+      "at least one file failed, is unknown or was cancelled; others are done or left. Or --fail-on matched"
     case .allFailed: "finished; no file of the selection is done"
     case .workLeft: "stopped on purpose with work left; run again"
     case .locked: "another engine owns the ledger"
