@@ -99,7 +99,8 @@ struct BodyInterpreter: Sendable, Hashable {
       return .failed(answer(reply, context), .makeParents)
     case 412: return exists(facts, reply, context)
     case 511:
-      return .failed(Failure(answer: reply, detail: "the network asks for a login", wallMs: context.wallMs), .permanent)
+      return .failed(
+        Failure(answer: reply, detail: "the network may require a login", wallMs: context.wallMs), .permanent)
     default: return .failed(answer(reply, context), .permanent)
     }
   }

@@ -58,7 +58,7 @@ struct ListingProgress {
     empty = last == nil ? empty + 1 : 0
     let key = last.map { PercentEncoding.component($0.bytes) } ?? ""
     if pages > 1, next == earlier.next || (!key.isEmpty && key == earlier.key) {
-      return "page \(pages) of the list leads back to an earlier one: it would never end"
+      return "page \(pages) of the list refers back to an earlier one: the list would never end"
     }
     if empty >= Self.mostEmpty { return "\(empty) pages of the list in a row name nothing, and it does not end" }
     if pages & (pages - 1) == 0 { earlier = (next, key) }

@@ -43,7 +43,7 @@ extension TransferReply {
 extension Interpretation {
   /// The default meaning of an error answer to a repeatable request. See ``StatusClass``.
   static func refused(_ reply: TransferReply, detail: String = "", _ context: RequestContext) -> Interpretation {
-    let detail = reply.status == 511 ? "the network asks for a login" : detail
+    let detail = reply.status == 511 ? "the network may require a login" : detail
     let failure = Failure(answer: reply, detail: detail, wallMs: context.wallMs)
     switch StatusClass(reply.status) {
     case .success: return badReply(reply, "not what was asked", .retry(isThrottled: false), context)

@@ -18,7 +18,7 @@ public enum ContainerEndpoint {
       throw fault("AWS_CONTAINER_CREDENTIALS_FULL_URI is not a URL")
     }
     guard isTLS || addresses.contains(origin.host) || isOfThisMachine(origin) else {
-      throw fault("AWS_CONTAINER_CREDENTIALS_FULL_URI leads over plain HTTP to a host that is not of this machine")
+      throw fault("AWS_CONTAINER_CREDENTIALS_FULL_URI is plain HTTP to another machine")
     }
     return full
   }

@@ -61,7 +61,7 @@ public enum CredentialRequests {
     if let endpoint, !endpoint.hasPrefix("https://"),
       (try? S3Settings.endpoint(endpoint)).map({ ContainerEndpoint.isOfThisMachine($0) }) != true
     {
-      throw CredentialFault("AWS_ENDPOINT_URL_SSO leads over plain HTTP to another machine; use https")
+      throw CredentialFault("AWS_ENDPOINT_URL_SSO is plain HTTP to another machine; use https")
     }
     let base = endpoint ?? "https://portal.sso.\(session.region).\(TokenServiceEndpoint.suffix(session.region))"
     let query =

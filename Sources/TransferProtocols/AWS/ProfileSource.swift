@@ -81,7 +81,7 @@ struct ProfileSource {
     }
     let isItself = source == name
     guard isItself || !visited.contains(source) else {
-      throw Self.fault(name, "source_profile leads in a circle over \"\(source)\"", "name a profile with keys")
+      throw Self.fault(name, "source_profile is circular at \"\(source)\"", "name a profile with keys")
     }
     let found = isItself ? try ownSource(source, settings) : try self.source(of: source, visited: visited + [source])
     guard let found else {

@@ -38,7 +38,8 @@ struct ContentJudgement {
       return Failure(.integrityMismatch, "the file is to have \(wanted), and what came has \(found)")
     }
     guard let told, told.algorithm == found.algorithm, told != found else { return nil }
-    return Failure(.integrityMismatch, "the server says that the file has \(told), and what came has \(found)")
+    return Failure(
+      .integrityMismatch, "the server's digest of the file is \(told), but that of the received content is \(found)")
   }
 
   /// What the receipt says when ``unread`` agrees.

@@ -3,7 +3,7 @@ public import TransferModel
 extension ProtocolOption {
   static let allowHost = Self(
     "allow-host", .list,
-    "A host beside the destination that the profile may send to; repeatable. *.DOMAIN stands for all in it.",
+    "A host other than the destination that the profile may contact; repeatable. *.DOMAIN matches all its hosts.",
     valueName: "host[:port]")
 }
 

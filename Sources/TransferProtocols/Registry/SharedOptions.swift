@@ -4,23 +4,23 @@ public import TransferModel
 extension ProtocolOption {
   static let partSize = Self(
     "part-size", .bytes, "Size of parts of large files, 5 MiB or more for S3 (default: chosen).", valueName: "bytes")
-  static let ifNoneMatch = Self("if-none-match", .flag, "Never replace what is already at the destination.")
+  static let ifNoneMatch = Self("if-none-match", .flag, "Never replace an existing object at the destination.")
   static let expectContinue = Self("expect-continue", .flag, "Wait for \"100 Continue\" before bodies.")
   static let contentType = Self(
     "content-type", .text,
     """
-    Media type of what is sent: auto (by the extension of the name) or a type (default: auto in forms, else \
+    Media type of the body: auto (by the extension of the name) or a type (default: auto in forms, else \
     application/octet-stream).
     """, valueName: "type")
   static let acceptHTML = Self(
     "accept-html", .flag,
     "PUT and WebDAV: a web page as the answer (200, text/html) counts as stored; else the file fails.")
   static let accept202 = Self(
-    "accept-202", .flag, "202 (taken, to be worked on later) counts as stored; else the file is unknown.")
+    "accept-202", .flag, "Count 202 (accepted for later processing) as stored; otherwise the file is unknown.")
   static let digest = Self(
     "digest", .text,
     """
-    Digest that goes ahead of bodies: sha-256, for tus also sha-1, md5, crc32 and none (default: in tus what the server \
+    Digest sent before bodies: sha-256, for tus also sha-1, md5, crc32 and none (default: for tus what the server \
     announces, else none).
     """, valueName: "name")
 }

@@ -35,7 +35,7 @@ extension S3Source {
         ?? s3.badReply(reply, "an answer to a listing", .retry(isThrottled: false), context)
     }
     guard NameBytes(reply.body).utf8 != nil else {
-      let text = "the list of objects is not UTF-8, so that its keys and markers cannot be told"
+      let text = "the list of objects is not UTF-8, so that its keys and markers cannot be read"
       return .failed(Failure(.protoBadReply, text), .permanent)
     }
     guard let root = s3.document(reply), root.name == "ListBucketResult" else {
@@ -92,7 +92,7 @@ extension S3Source {
       root.value("NextContinuationToken").map { "\(tokenMark)\($0)" }
       ?? last.map { "\(keyMark)\(PercentEncoding.component($0.bytes))" }
     guard let next else {
-      throw Failure(.protoBadReply, "the list of objects is cut off, and does not say where it goes on")
+      throw Failure(.protoBadReply, "the list of objects is truncated, and has no continuation marker")
     }
     // Behind a key come those that follow it in the order of their bytes.
     if let before = marker.flatMap(key(ofMarker:)), let last = key(ofMarker: next),
@@ -101,7 +101,7 @@ extension S3Source {
       throw Failure(.protoBadReply, "the list of objects does not get on behind the key \"\(before.embedded)\"")
     }
     guard next != marker else {
-      throw Failure(.protoBadReply, "the list of objects goes on where it went on before: it would never end")
+      throw Failure(.protoBadReply, "the list of objects repeats its continuation marker: it would never end")
     }
     return next
   }

@@ -62,7 +62,7 @@ struct S3Source: GetSource {
       return Failure(.sourceChanged, "the object changed: its version was \(known) and is \(now)")
     }
     guard fields[.eTag] == nil else { return nil }
-    return Failure(.protoBadReply, "the server sent a range without an ETag: nobody can tell of which version it is")
+    return Failure(.protoBadReply, "the server sent a range without an ETag: its version cannot be determined")
   }
 
   /// The ETag of an object that was stored by one request, unless it is encrypted with a key of the customer or of KMS.

@@ -2,7 +2,7 @@ public import TransferModel
 
 extension ProtocolOption {
   static let parallel = Self(
-    "parallel", .flag, "tus: a large file as several uploads side by side that the server joins, where it can.")
+    "parallel", .flag, "tus: send a large file as several parallel uploads that the server concatenates, if it can.")
   static let methodOverride = Self(
     "method-override", .flag, "tus: PATCH and DELETE as POST with X-HTTP-Method-Override.")
 }

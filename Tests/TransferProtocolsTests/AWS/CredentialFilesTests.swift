@@ -122,7 +122,7 @@ import TransferModel
   }
 
   @Test(arguments: [
-    ("role_arn = a\nsource_profile = b\n[profile b]\nrole_arn = c\nsource_profile = x", "circle"),
+    ("role_arn = a\nsource_profile = b\n[profile b]\nrole_arn = c\nsource_profile = x", "circular"),
     ("role_arn = a\nsource_profile = x", "no credential"), ("role_arn = a\nsource_profile = y", "does not exist"),
     ("role_arn = a", "role_arn alone"), ("role_arn = a\nsource_profile = b\ncredential_source = c", "keep one"),
     ("role_arn = a\ncredential_source = Elsewhere", "not known"),

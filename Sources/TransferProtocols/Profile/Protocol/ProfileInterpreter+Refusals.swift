@@ -100,7 +100,7 @@ extension ProfileInterpreter {
       return facts.session?.remoteID == nil ? permanent() : sessionGone(failure())
     case (416, .chunk): return reprobe(failure(.protoOffset)) ?? permanent()
     case (413, .chunk(let chunk)): return .failed(tooLarge(chunk), .permanent)
-    case (511, _): return .failed(failure(nil, "the network asks for a login"), .permanent)
+    case (511, _): return .failed(failure(nil, "the network may require a login"), .permanent)
     default: return permanent()
     }
   }

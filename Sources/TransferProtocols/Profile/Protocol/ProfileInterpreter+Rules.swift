@@ -24,7 +24,7 @@ extension ProfileInterpreter {
   /// A refusal that is meant: of the last chunk, sent again after a lost answer, it may mean that the file is there.
   private func failed(_ failure: Failure) -> Interpretation {
     if step == .finish || step == .save, facts.lostAnswer == step.operation {
-      let text = "\(failure.message), and what is there is perhaps ours: the answer to an earlier request was lost"
+      let text = "\(failure.message), but the existing object may be ours: the answer to an earlier request was lost"
       return .failed(Failure(.protoLostAnswer, text), .unknown)
     }
     if let chunk, chunk.isUncertain, isLast(chunk), case .chunk = step, let meaning = ambiguous(failure) {

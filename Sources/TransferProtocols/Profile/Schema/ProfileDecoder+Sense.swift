@@ -11,7 +11,7 @@ extension ProfileDecoder {
     for placed in placedRules { check(placed, profile) }
     checkChunk(profile, map, stepsNode.mark)
     if profile.onAmbiguousLast == .probe, profile.step(.probe) == nil, let node = map["on_ambiguous_last"] {
-      fault(node.mark, "there is no step probe that could be asked")
+      fault(node.mark, "there is no step probe")
     }
   }
 

@@ -29,7 +29,7 @@ struct ExpressionParser {
   static func parse(_ text: String) throws(TemplateSyntaxFault) -> Expression {
     var parser = ExpressionParser(Array(text.utf8)[...])
     let expression = try parser.expression()
-    guard parser.isAtEnd else { throw parser.fault("the expression goes on where it should end") }
+    guard parser.isAtEnd else { throw parser.fault("the expression has trailing text") }
     return expression
   }
 
