@@ -44,7 +44,7 @@ import TransferReports
 
   @Test func itChangesNothing() throws {
     let path = program.folder.path + "/none/l.db"
-    #expect(try doctor(store: path)["ledger.place"]?.contains("none yet") == true)
+    #expect(try doctor(store: path)["ledger.place"]?.contains("does not exist yet") == true)
     #expect(access(program.folder.path + "/none", F_OK) != 0)
   }
 
