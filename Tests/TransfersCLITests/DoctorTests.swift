@@ -79,7 +79,7 @@ import TransferReports
   }
 
   @Test(arguments: [
-    ("proxy", ["HTTP_PROXY": "http://127.0.0.1:1"], "warn HTTP_PROXY is set and not used"),
+    ("proxy", ["HTTP_PROXY": "http://127.0.0.1:1"], "warn HTTP_PROXY is set but ignored"),
     ("terminal", ["LC_ALL": "C"], "warn TERM="), ("tls.trust", ["SSL_CERT_FILE": "/dev/null"], "fail /dev/null"),
     ("credentials.aws", ["AWS_ACCESS_KEY_ID": "x"], "warn AWS_ACCESS_KEY_ID is set"),
   ])
