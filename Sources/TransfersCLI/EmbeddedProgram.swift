@@ -48,7 +48,7 @@ package struct EmbeddedProgram: Sendable {
   private static func text(_ stream: OutputStream) -> String { String(decoding: stream.bytes, as: UTF8.self) }
 }
 
-/// A job whose configuration was read and whose command was parsed: each run of it is `transfers job run` from there on.
+/// A job whose configuration was read and whose command was parsed: each run of it is the rest of `transfers job run`.
 package struct EmbeddedJob {
   let job: ConfigSection
   let path: String

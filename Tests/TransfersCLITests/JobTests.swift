@@ -112,8 +112,8 @@ import TransferModel
     #expect(stored("a") == nil && stored("b") == nil)
   }
 
-  /// What stands where only a reference may stand may be the secret: it is in no output, log or ledger, and the path of a
-  /// dead man's switch is one.
+  /// A value where only a reference is valid may be the secret itself: it is in no output, log or ledger. The path of a
+  /// dead man's switch is a secret, too.
   @Test func aSecretInAConfigurationIsNotPrinted() throws {
     let wrong = [
       "webhook_key: hunter2, on_result: \"webhook:https://h.example/x\"",
@@ -167,7 +167,7 @@ import TransferModel
     #expect(try run("report", "runs", "--format", "tsv", "--columns", "id").out == "id\nr1\n")
   }
 
-  /// A dead man's switch that hears of a beginning waits for an end, also where a run leaves the ledger to another engine.
+  /// A dead man's switch that was told of a start waits for an end, even if the run left the ledger to another engine.
   @Test func eachBeginningThatIsToldHasAnEnd() throws {
     let (gate, told) = (Mailbox<Bool>(), Lock<[String]>([]))
     let server = try ScriptedServer { request in

@@ -1,8 +1,8 @@
 import TransferModel
 import Transfers
 
-/// Values of options and configuration keys as people may see them, in output, errors and logs. What stands where only a
-/// reference to a secret may stand may be the secret, and the path of a receiver's URL is one.
+/// Values of options and configuration keys as they are shown in output, errors and logs. A value where only a
+/// reference to a secret is valid may be the secret itself and is hidden; the path of a receiver's URL is a secret, too.
 enum ShownValues {
   static let hidden = "(hidden)"
 

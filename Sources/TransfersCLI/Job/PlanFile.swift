@@ -75,8 +75,8 @@ enum PlanFile {
     return ((try? encoder.encode(record)).map(Array.init) ?? []) + [0x0A]
   }
 
-  /// - Throws: `.badData` for a file that is no plan of this job and this destination, with its line; `.noSource` for one
-  ///   that is not there.
+  /// - Throws: `.badData` for a file that is not a plan of this job and this destination, with its line; `.noSource`
+  ///   if it does not exist.
   static func read(
     _ file: NameBytes, of job: ConfigSection, to place: Place
   ) throws(CommandFailure) -> PlannedFiles {
