@@ -2,7 +2,7 @@ import TransferModel
 import Transfers
 
 /// Values of options and configuration keys as they are shown in output, errors and logs. A value where only a
-/// reference to a secret is valid may be the secret itself and is hidden; the path of a receiver's URL is a secret, too.
+/// reference to a secret is valid may be the secret itself and is hidden. The path of a receiver's URL is a secret.
 enum ShownValues {
   static let hidden = "(hidden)"
 
