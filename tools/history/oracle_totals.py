@@ -40,8 +40,23 @@ def summary(store, selection):
         "finished_at": figures.time(flow.last), "wall_ms": flow.wall, "active_ms": flow.active if flow.attempts else None,
         "goodput_wall_bps": figures.rate(moved, flow.wall), "goodput_active_bps": figures.rate(moved, flow.active),
         "part_latency": latency, "failures": oracle_lists.failures(store, selection),
-        "slowest": [oracle_lists.file_row(file, store, sums) for file in slowest],
+        "slowest": [oracle_lists.file_row(file, store, sums) for file in slowest], **removals(store, selected),
     }  # fmt: skip
+
+
+def removals(store, selected):
+    """Sources that --after was to delete or move and that are still there; a person's wish to keep one is no failure."""
+    files = {file.id: file for file in selected}
+    found = collections.Counter(sources_to_remove=0, sources_put_off=0, sources_kept=0)
+    for file, state, put_off, cause in store.db.execute("SELECT file_id, state, put_off_at, cause FROM removal"):
+        if file not in files or state == "done":
+            continue
+        if state == "pending":
+            found["sources_to_remove"] += 1
+            found["sources_put_off"] += put_off is not None
+        elif cause != "policy.cancelled" and files[file].hidden is None and files[file].state != "superseded":
+            found["sources_kept"] += 1
+    return dict(found)
 
 
 def batches_of(store, selection, selected):
