@@ -56,9 +56,10 @@ package enum MailMessage {
     return Array((headers + [""] + body).map { $0 + "\n" }.joined().utf8)
   }
 
-  /// One line without control characters.
+  /// One line without control characters. A line that is escaped already, as those of standard error, stays as it is.
   private static func shortened(_ line: String) -> String {
-    let safe = printable(line)
+    let bare = line.filter { $0 != "\\" }
+    let safe = printable(bare) == bare ? line : printable(line)
     return safe.utf8.count <= mostLineBytes ? safe : prefix(of: safe, bytes: mostLineBytes - 3) + "…"
   }
 

@@ -54,7 +54,7 @@ import Testing
     let body = lines.drop { !$0.isEmpty }
     #expect(body.contains("The job nightly ended with \"partial\"."))
     #expect(body.contains { $0.contains("job=nightly") && $0.contains("result=partial") && $0.contains("failed=1") })
-    #expect(body.contains { $0.contains("x0aBcc: x@y") }, "\(body)")
+    #expect(body.contains { $0.contains(#"\x0aBcc: x@y"#) && !$0.contains(#"\\x0a"#) }, "\(body)")
   }
 
   @Test func everyResultIsMailedWhenThatIsAskedFor() throws {
