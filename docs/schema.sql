@@ -906,7 +906,7 @@ CREATE TABLE outbox (
 
 CREATE INDEX outbox_delivering ON outbox (id) WHERE state = 'delivering';
 
-CREATE INDEX outbox_due ON outbox (not_before, id) WHERE state = 'waiting';
+CREATE INDEX outbox_due ON outbox (callback_id, not_before, id) WHERE state = 'waiting';
 
 CREATE INDEX outbox_file ON outbox (file_id) WHERE file_id IS NOT NULL;
 
@@ -920,6 +920,7 @@ CREATE TRIGGER outbox_arrow BEFORE UPDATE OF state ON outbox
 WHEN NOT (OLD.state = NEW.state AND OLD.state = 'waiting'
   OR OLD.state = 'waiting' AND NEW.state = 'delivering'
   OR OLD.state = 'waiting' AND NEW.state = 'cancelled'
+  OR OLD.state = 'waiting' AND NEW.state = 'gave_up' AND OLD.file_id IS NULL
   OR OLD.state = 'delivering' AND NEW.state = 'waiting'
   OR OLD.state = 'delivering' AND NEW.state = 'delivered'
   OR OLD.state = 'delivering' AND NEW.state = 'gave_up'

@@ -403,7 +403,7 @@ CREATE TABLE outbox (
   CHECK ((file_id IS NULL) = (uid IS NOT NULL AND body IS NOT NULL)),
   CHECK ((state = 'waiting' OR state = 'delivering') = (ended_at IS NULL))
 ) STRICT;
-CREATE INDEX outbox_due ON outbox (not_before, id) WHERE state = 'waiting';
+CREATE INDEX outbox_due ON outbox (callback_id, not_before, id) WHERE state = 'waiting';
 CREATE INDEX outbox_delivering ON outbox (id) WHERE state = 'delivering';
 -- What must be delivered before, of one receiver and one file or job.
 CREATE INDEX outbox_open ON outbox (callback_id, file_id, id) WHERE state = 'waiting' OR state = 'delivering';

@@ -238,6 +238,7 @@ CREATE TRIGGER outbox_arrow BEFORE UPDATE OF state ON outbox
 WHEN NOT (OLD.state = NEW.state AND OLD.state = 'waiting'
   OR OLD.state = 'waiting' AND NEW.state = 'delivering'
   OR OLD.state = 'waiting' AND NEW.state = 'cancelled'
+  OR OLD.state = 'waiting' AND NEW.state = 'gave_up' AND OLD.file_id IS NULL
   OR OLD.state = 'delivering' AND NEW.state = 'waiting'
   OR OLD.state = 'delivering' AND NEW.state = 'delivered'
   OR OLD.state = 'delivering' AND NEW.state = 'gave_up'

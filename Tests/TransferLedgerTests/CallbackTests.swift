@@ -77,6 +77,16 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// What is told to a receiver that never answers does not grow for ever.
+  @Test func aJobKeepsTheNewestCallbacksOfAReceiver() throws {
+    let receiver = [CallbackSetting(.succeeded, .ping, "https://host/x")]
+    for run in 1...150 { try tell(.succeeded, receiver, UInt64(run)) }
+    let counts = Dictionary(grouping: try states) { $0 }.mapValues(\.count)
+    #expect(counts == ["waiting": LedgerTransaction.jobCallbacksKept, "gave_up": 1])
+    #expect(try begin(1).first?.id == 51)
+    #expect(try f.findings() == [])
+  }
+
   /// Either both are there after a power cut, or none.
   @Test func aTransactionThatIsUndoneTellsNobody() throws {
     _ = try f.add("a", to: batch("put:one", [Self.told]))

@@ -6,17 +6,27 @@ extension LedgerReader {
     try db.first(Self.dueCallbacks, .integer(nowMs), .text(try jsonText(resting)), .int(1)) { _ in true } ?? false
   }
 
-  /// Due at ?1, no receiver of ?2, at most ?3.
+  /// Due at ?1, of no receiver in ?2, at most ?3. Looks at the receivers that have anything waiting, and for each only
+  /// at its first due callbacks: a receiver that is busy or away may have a hundred thousand of them.
   static let dueCallbacks: StaticString = """
+    WITH RECURSIVE receiver (id) AS (
+      SELECT min(callback_id) FROM outbox WHERE state = 'waiting'
+      UNION ALL
+      SELECT (SELECT min(callback_id) FROM outbox WHERE state = 'waiting' AND callback_id > receiver.id)
+      FROM receiver WHERE receiver.id IS NOT NULL)
     SELECT o.id, c.id, c.event, c.kind, c.target, c.secret, hex(coalesce(o.uid, f.uid)), o.failures, o.file_id, o.body
-    FROM outbox o CROSS JOIN callback c ON c.id = o.callback_id LEFT JOIN file f ON f.id = o.file_id
-    WHERE o.state = 'waiting' AND o.not_before <= ?1 AND c.id NOT IN (SELECT value FROM json_each(?2))
-      AND NOT EXISTS (SELECT 1 FROM outbox e CROSS JOIN callback d ON d.id = e.callback_id
-        WHERE e.file_id = o.file_id AND e.id < o.id AND (e.state = 'waiting' OR e.state = 'delivering')
-          AND d.kind = c.kind AND d.target = c.target)
-      AND NOT EXISTS (SELECT 1 FROM callback d CROSS JOIN outbox e ON e.callback_id = d.id
-        WHERE d.job = c.job AND d.kind = c.kind AND d.target = c.target AND e.id < o.id
-          AND (e.state = 'waiting' OR e.state = 'delivering'))
+    FROM receiver r CROSS JOIN callback c ON c.id = r.id CROSS JOIN outbox o ON o.id IN (
+      SELECT w.id FROM outbox w
+      WHERE w.callback_id = c.id AND w.state = 'waiting' AND w.not_before <= ?1
+        AND NOT EXISTS (SELECT 1 FROM outbox e CROSS JOIN callback d ON d.id = e.callback_id
+          WHERE e.file_id = w.file_id AND e.id < w.id AND (e.state = 'waiting' OR e.state = 'delivering')
+            AND d.kind = c.kind AND d.target = c.target)
+        AND NOT EXISTS (SELECT 1 FROM callback d CROSS JOIN outbox e ON e.callback_id = d.id AND e.file_id IS NULL
+          WHERE d.job = c.job AND d.kind = c.kind AND d.target = c.target AND e.id < w.id
+            AND (e.state = 'waiting' OR e.state = 'delivering'))
+      ORDER BY w.not_before, w.id LIMIT ?3)
+    LEFT JOIN file f ON f.id = o.file_id
+    WHERE c.id NOT IN (SELECT value FROM json_each(?2))
     ORDER BY o.not_before, o.id LIMIT ?3
     """
 

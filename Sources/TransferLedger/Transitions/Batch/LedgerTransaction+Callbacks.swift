@@ -58,7 +58,8 @@ extension LedgerTransaction {
         .raw(setting.event), .raw(setting.kind), .text(setting.target), .text(setting.secret))
   }
 
-  /// A job that runs every five minutes for years tells as often.
+  /// A job that runs every five minutes for years tells as often. A receiver that is away for days is given the newest
+  /// callbacks only; the older ones are given up.
   private func forgetOld(of receiver: Int64) throws {
     let oldest = try db.first(
       "SELECT id FROM outbox WHERE callback_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?", .integer(receiver),
@@ -73,6 +74,9 @@ extension LedgerTransaction {
     try db.run(
       "DELETE FROM outbox WHERE callback_id = ?1 AND id <= ?2 AND ended_at IS NOT NULL", .integer(receiver),
       .integer(oldest))
+    try db.run(
+      "UPDATE outbox SET state = 'gave_up', ended_at = ?3 WHERE callback_id = ?1 AND id <= ?2 AND state = 'waiting'",
+      .integer(receiver), .integer(oldest), .int(wallMs))
   }
 
   /// delivering → waiting, for what a process left that died; and what waits longer than anything may, because a clock
