@@ -45,7 +45,7 @@ def summary(store, selection):
 
 
 def removals(store, selected):
-    """Sources that --after was to delete or move and that are still there; a person's wish to keep one is no failure."""
+    """Sources that --after was to delete or move and that are still there. Those that a person kept do not count."""
     files = {file.id: file for file in selected}
     found = collections.Counter(sources_to_remove=0, sources_put_off=0, sources_kept=0)
     for file, state, put_off, cause in store.db.execute("SELECT file_id, state, put_off_at, cause FROM removal"):
