@@ -60,6 +60,25 @@ import TransferModel
     return failures.count == 1 ? failure : nil
   }
 
+  /// A key in a bucket is the text of the URL: nothing in it is an escape or a template, whatever the case of the scheme.
+  @Test(arguments: ["s3", "S3"]) func keysOfBucketsAreUsedAsTheyAre(_ scheme: String) throws {
+    let targets = Lock<[String]>([])
+    let server = try ScriptedServer { request in
+      targets.withLock { $0.append(request.target) }
+      return ScriptedServer.Reply(headers: [("ETag", "\"0123456789abcdef0123456789abcdef\"")])
+    }
+    try writeFile(scratch + "/a", [0x61])
+    let words = try arguments([("a", "\(scheme)://bucket/in/out{1} 2.dat")], ["-upload"])
+    let outcome = try program.run(
+      words.map { Array($0.utf8) },
+      environment: [
+        "AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "s", "AWS_ENDPOINT_URL": server.url,
+        "AWS_EC2_METADATA_DISABLED": "true",
+      ])
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(targets.withLock { $0 } == ["/bucket/in/out%7B1%7D%202.dat"])
+  }
+
   @Test func itSaysWhatItCanDo() throws {
     let said = try program.run("condor-plugin", "-classad")
     #expect(said.code == 0 && said.err.isEmpty)

@@ -29,9 +29,12 @@ package struct CondorFile: Sendable {
     }
   }
 
+  /// Keys in buckets are used as they are: nothing in them is an escape or a template.
+  var isInBucket: Bool { url.utf8?.prefix(5).lowercased() == "s3://" }
+
   /// HTCondor puts names behind URLs as they are, with blanks and letters that no URL of the web has.
   var visibleURL: String {
-    guard !url.bytes.starts(with: "s3://".utf8) else { return url.utf8 ?? "" }
+    guard !isInBucket else { return url.utf8 ?? "" }
     let digits = Array("0123456789ABCDEF".utf8)
     let bytes = url.bytes.flatMap { byte in
       (0x21...0x7E).contains(byte) ? [byte] : [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]

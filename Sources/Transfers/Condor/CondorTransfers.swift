@@ -98,8 +98,8 @@ package struct CondorTransfers {
     let file = files[place]
     let folder = NameBytes(Array(file.path.bytes.dropLast(file.path.lastComponent.bytes.count)))
     guard direction == .upload, let url = file.url.utf8 else { return Group(folder: folder, destination: nil) }
-    // Braces would be a template.
-    let exact = url.replacing("{", with: "%7B").replacing("}", with: "%7D")
+    // Braces in a URL of the web would be a template.
+    let exact = file.isInBucket ? url : url.replacing("{", with: "%7B").replacing("}", with: "%7D")
     guard let slash = exact.lastIndex(of: "/"), let whole = try? Destination(parsing: exact),
       case let into = String(exact[...slash]), let above = try? Destination(parsing: into), above.isInto,
       above.key(forRelativePath: file.path.lastComponent, isSingleFile: false) == whole.prefix

@@ -76,7 +76,7 @@ struct CheckReading: Sendable {
   var removals: (waiting: Int, kept: Int) = (0, 0)
   /// The job exists in the configuration or the ledger.
   var isKnown: Bool
-  /// Of the whole ledger; 0 where it is about one job.
+  /// Of the job, or of the whole ledger.
   var callbacksGivenUp = 0
 }
 
