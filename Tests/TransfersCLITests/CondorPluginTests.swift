@@ -60,7 +60,7 @@ import TransferModel
     return failures.count == 1 ? failure : nil
   }
 
-  /// A key in a bucket is the text of the URL: nothing in it is an escape or a template, whatever the case of the scheme.
+  /// A key in a bucket is the text of the URL, whatever the case of the scheme: no escapes and no templates.
   @Test(arguments: ["s3", "S3"]) func keysOfBucketsAreUsedAsTheyAre(_ scheme: String) throws {
     let targets = Lock<[String]>([])
     let server = try ScriptedServer { request in
