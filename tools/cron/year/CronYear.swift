@@ -144,7 +144,7 @@ package final class CronYear {
     let result = YearRun(
       job: judge.tree.job, code: outcome.code, startMs: startMs, endMs: clock.bootMs, isStruck: struck,
       touched: touched,
-      arrived: Dictionary(grouping: arrived) { String($0.key.prefix { $0 != "/" }) })
+      arrived: Dictionary(grouping: arrived) { String($0.key.prefix { $0 != "/" }) }, err: outcome.err)
     // An engine sends what is due of all jobs.
     for judge in judges { try judge.judge(result, server, &tally) }
     if isCalm, outcome.code != 0, outcome.code != 5 {

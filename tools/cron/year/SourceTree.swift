@@ -165,11 +165,10 @@ final class SourceTree: @unchecked Sendable {
   }
 
   private func rename(_ old: String, to name: String) throws(YearFailure) {
-    guard let now = current.removeValue(forKey: old) else { return }
+    guard let now = current[old] else { return }
     unlink("\(folder)/\(old).done")
-    guard Glibc.rename("\(folder)/\(old)", "\(folder)/\(name)") == 0 else {
-      throw YearFailure("rename \(old): \(errno)")
-    }
+    guard Glibc.rename("\(folder)/\(old)", "\(folder)/\(name)") == 0 else { return try expectRemoved("rename", old) }
+    current[old] = nil
     gone.append(old)
     begin(name, now.content, isReady: !job.needsMarker)
     try mark(name)
@@ -177,9 +176,14 @@ final class SourceTree: @unchecked Sendable {
 
   private func remove(_ name: String) throws(YearFailure) {
     unlink("\(folder)/\(name).done")
-    guard unlink("\(folder)/\(name)") == 0 else { throw YearFailure("unlink \(name): \(errno)") }
+    guard unlink("\(folder)/\(name)") == 0 else { return try expectRemoved("unlink", name) }
     current[name] = nil
     gone.append(name)
+  }
+
+  /// A call failed: in the middle of a run because the program removed the file first, which ``takeRemoved()`` finds.
+  private func expectRemoved(_ call: String, _ name: String) throws(YearFailure) {
+    guard errno == ENOENT, job.fate != .keep else { throw YearFailure("\(call) \(name): \(errno)") }
   }
 
   // MARK: - What the program did to it

@@ -3,8 +3,12 @@ import TransferModel
 
 /// The clocks of the year: they run a fixed number of times faster than the machine's, so that a backoff of half a
 /// minute takes a moment; ``wait(untilBootMs:)`` skips what is left until the next run, and the wall clock can be set.
+/// Between two readings at most a millisecond of the machine's time counts, and no wait is longer: a machine that is
+/// busy with other things makes a run slow, but not late.
 final class YearClock: TransferClock {
   private struct State {
+    var readNs: Int64
+    var countedNs: Int64 = 0
     var skippedMs: Int64 = 0
     /// What people have added to the wall clock, in milliseconds.
     var setMs: Int64 = 0
@@ -12,17 +16,20 @@ final class YearClock: TransferClock {
 
   private static let newYearMs: Int64 = 1_767_225_600_000
   private let speed: Int64
-  private let startNs: Int64
-  private let state = Lock(State())
+  private let state = Lock(State(readNs: YearClock.machineNs))
 
-  init(speed: Int64) {
-    self.speed = speed
-    startNs = Self.machineNs
+  init(speed: Int64) { self.speed = speed }
+
+  var bootMs: Int64 {
+    state.withLock { state in
+      let nowNs = Self.machineNs
+      state.countedNs += min(nowNs - state.readNs, 1_000_000)
+      state.readNs = nowNs
+      return 1_000_000 + state.countedNs * speed / 1_000_000 + state.skippedMs
+    }
   }
-
-  var bootMs: Int64 { 1_000_000 + (Self.machineNs - startNs) * speed / 1_000_000 + state.withLock { $0.skippedMs } }
   var wallMs: Int64 { Self.newYearMs + bootMs + state.withLock { $0.setMs } }
-  func machineMs(_ ms: Int64) -> Int64 { max(1, ms / speed) }
+  func machineMs(_ ms: Int64) -> Int64 { 1 }
 
   /// Nothing when it is later already.
   func wait(untilBootMs ms: Int64) {

@@ -25,7 +25,7 @@ struct YearJob: Hashable, Sendable {
   static let all = [
     YearJob(name: "keep", settleMinutes: 15, fate: .keep, tellsOfFiles: true),
     YearJob(name: "once", settleMinutes: 0, fate: .delete, tellsOfFiles: true, tellsOfRuns: true),
-    YearJob(name: "slow", settleMinutes: 45, fate: .delete, more: ", max_bytes: 40000, after_proof: digest"),
+    YearJob(name: "slow", settleMinutes: 45, fate: .delete, more: ", max_bytes: 80000, after_proof: digest"),
     YearJob(name: "marked", settleMinutes: 0, fate: .move, needsMarker: true, tellsOfFiles: true),
   ]
 

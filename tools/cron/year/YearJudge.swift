@@ -12,6 +12,8 @@ struct YearRun {
   let touched: Set<String>
   /// What the server got, by the job that it belongs to.
   let arrived: [String: [YearServer.Delivery]]
+  /// The standard error of the run.
+  let err: String
 }
 
 /// Says of each run of a job whether it did what it must, from what the server got and what lies on the disk.
@@ -33,9 +35,12 @@ final class YearJudge: @unchecked Sendable {
     guard run.code == 0 || run.code == 5, !run.isStruck else { return }
     for (name, now) in tree.current.sorted(by: { $0.key < $1.key }) where !run.touched.contains(key(name)) {
       if run.code == 0, isDue(now, in: run), now.deliveries == 0 {
-        throw YearFailure("\(key(name)) has waited long enough, and a run that says that all is well did not send it")
+        throw YearFailure(
+          "\(key(name)) was written at \(now.sinceMs) ms and seen at \(now.seenMs ?? 0), and the run from \(run.startMs) to"
+            + " \(run.endMs) ended with 0 without sending it: \(run.err)")
       }
-      if now.seenMs == nil, now.sinceMs <= run.startMs { now.seenMs = run.endMs }
+      // A limit may have ended the scan of a run that left work.
+      if run.code == 0, now.seenMs == nil, now.sinceMs <= run.startMs { now.seenMs = run.endMs }
     }
   }
 
