@@ -41,11 +41,15 @@ import Transfers
     let subject = try ConformanceSubject.named("profile flow")
     let scene = try ConformanceScene(
       subject, size: 2 * subject.chunkSize,
-      script: "match POST * nth=2 : hold=other\nmatch POST * nth=3 : hold=refused status=403\n")
+      script: "match POST * nth=1 : hold=first\nmatch POST * nth=2 : hold=other\n"
+        + "match POST * nth=3 : hold=refused status=403\n")
     try Scene.write(scene.content, to: NameBytes("\(scene.scene.root)/source/other.bin"))
     scene.workers = 2
     try scene.add()
     let person = scene.meanwhile { ledger, server in
+      // Two chunks travel at once and may arrive in either order; both belong to one file, and the third is sent after.
+      for name in ["first", "other"] { _ = try? server.waitUntilHeld(name, timeoutMs: Scene.patienceMs) }
+      server.release("first")
       try? ledger.wait { try Self.parts($0).count == 4 }
       server.release("refused")
       try? ledger.wait { try Self.parts($0).contains("fatal") }
