@@ -11,8 +11,8 @@ final class Generation: @unchecked Sendable {
   var seenMs: Int64?
   /// Deliveries whose success an engine heard and lived to record.
   var deliveries = 0
-  /// Delivered for sure, and so to be told of.
-  var isSettledForGood = false
+  /// Delivered while the disk failed: the success may be recorded, and then it is not sent again.
+  var mayBeRecorded = false
 
   init(_ content: Content, sinceMs: Int64, isReady: Bool) {
     (self.content, self.sinceMs, self.isReady) = (content, sinceMs, isReady)

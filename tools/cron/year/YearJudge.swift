@@ -34,7 +34,7 @@ final class YearJudge: @unchecked Sendable {
     if !run.isStruck { recordedRuns += 1 }
     guard run.code == 0 || run.code == 5, !run.isStruck else { return }
     for (name, now) in tree.current.sorted(by: { $0.key < $1.key }) where !run.touched.contains(key(name)) {
-      if run.code == 0, isDue(now, in: run), now.deliveries == 0 {
+      if run.code == 0, isDue(now, in: run), now.deliveries == 0, !now.mayBeRecorded {
         throw YearFailure(
           "\(key(name)) was written at \(now.sinceMs) ms and seen at \(now.seenMs ?? 0), and the run from \(run.startMs) to"
             + " \(run.endMs) ended with 0 without sending it: \(run.err)")
@@ -65,7 +65,10 @@ final class YearJudge: @unchecked Sendable {
         throw YearFailure("\(delivery.key) was sent \(age) ms after it was written, or before it was complete")
       }
       guard generation.deliveries == 0 else { throw YearFailure("\(delivery.key) was sent again") }
-      guard delivery.isAnswered, !run.isStruck else { continue }
+      guard delivery.isAnswered, !run.isStruck else {
+        if delivery.isAnswered { generation.mayBeRecorded = true }
+        continue
+      }
       generation.deliveries += 1
       tally.generations += 1
       toldOf[name, default: 0] += 1
