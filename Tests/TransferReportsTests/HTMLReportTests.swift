@@ -1,4 +1,5 @@
 import CDigest
+import FoundationEssentials
 import Glibc
 import Testing
 import TransferModel
@@ -75,10 +76,10 @@ import TransferModel
     #expect((livePage(rows) + HTMLLive.entry("")).contains(">\(text)<"))
   }
 
-  private func livePage(_ rows: [Row]) -> String {
+  private func livePage(_ rows: [Row], budget: Int = HTMLReport.rowBudget) -> String {
     let header = ReportHeader(store: StoreIdentity(path: "/l.db"), filters: ["--path": .text("<b>")], generatedMs: 0)
     let live = HTMLLive(links: [.init("<Files>", "/\"files")], path: "/", mayControl: true, tag: "\"t\"")
-    return HTMLReport.render(Self.form.report(rows), header, live: live)
+    return HTMLReport.render(Self.form.report(rows), header, live: live, rowBudget: budget)
   }
 
   /// What is seen live is what is exported, but for the refreshing and the buttons.
@@ -110,7 +111,7 @@ import TransferModel
     let columns: [Column<Int64>] = [
       .bytes("bytes", "Size") { _ in 100 }, .bytes("bytes_acked", "Acked") { $0 },
     ]
-    let html = HTMLTable(FigureTable(columns, [30, 100]), TableLook(), id: "t").html(budget: 10_000)
+    let html = HTMLTable(FigureTable(columns, [30, 100]), TableLook(), id: "t").html(budget: 10_000, packs: false)
     #expect(html.components(of: "<svg class=\"meter\"") == 1 && html.contains("aria-label=\"30 % acknowledged\""))
     #expect(html.contains("<rect class=\"bar\" x=\"0\" width=\"30\"") && !html.contains("class=\"out\""))
   }
@@ -120,7 +121,8 @@ import TransferModel
       .bytes("bytes", "Size") { _ in 100 }, .bytes("bytes_acked", "Acked") { $0 },
       .bytes("bytes_in_flight", "In flight") { _ in 50 },
     ]
-    let html = HTMLTable(FigureTable(columns, [0, 30, 70, 100]), TableLook(), id: "t").html(budget: 10_000)
+    let html = HTMLTable(FigureTable(columns, [0, 30, 70, 100]), TableLook(), id: "t").html(
+      budget: 10_000, packs: false)
     #expect(html.components(of: "<svg class=\"meter\"") == 3)
     #expect(html.contains("aria-label=\"30 % acknowledged, 50 % in flight\""))
     #expect(html.contains("<rect class=\"out\" x=\"30\" width=\"50\"") && html.contains("x=\"0\" width=\"30\""))
@@ -211,11 +213,80 @@ import TransferModel
     #expect(html.contains("<a href=\"#files.state=failed\">failed <b>10</b></a>"))
   }
 
-  @Test func rowsBeyondTheBudgetAreCounted() {
-    let html = page(rows, budget: 1_000)
+  @Test func rowsBeyondTheBudgetAreCounted() throws {
+    let html = page(rows, budget: 700)
     let shown = html.components(of: "<tr><td")
-    #expect(shown > 5 && shown < 40)
-    #expect(html.contains("<p class=\"rest\">\(40 - shown) more rows are left out"))
+    let packed = try Self.packed(html).count
+    #expect(shown > 1 && packed > 5 && shown + packed < 40)
+    #expect(html.contains("<noscript><p class=\"rest\">\(packed) more rows need scripts"))
+    #expect(html.contains("<p class=\"rest\">\(40 - shown - packed) more rows are left out"))
+  }
+
+  /// What the script makes of the packed rows is what a page without limits shows.
+  @Test func packedRowsAreTheRows() throws {
+    let odd = [
+      "a", "a", "<script>alert(1)</script>", "</script><!--", "prefix-1\u{301}", "prefix-1", "prefix-\u{202E}2", "0",
+    ]
+    let rows = rows + odd.map { Row(name: NameBytes($0), state: "2000", size: 2_000) }
+    let html = page(rows, budget: 3_000)
+    let shown = html.components(of: "<tr><td")
+    #expect(shown > 1 && !html.contains("left out") && html.components(of: "</script>") == 2)
+    let texts = try Self.packed(html)
+    #expect(texts.count == rows.count - shown)
+    for (row, cells) in zip(rows[shown...], texts) {
+      let name = HTMLText.harmless(Cell.name(row.name).text)
+      #expect(cells == [name, row.state, Cell.bytes(row.size).text], "\(row.name)")
+    }
+    #expect(!livePage(rows, budget: 3_000).contains("data-of=\"files\""), "rows of a live page are replaced one by one")
+  }
+
+  /// As the script reads them: the texts of each row.
+  private static func packed(_ html: String) throws -> [[String]] {
+    let opening = "data-of=\"files\">"
+    guard let start = html.firstRange(of: opening), let end = html[start.upperBound...].firstRange(of: "</script>")
+    else {
+      return []
+    }
+    let rows = try JSONDecoder().decode([[Packed]].self, from: Data(html[start.upperBound..<end.lowerBound].utf8))
+    var above: [String] = []
+    return rows.map { row in
+      var texts: [String] = []
+      for (index, cell) in row.enumerated() {
+        switch cell {
+        case .number(0): texts.append(above[index])
+        case .number: texts.append(texts[index - 1])
+        case .text(let text): texts.append(text)
+        case .parts(let parts):
+          switch (parts[0], parts.count > 1 ? parts[1] : .none) {
+          case (.number(let count), .text(let rest)):
+            texts.append(String(decoding: above[index].utf8.prefix(count), as: UTF8.self) + rest)
+          case (.number(let number), _): texts.append("\(number)")
+          case (.text(let text), _): texts.append(text)
+          default: Issue.record("\(cell)")
+          }
+        case .none: Issue.record("no cell is null")
+        }
+      }
+      above = texts
+      return texts
+    }
+  }
+
+  private enum Packed: Decodable {
+    case none, number(Int), text(String), parts([Packed])
+
+    init(from decoder: any Decoder) throws {
+      let value = try decoder.singleValueContainer()
+      if value.decodeNil() {
+        self = .none
+      } else if let text = try? value.decode(String.self) {
+        self = .text(text)
+      } else if let number = try? value.decode(Int.self) {
+        self = .number(number)
+      } else {
+        self = .parts(try value.decode([Packed].self))
+      }
+    }
   }
 }
 

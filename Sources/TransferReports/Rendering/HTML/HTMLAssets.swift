@@ -2,7 +2,7 @@
 enum HTMLAssets {
   /// SHA-256 of ``style`` and of ``script`` in base64; a test computes them.
   static let styleDigest = "mJN3bjwSOoSQE9uCh2XpYWfOaup9lPoi5aoT3FS1AQ8="
-  static let scriptDigest = "14OHvQlwUquNkwS+rzPbiMgPlcGgGr6g/Nm8byhoiDM="
+  static let scriptDigest = "xNlOcvNIHel44NKJb19y9P5DzV4zDRsgHKYL7cB1sfs="
 
   static let style = """
     :root{color-scheme:light dark;--bg:#fff;--card:#f6f8fa;--line:#d0d7de;--text:#1a1d21;--muted:#57606a;--accent:#0a58ca;
@@ -47,7 +47,8 @@ enum HTMLAssets {
     """
 
   /// Sorts by a click on a heading, and filters by facets and words. The state is in the fragment of the URL:
-  /// `#files.state=failed&files.q=bam&files.sort=-bytes`. Without the script the page has the same content.
+  /// `#files.state=failed&files.q=bam&files.sort=-bytes`. Without the script the page has the same content, but for rows
+  /// that are packed (``HTMLPackedRows``).
   static let script = """
     "use strict";
     const read=()=>{const m=new Map();for(const p of location.hash.slice(1).split("&")){const i=p.indexOf("=");
@@ -55,6 +56,13 @@ enum HTMLAssets {
     const write=m=>{location.hash=[...m].map(([k,v])=>encodeURIComponent(k)+"="+encodeURIComponent(v)).join("&")};
     const set=(k,v)=>{const m=read();if(v===""||m.get(k)===v)m.delete(k);else m.set(k,v);write(m)};
     const value=c=>c.dataset.v!==undefined?Number(c.dataset.v):c.classList.contains("n")?-Infinity:c.textContent;
+    const unpack=()=>{for(const s of document.querySelectorAll("script[data-of]")){const t=document.getElementById(s.dataset.of);
+    const width=t.tHead.rows[0].cells.length;let above=[];
+    const cell=(c,i,left)=>c===0?above[i]:c===1?left:typeof c==="string"?{text:c}:c.length===1?{text:""+c[0],v:c[0]}:
+    typeof c[0]==="number"?{text:above[i].text.slice(0,c[0])+c[1]}:{text:c[0],v:c[1],style:c[2]};
+    for(const r of JSON.parse(s.textContent)){let left,row=t.tBodies[0].insertRow();above=r.map((c,i)=>left=cell(c,i,left));
+    above.forEach((c,i)=>{if(i===width){row=t.tBodies[0].insertRow();row.className="note"}const d=row.insertCell();if(i===width)d.colSpan=width;
+    d.textContent=c.text;if(typeof c.v==="number"){d.className="n";d.dataset.v=c.v}else if(c.style)d.className=c.style})}s.remove()}};
     let tables=[];
     const table=t=>{
     const heads=[...t.tHead.rows[0].cells],groups=[];
@@ -83,6 +91,6 @@ enum HTMLAssets {
     const prepare=()=>{tables=[...document.querySelectorAll("table[id]")].map(table);
     for(const a of document.querySelectorAll(".facets a"))a.addEventListener("click",e=>{e.preventDefault();
     const p=a.hash.slice(1),i=p.indexOf("=");set(p.slice(0,i),decodeURIComponent(p.slice(i+1)))});apply()};
-    addEventListener("hashchange",apply);addEventListener("refreshed",prepare);prepare();
+    addEventListener("hashchange",apply);addEventListener("refreshed",prepare);unpack();prepare();
     """
 }

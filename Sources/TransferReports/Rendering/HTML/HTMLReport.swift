@@ -7,18 +7,19 @@ public struct HTMLReport {
   private var out = ""
   private var links: [(id: String, title: String)] = []
   private var left: Int
+  private let isLive: Bool
   private var sectionCount = 0
 
   /// With `live` the same page as `transfers serve` shows it.
   public static func render(
     _ report: Report, _ header: ReportHeader, live: HTMLLive? = nil, rowBudget: Int = rowBudget
   ) -> String {
-    var page = HTMLReport(left: rowBudget)
+    var page = HTMLReport(left: rowBudget, isLive: live != nil)
     page.append(report.sections, level: 2, path: [])
     return page.document(report, header, live)
   }
 
-  private init(left: Int) { self.left = left }
+  private init(left: Int, isLive: Bool) { (self.left, self.isLive) = (left, isLive) }
 
   private func document(_ report: Report, _ header: ReportHeader, _ live: HTMLLive?) -> String {
     let title = "Transfers: \(SchemaName.short(report.schema).replacing(".", with: " "))"
@@ -98,7 +99,7 @@ public struct HTMLReport {
         out += look.empty.map { "<p>\(HTMLText.escaped($0))</p>" } ?? ""
         return
       }
-      let rows = HTMLTable(table, look, id: id).html(budget: left)
+      let rows = HTMLTable(table, look, id: id).html(budget: left, packs: !isLive)
       left = max(0, left - rows.utf8.count)
       out += HTMLChart.svg(table, look.chart) + rows
     case .object(let sections): append(sections, level: min(level + 1, 6), path: path)

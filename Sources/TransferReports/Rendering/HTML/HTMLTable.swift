@@ -15,23 +15,53 @@ struct HTMLTable {
     shown = table.headings.indices.filter { [note] in table.headings[$0].title != nil && $0 != note }
   }
 
-  /// Rows are left out when they would make more than `budget` bytes; the page says how many.
-  func html(budget: Int) -> String {
-    var (rows, count) = ("", 0)
-    for row in table.rows {
-      let next = self.row(row)
-      guard rows.utf8.count + next.utf8.count <= budget else { break }
-      rows += next
-      count += 1
+  /// What does not fit into `budget` bytes is packed for the script, where the page may do so; what does not fit then is
+  /// left out, and the page says how many rows.
+  func html(budget: Int, packs: Bool) -> String {
+    var (rows, count) = written(table.rows[...], budget: budget)
+    var packed = HTMLPackedRows()
+    if packs, count < table.rows.count {
+      (rows, count) = written(table.rows[...], budget: budget / 5)
+      for row in table.rows[count...] {
+        guard packed.append(packedCells(row), budget: budget - rows.utf8.count) else { break }
+      }
     }
-    let left = table.rows.count - count
-    let rest =
-      left > 0
-      ? "<p class=\"rest\">\(Quantity.count(left, "more row")) \(left == 1 ? "is" : "are") left out, so that this page stays small: "
-        + "\(HTMLText.escaped(look.whole ?? "the same report with --json or --format csv")) has all.</p>" : ""
+    let left = table.rows.count - count - packed.count
+    let rest = left > 0 ? remark(left, left == 1 ? "is left out, so that" : "are left out, so that") : ""
     return facets
       + "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rows\"><table id=\"\(id)\"><thead><tr>\(headings)</thead><tbody>\(rows)</tbody></table></div>"
-      + rest
+      + (packed.count > 0 ? "<noscript>\(remark(packed.count, "need scripts; without them"))</noscript>" : "")
+      + (packed.count > 0 ? packed.element(of: id) : "") + rest
+  }
+
+  private func remark(_ count: Int, _ why: String) -> String {
+    "<p class=\"rest\">\(Quantity.count(count, "more row")) \(why) this page stays small: "
+      + "\(HTMLText.escaped(look.whole ?? "the same report with --json or --format csv")) has all.</p>"
+  }
+
+  /// The first rows, as many as fit into `budget` bytes.
+  private func written(_ rows: ArraySlice<[Cell]>, budget: Int) -> (html: String, count: Int) {
+    var (html, count) = ("", 0)
+    for row in rows {
+      let next = self.row(row)
+      guard html.utf8.count + next.utf8.count <= budget else { break }
+      html += next
+      count += 1
+    }
+    return (html, count)
+  }
+
+  private func packedCells(_ row: [Cell]) -> [HTMLPackedRows.Cell] {
+    let cells = shown.map { index -> HTMLPackedRows.Cell in
+      let cell = row[index]
+      let text = HTMLText.harmless(cell.text)
+      if let number = cell.number, isNumber(index) || cell.isNumber {
+        return .init(text: text, value: Cell.plain(number))
+      }
+      return .init(text: text, style: isNumber(index) ? "n" : style(index, cell))
+    }
+    let remark = note.flatMap { row[$0].isUnknown ? nil : row[$0].text }
+    return cells + (remark.map { [.init(text: HTMLText.harmless($0))] } ?? [])
   }
 
   private var headings: String {
@@ -50,14 +80,15 @@ struct HTMLTable {
         let figure = "\(HTMLText.cell(cell))\(index == acked ? progress(row) : "")"
         return "<td class=\"n\"\(cell.number.map { " data-v=\"\(Cell.plain($0))\"" } ?? "")>\(figure)"
       }
-      let tone =
-        TextStyle.tone(of: table.headings[index].key, cell).map { " class=\"\($0)\"" }
-        ?? (isLong(cell) ? " class=\"w\"" : "")
-      return "<td\(tone)>\(HTMLText.cell(cell))"
+      return "<td\(style(index, cell).map { " class=\"\($0)\"" } ?? "")>\(HTMLText.cell(cell))"
     }
     let remark = note.flatMap { row[$0].isUnknown ? nil : row[$0].text }
     let below = remark.map { "<tr class=\"note\"><td colspan=\"\(shown.count)\">\(HTMLText.escaped($0))" } ?? ""
     return "<tr>" + cells.joined() + below
+  }
+
+  private func style(_ index: Int, _ cell: Cell) -> String? {
+    TextStyle.tone(of: table.headings[index].key, cell).map { "\($0)" } ?? (isLong(cell) ? "w" : nil)
   }
 
   /// The progress of an unfinished file: acknowledged and, in a second tone, in flight.

@@ -22,6 +22,13 @@ enum HTMLText {
     return out
   }
 
+  /// The same without entities, for what a script puts into the page as text.
+  static func harmless(_ text: String) -> String {
+    var out = String.UnicodeScalarView()
+    out.append(contentsOf: text.unicodeScalars.map { $0 == "\n" || SeparatedRow.isHarmless($0) ? $0 : "\u{FFFD}" })
+    return String(out)
+  }
+
   /// A figure as people read it.
   static func cell(_ cell: Cell) -> String {
     switch cell {
