@@ -19,10 +19,12 @@ import TransferModel
   private func path(_ name: String) -> NameBytes { folder.path.appending(NameBytes(name)) }
 
   private func watch(
-    _ names: [String] = ["in"], _ rules: [PathRule] = [], follows: Bool = false, marker: String? = nil
+    _ names: [String] = ["in"], _ rules: [PathRule] = [], follows: Bool = false, marker: String? = nil,
+    own: OwnFiles? = nil
   ) throws -> SourceWatch {
     let selection = SourceSelection(names.map(path), rules: PathRules(rules), followsSymlinks: follows)
-    let watch = SourceWatch(WatchedSources(selection, marker: try marker.map { try ReadyMarker($0) }))
+    let watch = SourceWatch(
+      WatchedSources(selection, marker: try marker.map { try ReadyMarker($0) }, ownFiles: own))
     #expect(watch.tend(nowMs: 0).hasChanged)
     return watch
   }
@@ -164,10 +166,49 @@ import TransferModel
     #expect(hears(watch))
     folder.makeDirectory("p/x2")
     #expect(hears(watch, nowMs: 1))
-    #expect(!watch.tend(nowMs: SourceWatch.renewalMs - 1).hasChanged)
-    #expect(watch.tend(nowMs: SourceWatch.renewalMs).hasChanged)
+    #expect(watch.tend(nowMs: 2).hasChanged)
     write("p/x2/f")
     #expect(hears(watch))
+    #expect(!watch.tend(nowMs: 3).hasChanged)
+  }
+
+  @Test func whatLeadsToAPatternIsWatchedWhenItAppears() throws {
+    folder.makeDirectory("p")
+    let watch = try watch(["p/*/out", "p/**/*.bam"])
+    folder.makeDirectory("p/a")
+    #expect(hears(watch) && watch.tend(nowMs: 1).hasChanged)
+    folder.makeDirectory("p/a/out")
+    #expect(hears(watch) && watch.tend(nowMs: 2).hasChanged)
+    write("p/a/out/f")
+    #expect(hears(watch))
+    folder.makeDirectory("other")
+    #expect(folder.withPath("p/b") { symlink("../other", $0) } == 0)
+    #expect(hears(watch) && watch.tend(nowMs: 3).hasChanged)
+    folder.makeDirectory("other/out")
+    #expect(hears(watch) && watch.tend(nowMs: 4).hasChanged)
+    write("other/out/f")
+    #expect(hears(watch))
+  }
+
+  /// Also by another path, beside a pattern, and for files that come and go.
+  @Test func whatTheProgramWritesItselfIsNoHint() throws {
+    folder.makeDirectory("in/deep")
+    #expect(folder.withPath("link") { symlink("in/deep", $0) } == 0)
+    let own = OwnFiles(
+      ledger: String(decoding: path("link/l.db").bytes, as: UTF8.self),
+      files: [String(decoding: path("in/job.prom").bytes, as: UTF8.self)])
+    let deep = try watch(own: own)
+    let shallow = try watch(["in/deep/*"], own: own)
+    for name in ["l.db", "l.db-wal", "l.db-shm", "l.db.callbacks", "l.db.key-aBcDeF", ".transfers-aBcDeF"] {
+      write("in/deep/\(name)")
+    }
+    write("in/.transfers-aBcDeF")
+    move("in/.transfers-aBcDeF", "in/job.prom")
+    #expect(!hears(deep) && !hears(shallow))
+    write("in/l.db")
+    #expect(hears(deep) && !hears(shallow))
+    write("in/deep/job.prom")
+    #expect(hears(deep) && hears(shallow))
   }
 
   @Test func linksAreFollowedOnlyWhenTheScanDoesAndALoopEnds() throws {

@@ -117,10 +117,52 @@ import Testing
     hints.started("a", nowMs: 600)
     #expect(hints.due(nowMs: 5_000, running: []).isEmpty)
     hints.note("a", nowMs: 700)
-    hints.ended("a", nowMs: 4_600)
+    hints.ended("a", foundNew: true, longestRestMs: 300_000, nowMs: 4_600)
     #expect(hints.due(nowMs: 8_599, running: []).isEmpty)
     #expect(hints.due(nowMs: 8_600, running: []) == ["a"])
     hints.keep([])
     #expect(hints.due(nowMs: 8_600, running: []).isEmpty)
+  }
+
+  /// How many runs a second of noise for a day costs; each takes 100 ms.
+  private func runs(ofNoiseEveryMs intervalMs: Int64, foundNew: Bool, hours: Int64 = 24) -> Int {
+    var (hints, count, nowMs): (WatchHints, Int, Int64) = (WatchHints(), 0, 0)
+    while nowMs < hours * hour {
+      hints.note("a", nowMs: nowMs)
+      nowMs += WatchHints.quietMs
+      if !hints.due(nowMs: nowMs, running: []).isEmpty {
+        count += 1
+        hints.started("a", nowMs: nowMs)
+        hints.ended("a", foundNew: foundNew, longestRestMs: 5 * minute, nowMs: nowMs + 100)
+      }
+      nowMs += intervalMs - WatchHints.quietMs
+    }
+    return count
+  }
+
+  @Test func eventsWithoutNewsAreFollowedLessAndLessAndNewsAtOnce() {
+    // A run every five minutes, and nine until then.
+    #expect(runs(ofNoiseEveryMs: 1_000, foundNew: false) <= 24 * 12 + 10)
+    #expect(runs(ofNoiseEveryMs: 1_000, foundNew: true) >= 24 * 3_600 - 1)
+    // What comes seldom is not put off.
+    #expect(runs(ofNoiseEveryMs: 60_000, foundNew: false) == 24 * 60)
+  }
+
+  @Test func newsEndTheRestOfEventsThatWereNone() {
+    var hints = WatchHints()
+    func run(_ foundNew: Bool, _ nowMs: Int64) {
+      hints.started("a", nowMs: nowMs)
+      hints.ended("a", foundNew: foundNew, longestRestMs: minute, nowMs: nowMs + 100)
+      hints.note("a", nowMs: nowMs + 200)
+    }
+    run(false, 0)
+    #expect(hints.due(nowMs: 1_099, running: []).isEmpty)
+    #expect(hints.due(nowMs: 1_100, running: []) == ["a"])
+    run(false, 1_100)
+    #expect(hints.due(nowMs: 3_199, running: []).isEmpty)
+    #expect(hints.due(nowMs: 3_200, running: []) == ["a"])
+    // Its time came meanwhile.
+    run(true, 3_200)
+    #expect(hints.due(nowMs: 3_900, running: []) == ["a"])
   }
 }

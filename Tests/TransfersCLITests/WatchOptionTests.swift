@@ -1,5 +1,6 @@
-import Testing
+import Glibc
 import TransferModel
+import Testing
 
 @testable import TransfersCLI
 
@@ -17,6 +18,31 @@ import TransferModel
     #expect(job["to"]?.value == url)
     #expect(job.isWatched)
     #expect(try JobSchedule(job) == .watched)
+  }
+
+  /// Another folder that it would match is none of it.
+  @Test func aFolderWithTheSignsOfAPatternIsAFolderAlsoWhileItIsMissing() throws {
+    let program = try BuiltProgram()
+    let (folder, name) = (program.folder.path, program.folder.path + "/in[1]*\\x")
+    for other in ["in1", "in1x", "in1yx"] {
+      mkdir("\(folder)/\(other)", 0o700)
+      try writeFile("\(folder)/\(other)/other", [])
+    }
+    let (config, faults) = try config(["\(name)=https://h/"])
+    #expect(faults.isEmpty)
+    let job = try #require(config.jobs.values.first)
+    #expect(job["base"]?.value == name)
+    let from = try #require(job["from"]?.value)
+    func plan() throws -> BuiltProgram.Outcome {
+      try program.run(
+        "push", "-n", "--json", "--config", "/dev/null", "--store", folder + "/l.db", "--base", name, from, "https://h/"
+      )
+    }
+    #expect(try plan().code == 66)
+    mkdir(name, 0o700)
+    try writeFile(name + "/mine", [])
+    let planned = try plan()
+    #expect(planned.code == 0 && planned.out.contains("\"mine\"") && !planned.out.contains("other"), "\(planned.out)")
   }
 
   @Test func twoFoldersOfOneNameAreRefused() {

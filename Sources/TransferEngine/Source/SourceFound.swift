@@ -45,7 +45,8 @@ struct SourceFound {
     }
   }
 
-  private static func parent(_ path: NameBytes) -> NameBytes {
+  /// The folder that an absolute path is in.
+  static func parent(_ path: NameBytes) -> NameBytes {
     guard let slash = path.bytes.lastIndex(of: 0x2F), slash > 0 else { return NameBytes("/") }
     return NameBytes(Array(path.bytes[..<slash]))
   }
@@ -96,29 +97,41 @@ struct SourcePattern {
   }
 
   /// What it matches, in byte order. Blocking.
-  func matches() -> [NameBytes] {
-    var found: [NameBytes] = []
-    expand(folder, components[...], &found)
-    return Set(found).sorted()
+  func matches() -> [NameBytes] { look().found.sorted() }
+
+  /// The folders in which something may appear that it matches, or that leads to such a thing. Blocking.
+  func places() -> [NameBytes] { look().folders.sorted() }
+
+  private struct Look {
+    var found: Set<NameBytes> = []
+    /// Where a component was looked for.
+    var folders: Set<NameBytes> = []
   }
 
-  private func expand(_ folder: NameBytes, _ rest: ArraySlice<[UInt8]>, _ found: inout [NameBytes]) {
+  private func look() -> Look {
+    var look = Look()
+    expand(folder, components[...], &look)
+    return look
+  }
+
+  private func expand(_ folder: NameBytes, _ rest: ArraySlice<[UInt8]>, _ look: inout Look) {
     guard let component = rest.first else { return }
+    look.folders.insert(folder)
     let isLast = rest.count == 1
     guard Self.isWild(component) else {
       let path = folder.appending(NameBytes(Self.unescaped(component)))
-      if !isLast { return expand(path, rest.dropFirst(), &found) }
-      if let kind = Self.kind(path), kind == S_IFDIR || !takesOnlyFolders { found.append(path) }
+      if !isLast { return expand(path, rest.dropFirst(), &look) }
+      if let kind = Self.kind(path), kind == S_IFDIR || !takesOnlyFolders { look.found.insert(path) }
       return
     }
     let crosses = component == [0x2A, 0x2A]
-    if crosses && !isLast { expand(folder, rest.dropFirst(), &found) }
+    if crosses && !isLast { expand(folder, rest.dropFirst(), &look) }
     for name in Self.names(folder) where Self.matches(component, name) {
       let path = folder.appending(name)
       let kind = Self.kind(path)
-      if isLast && (kind == S_IFDIR ? !crosses || takesOnlyFolders : !takesOnlyFolders) { found.append(path) }
-      if kind == S_IFDIR && crosses && !Self.isLink(path) { expand(path, rest, &found) }
-      if kind == S_IFDIR && !crosses && !isLast { expand(path, rest.dropFirst(), &found) }
+      if isLast && (kind == S_IFDIR ? !crosses || takesOnlyFolders : !takesOnlyFolders) { look.found.insert(path) }
+      if kind == S_IFDIR && crosses && !Self.isLink(path) { expand(path, rest, &look) }
+      if kind == S_IFDIR && !crosses && !isLast { expand(path, rest.dropFirst(), &look) }
     }
   }
 

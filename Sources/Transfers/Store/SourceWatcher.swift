@@ -14,8 +14,14 @@ package final class SourceWatcher: Sendable {
   package struct Sources: Sendable {
     package var named: [NameBytes]
     package var options: UploadOptions
+    fileprivate let ownFiles: OwnFiles
 
-    package init(named: [NameBytes], options: UploadOptions) { (self.named, self.options) = (named, options) }
+    /// - Parameters:
+    ///   - store: the path of the ledger; its files are no news.
+    ///   - files: what jobs write themselves, which is none either.
+    package init(named: [NameBytes], options: UploadOptions, store: String, files: [String]) {
+      (self.named, self.options, ownFiles) = (named, options, OwnFiles(ledger: store, files: files))
+    }
   }
 
   /// What has come since the last time, by job.
@@ -115,6 +121,7 @@ extension SourceWatcher.Sources {
   /// nil for sources that a list names.
   fileprivate var watched: WatchedSources? {
     guard options.list == nil else { return nil }
-    return WatchedSources(options.selection(named), marker: options.readyFile.flatMap { try? ReadyMarker($0) })
+    return WatchedSources(
+      options.selection(named), marker: options.readyFile.flatMap { try? ReadyMarker($0) }, ownFiles: ownFiles)
   }
 }

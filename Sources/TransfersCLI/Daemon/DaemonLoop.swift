@@ -98,7 +98,7 @@ final class DaemonLoop {
     let starts = attempt { () throws(TransferError) in try ledger.read { try $0.jobs() } } ?? []
     plan.configure(
       held.schedules, starts: Dictionary(starts.map { ($0.job, $0.startedMs) }) { $1 }, nowMs: clock.wallMs)
-    for remark in watch.configure(held, context) { say(remark) }
+    for remark in watch.configure(held, store: ledger.path, context) { say(remark) }
   }
 
   private func reload() {
@@ -130,7 +130,7 @@ final class DaemonLoop {
         return
       }
       plan.started(name, nowMs: clock.wallMs)
-      watch.started(name, nowMs: clock.bootMs)
+      watch.started(name, clock)
     }
   }
 
@@ -149,7 +149,13 @@ final class DaemonLoop {
 
   private func reap() {
     for (job, code) in crew.reap() {
-      if let job { watch.ended(job, nowMs: clock.bootMs) } else { demand.ended(nowMs: clock.bootMs) }
+      if let job {
+        watch.ended(job, nowMs: clock.bootMs) {
+          attempt { () throws(TransferError) in try ledger.read { try $0.scans(ofJob: job, limit: 100) } } ?? []
+        }
+      } else {
+        demand.ended(nowMs: clock.bootMs)
+      }
       // What it wrote itself is no news.
       seen = attempt { () throws(TransferError) in try ledger.changeMark() } ?? seen
       lookAtMs = 0

@@ -11,26 +11,32 @@ import Transfers
 struct DaemonWatch {
   private var watcher: SourceWatcher?
   private var jobs: Set<String> = []
+  /// The longest rest after runs that found nothing new, in milliseconds, by job.
+  private var longestRestMs: [String: Int64] = [:]
   private var hints = WatchHints()
+  /// By the wall clock, as the times of scans.
+  private var startedMs: [String: Int64] = [:]
 
   var count: Int { jobs.count }
 
   /// Watches the jobs of a configuration, in place of those of the last one.
   /// - Returns: what cannot be watched, for people.
-  mutating func configure(_ held: HeldConfig, _ context: Context) -> [String] {
+  mutating func configure(_ held: HeldConfig, store: String, _ context: Context) -> [String] {
+    let ownFiles = held.config.jobs.values.compactMap { $0["prom_file"]?.value }
     var (watched, remarks): ([String: SourceWatcher.Sources], [String]) = ([:], [])
     for (name, job) in held.config.jobs.sorted(by: { $0.key < $1.key }) where job.isWatched {
       do throws(CommandFailure) {
         let (command, inner) = try JobLine(job, context.configured(held.config)).parsed([])
         guard let push = command as? PushCommand else { continue }
         watched[name] = SourceWatcher.Sources(
-          named: push.batch.namedSources, options: try push.batch.upload(inner))
+          named: push.batch.namedSources, options: try push.batch.upload(inner), store: store, files: ownFiles)
       } catch {
         remarks.append("job \(name) is not watched: \(error.text)")
       }
     }
     jobs = Set(watched.keys)
     hints.keep(jobs)
+    longestRestMs = held.schedules.mapValues(\.longestRestMs)
     guard !jobs.isEmpty else {
       watcher = nil
       return remarks
@@ -53,9 +59,16 @@ struct DaemonWatch {
   func due(nowMs: Int64, running: Set<String>) -> [String] { hints.due(nowMs: nowMs, running: running) }
 
   /// Also for another reason: what was heard until now is seen by it.
-  mutating func started(_ job: String, nowMs: Int64) {
-    if jobs.contains(job) { hints.started(job, nowMs: nowMs) }
+  mutating func started(_ job: String, _ clock: any TransferClock) {
+    guard jobs.contains(job) else { return }
+    startedMs[job] = clock.wallMs
+    hints.started(job, nowMs: clock.bootMs)
   }
 
-  mutating func ended(_ job: String, nowMs: Int64) { hints.ended(job, nowMs: nowMs) }
+  /// - Parameter scans: reads the last complete scans of the job.
+  mutating func ended(_ job: String, nowMs: Int64, scans: () -> [ScanRow]) {
+    guard let startedMs = startedMs.removeValue(forKey: job), let longestRestMs = longestRestMs[job] else { return }
+    let foundNew = scans().contains { $0.completedMs >= startedMs && $0.counts.added > 0 }
+    hints.ended(job, foundNew: foundNew, longestRestMs: longestRestMs, nowMs: nowMs)
+  }
 }

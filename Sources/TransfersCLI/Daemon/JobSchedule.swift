@@ -9,6 +9,12 @@ enum JobSchedule: Hashable, Sendable {
   /// Of a job that is watched and has no times: what no event tells of is found after so long.
   static let watched = every(300_000)
 
+  /// How long events alone may start no run of it: its time comes then.
+  var longestRestMs: Int64 {
+    guard case .every(let ms) = self else { return 300_000 }
+    return ms
+  }
+
   /// nil for a job that only others start.
   /// - Throws: what is wrong, and where.
   init?(_ job: ConfigSection) throws(ScheduleFault) {

@@ -11,10 +11,14 @@ struct WatchHints: Sendable {
   static let longestMs: Int64 = 10_000
   /// The longest rest between two runs; otherwise it is as long as the run before took.
   static let longestRestMs: Int64 = 30_000
+  /// The shortest rest after a run that found nothing new. Each further one that events cause is twice as long.
+  static let firstIdleRestMs: Int64 = 1_000
 
   private var hints: [String: Hint] = [:]
   private var startedMs: [String: Int64] = [:]
   private var restsUntilMs: [String: Int64] = [:]
+  /// The rest after the last run, where that found nothing new.
+  private var idleRestMs: [String: Int64] = [:]
 
   mutating func note(_ job: String, nowMs: Int64) {
     hints[job] = Hint(firstMs: hints[job]?.firstMs ?? nowMs, lastMs: nowMs)
@@ -34,9 +38,23 @@ struct WatchHints: Sendable {
     startedMs[job] = nowMs
   }
 
-  mutating func ended(_ job: String, nowMs: Int64) {
+  /// - Parameters:
+  ///   - foundNew: whether it recorded anything; otherwise the events were about something else.
+  ///   - longestRestMs: after which the job runs in any case.
+  mutating func ended(_ job: String, foundNew: Bool, longestRestMs: Int64, nowMs: Int64) {
     guard let startedMs = startedMs.removeValue(forKey: job) else { return }
-    restsUntilMs[job] = nowMs + min(Self.longestRestMs, nowMs - startedMs)
+    let restMs = min(Self.longestRestMs, nowMs - startedMs)
+    let idleMs = foundNew ? 0 : max(restMs, min(longestRestMs, nextIdleRestMs(job, startedMs)))
+    restsUntilMs[job] = nowMs + max(restMs, idleMs)
+    idleRestMs[job] = foundNew ? nil : idleMs
+  }
+
+  /// Doubled while the events do not end: when the run began within one more rest after the last one.
+  private func nextIdleRestMs(_ job: String, _ startedMs: Int64) -> Int64 {
+    guard let lastMs = idleRestMs[job], let untilMs = restsUntilMs[job], startedMs - untilMs < lastMs else {
+      return Self.firstIdleRestMs
+    }
+    return lastMs * 2
   }
 
   /// Forgets all others.
@@ -44,5 +62,6 @@ struct WatchHints: Sendable {
     hints = hints.filter { jobs.contains($0.key) }
     startedMs = startedMs.filter { jobs.contains($0.key) }
     restsUntilMs = restsUntilMs.filter { jobs.contains($0.key) }
+    idleRestMs = idleRestMs.filter { jobs.contains($0.key) }
   }
 }

@@ -32,7 +32,7 @@ struct WatchOption: Sendable {
         throw .usage("--watch: two folders would be the job \"\(name)\"", remedy: "name one in the configuration")
       }
       lines.append(
-        "\(Self.quoted(name)): {from: [\(Self.quoted(folder))], to: \(Self.quoted(String(parts[1]))), watch: true}")
+        "\(Self.quoted(name)): {\(Self.source(folder)), to: \(Self.quoted(String(parts[1]))), watch: true}")
     }
   }
 
@@ -57,6 +57,17 @@ struct WatchOption: Sendable {
       }
     }
     return String(("watch" + (plain.first == "-" ? "" : "-") + String(plain)).prefix(64))
+  }
+
+  /// The folder and nothing that its name would match as a pattern, also while it is not there.
+  private static func source(_ folder: String) -> String {
+    guard folder.contains(where: { "*?[".contains($0) }) else { return "from: [\(quoted(folder))]" }
+    let escaped = folder.reduce(into: "") { text, character in
+      if "*?[]\\".contains(character) { text += "\\" }
+      text.append(character)
+    }
+    // Keys begin below the folder, as they do for one that is named.
+    return "from: [\(quoted(escaped))], base: \(quoted(folder))"
   }
 
   private static func absolute(_ path: String) -> String {

@@ -36,6 +36,8 @@ public final class SourceWatch {
   /// What was said of a limit, until everything could be watched again.
   private var toldLimit: String?
   private var hasToldLoss = false
+  /// A folder appeared beside sources: patterns may lead to it.
+  private var looksAgain = false
   private var unwatched: Set<NameBytes> = []
   private var buffer = [UInt8](repeating: 0, count: 256 << 10)
 
@@ -55,7 +57,10 @@ public final class SourceWatch {
   public func tend(nowMs: Int64) -> News {
     var news = News()
     let now = sources.standing()
-    guard now != standing || (renewsAtMs ?? .max) <= nowMs else { return news }
+    guard now != standing || (renewsAtMs ?? .max) <= nowMs else {
+      if looksAgain { lookAgain(nowMs, &news) }
+      return news
+    }
     standing = now
     renew(nowMs, &news)
     return news
@@ -78,11 +83,20 @@ public final class SourceWatch {
   /// Everything anew: what happened meanwhile is a reason to look.
   private func renew(_ nowMs: Int64, _ news: inout News) {
     stop()
-    (renewsAtMs, renewedMs, news.hasChanged) = (nil, nowMs, true)
+    (renewsAtMs, renewedMs, looksAgain, news.hasChanged) = (nil, nowMs, false, true)
     watch = csys_watch_open()
     guard watch >= 0 else { return giveUp(errno, nowMs, &news) }
     for root in sources.roots() where watch >= 0 { begin(root, nowMs, &news) }
     if watch >= 0 { toldLimit = nil }
+  }
+
+  /// What patterns lead to now, beside what is watched already.
+  private func lookAgain(_ nowMs: Int64, _ news: inout News) {
+    looksAgain = false
+    let before = folders.count
+    for root in sources.roots() where watch >= 0 { begin(root, nowMs, &news) }
+    // What lies in it was written before it was watched.
+    if folders.count != before { news.hasChanged = true }
   }
 
   private func stop() {
@@ -178,14 +192,15 @@ public final class SourceWatch {
   private func appeared(
     _ name: NameBytes, in folder: Int32, isFolder: Bool, _ nowMs: Int64, _ news: inout News
   ) {
-    guard folders.isDeep(folder) else {
-      // It may be a source, or what a pattern matches.
-      news.hasChanged = true
-      if isFolder { renewSoon(nowMs) }
-      return
-    }
     guard let place = folders.place(of: folder) else { return }
     let path = place.path.appending(name)
+    guard folders.isDeep(folder) else {
+      guard isFolder || !sources.isOwn(path) else { return }
+      // It may be a source, or what a pattern matches.
+      news.hasChanged = true
+      if isFolder || WatchedSources.isFolder(path) { looksAgain = true }
+      return
+    }
     guard sources.concerns(path, relativeStart: place.relativeStart, isFolder: isFolder) else { return }
     news.hasChanged = true
     guard isFolder || sources.followsSymlinks else { return }

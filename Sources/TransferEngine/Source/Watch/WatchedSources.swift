@@ -15,13 +15,16 @@ public struct WatchedSources: Sendable {
   let rules: PathRules
   let followsSymlinks: Bool
   let marker: ReadyMarker?
+  let ownFiles: OwnFiles?
 
-  public init(_ selection: SourceSelection, marker: ReadyMarker?) {
+  /// - Parameter ownFiles: files that are no reason to look; nil for none.
+  public init(_ selection: SourceSelection, marker: ReadyMarker?, ownFiles: OwnFiles? = nil) {
     sources = selection.sources
     base = selection.base.map(SourceFound.absolute)
     rules = selection.rules
     followsSymlinks = selection.followsSymlinks
     self.marker = marker
+    self.ownFiles = ownFiles
   }
 
   /// A folder where watching begins.
@@ -38,12 +41,12 @@ public struct WatchedSources: Sendable {
     var shared: [NameBytes] = []
     for source in sources {
       if SourcePattern.isOne(source), Self.status(source) == nil {
-        homes.append(SourceFound.absolute(SourcePattern(source).folder))
+        homes += SourcePattern(source).places().map(SourceFound.absolute)
       }
       guard let found = try? SourceFound(source, isAlone: false) else { continue }
       shared.append(found.home)
       for path in found.paths {
-        if Self.status(path)?.isFolder == true { folders.append(path) } else { homes.append(Self.folder(of: path)) }
+        if Self.isFolder(path) { folders.append(path) } else { homes.append(SourceFound.parent(path)) }
       }
     }
     let isOneFolder = sources.count == 1 && folders.count == 1 && homes.isEmpty
@@ -67,20 +70,22 @@ public struct WatchedSources: Sendable {
 
   /// Whether what appears at a path can be a reason to look.
   func concerns(_ path: NameBytes, relativeStart: Int, isFolder: Bool) -> Bool {
+    if !isFolder, isOwn(path) { return false }
     if !isFolder, let marker, marker.isMarker(path.lastComponent.bytes) { return true }
     guard relativeStart <= path.bytes.count else { return true }
     let relative = NameBytes(Array(path.bytes[relativeStart...]))
     return (isFolder ? rules.exclusion(ofDirectory: relative) : rules.exclusion(ofFile: relative)) == nil
   }
 
+  /// Whether the program itself writes the file of this path.
+  func isOwn(_ path: NameBytes) -> Bool { ownFiles?.contains(path) ?? false }
+
+  /// Whether a folder is there, or a link to one. Blocking.
+  static func isFolder(_ path: NameBytes) -> Bool { status(path)?.isFolder ?? false }
+
   private static func status(_ path: NameBytes) -> (isFolder: Bool, device: UInt64, inode: UInt64)? {
     var status = csys_file_status()
     guard path.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0 else { return nil }
     return (status.mode & S_IFMT == S_IFDIR, status.device, status.inode)
-  }
-
-  private static func folder(of path: NameBytes) -> NameBytes {
-    guard let slash = path.bytes.lastIndex(of: 0x2F), slash > 0 else { return NameBytes("/") }
-    return NameBytes(Array(path.bytes[..<slash]))
   }
 }

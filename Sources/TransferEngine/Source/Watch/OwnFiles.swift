@@ -1,0 +1,62 @@
+import CSys
+import TransferLedger
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Files that the program writes itself while jobs run, so that their changes are no reason to run one: those of a
+/// ledger, the files that jobs write, and the temporary files beside them. They are known by folder and name, because
+/// they come and go.
+public struct OwnFiles: Sendable {
+  private struct Place: Sendable {
+    let folder: NameBytes
+    let name: [UInt8]
+  }
+  private let places: [Place]
+
+  /// - Parameters:
+  ///   - ledger: the path of the database.
+  ///   - files: those of jobs.
+  public init(ledger: String, files: [String] = []) {
+    let named = Ledger.fileSuffixes.map { ledger + $0 } + files
+    // A file is written where its link leads to.
+    places = Set(named.flatMap { [NameBytes($0), Self.target($0)].compactMap(\.self) }).sorted().map {
+      Place(folder: SourceFound.parent(SourceFound.absolute($0)), name: $0.lastComponent.bytes)
+    }
+  }
+
+  /// Blocking, a few calls for a name that one of them may have.
+  func contains(_ path: NameBytes) -> Bool {
+    let name = path.lastComponent.bytes
+    return places.contains { place in
+      Self.isOne(name, place) && Self.isSame(place.folder, SourceFound.parent(path))
+    }
+  }
+
+  /// Temporary files: of output files and configurations (`.transfers-XXXXXX`), without a name on file systems that
+  /// have no `O_TMPFILE` (`transfers-XXXXXX`), and of the key of a ledger.
+  private static func isOne(_ name: [UInt8], _ place: Place) -> Bool {
+    name == place.name || name.starts(with: Array(".transfers-".utf8))
+      || name.starts(with: Array("transfers-".utf8)) && name.count == 16
+      || name.starts(with: place.name + [0x2D]) && name.count == place.name.count + 7
+  }
+
+  private static func isSame(_ a: NameBytes, _ b: NameBytes) -> Bool {
+    if a == b { return true }
+    var (first, second) = (csys_file_status(), csys_file_status())
+    guard a.withCString({ csys_status_at(AT_FDCWD, $0, 1, &first) }) == 0,
+      b.withCString({ csys_status_at(AT_FDCWD, $0, 1, &second) }) == 0
+    else { return false }
+    return first.device == second.device && first.inode == second.inode
+  }
+
+  private static func target(_ path: String) -> NameBytes? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    return NameBytes(Array(UnsafeRawBufferPointer(start: real, count: strlen(real))))
+  }
+}
