@@ -25,6 +25,17 @@ import TransferModel
     try program.run((["manifest", "build", tree] + options).map { Array($0.utf8) })
   }
 
+  /// Neither the file that is written nor the one that it replaces.
+  @Test func theOutputIsNotListed() throws {
+    let output = tree + "/sub/out.list"
+    for _ in 1...2 {
+      let built = try build("--to", "list0", "-o", output)
+      #expect(built.code == 0 && built.err.contains("it is the output of this command"), "\(built.err)")
+      let listed = try readText(output).split(separator: "\0").sorted()
+      #expect(listed == ["a", "b", "empty", "sub/c d", "sub/line\nend"])
+    }
+  }
+
   private func check(_ options: String...) throws -> BuiltProgram.Outcome {
     try program.run((["manifest", "check", manifest, "--folder", tree] + options).map { Array($0.utf8) })
   }

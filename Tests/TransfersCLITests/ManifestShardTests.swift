@@ -25,7 +25,7 @@ import TransferProtocols
       var files, bytes, lines, size: Int
     }
     var set, manifest_sha256: String
-    var files, bytes, count: Int
+    var files, bytes, failed, count: Int
     var shards: [Shard]
   }
 
@@ -146,6 +146,42 @@ import TransferProtocols
       let check = try program.run("manifest", "check", "\(parts)/\(shard.shard)", "--folder", tree)
       #expect(check.code == 0 && check.out.contains("\(shard.files) intact"), "\(check.out)\(check.err)")
     }
+  }
+
+  /// A scan would list them, and the parts that it makes, for ever.
+  @Test func partsInsideTheListedFolderAreRefused() throws {
+    let tree = program.folder.path + "/tree"
+    for path in [tree, tree + "/sub", tree + "/sub/empty"] { #expect(mkdir(path, 0o700) == 0) }
+    try writeFile(tree + "/f", [1])
+    #expect(symlink(tree + "/sub", program.folder.path + "/link") == 0)
+    #expect(symlink(tree, program.folder.path + "/same") == 0)
+    let places = [
+      tree, tree + "/parts", tree + "/sub/empty", tree + "/sub/../parts", program.folder.path + "/link/parts",
+    ]
+    for from in [tree, program.folder.path + "/same"] {
+      for into in places {
+        let refused = try program.run(
+          "manifest", "shard", "--live", "--from", from, "--shard-files", "1", "--into", into)
+        #expect(refused.code == 64 && refused.err.contains("which is listed"), "\(into): \(refused.err)")
+      }
+    }
+    #expect(Set(try names(in: tree)) == ["f", "sub"])
+    let missing = try program.run(
+      "manifest", "shard", "--live", "--from", tree + "/*", "--shard-files", "1", "--into", parts)
+    #expect(missing.code == 66, "\(missing.err)")
+    let beside = try program.run("manifest", "shard", "--live", "--from", tree, "--shard-files", "1", "--into", parts)
+    #expect(beside.code == 0, "\(beside.err)")
+  }
+
+  @Test func filesThatCannotBeListedAreCountedInTheIndex() throws {
+    let tree = program.folder.path + "/tree"
+    #expect(mkdir(tree, 0o700) == 0)
+    try writeFile(tree + "/good", [1])
+    try writeFile(tree + "/bad\u{1}", [1])
+    let outcome = try program.run(
+      "manifest", "shard", "--live", "--from", tree, "--shard-files", "9", "--into", parts)
+    #expect(outcome.code == 3 && outcome.err.contains("1 file could not be listed"), "\(outcome.err)")
+    #expect(try index().failed == 1 && index().files == 1)
   }
 
   @Test(arguments: [

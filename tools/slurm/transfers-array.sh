@@ -12,6 +12,7 @@
 #   --at-once N       shards at the same time (default 8)
 #   --rate BYTES      of all tasks together, divided by N: 20M (powers of 1024), 20MB (powers of 1000)
 #   --workers N       connections of all tasks together, divided by N
+#   --incomplete      also a set without the files that could not be listed ("failed" in shards.json)
 #   --tries N         runs of one shard, at most (default 20)
 #   --local FOLDER    on a disk of the node, for the ledgers (default $SLURM_TMPDIR, else $TMPDIR, else /tmp)
 #   --sbatch WORDS    options for sbatch, divided at blanks: '--partition=dtn --time=8:00:00'; repeatable
@@ -56,13 +57,23 @@ list_shards() {
   ((there == count)) || fail 65 "\"$1\" has $there shards, and its index $count: they are of several sets, or some are lost"
 }
 
+# Files that could not be listed are in no shard: all tasks would end well without them.
+check_complete() {
+  local failed
+  failed=$(sed -nE 's/^\{"set":"transfers.shards\/1",.*"failed":([0-9]+),.*/\1/p' "$1/shards.json")
+  ((${failed:-0})) || return 0
+  [[ $2 ]] || fail 65 "\"$1\" lacks $failed files that could not be listed; list them again, or give --incomplete"
+  printf 'transfers-array: %d files that could not be listed are in no shard and are not sent\n' "$failed" >&2
+}
+
 submit() {
-  local dry='' at_once=8 rate=0 workers=0 tries=20 local_folder='' verb=add words=() places=() more=()
+  local dry='' incomplete='' at_once=8 rate=0 workers=0 tries=20 local_folder='' verb=add words=() places=() more=()
   while (($#)); do
     case $1 in
       -h | --help) usage && exit ;;
       -n | --dry-run) dry=yes ;;
       --pull) verb=pull ;;
+      --incomplete) incomplete=yes ;;
       --at-once | --rate | --workers | --tries | --local | --sbatch)
         (($# > 1)) || fail 64 "$1 needs a value"
         case $1 in
@@ -84,6 +95,7 @@ submit() {
   if [[ $verb == pull ]]; then places+=(-); fi
   ((${#places[@]} == 4)) || fail 64 "SHARDS SHARED BASE DEST, or --pull SHARDS SHARED FOLDER; see --help"
   list_shards "${places[0]}"
+  check_complete "${places[0]}" "$incomplete"
   if ((at_once > ${#shards[@]})); then at_once=${#shards[@]}; fi
   divide "$at_once"
   if [[ " $* " == *" --stage "* ]]; then fail 64 "no --stage: its copies lie beside the ledger, on one node only"; fi

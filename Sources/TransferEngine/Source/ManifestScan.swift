@@ -5,14 +5,19 @@ public import TransferProtocols
 /// their content.
 public struct ManifestScan {
   private let digests: Set<DigestAlgorithm>
+  private let leavesOut: FileNumbers
   private let notice: @Sendable (Notice) -> Void
 
   /// How often a file is read again if it changes meanwhile.
   private static let patience = 3
 
-  /// - Parameter digests: the digests to compute for each file; if empty, no content is read.
-  public init(digests: Set<DigestAlgorithm>, notice: @escaping @Sendable (Notice) -> Void) {
-    (self.digests, self.notice) = (digests, notice)
+  /// - Parameters:
+  ///   - digests: the digests to compute for each file; if empty, no content is read.
+  ///   - leavesOut: files that are being written for it.
+  public init(
+    digests: Set<DigestAlgorithm>, leavesOut: FileNumbers, notice: @escaping @Sendable (Notice) -> Void
+  ) {
+    (self.digests, self.leavesOut, self.notice) = (digests, leavesOut, notice)
   }
 
   /// Passes each regular file with its mtime, in nanoseconds since 1970 UTC, in scan order. Blocking; memory as for a
@@ -25,6 +30,9 @@ public struct ManifestScan {
     let counts = Lock(SourceCounts())
     try sources.scan { finding throws(TransferError) in
       switch finding {
+      case .file(let path, _, let identity, mode: _) where leavesOut.contains(identity):
+        notice(.skipped(path: NameBytes(Array(path)), reason: "it is the output of this command"))
+        counts.withLock { $0.special += 1 }
       case .file(let path, let relative, let identity, mode: _):
         let (path, relative) = (NameBytes(Array(path)), NameBytes(Array(relative)))
         guard try take(path, relative, identity, body) else { return counts.withLock { $0.failed += 1 } }

@@ -13,6 +13,9 @@ public struct ManifestWriter: Sendable {
     case list
     /// A path and a NUL, as `find -print0` writes.
     case list0
+
+    /// Whether a line can say where a file is fetched from.
+    public var holdsURLs: Bool { self == .jsonl || self == .csv }
   }
 
   public let form: Form
@@ -20,7 +23,11 @@ public struct ManifestWriter: Sendable {
   /// Of the files whose size is known.
   public private(set) var bytes: Int64 = 0
 
-  public init(_ form: Form) { self.form = form }
+  /// The option that chooses the form, for remedies; nil where there is no choice.
+  private let option: String?
+
+  /// - Parameter option: the option of the command that chooses the form; nil for none.
+  public init(_ form: Form, option: String? = nil) { (self.form, self.option) = (form, option) }
 
   /// What stands before the first line.
   public var beginning: [UInt8] {
@@ -71,8 +78,9 @@ public struct ManifestWriter: Sendable {
         try ManifestPath.read(UnsafeRawBufferPointer(bytes), hasEscapedLineEnds: form != .csv)
       }
     } catch {
+      let other = option.map { ", or give \($0) list0" } ?? ""
       throw TransferError(
-        .badList, "write manifest", entry.path, cause: error.cause, remedy: "\(error.remedy), or use --to list0")
+        .badList, "write manifest", entry.path, cause: error.cause, remedy: error.remedy + other)
     }
   }
 
@@ -114,7 +122,9 @@ public struct ManifestWriter: Sendable {
   private func sums(_ entry: ManifestEntry) throws(TransferError) -> [UInt8] {
     let plain: Set<DigestAlgorithm> = [.sha512, .sha256, .sha1, .md5]
     guard let digest = entry.digests.first(where: { plain.contains($0.algorithm) }) else {
-      throw Self.fault(entry, "has no digest that a checksum file can hold", "make the manifest with --digest sha256")
+      throw Self.fault(
+        entry, "has no digest that a checksum file can hold",
+        "make the manifest with transfers manifest build --digest sha256")
     }
     return Self.sum(hexText(digest.bytes), entry.path.bytes)
   }
@@ -130,7 +140,8 @@ public struct ManifestWriter: Sendable {
   private func list(_ entry: ManifestEntry) throws(TransferError) -> [UInt8] {
     let name = entry.path.bytes
     guard !name.contains(where: { [0x09, 0x0A, 0x0D].contains($0) }) else {
-      throw Self.fault(entry, "has a tab or the end of a line in its name", "use --to jsonl or list0")
+      throw Self.fault(
+        entry, "has a tab or the end of a line in its name", "give \(option ?? "the form") jsonl or list0")
     }
     // A line that begins so is no path, to some who read it.
     let isURL = name.withUnsafeBytes { ManifestURLReader.isAbsolute($0) }
@@ -155,6 +166,9 @@ public struct ManifestWriter: Sendable {
 }
 
 extension ManifestEntry {
+  /// It is fetched from somewhere that its path does not say.
+  public var isElsewhere: Bool { location != .relative(path) }
+
   /// Its other URLs, in the order in which they are preferred.
   fileprivate var mirrors: [String] {
     guard case .urls(let urls) = location else { return [] }

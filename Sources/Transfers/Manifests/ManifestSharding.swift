@@ -59,10 +59,12 @@ extension ManifestTool {
   /// The same while the manifest or the scan still goes on: each shard is durable and has its name as soon as it is
   /// full, and one is open at a time. When it fails the whole shards stay, without `shards.json`.
   /// - Returns: the shards, and how many files of a folder could not be listed.
-  /// - Throws: as ``shard(_:_:into:count:by:)``; `.badList` for more shards than there may be.
+  /// - Throws: as ``shard(_:_:into:count:by:)``; `.badList` for more shards than there may be; `.usage` for parts inside
+  ///   the folder that is scanned, `.noSource` when there is no such folder.
   package func shardLive(
     _ source: ShardSource, into folder: NameBytes, upTo limit: ShardLimit, placed: @escaping (WrittenShard) -> Void
   ) throws(TransferError) -> (shards: [WrittenShard], failed: Int64) {
+    if case .folder(let listed, _) = source { try Self.check(folder, isOutside: listed) }
     let set = try ShardSet(folder, keepsWhole: true)
     var current: ShardFile?
     func close() throws(TransferError) {
@@ -84,7 +86,19 @@ extension ManifestTool {
     case .folder(let folder, let digests): failed = try scan(folder, digests, take)
     }
     try close()
-    return (try set.keep(), failed)
+    return (try set.keep(failed: failed), failed)
+  }
+
+  /// A scan would list the parts that it makes.
+  private static func check(_ parts: NameBytes, isOutside folder: NameBytes) throws(TransferError) {
+    guard FolderPlace.isFolder(folder) else {
+      throw TransferError(
+        .noSource, "read folder", folder, cause: "there is no such folder", remedy: "give --from a folder")
+    }
+    guard FolderPlace.isInside(parts, folder) else { return }
+    throw TransferError(
+      .usage, "write shards into", parts, cause: "it is inside \"\(folder.embedded)\", which is listed",
+      remedy: "choose a folder outside of it")
   }
 
   private func scan(
@@ -92,6 +106,6 @@ extension ManifestTool {
   ) throws(TransferError) -> Int64 {
     let algorithms = try Self.algorithms(digests)
     let found = try SourceSelection([folder], rules: PathRules([])).resolve()
-    return Int64(try ManifestScan(digests: algorithms, notice: notice).read(found, take).failed)
+    return Int64(try ManifestScan(digests: algorithms, leavesOut: ownFiles, notice: notice).read(found, take).failed)
   }
 }

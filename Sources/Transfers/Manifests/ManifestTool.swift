@@ -27,8 +27,18 @@ package struct ManifestTotals: Sendable, Hashable {
 /// Makes, compares and converts manifests. Needs no ledger; blocking; memory does not grow with their length.
 package struct ManifestTool: Sendable {
   let notice: @Sendable (Notice) -> Void
+  /// What a scan leaves out.
+  let ownFiles: FileNumbers
 
-  package init(notice: @escaping @Sendable (Notice) -> Void) { self.notice = notice }
+  /// - Parameters:
+  ///   - output: the descriptor that the result is written to.
+  ///   - path: the file that the output replaces in the end; nil for none. Neither is listed by a scan.
+  package init(
+    output: Int32? = nil, replacing path: NameBytes? = nil, notice: @escaping @Sendable (Notice) -> Void
+  ) {
+    self.notice = notice
+    ownFiles = FileNumbers(path.map { [$0] } ?? [], descriptors: output.map { [$0] } ?? [])
+  }
 
   /// Lists the files that sources hold.
   /// - Parameters:
@@ -43,9 +53,9 @@ package struct ManifestTool: Sendable {
     let selection = SourceSelection(
       sources, list: list, base: base, rules: PathRules(rules), followsSymlinks: followsSymlinks)
     let found = try selection.resolve()
-    let writer = Lock(ManifestWriter(form.form))
+    let writer = Lock(ManifestWriter(form.form, option: "--to"))
     write(writer.withLock(\.beginning))
-    let counts = try ManifestScan(digests: algorithms, notice: notice).read(found) {
+    let counts = try ManifestScan(digests: algorithms, leavesOut: ownFiles, notice: notice).read(found) {
       entry throws(TransferError) in
       write(try writer.withLock { writer throws(TransferError) in try writer.line(entry) })
     }
@@ -71,25 +81,39 @@ package struct ManifestTool: Sendable {
   package func convert(
     _ path: NameBytes?, _ format: ListFormat?, to form: ManifestForm, write: ([UInt8]) -> Void
   ) throws(TransferError) -> ManifestTotals {
-    var writer = ManifestWriter(form.form)
+    var writer = ManifestWriter(form.form, option: "--to")
+    var leftOut = 0
     write(writer.beginning)
-    try read(path, format) { entry throws(TransferError) in write(try writer.line(entry)) }
+    try read(path, format) { entry throws(TransferError) in
+      write(try writer.line(entry))
+      if !writer.form.holdsURLs, entry.isElsewhere { leftOut += 1 }
+    }
     write(writer.end)
+    if leftOut > 0 {
+      notice(
+        .remark("left out the URLs of \(leftOut) files: \(form.rawValue) has no place for them, jsonl and csv have"))
+    }
     return ManifestTotals(files: writer.files, bytes: writer.bytes)
   }
 
   /// Writes a manifest with the paths below another folder (``ManifestRebase``).
   /// - Parameter keepsOthers: what is not below `old` stays as it is; else it is an error.
   /// - Throws: as ``convert(_:_:to:write:)``; `.usage` for folders that cannot be; `.badList` with the line of a path
-  ///   outside.
+  ///   outside, and of a URL that the form cannot hold: without it the file would be fetched from somewhere else.
   package func rebase(
     _ path: NameBytes?, _ format: ListFormat?, from old: NameBytes, to new: NameBytes, keepsOthers: Bool,
     to form: ManifestForm, write: ([UInt8]) -> Void
   ) throws(TransferError) -> ManifestTotals {
     let rebase = try ManifestRebase(from: old, to: new)
-    var writer = ManifestWriter(form.form)
+    var writer = ManifestWriter(form.form, option: "--form")
     write(writer.beginning)
     try read(path, format) { entry throws(TransferError) in
+      guard writer.form.holdsURLs || !entry.isElsewhere else {
+        throw TransferError(
+          .badList, "rebase", path ?? NameBytes("standard input"),
+          cause: "line \(entry.line): \"\(entry.path.embedded)\" has a URL, and \(form.rawValue) has no place for it",
+          remedy: "give --form jsonl or --form csv")
+      }
       guard let moved = rebase.entry(entry) ?? (keepsOthers ? entry : nil) else {
         throw TransferError(
           .badList, "rebase", path ?? NameBytes("standard input"),

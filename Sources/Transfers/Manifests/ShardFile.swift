@@ -75,8 +75,12 @@ final class ShardFile {
 enum ShardIndex {
   static let schema = "transfers.shards/1"
 
-  /// - Parameter manifest: SHA-256 of the manifest as `manifest convert --to jsonl` writes it.
-  static func text(_ shards: [WrittenShard], manifest: String, files: Int64, bytes: Int64) -> [UInt8] {
+  /// - Parameters:
+  ///   - manifest: SHA-256 of the manifest as `manifest convert --to jsonl` writes it.
+  ///   - failed: files that could not be listed: the set is not everything there was.
+  static func text(
+    _ shards: [WrittenShard], manifest: String, files: Int64, bytes: Int64, failed: Int64
+  ) -> [UInt8] {
     let lines = shards.map { shard in
       """
       {"shard":"\(shard.name)","files":\(shard.totals.files),"bytes":\(shard.totals.bytes),\
@@ -84,7 +88,7 @@ enum ShardIndex {
       """
     }
     let head = """
-      {"set":"\(schema)","manifest_sha256":"\(manifest)","files":\(files),"bytes":\(bytes),\
+      {"set":"\(schema)","manifest_sha256":"\(manifest)","files":\(files),"bytes":\(bytes),"failed":\(failed),\
       "count":\(shards.count),"shards":[
       """
     return Array((head + "\n" + lines.joined(separator: ",\n") + "\n]}\n").utf8)

@@ -79,13 +79,15 @@ final class ShardSet {
   }
 
   /// Writes the index when everything else is durable.
-  func keep() throws(TransferError) -> [WrittenShard] {
+  /// - Parameter failed: files that could not be listed, and are in no shard.
+  func keep(failed: Int64 = 0) throws(TransferError) -> [WrittenShard] {
     try sync()
     let files = placed.reduce(0) { $0 + $1.totals.files }
     let bytes = placed.reduce(Int64(0)) { $0 +| $1.totals.bytes }
     digest(ManifestWriter.end(files: files, bytes: bytes))
     let part = "\(folder)/.\(Self.indexName).part"
-    let text = ShardIndex.text(placed, manifest: hexText(manifest.finish().bytes), files: files, bytes: bytes)
+    let text = ShardIndex.text(
+      placed, manifest: hexText(manifest.finish().bytes), files: files, bytes: bytes, failed: failed)
     let descriptor = Glibc.open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
     defer { if descriptor >= 0 { close(descriptor) } }
     guard descriptor >= 0, FileText.write(text, to: descriptor, at: 0), fsync(descriptor) == 0,

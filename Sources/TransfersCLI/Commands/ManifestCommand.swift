@@ -51,7 +51,7 @@ struct ManifestBuildCommand: Command {
     commandName: "build", abstract: "List files with their sizes and digests.",
     discussion: """
       Paths are relative to the given folder, or to the common folder of all sources (--base). Without --digest no \
-      file is read. The default format has a first and a last line, so that a truncated manifest is detected. Files \
+      file is read. The output itself is not listed. The default format has a first and a last line, so that a truncated manifest is detected. Files \
       that cannot be read are listed on standard error, and the command exits with 3.
 
       Examples:
@@ -82,7 +82,7 @@ struct ManifestBuildCommand: Command {
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let counts = try failing { () throws(TransferError) in
       defer { reporter.finish() }
-      return try ManifestTool { reporter.notice($0) }.build(
+      return try ManifestTool(output: context.out.descriptor, replacing: common.output) { reporter.notice($0) }.build(
         list == nil ? sources : [], list: list, base: options.base, rules: rules,
         followsSymlinks: options.followSymlinks, digests: digest, target.form
       ) { [out = context.out] in out.write($0) }
@@ -102,7 +102,8 @@ struct ManifestConvertCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "convert", abstract: "Convert a manifest to another format.",
     discussion: """
-      Reads checksum files, Metalink, bags, tables, JSON lines and lists.
+      Reads checksum files, Metalink, bags, tables, JSON lines and lists. Only jsonl and csv hold URLs; for other \
+      formats the number of files whose URLs are left out is printed.
 
       Examples:
         transfers manifest convert SHA256SUMS -o files.jsonl
@@ -135,7 +136,8 @@ struct ManifestRebaseCommand: Command {
     discussion: """
       Paths below --from stand below --to; both are folders as the manifest has them, relative to its root, which is "." \
       Whole names count: "a" is above a/x, not above ab. Only paths change: URLs, and what is fetched by its path, are \
-      fetched from where they were. A path that is not below --from is an error (exit code 65), or stays with --keep-others.
+      fetched from where they were. The other forms hold no URLs: with --form sums, list or list0 a file that has one is \
+      an error (65), and a file without is found by its new path. A path that is not below --from is an error (exit code 65), or stays with --keep-others.
 
       Examples:
         transfers manifest rebase out.jsonl --from scratch/run7 --to archive/2026 -o there.jsonl

@@ -58,7 +58,9 @@ struct ManifestShardCommand: Command {
 
       With --shards the same manifest gives the same parts, which differ by no more than the largest file; when the command \
       fails nothing is left of them. With --live each part is complete and has its name as soon as it is full, while the \
-      manifest still comes through a pipe, or a folder (--from) is still scanned; whole parts stay when the command fails.
+      manifest still comes through a pipe, or a folder (--from) is still scanned; whole parts stay when the command fails. \
+      Files that cannot be listed are in no part: the command exits with 3, and shards.json has their number as "failed". \
+      The parts cannot be inside the folder of --from.
 
       Examples:
         transfers manifest shard out.jsonl --shards 16 --into shards/
@@ -126,7 +128,7 @@ struct ManifestShardCommand: Command {
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let (written, failed) = try failing { () throws(TransferError) in
       defer { reporter.finish() }
-      let tool = ManifestTool { reporter.notice($0) }
+      let tool = ManifestTool(output: context.out.descriptor, replacing: common.output) { reporter.notice($0) }
       guard live else {
         return (try tool.shard(path, listFormat, into: into, count: shards ?? 1, by: by ?? .bytes), Int64(0))
       }
@@ -139,7 +141,8 @@ struct ManifestShardCommand: Command {
     try common.print(ManifestShardsOutput(folder: into, shards: written), store: StoreIdentity(path: nil), context)
     guard failed > 0 else { return }
     throw CommandFailure(
-      .partial, "\(Quantity.count(Int(failed), "file")) could not be listed", remedy: "see the lines above")
+      .partial, "\(Quantity.count(Int(failed), "file")) could not be listed: see \"failed\" in shards.json",
+      remedy: "see the lines above")
   }
 }
 
