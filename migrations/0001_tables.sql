@@ -187,6 +187,8 @@ CREATE TABLE job_state (
   message TEXT CHECK ((message IS NULL) = (result = 'ok')),
   -- The end of the last run that was `ok`.
   succeeded_at INTEGER,
+  -- Runs that were not `ok`, of all that ended: how many there were since somebody was told is a difference of two.
+  failed_runs INTEGER NOT NULL DEFAULT 0 CHECK (failed_runs >= 0),
   CHECK (result <> 'ok' OR succeeded_at = ended_at)
 ) STRICT, WITHOUT ROWID;
 
@@ -229,9 +231,9 @@ CREATE TABLE file (
   message TEXT,
   -- What a person asks of a file that an engine has. The engine sees it within a quarter of a second, and every
   -- transition that takes the file out of its hands honours it, also the recovery after a crash. Files that nobody
-  -- works on change at once.
+  -- works on change at once; but one that settles goes on to do so, and is paused when it has.
   wish TEXT CHECK (wish IS NULL OR ((wish = 'pause' OR wish = 'pause-now' OR wish = 'cancel' OR wish = 'remove')
-    AND state IN ('active', 'finishing'))),
+    AND state IN ('active', 'finishing')) OR wish = 'pause' AND state = 'settling'),
   -- Tidied away: left out of lists, never out of reports.
   hidden INTEGER CHECK (hidden IS NULL OR (hidden = 1
     AND (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded'))),
@@ -393,6 +395,9 @@ CREATE TABLE outbox (
   -- Of a job: the run that it tells of, and the document. That of a file is made of its rows when it is delivered.
   uid BLOB,
   body TEXT CHECK (body >= '{' AND body < '|'),
+  -- Of the end of a run: how it ended, and `failed_runs` of its job then. What the next one is compared with.
+  result TEXT CHECK (result <> ''),
+  failed_runs INTEGER,
   state TEXT NOT NULL DEFAULT 'waiting' CHECK (state = 'waiting' OR state = 'delivering' OR state = 'delivered'
     OR state = 'gave_up' OR state = 'cancelled'),
   not_before INTEGER NOT NULL DEFAULT 0,
@@ -401,6 +406,7 @@ CREATE TABLE outbox (
   recorded_at INTEGER,
   ended_at INTEGER,
   CHECK ((file_id IS NULL) = (uid IS NOT NULL AND body IS NOT NULL)),
+  CHECK ((result IS NULL) = (failed_runs IS NULL) AND (result IS NULL OR file_id IS NULL)),
   CHECK ((state = 'waiting' OR state = 'delivering') = (ended_at IS NULL))
 ) STRICT;
 CREATE INDEX outbox_due ON outbox (callback_id, not_before, id) WHERE state = 'waiting';
@@ -410,6 +416,15 @@ CREATE INDEX outbox_open ON outbox (callback_id, file_id, id) WHERE state = 'wai
 CREATE INDEX outbox_given_up ON outbox (id) WHERE state = 'gave_up';
 CREATE INDEX outbox_file ON outbox (file_id) WHERE file_id IS NOT NULL;
 CREATE INDEX outbox_of ON outbox (callback_id, id);
+
+-- Callbacks that were given up and whose rows were deleted since: how many of each receiver, and when the first and the
+-- last of them were recorded. Written by a trigger with each deletion.
+CREATE TABLE callback_loss (
+  callback_id INTEGER PRIMARY KEY REFERENCES callback (id) DEFERRABLE INITIALLY DEFERRED,
+  callbacks INTEGER NOT NULL CHECK (callbacks >= 1),
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL CHECK (last_at >= first_at)
+) STRICT;
 
 -- One try to deliver, recorded before it begins.
 CREATE TABLE delivery (

@@ -83,6 +83,8 @@ BEGIN SELECT RAISE(FAIL, 'a job has one state'); END;
 CREATE TRIGGER job_state_success BEFORE UPDATE ON job_state
 WHEN NEW.job <> OLD.job OR NEW.result <> 'ok' AND NEW.succeeded_at IS NOT OLD.succeeded_at
 BEGIN SELECT RAISE(FAIL, 'the last success of a job stays until the next'); END;
+CREATE TRIGGER job_state_failures BEFORE UPDATE ON job_state WHEN NEW.failed_runs < OLD.failed_runs
+BEGIN SELECT RAISE(FAIL, 'failed runs stay counted'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Files.
@@ -112,6 +114,7 @@ BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next
 CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'settling' THEN NEW.state = 'pending' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
+    OR NEW.state = 'paused' AND OLD.wish = 'pause'
   WHEN 'pending' THEN NEW.state = 'active' OR NEW.state = 'paused' OR NEW.state = 'cancelled'
     OR NEW.state = 'failed' OR NEW.state = 'superseded'
   WHEN 'active' THEN NEW.state = 'finishing' OR NEW.state = 'done' OR NEW.state = 'pending'
@@ -251,9 +254,31 @@ BEGIN SELECT RAISE(FAIL, 'a callback is delivered by a delivery that succeeded')
 CREATE TRIGGER outbox_fixed BEFORE UPDATE ON outbox
 WHEN NEW.id <> OLD.id OR NEW.callback_id <> OLD.callback_id OR NEW.file_id IS NOT OLD.file_id
   OR NEW.uid IS NOT OLD.uid OR NEW.body IS NOT OLD.body OR NEW.recorded_at IS NOT OLD.recorded_at
+  OR NEW.result IS NOT OLD.result OR NEW.failed_runs IS NOT OLD.failed_runs
 BEGIN SELECT RAISE(FAIL, 'what is told stays as it was recorded'); END;
 CREATE TRIGGER outbox_stays BEFORE DELETE ON outbox WHEN OLD.ended_at IS NULL
 BEGIN SELECT RAISE(FAIL, 'a callback that was not delivered stays'); END;
+
+-- What nobody was told of is counted when its row goes. A receiver that hears nothing for weeks has one row here.
+CREATE TRIGGER outbox_forgotten AFTER DELETE ON outbox WHEN OLD.state = 'gave_up'
+BEGIN
+  UPDATE callback_loss SET callbacks = callbacks + 1,
+    first_at = min(first_at, coalesce(OLD.recorded_at, OLD.ended_at)),
+    last_at = max(last_at, coalesce(OLD.recorded_at, OLD.ended_at))
+  WHERE callback_id = OLD.callback_id;
+  INSERT INTO callback_loss (callback_id, callbacks, first_at, last_at)
+  SELECT OLD.callback_id, 1, coalesce(OLD.recorded_at, OLD.ended_at), coalesce(OLD.recorded_at, OLD.ended_at)
+  WHERE NOT EXISTS (SELECT 1 FROM callback_loss WHERE callback_id = OLD.callback_id);
+END;
+CREATE TRIGGER callback_loss_birth BEFORE INSERT ON callback_loss
+WHEN EXISTS (SELECT 1 FROM callback_loss WHERE callback_id = NEW.callback_id)
+BEGIN SELECT RAISE(FAIL, 'a receiver has one count of what it was never told'); END;
+CREATE TRIGGER callback_loss_grows BEFORE UPDATE ON callback_loss
+WHEN NEW.callback_id <> OLD.callback_id OR NEW.callbacks <= OLD.callbacks OR NEW.first_at > OLD.first_at
+  OR NEW.last_at < OLD.last_at
+BEGIN SELECT RAISE(FAIL, 'what a receiver was never told only grows'); END;
+CREATE TRIGGER callback_loss_stays BEFORE DELETE ON callback_loss
+BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TRIGGER delivery_birth BEFORE INSERT ON delivery
 WHEN NEW.outcome <> 'open' OR NEW.n <> 1 + (SELECT count(*) FROM delivery WHERE outbox_id = NEW.outbox_id)

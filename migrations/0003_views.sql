@@ -197,7 +197,7 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_files', 'state', 'TEXT', '', 'settling, pending, active, finishing, done, paused, failed, cancelled, unknown or superseded.'),
   ('v_files', 'cause', 'TEXT', '', 'Error code of the last failure; see v_errors.'),
   ('v_files', 'message', 'TEXT', '', 'The last failure in words; may hold text of a server.'),
-  ('v_files', 'wish', 'TEXT', '', 'What the engine that has it was asked to do: pause, pause-now, cancel or remove.'),
+  ('v_files', 'wish', 'TEXT', '', 'What the engine that has it was asked to do: pause, pause-now, cancel or remove; pause also while it settles.'),
   ('v_files', 'hidden', 'INTEGER', '1 or NULL', '1 when it was tidied away; reports still count it.'),
   ('v_files', 'attempts', 'INTEGER', '', 'Requests made for it.'),
   ('v_files', 'failures', 'INTEGER', '', 'Attempts in a row that moved nothing.'),
@@ -544,6 +544,33 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_callbacks', 'not_before', 'INTEGER', 'ms', 'Not delivered again before this time.'),
   ('v_callbacks', 'recorded_at', 'INTEGER', 'ms', 'When what it tells of happened; NULL for unknown.'),
   ('v_callbacks', 'ended_at', 'INTEGER', 'ms', 'When it was delivered, given up or cancelled.');
+
+CREATE VIEW v_forgotten_callbacks AS
+SELECT
+  l.callback_id AS receiver_id,
+  c.batch_id,
+  coalesce(c.job, b.job) AS job,
+  c.event,
+  c.kind,
+  c.target,
+  l.callbacks,
+  l.first_at,
+  l.last_at,
+  EXISTS (SELECT 1 FROM outbox o
+    WHERE o.callback_id = l.callback_id AND o.state = 'delivered' AND o.ended_at >= l.last_at) AS heard_since
+FROM callback_loss l JOIN callback c ON c.id = l.callback_id LEFT JOIN batch b ON b.id = c.batch_id;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_forgotten_callbacks', 'receiver_id', 'INTEGER', '', 'Number of the receiver of one kind of event.'),
+  ('v_forgotten_callbacks', 'batch_id', 'INTEGER', '', 'The batch of whose files it was to be told; NULL for a job.'),
+  ('v_forgotten_callbacks', 'job', 'TEXT', '', 'The job that it was to be told of, or that made the batch.'),
+  ('v_forgotten_callbacks', 'event', 'TEXT', '', 'Of a file: done, failed, unknown. Of a job: started, succeeded, unsuccessful.'),
+  ('v_forgotten_callbacks', 'kind', 'TEXT', '', 'exec, webhook, ping or mail.'),
+  ('v_forgotten_callbacks', 'target', 'TEXT', '', 'The program and its arguments or the addresses, or the URL or where it is kept.'),
+  ('v_forgotten_callbacks', 'callbacks', 'INTEGER', '', 'Callbacks that were given up and whose rows were deleted.'),
+  ('v_forgotten_callbacks', 'first_at', 'INTEGER', 'ms', 'When the first of them was recorded.'),
+  ('v_forgotten_callbacks', 'last_at', 'INTEGER', 'ms', 'When the last of them was recorded.'),
+  ('v_forgotten_callbacks', 'heard_since', 'INTEGER', '', '1 when a later callback was delivered, else 0.');
 
 CREATE VIEW v_deliveries AS
 SELECT

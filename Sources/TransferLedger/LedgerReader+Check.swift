@@ -329,8 +329,8 @@ extension LedgerReader {
       """
     ),
     (
-      "I32 a wish is for a file that an engine has",
-      "SELECT id FROM file WHERE wish IS NOT NULL AND state NOT IN ('active', 'finishing')"
+      "I32 a wish is for a file that an engine has, or that settles",
+      "SELECT id FROM file WHERE wish IS NOT NULL AND state NOT IN ('active', 'finishing', 'settling')"
     ),
     (
       "I33 only what is at rest is hidden",

@@ -8,9 +8,52 @@ public struct CallbackSetting: Sendable, Hashable, Codable {
   public var target: String
   /// A reference to the key that signs webhooks; empty for none.
   public var secret = ""
+  /// Of the end of a job's run.
+  public var pace = CallbackPace.each
 
-  public init(_ event: CallbackEvent, _ kind: CallbackKind, _ target: String, secret: String = "") {
-    (self.event, self.kind, self.target, self.secret) = (event, kind, target, secret)
+  public init(
+    _ event: CallbackEvent, _ kind: CallbackKind, _ target: String, secret: String = "",
+    pace: CallbackPace = .each
+  ) {
+    (self.event, self.kind, self.target, self.secret, self.pace) = (event, kind, target, secret, pace)
+  }
+}
+
+/// Of which ends of runs a receiver is told. Those between are counted, and their number is told with the next.
+public enum CallbackPace: Sendable, Hashable, Codable {
+  case each
+  /// A run that ends otherwise than the last one told, and after so many milliseconds one that ends alike.
+  case changes(remindMs: Int64)
+  /// A run that ends well after one was told that did not.
+  case recovery
+
+  /// - Parameters:
+  ///   - isSuccess: how this run ended.
+  ///   - last: the last one told; nil for none.
+  public func tells(isSuccess: Bool, result: String, after last: ToldRun?, nowMs: Int64) -> Bool {
+    switch self {
+    case .each: return true
+    case .recovery: return isSuccess && last?.isSuccess == false
+    case .changes(let remindMs):
+      guard let last, last.result == result else { return true }
+      // One in the future: the clock was set back.
+      return nowMs < last.recordedMs || nowMs - last.recordedMs >= remindMs
+    }
+  }
+}
+
+/// The end of a run that a receiver was told of, or is about to be.
+public struct ToldRun: Sendable, Hashable {
+  public var result: String
+  public var isSuccess: Bool
+  /// How many runs of the job had not ended well until then.
+  public var failedRuns: Int
+  /// Milliseconds since 1970 UTC.
+  public var recordedMs: Int64
+
+  public init(result: String, isSuccess: Bool, failedRuns: Int, recordedMs: Int64) {
+    (self.result, self.isSuccess) = (result, isSuccess)
+    (self.failedRuns, self.recordedMs) = (failedRuns, recordedMs)
   }
 }
 

@@ -22,7 +22,7 @@ public struct CallbackDocument: Sendable {
         [
           .text("name") { $0.name }, .text("result") { $0.result }, .text("message") { $0.message },
           .text("summary") { $0.summary }, .text("report") { $0.report }, .time("started_at") { $0.startedMs },
-          .time("ended_at") { $0.endedMs },
+          .time("ended_at") { $0.endedMs }, .integer("failed_runs") { $0.failedRuns },
         ]
       ) { $0.job },
     ])
@@ -45,6 +45,8 @@ public struct CallbackJob: Sendable {
   public var report: String?
   public var startedMs: Int64
   public var endedMs: Int64?
+  /// Runs that have not ended well since the receiver was told last, this one included; nil at the start.
+  public var failedRuns: Int?
 
   public init(name: String, startedMs: Int64) { (self.name, self.startedMs) = (name, startedMs) }
 }

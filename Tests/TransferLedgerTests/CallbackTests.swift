@@ -87,6 +87,84 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// The newest of 150 are kept; 49 were given up and went.
+  @Test func whatWasGivenUpAndGoesIsCounted() throws {
+    let mail = [CallbackSetting(.unsuccessful, .mail, "/usr/sbin/sendmail root")]
+    func left(_ job: String?) throws -> CallbacksLeft {
+      try f.ledger.read { try job.map($0.callbacksLeft) ?? $0.callbacksLeft() }
+    }
+    func told(_ event: CallbackEvent = .unsuccessful) throws {
+      f.clock.advance(ms: 10)
+      try tell(event, mail, UInt64(f.clock.wallMs))
+    }
+    let startMs = f.clock.wallMs
+    for _ in 1...150 { try told() }
+    let lost = CallbacksLeft(waiting: 100, givenUp: 1, forgotten: 49, unheard: 49)
+    #expect(try left("nightly") == lost && left(nil) == lost)
+    #expect(try left("other") == CallbacksLeft())
+    let row = "1 nightly unsuccessful 49 \(startMs + 10) \(startMs + 490) 0"
+    #expect(
+      try f.texts(
+        "SELECT receiver_id, job, event, callbacks, first_at, last_at, heard_since FROM v_forgotten_callbacks") == [row])
+    // Retried by a person, given up again, and gone: counted as well.
+    #expect(try f.ledger.write { try $0.retryCallbacks(nil) } == 1)
+    try told()
+    #expect(try left(nil).forgotten == 49)
+    try told()
+    #expect(try left(nil) == CallbacksLeft(waiting: 100, givenUp: 1, forgotten: 51, unheard: 51))
+    // One that is delivered ends the alarm, not the count.
+    f.clock.advance(ms: 10)
+    try end(try #require(try begin(1).first).id, DeliveryEnd(.ok))
+    #expect(try left(nil) == CallbacksLeft(waiting: 99, givenUp: 1, forgotten: 51, unheard: 0))
+    #expect(try f.findings() == [])
+  }
+
+  /// Ends of runs, each as the result and the milliseconds since the one before; and for which the receiver is told,
+  /// with the failed runs since.
+  private func tellings(_ pace: CallbackPace, _ runs: [(result: String, afterMs: Int64)]) throws -> [String] {
+    for (number, run) in runs.enumerated() {
+      f.clock.advance(ms: run.afterMs)
+      let (event, now): (CallbackEvent, Int64) = (run.result == "ok" ? .succeeded : .unsuccessful, f.clock.wallMs)
+      let settings = [CallbackEvent.succeeded, .unsuccessful].map {
+        CallbackSetting($0, .mail, "/usr/sbin/sendmail root", pace: $0 == .succeeded && pace != .each ? .recovery : pace)
+      }
+      try f.ledger.write { tx in
+        try tx.recordJob(
+          JobRow(
+            job: "nightly", startedMs: now, endedMs: now, result: run.result, message: run.result == "ok" ? nil : "no"))
+        try tx.tellEnd(
+          event, ofJob: "nightly", uid: UID(high: 9, low: UInt64(number)), result: run.result, settings
+        ) { "{\"n\":\(number),\"failed\":\($0)}" }
+      }
+    }
+    return try f.texts("SELECT json_extract(body, '$.n'), result, json_extract(body, '$.failed') FROM outbox ORDER BY id")
+  }
+
+  @Test func aFailureThatGoesOnIsToldOnceADay() throws {
+    let hour: Int64 = 3_600_000
+    let runs = [("ok", hour), ("partial", hour), ("partial", hour), ("partial", hour), ("auth", hour), ("auth", 23 * hour)]
+    let more = [("auth", hour), ("auth", hour), ("ok", hour), ("ok", hour), ("partial", hour)]
+    #expect(
+      try tellings(.changes(remindMs: 24 * hour), runs + more) == [
+        "1 partial 1", "4 auth 3", "6 auth 2", "8 ok 1", "10 partial 1",
+      ])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func whoWantsEachRunIsToldOfEach() throws {
+    #expect(try tellings(.each, [("partial", 1), ("partial", 1), ("ok", 1)]) == ["0 partial 1", "1 partial 1", "2 ok 0"])
+  }
+
+  /// What was given up was not heard: the next run is told though nothing has changed.
+  @Test func whatWasNotHeardIsToldAgain() throws {
+    let hour: Int64 = 3_600_000
+    #expect(try tellings(.changes(remindMs: 24 * hour), [("partial", 1)]).count == 1)
+    var gone = DeliveryEnd(.failed)
+    gone.isFinal = true
+    try end(try #require(try begin(1).first).id, gone)
+    #expect(try tellings(.changes(remindMs: 24 * hour), [("partial", 1), ("partial", 1)]).count == 2)
+  }
+
   /// Either both are there after a power cut, or none.
   @Test func aTransactionThatIsUndoneTellsNobody() throws {
     _ = try f.add("a", to: batch("put:one", [Self.told]))
@@ -265,6 +343,8 @@ import Testing
     "DELETE FROM outbox WHERE id = 2",
     "INSERT INTO delivery (outbox_id, n, started_at, outcome) VALUES (2, 1, 0, 'open')",
     "UPDATE delivery SET outcome = 'failed' WHERE outbox_id = 1", "DELETE FROM delivery WHERE outbox_id = 3",
+    "INSERT OR REPLACE INTO callback_loss VALUES (1, 1, 5, 5)", "UPDATE callback_loss SET last_at = last_at + 1",
+    "DELETE FROM callback_loss",
   ]
 
   private func callbacksOfEachKind() throws {
@@ -274,6 +354,7 @@ import Testing
     try end(try #require(try begin(1).first).id, DeliveryEnd(.ok))
     try f.shell("UPDATE outbox SET not_before = 1 << 60 WHERE id = 2")
     #expect(try begin(1).map(\.id) == [3])
+    try f.shell("INSERT INTO callback_loss VALUES (1, 7, 5, 5)")
   }
 
   @Test(arguments: refused) func theRulesRefuse(_ sql: String) throws {
@@ -293,10 +374,10 @@ import Testing
     let triggers = try shell.rowsOnce(
       """
       SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%'
-        AND tbl_name IN ('callback', 'outbox', 'delivery')
+        AND tbl_name IN ('callback', 'outbox', 'delivery', 'callback_loss')
       """
     ) { $0.text(0) }
-    #expect(triggers.count == 11)
+    #expect(triggers.count == 14)
     for trigger in triggers {
       try shell.execute("BEGIN; DROP TRIGGER \(trigger)")
       let passed = Self.refused.contains { sql in

@@ -9,7 +9,7 @@ import Testing
   /// State, then what pause, pause now, resume, cancel, retry, remove, clean, clean failed, resolve done, retry and
   /// cancel make of it: the new state, `?wish` when the engine is asked, `hidden`, or `-` for nothing.
   static let golden = """
-    settling    - - - cancelled - cancelled,hidden - - - - -
+    settling    ?pause ?pause - cancelled - cancelled,hidden - - - - -
     pending     paused paused - cancelled - cancelled,hidden - - - - -
     waiting     paused paused - cancelled - cancelled,hidden - - - - -
     active      ?pause ?pause-now - ?cancel - ?remove - - - - -

@@ -50,6 +50,46 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// With a copy to be made, too. Resumed before or after, it is sent.
+  @Test(arguments: [false, true]) func aPauseWaitsUntilItHasSettled(_ isStaged: Bool) throws {
+    func control(_ verb: ControlVerb) throws -> Int {
+      let outcome = try f.ledger.control(verb, .files([FileID(rawValue: 1)]))
+      return outcome.changed.count
+    }
+    func settle() throws {
+      f.clock.advance(ms: 60_000)
+      let source = try #require(try due().first)
+      #expect(try f.ledger.write { try $0.endLook(source) } == .applied)
+      guard isStaged else { return }
+      #expect(try f.ledger.write { try $0.settle(source.id, staged: "copy") } == .applied)
+    }
+    _ = try admit(1, stage: isStaged)
+    #expect(try control(.pause(now: true)) == 1)
+    #expect(try control(.pause(now: false)) == 0)
+    #expect(try f.texts("SELECT state, wish FROM file") == ["settling pause"])
+    #expect(try f.ledger.read { try $0.controlState(nowMs: 0) }.wishes.isEmpty)
+    try settle()
+    #expect(try f.texts("SELECT state, wish, cause FROM file") == ["paused - -"])
+    #expect(try f.texts("SELECT count(*) FROM event WHERE verb = 'paused'") == ["1"])
+    #expect(try f.findings() == [])
+    #expect(try control(.resume) == 1)
+    #expect(try f.texts("SELECT state FROM file") == ["pending"])
+  }
+
+  @Test func aPausedOneIsResumedCancelledOrReplacedWhileItSettles() throws {
+    func control(_ verb: ControlVerb) throws { _ = try f.ledger.control(verb, .files([FileID(rawValue: 1)])) }
+    _ = try admit(1)
+    try control(.pause(now: false))
+    try control(.resume)
+    #expect(try f.texts("SELECT state, wish FROM file") == ["settling -"])
+    try control(.pause(now: false))
+    _ = try admit(2)
+    #expect(try f.texts("SELECT state, wish, size FROM file") == ["settling pause 12"])
+    try control(.cancel)
+    #expect(try f.texts("SELECT state, wish FROM file") == ["cancelled -"])
+    #expect(try f.findings() == [])
+  }
+
   /// A scan that finds it changed makes no new generation: a file that grows for a day is one row.
   @Test func aChangeBeginsItsTimeAnew() throws {
     _ = try admit(1)

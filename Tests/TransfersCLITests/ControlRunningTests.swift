@@ -66,7 +66,7 @@ import TransferModel
     let running = try engine()
     let (sent, status) = try statusWithBytesInFlight()
     #expect(sent >= 100_000 && sent <= 3 << 20)
-    #expect(status.contains("\"bytes_acked\":0,\"bytes_in_flight\":\(sent),\"callbacks_given_up\""), "\(status)")
+    #expect(status.contains("\"bytes_acked\":0,\"bytes_in_flight\":\(sent),\"callbacks_forgotten\""), "\(status)")
     #expect(status.ranges(of: "\"bytes_in_flight\":\(sent),").count == 2, "of all files, and of the file")
     #expect(try run("top --once").out.contains(" in flight\n"))
     try server.release("body")
@@ -80,7 +80,7 @@ import TransferModel
     running.signal(SIGKILL)
     _ = try running.wait()
     let status = try run("status --json").out
-    #expect(status.contains("\"bytes_in_flight\":0,\"callbacks_given_up\""), "\(status)")
+    #expect(status.contains("\"bytes_in_flight\":0,\"callbacks_forgotten\""), "\(status)")
     #expect(try !run("top --once").out.contains("in flight"))
   }
 
@@ -89,7 +89,7 @@ import TransferModel
     let end = time(nil) + 60
     while time(nil) < end {
       let status = try run("status --json").out
-      let found = status.firstMatch(of: /"bytes_in_flight":([0-9]+),"callbacks_given_up"/).flatMap { Int64($0.1) }
+      let found = status.firstMatch(of: /"bytes_in_flight":([0-9]+),"callbacks_forgotten"/).flatMap { Int64($0.1) }
       if let found, found > 0 { return (found, status) }
     }
     throw SystemFailure("wait for bytes in flight")

@@ -57,6 +57,33 @@ import Testing
     #expect(body.contains { $0.contains(#"\x0aBcc: x@y"#) && !$0.contains(#"\\x0a"#) }, "\(body)")
   }
 
+  private func subjects() throws -> [String] {
+    try readText(mails).split(separator: "\n").filter { $0.hasPrefix("Subject: ") }.map { String($0.dropFirst(9)) }
+  }
+
+  @Test func aFailureThatGoesOnIsMailedOnceAndItsEndToo() throws {
+    let mail = "    mail: root\n"
+    try writeFile(source + "/bad", Array("b".utf8))
+    for _ in 1...3 { #expect(try run(mail).code == 3) }
+    #expect(try subjects() == ["transfers: job nightly: partial"])
+    // Each run is still recorded.
+    #expect(
+      try program.run("store", "sql", "SELECT failed_runs FROM job_state", "--format", "csv", "--store", store).out
+        .contains("3"))
+    unlink(source + "/bad")
+    #expect(try program.run("clean", "--failed", "--store", store).code == 0)
+    #expect(try run(mail).code == 0)
+    #expect(try run(mail).code == 0)
+    #expect(try subjects() == ["transfers: job nightly: partial", "transfers: job nightly: ok"])
+    #expect(try readText(mails).contains("Failed runs since the last mail: 2."))
+  }
+
+  @Test func eachFailureIsMailedWhenThatIsAskedFor() throws {
+    try writeFile(source + "/bad", Array("b".utf8))
+    for _ in 1...2 { #expect(try run("    mail: root\n    mail_remind: 0s\n").code == 3) }
+    #expect(try subjects().count == 2)
+  }
+
   @Test func everyResultIsMailedWhenThatIsAskedFor() throws {
     #expect(try run("    mail: root\n    mail_on: result\n").code == 0)
     #expect(try readText(mails).contains("Subject: transfers: job nightly: ok\n"))
@@ -86,6 +113,8 @@ import Testing
     ("    mail: \"a b@h\"\n", "config.yaml:6:11: mail takes addresses"),
     ("    mail: [root, \"x\\nBcc: y\"]\n", "config.yaml:6:11: mail takes addresses"),
     ("    mail: root\n    mail_on: never\n", "config.yaml:7:14: \"mail_on\" takes failure, result"),
+    ("    mail: root\n    mail_remind: often\n", "config.yaml:7:18: mail_remind takes a time"),
+    ("    mail: root\n    on_result_remind: 1h\n", "config.yaml:7:23: on_result_remind is for the receivers"),
     ("", "config.yaml:5:15: sendmail says how \"mail\" is sent"),
   ])
   func whatIsWrongIsSaidWithItsPlace(_ keys: String, _ message: String) throws {

@@ -51,6 +51,8 @@ extension ControlVerb {
   /// What is to be cancelled is not to be paused instead.
   private func pauseEffect(_ target: ControlTarget, _ now: Bool) -> Effect {
     if target.state == .pending { return .change }
+    // Nobody sends it yet. It settles all the same, and is paused then.
+    if target.state == .settling { return target.wish == nil ? .change : .none }
     guard target.state.isRunning else { return .none }
     switch target.wish {
     case nil, .pause: return .ask

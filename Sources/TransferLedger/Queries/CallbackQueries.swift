@@ -44,21 +44,34 @@ extension LedgerReader {
     try db.rows(isOpen ? Self.openCallbacks : Self.allCallbacks, .integer(after), .int(limit), row: Self.callback)
   }
 
-  /// How many wait or are being delivered, and how many were given up.
+  /// How many wait or are being delivered, how many were given up, and how many of these were forgotten.
   public func callbacksLeft() throws -> CallbacksLeft {
-    try db.first(
+    let left = try db.first(
       """
       SELECT (SELECT count(*) FROM outbox WHERE state = 'waiting') + (SELECT count(*) FROM outbox
         WHERE state = 'delivering'), (SELECT count(*) FROM outbox WHERE state = 'gave_up')
       """
-    ) { CallbacksLeft(waiting: $0.int(0), givenUp: $0.int(1)) } ?? CallbacksLeft()
+    ) { CallbacksLeft(waiting: $0.int(0), givenUp: $0.int(1)) }
+    return try addForgotten(of: nil, to: left)
+  }
+
+  /// - Parameter job: nil for all. The view is small: a row for each receiver that ever lost any.
+  private func addForgotten(of job: String?, to left: CallbacksLeft?) throws -> CallbacksLeft {
+    var left = left ?? CallbacksLeft()
+    let sums = try db.first(
+      """
+      SELECT coalesce(sum(callbacks), 0), coalesce(sum(callbacks) FILTER (WHERE heard_since = 0), 0)
+      FROM v_forgotten_callbacks WHERE ?1 IS NULL OR job = ?1
+      """, .string(job)
+    ) { ($0.int(0), $0.int(1)) }
+    if let sums { (left.forgotten, left.unheard) = sums }
+    return left
   }
 
   /// The same of a job: of its runs, and of the files of its batches. Reads only callbacks that are not at rest.
   public func callbacksLeft(ofJob job: String) throws -> CallbacksLeft {
-    try db.first(Self.callbacksOfJob, .text(job)) {
-      CallbacksLeft(waiting: $0.int(0), givenUp: $0.int(1))
-    } ?? CallbacksLeft()
+    let left = try db.first(Self.callbacksOfJob, .text(job)) { CallbacksLeft(waiting: $0.int(0), givenUp: $0.int(1)) }
+    return try addForgotten(of: job, to: left)
   }
 
   static let callbacksOfJob: StaticString = """

@@ -54,7 +54,8 @@ extension LedgerReader {
     return state
   }
 
-  static let wishes: StaticString = "SELECT id, wish FROM file WHERE wish IS NOT NULL"
+  /// Without what settles, which no engine has.
+  static let wishes: StaticString = "SELECT id, wish FROM file WHERE wish IS NOT NULL AND run_id IS NOT NULL"
   static let limits: StaticString = """
     SELECT id, rate, workers, deadline_at FROM batch
     WHERE rate IS NOT NULL OR workers IS NOT NULL OR deadline_at IS NOT NULL

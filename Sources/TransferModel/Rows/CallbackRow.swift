@@ -78,6 +78,12 @@ public struct CallbacksLeft: Sendable, Hashable {
   public var waiting: Int
   /// Nothing is tried any more, until somebody says so.
   public var givenUp: Int
+  /// Given up, and no row is kept of them.
+  public var forgotten: Int
+  /// Of the forgotten: those whose receivers have heard nothing since.
+  public var unheard: Int
 
-  public init(waiting: Int = 0, givenUp: Int = 0) { (self.waiting, self.givenUp) = (waiting, givenUp) }
+  public init(waiting: Int = 0, givenUp: Int = 0, forgotten: Int = 0, unheard: Int = 0) {
+    (self.waiting, self.givenUp, self.forgotten, self.unheard) = (waiting, givenUp, forgotten, unheard)
+  }
 }

@@ -199,13 +199,17 @@ final class CallbackDelivery: CallbackCarrier {
 /// A run of a job as its document has it.
 private struct ToldJob: Decodable {
   var name, result, message, summary, report: String?
+  var failed_runs: Int?
 
   /// The text of a mail.
   func lines(in ledger: String) -> [String] {
     let job = name ?? ""
     let said = message.map { [$0, ""] } ?? []
     let table = report.map { $0.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) } ?? []
-    return ["The job \(job) ended with \"\(result ?? "")\".", ""] + said + table
+    // Of a run that failed after one that was told, this one alone is no news.
+    let failed = failed_runs ?? 0
+    let since = failed > (result == "ok" ? 0 : 1) ? ["Failed runs since the last mail: \(failed).", ""] : []
+    return ["The job \(job) ended with \"\(result ?? "")\".", ""] + since + said + table
       + [summary ?? "", "", "transfers job show \(job)", "The ledger is \(ledger)."]
   }
 }

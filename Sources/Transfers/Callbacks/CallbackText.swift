@@ -21,17 +21,17 @@ package enum CallbackText {
     return [CallbackEvent.started, .succeeded, .unsuccessful].map { CallbackSetting($0, .ping, rooted(url)) }
   }
 
-  /// A mail to all of these addresses for each of these events.
+  /// A mail to all of these addresses for these events, each at its pace.
   /// - Parameter program: takes the message; nil for sendmail.
   /// - Returns: nil for what is no address, and for a program that is not named from the root or has a space.
   package static func mails(
-    _ addresses: [String], by program: String?, _ events: [CallbackEvent]
+    _ addresses: [String], by program: String?, _ events: [(event: CallbackEvent, pace: CallbackPace)]
   ) -> [CallbackSetting]? {
     let words = [program ?? MailMessage.sendmail] + addresses
     guard !addresses.isEmpty, addresses.allSatisfy(MailMessage.isAddress), words[0].hasPrefix("/"),
       ShellWords.split(words.joined(separator: " ")) == words
     else { return nil }
-    return events.map { CallbackSetting($0, .mail, words.joined(separator: " ")) }
+    return events.map { CallbackSetting($0.event, .mail, words.joined(separator: " "), pace: $0.pace) }
   }
 
   private static func setting(

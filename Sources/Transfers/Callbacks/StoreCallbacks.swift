@@ -28,10 +28,11 @@ package struct JobTelling: Sendable {
   }
 
   func body(
-    _ event: CallbackEvent, _ row: JobRow?, summary: String, report: String = "", store: String
+    _ event: CallbackEvent, _ row: JobRow?, summary: String, report: String = "", failedRuns: Int? = nil, store: String
   ) -> String {
     var told = CallbackJob(name: job, startedMs: startedMs)
     (told.summary, told.report) = (summary, report.isEmpty ? nil : report)
+    told.failedRuns = failedRuns
     if let row { (told.result, told.message, told.endedMs) = (row.result, row.message, row.endedMs) }
     let id = "\(uid.description.replacing("-", with: ""))-\(event.rawValue)"
     let header = ReportHeader(store: StoreIdentity(path: store), generatedMs: row?.endedMs ?? startedMs)
@@ -71,11 +72,11 @@ extension OpenStore {
     _ run: JobRow, _ telling: JobTelling, summary: String, report: String
   ) throws(TransferError) {
     let event: CallbackEvent = run.result == "ok" ? .succeeded : .unsuccessful
-    let body =
-      telling.isAbout(event) ? telling.body(event, run, summary: summary, report: report, store: path) : "{}"
-    try write { tx in
+    try write { [path] tx in
       try tx.recordJob(run)
-      try tx.tell(event, ofJob: run.job, uid: telling.uid, body: body, telling.callbacks)
+      try tx.tellEnd(event, ofJob: run.job, uid: telling.uid, result: run.result, telling.callbacks) {
+        telling.body(event, run, summary: summary, report: report, failedRuns: $0, store: path)
+      }
     }
   }
 

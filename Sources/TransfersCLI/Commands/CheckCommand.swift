@@ -11,7 +11,8 @@ struct CheckCommand: Command {
       The output format of monitoring plug-ins: one line with performance data after a bar, and these exit codes:
         0  OK        within all limits
         1  WARNING   more unfinished files than --max-pending, sources that --after was to remove and that stay, or
-                     callbacks that were given up; a configured job that has not run yet
+                     callbacks that were given up (of those that are deleted already, until one is delivered
+                     again); a configured job that has not run yet
         2  CRITICAL  more failed and unknown files than --max-failed, or a last success longer ago than --max-age, or
                      in the future
         3  UNKNOWN   it cannot be told: no ledger, no such job, a wrong option
@@ -61,7 +62,7 @@ struct CheckCommand: Command {
         jobs: jobs, neverRan: wanted.subtracting(jobs.map(\.job)).sorted(), totals: try reader.stateTotals(filter),
         unfinished: try reader.unfinished(ofJob: job), removals: try reader.removalsLeft(ofJob: job),
         isKnown: try job.map { try reader.knowsJob($0) || context.config.jobs[$0] != nil } ?? true,
-        callbacksGivenUp: try (job.map(reader.callbacksLeft) ?? reader.callbacksLeft()).givenUp)
+        callbacks: try job.map(reader.callbacksLeft) ?? reader.callbacksLeft())
     }
   }
 }
@@ -77,7 +78,7 @@ struct CheckReading: Sendable {
   /// The job exists in the configuration or the ledger.
   var isKnown: Bool
   /// Of the job, or of the whole ledger.
-  var callbacksGivenUp = 0
+  var callbacks = CallbacksLeft()
 }
 
 /// What a check came to.
@@ -106,7 +107,7 @@ struct CheckOutput: OutputValue {
   private let oldestMs: Int64?
   /// Sources still to be deleted or moved, and those that were kept although they should have been.
   private let removals: (waiting: Int, kept: Int)
-  private let callbacksGivenUp: Int
+  private let callbacks: CallbacksLeft
   /// Time since the last success; for several jobs the longest.
   private let ageMs: Int64?
   private let limits: (age: Int64?, failed: Int, pending: Int?)
@@ -119,7 +120,7 @@ struct CheckOutput: OutputValue {
     oldestMs = reading.unfinished.oldestMs.map { max(0, nowMs - $0) }
     ageMs = reading.jobs.compactMap(\.succeededMs).map { max(0, nowMs - $0) }.max()
     limits = (maxAgeMs, maxFailed, maxPending)
-    (removals, callbacksGivenUp) = (reading.removals, reading.callbacksGivenUp)
+    (removals, callbacks) = (reading.removals, reading.callbacks)
     var (problems, verdict) = ([String](), Verdict.ok)
     func found(_ worse: Verdict, _ text: String) {
       problems.append(text)
@@ -131,8 +132,9 @@ struct CheckOutput: OutputValue {
     if removals.kept > 0 {
       found(.warning, "\(Quantity.count(removals.kept, "source")) kept that --after should have deleted or moved")
     }
-    if callbacksGivenUp > 0 {
-      found(.warning, "\(Quantity.count(callbacksGivenUp, "callback")) given up")
+    if callbacks.givenUp > 0 { found(.warning, "\(Quantity.count(callbacks.givenUp, "callback")) given up") }
+    if callbacks.unheard > 0 {
+      found(.warning, "\(Quantity.count(callbacks.unheard, "callback")) given up and deleted, and none delivered since")
     }
     if failed > maxFailed {
       found(.critical, "\(Quantity.count(failed, "file")) failed or unknown, \(maxFailed) allowed")
@@ -172,7 +174,8 @@ struct CheckOutput: OutputValue {
         .list("problems") { $0.problems }.saying { _ in nil },
         .integer("files_failed") { $0.failed }, .integer("files_unfinished") { $0.pending },
         .integer("sources_to_remove") { $0.removals.waiting }, .integer("sources_kept") { $0.removals.kept },
-        .integer("callbacks_given_up") { $0.callbacksGivenUp },
+        .integer("callbacks_given_up") { $0.callbacks.givenUp },
+        .integer("callbacks_forgotten") { $0.callbacks.forgotten },
         .duration("oldest_unfinished_ms") { $0.oldestMs }, .duration("last_success_age_ms") { $0.ageMs },
       ])
     ])

@@ -58,7 +58,7 @@ enum ConfigExample {
         # on_result: [webhook:https://hooks.example/jobs]
         # webhook_key: file:/etc/transfers/hook.key
         # ping: file:/etc/transfers/ping-url
-        # One mail, by sendmail, for each run that does not end with ok; mail_on: result mails each run.
+        # A mail, by sendmail, when runs begin to fail or end with ok again, and each day (mail_remind) while they fail.
         # mail: [ops@example.org]
         # For the textfile collector of Prometheus.
         # prom_file: /var/lib/node_exporter/textfile/transfers_nightly.prom

@@ -101,6 +101,7 @@ struct JobStatus: OutputValue {
         .integer("last_scan_files", "files that it saw") { $0.scans.first?.counts.seen },
         .integer("callbacks_waiting", "callbacks") { $0.callbacks.waiting }.saying { $0.callbacks.words },
         .integer("callbacks_given_up") { $0.callbacks.givenUp },
+        .integer("callbacks_forgotten") { $0.callbacks.forgotten },
       ]),
       .record("files", nil, counts) { $0 },
       .table("settings", "Settings", settings, TableLook(isForPrograms: true)) { $0.job?.settings ?? [] },

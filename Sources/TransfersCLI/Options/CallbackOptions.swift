@@ -63,15 +63,33 @@ enum JobCallbacks {
     if let setting = job["mail"], mails(job) == nil {
       return (setting, "mail takes addresses as user@host.example, and sendmail a program without a space in its path")
     }
-    guard job["mail"] == nil, let idle = job["mail_on"] ?? job["sendmail"] else { return nil }
+    for key in ["mail_remind", "on_result_remind"] {
+      if let setting = job[key], TimeSpan(text: setting.value) == nil {
+        return (setting, "\(key) takes a time like 24h or 30m, or 0s for each run")
+      }
+    }
+    if job["on_result"] == nil, let idle = job["on_result_remind"] {
+      return (idle, "on_result_remind is for the receivers of \"on_result\", and there is none")
+    }
+    guard job["mail"] == nil, let idle = job["mail_on"] ?? job["sendmail"] ?? job["mail_remind"] else { return nil }
     return (idle, "\(idle.key) says how \"mail\" is sent, and there is none")
+  }
+
+  /// Between two mails about the same failure, unless `mail_remind` says otherwise: a day.
+  static let mailRemindMs: Int64 = 86_400_000
+
+  /// - Parameter key: says after how long the same result is told again.
+  /// - Returns: nil when it does not say it.
+  private static func pace(_ key: String, _ job: ConfigSection) -> CallbackPace? {
+    job[key].flatMap { TimeSpan(text: $0.value) }.map { $0.ms > 0 ? .changes(remindMs: $0.ms) : .each }
   }
 
   private static func results(_ job: ConfigSection) -> [CallbackSetting]? {
     var settings: [CallbackSetting] = []
     for text in job["on_result"]?.values ?? [] {
       for event in [CallbackEvent.succeeded, .unsuccessful] {
-        guard let setting = CallbackText.read(text, event, key: job["webhook_key"]?.value) else { return nil }
+        guard var setting = CallbackText.read(text, event, key: job["webhook_key"]?.value) else { return nil }
+        setting.pace = pace("on_result_remind", job) ?? .each
         settings.append(setting)
       }
     }
@@ -84,7 +102,13 @@ enum JobCallbacks {
 
   private static func mails(_ job: ConfigSection) -> [CallbackSetting]? {
     guard let addresses = job["mail"]?.values else { return [] }
-    let events: [CallbackEvent] = job["mail_on"]?.value == "result" ? [.succeeded, .unsuccessful] : [.unsuccessful]
-    return CallbackText.mails(addresses, by: job["sendmail"]?.value, events)
+    let asked = pace("mail_remind", job)
+    let isEach = job["mail_on"]?.value == "result"
+    return CallbackText.mails(
+      addresses, by: job["sendmail"]?.value,
+      [
+        (.succeeded, isEach ? asked ?? .each : .recovery),
+        (.unsuccessful, asked ?? (isEach ? .each : .changes(remindMs: mailRemindMs))),
+      ])
   }
 }

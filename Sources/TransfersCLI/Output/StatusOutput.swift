@@ -37,6 +37,7 @@ struct StatusOutput: OutputValue {
           .time("next_due_at", "next retry") { $0.now.nextDueMs },
           .integer("callbacks_waiting", "callbacks") { $0.now.callbacks.waiting }.saying { $0.now.callbacks.words },
           .integer("callbacks_given_up") { $0.now.callbacks.givenUp },
+          .integer("callbacks_forgotten") { $0.now.callbacks.forgotten },
         ] + RemovalFigures.columns { $0.now.removals }),
       .words { $0.isEmpty ? $0.absence.line : nil },
       .table("overdue", "past their deadline", overdue) { $0.now.overdue },
@@ -92,6 +93,12 @@ extension CallbacksLeft {
   var words: String? {
     let parts = [waiting > 0 ? "\(waiting) waiting" : nil, givenUp > 0 ? "\(givenUp) given up" : nil]
     let told = parts.compactMap(\.self).joined(separator: ", ")
-    return told.isEmpty ? nil : "\(told) (transfers callbacks list)"
+    let lines = [told.isEmpty ? nil : "\(told) (transfers callbacks list)", forgotten > 0 ? Self.lost(forgotten) : nil]
+    let text = lines.compactMap(\.self).joined(separator: ", ")
+    return text.isEmpty ? nil : text
+  }
+
+  private static func lost(_ count: Int) -> String {
+    "\(count) given up and deleted (transfers store sql \"SELECT * FROM v_forgotten_callbacks\")"
   }
 }

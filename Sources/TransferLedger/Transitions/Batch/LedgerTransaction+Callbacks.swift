@@ -23,16 +23,55 @@ extension LedgerTransaction {
     }
   }
 
-  /// Queues what a run of a job has to tell: those of `callbacks` that are about this event. `uid` is that of the run.
+  /// Queues what a run of a job has to tell of something else than its end: those of `callbacks` that are about this
+  /// event. `uid` is that of the run.
   public func tell(_ event: CallbackEvent, ofJob job: String, uid: UID, body: String, _ callbacks: [CallbackSetting])
     throws
   {
     for setting in callbacks where setting.event == event {
-      let receiver = try receiver(setting, ofJob: job)
-      try db.run(
-        "INSERT INTO outbox (callback_id, uid, body, recorded_at) VALUES (?, ?, ?, ?)", .integer(receiver), .uid(uid),
-        .text(body), .int(wallMs))
-      try forgetOld(of: receiver)
+      try queue(setting, ofJob: job, uid: uid, body: body, nil)
+    }
+  }
+
+  /// Queues the end of a run of a job that was recorded (``recordJob(_:)``), for those whose pace has it.
+  /// - Parameter body: the document; it is given the number of runs that have not ended well since the receiver was
+  ///   told last, this one included.
+  public func tellEnd(
+    _ event: CallbackEvent, ofJob job: String, uid: UID, result: String, _ callbacks: [CallbackSetting],
+    body: (_ failedRuns: Int) -> String
+  ) throws {
+    let failedRuns = try db.first("SELECT failed_runs FROM job_state WHERE job = ?", .text(job)) { $0.int(0) } ?? 0
+    let isSuccess = event == .succeeded
+    let run = ToldRun(result: result, isSuccess: isSuccess, failedRuns: failedRuns, recordedMs: wallMs)
+    for setting in callbacks where setting.event == event {
+      let last = try lastTold(setting, ofJob: job)
+      guard setting.pace.tells(isSuccess: isSuccess, result: result, after: last, nowMs: wallMs) else { continue }
+      let since = last.map { max(0, failedRuns - $0.failedRuns) } ?? (isSuccess ? 0 : 1)
+      try queue(setting, ofJob: job, uid: uid, body: body(since), run)
+    }
+  }
+
+  private func queue(
+    _ setting: CallbackSetting, ofJob job: String, uid: UID, body: String, _ run: ToldRun?
+  ) throws {
+    let receiver = try receiver(setting, ofJob: job)
+    try db.run(
+      "INSERT INTO outbox (callback_id, uid, body, result, failed_runs, recorded_at) VALUES (?, ?, ?, ?, ?, ?)",
+      .integer(receiver), .uid(uid), .text(body), .string(run?.result), .int(run?.failedRuns), .int(wallMs))
+    try forgetOld(of: receiver)
+  }
+
+  /// The last end of a run that this receiver was told of, or is to be. What was given up it has not heard.
+  private func lastTold(_ setting: CallbackSetting, ofJob job: String) throws -> ToldRun? {
+    try db.first(
+      """
+      SELECT o.result, c.event = 'succeeded', o.failed_runs, o.recorded_at
+      FROM callback c CROSS JOIN outbox o ON o.callback_id = c.id
+      WHERE c.job = ? AND c.kind = ? AND c.target = ? AND o.result IS NOT NULL AND o.state <> 'gave_up'
+      ORDER BY o.id DESC LIMIT 1
+      """, .text(job), .raw(setting.kind), .text(setting.target)
+    ) {
+      ToldRun(result: $0.text(0), isSuccess: $0.int(1) == 1, failedRuns: $0.int(2), recordedMs: $0.int64(3))
     }
   }
 
@@ -59,7 +98,7 @@ extension LedgerTransaction {
   }
 
   /// A job that runs every five minutes for years tells as often. A receiver that is away for days is given the newest
-  /// callbacks only; the older ones are given up.
+  /// callbacks only; the older ones are given up. What was given up and goes is counted (`callback_loss`).
   private func forgetOld(of receiver: Int64) throws {
     let oldest = try db.first(
       "SELECT id FROM outbox WHERE callback_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?", .integer(receiver),

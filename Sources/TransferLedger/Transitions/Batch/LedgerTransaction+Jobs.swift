@@ -12,7 +12,12 @@ extension LedgerTransaction {
       WHERE job = ?1 AND (ended_at <= ?3 OR ended_at > ?6)
       """, .text(run.job), .integer(run.startedMs), .integer(run.endedMs), .text(run.result), .string(run.message),
       .integer(wallMs))
-    guard applied == 0 else { return }
+    if applied == 0 { try addJob(run) }
+    guard run.result != "ok" else { return }
+    try db.run("UPDATE job_state SET failed_runs = failed_runs + 1 WHERE job = ?", .text(run.job))
+  }
+
+  private func addJob(_ run: JobRow) throws {
     try db.run(
       """
       INSERT INTO job_state (job, started_at, ended_at, result, message, succeeded_at)

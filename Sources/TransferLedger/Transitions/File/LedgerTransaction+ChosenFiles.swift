@@ -9,9 +9,11 @@ extension LedgerTransaction {
     for file in files { try db.run("INSERT INTO temp.chosen VALUES (?)", .id(file)) }
   }
 
-  /// pending → paused.
+  /// pending → paused. What settles is paused when it has settled.
   func pauseChosen() throws {
-    try recordChosen("paused", in: [.pending])
+    try recordChosen("paused", in: [.pending, .settling])
+    try db.run(
+      "UPDATE file SET wish = 'pause' WHERE id IN (SELECT id FROM temp.chosen) AND state = 'settling' AND wish IS NULL")
     try db.run(
       """
       UPDATE file SET state = 'paused', not_before = NULL, cause = nullif(cause, 'policy.deadline')
@@ -20,7 +22,8 @@ extension LedgerTransaction {
     try wakeChunksOfChosen()
   }
 
-  /// paused → pending, without the rest of a backoff; what an engine was asked to pause and still has goes on.
+  /// paused → pending, without the rest of a backoff; what an engine was asked to pause and still has goes on, and so
+  /// does what has not settled yet.
   func resumeChosen() throws {
     try db.run(
       "UPDATE file SET state = 'pending' WHERE id IN (SELECT id FROM temp.chosen) AND state = 'paused'")
@@ -36,7 +39,7 @@ extension LedgerTransaction {
     try recordChosen("cancelled", in: [.settling, .pending, .paused, .unknown])
     try db.run(
       """
-      UPDATE file SET state = 'cancelled', live = NULL, not_before = NULL, cause = 'policy.cancelled',
+      UPDATE file SET state = 'cancelled', live = NULL, not_before = NULL, wish = NULL, cause = 'policy.cancelled',
         message = iif(state = 'unknown', 'a request whose answer was lost may have taken effect', NULL),
         finished_at = max(coalesce(started_at, 0), ?)
       WHERE id IN (SELECT id FROM temp.chosen) AND state IN ('settling', 'pending', 'paused', 'unknown')

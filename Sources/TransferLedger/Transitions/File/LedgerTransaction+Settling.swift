@@ -81,7 +81,7 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// settling → pending, after a look that saw the source as `seen` says; with a copy to be made first it stays
+  /// settling → pending, or paused if that was asked for, after a look that saw the source as `seen` says; with a copy to be made first it stays
   /// settling and waits for that. Not when another look came between.
   public func endLook(_ seen: SettlingSource) throws -> TransitionResult {
     let isStaged = try db.first(
@@ -95,7 +95,11 @@ extension LedgerTransaction {
       try db.run("DELETE FROM look WHERE file_id = ?", .id(seen.id))
       try db.run("UPDATE file SET cause = NULL WHERE id = ? AND state = 'settling'", .id(seen.id))
     } else {
-      try db.run("UPDATE file SET state = 'pending', cause = NULL WHERE id = ? AND state = 'settling'", .id(seen.id))
+      try db.run(
+        """
+        UPDATE file SET state = iif(wish IS NULL, 'pending', 'paused'), wish = NULL, cause = NULL
+        WHERE id = ? AND state = 'settling'
+        """, .id(seen.id))
     }
     return .applied
   }
@@ -106,7 +110,7 @@ extension LedgerTransaction {
     let batch = try db.first("SELECT batch_id FROM file WHERE id = ?", .id(file)) { $0.id(0, BatchID.self) }
     let changes = try db.run(
       """
-      UPDATE file SET state = 'superseded', live = NULL, cause = ?2, finished_at = ?3
+      UPDATE file SET state = 'superseded', live = NULL, wish = NULL, cause = ?2, finished_at = ?3
       WHERE id = ?1 AND state = 'settling' AND EXISTS (SELECT 1 FROM look WHERE file_id = ?1)
       """, .id(file), .raw(cause), .int(wallMs))
     guard changes == 1, let batch else { return .lost(to: try stateOf(file)) }

@@ -22,11 +22,13 @@ extension LedgerReader {
 }
 
 extension LedgerTransaction {
-  /// settling → pending: what is sent is the copy `staged`, which is durable; nil sends the source itself.
+  /// settling → pending, or paused if that was asked for: what is sent is the copy `staged`, which is durable; nil sends the source itself.
   public func settle(_ file: FileID, staged: String?) throws -> TransitionResult {
     let changes = try db.run(
-      "UPDATE file SET state = 'pending', staged = ? WHERE id = ? AND state = 'settling' AND cause IS NULL",
-      .string(staged), .id(file))
+      """
+      UPDATE file SET state = iif(wish IS NULL, 'pending', 'paused'), wish = NULL, staged = ?
+      WHERE id = ? AND state = 'settling' AND cause IS NULL
+      """, .string(staged), .id(file))
     if changes == 1 { return .applied }
     return .lost(to: try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) })
   }

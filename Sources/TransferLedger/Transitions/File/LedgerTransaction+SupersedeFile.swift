@@ -67,7 +67,7 @@ extension LedgerTransaction {
     }
     try db.run(
       """
-      UPDATE file SET state = 'superseded', live = NULL, not_before = NULL, cause = 'source.changed',
+      UPDATE file SET state = 'superseded', live = NULL, not_before = NULL, wish = NULL, cause = 'source.changed',
         finished_at = max(coalesce(started_at, 0), ?)
       WHERE id = ? AND state IN ('pending', 'settling')
       """, .int(wallMs), .id(file))
