@@ -227,6 +227,25 @@ BEGIN SELECT RAISE(FAIL, 'later edits change no receiver'); END;
 
 CREATE TRIGGER callback_stays BEFORE DELETE ON callback BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
+CREATE TABLE callback_loss (
+  callback_id INTEGER PRIMARY KEY REFERENCES callback (id) DEFERRABLE INITIALLY DEFERRED,
+  callbacks INTEGER NOT NULL CHECK (callbacks >= 1),
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL CHECK (last_at >= first_at)
+) STRICT;
+
+CREATE TRIGGER callback_loss_birth BEFORE INSERT ON callback_loss
+WHEN EXISTS (SELECT 1 FROM callback_loss WHERE callback_id = NEW.callback_id)
+BEGIN SELECT RAISE(FAIL, 'a receiver has one count of what it was never told'); END;
+
+CREATE TRIGGER callback_loss_grows BEFORE UPDATE ON callback_loss
+WHEN NEW.callback_id <> OLD.callback_id OR NEW.callbacks <= OLD.callbacks OR NEW.first_at > OLD.first_at
+  OR NEW.last_at < OLD.last_at
+BEGIN SELECT RAISE(FAIL, 'what a receiver was never told only grows'); END;
+
+CREATE TRIGGER callback_loss_stays BEFORE DELETE ON callback_loss
+BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
 CREATE TABLE chunk (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
@@ -530,9 +549,9 @@ CREATE TABLE file (
   message TEXT,
   -- What a person asks of a file that an engine has. The engine sees it within a quarter of a second, and every
   -- transition that takes the file out of its hands honours it, also the recovery after a crash. Files that nobody
-  -- works on change at once.
+  -- works on change at once; but one that settles goes on to do so, and is paused when it has.
   wish TEXT CHECK (wish IS NULL OR ((wish = 'pause' OR wish = 'pause-now' OR wish = 'cancel' OR wish = 'remove')
-    AND state IN ('active', 'finishing'))),
+    AND state IN ('active', 'finishing')) OR wish = 'pause' AND state = 'settling'),
   -- Tidied away: left out of lists, never out of reports.
   hidden INTEGER CHECK (hidden IS NULL OR (hidden = 1
     AND (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded'))),
@@ -602,13 +621,14 @@ CREATE INDEX file_uid ON file (uid);
 
 CREATE INDEX file_waiting ON file (not_before, batch_id, size, state) WHERE state = 'pending' AND not_before IS NOT NULL;
 
-CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL;
+CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL AND run_id IS NOT NULL;
 
 CREATE UNIQUE INDEX file_written ON file (path, id / 1000000000000) WHERE live = 1 AND is_download = 1;
 
 CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'settling' THEN NEW.state = 'pending' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
+    OR NEW.state = 'paused' AND OLD.wish = 'pause'
   WHEN 'pending' THEN NEW.state = 'active' OR NEW.state = 'paused' OR NEW.state = 'cancelled'
     OR NEW.state = 'failed' OR NEW.state = 'superseded'
   WHEN 'active' THEN NEW.state = 'finishing' OR NEW.state = 'done' OR NEW.state = 'pending'
@@ -787,12 +807,17 @@ CREATE TABLE job_state (
   message TEXT CHECK ((message IS NULL) = (result = 'ok')),
   -- The end of the last run that was `ok`.
   succeeded_at INTEGER,
+  -- Runs that were not `ok`, of all that ended: how many there were since somebody was told is a difference of two.
+  failed_runs INTEGER NOT NULL DEFAULT 0 CHECK (failed_runs >= 0),
   CHECK (result <> 'ok' OR succeeded_at = ended_at)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER job_state_birth BEFORE INSERT ON job_state
 WHEN EXISTS (SELECT 1 FROM job_state WHERE job = NEW.job)
 BEGIN SELECT RAISE(FAIL, 'a job has one state'); END;
+
+CREATE TRIGGER job_state_failures BEFORE UPDATE ON job_state WHEN NEW.failed_runs < OLD.failed_runs
+BEGIN SELECT RAISE(FAIL, 'failed runs stay counted'); END;
 
 CREATE TRIGGER job_state_success BEFORE UPDATE ON job_state
 WHEN NEW.job <> OLD.job OR NEW.result <> 'ok' AND NEW.succeeded_at IS NOT OLD.succeeded_at
@@ -893,6 +918,9 @@ CREATE TABLE outbox (
   -- Of a job: the run that it tells of, and the document. That of a file is made of its rows when it is delivered.
   uid BLOB,
   body TEXT CHECK (body >= '{' AND body < '|'),
+  -- Of the end of a run: how it ended, and `failed_runs` of its job then. What the next one is compared with.
+  result TEXT CHECK (result <> ''),
+  failed_runs INTEGER,
   state TEXT NOT NULL DEFAULT 'waiting' CHECK (state = 'waiting' OR state = 'delivering' OR state = 'delivered'
     OR state = 'gave_up' OR state = 'cancelled'),
   not_before INTEGER NOT NULL DEFAULT 0,
@@ -901,6 +929,7 @@ CREATE TABLE outbox (
   recorded_at INTEGER,
   ended_at INTEGER,
   CHECK ((file_id IS NULL) = (uid IS NOT NULL AND body IS NOT NULL)),
+  CHECK ((result IS NULL) = (failed_runs IS NULL) AND (result IS NULL OR file_id IS NULL)),
   CHECK ((state = 'waiting' OR state = 'delivering') = (ended_at IS NULL))
 ) STRICT;
 
@@ -941,7 +970,19 @@ BEGIN SELECT RAISE(FAIL, 'a callback is delivered by a delivery that succeeded')
 CREATE TRIGGER outbox_fixed BEFORE UPDATE ON outbox
 WHEN NEW.id <> OLD.id OR NEW.callback_id <> OLD.callback_id OR NEW.file_id IS NOT OLD.file_id
   OR NEW.uid IS NOT OLD.uid OR NEW.body IS NOT OLD.body OR NEW.recorded_at IS NOT OLD.recorded_at
+  OR NEW.result IS NOT OLD.result OR NEW.failed_runs IS NOT OLD.failed_runs
 BEGIN SELECT RAISE(FAIL, 'what is told stays as it was recorded'); END;
+
+CREATE TRIGGER outbox_forgotten AFTER DELETE ON outbox WHEN OLD.state = 'gave_up'
+BEGIN
+  UPDATE callback_loss SET callbacks = callbacks + 1,
+    first_at = min(first_at, coalesce(OLD.recorded_at, OLD.ended_at)),
+    last_at = max(last_at, coalesce(OLD.recorded_at, OLD.ended_at))
+  WHERE callback_id = OLD.callback_id;
+  INSERT INTO callback_loss (callback_id, callbacks, first_at, last_at)
+  SELECT OLD.callback_id, 1, coalesce(OLD.recorded_at, OLD.ended_at), coalesce(OLD.recorded_at, OLD.ended_at)
+  WHERE NOT EXISTS (SELECT 1 FROM callback_loss WHERE callback_id = OLD.callback_id);
+END;
 
 CREATE TRIGGER outbox_stays BEFORE DELETE ON outbox WHEN OLD.ended_at IS NULL
 BEGIN SELECT RAISE(FAIL, 'a callback that was not delivered stays'); END;
@@ -1558,6 +1599,21 @@ FROM file f
 JOIN destination d ON d.id = f.destination_id
 LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
 LEFT JOIN pruned_file q ON q.file_id = f.id;
+
+CREATE VIEW v_forgotten_callbacks AS
+SELECT
+  l.callback_id AS receiver_id,
+  c.batch_id,
+  coalesce(c.job, b.job) AS job,
+  c.event,
+  c.kind,
+  c.target,
+  l.callbacks,
+  l.first_at,
+  l.last_at,
+  EXISTS (SELECT 1 FROM outbox o
+    WHERE o.callback_id = l.callback_id AND o.state = 'delivered' AND o.ended_at >= l.last_at) AS heard_since
+FROM callback_loss l JOIN callback c ON c.id = l.callback_id LEFT JOIN batch b ON b.id = c.batch_id;
 
 CREATE VIEW v_meta AS
 SELECT

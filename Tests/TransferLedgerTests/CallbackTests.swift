@@ -105,7 +105,8 @@ import Testing
     let row = "1 nightly unsuccessful 49 \(startMs + 10) \(startMs + 490) 0"
     #expect(
       try f.texts(
-        "SELECT receiver_id, job, event, callbacks, first_at, last_at, heard_since FROM v_forgotten_callbacks") == [row])
+        "SELECT receiver_id, job, event, callbacks, first_at, last_at, heard_since FROM v_forgotten_callbacks") == [row]
+    )
     // Retried by a person, given up again, and gone: counted as well.
     #expect(try f.ledger.write { try $0.retryCallbacks(nil) } == 1)
     try told()
@@ -126,7 +127,8 @@ import Testing
       f.clock.advance(ms: run.afterMs)
       let (event, now): (CallbackEvent, Int64) = (run.result == "ok" ? .succeeded : .unsuccessful, f.clock.wallMs)
       let settings = [CallbackEvent.succeeded, .unsuccessful].map {
-        CallbackSetting($0, .mail, "/usr/sbin/sendmail root", pace: $0 == .succeeded && pace != .each ? .recovery : pace)
+        CallbackSetting(
+          $0, .mail, "/usr/sbin/sendmail root", pace: $0 == .succeeded && pace != .each ? .recovery : pace)
       }
       try f.ledger.write { tx in
         try tx.recordJob(
@@ -137,12 +139,15 @@ import Testing
         ) { "{\"n\":\(number),\"failed\":\($0)}" }
       }
     }
-    return try f.texts("SELECT json_extract(body, '$.n'), result, json_extract(body, '$.failed') FROM outbox ORDER BY id")
+    return try f.texts(
+      "SELECT json_extract(body, '$.n'), result, json_extract(body, '$.failed') FROM outbox ORDER BY id")
   }
 
   @Test func aFailureThatGoesOnIsToldOnceADay() throws {
     let hour: Int64 = 3_600_000
-    let runs = [("ok", hour), ("partial", hour), ("partial", hour), ("partial", hour), ("auth", hour), ("auth", 23 * hour)]
+    let runs = [
+      ("ok", hour), ("partial", hour), ("partial", hour), ("partial", hour), ("auth", hour), ("auth", 23 * hour),
+    ]
     let more = [("auth", hour), ("auth", hour), ("ok", hour), ("ok", hour), ("partial", hour)]
     #expect(
       try tellings(.changes(remindMs: 24 * hour), runs + more) == [
@@ -152,7 +157,8 @@ import Testing
   }
 
   @Test func whoWantsEachRunIsToldOfEach() throws {
-    #expect(try tellings(.each, [("partial", 1), ("partial", 1), ("ok", 1)]) == ["0 partial 1", "1 partial 1", "2 ok 0"])
+    #expect(
+      try tellings(.each, [("partial", 1), ("partial", 1), ("ok", 1)]) == ["0 partial 1", "1 partial 1", "2 ok 0"])
   }
 
   /// What was given up was not heard: the next run is told though nothing has changed.

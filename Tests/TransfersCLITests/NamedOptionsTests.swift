@@ -40,7 +40,7 @@ import TransferModel
   private func faults(_ text: Substring) -> [String] {
     let named = text.matches(of: /(?:^|[^\w-])--([a-z][a-z0-9-]*)/).map { (String($0.1), $0.range.lowerBound) }
     let all = commands.values.reduce(into: Set<String>()) { $0.formUnion($1) }
-    let line = text.firstMatch(of: /\btransfers ((?:[a-z-]+ ?)+)/)
+    let line = text.firstMatch(of: /\btransfers ((?:[a-z][a-z-]* ?)+)/)
     let command = line.flatMap { options(of: $0.1) }
     return named.compactMap { name, place in
       let isBehind = line.map { $0.range.upperBound <= place && !text[$0.range.upperBound..<place].contains(";") }

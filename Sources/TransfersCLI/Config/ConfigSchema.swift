@@ -90,7 +90,8 @@ struct ConfigSchema: Sendable {
     "ping": ConfigKey(
       kind: .text, about: "the URL of a dead man's switch, or where it is kept (file:PATH, env:NAME)"),
     "mail": ConfigKey(
-      kind: .list, about: "who gets a mail when runs begin to fail, fail otherwise, and end with ok again: user@host.example, or a local user"),
+      kind: .list,
+      about: "who gets a mail when runs begin to fail or end well again: user@host.example, or a local user"),
     "on_result_remind": ConfigKey(
       kind: .text, about: "tell \"on_result\" of changes only, and of the same result again after this time: 24h"),
     "mail_remind": ConfigKey(

@@ -81,8 +81,8 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// settling → pending, or paused if that was asked for, after a look that saw the source as `seen` says; with a copy to be made first it stays
-  /// settling and waits for that. Not when another look came between.
+  /// settling → pending, or paused if that was asked for, after a look that saw the source as `seen` says; with a copy
+  /// to be made first it stays settling and waits for that. Not when another look came between.
   public func endLook(_ seen: SettlingSource) throws -> TransitionResult {
     let isStaged = try db.first(
       """
