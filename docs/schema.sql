@@ -621,7 +621,7 @@ CREATE INDEX file_uid ON file (uid);
 
 CREATE INDEX file_waiting ON file (not_before, batch_id, size, state) WHERE state = 'pending' AND not_before IS NOT NULL;
 
-CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL AND run_id IS NOT NULL;
+CREATE INDEX file_wish ON file (wish, run_id) WHERE wish IS NOT NULL AND run_id IS NOT NULL;
 
 CREATE UNIQUE INDEX file_written ON file (path, id / 1000000000000) WHERE live = 1 AND is_download = 1;
 

@@ -294,7 +294,7 @@ CREATE INDEX file_rest ON file (state, batch_id, cause, size, finished_at, hidde
 -- Of few files only.
 CREATE INDEX file_settling ON file (batch_id) WHERE state = 'settling';
 CREATE INDEX file_staged ON file (staged) WHERE staged IS NOT NULL;
-CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL AND run_id IS NOT NULL;
+CREATE INDEX file_wish ON file (wish, run_id) WHERE wish IS NOT NULL AND run_id IS NOT NULL;
 CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
 -- Who else needs the source that is to be removed: files that are not done, by their paths. Each file is in the first
 -- of them until it ends.

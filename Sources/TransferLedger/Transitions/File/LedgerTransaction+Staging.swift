@@ -22,8 +22,8 @@ extension LedgerReader {
 }
 
 extension LedgerTransaction {
-  /// settling → pending, or paused if that was asked for: what is sent is the copy `staged`, which is durable; nil sends
-  /// the source itself.
+  /// settling → pending, or paused if that was asked for: what is sent is the copy `staged`, which is durable; nil
+  /// sends the source itself.
   public func settle(_ file: FileID, staged: String?) throws -> TransitionResult {
     let changes = try db.run(
       """
