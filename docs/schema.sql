@@ -424,12 +424,16 @@ CREATE TABLE engine_run (
   heartbeat_boot_ms INTEGER,
   -- For how long its process had used processors at the last heartbeat, in milliseconds.
   processor_ms INTEGER CHECK (processor_ms >= 0),
+  -- No attempt of it has a lower number: where to begin to read those of a day.
+  first_attempt INTEGER CHECK (first_attempt >= 1),
   ended_at INTEGER,
   how TEXT,
   origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED,
   CHECK ((ended_at IS NULL) = (how IS NULL)),
   CHECK (ended_at >= started_at)
 ) STRICT;
+
+CREATE INDEX engine_run_ended ON engine_run (ended_at, first_attempt) WHERE ended_at IS NOT NULL;
 
 CREATE UNIQUE INDEX engine_run_live ON engine_run (ended_at IS NULL) WHERE ended_at IS NULL AND origin_id IS NULL;
 
@@ -530,6 +534,8 @@ CREATE TABLE file (
   is_download INTEGER CHECK (is_download = 1),
   -- Size and digests that the content of a download has to have (JSON), where they were known before it was asked for.
   expected TEXT CHECK (expected IS NULL OR is_download IS NOT NULL),
+  -- What rules set for the object of an upload when it was recorded (JSON): media type, storage class, headers, tags.
+  properties TEXT CHECK (properties IS NULL OR is_download IS NULL),
   -- Identity of the source as it was admitted; under which identity the same content was seen since is in `sighting`.
   -- Of a download: of its partial file, and the times of the local file when that had its name.
   size INTEGER CHECK (size >= 0),
@@ -691,8 +697,8 @@ WHEN NEW.state IN ('finishing', 'done') AND OLD.state NOT IN ('finishing', 'done
   AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1 AND note IS NOT NULL))
 BEGIN SELECT RAISE(FAIL, 'a file is finished when all its chunks are done'); END;
 
-CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, key, is_download, expected, mode,
-  created_at ON file
+CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, key, is_download, expected,
+  properties, mode, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 
 CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds ON file WHEN OLD.state = 'done'
@@ -797,6 +803,14 @@ BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has n
 CREATE TRIGGER host_state_change BEFORE UPDATE ON host_state
 WHEN NEW.host <> OLD.host OR NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
 BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has not ended'); END;
+
+CREATE TABLE job_quota (
+  job TEXT NOT NULL PRIMARY KEY CHECK (length(job) BETWEEN 1 AND 64),
+  bytes INTEGER NOT NULL CHECK (bytes >= 1),
+  period TEXT NOT NULL CHECK (period = 'day' OR period = 'week' OR period = 'month'),
+  -- When an engine last held back a file because of it.
+  reached_at INTEGER
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE job_state (
   job TEXT NOT NULL PRIMARY KEY CHECK (length(job) BETWEEN 1 AND 64),
@@ -1119,6 +1133,8 @@ CREATE TABLE pruned_sum (
 ) STRICT;
 
 CREATE INDEX pruned_sum_batch ON pruned_sum (batch_id);
+
+CREATE INDEX pruned_sum_quarter ON pruned_sum (quarter);
 
 CREATE TRIGGER pruned_sum_birth BEFORE INSERT ON pruned_sum
 WHEN NEW.prune_id IS NOT (SELECT max(id) FROM prune) OR EXISTS (SELECT 1 FROM pruned_sum WHERE id = NEW.id)
@@ -1572,6 +1588,7 @@ SELECT
   f.failures AS failures,
   f.not_before AS not_before,
   f.priority AS priority,
+  f.properties AS properties,
   f.chunk_count AS chunks,
   iif(q.file_id IS NOT NULL, f.size,
     (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id)) AS bytes_acked,

@@ -110,6 +110,8 @@ CREATE TABLE engine_run (
   heartbeat_boot_ms INTEGER,
   -- For how long its process had used processors at the last heartbeat, in milliseconds.
   processor_ms INTEGER CHECK (processor_ms >= 0),
+  -- No attempt of it has a lower number: where to begin to read those of a day.
+  first_attempt INTEGER CHECK (first_attempt >= 1),
   ended_at INTEGER,
   how TEXT,
   origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED,
@@ -118,6 +120,8 @@ CREATE TABLE engine_run (
 ) STRICT;
 -- One engine owns a ledger at a time.
 CREATE UNIQUE INDEX engine_run_live ON engine_run (ended_at IS NULL) WHERE ended_at IS NULL AND origin_id IS NULL;
+-- Runs of a day, to find its attempts.
+CREATE INDEX engine_run_ended ON engine_run (ended_at, first_attempt) WHERE ended_at IS NOT NULL;
 
 -- What runs learned of a host, for the next run: how many requests at a time were worth while there.
 CREATE TABLE host_state (
@@ -192,6 +196,16 @@ CREATE TABLE job_state (
   CHECK (result <> 'ok' OR succeeded_at = ended_at)
 ) STRICT, WITHOUT ROWID;
 
+-- How many bytes the files of a job may send in a period of the local calendar, whichever engine sends them; what was
+-- sent is in the attempts.
+CREATE TABLE job_quota (
+  job TEXT NOT NULL PRIMARY KEY CHECK (length(job) BETWEEN 1 AND 64),
+  bytes INTEGER NOT NULL CHECK (bytes >= 1),
+  period TEXT NOT NULL CHECK (period = 'day' OR period = 'week' OR period = 'month'),
+  -- When an engine last held back a file because of it.
+  reached_at INTEGER
+) STRICT, WITHOUT ROWID;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Files.
 
@@ -212,6 +226,8 @@ CREATE TABLE file (
   is_download INTEGER CHECK (is_download = 1),
   -- Size and digests that the content of a download has to have (JSON), where they were known before it was asked for.
   expected TEXT CHECK (expected IS NULL OR is_download IS NOT NULL),
+  -- What rules set for the object of an upload when it was recorded (JSON): media type, storage class, headers, tags.
+  properties TEXT CHECK (properties IS NULL OR is_download IS NULL),
   -- Identity of the source as it was admitted; under which identity the same content was seen since is in `sighting`.
   -- Of a download: of its partial file, and the times of the local file when that had its name.
   size INTEGER CHECK (size >= 0),
@@ -775,6 +791,7 @@ CREATE TABLE pruned_sum (
   UNIQUE (prune_id, batch_id, run_id, quarter)
 ) STRICT;
 CREATE INDEX pruned_sum_batch ON pruned_sum (batch_id);
+CREATE INDEX pruned_sum_quarter ON pruned_sum (quarter);
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Sums. A closed attempt and a done file stay as they are, so that what a report adds up need not be read again for

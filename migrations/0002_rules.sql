@@ -128,8 +128,8 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
   ELSE 0 END
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
-CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, key, is_download, expected, mode,
-  created_at ON file
+CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, key, is_download, expected,
+  properties, mode, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 -- But for the name of a download, which its server may give before the file stands there.
 CREATE TRIGGER file_named BEFORE UPDATE OF path ON file WHEN OLD.is_download IS NULL OR OLD.state <> 'finishing'

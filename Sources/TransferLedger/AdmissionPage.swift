@@ -9,12 +9,16 @@ public struct AdmissionPage: Sendable {
     /// nil for a source that cannot be sent; its reason is the next of ``AdmissionPage/failures``.
     var identity: SourceIdentity?
     var mode: UInt32
+    /// Position in ``AdmissionPage/properties``; -1 for none.
+    var properties: Int
     /// What comparing its content showed.
     var verdict: ContentVerdict?
   }
 
   private(set) var entries: [Entry] = []
   private(set) var failures: [Failure] = []
+  /// The different ones of its files, which are few.
+  private(set) var properties: [ObjectProperties] = []
   private var bytes: [UInt8] = []
 
   public init() {}
@@ -24,9 +28,10 @@ public struct AdmissionPage: Sendable {
   public var byteCount: Int { bytes.count }
 
   public mutating func append(
-    path: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ identity: SourceIdentity, mode: UInt32
+    path: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ identity: SourceIdentity, mode: UInt32,
+    properties: ObjectProperties? = nil
   ) {
-    append(path, key, identity, mode)
+    append(path, key, identity, mode, properties)
   }
 
   /// A file of another page whose admission has to know whether its content is that of an older row
@@ -39,7 +44,7 @@ public struct AdmissionPage: Sendable {
     entries.append(
       Entry(
         start: bytes.count, pathCount: entry.pathCount, keyCount: entry.keyCount, identity: identity, mode: entry.mode,
-        verdict: verdict))
+        properties: number(of: entry.properties < 0 ? nil : page.properties[entry.properties]), verdict: verdict))
     bytes.append(contentsOf: page.bytes[entry.start..<middle + entry.keyCount])
   }
 
@@ -52,17 +57,28 @@ public struct AdmissionPage: Sendable {
   }
 
   private mutating func append(
-    _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity?, _ mode: UInt32
+    _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity?, _ mode: UInt32,
+    _ properties: ObjectProperties? = nil
   ) {
     entries.append(
-      Entry(start: bytes.count, pathCount: path.count, keyCount: key.count, identity: identity, mode: mode))
+      Entry(
+        start: bytes.count, pathCount: path.count, keyCount: key.count, identity: identity, mode: mode,
+        properties: number(of: properties)))
     bytes.append(contentsOf: path)
     bytes.append(contentsOf: key)
+  }
+
+  private mutating func number(of set: ObjectProperties?) -> Int {
+    guard let set, !set.isEmpty else { return -1 }
+    if let known = properties.lastIndex(of: set) { return known }
+    properties.append(set)
+    return properties.count - 1
   }
 
   public mutating func removeAll() {
     entries.removeAll(keepingCapacity: true)
     failures.removeAll(keepingCapacity: true)
+    properties.removeAll(keepingCapacity: true)
     bytes.removeAll(keepingCapacity: true)
   }
 

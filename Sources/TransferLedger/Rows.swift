@@ -49,12 +49,18 @@ public struct NewFile: Sendable {
   public var identity: SourceIdentity
   /// Unix mode, for the record.
   public var mode: UInt32
+  /// What rules set for its object.
+  public var properties: ObjectProperties
 
-  public init(path: NameBytes, key: NameBytes, identity: SourceIdentity, mode: UInt32 = 0) {
+  public init(
+    path: NameBytes, key: NameBytes, identity: SourceIdentity, mode: UInt32 = 0,
+    properties: ObjectProperties = ObjectProperties()
+  ) {
     self.path = path
     self.key = key
     self.identity = identity
     self.mode = mode
+    self.properties = properties
   }
 }
 
@@ -92,6 +98,8 @@ public struct ClaimedFile: Sendable {
   public var direction = Direction.upload
   /// What the content of a download has to be.
   public var expected = ExpectedContent()
+  /// What rules set for the object of an upload.
+  public var properties = ObjectProperties()
   /// Attempts in a row that moved nothing.
   public var failures: Int
   /// nil until it was planned.

@@ -23,6 +23,9 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   /// The receivers of callbacks about its files; nil for none. Recorded in rows of their own: settings that are read
   /// from a ledger have none.
   public var callbacks: [CallbackSetting]?
+  /// Rules for the properties of its objects; nil for none. What they say is recorded with each file: settings that are
+  /// read from a ledger have none.
+  public var rules: [ObjectRule]?
   /// The profile that describes the protocol; the destination is its URL.
   public var profile: ProfileSettings?
   /// Settings of a download from ``destination``; nil for an upload.

@@ -14,6 +14,8 @@ public enum StopCause: String, Sendable, Codable {
   case deadline
   /// The limit of the run was reached: its time, or its bytes.
   case limit
+  /// The quotas of their jobs leave no room for the remaining files in this period.
+  case quota
   /// The remaining files were still being written.
   case settling
 }

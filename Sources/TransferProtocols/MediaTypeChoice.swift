@@ -26,15 +26,24 @@ enum MediaTypeChoice: Sendable, Hashable {
     case .fixed(let type): type
     }
   }
+  /// That of the file's own rule, if there is one.
+  func type(of file: FileFacts) -> String {
+    switch file.properties.contentType {
+    case "auto"?: Self.byName.type(of: file.key)
+    case let type?: type
+    case nil: type(of: file.key)
+    }
+  }
+
   /// `type/subtype`, perhaps with parameters, that a header field can carry (RFC 9110 section 8.3.1).
-  private static func isValid(_ text: String) -> Bool {
+  static func isValid(_ text: String) -> Bool {
     let essence = text.prefix { $0 != ";" }.split(separator: "/", omittingEmptySubsequences: false)
     let areNames = essence.count == 2 && essence.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(isTokenByte) }
     return areNames && text.utf8.count <= 255 && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
 
   /// RFC 9110 section 5.6.2.
-  private static func isTokenByte(_ byte: UInt8) -> Bool {
+  static func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
     default: "!#$%&'*+-.^_`|~".utf8.contains(byte)

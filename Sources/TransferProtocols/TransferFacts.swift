@@ -10,6 +10,8 @@ public struct FileFacts: Sendable, Hashable {
   public var mtimeMs: Int64
   /// The expected content of a download.
   public var expected = ExpectedContent()
+  /// What rules set for the object of an upload.
+  public var properties = ObjectProperties()
 
   public init(uid: UID, key: NameBytes, size: Int64, mtimeMs: Int64) {
     self.uid = uid

@@ -1,3 +1,4 @@
+import TransferEngine
 public import TransferModel
 import TransferProtocols
 
@@ -16,6 +17,20 @@ public enum ProtocolCatalog {
   /// - Throws: `.usage` for a destination that cannot be understood.
   public static func foreignOptions(_ settings: BatchSettings) throws(TransferError) -> [String] {
     try AllProtocols.foreignOptions(settings)
+  }
+
+  /// One rule for the properties of objects, written as `GLOB:SETTING=VALUE`.
+  /// - Throws: `.usage` for an invalid one, and for one that would set a header with a secret.
+  public static func objectRule(_ text: String) throws(TransferError) -> ObjectRule {
+    let rule = try ObjectRule(parsing: text)
+    guard let (_, cause) = ObjectRules([rule]).problem else { return rule }
+    throw TransferError(.usage, "read --rule", NameBytes(text), cause: cause, remedy: "correct the pattern")
+  }
+
+  /// Rules in `settings` whose setting the destination does not have; `add` refuses them.
+  /// - Throws: `.usage` for a destination that cannot be understood.
+  public static func foreignRules(_ settings: BatchSettings) throws(TransferError) -> [ObjectRule] {
+    try AllProtocols.foreignRules(settings)
   }
 
   /// Scheme, host and port that requests of a batch go to, as `https://s3.example:9000`.

@@ -50,4 +50,13 @@ extension UploadOptions {
   func selection(_ sources: [NameBytes]) -> SourceSelection {
     SourceSelection(sources, list: list, base: base, rules: PathRules(rules), followsSymlinks: followSymlinks)
   }
+
+  /// - Throws: `.usage` for a pattern that is invalid.
+  var objectRules: ObjectRules {
+    get throws(TransferError) {
+      let rules = ObjectRules(settings.rules ?? [])
+      guard let (rule, cause) = rules.problem else { return rules }
+      throw TransferError(.usage, "read --rule", NameBytes(rule.text), cause: cause, remedy: "correct the pattern")
+    }
+  }
 }

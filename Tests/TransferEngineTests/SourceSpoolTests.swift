@@ -9,7 +9,7 @@ import TransferModel
   private final class Sink: FileSink {
     var taken: [String] = []
     func take(
-      path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32
+      path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
     ) throws(TransferError) {
       taken.append("\(String(decoding: path, as: UTF8.self))=\(String(decoding: key, as: UTF8.self))")
     }
@@ -25,7 +25,8 @@ import TransferModel
       let identity = SourceIdentity(size: 1, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1)
       try path.withUnsafeBufferPointer { path throws(TransferError) in
         try key.withUnsafeBufferPointer { key throws(TransferError) in
-          try spool.take(path: UnsafeRawBufferPointer(path), key: UnsafeRawBufferPointer(key), identity, mode: 0)
+          try spool.take(
+            path: UnsafeRawBufferPointer(path), key: UnsafeRawBufferPointer(key), identity, mode: 0, properties: nil)
         }
       }
     }

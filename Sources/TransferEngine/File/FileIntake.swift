@@ -48,6 +48,7 @@ final class FileIntake {
   private func take(_ file: ClaimedFile) throws(TransferError) {
     let destination = try batches.destination(of: file.batch)
     if room.hasTooMany(destination.host) { return giveBack(file) }
+    if !stop.isStopping, try !batches.quotas.admits(file) { return giveBack(file) }
     let isLossy = hosts.gate(destination.host)?.isLossy ?? false
     let work = FileWork(file, to: destination, engine, isLossy: isLossy)
     if stop.isStopping { work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false)) }

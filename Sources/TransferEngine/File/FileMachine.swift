@@ -50,6 +50,7 @@ struct FileMachine: Sendable {
     var file = FileFacts(
       uid: claimed.uid, key: claimed.key, size: layout.size, mtimeMs: claimed.identity.mtimeNs / 1_000_000)
     file.expected = claimed.expected
+    file.properties = claimed.properties
     facts = TransferFacts(file: file, layout: layout)
     facts.session = claimed.session?.facts
     facts.claimed(lostAnswer: claimed.lostAnswer)

@@ -225,7 +225,7 @@ final class FilesInWork {
   private func released(_ work: FileWork, _ unit: FileUnit) {
     let machine = work.machine
     remove(machine.claimed.id)
-    batches.fileLeft(work.destination)
+    batches.fileLeft(work.destination, machine.claimed.id)
     if work.wish != nil || work.isListing { tally.needsCount() }
     let isThrownAway = unit.changes.contains(where: \.throwsAway)
     if isThrownAway {
@@ -251,7 +251,7 @@ final class FilesInWork {
     guard let reason = work.refusal, work.jobs.isEmpty else { return }
     let file = work.machine.claimed.id
     guard remove(file) != nil else { return }
-    batches.fileLeft(work.destination)
+    batches.fileLeft(work.destination, file)
     tally.needsCount()
     abandon(file, reason)
   }

@@ -2,7 +2,7 @@ import TransferLedger
 import TransferModel
 
 /// The batches of one run: their destinations, made once, the hosts and refusals that they share, and the reasons to
-/// hold them back. Owner of the ``BatchHolds``. Used by the engine's thread.
+/// hold them back. Owner of the ``BatchHolds`` and the ``JobQuotas``. Used by the engine's thread.
 final class Batches {
   /// Requests to begin ahead for each concurrent request of a limited batch: enough that its share is never idle.
   static let aheadOfShare = 6
@@ -18,11 +18,13 @@ final class Batches {
   /// Batches that cannot be sent in this run, with the reason.
   private(set) var blocked: [BatchID: TransferError] = [:]
   private var holds = BatchHolds()
+  let quotas: JobQuotas
   /// Those with a share of the connections.
   private var sharing: [BatchDestination] = []
 
   init(_ engine: Engine, rate: RunRate, hosts: Hosts, claims: Claims) {
     (self.engine, self.rate, self.hosts, self.claims) = (engine, rate, hosts, claims)
+    quotas = JobQuotas(engine, claims)
   }
 
   // MARK: - Destinations
@@ -121,8 +123,9 @@ final class Batches {
 
   /// A file of the batch was released. An earlier claim that was empty because the batch was held back is no longer
   /// conclusive.
-  func fileLeft(_ destination: BatchDestination) {
+  func fileLeft(_ destination: BatchDestination, _ file: FileID) {
     destination.files -= 1
+    quotas.fileLeft(file, of: destination.batch)
     if destination.share != nil, destination.files == Self.filesAhead(destination) - 1 { claims.wake() }
   }
 
@@ -149,7 +152,7 @@ final class Batches {
   // MARK: - What is claimed
 
   /// Batches whose files are not begun in this run, or no longer.
-  var resting: Set<BatchID> { holds.overdue.union(blocked.keys) }
+  var resting: Set<BatchID> { holds.overdue.union(blocked.keys).union(quotas.resting) }
 
   /// Batches with enough active files for their share: files of other batches are claimed first.
   var held: [BatchID] { sharing.filter { $0.files >= Self.filesAhead($0) }.map(\.batch) }

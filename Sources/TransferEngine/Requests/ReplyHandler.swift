@@ -41,6 +41,7 @@ final class ReplyHandler {
     let reply = job.settled(reply)
     if job.range != nil {
       tally.moved(bytes: reply.bytesMoved)
+      batches.quotas.moved(reply.bytesMoved, of: job.file, in: job.destination.batch)
       if reply.isAnswered { job.destination.host.pauses.note(reply.longestPauseMs) }
     }
     let isEmptyHanded = job.prepared?.region != nil && reply.bytesReceived == 0

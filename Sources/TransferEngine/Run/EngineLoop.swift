@@ -183,6 +183,7 @@ final class EngineLoop: @unchecked Sendable {
       hosts.setBytesAtOnce(rate.bytesAtOnce)
       batches.rateHasChanged()
     }
+    batches.quotas.look()
     sender.sendReady()
     aborts.send(isStopping: stop.isStopping)
     inquiries.askDue()
@@ -263,7 +264,7 @@ final class EngineLoop: @unchecked Sendable {
 
   /// Why a run that ended by itself leaves files.
   func whyLeft(_ left: WorkLeft) -> StopCause? {
-    if left.files > 0 { return batches.hasOverdue ? .deadline : nil }
+    if left.files > 0 { return batches.hasOverdue ? .deadline : batches.quotas.resting.isEmpty ? nil : .quota }
     return left.paused > 0 ? .paused : left.settling > 0 ? .settling : nil
   }
 }

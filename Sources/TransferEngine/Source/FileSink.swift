@@ -10,8 +10,9 @@ import TransferModel
 
 /// Receives the files of a scan, one by one.
 protocol FileSink: AnyObject {
+  /// - Parameter properties: what rules set for its object; nil for nothing.
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32
+    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
   ) throws(TransferError)
   func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError)
 }
@@ -43,9 +44,9 @@ final class PageWriter: FileSink {
   }
 
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32
+    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
   ) throws(TransferError) {
-    page.append(path: path, key: key, identity, mode: mode)
+    page.append(path: path, key: key, identity, mode: mode, properties: properties)
     if page.count >= Self.pageSize || page.byteCount >= Self.pageBytes { try submit() }
   }
 

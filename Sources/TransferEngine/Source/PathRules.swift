@@ -10,28 +10,13 @@ public import TransferModel
 public struct PathRules: Sendable {
   private struct Matcher: Sendable {
     let kind: PathRule.Kind
-    let pattern: [UInt8]
-    let matchesWholePath: Bool
-    let matchesDirectoriesOnly: Bool
+    let glob: PathGlob
     let label: String
 
-    init(_ rule: PathRule) {
-      kind = rule.kind
-      label = rule.label
-      var pattern = Array(rule.pattern.utf8)[...]
-      matchesDirectoriesOnly = pattern.last == 0x2F && pattern.count > 1
-      if matchesDirectoriesOnly { pattern = pattern.dropLast() }
-      matchesWholePath = pattern.contains(0x2F)
-      if pattern.first == 0x2F { pattern = pattern.dropFirst() }
-      self.pattern = Array(pattern)
-    }
+    init(_ rule: PathRule) { (kind, glob, label) = (rule.kind, PathGlob(rule.pattern), rule.label) }
 
-    func matches(_ path: NameBytes, isDirectory: Bool) -> Bool {
-      guard isDirectory || !matchesDirectoriesOnly else { return false }
-      return globMatches(pattern[...], (matchesWholePath ? path : path.lastComponent).bytes[...])
-    }
-
-    var problem: String? { globProblem(pattern) }
+    func matches(_ path: NameBytes, isDirectory: Bool) -> Bool { glob.matches(path, isDirectory: isDirectory) }
+    var problem: String? { glob.problem }
   }
 
   private let rules: [Matcher]
@@ -72,6 +57,30 @@ public struct PathRules: Sendable {
     }
     return rule.label
   }
+}
+
+/// One pattern of ``PathRules``.
+struct PathGlob: Sendable {
+  private let pattern: [UInt8]
+  private let matchesWholePath: Bool
+  let matchesDirectoriesOnly: Bool
+
+  init(_ text: String) {
+    var pattern = Array(text.utf8)[...]
+    matchesDirectoriesOnly = pattern.last == 0x2F && pattern.count > 1
+    if matchesDirectoriesOnly { pattern = pattern.dropLast() }
+    matchesWholePath = pattern.contains(0x2F)
+    if pattern.first == 0x2F { pattern = pattern.dropFirst() }
+    self.pattern = Array(pattern)
+  }
+
+  func matches(_ path: NameBytes, isDirectory: Bool) -> Bool {
+    guard isDirectory || !matchesDirectoriesOnly else { return false }
+    return globMatches(pattern[...], (matchesWholePath ? path : path.lastComponent).bytes[...])
+  }
+
+  /// Why it is invalid; nil if it is valid.
+  var problem: String? { globProblem(pattern) }
 }
 
 /// Shell-like matching of bytes. Linear for each star, without recursion on `*`, so the cost of a hostile pattern grows

@@ -20,13 +20,15 @@ public struct SourceAdmitter {
   /// The markers that show that sources are complete; nil if none are required.
   let marker: ReadyMarker?
   let plan: PlannedFiles?
+  let rules: ObjectRules
   let notice: @Sendable (Notice) -> Void
 
   /// - Parameter ownFiles: files of the ledger, which are not sent if they are among the sources.
   /// - Parameter plan: selects files from the scan; nil for all.
+  /// - Parameter rules: for the properties of objects.
   public init(
     _ sources: ResolvedSources, to destination: Destination, _ transferProtocol: ProtocolInUse,
-    ownFiles: LedgerFiles, plan: PlannedFiles? = nil, marker: ReadyMarker? = nil,
+    ownFiles: LedgerFiles, plan: PlannedFiles? = nil, marker: ReadyMarker? = nil, rules: ObjectRules = ObjectRules(),
     notice: @escaping @Sendable (Notice) -> Void
   ) {
     self.sources = sources
@@ -35,6 +37,7 @@ public struct SourceAdmitter {
     self.ownFiles = ownFiles
     self.marker = marker
     self.plan = plan
+    self.rules = rules
     self.notice = notice
   }
 
@@ -159,8 +162,10 @@ public struct SourceAdmitter {
       if let failure = admitter.transferProtocol.refusal(ofKey: key) {
         return try sink.refuse(path: NameBytes(Array(path)), key: key, failure)
       }
+      let properties = admitter.rules.properties(of: relative)
       try key.bytes.withUnsafeBufferPointer { key throws(TransferError) in
-        try sink.take(path: path, key: UnsafeRawBufferPointer(key), identity, mode: mode)
+        try sink.take(
+          path: path, key: UnsafeRawBufferPointer(key), identity, mode: mode, properties: properties)
       }
     }
 

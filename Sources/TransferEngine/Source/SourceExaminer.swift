@@ -24,7 +24,7 @@ final class SourceExaminer: FileSink {
   }
 
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32
+    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
   ) throws(TransferError) {
     page.append(SourceCandidate(path: NameBytes(Array(path)), key: NameBytes(Array(key)), identity: identity))
     if page.count >= Self.pageSize { try flush() }

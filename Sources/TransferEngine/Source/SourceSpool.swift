@@ -17,10 +17,12 @@ final class SourceSpool: FileSink {
     var mode: UInt32
     /// Position in ``failures``; -1 for a file that can be sent.
     var failure: Int32
+    /// Position in ``properties``; -1 for none.
+    var properties: Int32
     var identity: SourceIdentity
 
     static let none = Record(
-      pathCount: 0, keyCount: 0, mode: 0, failure: -1,
+      pathCount: 0, keyCount: 0, mode: 0, failure: -1, properties: -1,
       identity: SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0))
   }
 
@@ -33,6 +35,9 @@ final class SourceSpool: FileSink {
   /// The distinct failures, because a million files may be missing for the same reason.
   private var failures: [Failure] = []
   private var failureNumbers: [String: Int32] = [:]
+  /// The distinct properties of objects.
+  private var properties: [ObjectProperties] = []
+  private var propertyNumbers: [ObjectProperties: Int32] = [:]
 
   /// - Parameter watchesKeys: whether a file can occur twice, or files with different paths can have the same key:
   ///   ``check()`` finds both.
@@ -44,10 +49,10 @@ final class SourceSpool: FileSink {
   deinit { fclose(file) }
 
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32
+    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
   ) throws(TransferError) {
     try keys?.append(key, at: offset)
-    try write(path, key, mode, -1, identity)
+    try write(path, key, mode, -1, identity, properties.map(number) ?? -1)
   }
 
   func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError) {
@@ -63,11 +68,20 @@ final class SourceSpool: FileSink {
     }
   }
 
+  private func number(_ set: ObjectProperties) -> Int32 {
+    if let known = propertyNumbers[set] { return known }
+    propertyNumbers[set] = Int32(properties.count)
+    properties.append(set)
+    return Int32(properties.count - 1)
+  }
+
   private func write(
-    _ path: BorrowedName, _ key: BorrowedName, _ mode: UInt32, _ failure: Int32, _ identity: SourceIdentity
+    _ path: BorrowedName, _ key: BorrowedName, _ mode: UInt32, _ failure: Int32, _ identity: SourceIdentity,
+    _ properties: Int32 = -1
   ) throws(TransferError) {
     var record = Record(
-      pathCount: UInt32(path.count), keyCount: UInt32(key.count), mode: mode, failure: failure, identity: identity)
+      pathCount: UInt32(path.count), keyCount: UInt32(key.count), mode: mode, failure: failure, properties: properties,
+      identity: identity)
     let size = MemoryLayout<Record>.stride
     let written =
       fwrite(&record, size, 1, file) == 1 && Self.write(path, file) && Self.write(key, file)
@@ -141,7 +155,8 @@ final class SourceSpool: FileSink {
         let bytes = UnsafeRawBufferPointer(names)
         try sink.take(
           path: UnsafeRawBufferPointer(rebasing: bytes[..<middle]),
-          key: UnsafeRawBufferPointer(rebasing: bytes[middle...]), record.identity, mode: record.mode)
+          key: UnsafeRawBufferPointer(rebasing: bytes[middle...]), record.identity, mode: record.mode,
+          properties: record.properties < 0 ? nil : properties[Int(record.properties)])
       }
     }
     return again

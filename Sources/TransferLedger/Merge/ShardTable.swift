@@ -1,5 +1,5 @@
 /// How the rows of one table come into a merged ledger. What is not named here stays out of it: what runs learned of
-/// hosts, the last state of jobs and scans, and callbacks, which are for the ledger that goes on.
+/// hosts, the last state of jobs and scans, quotas, and callbacks, which are for the ledger that goes on.
 struct ShardTable {
   let name: String
   /// Columns that hold numbers of rows.
@@ -18,7 +18,7 @@ struct ShardTable {
 
   /// Those that others name come first. No capability gets out of a ledger with its copy: see ``CapabilityColumns``.
   static let all = [
-    ShardTable("engine_run", [], ofOrigin), ShardTable("destination", [], ofOrigin),
+    ShardTable("engine_run", ["first_attempt"], ofOrigin), ShardTable("destination", [], ofOrigin),
     ShardTable("batch", ["destination_id"], ofOrigin), ShardTable("file", ["batch_id", "destination_id", "run_id"]),
     ShardTable("sighting", key: "file_id"), ShardTable("listed_file", key: "listing_id", ["file_id"]),
     ShardTable("look", key: "file_id"), ShardTable("removal", key: "file_id"),

@@ -27,6 +27,11 @@ extension LedgerReader {
       """, .text(try jsonText(ids)), row: Self.file)
   }
 
+  /// What rules set for the object of a file.
+  public func properties(of file: FileID) throws -> ObjectProperties {
+    storedProperties(try db.first("SELECT properties FROM file WHERE id = ?", .id(file)) { $0.textOrNil(0) } ?? nil)
+  }
+
   /// How many files the filter selects.
   public func countFiles(_ filter: RowFilter) throws -> Int {
     try db.first(

@@ -11,6 +11,7 @@ extension LedgerReader {
         attempt: id, operation: try row.named(0), outcome: try row.named(1), isRepeatable: row.flag(2),
         settings: settings, uid: row.uid(3), path: row.name(4), key: row.name(5), size: max(0, row.int64(6)),
         mtimeMs: row.int64(7) / 1_000_000)
+      found.properties = storedProperties(row.textOrNil(19))
       (found.chunkSize, found.chunkCount) = (row.int64OrNil(8), row.int64OrNil(9))
       if let seq = row.intOrNil(10), seq >= 0 {
         found.chunk = RequestRow.Chunk(
@@ -46,7 +47,8 @@ extension LedgerReader {
     "SELECT f.batch_id FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.id = ?"
   static let requestOfAttempt: StaticString = """
     SELECT a.operation, a.outcome, a.is_repeatable, f.uid, f.path, f.key, coalesce(f.size, 0), coalesce(f.mtime_ns, 0),
-      f.chunk_size, f.chunk_count, c.seq, c.offset, c.length, c.remote, s.id, s.remote_id, s.notes, b.offset, b.length
+      f.chunk_size, f.chunk_count, c.seq, c.offset, c.length, c.remote, s.id, s.remote_id, s.notes, b.offset, b.length,
+      f.properties
     FROM attempt a CROSS JOIN file f ON f.id = a.file_id LEFT JOIN chunk c ON c.id = a.chunk_id
       LEFT JOIN session s ON s.id = a.session_id LEFT JOIN sent_body b ON b.attempt_id = a.id
     WHERE a.id = ?

@@ -15,6 +15,16 @@ struct Statement {
   func bind(_ i: Int32, _ value: Int64) { sqlite3_bind_int64(handle, i, value) }
   func bindNull(_ i: Int32) { sqlite3_bind_null(handle, i) }
 
+  /// Copies the text; nil is NULL.
+  func bind(_ i: Int32, _ text: String?) {
+    guard var text else { return bindNull(i) }
+    text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { chars in
+        _ = chars.baseAddress.map { csqlite_bind_text(handle, i, $0, UInt64(chars.count)) }
+      }
+    }
+  }
+
   /// The bytes must stay where they are until ``reset()``.
   func bind(_ i: Int32, borrowing bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress, !bytes.isEmpty else {

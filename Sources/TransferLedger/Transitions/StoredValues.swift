@@ -27,6 +27,13 @@ func storedExpectation(_ text: String?) -> ExpectedContent {
   return (try? JSONDecoder().decode(ExpectedContent.self, from: Data(text.utf8))) ?? ExpectedContent()
 }
 
+/// What rules set for an object, as it is stored: nothing for nothing.
+func storedProperties(_ properties: ObjectProperties) throws -> SQLValue {
+  properties.isEmpty ? .null : .text(try jsonText(properties.values))
+}
+
+func storedProperties(_ text: String?) -> ObjectProperties { ObjectProperties(storedValues(text)) }
+
 /// Reads an array of what ``jsonText(_:)`` wrote.
 func storedLists(_ text: String?) -> [[String: String]] {
   guard let text else { return [] }

@@ -11,6 +11,8 @@ public struct RequestRow: Sendable, Hashable {
   public var key: NameBytes
   public var size: Int64
   public var mtimeMs: Int64
+  /// What rules set for the object.
+  public var properties = ObjectProperties()
   public var chunkSize: Int64?
   public var chunkCount: Int64?
   public var chunk: Chunk?

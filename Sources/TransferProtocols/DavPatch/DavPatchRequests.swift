@@ -15,7 +15,7 @@ extension DavPatchProtocol {
       let url = place.collectionURL(key, depth: WebPlace.parentCount(ofKey: key))
       return TransferRequest(method: .options, url: url, fields: fields)
     case .makeParent(let depth): return place.makeCollection(key, depth: depth, fields)
-    case .create: return create(try temporary(facts), key, fields)
+    case .create: return create(try temporary(facts), facts.file, fields)
     case .chunk(let chunk): return patch(try temporary(facts), chunk, fields)
     case .probe: return TransferRequest(method: .head, url: try temporary(facts), fields: fields)
     case .verify:
@@ -35,9 +35,10 @@ extension DavPatchProtocol {
   }
 
   /// One that comes late must not empty what was sent meanwhile.
-  private func create(_ url: String, _ key: NameBytes, _ fields: HTTPFields) -> TransferRequest {
+  private func create(_ url: String, _ file: FileFacts, _ fields: HTTPFields) -> TransferRequest {
     var fields = fields
-    fields[.contentType] = mediaType.type(of: key)
+    fields[.contentType] = mediaType.type(of: file)
+    fields.add(file.properties)
     fields[.ifNoneMatch] = "*"
     return TransferRequest(method: .put, url: url, fields: fields, body: .bytes([]))
   }

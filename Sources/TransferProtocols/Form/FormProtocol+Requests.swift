@@ -10,6 +10,7 @@ extension FormProtocol {
     var fields = HTTPFields()
     fields[.authorization] = try context.credential.authorization
     fields[.contentType] = frame.contentType
+    fields.add(facts.file.properties)
     if expectContinue { fields[.expect] = "100-continue" }
     var request = TransferRequest(method: .post, url: place.url(facts.file.key), fields: fields, limits: .bodyOnce)
     request.envelope = BodyEnvelope(prefix: frame.prefix, suffix: frame.suffix)
@@ -22,7 +23,7 @@ extension FormProtocol {
     for field in fields { frame.add(name: Array(field.name.utf8), value: field.filled(file.key)) }
     frame.addFile(
       name: Array(fileField.utf8), filename: file.key.lastComponent.bytes,
-      type: Array(mediaType.type(of: file.key).utf8))
+      type: Array(mediaType.type(of: file).utf8))
     return frame
   }
 

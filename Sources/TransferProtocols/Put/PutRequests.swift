@@ -17,7 +17,8 @@ extension PutProtocol {
 
   private func send(_ facts: TransferFacts, _ fields: HTTPFields) -> TransferRequest {
     var fields = fields
-    fields[.contentType] = mediaType.type(of: facts.file.key)
+    fields[.contentType] = mediaType.type(of: facts.file)
+    fields.add(facts.file.properties)
     fields[HTTPField.Name("want-repr-digest")!] = "crc32c=10"
     if ifNoneMatch { fields[.ifNoneMatch] = "*" }
     if expectContinue { fields[.expect] = "100-continue" }

@@ -87,6 +87,7 @@ extension AllProtocols {
   /// - Throws: `.usage`, naming the first such option and the destinations that know it.
   public static func refuseForeignOptions(_ settings: BatchSettings) throws(TransferError) {
     try refuseForeignOptions(settings, try foreignOptions(settings))
+    try refuseForeignRules(settings)
   }
 
   /// The same for options that are known to be foreign to a destination.

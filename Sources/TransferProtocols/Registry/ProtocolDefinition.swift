@@ -7,6 +7,8 @@ public struct ProtocolDefinition: Sendable {
   let address: Address
   /// Which options say something to such a destination.
   let options: [ProtocolOption]
+  /// What rules can set for its objects.
+  let objectSettings: Set<ObjectSetting.Kind>
   public let credential: CredentialKind
   public let description: ProtocolDescription
   /// Options tell the whole paths of files too, not only the destination.
@@ -37,6 +39,7 @@ public struct ProtocolDefinition: Sendable {
 
   init(
     _ description: ProtocolDescription, _ address: Address, credential: CredentialKind, options: [ProtocolOption],
+    objectSettings: Set<ObjectSetting.Kind> = [],
     tellsPaths: @escaping @Sendable (BatchSettings) -> Bool = { _ in false },
     origin: @escaping @Sendable (BatchSettings, Destination, String?) throws(TransferError) -> WebOrigin,
     make: @escaping @Sendable (BatchSettings, Destination, String?) throws(TransferError) -> any TransferProtocol
@@ -44,6 +47,7 @@ public struct ProtocolDefinition: Sendable {
     name = description.name
     (self.address, self.credential, self.options, self.description) = (address, credential, options, description)
     (self.tellsPaths, self.origin, self.make) = (tellsPaths, origin, make)
+    self.objectSettings = objectSettings
   }
 
   /// A protocol that speaks to the URL of its destination.
@@ -54,6 +58,7 @@ public struct ProtocolDefinition: Sendable {
   ) {
     self.init(
       description, .web(prefix: prefix, rules), credential: .reference, options: options,
+      objectSettings: [.contentType, .header],
       tellsPaths: tellsPaths,
       origin: { _, destination, _ throws(TransferError) in try destination.webPlace.origin },
       make: { settings, destination, _ throws(TransferError) in try make(settings, destination.webPlace) })

@@ -47,8 +47,9 @@ extension ResumableProtocol {
     let completeness = interop(facts).completeness(isComplete)
     var fields = [
       completeness.name: completeness.value, "upload-length": "\(facts.file.size)",
-      "content-type": settings.mediaType.type(of: facts.file.key),
+      "content-type": settings.mediaType.type(of: facts.file),
     ]
+    for header in facts.file.properties.headers { fields[header.name] = header.value }
     if settings.ifNoneMatch { fields["if-none-match"] = "*" }
     return fields
   }

@@ -28,7 +28,9 @@ extension S3Protocol {
     .bucket(scheme: "s3"), credential: .aws,
     options: [
       .endpointURL, .region, .awsProfile, .pathStyle, .unsignedPayload, .partSize, .ifNoneMatch, .expectContinue,
+      .contentType,
     ],
+    objectSettings: Set(ObjectSetting.Kind.allCases),
     origin: { settings, destination, region throws(TransferError) in
       try S3Settings(bucket: destination.bucket, settings, credentialsRegion: region).origin(learned: nil)
     },

@@ -36,7 +36,14 @@ extension S3Protocol {
   }
 
   private func objectFields(_ facts: TransferFacts) -> [(String, String)] {
-    [("content-type", "application/octet-stream"), (Self.uidField, facts.file.uid.description)]
+    let properties = facts.file.properties
+    var fields = [
+      ("content-type", settings.mediaType.type(of: facts.file)), (Self.uidField, facts.file.uid.description),
+    ]
+    if let storageClass = properties.storageClass { fields.append(("x-amz-storage-class", storageClass)) }
+    let tags = properties.tags.map { "\(PercentEncoding.component($0.name))=\(PercentEncoding.component($0.value))" }
+    if !tags.isEmpty { fields.append(("x-amz-tagging", tags.joined(separator: "&"))) }
+    return fields + properties.headers.map { ($0.name, $0.value) }
   }
 
   private func probe(

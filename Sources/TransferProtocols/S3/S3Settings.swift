@@ -12,8 +12,9 @@ struct S3Settings: Sendable, Hashable {
   var partSize: Int64?
   var ifNoneMatch: Bool
   var expectContinue: Bool
+  var mediaType: MediaTypeChoice
 
-  /// - Throws: `.usage` for an endpoint that is none, `.config` for a region that no host name can hold.
+  /// - Throws: `.usage` for an invalid endpoint or media type, `.config` for a region that no host name can hold.
   init(bucket: String, _ batch: BatchSettings, credentialsRegion: String?) throws(TransferError) {
     self.bucket = bucket
     endpoint = try batch.endpointURL.map(Self.endpoint)
@@ -23,6 +24,7 @@ struct S3Settings: Sendable, Hashable {
     partSize = batch.partSize
     ifNoneMatch = batch.ifNoneMatch
     expectContinue = batch.expectContinue
+    mediaType = try MediaTypeChoice(parsing: batch.contentType ?? MediaType.unknown)
     guard Self.isRegion(region) else {
       throw TransferError(
         .config, "read region", NameBytes(region), cause: "a region has letters, digits and \"-\" only",

@@ -28,16 +28,21 @@ extension TusProtocol {
   func endpointURL(_ facts: TransferFacts) -> String { endpoint.url(facts.file.key) }
 
   private func create(_ facts: TransferFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
-    let fields = ["upload-length": "\(facts.file.size)", "upload-metadata": metadata(facts.file)]
-    return try make(.post, endpointURL(facts), fields, context, body: .bytes([]))
+    return try make(.post, endpointURL(facts), creation(facts.file), context, body: .bytes([]))
+  }
+
+  private func creation(_ file: FileFacts) -> [String: String] {
+    var fields = Dictionary(uniqueKeysWithValues: file.properties.headers.map { ($0.name, $0.value) })
+    fields["upload-length"] = "\(file.size)"
+    fields["upload-metadata"] = metadata(file)
+    return fields
   }
 
   private func createWithBody(
     _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     var fields = body(chunk, context)
-    fields["upload-length"] = "\(facts.file.size)"
-    fields["upload-metadata"] = metadata(facts.file)
+    fields.merge(creation(facts.file)) { $1 }
     return try make(.post, endpointURL(facts), fields, context, limits: .body)
   }
 
@@ -66,7 +71,9 @@ extension TusProtocol {
       throw Failure(.engineBug, "\(references.count) uploads are known of \(facts.layout.count)")
     }
     let list = Self.fitting(references).joined(separator: " ")
-    let fields = ["upload-concat": "final;" + list, "upload-metadata": metadata(facts.file)]
+    var fields = creation(facts.file)
+    fields["upload-length"] = nil
+    fields["upload-concat"] = "final;" + list
     return try make(.post, endpointURL(facts), fields, context, body: .bytes([]), limits: .finish)
   }
 
@@ -97,7 +104,7 @@ extension TusProtocol {
 
   /// The name as it is here, what it holds, and the token that tells our upload from others.
   private func metadata(_ file: FileFacts) -> String {
-    let type = settings.mediaType.type(of: file.key)
+    let type = settings.mediaType.type(of: file)
     return [
       "filename " + base64(file.key.bytes), "filetype " + base64(Array(type.utf8)),
       "transfers-uid " + base64(Array(file.uid.description.utf8)),

@@ -31,7 +31,8 @@ struct ReplayedRequest {
   }
 
   private static func facts(_ row: RequestRow, _ origin: String, _ secrets: inout ReplaySecrets) -> TransferFacts {
-    let file = FileFacts(uid: row.uid, key: row.key, size: row.size, mtimeMs: row.mtimeMs)
+    var file = FileFacts(uid: row.uid, key: row.key, size: row.size, mtimeMs: row.mtimeMs)
+    file.properties = row.properties
     var facts = TransferFacts(file: file, layout: layout(row))
     if let session = row.session {
       let meaning = session.remoteID == nil ? "is no longer known" : "the ledger has it (session s\(session.id))"

@@ -22,7 +22,7 @@ extension TransferStore {
     let (batch, nowMs) = (target.batch(options), machine.clock.wallMs)
     let admitter = SourceAdmitter(
       found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path),
-      marker: try options.marker, notice: notice)
+      marker: try options.marker, rules: try options.objectRules, notice: notice)
     let seen = try admitter.examine { page throws(TransferError) in
       let standings = try ledger?.read { reader in
         try page.map {
@@ -87,7 +87,8 @@ extension TransferStore {
     return ContentCheck.verdict(of: file.path, moved, content).verdict == .same(moved.file) ? .unchanged : .changed
   }
 
-  private func openForReading() throws(TransferError) -> Ledger? {
+  /// nil when there is no ledger.
+  func openForReading() throws(TransferError) -> Ledger? {
     do throws(TransferError) {
       return try Ledger.open(at: path, mode: .readOnly, clock: machine.clock)
     } catch {

@@ -14,6 +14,15 @@ extension StoreReader {
   /// Whether a job has made a batch, or has run.
   package func knowsJob(_ job: String) throws -> Bool { try reader.knowsJob(job) }
 
+  /// The quota of a job, and what its attempts have sent in the current period; nil for a job without one.
+  package func quota(ofJob job: String, nowMs: Int64) throws -> QuotaStanding? {
+    guard let row = try reader.quota(ofJob: job) else { return nil }
+    let startMs = row.quota.period.localStart(of: nowMs)
+    return QuotaStanding(
+      quota: row.quota, sent: try reader.bytesSent(ofJob: job, sinceMs: startMs), startMs: startMs,
+      endMs: row.quota.period.nextLocalStart(after: nowMs), reachedMs: row.reachedMs)
+  }
+
   /// The files that are not at rest: of a job, or with nil of all.
   package func unfinished(ofJob job: String?) throws -> UnfinishedFiles { try reader.unfinished(ofJob: job) }
 }

@@ -3,6 +3,9 @@ package import TransferModel
 
 /// What lists and single rows show.
 extension StoreReader {
+  /// What rules set for the object of a file.
+  package func properties(of file: FileID) throws -> ObjectProperties { try reader.properties(of: file) }
+
   package func attempt(_ id: AttemptID) throws -> AttemptRow? { try reader.attempt(id) }
 
   /// Attempts by number, after number `after`, for the files that the filter selects; its error is the attempt's.

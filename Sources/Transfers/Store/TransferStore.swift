@@ -35,7 +35,7 @@ package struct TransferStore: Sendable {
     let startedMs = clock.bootMs
     let admitter = SourceAdmitter(
       found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path), plan: options.plan,
-      marker: try options.marker, notice: notice)
+      marker: try options.marker, rules: try options.objectRules, notice: notice)
     let opened = Lock<(ledger: Ledger?, mark: AddedFiles.Mark)>((nil, .beginning))
     defer { opened.withLock { $0.ledger }?.close() }
     let recorded = try admitter.admit { () throws(TransferError) in

@@ -56,13 +56,19 @@ struct CheckCommand: Command {
       var terms = BatchTerms()
       terms.jobs = [job].compactMap(\.self)
       if !terms.isEmpty { filter.withinBatches = try reader.batches(terms) }
+      let nowMs = context.clock.wallMs
       let jobs = try reader.jobs().filter { job == nil || $0.job == job }
       let wanted = Set(context.config.jobs.keys).filter { job == nil || $0 == job }
       return CheckReading(
         jobs: jobs, neverRan: wanted.subtracting(jobs.map(\.job)).sorted(), totals: try reader.stateTotals(filter),
         unfinished: try reader.unfinished(ofJob: job), removals: try reader.removalsLeft(ofJob: job),
         isKnown: try job.map { try reader.knowsJob($0) || context.config.jobs[$0] != nil } ?? true,
-        callbacks: try job.map(reader.callbacksLeft) ?? reader.callbacksLeft())
+        callbacks: try job.map(reader.callbacksLeft) ?? reader.callbacksLeft(),
+        heldByQuota: Dictionary(
+          uniqueKeysWithValues: try jobs.compactMap { row -> (String, Int)? in
+            guard try reader.quota(ofJob: row.job, nowMs: nowMs)?.isReached == true else { return nil }
+            return (row.job, try reader.unfinished(ofJob: row.job).count)
+          }))
     }
   }
 }
@@ -79,6 +85,8 @@ struct CheckReading: Sendable {
   var isKnown: Bool
   /// Of the job, or of the whole ledger.
   var callbacks = CallbacksLeft()
+  /// Unfinished files of jobs whose quota is used up: they wait as they should.
+  var heldByQuota: [String: Int] = [:]
 }
 
 /// What a check came to.
@@ -108,6 +116,7 @@ struct CheckOutput: OutputValue {
   /// Sources still to be deleted or moved, and those that were kept although they should have been.
   private let removals: (waiting: Int, kept: Int)
   private let callbacks: CallbacksLeft
+  private let heldByQuota: Int
   /// Time since the last success; for several jobs the longest.
   private let ageMs: Int64?
   private let limits: (age: Int64?, failed: Int, pending: Int?)
@@ -118,7 +127,8 @@ struct CheckOutput: OutputValue {
     failed = (states[.failed] ?? 0) + (states[.unknown] ?? 0)
     pending = reading.unfinished.count
     oldestMs = reading.unfinished.oldestMs.map { max(0, nowMs - $0) }
-    ageMs = reading.jobs.compactMap(\.succeededMs).map { max(0, nowMs - $0) }.max()
+    heldByQuota = reading.heldByQuota.values.reduce(0, +)
+    ageMs = reading.jobs.compactMap { $0.succeededMs(reading) }.map { max(0, nowMs - $0) }.max()
     limits = (maxAgeMs, maxFailed, maxPending)
     (removals, callbacks) = (reading.removals, reading.callbacks)
     var (problems, verdict) = ([String](), Verdict.ok)
@@ -126,8 +136,8 @@ struct CheckOutput: OutputValue {
       problems.append(text)
       if worse.rawValue > verdict.rawValue { verdict = worse }
     }
-    if let maxPending, pending > maxPending {
-      found(.warning, "\(Quantity.count(pending, "file")) unfinished, \(maxPending) allowed")
+    if let maxPending, pending - heldByQuota > maxPending {
+      found(.warning, "\(Quantity.count(pending - heldByQuota, "file")) unfinished, \(maxPending) allowed")
     }
     if removals.kept > 0 {
       found(.warning, "\(Quantity.count(removals.kept, "source")) kept that --after should have deleted or moved")
@@ -141,7 +151,7 @@ struct CheckOutput: OutputValue {
     }
     if let maxAgeMs {
       for row in reading.jobs {
-        guard let success = row.succeededMs else {
+        guard let success = row.succeededMs(reading) else {
           found(.critical, "job \(row.job) has never succeeded")
           continue
         }
@@ -176,6 +186,7 @@ struct CheckOutput: OutputValue {
         .integer("sources_to_remove") { $0.removals.waiting }, .integer("sources_kept") { $0.removals.kept },
         .integer("callbacks_given_up") { $0.callbacks.givenUp },
         .integer("callbacks_forgotten") { $0.callbacks.forgotten },
+        .integer("files_held_by_quota") { $0.heldByQuota },
         .duration("oldest_unfinished_ms") { $0.oldestMs }, .duration("last_success_age_ms") { $0.ageMs },
       ])
     ])
@@ -190,7 +201,8 @@ struct CheckOutput: OutputValue {
     let about = job.map { "job \($0): " } ?? ""
     let told =
       problems.isEmpty
-      ? "\(failed) failed, \(pending) unfinished" + (ageMs.map { ", last success \(Quantity.duration($0)) ago" } ?? "")
+      ? "\(failed) failed, \(pending) unfinished" + (heldByQuota > 0 ? " (\(heldByQuota) wait for a quota)" : "")
+        + (ageMs.map { ", last success \(Quantity.duration($0)) ago" } ?? "")
       : problems.joined(separator: "; ")
     var data = [
       "failed=\(failed);;\(limits.failed);0", "pending=\(pending);\(limits.pending.map { "\($0)" } ?? "");;0",
@@ -201,5 +213,13 @@ struct CheckOutput: OutputValue {
     }
     if let oldestMs { data.append("oldest=\(oldestMs / 1000)s;;;0") }
     return "TRANSFERS \(verdict.word) - \(about)\(told) | \(data.joined(separator: " "))"
+  }
+}
+
+extension JobRow {
+  /// The end of the last run that did all it may: with the files that are left, a quota does not count as a failure.
+  fileprivate func succeededMs(_ reading: CheckReading) -> Int64? {
+    guard reading.heldByQuota[job] != nil, result == ExitCode.workLeft.name else { return succeededMs }
+    return max(succeededMs ?? .min, endedMs)
   }
 }

@@ -21,6 +21,10 @@ enum ConfigExample {
         endpoint_url: https://s3.example
         region: eu-central-1
         workers: 8
+        # Properties of objects by path: content_type, storage_class, headers, tags. For each the first match decides.
+        rules:
+          - {match: "**/*.bam", storage_class: GLACIER, tags: {kind: reads}}
+          - {match: "*", content_type: auto, headers: {cache-control: no-cache}}
       # Fields in a URL: {date} {year} {month} {day} (UTC), {job}, {batch} (--name), {label.KEY} (--label); and of web
       # URLs {path} and {name}, the path and the name of each file. With a date field each day is a new destination:
       # files that are still in the source are sent again.
@@ -51,6 +55,8 @@ enum ConfigExample {
         every: 5m
         # The daemon also runs it within a second or two after something has appeared in "from".
         watch: true
+        # How much its files may send a day (week, month), over all runs; the rest waits for the next day.
+        quota: 200GiB/day
         # While another engine owns the ledger: skip (it sends the files; the default), wait, or fail.
         if_locked: skip
         # Callbacks about files and runs: programs, webhooks, a dead man's switch.

@@ -1,5 +1,6 @@
 import StrictYAML
 import TransferModel
+import Transfers
 
 /// Parses one configuration file. Pure: bytes in, the configuration and all errors out.
 struct ConfigReader {
@@ -92,7 +93,10 @@ struct ConfigReader {
       faults.append(ConfigFault(place: url.place, message: problem))
     }
     if section.kind == .job {
-      do throws(ScheduleFault) { _ = try JobSchedule(section) } catch { faults.append(error.fault) }
+      do throws(ScheduleFault) {
+        _ = try JobSchedule(section)
+        _ = try JobQuotaText.quota(section)
+      } catch { faults.append(error.fault) }
       if let watch = section["watch"], watch.isTrue, section["from"] == nil {
         let message = "\"watch\" takes the folders of \"from\", and not a list of files; give \"every\" instead"
         faults.append(ConfigFault(place: watch.place, message: message))
@@ -160,6 +164,7 @@ extension ConfigReader {
     case .paths:
       guard let list = list(node) else { return wrong(entry, "a path, or a list of paths") }
       return absolute(list)
+    case .rules: return rules(entry)
     case .map:
       guard let entries = node.entries else { return wrong(entry, "a map of texts") }
       var pairs: [String] = []
@@ -169,6 +174,49 @@ extension ConfigReader {
       }
       return pairs
     }
+  }
+
+  /// `{match: "**/*.bam", storage_class: GLACIER, headers: {…}, tags: {…}}`, each setting as one rule.
+  private mutating func rules(_ entry: YAMLNode.Entry) -> [String]? {
+    guard let list = entry.value.list, !list.isEmpty else { return wrong(entry, "a list of rules") }
+    let before = faults.count
+    var texts: [String] = []
+    for item in list {
+      let parts = entries(item, "a rule")
+      guard let match = parts.first(where: { $0.key == "match" }).flatMap({ text($0.value) }), parts.count > 1 else {
+        fault(item.mark, "a rule needs \"match\", a pattern, and at least one setting")
+        continue
+      }
+      for part in parts where part.key != "match" { texts += rule(match, part) }
+    }
+    return faults.count == before ? texts : nil
+  }
+
+  private mutating func rule(_ match: String, _ part: YAMLNode.Entry) -> [String] {
+    switch part.key {
+    case "content_type", "storage_class": return rule(match, part.key, part)
+    case "headers", "tags":
+      guard let entries = part.value.entries else {
+        _ = wrong(part, "a map of texts")
+        return []
+      }
+      return entries.flatMap { rule(match, "\(part.key.dropLast()).\($0.key)", $0) }
+    default:
+      unknown(part, ["match", "content_type", "storage_class", "headers", "tags"])
+      return []
+    }
+  }
+
+  private mutating func rule(_ match: String, _ setting: String, _ entry: YAMLNode.Entry) -> [String] {
+    guard let value = text(entry.value) else {
+      _ = wrong(entry, "text")
+      return []
+    }
+    let rule = "\(match):\(setting)=\(value)"
+    do throws(TransferError) { _ = try ProtocolCatalog.objectRule(rule) } catch {
+      fault(entry.keyMark, "\(error.cause); \(error.remedy)")
+    }
+    return [rule]
   }
 
   private mutating func wrong(_ entry: YAMLNode.Entry, _ wanted: String) -> [String]? {

@@ -14,6 +14,8 @@ struct ConfigKey: Sendable, Hashable {
     /// A map of texts, each becomes `key=value`.
     case map
     case choice([String])
+    /// A list of maps, each with a pattern (`match`) and settings of objects; each setting becomes one rule.
+    case rules
     /// `keep`, `delete`, or `move:` with a path like ``path``.
     case fate
   }
@@ -45,7 +47,9 @@ struct ConfigSchema: Sendable {
     func keys(_ options: [OptionList.Option], _ names: (String) -> Bool) -> [String: ConfigKey] {
       Self.keys(options.filter { names($0.long) })
     }
-    let ofServer: Set<String> = ["auth", "ca-file", "via", "input", "url-command", "workers", "rate", "segments"]
+    let ofServer: Set<String> = [
+      "auth", "ca-file", "via", "input", "url-command", "workers", "rate", "segments", "rule",
+    ]
     let toServer = ofServer.union(ProtocolCatalog.options.map(\.long))
     let fromServer = ofServer.union(ProtocolCatalog.downloadOptions.map(\.long))
     let url = ConfigKey(
@@ -70,11 +74,13 @@ struct ConfigSchema: Sendable {
   /// What belongs to one batch.
   private static let perBatch: Set<String> = [
     "name", "label", "files-from", "files-from0", "list-format", "base", "base-url", "digest", "overwrite",
-    "url-command", "input", "via", "stage",
+    "url-command", "input", "via", "stage", "rule",
   ]
 
   private static let ofUpload: [String: ConfigKey] = [
     "from": ConfigKey(kind: .paths, about: "files, folders and patterns to send"),
+    "quota": ConfigKey(
+      kind: .text, about: "how much it may send a day, week or month by local time, over all runs: 200GiB/day"),
     "watch": ConfigKey(
       kind: .flag, about: "\"transfers daemon\" also runs it when something appears in \"from\" (every: 5m by default)"),
   ]
@@ -119,11 +125,12 @@ struct ConfigSchema: Sendable {
     }
   }
 
-  /// `max_duration` of `--max-duration`; labels and inputs are several by nature.
+  /// `max_duration` of `--max-duration`; labels, inputs and rules are several by nature.
   static func key(_ option: String) -> String {
     switch option {
     case "label": "labels"
     case "input": "inputs"
+    case "rule": "rules"
     default: option.replacing("-", with: "_")
     }
   }
@@ -142,6 +149,7 @@ struct ConfigSchema: Sendable {
 
   private static func kind(of option: OptionList.Option) -> ConfigKey.Kind {
     if option.long == "label" { return .map }
+    if option.long == "rule" { return .rules }
     guard option.takesValue else { return .flag }
     if option.long == "after" { return .fate }
     if ofPaths.contains(option.long) { return option.isRepeatable ? .paths : .path }

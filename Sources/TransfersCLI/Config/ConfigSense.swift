@@ -63,6 +63,7 @@ enum ConfigSense {
         faults.append(ConfigFault(place: setting.place, message: problem))
       }
     }
+    faults += foreignRules(section, config)
     if let name = section["name"], let problem = ConfigFields.problem(name.value) {
       faults.append(ConfigFault(place: name.place, message: problem))
     }
@@ -74,6 +75,23 @@ enum ConfigSense {
 }
 
 extension ConfigSense {
+  /// Rules of a job that its destination does not support.
+  private static func foreignRules(_ job: ConfigSection, _ config: Config) -> [ConfigFault] {
+    guard let rules = job["rules"], let to = job["to"]?.value else { return [] }
+    let place = config.place(to, .destination)?.section
+    var settings = BatchSettings(destination: ConfigFields.sample(config.plainURL(to, .destination)))
+    settings.rules = rules.values.compactMap { try? ProtocolCatalog.objectRule($0) }
+    if let via = job["via"] ?? place?["via"] { settings.profile = ProfileSettings(name: via.value, text: "") }
+    return foreignRules(rules, settings)
+  }
+
+  private static func foreignRules(_ rules: ConfigSetting?, _ settings: BatchSettings) -> [ConfigFault] {
+    guard let rules, let foreign = try? ProtocolCatalog.foreignRules(settings) else { return [] }
+    return Set(foreign.map(\.setting)).sorted().map { setting in
+      ConfigFault(place: rules.place, message: "\"\(setting)\" does not apply to the protocol of this destination")
+    }
+  }
+
   /// Options that the protocol of a destination does not support, and an invalid URL.
   private static func foreign(_ section: ConfigSection) -> [ConfigFault] {
     // An invalid URL is reported already.
@@ -87,12 +105,13 @@ extension ConfigSense {
     do throws(CommandFailure) {
       let settings = try push.batch.settings(at: ConfigFields.sample(url.value))
       let unknown = try failing { () throws(TransferError) in try ProtocolCatalog.foreignOptions(settings) }
-      return unknown.map { long in
-        let setting = section.settings.first { $0.option == long }
-        return ConfigFault(
-          place: setting?.place ?? section.place,
-          message: "\"\(setting?.key ?? long)\" does not apply to the protocol of this destination")
-      }
+      return foreignRules(section["rules"], settings)
+        + unknown.map { long in
+          let setting = section.settings.first { $0.option == long }
+          return ConfigFault(
+            place: setting?.place ?? section.place,
+            message: "\"\(setting?.key ?? long)\" does not apply to the protocol of this destination")
+        }
     } catch {
       return [ConfigFault(place: url.place, message: error.text)]
     }

@@ -83,6 +83,7 @@ struct JobRun {
     _ destination: String, _ context: Context,
     add: (TransferStore, @escaping @Sendable (Notice) -> Void) throws(TransferError) -> AddResult
   ) throws(CommandFailure) {
+    try setQuota(context)
     let session = EngineSession(common, progress, title: "transfers job run \(job.name)", context)
     var added = try failing { () throws(TransferError) in
       try add(context.store(storePath)) { [reporter = session.reporter] in reporter.notice($0) }
@@ -100,6 +101,17 @@ struct JobRun {
     }
     (outcome.output, outcome.failure) = try session.judge(
       outcome.numbers, add: added, destination: destination, storePath: storePath, sinceMs: outcome.startedMs)
+  }
+
+  /// In the ledger before any file is: it binds every engine.
+  private func setQuota(_ context: Context) throws(CommandFailure) {
+    let quota: JobQuota?
+    do throws(ScheduleFault) { quota = try JobQuotaText.quota(job) } catch {
+      throw CommandFailure(.config, "\(error.fault.place): \(error.fault.message)")
+    }
+    try failing { () throws(TransferError) in
+      try context.store(storePath).setQuota(ofJob: job.name, quota)
+    }
   }
 
   private func unfinished(_ context: Context) throws(CommandFailure) -> UnfinishedFiles {

@@ -16,6 +16,7 @@ struct JobStatus: OutputValue {
   var scans: [ScanRow] = []
   var removals: (waiting: Int, kept: Int) = (0, 0)
   var callbacks = CallbacksLeft()
+  var quota: QuotaStanding?
   let nowMs: Int64
 
   /// Reads the job from a ledger; a missing ledger has none.
@@ -69,6 +70,7 @@ struct JobStatus: OutputValue {
     status.scans = try reader.scans(ofJob: name, limit: 1)
     status.removals = try reader.removalsLeft(ofJob: name)
     status.callbacks = try reader.callbacksLeft(ofJob: name)
+    status.quota = try reader.quota(ofJob: name, nowMs: nowMs)
     guard batches > 0 else { return status }
     let newest = try reader.newestBatches(ofJob: name, limit: batches)
     filter.withinBatches = newest.map(\.rawValue)
@@ -99,6 +101,11 @@ struct JobStatus: OutputValue {
         .duration("oldest_unfinished_ms", "oldest unfinished file") { $0.oldestMs },
         .time("last_scan_at", "last complete scan") { $0.scans.first?.completedMs },
         .integer("last_scan_files", "files that it saw") { $0.scans.first?.counts.seen },
+        .bytes("quota_bytes", "quota") { $0.quota?.quota.bytes },
+        .text("quota_period", "quota a") { $0.quota?.quota.period.rawValue },
+        .bytes("quota_sent_bytes", "sent of the quota") { $0.quota?.sent },
+        .flag("quota_reached") { $0.quota?.isReached },
+        .time("quota_renewed_at", "quota begins anew") { $0.quota?.endMs },
         .integer("callbacks_waiting", "callbacks") { $0.callbacks.waiting }.saying { $0.callbacks.words },
         .integer("callbacks_given_up") { $0.callbacks.givenUp },
         .integer("callbacks_forgotten") { $0.callbacks.forgotten },

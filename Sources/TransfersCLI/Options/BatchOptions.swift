@@ -34,6 +34,13 @@ struct BatchOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Certificate authorities to trust, a PEM file.", valueName: "path"), completion: .file())
   var caFile: String?
 
+  @Option(
+    name: .customLong("rule"),
+    help: ArgumentHelp(
+      "Set a property of objects by path: content_type, storage_class, header.NAME or tag.KEY, as '**/*.csv:content_type=text/csv'. The first match decides for each setting; repeatable.",
+      valueName: "glob:setting=value"))
+  var rules: [String] = []
+
   @OptionGroup var ofProtocol: ProtocolOptions<UploadProtocols>
   @OptionGroup var through: ProfileOptions
 
@@ -46,6 +53,11 @@ struct BatchOptions: ParsableArguments {
     try sourceOptions.check(sources, hasDestination: !places.isEmpty)
     try Self.checkLabels(labels)
     try Self.checkReference(auth)
+    _ = try objectRules()
+  }
+
+  private func objectRules() throws -> [ObjectRule] {
+    do { return try rules.map { try ProtocolCatalog.objectRule($0) } } catch { throw ValidationError("\(error)") }
   }
 
   static func checkLabels(_ labels: [String]) throws {
@@ -107,9 +119,12 @@ struct BatchOptions: ParsableArguments {
   }
 
   func settings(at destination: String) throws(CommandFailure) -> BatchSettings {
-    BatchSettings(
+    var settings = BatchSettings(
       destination: destination, options: ofProtocol.values, auth: auth, caFile: caFile, stage: stage ? true : nil,
       profile: try through.settings())
+    // They were checked when they were parsed.
+    settings.rules = rules.isEmpty ? nil : try? objectRules()
+    return settings
   }
 
   /// The last of equal keys is used.

@@ -103,6 +103,7 @@ struct RunNumbers: Sendable, Hashable {
     case .paused: "paused"
     case .deadline: "the deadline has passed"
     case .limit: "the limit of this run was reached"
+    case .quota: "the quota of the job is used up"
     case .settling: "files are still being written"
     }
   }
@@ -119,7 +120,7 @@ struct RunNumbers: Sendable, Hashable {
     switch stoppedBy {
     case .paused: "transfers resume --state paused\(selector)"
     case .deadline: "transfers set --deadline none\(selector.isEmpty ? " --all" : selector)"
-    case nil, .drained, .interrupted, .unreachable, .notDue, .limit, .settling: "transfers run"
+    case nil, .drained, .interrupted, .unreachable, .notDue, .limit, .quota, .settling: "transfers run"
     }
   }
 }

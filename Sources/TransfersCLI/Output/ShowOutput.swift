@@ -46,6 +46,8 @@ struct ShownFile: OutputValue {
   let receipt: ReceiptRow?
   /// What the newest `verify` or `prove --remote` found of it.
   let verified: LaterFinding?
+  /// What rules set for its object, in the order of the names.
+  let properties: [(name: String, value: String)]
   let chunks: [ChunkRow]
   let attempts: [AttemptRow]
 
@@ -56,6 +58,7 @@ struct ShownFile: OutputValue {
     row = found
     receipt = try reader.receipt(of: found.id)
     verified = try reader.laterFinding(of: found.id)
+    properties = try reader.properties(of: found.id).values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     chunks = try reader.chunks(of: found.id, limit: ShowOutput.chunkLimit)
     attempts = try reader.newestAttempts(of: found.id, chunk: nil, limit: ShowOutput.attemptLimit)
   }
@@ -65,6 +68,10 @@ struct ShownFile: OutputValue {
     [
       .facts([.text("kind") { _ in "file" }]),
       .record("row", nil, FileFigures.columns.labelled()) { $0.row },
+      .table(
+        "properties", "properties",
+        [.text("setting", "setting") { $0.name }, .text("value", "value") { $0.value }]
+      ) { $0.properties },
       .record("receipt", "receipt", ProofFigures.columns) { $0.receipt },
       .record("verified", "verified", verifiedColumns) { $0.verified },
       .table(

@@ -24,6 +24,8 @@ struct Admitter {
   /// Whether the files of a batch would be recorded as they are if they were added now.
   private var fitting: [BatchID: Bool] = [:]
   private(set) var hasRecorded = false
+  /// What rules set for the object of the next file, as it is stored; nil for nothing.
+  var properties: String?
   /// Of the selected: not to be sent yet.
   private(set) var settling = 0
 
@@ -91,12 +93,16 @@ struct Admitter {
       return .added(try add(path, key, identity, mode, 1), superseded: nil)
     }
     if requeued.contains(past.id) { return .repeated(past.id) }
-    if past.maySucceed(as: identity, isStaged: isStaged), try fits(past) {
+    if past.maySucceed(as: identity, isStaged: isStaged), try fits(past), try properties(of: past.id) == properties {
       requeued.insert(past.id)
       return isSelected(past, as: .requeued(past.id))
     }
     if past.state == .failed || past.state == .cancelled { try supersedeEnded(key) }
     return .added(try add(path, key, identity, mode, 1 + past.generation), superseded: nil)
+  }
+
+  private func properties(of file: FileID) throws -> String? {
+    try tx.db.first("SELECT properties FROM file WHERE id = ?", .id(file)) { $0.textOrNil(0) } ?? nil
   }
 
   /// Ends what the admission of a page began.
@@ -159,6 +165,7 @@ struct Admitter {
       insert.bind(15, tx.wallMs)
       insert.bind(16, isStaged || settleMs != nil ? 1 : 0)
       insert.bind(17, Int64(bitPattern: identity.boot))
+      insert.bind(18, properties)
       try insert.run()
     }
     hasRecorded = true

@@ -45,15 +45,16 @@ extension LedgerTransaction {
         .name(file.key), .int(identity.size), .int(identity.mtimeNs), .int(identity.ctimeNs), .bits(identity.inode),
         .bits(identity.device), .int(file.mode), .int(home.priority), .int(notBeforeMs), .int(wallMs),
         .flag(isSettling),
-        .bits(identity.boot)))
+        .bits(identity.boot), storedProperties(file.properties)))
   }
 
-  /// A file, live from now on: settling when the last value but one says so, else pending. ``Admitter`` binds it by
+  /// A file, live from now on: settling when value 16 says so, else pending. ``Admitter`` binds it by
   /// hand.
   static let insertFile: StaticString = """
     INSERT OR FAIL INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns,
-      inode, device, mode, state, priority, not_before, created_at, boot)
-    VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, iif(?16, 'settling', 'pending'), ?13, ?14, ?15, ?17)
+      inode, device, mode, state, priority, not_before, created_at, boot, properties)
+    VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, iif(?16, 'settling', 'pending'), ?13, ?14, ?15, ?17,
+      ?18)
     """
 
   /// One more than every generation of the key so far: the live one, and those that failed or were replaced.

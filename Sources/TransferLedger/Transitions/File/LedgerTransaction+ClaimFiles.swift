@@ -60,13 +60,13 @@ extension LedgerTransaction {
 
   static let readyFiles: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
-      started_at, chunk_count, staged, is_download, expected
+      started_at, chunk_count, staged, is_download, expected, properties
     FROM file WHERE state = 'pending' AND not_before IS NULL ORDER BY priority DESC, id LIMIT ?
     """
 
   static let readyFile: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
-      started_at, chunk_count, staged, is_download, expected
+      started_at, chunk_count, staged, is_download, expected, properties
     FROM file WHERE id = ? AND state = 'pending' AND not_before IS NULL
     """
   private static func claimed(_ row: SQLRow) -> ClaimedFile {
@@ -76,6 +76,7 @@ extension LedgerTransaction {
       session: nil, doneChunks: 0, lostAnswer: nil, staged: row.textOrNil(16))
     file.direction = row.isNull(17) ? .upload : .download
     file.expected = storedExpectation(row.textOrNil(18))
+    file.properties = storedProperties(row.textOrNil(19))
     return file
   }
 

@@ -10,10 +10,12 @@ extension LedgerTransaction {
   /// - Throws: `.usage` when two sources of one `add` have the same key, or the named batch goes elsewhere.
   public func admit(_ page: AdmissionPage, to target: AdmissionTarget) throws -> PageAdmission {
     var admitter = try Admitter(self, target, batch: try batch(of: target))
+    let properties = try page.properties.map { try jsonText($0.values) }
     var failures = page.failures.makeIterator()
     var result = PageAdmission()
     try page.forEach { index, entry, path, key in
       if let identity = entry.identity {
+        admitter.properties = entry.properties < 0 ? nil : properties[entry.properties]
         let admission = try admitter.admit(path, key, identity, entry.mode, entry.verdict)
         result.count(admission, index, identity.size)
         if target.batch.settings.after != nil, case .unchanged(let file) = admission, try !isToGo(file) {

@@ -130,10 +130,12 @@ extension NewBatch {
       && asked.allSatisfy { one in receivers.contains { $0.isReceiver(of: one) } }
   }
 
-  /// As its row has them: callbacks have rows of their own, and a snapshot for auditors leaves their URLs out.
+  /// As its row has them: callbacks have rows of their own, and a snapshot for auditors leaves their URLs out. What
+  /// rules say is recorded with each file.
   var storedSettings: BatchSettings {
     var stored = settings
     stored.callbacks = nil
+    stored.rules = nil
     return stored
   }
 

@@ -11,8 +11,9 @@ extension LedgerTransaction {
       rawValue: try db.insert(
         """
         INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at,
-          started_boot_ms, heartbeat_boot_ms)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?8)
+          started_boot_ms, heartbeat_boot_ms, first_attempt)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?8,
+          (SELECT coalesce(max(id), 0) + 1 FROM attempt WHERE id < 1000000000000))
         """, .uid(.make(wallMs: wallMs)), .text(try jsonText(run.argv)), .text(run.version), .text(run.host),
         .text(run.bootID), .int(run.pid), .int(wallMs), .int(run.bootMs)))
   }

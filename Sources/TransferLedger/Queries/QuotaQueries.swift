@@ -1,0 +1,60 @@
+public import TransferModel
+
+/// The quota of a job, and since when it holds files back.
+public struct QuotaRow: Sendable, Hashable {
+  public var job: String
+  public var quota: JobQuota
+  /// When an engine last held back a file because of it, in milliseconds since 1970 UTC.
+  public var reachedMs: Int64?
+}
+
+extension LedgerReader {
+  /// The quota of the job that made a batch; nil for none.
+  public func quota(of batch: BatchID) throws -> QuotaRow? {
+    try db.first(
+      """
+      SELECT q.job, q.bytes, q.period, q.reached_at FROM batch b JOIN job_quota q ON q.job = b.job
+      WHERE b.id = ? AND b.origin_id IS NULL
+      """, .id(batch), row: Self.quota)
+  }
+
+  public func quota(ofJob job: String) throws -> QuotaRow? {
+    try db.first("SELECT job, bytes, period, reached_at FROM job_quota WHERE job = ?", .text(job), row: Self.quota)
+  }
+
+  private static func quota(_ row: SQLRow) throws(SQLiteError) -> QuotaRow {
+    QuotaRow(
+      job: row.text(0), quota: JobQuota(bytes: row.int64(1), per: try row.named(2)), reachedMs: row.int64OrNil(3))
+  }
+
+  /// Body bytes that attempts for files of a job have sent that began at `sinceMs` or later, at most: what a crashed
+  /// engine had sent of a chunk is not known. Attempts that are open do not count. Reads the attempts of the runs that
+  /// ended since then, and what prunes left of others.
+  public func bytesSent(ofJob job: String, sinceMs: Int64) throws -> Int64 {
+    let first = try db.first(Self.firstAttempt, .integer(sinceMs)) { $0.int64OrNil(0) } ?? nil
+    let sent = try first.map { first in
+      try db.first(Self.bytesOfAttempts, .integer(first), .integer(sinceMs), .text(job)) { $0.int64(0) } ?? 0
+    }
+    let pruned = try db.first(Self.bytesOfPruned, .integer(sinceMs / 900_000), .text(job)) { $0.int64(0) }
+    return (sent ?? 0) + (pruned ?? 0)
+  }
+
+  // Nothing of a run began after its end: so no order of attempts in time is assumed, and the clock may be set back.
+  static let firstAttempt: StaticString = """
+    SELECT min(first_attempt) FROM (
+      SELECT first_attempt FROM engine_run WHERE ended_at >= ?1 AND origin_id IS NULL
+      UNION ALL SELECT first_attempt FROM engine_run WHERE ended_at IS NULL AND origin_id IS NULL)
+    """
+  static let bytesOfAttempts: StaticString = """
+    SELECT coalesce(sum(iif(a.error_code = 'engine.orphaned',
+      coalesce((SELECT o.bytes_transferred_at_most FROM v_cut_off o WHERE o.attempt_id = a.id), a.bytes_transferred),
+      a.bytes_transferred)), 0)
+    FROM attempt a CROSS JOIN file f ON f.id = a.file_id CROSS JOIN batch b ON b.id = f.batch_id
+    WHERE a.id >= ?1 AND a.id < 1000000000000 AND a.started_at >= ?2 AND a.outcome <> 'open' AND b.job = ?3
+    """
+  static let bytesOfPruned: StaticString = """
+    SELECT coalesce(sum(p.bytes_transferred + p.bytes_untold), 0)
+    FROM pruned_sum p CROSS JOIN batch b ON b.id = p.batch_id
+    WHERE p.quarter >= ?1 AND p.id < 1000000000000 AND b.job = ?2
+    """
+}

@@ -1,0 +1,77 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// How many bytes the files of a job may send in a period of the local calendar.
+public struct JobQuota: Sendable, Hashable {
+  public var bytes: Int64
+  public var period: CalendarPeriod
+
+  public init(bytes: Int64, per period: CalendarPeriod) { (self.bytes, self.period) = (bytes, period) }
+}
+
+extension CalendarPeriod {
+  /// The beginning of the period by the local time zone (`TZ`, else the system's) that a moment is in: the first moment
+  /// of its first day, also where that day has 23 or 25 hours. Both in milliseconds since 1970 UTC.
+  public func localStart(of ms: Int64) -> Int64 {
+    var seconds = time_t(ms.floored(by: 1_000))
+    var parts = tm()
+    guard localtime_r(&seconds, &parts) != nil else { return start(of: ms) }
+    switch self {
+    case .day: break
+    case .week: parts.tm_mday -= (parts.tm_wday + 6) % 7
+    case .month: parts.tm_mday = 1
+    }
+    return Self.midnight(parts)
+  }
+
+  /// The beginning of the next period.
+  public func nextLocalStart(after ms: Int64) -> Int64 {
+    let start = localStart(of: ms)
+    var seconds = time_t(start / 1_000)
+    var parts = tm()
+    guard localtime_r(&seconds, &parts) != nil else { return start }
+    switch self {
+    case .day: parts.tm_mday += 1
+    case .week: parts.tm_mday += 7
+    case .month: parts.tm_mon += 1
+    }
+    return Self.midnight(parts)
+  }
+
+  /// Where the clock skips midnight, the first quarter of an hour of the day that it shows.
+  private static func midnight(_ day: tm) -> Int64 {
+    var noon = day
+    (noon.tm_hour, noon.tm_min, noon.tm_sec, noon.tm_isdst) = (12, 0, 0, -1)
+    _ = mktime(&noon)
+    var parts = noon
+    (parts.tm_hour, parts.tm_isdst) = (0, -1)
+    var seconds = mktime(&parts)
+    var found = tm()
+    while localtime_r(&seconds, &found) != nil, found.tm_mday != noon.tm_mday, seconds < mktime(&noon) {
+      seconds += 900
+    }
+    return Int64(seconds) * 1_000
+  }
+}
+
+/// What a quota has come to in the current period. Times are milliseconds since 1970 UTC.
+public struct QuotaStanding: Sendable, Hashable {
+  public var quota: JobQuota
+  /// Bytes that were sent in the period, at most.
+  public var sent: Int64
+  public var startMs: Int64
+  /// When the next period begins.
+  public var endMs: Int64
+  /// When an engine last held back a file because of it.
+  public var reachedMs: Int64?
+
+  package init(quota: JobQuota, sent: Int64, startMs: Int64, endMs: Int64, reachedMs: Int64?) {
+    (self.quota, self.sent, self.startMs, self.endMs, self.reachedMs) = (quota, sent, startMs, endMs, reachedMs)
+  }
+
+  /// Files wait for the next period.
+  public var isReached: Bool { reachedMs.map { (startMs..<endMs).contains($0) } ?? false }
+}

@@ -1,0 +1,16 @@
+import TransferLedger
+package import TransferModel
+
+extension TransferStore {
+  /// Sets the quota of a job for all engines, or with nil removes it; durable on return. Writes only what is new, and
+  /// makes no ledger to remove one.
+  package func setQuota(ofJob job: String, _ quota: JobQuota?) throws(TransferError) {
+    guard let ledger = try quota == nil ? openForReading() : Ledger.open(at: path, mode: .create, clock: machine.clock)
+    else { return }
+    defer { ledger.close() }
+    guard try ledger.read({ reader in try reader.quota(ofJob: job)?.quota }) != quota else { return }
+    let writing = try Ledger.open(at: path, mode: .existing, clock: machine.clock)
+    defer { writing.close() }
+    try writing.write { tx in try tx.setQuota(ofJob: job, quota) }
+  }
+}
