@@ -4,7 +4,7 @@ public import TransferModel
 // Rules for the properties of objects: what they may say, and to which destinations.
 
 extension ObjectRule {
-  /// `GLOB:SETTING=VALUE`, with the settings of ``ObjectSetting/name``. Headers that belong to the protocol are refused,
+  /// `GLOB:SETTING=VALUE`, with the settings of ``ObjectSetting/name``. Headers of the protocol itself are refused,
   /// and those that may be secrets, which the ledger must not hold.
   /// - Throws: `.usage`.
   public init(parsing text: String) throws(TransferError) {
