@@ -4,6 +4,7 @@ import TransferLedger
 import TransferModel
 
 @testable import TransferProtocols
+@testable import Transfers
 @testable import TransfersCLI
 
 /// `transfers condor-plugin`, as HTCondor calls it.
@@ -77,6 +78,39 @@ import TransferModel
       ])
     #expect(outcome.code == 0, "\(outcome.err)")
     #expect(targets.withLock { $0 } == ["/bucket/in/out%7B1%7D%202.dat"])
+  }
+
+  /// HTCondor puts names behind the URL of a folder as they are.
+  @Test func namesThatLookLikeQueriesAreNames() throws {
+    let targets = Lock<[String]>([])
+    let server = try ScriptedServer { request in
+      targets.withLock { $0.append(request.target) }
+      return ScriptedServer.Reply(status: 201)
+    }
+    let names = ["b?1", "b?2", "c%41", "d#1"]
+    for name in names { try writeFile(scratch + "/" + name, Array(name.utf8)) }
+    let (code, ads) = try run(names.map { ($0, server.url + "/co/" + $0) }, "-upload")
+    #expect(code == 0 && ads.allSatisfy { $0["TransferSuccess"] == .boolean(true) })
+    #expect(ads.compactMap { $0.string("TransferUrl") } == names.map { NameBytes(server.url + "/co/" + $0) })
+    let puts = targets.withLock { $0 }.filter { $0.hasPrefix("/co/") && $0 != "/co/" }
+    #expect(Set(puts) == ["/co/b%3F1", "/co/b%3F2", "/co/c%2541", "/co/d%231"], "\(puts)")
+  }
+
+  /// The query of a URL that somebody signed is one.
+  @Test func aSignedURLIsUsedAsItIs() {
+    for (url, name) in [("http://h/co/b?sig=1%2F", "b"), ("http://h/co/a%20b", "a b"), ("http://h/x?1", "y?1")] {
+      #expect(CondorFile.escapingName(NameBytes(url), NameBytes(name)) == NameBytes(url))
+    }
+    #expect(CondorFile.escapingName(NameBytes("http://h/co/b?1"), NameBytes("b?1")) == NameBytes("http://h/co/b%3F1"))
+  }
+
+  @Test func twoFilesOfOneFolderBySeveralNamesAreNotOne() throws {
+    let server = try ScriptedServer { _ in ScriptedServer.Reply(body: "text") }
+    #expect(mkdir(scratch + "/real", 0o700) == 0 && symlink("real", scratch + "/link") == 0)
+    let (code, ads) = try run([("real/y", server.url + "/1"), ("link/y", server.url + "/2"), ("y", server.url + "/3")])
+    #expect(code != 0)
+    #expect(ads.map { $0["TransferSuccess"] } == [.boolean(true), .boolean(false), .boolean(true)])
+    #expect(failure(ads[1])?.string("ErrorString").map { "\($0)".contains("same place") } == true, "\(ads[1])")
   }
 
   @Test func itSaysWhatItCanDo() throws {

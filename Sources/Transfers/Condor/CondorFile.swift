@@ -2,12 +2,20 @@ import TransferEngine
 package import TransferModel
 import TransferProtocols
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// A file that HTCondor wants moved: one ad of the input of a file-transfer plug-in.
 ///
 /// Source: HTCondor 25 manual, "File Transfer Plug-Ins", protocol versions 2 and 4.
 package struct CondorFile: Sendable {
   /// As they were asked for: the answer repeats them.
   package let url, localName: NameBytes
+  /// Where an upload goes, see ``escapingName(_:_:)``.
+  private(set) var target: NameBytes
   /// Absolute.
   let path: NameBytes
   /// What keeps it from being moved at all.
@@ -22,6 +30,7 @@ package struct CondorFile: Sendable {
     guard ad["Url"] != nil || ad["LocalFileName"] != nil else { return nil }
     (url, localName) = (ad.string("Url") ?? NameBytes(""), ad.string("LocalFileName") ?? NameBytes(""))
     path = AbsolutePath.of(localName)
+    target = url
     if url.utf8?.contains("://") != true || url.bytes.contains(0x0A) || localName.isEmpty
       || localName.bytes.last == 0x2F
     {
@@ -50,11 +59,12 @@ package struct CondorFile: Sendable {
         .noSource, "read input", input, cause: "it cannot be read, or has more than 256 MiB", remedy: "see -infile")
     }
     var reader = ClassAdReader(bytes)
-    var (files, places): ([CondorFile], Set<NameBytes>) = ([], [])
+    var (files, places): ([CondorFile], Set<Place>) = ([], [])
     do throws(ClassAdReader.Fault) {
       while let ad = try reader.next() {
         guard var file = CondorFile(ad) else { continue }
-        if file.fault == nil, !places.insert(direction == .upload ? file.url : file.path).inserted {
+        if direction == .upload, !file.isInBucket { file.target = escapingName(file.url, file.path.lastComponent) }
+        if file.fault == nil, !places.insert(direction == .upload ? .url(file.target) : Place(file.path)).inserted {
           file.fault = error("read ad", file.localName, "another file of this input goes to the same place")
         }
         files.append(file)
@@ -67,7 +77,36 @@ package struct CondorFile: Sendable {
     return files
   }
 
+  /// HTCondor puts the name of a file behind the URL of a folder as it is: what would be an escape, a query or a
+  /// fragment there is part of the name. A URL that somebody signed ends otherwise.
+  static func escapingName(_ url: NameBytes, _ name: NameBytes) -> NameBytes {
+    guard !name.isEmpty, url.bytes.count > name.bytes.count, url.bytes.suffix(name.bytes.count) == name.bytes[...],
+      case let folder = url.bytes.dropLast(name.bytes.count), folder.last == 0x2F
+    else { return url }
+    let escapes: [UInt8: String] = [0x25: "%25", 0x3F: "%3F", 0x23: "%23"]
+    return NameBytes(folder + name.bytes.flatMap { byte in escapes[byte].map { Array($0.utf8) } ?? [byte] })
+  }
+
   static func error(_ operation: String, _ subject: NameBytes, _ cause: String) -> TransferError {
     TransferError(.badList, operation, subject, cause: cause)
+  }
+}
+
+/// Where a file goes, so that two of them are told apart.
+private enum Place: Hashable {
+  case url(NameBytes)
+  /// Whatever links lead to its folder.
+  case inFolder(device: UInt64, inode: UInt64, name: NameBytes)
+  case path(NameBytes)
+
+  init(_ path: NameBytes) {
+    let name = path.lastComponent
+    var status = stat()
+    let folder = NameBytes(Array(path.bytes.dropLast(name.bytes.count)))
+    guard folder.withCString({ stat($0, &status) }) == 0 else {
+      self = .path(path)
+      return
+    }
+    self = .inFolder(device: UInt64(status.st_dev), inode: UInt64(status.st_ino), name: name)
   }
 }

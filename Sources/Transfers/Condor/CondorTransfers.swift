@@ -97,7 +97,7 @@ package struct CondorTransfers {
   private func group(_ place: Int) -> Group {
     let file = files[place]
     let folder = NameBytes(Array(file.path.bytes.dropLast(file.path.lastComponent.bytes.count)))
-    guard direction == .upload, let url = file.url.utf8 else { return Group(folder: folder, destination: nil) }
+    guard direction == .upload, let url = file.target.utf8 else { return Group(folder: folder, destination: nil) }
     // Braces in a URL of the web would be a template.
     let exact = file.isInBucket ? url : url.replacing("{", with: "%7B").replacing("}", with: "%7D")
     guard let slash = exact.lastIndex(of: "/"), let whole = try? Destination(parsing: exact),
