@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 import Testing
 import TransferModel
@@ -184,6 +185,76 @@ import TransferModel
     let stopped = refusal { () throws(TransferError) in try copy(.backup) { true } }
     #expect(stopped?.kind == .interrupted)
     #expect(try fileNames(in: f.folder) == names)
+  }
+
+  private func newestPid(_ ledger: Ledger) throws -> Int64? { try ledger.read { try $0.newestRun()?.pid } }
+
+  private func startRun(_ ledger: Ledger, pid: Int32) throws {
+    _ = try ledger.startRun(NewRun(argv: ["run"], version: "1", host: "h", bootID: "b", pid: pid))
+  }
+
+  private var besideTheCopy: [String] {
+    get throws { try fileNames(in: f.folder).filter { $0.hasPrefix("copy.db") } }
+  }
+
+  @Test func readersLeaveNothingBesideACopy() throws {
+    try copy(.backup)
+    let readers = try (0..<2).map { _ in try Ledger.open(at: target, mode: .readOnly, clock: f.clock) }
+    for reader in readers { #expect(try reader.read { try $0.integrityProblems() }.isEmpty) }
+    for reader in readers { reader.close() }
+    _ = try Ledger.copy(target, as: .snapshot, to: f.folder + "/second", replacing: false, isCancelled: { false })
+    #expect(try besideTheCopy == ["copy.db"])
+    try copy(.backup, replacing: true)
+  }
+
+  /// They read what it writes, and never half of it.
+  @Test func anEngineMayBeginWhileACopyIsRead() throws {
+    try copy(.backup)
+    let readers = try (0..<2).map { _ in try Ledger.open(at: target, mode: .readOnly, clock: f.clock) }
+    defer { for reader in readers { reader.close() } }
+    #expect(try newestPid(readers[0]) != 99)
+    var (engine, passes): (Ledger?, Int) = (nil, 0)
+    let seen = try readers[1].read { reader in
+      passes += 1
+      if engine == nil {
+        engine = try Ledger.open(at: target, mode: .existing, clock: f.clock)
+        try startRun(try #require(engine), pid: 99)
+      }
+      return try reader.newestRun()?.pid
+    }
+    #expect(passes == 2 && seen == 99)
+    #expect(try newestPid(readers[0]) == 99)
+    // Its log is emptied, not removed.
+    engine?.close()
+    #expect(try newestPid(readers[0]) == 99)
+    #expect(try besideTheCopy.contains("copy.db-wal"))
+  }
+
+  /// Left by a reader of before.
+  @Test func anEmptyLogOfWhatIsReplacedIsNoHindrance() throws {
+    try copy(.backup)
+    var reader: Connection? = try Connection(path: target, access: .readWrite)
+    try reader?.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    _ = try reader?.first("SELECT count(*) FROM file") { $0.int(0) }
+    #expect(try besideTheCopy.contains("copy.db-wal"))
+    let asked = refusal { () throws(TransferError) in try copy(.backup, replacing: true) }
+    #expect(asked?.cause.contains("would mix") == true, "somebody has it open")
+    reader = nil
+    #expect(try besideTheCopy.contains("copy.db-wal"))
+    #expect(refusal { () throws(TransferError) in try copy(.backup) } != nil)
+    try copy(.backup, replacing: true)
+    #expect(try besideTheCopy == ["copy.db"])
+  }
+
+  @Test func aLogWithFramesIsNeverRemoved() throws {
+    try copy(.backup)
+    let other = try Connection(path: target, access: .readWrite)
+    try other.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    try other.execute("CREATE TABLE other(n)")
+    let log = try fileBytes(target + "-wal")
+    #expect(!log.isEmpty)
+    #expect(refusal { () throws(TransferError) in try copy(.backup, replacing: true) } != nil)
+    #expect(try fileBytes(target + "-wal") == log)
   }
 
   @Test func noLedgerNoCopy() throws {

@@ -35,6 +35,7 @@ struct CopyTarget {
     for suffix in Ledger.fileSuffixes where path == ledger + suffix {
       throw refusal(asked, "it belongs to the ledger itself")
     }
+    if replaces { try removeEmptyLog(of: path) }
     for suffix in ["-wal", "-journal"] where access(path + suffix, F_OK) == 0 {
       throw refusal(asked, "\"\(NameBytes(path + suffix))\" is there: SQLite would mix it with the copy")
     }
@@ -46,6 +47,21 @@ struct CopyTarget {
       throw TransferError(
         .usage, "copy ledger to", NameBytes(asked), cause: "it exists", remedy: "another name, or --force")
     }
+  }
+
+  /// Readers may have left an empty log beside what is to be replaced. SQLite removes it with the last connection that
+  /// may write, which does nothing else here; it stays while anybody else has the ledger open. One that is not empty is
+  /// left alone. Source: https://sqlite.org/walformat.html section 1.
+  private static func removeEmptyLog(of path: String) throws(TransferError) {
+    let isEmpty = {
+      var status = stat()
+      return lstat(path + "-wal", &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+    }
+    guard isEmpty() else { return }
+    let gate = access(path + ".gate", F_OK) == 0 ? try SidecarLock(path: path + ".gate") : nil
+    guard try gate?.tryLockExclusive() ?? true, isEmpty() else { return }
+    guard let connection = try? Connection(path: path, access: .readWrite) else { return }
+    _ = try? connection.first("PRAGMA schema_version") { $0.int64(0) }
   }
 
   /// Makes the copy durable and gives it its name. `mode` is what it is left with.

@@ -5,10 +5,10 @@ import TransferModel
 final class SnapshotReader: @unchecked Sendable {
   private let store: Store
   private let file: StoreFile
-  /// True when the file had to be opened without locks: see ``open()``.
   private struct Source {
     var connection: Connection
-    var isImmutable: Bool
+    /// Of the file when it was opened without locks; nil where SQLite's locks hold. See ``open()``.
+    var state: [Int]?
   }
   private let source = Lock<Source?>(nil)
   private let trustsLocks: Bool
@@ -25,9 +25,17 @@ final class SnapshotReader: @unchecked Sendable {
         for _ in 0..<8 {
           let current = try source ?? open()
           source = current
-          let stamp = file.stamp
-          let result = try Self.snapshot(current.connection, body)
-          if !current.isImmutable || (file.walSize == 0 && file.stamp == stamp) { return result }
+          guard let state = current.state else { return try Self.snapshot(current.connection, body) }
+          // What it read before may be outdated, and is in its cache.
+          if state == file.unlockedState {
+            do {
+              let result = try Self.snapshot(current.connection, body)
+              if state == file.unlockedState { return result }
+            } catch {
+              // Half of what somebody wrote meanwhile is no ledger.
+              if state == file.unlockedState { throw error }
+            }
+          }
           source = nil
         }
         throw busy
@@ -38,7 +46,7 @@ final class SnapshotReader: @unchecked Sendable {
   }
 
   /// The last read was without locks, see ``open()``.
-  var isImmutable: Bool { source.withLock { $0?.isImmutable ?? false } }
+  var isImmutable: Bool { source.withLock { $0?.state != nil } }
 
   /// Of the file: changes at a checkpoint.
   var stamp: [Int] { file.stamp }
@@ -51,10 +59,13 @@ final class SnapshotReader: @unchecked Sendable {
     return try body(LedgerReader(db: connection))
   }
 
-  /// Opens normally. A user who may not write beside the ledger cannot take SQLite's locks: then, when the WAL is
-  /// empty, the file is opened without locks, and ``read(_:)`` starts over if somebody wrote meanwhile.
+  /// Opens normally where there is a WAL. A copy has none, and gets none by being read: whoever writes to it makes one
+  /// first, and none of our programs removes it. A user who may not write beside the ledger cannot take SQLite's locks.
+  /// In both cases, when the WAL is missing or empty, the file is opened without locks, and ``read(_:)`` starts over if
+  /// somebody wrote meanwhile.
   private func open() throws -> Source {
     guard trustsLocks else { return try openWithoutLocks(unsafe) }
+    if let state = file.unlockedState, state.last == 0 { return try openUnlocked(state) }
     let connection: Connection
     let nature: Store.Nature
     do {
@@ -66,18 +77,22 @@ final class SnapshotReader: @unchecked Sendable {
       return try openWithoutLocks(TransferError(error, "read store", path: store.path))
     }
     try verify(nature)
-    return Source(connection: connection, isImmutable: false)
+    return Source(connection: connection, state: nil)
   }
 
   private func openWithoutLocks(_ error: TransferError) throws -> Source {
-    guard file.walSize == 0 else {
+    guard let state = file.unlockedState else {
       var error = error
       error.remedy = "its owner can make a copy to read with \"transfers store snapshot\""
       throw error
     }
+    return try openUnlocked(state)
+  }
+
+  private func openUnlocked(_ state: [Int]) throws -> Source {
     let connection = try store.openReader(.immutable)
     try verify(try store.nature(connection))
-    return Source(connection: connection, isImmutable: true)
+    return Source(connection: connection, state: state)
   }
 
   private func verify(_ nature: Store.Nature) throws {

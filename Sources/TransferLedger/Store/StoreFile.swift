@@ -57,6 +57,13 @@ struct StoreFile {
   /// Bytes in the write-ahead log; 0 when there is none.
   var walSize: Int64 { Self.status(path + "-wal").map { Int64($0.st_size) } ?? 0 }
 
+  /// There is a write-ahead log, or a journal of before the ledger had one.
+  var hasLog: Bool { ["-wal", "-journal"].contains { Self.status(path + $0) != nil } }
+
+  /// Changes whenever somebody writes to a file that is read without locks; nil when not all of that is in the file
+  /// itself. Its last number says whether there is a log.
+  var unlockedState: [Int]? { walSize == 0 ? stamp + [hasLog ? 1 : 0] : nil }
+
   /// Changes whenever a checkpoint wrote to the file.
   var stamp: [Int] {
     guard let s = Self.status(path) else { return [] }
