@@ -65,6 +65,20 @@ import TransferProtocols
     #expect(unit.changes == [.fail(.netRefused, "connection refused", keepsSession: done > 0)])
   }
 
+  /// Its partial file lost a write: what is stored of it does not count, nor what other requests store of it.
+  @Test func aFileThatLostAWriteBeginsAnew() throws {
+    var lost = Failure(.localIO, "cannot sync the file")
+    lost.isLostWrite = true
+    var dialogue = Dialogue(chunks: 3, session: "u", done: 1, direction: .download)
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [1, 2])
+    _ = dialogue.failed(1, lost, .permanent, lastTime)
+    _ = dialogue.stored(2)
+    let nextUnit = dialogue.advance()
+    let unit = try #require(nextUnit)
+    #expect(unit.changes == [.giveUpSession, .resetChunks, .fail(.localIO, lost.message, keepsSession: false)])
+  }
+
   /// Parts of this length do not arrive: the upload is given up, and the file cut anew when its last request has ended.
   @Test func aFileOfWhichNothingArrivesIsCutAnew() throws {
     let shorter = ChunkLayout(size: 30, chunkSize: 5)

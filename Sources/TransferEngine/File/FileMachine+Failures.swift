@@ -10,6 +10,7 @@ extension FileMachine {
     _ job: JobStep, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision
   ) -> [FileChange] {
     if failure.code == .sourceChanged, remedy != .elsewhere { return sourceChanged(job, failure, retry) }
+    if failure.isLostWrite { lostSession = .useless }
     switch remedy {
     case .retry: return retried(job, failure, retry)
     case .probe: return retried(job, failure, retry)
@@ -24,7 +25,7 @@ extension FileMachine {
     case .sessionGone:
       return sessionGone(job, failure, retry)
     case .permanent:
-      return failedForGood(job, failure, keepsSession: bytesStored > 0 && failure.code.leavesUploadIntact)
+      return failedForGood(job, failure, keepsSession: bytesStored > 0 && failure.leavesUploadIntact)
     case .unknown:
       end(.unknown(failure))
       guard case .chunk(let chunk, let attempt) = job.target else { return [] }
@@ -95,12 +96,13 @@ extension FileMachine {
   }
 }
 
-extension ErrorCode {
-  /// The cause is unrelated to the data on the server: `retry` can continue once it is removed.
+extension Failure {
+  /// The cause is unrelated to the data that is stored: `retry` can continue once it is removed.
   fileprivate var leavesUploadIntact: Bool {
-    switch self {
+    switch code {
+    case _ where isLostWrite: false
     case .sourceMissing, .sourceDenied, .sourceIO, .http507: true
-    default: blame == .auth || blame == .local || blame == .network
+    default: code.blame == .auth || code.blame == .local || code.blame == .network
     }
   }
 }

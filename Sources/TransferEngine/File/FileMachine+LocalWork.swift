@@ -58,6 +58,9 @@ extension FileMachine {
       lostSession = .gone
       end(.requeue(notBeforeMs: retryMs, failure.code, isFailure: true))
     case _ where failure.code == .engineInterrupted: end(.requeue(notBeforeMs: nil, nil, isFailure: false))
+    case _ where failure.isLostWrite:
+      lostSession = .useless
+      end(.fail(failure, keepsSession: false))
     case _ where failure.code == .integrityMismatch: end(.fail(failure, keepsSession: false))
     // The received data is kept for a retry, when the name is free or the disk has space.
     default: end(.fail(failure, keepsSession: true))

@@ -40,7 +40,7 @@ final class FileWork {
       Target(
         TargetNames(file.path, below: settings.folder, file.uid, isNamedLater: settings.usesRemoteNames),
         known: file.identity, overwrites: settings.overwrites, isSparse: settings.isSparse,
-        isNamedLater: settings.usesRemoteNames)
+        isNamedLater: settings.usesRemoteNames, engine.configuration.syncs)
     }
     // An existing file is not examined if it is not to be replaced.
     if target?.overwrites != true || target?.isNamedLater == true { machine.facts.past = nil }

@@ -32,7 +32,7 @@ public struct KeptFile: Sendable {
     let size = file.identity.size
     guard expected.map({ $0 == size }) ?? true else { return LocalFinding(.changed, size: size) }
     guard !digests.isEmpty else { return LocalFinding(.intact, size: size) }
-    posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_DONTNEED)
+    file.dropCache()
     let whole = ByteRange(offset: 0, length: size)
     let found = try file.digests(of: whole, Set(digests.map(\.algorithm)), .never)
     let differs = digests.contains { found[$0.algorithm] != $0 }

@@ -24,6 +24,7 @@ struct Placing: Sendable {
   /// Digests that the whole file must have, and that nobody has compared yet.
   var compared: [Digest] = []
   var stop = ReadStop.never
+  var syncs = FileSyncs.system
 
   /// Whether little has to be read for it.
   var isShort: Bool { size <= LocalFiles.longestTogether || (compared.isEmpty && file != nil) }
@@ -47,8 +48,8 @@ struct Placing: Sendable {
   func opened(in folder: TargetFolder) throws(Failure) -> TargetFile? {
     if let file { return file }
     // Of an empty file nothing came, and nothing may have been made.
-    if size == 0, known.inode == 0 { return try TargetFile(making: names) }
-    return try TargetFile(opening: names, in: folder, known)
+    if size == 0, known.inode == 0 { return try TargetFile(making: names, syncs) }
+    return try TargetFile(opening: names, in: folder, known, syncs)
   }
 
   /// The number of a removed file is given to another one: the content tells them apart. nil when it is another one.
@@ -85,6 +86,13 @@ struct Placing: Sendable {
       if errno == EEXIST { throw Self.exists }
       throw TargetFile.failure("move the file to its name", errno)
     }
+  }
+
+  /// The sync of its folder failed, and the next one may succeed although the name is not on the disk (fsync(2)): the
+  /// file gets its name once more, so that there is something to be written again.
+  func moveAgain(_ file: TargetFile, in folder: TargetFolder) {
+    guard folder.holds(names.name, file.identity), folder.takeBack(names) == 0 else { return }
+    _ = folder.place(names, replacing: false)
   }
 
   private func compare(_ file: TargetFile) throws(Failure) {

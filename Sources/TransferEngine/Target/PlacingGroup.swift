@@ -17,7 +17,7 @@ struct PlacingGroup {
     group.each { member throws(Failure) in try member.finish(&open) }
     group.each { member throws(Failure) in try member.sync() }
     group.each { member throws(Failure) in try member.move() }
-    group.each { member throws(Failure) in if let folder = member.folder { try syncs.sync(folder) } }
+    group.each { member throws(Failure) in try member.syncFolder(&syncs) }
     return group.members.map(\.result)
   }
 
@@ -57,6 +57,14 @@ private struct Member {
   func move() throws(Failure) {
     guard let file, let folder else { return }
     try placing.move(file, in: folder)
+  }
+
+  func syncFolder(_ syncs: inout FolderSyncs) throws(Failure) {
+    guard let folder else { return }
+    do throws(Failure) { try syncs.sync(folder) } catch {
+      if let file { placing.moveAgain(file, in: folder) }
+      throw error
+    }
   }
 
   var result: Result<SourceIdentity?, Failure> {

@@ -23,12 +23,23 @@ struct Reusing: Sendable {
   func perform() throws(Failure) -> Reused {
     guard !chunks.isEmpty, let file = target.standing() else { return Reused() }
     if isWhole(file) { return try whole(file) }
+    let isSynced = isSynced(file)
     let found = try intact(chunks, in: file)
-    guard try isProven(file, found) else { return try copied(found, from: file) }
-    // Whoever put it there need not have done so.
-    try file.sync()
-    try target.syncNames()
+    guard isSynced, try isProven(file, found) else { return try copied(found, from: file) }
     return try whole(file)
+  }
+
+  /// Whoever put it there need not have done so. Where it fails here, or failed before and nobody is told again, only
+  /// what is read from the disk counts.
+  private func isSynced(_ file: TargetFile) -> Bool {
+    defer { file.dropCache() }
+    do throws(Failure) {
+      try file.sync()
+      try target.syncNames()
+      return true
+    } catch {
+      return false
+    }
   }
 
   private func whole(_ file: TargetFile) throws(Failure) -> Reused {

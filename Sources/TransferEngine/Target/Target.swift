@@ -9,13 +9,15 @@ final class Target: Sendable {
   /// Its server gives it a name, which is not known yet.
   let isNamedLater: Bool
   private let isSparse: Bool
+  private let syncs: FileSyncs
   private let opened = Lock<TargetFile?>(nil)
 
   init(
-    _ names: TargetNames, known: SourceIdentity, overwrites: Bool, isSparse: Bool = false, isNamedLater: Bool = false
+    _ names: TargetNames, known: SourceIdentity, overwrites: Bool, isSparse: Bool = false, isNamedLater: Bool = false,
+    _ syncs: FileSyncs = .system
   ) {
     (self.names, self.known, self.overwrites, self.isSparse) = (names, known, overwrites, isSparse)
-    self.isNamedLater = isNamedLater
+    (self.isNamedLater, self.syncs) = (isNamedLater, syncs)
   }
 
   /// The partial file with room for `size` bytes; with nil it is emptied, before it is known how large it becomes.
@@ -29,10 +31,11 @@ final class Target: Sendable {
   func file(size: Int64?, holdsBytes: Bool, in open: inout OpenFolders) throws(Failure) -> TargetFile? {
     try opened.withLock { opened throws(Failure) in
       if opened == nil, known.inode != 0, let folder = try open.folder(of: names) {
-        opened = try TargetFile(opening: names, in: folder, known, isSparse: isSparse)
+        opened = try TargetFile(opening: names, in: folder, known, isSparse: isSparse, syncs)
       }
       if opened == nil, !holdsBytes {
-        opened = try TargetFile(making: names, in: try open.making(folderOf: names), isSparse: isSparse)
+        let folder = try open.making(folderOf: names)
+        opened = try TargetFile(making: names, in: folder, isSparse: isSparse, syncs)
         // Nothing is in it that could be of an earlier body.
         if size == nil { return opened }
       }
@@ -44,7 +47,7 @@ final class Target: Sendable {
   /// The file that stands under the final name; nil when there is none that could be read. Blocking.
   func standing() -> TargetFile? {
     guard let folder = try? TargetFolder(of: names) else { return nil }
-    return try? TargetFile(placed: names, in: folder)
+    return try? TargetFile(placed: names, in: folder, syncs)
   }
 
   /// The final name is on the disk when this returns, with the folders that lead to it. Blocking.
@@ -67,8 +70,9 @@ final class Target: Sendable {
   ) -> Placing {
     let file = opened.withLock { $0 }
     return Placing(
-      names: path.map(names.renamed) ?? names, known: file?.identity ?? known, size: size, digest: digest,
+      names: path.map(names.renamed) ?? names, known: file?.identity ?? known, size: size,
+      digest: digest,
       modifiedMs: modifiedMs,
-      overwrites: overwrites, file: file, compared: compared, stop: stop)
+      overwrites: overwrites, file: file, compared: compared, stop: stop, syncs: syncs)
   }
 }

@@ -16,9 +16,16 @@ final class TargetFile: ReadableFile {
   /// Takes room only for what is not zero; it has its full length as soon as that is known.
   let isSparse: Bool
   private let reserved = Lock<Int64>(0)
+  /// Of a partial file; nil for a file with its final name, which is not ours to remove.
+  private let names: TargetNames?
+  private let syncs: FileSyncs
+  /// Held by each sync, so that the one that is told of a lost write is followed by none that is not.
+  private let loss = Lock<Failure?>(nil)
 
-  private init(_ descriptor: Int32, isSparse: Bool = false) throws(Failure) {
-    self.isSparse = isSparse
+  private init(
+    _ descriptor: Int32, _ names: TargetNames?, isSparse: Bool = false, _ syncs: FileSyncs
+  ) throws(Failure) {
+    (self.isSparse, self.names, self.syncs) = (isSparse, names, syncs)
     var status = csys_file_status()
     guard csys_status_fd(descriptor, &status) == 0 else {
       let code = errno
@@ -40,13 +47,17 @@ final class TargetFile: ReadableFile {
   /// Makes the partial file, for this user alone, and the folders that lead to it. One that is there under this name,
   /// which no other file can have, was made by an engine that ended before it could say so; it holds nothing that is
   /// known.
-  convenience init(making names: TargetNames, isSparse: Bool = false) throws(Failure) {
-    try self.init(making: names, in: try TargetFolder(making: names), isSparse: isSparse)
+  convenience init(
+    making names: TargetNames, isSparse: Bool = false, _ syncs: FileSyncs = .system
+  ) throws(Failure) {
+    try self.init(making: names, in: try TargetFolder(making: names), isSparse: isSparse, syncs)
   }
 
   /// The same in its folder.
-  convenience init(making names: TargetNames, in folder: TargetFolder, isSparse: Bool = false) throws(Failure) {
-    try self.init(try Self.make(names.partial, in: folder), isSparse: isSparse)
+  convenience init(
+    making names: TargetNames, in folder: TargetFolder, isSparse: Bool = false, _ syncs: FileSyncs = .system
+  ) throws(Failure) {
+    try self.init(try Self.make(names.partial, in: folder), names, isSparse: isSparse, syncs)
   }
 
   /// Left free for others, the ledger among them, in bytes.
@@ -142,27 +153,30 @@ final class TargetFile: ReadableFile {
 
   /// Opens the partial file that was noted as `known`; nil when it is not there any more, or is another one.
   convenience init?(
-    opening names: TargetNames, _ known: SourceIdentity, isSparse: Bool = false
+    opening names: TargetNames, _ known: SourceIdentity, isSparse: Bool = false, _ syncs: FileSyncs = .system
   ) throws(Failure) {
     guard let folder = try TargetFolder(of: names) else { return nil }
-    try self.init(opening: names, in: folder, known, isSparse: isSparse)
+    try self.init(opening: names, in: folder, known, isSparse: isSparse, syncs)
   }
 
   /// The same in its folder.
   convenience init?(
-    opening names: TargetNames, in folder: TargetFolder, _ known: SourceIdentity, isSparse: Bool = false
+    opening names: TargetNames, in folder: TargetFolder, _ known: SourceIdentity, isSparse: Bool = false,
+    _ syncs: FileSyncs = .system
   ) throws(Failure) {
     let descriptor = folder.open(names.partial, O_RDWR | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ELOOP || errno == ENXIO || errno == EISDIR { return nil }
       throw Self.failure("open the partial file", errno)
     }
-    try self.init(descriptor, isSparse: isSparse)
+    try self.init(descriptor, names, isSparse: isSparse, syncs)
     guard identity.isSameFile(as: known) else { return nil }
   }
 
   /// Opens the file with the final name for reading; nil when it is missing or not a regular file.
-  convenience init?(placed names: TargetNames, in folder: TargetFolder) throws(Failure) {
+  convenience init?(
+    placed names: TargetNames, in folder: TargetFolder, _ syncs: FileSyncs = .system
+  ) throws(Failure) {
     let descriptor = folder.open(names.name, O_RDONLY | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ELOOP || errno == ENXIO { return nil }
@@ -170,7 +184,7 @@ final class TargetFile: ReadableFile {
     }
     var status = csys_file_status()
     let isRegular = csys_status_fd(descriptor, &status) == 0 && status.mode & S_IFMT == S_IFREG
-    try self.init(descriptor)
+    try self.init(descriptor, nil, syncs)
     guard isRegular else { return nil }
   }
 
@@ -189,18 +203,42 @@ final class TargetFile: ReadableFile {
 
   /// What was written is on its way to the disk. A failure is one of ``sync()``, which need not fail then.
   func beginSync() throws(Failure) {
-    guard csys_begin_writing(descriptor) == 0 else { throw Self.failure("sync the partial file", errno) }
+    guard csys_begin_writing(descriptor) != 0 else { return }
+    let code = errno
+    throw loss.withLock { lost(&$0, code) }
   }
 
-  /// What was written is on the disk when this returns.
-  func sync() throws(Failure) {
-    guard fdatasync(descriptor) == 0 else { throw Self.failure("sync the partial file", errno) }
-  }
+  /// What was written is on the disk when this returns. When it throws, the partial file is lost for good: its name is
+  /// removed, so that no engine goes on with it, and each later sync of it throws too.
+  func sync() throws(Failure) { try sync(syncs.data) }
 
   /// The same for its permissions and its times.
-  func syncAll() throws(Failure) {
-    guard fsync(descriptor) == 0 else { throw Self.failure("sync the file", errno) }
+  func syncAll() throws(Failure) { try sync(syncs.all) }
+
+  private func sync(_ call: FileSyncs.Call) throws(Failure) {
+    try loss.withLock { loss throws(Failure) in
+      if let loss { throw loss }
+      while call(descriptor) != 0 {
+        guard errno == EINTR else { throw lost(&loss, errno) }
+      }
+    }
   }
+
+  private func lost(_ loss: inout Failure?, _ code: Int32) -> Failure {
+    if let loss { return loss }
+    var failure = Self.failure("sync the file", code)
+    failure.message += "; nothing that was written to it counts"
+    failure.isLostWrite = true
+    loss = failure
+    if let names, let folder = try? TargetFolder(of: names), folder.holds(names.partial, identity) {
+      _ = folder.remove(names.partial)
+    }
+    return failure
+  }
+
+  /// What is read from now on comes from the disk, as far as the kernel allows that: what was synced leaves its cache,
+  /// in which a write that was lost would still be seen.
+  func dropCache() { posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) }
 
   /// No partial file of these names is there when this returns, and none comes back with a power cut: nobody would look
   /// for it then. Blocking.
@@ -219,6 +257,18 @@ final class TargetFile: ReadableFile {
       }
     return Failure(kind, "cannot \(what): \(systemText(code))", systemError: code)
   }
+}
+
+/// The system calls by which a file gets to the disk, or what stands for them in tests.
+struct FileSyncs: Sendable {
+  /// 0, or -1 with errno.
+  typealias Call = @Sendable (Int32) -> Int32
+  /// fdatasync(2).
+  var data: Call
+  /// fsync(2).
+  var all: Call
+
+  static let system = FileSyncs(data: { fdatasync($0) }, all: { fsync($0) })
 }
 
 extension SourceIdentity {

@@ -89,6 +89,13 @@ final class TargetFolder {
     }
   }
 
+  /// Moves it back, unless something stands in its way. 0, or -1 with errno.
+  func takeBack(_ names: TargetNames) -> Int32 {
+    names.name.withCString { from in
+      names.partial.withCString { csys_rename_exclusive_in(descriptor, from, $0) }
+    }
+  }
+
   // MARK: - Durability
 
   /// Its names are on the disk when this returns.
