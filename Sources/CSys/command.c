@@ -5,11 +5,36 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
+
+// The limit before it was raised; 0 where it was not.
+static _Atomic(rlim_t) usual_file_limit;
+
+void csys_raise_file_limit(void) {
+  const rlim_t most = 65536;
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t usual = limit.rlim_cur, raised = limit.rlim_max < most ? limit.rlim_max : most;
+  if (usual >= raised) return;
+  limit.rlim_cur = raised;
+  if (setrlimit(RLIMIT_NOFILE, &limit) == 0) atomic_store(&usual_file_limit, usual);
+}
+
+// Programs that use select(2) cannot use descriptors from 1024 on. posix_spawn(3) sets no limits: this one may come a
+// moment after the program began, before it can have opened that many.
+static void restore_file_limit(pid_t process) {
+  struct rlimit limit;
+  const rlim_t usual = atomic_load(&usual_file_limit);
+  if (usual == 0 || prlimit(process, RLIMIT_NOFILE, NULL, &limit) != 0) return;
+  limit.rlim_cur = usual;
+  prlimit(process, RLIMIT_NOFILE, &limit, NULL);
+}
 
 // In memory, so that a program that does not read it holds up nobody.
 static int file_of(const void *input, int64_t length) {
@@ -57,6 +82,7 @@ pid_t csys_command_start(char *const *arguments, const void *input, int64_t leng
   close(in);
   close(ends[1]);
   if (error == 0) {
+    restore_file_limit(process);
     *output = ends[0];
     return process;
   }

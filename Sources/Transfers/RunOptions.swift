@@ -21,6 +21,8 @@ public struct RunOptions: Sendable {
   public var waitsForSettling = true
   /// Begins no file: only ends upload sessions at their servers that are marked for it.
   public var onlyEndsSessions = false
+  /// The process is there for this run: its limit of open files may be raised.
+  package var ownsProcess = false
   /// A place in the queue for the ledger whose turn has come.
   package var turn: EngineTurn?
   /// Goes on with a copy of a ledger as with the ledger itself: its original sent nothing since.

@@ -13,6 +13,8 @@ struct BuiltProgram {
 
   /// A new empty folder, gone when the value is.
   let folder: TemporaryFolder
+  /// How many files it may have open; nil for as many as these tests may.
+  var openFiles: Int?
 
   init() throws { folder = try TemporaryFolder() }
 
@@ -91,11 +93,14 @@ struct BuiltProgram {
     defer { posix_spawn_file_actions_destroy(&actions) }
     redirect(&actions)
     let values = ["HOME": folder.path, "TZ": "UTC", "LC_ALL": "C.UTF-8"].merging(environment) { $1 }
-    let argv = ([Array(Self.path.utf8)] + arguments).map(Self.cString) + [nil]
+    let limiting =
+      openFiles.map { ["/bin/sh", "-c", "ulimit -n \($0) && exec \"$0\" \"$@\""].map { Array($0.utf8) } } ?? []
+    let argv = (limiting + [Array(Self.path.utf8)] + arguments).map(Self.cString) + [nil]
+    let started = openFiles == nil ? Self.path : "/bin/sh"
     let envp = values.map { Self.cString(Array("\($0.key)=\($0.value)".utf8)) } + [nil]
     defer { for pointer in argv + envp { free(pointer) } }
     var pid: pid_t = 0
-    guard posix_spawn(&pid, Self.path, &actions, nil, argv, envp) == 0 else {
+    guard posix_spawn(&pid, started, &actions, nil, argv, envp) == 0 else {
       throw SystemFailure("spawn \(Self.path)")
     }
     return pid

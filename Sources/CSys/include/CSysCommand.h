@@ -8,6 +8,10 @@
 pid_t csys_command_start(char *const _Nullable *_Nonnull arguments, const void *_Nonnull input, int64_t length,
                          int *_Nonnull output);
 
+/// Raises the limit of open files of this process to what it may have, and 65,536 at most: nothing here needs more.
+/// Programs started by csys_command_start() get the limit that was there before.
+void csys_raise_file_limit(void);
+
 /// Ends all processes of the group of `process`.
 void csys_command_kill(pid_t process);
 

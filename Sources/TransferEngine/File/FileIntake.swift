@@ -23,8 +23,11 @@ final class FileIntake {
 
   /// There is capacity for more files.
   var mayClaim: Bool {
-    engine.configuration.claimsFiles && !claims.isClaiming && files.count < 2 * room.mostFiles
+    engine.configuration.claimsFiles && !claims.isClaiming && freePlaces > 0
   }
+
+  /// For files to be claimed.
+  private var freePlaces: Int { min(2 * room.mostFiles, room.mostOpenFiles) - files.count }
 
   func claimMore() {
     guard mayClaim else { return }
@@ -32,7 +35,7 @@ final class FileIntake {
     let full = room.fullHosts
     guard claims.isDue(full: full) else { return }
     let without = batches.resting.union(batches.held).union(batches.batches(ofHosts: full))
-    claims.begin(limit: room.claimRoom, without: without, full: full)
+    claims.begin(limit: min(room.claimRoom, freePlaces), without: without, full: full)
   }
 
   func claimed(_ result: Result<[ClaimedFile], TransferError>) {

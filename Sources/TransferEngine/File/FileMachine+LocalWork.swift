@@ -57,6 +57,8 @@ extension FileMachine {
     case Placing.partialIsGone:
       lostSession = .gone
       end(.requeue(notBeforeMs: retryMs, failure.code, isFailure: true))
+    // Others close theirs.
+    case _ where failure.code == .localFDLimit: end(.requeue(notBeforeMs: retryMs, failure.code, isFailure: false))
     case _ where failure.code == .engineInterrupted: end(.requeue(notBeforeMs: nil, nil, isFailure: false))
     case _ where failure.isLostWrite:
       lostSession = .useless

@@ -68,7 +68,7 @@ final class LocalFiles {
     credentials.get(from: job.destination.resolved.credentials, for: job.file) { answer in
       switch answer {
       case .success(let credential): then(credential)
-      case .failure(let failure): mailbox.put(.prepared(id, .failure(PreparationFailure(failure: failure))))
+      case .failure(let failure): mailbox.put(.prepared(id, .failure(PreparationFailure(failure))))
       }
     }
   }
@@ -116,7 +116,7 @@ final class LocalFiles {
       urls.get(file, key, from: source) { [order] answer in
         switch answer {
         case .failure(let failure):
-          mailbox.put(.prepared(id, .failure(PreparationFailure(failure: failure, remedy: .hold))))
+          mailbox.put(.prepared(id, .failure(PreparationFailure(failure, remedy: .hold))))
         case .success(let url): opener(id, order, url)
         }
       }

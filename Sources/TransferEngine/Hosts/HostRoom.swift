@@ -18,6 +18,9 @@ final class HostRoom {
 
   init(_ engine: Engine, stop: RunStop, hosts: Hosts, batches: Batches) {
     (self.engine, self.stop, self.hosts, self.batches) = (engine, stop, hosts, batches)
+    let configuration = engine.configuration
+    mostOpenFiles = OpenFileLimit(configuration.openFileLimit).files(
+      workers: configuration.workers, threads: configuration.preparingThreads)
   }
 
   /// Requests to keep begun ahead for a host that is alone: as many as are sent while two commits gather and run, so
@@ -25,7 +28,10 @@ final class HostRoom {
   private var targetAhead: Int { max(64, hosts.reach * 16) }
 
   /// Active files of a host that is alone.
-  var mostFiles: Int { targetAhead * 4 }
+  var mostFiles: Int { min(targetAhead * 4, mostOpenFiles) }
+
+  /// Active files of all hosts: each has one open file at most.
+  let mostOpenFiles: Int
 
   /// Counts the hosts that have, or could now have, active files.
   func countHosts() {

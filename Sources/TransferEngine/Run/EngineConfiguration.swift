@@ -41,6 +41,8 @@ public struct EngineConfiguration: Sendable {
   /// When a finishing request has had no answer for this time, in milliseconds, its result is queried while it is
   /// running, and again after twice as long.
   public var askAfterMs: Int64
+  /// Descriptors that this process may have; nil for the limit of the system.
+  var openFileLimit: Int?
   /// Of partial files.
   var syncs = FileSyncs.system
   /// Interval between progress reports, in milliseconds.

@@ -98,7 +98,13 @@ struct PreparationOrder: Sendable {
 struct PreparationFailure: Error, Sendable {
   var failure: Failure
   var identityNow: SourceIdentity?
-  var remedy = Remedy.permanent
+  var remedy: Remedy
+
+  /// Without descriptors the file waits until some are free, which is no failure of its own.
+  init(_ failure: Failure, identityNow: SourceIdentity? = nil, remedy: Remedy = .permanent) {
+    (self.failure, self.identityNow) = (failure, identityNow)
+    self.remedy = failure.code == .localFDLimit ? .hold : remedy
+  }
 }
 
 enum Preparation {
@@ -148,7 +154,7 @@ enum Preparation {
       throw Failure(.sourceIO, "its ctime keeps changing while it is read")
     } catch {
       let now = error.code == .sourceChanged ? try? SourceFile(path: order.path).identity : nil
-      return .failure(PreparationFailure(failure: error, identityNow: now))
+      return .failure(PreparationFailure(error, identityNow: now))
     }
   }
 

@@ -62,7 +62,7 @@ extension TargetOrder {
       let region = TargetRegion(file, range, stored: stored, head: head, algorithm, content: content)
       return Prepared(region: region, credential: credential)
     } catch {
-      throw PreparationFailure(failure: error, remedy: error == Placing.partialIsGone ? .sessionGone : .permanent)
+      throw PreparationFailure(error, remedy: error == Placing.partialIsGone ? .sessionGone : .permanent)
     }
   }
 

@@ -68,6 +68,7 @@ package struct TransferStore: Sendable {
     _ options: RunOptions, progress: (@Sendable (ProgressSnapshot) -> Void)?,
     notice: @escaping @Sendable (Notice) -> Void, stop: StopSignal
   ) throws(TransferError) -> RunResult {
+    if options.ownsProcess { OpenFileLimit.raise() }
     let clock = SteadyClock(machine.clock)
     let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer { ledger.close() }

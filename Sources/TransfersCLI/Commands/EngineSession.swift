@@ -33,6 +33,7 @@ struct EngineSession {
     var options = options
     (options.drainMs, options.progressEveryMs) = (progress.drainTimeout.ms, reporter.everyMs)
     options.diskWaitMs = progress.diskWait.ms
+    options.ownsProcess = true
     defer { reporter.finish() }
     return try context.store(storePath).run(
       options, progress: { [reporter] in reporter.progress($0) }, notice: { [reporter] in reporter.notice($0) },

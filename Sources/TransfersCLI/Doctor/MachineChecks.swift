@@ -39,14 +39,15 @@ enum MachineChecks {
       : .ok("clock.time", now)
   }
 
-  /// 256 connections, files being read, the ledger and its sidecars.
+  /// 256 connections, files being read, the ledger and its sidecars. A run raises the limit as far as it may.
   private static func descriptors() -> DoctorFinding {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    let text = "\(limit.rlim_cur) open files"
-    if limit.rlim_cur < 64 { return .fail("limits.files", text, "ulimit -n 1024, or fewer --workers") }
-    return limit.rlim_cur < 640
-      ? .warn("limits.files", text, "ulimit -n 1024 for more than \(max(1, (limit.rlim_cur - 32) / 2)) --workers")
+    let most = min(limit.rlim_max, 65_536)
+    let text = "\(most) open files"
+    if most < 64 { return .fail("limits.files", text, "ulimit -n 1024, or fewer --workers") }
+    return most < 640
+      ? .warn("limits.files", text, "ulimit -n 1024 for more than \(max(1, (most - 32) / 2)) --workers")
       : .ok("limits.files", text)
   }
 
