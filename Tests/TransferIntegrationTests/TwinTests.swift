@@ -1,10 +1,10 @@
 import Receiver
 import Testing
-import TransferEngine
 import TransferModel
 import TransferProtocols
 import Transfers
 
+@testable import TransferEngine
 @testable import TransferLedger
 
 #if canImport(Glibc)
@@ -65,6 +65,39 @@ import Transfers
     let second = try pull(scene, "b", content)
     #expect(second.done == 1 && second.bytesReused == 0, "\(second)")
     try expectSame(scene, ["a": other, "b": content])
+  }
+
+  /// Another machine fetched it while it was recorded here: it is proven, not touched, and nothing is fetched.
+  @Test(arguments: [false, true]) func aFileThatHasItsNameAlreadyIsKept(overwrites: Bool) throws {
+    let scene = try Scene()
+    let content = try #require(try objects(scene, [300_000])["o0"])
+    mkdir("\(scene.root)/in", 0o700)
+    var options = try list(scene, "a", content)
+    options.overwrites = overwrites
+    _ = try TransferStore(at: scene.storePath).add(options)
+    let path = NameBytes("\(scene.root)/in/a")
+    try Scene.write(content, to: path)
+    let before = try SourceFile(path: path).identity
+    let result = try scene.run()
+    #expect(result.done == 1 && result.bytesReused == 300_000, "\(result)")
+    #expect(try requestsSeen(scene) == 0)
+    #expect(try SourceFile(path: path).identity == before)
+    try expectSame(scene, ["a": content])
+    #expect(try confirmation(scene) == "digest")
+    try expectSound(scene)
+  }
+
+  @Test func anotherFileUnderTheNameStays() throws {
+    let scene = try Scene()
+    let content = try #require(try objects(scene, [300_000])["o0"])
+    mkdir("\(scene.root)/in", 0o700)
+    _ = try TransferStore(at: scene.storePath).add(try list(scene, "a", content))
+    var other = content
+    other[0] ^= 1
+    try Scene.write(other, to: NameBytes("\(scene.root)/in/a"))
+    #expect(try scene.run().failed == 1)
+    #expect(try cause(scene) == "policy.exists")
+    try expectSame(scene, ["a": other])
   }
 
   @Test func aFileThatIsGoneIsFetched() throws {

@@ -13,6 +13,8 @@ struct Placing: Sendable {
   var names: TargetNames
   /// The partial file as it was noted.
   var known: SourceIdentity
+  /// It stood under its final name before, and is not touched.
+  var isKept = false
   /// Of the whole file, in bytes.
   var size: Int64
   /// Of the whole file, as it was written; nil where not every chunk has one.

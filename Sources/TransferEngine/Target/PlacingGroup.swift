@@ -42,7 +42,7 @@ private struct Member {
   mutating func finish(_ open: inout OpenFolders) throws(Failure) {
     folder = try open.folder(of: placing.names)
     guard let folder else { throw Placing.partialIsGone }
-    file = try placing.opened(in: folder)
+    file = placing.isKept ? nil : try placing.opened(in: folder)
     if let file { return try placing.finish(file) }
     guard let placed = try placing.placed() else { throw Placing.partialIsGone }
     if placing.digest != nil { finished = placed.identity }

@@ -11,6 +11,7 @@ final class Target: Sendable {
   private let isSparse: Bool
   private let syncs: FileSyncs
   private let opened = Lock<TargetFile?>(nil)
+  private let kept = Lock<SourceIdentity?>(nil)
 
   init(
     _ names: TargetNames, known: SourceIdentity, overwrites: Bool, isSparse: Bool = false, isNamedLater: Bool = false,
@@ -50,6 +51,9 @@ final class Target: Sendable {
     return try? TargetFile(placed: names, in: folder, syncs)
   }
 
+  /// The file under the final name has all that is to be fetched.
+  func keeps(_ standing: SourceIdentity) { kept.withLock { $0 = standing } }
+
   /// The final name is on the disk when this returns, with the folders that lead to it. Blocking.
   func syncNames() throws(Failure) {
     guard let folder = try TargetFolder(of: names) else { throw Placing.partialIsGone }
@@ -68,11 +72,11 @@ final class Target: Sendable {
     at path: NameBytes? = nil, size: Int64, digest: Digest?, modifiedMs: Int64?, compared: [Digest] = [],
     _ stop: ReadStop = .never
   ) -> Placing {
-    let file = opened.withLock { $0 }
+    let (file, kept) = (opened.withLock { $0 }, kept.withLock { $0 })
     return Placing(
-      names: path.map(names.renamed) ?? names, known: file?.identity ?? known, size: size,
+      names: path.map(names.renamed) ?? names, known: kept ?? file?.identity ?? known, isKept: kept != nil, size: size,
       digest: digest,
       modifiedMs: modifiedMs,
-      overwrites: overwrites, file: file, compared: compared, stop: stop, syncs: syncs)
+      overwrites: overwrites, file: kept == nil ? file : nil, compared: compared, stop: stop, syncs: syncs)
   }
 }

@@ -46,6 +46,7 @@ extension TargetOrder {
 
   private func prepared(in open: inout OpenFolders) throws(PreparationFailure) -> Prepared {
     do throws(Failure) {
+      if let kept = try twins?.standing(at: target) { return Prepared(credential: credential, twin: kept) }
       if target.isNamedLater {
         // What stands in its way is seen when it gets its name.
       } else if target.overwrites {

@@ -23,8 +23,33 @@ struct Twins: Sendable {
   struct Found: Sendable {
     var size: Int64
     var digest: Digest
-    /// The partial file that has the copy.
+    /// The partial file that has the copy, or the file that stands under the final name.
     var partial: SourceIdentity
+  }
+
+  /// The file that stands under the final name already, if it has the digest: it stays as it is. It is on the disk when
+  /// this returns something, and was read from there.
+  /// - Throws: `engine.interrupted`.
+  func standing(at target: Target) throws(Failure) -> Found? {
+    guard !target.isNamedLater, let file = target.standing(), file.identity.size == size ?? file.identity.size else {
+      return nil
+    }
+    let digests: [DigestAlgorithm: Digest]
+    do throws(Failure) {
+      try file.sync()
+      file.dropCache()
+      let whole = ByteRange(offset: 0, length: file.identity.size)
+      digests = try file.digests(of: whole, [digest.algorithm, algorithm], stop)
+    } catch {
+      if error.code == .engineInterrupted { throw error }
+      return nil
+    }
+    guard digests[digest.algorithm] == digest, let ofChunk = digests[algorithm], file.identityNow == file.identity
+    else {
+      return nil
+    }
+    target.keeps(file.identity)
+    return Found(size: file.identity.size, digest: ofChunk, partial: file.identity)
   }
 
   /// A copy is in the partial file and on the disk when this returns something: it was read there, and has the digest.
