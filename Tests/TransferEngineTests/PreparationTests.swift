@@ -32,6 +32,12 @@ import Testing
     return failed.failure.code
   }
 
+  /// Others close theirs: the file is released until then, which is no failure of its own.
+  @Test func aFileWithoutADescriptorWaits() {
+    #expect(PreparationFailure(TargetFile.failure("open the partial file", EMFILE)).remedy == .hold)
+    #expect(PreparationFailure(TargetFile.failure("open the partial file", EIO)).remedy == .permanent)
+  }
+
   @Test func aBodyIsWhatTheRangeHolds() throws {
     folder.write(NameBytes("source"), "0123456789")
     let prepared = try Preparation.perform(try order(ByteRange(offset: 2, length: 5))).get()
