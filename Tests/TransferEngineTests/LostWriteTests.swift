@@ -8,8 +8,8 @@ import TransferProtocols
   import Glibc
 #endif
 
-/// The kernel tells of a lost write once, and takes its pages for written (fsync(2)): whoever asks next hears that all is
-/// well.
+/// The kernel tells of a lost write once, and takes its pages for written (fsync(2)): whoever asks next hears that all
+/// is well.
 @Suite struct LostWriteTests {
   private let folder: TemporaryFolder
   private var root: String { folder.path.description }
