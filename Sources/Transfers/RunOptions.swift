@@ -6,6 +6,9 @@ public struct RunOptions: Sendable {
   public var rate: Int64?
   /// Bytes a second by the day of the week and the time of day; nil for ``rate``.
   public var rates: RateTimetable?
+  /// Engines of this host, each with a ledger of its own, that name the same group share ``rate``; if they name
+  /// different ones, the smallest counts. Up to 64 of `A–Z a–z 0–9 . _ -`; nil for a rate of its own.
+  public var rateGroup: String?
   /// After a drain is asked for, requests that run are given so long, in milliseconds.
   public var drainMs: Int64
   /// While the ledger's disk is full or fails, results wait in memory for so long, in milliseconds.

@@ -25,6 +25,8 @@ public struct EngineConfiguration: Sendable {
   public var maxBytes: Int64?
   /// Rate limit of all connections together.
   public var rate: RateTimetable
+  /// The group of engines of this host that share ``rate``; nil for a rate of its own.
+  public var sharedRate: SharedRate?
   /// Threads that open, check and digest sources.
   public var preparingThreads: Int
   /// How long running requests may continue after a drain is requested, in milliseconds.

@@ -179,7 +179,7 @@ final class EngineLoop: @unchecked Sendable {
   /// Work after every batch of events.
   private func turn() {
     control.obeyIfDue()
-    if rate.hasChanged() {
+    if rate.hasChanged(isSending: !requests.isEmpty) {
       hosts.setBytesAtOnce(rate.bytesAtOnce)
       batches.rateHasChanged()
     }
@@ -253,6 +253,7 @@ final class EngineLoop: @unchecked Sendable {
     let (wallMs, bootMs) = (engine.wallMs, engine.bootMs)
     var wait = min(1_000, control.nextMs - bootMs)
     wait = min(wait, upkeep.waitMs(nowMs: bootMs), limits.waitMs(nowMs: bootMs))
+    if let look = rate.waitMs(nowMs: bootMs) { wait = min(wait, look) }
     if let due = commits.dueMs { wait = min(wait, due - bootMs) }
     if !stop.isStopping && intake.mayClaim { wait = min(wait, claims.nextMs - wallMs) }
     if let opening = hosts.scheduler.nextOpeningMs(nowMs: bootMs) { wait = min(wait, opening - bootMs) }

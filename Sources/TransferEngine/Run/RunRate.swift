@@ -1,6 +1,7 @@
 import TransferModel
 
-/// The current rate of all bodies together, from the timetable of the run. Used by the engine's thread.
+/// The current rate of all bodies together: from the timetable of the run, or the part of this engine in a rate that it
+/// shares with others. Used by the engine's thread.
 final class RunRate {
   /// Interval between checks of the clock, in milliseconds.
   private static let lookMs: Int64 = 1_000
@@ -12,23 +13,51 @@ final class RunRate {
   /// nil for no limit.
   private(set) var bytesPerSecond: Int64?
   private var nextLookMs: Int64
+  private let shared: SharedRate?
+  private var wasSending = false
+  /// Of the group, as it was told last.
+  private var told: Int64?
 
   init(_ engine: Engine) {
     self.engine = engine
-    bytesPerSecond = engine.configuration.rate.bytesPerSecond(civilMs: engine.civilMs)
-    nextLookMs = engine.bootMs + Self.lookMs
+    shared = engine.configuration.sharedRate
+    nextLookMs = engine.bootMs
+    _ = look(isSending: false)
   }
 
   /// Total length of concurrent bodies, in bytes; nil for no limit.
   var bytesAtOnce: Int64? { bytesPerSecond.map { $0 *| Self.secondsAtOnce } }
 
-  /// Checks the clock if a check is due. True if the rate has changed.
-  func hasChanged() -> Bool {
-    guard !engine.configuration.rate.isConstant, engine.bootMs >= nextLookMs else { return false }
-    nextLookMs = engine.bootMs + Self.lookMs
-    let now = engine.configuration.rate.bytesPerSecond(civilMs: engine.civilMs)
-    guard now != bytesPerSecond else { return false }
-    bytesPerSecond = now
-    return true
+  /// How long nothing has to be looked at, in milliseconds; nil when the rate stays as it is.
+  func waitMs(nowMs: Int64) -> Int64? { shared.map { _ in nextLookMs - nowMs } }
+
+  /// Checks the clock, and the others of a shared rate, if a check is due. True if the rate has changed.
+  /// - Parameter isSending: there is something to send or to fetch.
+  func hasChanged(isSending: Bool) -> Bool {
+    guard shared != nil || !engine.configuration.rate.isConstant else { return false }
+    let begins = shared != nil && isSending && !wasSending
+    return begins || engine.bootMs >= nextLookMs ? look(isSending: isSending) : false
+  }
+
+  private func look(isSending: Bool) -> Bool {
+    nextLookMs = engine.bootMs + (shared == nil ? Self.lookMs : SharedRate.lookMs)
+    wasSending = isSending
+    let named = engine.configuration.rate.bytesPerSecond(civilMs: engine.civilMs)
+    let now = shared.map { part(of: $0, named: named, isSending: isSending) } ?? named
+    defer { bytesPerSecond = now }
+    return now != bytesPerSecond
+  }
+
+  private func part(of shared: SharedRate, named: Int64?, isSending: Bool) -> Int64? {
+    let part = shared.look(named: named, isSending: isSending, nowMs: engine.bootMs)
+    if let group = part.group, group != named, group != told {
+      engine.observer.notice(
+        .remark(
+          "rate group \"\(shared.name)\": \(group) bytes/s for all its engines together, the smallest rate that one names"
+        ))
+    }
+    told = part.group
+    // No rate is 0.
+    return part.own.map { max(1, $0) }
   }
 }

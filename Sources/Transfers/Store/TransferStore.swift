@@ -70,6 +70,8 @@ package struct TransferStore: Sendable {
   ) throws(TransferError) -> RunResult {
     if options.ownsProcess { OpenFileLimit.raise() }
     let clock = SteadyClock(machine.clock)
+    let shared = try options.rateGroup.map { name throws(TransferError) in try SharedRate(name, in: RateFolder.path) }
+    defer { shared?.leave() }
     let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer { ledger.close() }
     let run = try ledger.startRun(Self.newRun(options.argv, clock), turn: options.turn?.place)
@@ -78,6 +80,7 @@ package struct TransferStore: Sendable {
     if doubtful > 0 { notice(.remark(Self.copyRemark(doubtful))) }
     var configuration = options.workers.map { EngineConfiguration(workers: $0) } ?? .chosen
     configuration.rate = options.rates ?? RateTimetable(options.rate)
+    configuration.sharedRate = shared
     configuration.claimsFiles = !options.onlyEndsSessions
     let copies = StagedCopies(storePath: path)
     configuration.copies = copies

@@ -45,6 +45,7 @@ struct PullCommand: Command, HasIdleOptions, NamesPlace {
     guard files.isStream else { return nil }
     let given = [
       (dryRun, "--dry-run"), (noRun, "--no-run"), (engine.workers != nil, "--workers"),
+      (engine.rateGroup != nil, "--rate-group"),
       (engine.trustCopy, "--trust-copy"),
     ]
     return files.streamConflict ?? given.first { $0.0 }?.1

@@ -48,7 +48,7 @@ struct ConfigSchema: Sendable {
       Self.keys(options.filter { names($0.long) })
     }
     let ofServer: Set<String> = [
-      "auth", "ca-file", "via", "input", "url-command", "workers", "rate", "segments", "rule",
+      "auth", "ca-file", "via", "input", "url-command", "workers", "rate", "rate-group", "segments", "rule",
     ]
     let toServer = ofServer.union(ProtocolCatalog.options.map(\.long))
     let fromServer = ofServer.union(ProtocolCatalog.downloadOptions.map(\.long))

@@ -16,6 +16,12 @@ struct EngineOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Share --rate with the engines of this user and host that name the same group; the smallest rate counts.",
+      valueName: "name"))
+  var rateGroup: String?
+
+  @Option(
+    help: ArgumentHelp(
       "Stop after this time, with exit code 5 if work is left: 50m, 8h. No request begins that cannot end by then; running ones get --drain-timeout.",
       valueName: "time"))
   var maxDuration: TimeSpan?
@@ -41,6 +47,7 @@ struct EngineOptions: ParsableArguments {
   func runOptions(_ context: Context) -> RunOptions {
     var options = RunOptions(workers: workers, argv: RecordedArguments.masked(context.arguments))
     options.rates = rate?.timetable
+    options.rateGroup = rateGroup
     options.trustsCopy = trustCopy
     options.maxDurationMs = maxDuration?.ms
     options.maxBytes = maxBytes?.bytes

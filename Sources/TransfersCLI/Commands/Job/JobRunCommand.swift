@@ -73,6 +73,7 @@ struct JobRunCommand: Command {
   private var options: [String] {
     let words = [
       engine.workers.map { "--workers=\($0)" }, engine.rate.map { "--rate=\($0.text)" },
+      engine.rateGroup.map { "--rate-group=\($0)" },
       engine.trustCopy ? "--trust-copy" : nil,
       engine.maxDuration.map { "--max-duration=\(max(1, $0.ms / 1_000))s" },
       engine.maxBytes.map { "--max-bytes=\($0.bytes)" },
