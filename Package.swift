@@ -58,7 +58,8 @@ let package = Package(
     .target(
       name: "Transfers",
       dependencies: [
-        "TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "TransferModel",
+        "TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "CScripts",
+        "TransferModel",
       ], swiftSettings: strict("Transfers") + [.enableUpcomingFeature("InternalImportsByDefault")]),
     room("TransferReports", ["TransferModel"]),
     room("HTTPServer", ["TransferModel"]),
@@ -80,6 +81,7 @@ let package = Package(
     .target(name: "CDigest", linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CMigrations"),
     .target(name: "CProfiles"),
+    .target(name: "CScripts"),
     room("TransferModel", [httpTypes]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
     room("Receiver", ["CCrypto", "TransferModel"]),

@@ -25,7 +25,7 @@ struct RootCommand: ParsableCommand {
       ResolveCommand.self,
       RemoveCommand.self, CleanCommand.self, GcCommand.self, SetCommand.self, WaitCommand.self, ReportCommand.self,
       ConfigCommand.self, DestCommand.self, JobCommand.self, CallbacksCommand.self, CheckCommand.self,
-      ManifestCommand.self, CondorPluginCommand.self,
+      ManifestCommand.self, ShardCommand.self, CondorPluginCommand.self,
       ProfileCommand.self, StoreCommand.self,
       DoctorCommand.self, CompletionsCommand.self, HelpCommand.self,
     ])

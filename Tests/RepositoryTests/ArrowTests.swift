@@ -10,7 +10,10 @@ import Testing
     ("TransfersCLI", ["Transfers", "TransferReports", "HTTPServer", "StrictYAML", "TransferModel", "ArgumentParser"]),
     (
       "Transfers",
-      ["TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "TransferModel"]
+      [
+        "TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "CScripts",
+        "TransferModel",
+      ]
     ),
     ("TransferReports", ["TransferModel"]),
     ("HTTPServer", ["TransferModel"]),

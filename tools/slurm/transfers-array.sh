@@ -1,24 +1,14 @@
 #!/usr/bin/env bash
 # Moves the shards of a manifest by an array job of Slurm: one engine and one ledger for each shard.
 #
-#   transfers-array.sh [-n] [options] SHARDS SHARED BASE DEST [-- words of "transfers add"]
-#   transfers-array.sh [-n] [options] --pull SHARDS SHARED FOLDER [-- words of "transfers pull"]
+#   transfers-array.sh [options] SHARDS SHARED BASE DEST [-- words of "transfers add"]
+#   transfers-array.sh --task VERB SHARDS SHARED PLACE DEST RATE WORKERS TRIES LOCAL [words]
 #
-# SHARDS is the folder that "transfers manifest shard" made; SHARED a folder that all nodes see, for ledgers and logs.
-# Files are read below BASE and sent to DEST, or with --pull fetched into FOLDER. Prints the line for sbatch, and runs
-# it; all paths are those that the nodes see.
-#
-#   -n, --dry-run     only print the line
-#   --at-once N       shards at the same time (default 8)
-#   --rate BYTES      of all tasks together, divided by N: 20M (powers of 1024), 20MB (powers of 1000)
-#   --workers N       connections of all tasks together, divided by N
-#   --incomplete      also a set without the files that could not be listed ("failed" in shards.json)
-#   --tries N         runs of one shard, at most (default 20)
-#   --local FOLDER    on a disk of the node, for the ledgers (default $SLURM_TMPDIR, else $TMPDIR, else /tmp)
-#   --sbatch WORDS    options for sbatch, divided at blanks: '--partition=dtn --time=8:00:00'; repeatable
+# The first is "transfers shard submit --slurm", which puts this script into SHARED and submits it (its --help has all
+# options); the second is what Slurm runs for each shard.
 #
 # What becomes of a task: exit code 5 (work is left) queues it again, 77 (no credentials) holds it, all others are
-# final; 1 also when work is left after --tries runs. TERM (180 s before the time limit, and at a preemption where the
+# final; 1 also when work is left after TRIES runs. TERM (180 s before the time limit, and at a preemption where the
 # site has preempt_send_user_signal) lets the running requests end. Each run ends with SHARED/NAME.db, a backup of the
 # ledger. A later run goes on with the ledger on its node when nothing newer is known, else with the backup. If another
 # node may have sent something after it, what must not be sent twice becomes "unknown" (transfers help resolve).
@@ -28,19 +18,6 @@ set -euo pipefail
 fail() {
   printf 'transfers-array: %s\n' "$2" >&2
   exit "$1"
-}
-
-usage() { awk 'NR == 1 { next } /^#/ { sub(/^# ?/, ""); print; next } { exit }' "$0"; }
-
-# whole NAME TEXT: a number from 1 on.
-whole() { [[ $2 =~ ^[1-9][0-9]{0,5}$ ]] || fail 64 "$1 is a number from 1 to 999999, not \"$2\""; }
-
-# Prints the bytes that a rate means: 20M by powers of 1024, 20MB of 1000.
-bytes_of() {
-  local form=iec text=${1%/s}
-  case $text in *iB) text=${text%iB} ;; *B) form=si text=${text%B} ;; esac
-  [[ $text =~ ^[1-9][0-9]{0,11}[kKMGT]?$ ]] || fail 64 "--rate is bytes a second as 20M or 20MB, not \"$1\""
-  numfmt --from="$form" "${text^^}"
 }
 
 # The shards in their order, as `shards` ("SHA-256  NAME"), from shards.json, which is written last; fails when they are
@@ -55,72 +32,6 @@ list_shards() {
   ((${#shards[@]})) || fail 66 "\"$1\" has no shards: the manifest was empty"
   there=$(find "$1" -maxdepth 1 -name 'shard-*.jsonl' | wc -l)
   ((there == count)) || fail 65 "\"$1\" has $there shards, and its index $count: they are of several sets, or some are lost"
-}
-
-# Files that could not be listed are in no shard: all tasks would end well without them.
-check_complete() {
-  local failed
-  failed=$(sed -nE 's/^\{"set":"transfers.shards\/1",.*"failed":([0-9]+),.*/\1/p' "$1/shards.json")
-  ((${failed:-0})) || return 0
-  [[ $2 ]] || fail 65 "\"$1\" lacks $failed files that could not be listed; list them again, or give --incomplete"
-  printf 'transfers-array: %d files that could not be listed are in no shard and are not sent\n' "$failed" >&2
-}
-
-submit() {
-  local dry='' incomplete='' at_once=8 rate=0 workers=0 tries=20 local_folder='' verb=add words=() places=() more=()
-  while (($#)); do
-    case $1 in
-      -h | --help) usage && exit ;;
-      -n | --dry-run) dry=yes ;;
-      --pull) verb=pull ;;
-      --incomplete) incomplete=yes ;;
-      --at-once | --rate | --workers | --tries | --local | --sbatch)
-        (($# > 1)) || fail 64 "$1 needs a value"
-        case $1 in
-          --at-once) whole "$1" "$2" && at_once=$2 ;;
-          --rate) rate=$(bytes_of "$2") ;;
-          --workers) whole "$1" "$2" && workers=$2 ;;
-          --tries) whole "$1" "$2" && tries=$2 ;;
-          --local) local_folder=$2 ;;
-          --sbatch) read -r -a words <<<"$2" && more+=("${words[@]}") ;;
-        esac
-        shift
-        ;;
-      --) shift && break ;;
-      -*) fail 64 "unknown option \"$1\"; see --help" ;;
-      *) places+=("$1") ;;
-    esac
-    shift
-  done
-  if [[ $verb == pull ]]; then places+=(-); fi
-  ((${#places[@]} == 4)) || fail 64 "SHARDS SHARED BASE DEST, or --pull SHARDS SHARED FOLDER; see --help"
-  list_shards "${places[0]}"
-  check_complete "${places[0]}" "$incomplete"
-  if ((at_once > ${#shards[@]})); then at_once=${#shards[@]}; fi
-  divide "$at_once"
-  if [[ " $* " == *" --stage "* ]]; then fail 64 "no --stage: its copies lie beside the ledger, on one node only"; fi
-  local shared
-  shared=$(realpath -m "${places[1]}")
-  local line=(sbatch "--array=1-${#shards[@]}%$at_once" --requeue --signal=B:TERM@180 --open-mode=append
-    "--output=$shared/shard-%a.log" --job-name=transfers "${more[@]}"
-    "$0" --task "$verb" "$(realpath "${places[0]}")" "$shared" "${places[2]}" "${places[3]}"
-    "$rate" "$workers" "$tries" "${local_folder:--}" "$@")
-  printf '$'
-  printf ' %q' "${line[@]}"
-  printf '\n'
-  if [[ $dry ]]; then return; fi
-  command -v sbatch >/dev/null || fail 69 "no Slurm here (no command sbatch); run this where jobs are submitted"
-  mkdir -p "$shared"
-  [[ -e $shared/id ]] || put "$shared/id" "$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')"
-  "${line[@]}" || fail 69 "sbatch took no job (its exit code: $?)"
-}
-
-# divide N: sets rate and workers of one task, and says so.
-divide() {
-  ((rate == 0)) || rate=$((rate / $1 > 0 ? rate / $1 : 1))
-  ((workers == 0)) || workers=$((workers / $1 > 0 ? workers / $1 : 1))
-  ((rate == 0)) || printf 'rate: %d bytes/s for each of %d tasks at once\n' "$rate" "$1" >&2
-  ((workers == 0)) || printf 'workers: %d for each of %d tasks at once\n' "$workers" "$1" >&2
 }
 
 # task VERB SHARDS SHARED PLACE DEST RATE WORKERS TRIES LOCAL WORD…: one run of the shard SLURM_ARRAY_TASK_ID.
@@ -155,6 +66,7 @@ task() {
   # A shard may be submitted twice. The engine keeps this lock, too.
   exec 9>"$here/$name.task"
   flock -w 60 9 || fail 6 "another task is at work on $name on this node"
+  if ((${SLURM_RESTART_COUNT:-0})); then remark ''; fi # what held it is over
   know_shard
   take_ledger
   begin
@@ -224,7 +136,7 @@ record() {
     local code=0 # 3: some files cannot be sent; they are recorded as failed, and the others go out
     transfers add --store "$store" --name "$name" --files-from0 "$here/$name.list" --base "$place" "${words[@]}" \
       "$dest" || code=$?
-    ((code == 0 || code == 3)) || exit "$code"
+    ((code == 0 || code == 3)) || finish "$code"
     rm -f "$here/$name.list"
     back_up || fail 7 "no backup in \"$shared\"; nothing was sent"
   fi
@@ -259,7 +171,7 @@ work() {
   engine=''
 }
 
-# end_with CODE: keeps the ledger, then lets Slurm know.
+# end_with CODE: keeps the ledger, then ends the task.
 end_with() {
   local code=$1
   if [[ $(<"$shared/$name.try") != "$this_try open" ]]; then
@@ -274,15 +186,18 @@ end_with() {
       "$(hostname)" >&2
     if ((code == 0)); then code=7; fi
   fi
-  if [[ $stopping ]] && preempted; then
-    # A task that ends by itself does not count as preempted, and is not queued again.
-    printf 'transfers-array: %s is preempted, and waits to be ended\n' "$name" >&2
-    while :; do sleep 10 & wait $! || true; done
-  fi
-  case $code in
+  finish "$code"
+}
+
+# finish CODE: lets Slurm know.
+finish() {
+  case $1 in
     5 | 130 | 137 | 143) again ;;
-    77) hand_over 77 RequeueExitHold requeuehold ;;
-    *) exit "$code" ;;
+    77)
+      remark "held: no usable credentials for $name; see to them, then: scontrol release $me"
+      hand_over 77 RequeueExitHold requeuehold
+      ;;
+    *) exit "$1" ;;
   esac
 }
 
@@ -292,6 +207,11 @@ preempted() { [[ $(scontrol show job "$me" 2>/dev/null) =~ PreemptTime=[0-9] ]];
 again() {
   if ((${SLURM_RESTART_COUNT:-0} + 1 >= tries)); then
     fail 1 "work of $name is left after $tries runs; \"scontrol requeue $me\" lets it go on"
+  fi
+  if [[ $stopping ]] && preempted; then
+    # A task that ends by itself does not count as preempted, and is not queued again.
+    printf 'transfers-array: %s is preempted, and waits to be ended\n' "$name" >&2
+    while :; do sleep 10 & wait $! || true; done
   fi
   hand_over 5 RequeueExit requeue
 }
@@ -309,4 +229,10 @@ hand_over() {
   exit "$1"
 }
 
-if [[ ${1:-} == --task ]]; then task "${@:2}"; else submit "$@"; fi
+# remark TEXT: in the log, and where people look for a task that does not start (squeue --Format=Comment).
+remark() {
+  [[ ! $1 ]] || printf 'transfers-array: %s\n' "$1" >&2
+  scontrol update "JobId=$me" "Comment=$1" >/dev/null 2>&1 || true
+}
+
+if [[ ${1:-} == --task ]]; then task "${@:2}"; else exec transfers shard submit --slurm "$@"; fi

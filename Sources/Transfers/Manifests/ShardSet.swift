@@ -110,18 +110,26 @@ final class ShardSet {
 
   /// A shard of another cut beside these would be taken for one of them.
   private static func checkEmpty(_ folder: String) throws(TransferError) {
-    guard let listing = opendir(folder) else { throw failure("read folder", folder) }
+    guard let names = names(in: folder) else { throw failure("read folder", folder) }
+    guard names.isEmpty else {
+      throw TransferError(
+        .usage, "write shards into", NameBytes(folder), cause: "the folder is not empty",
+        remedy: "choose a new or an empty folder; one without \(indexName) holds a set that was cut off")
+    }
+  }
+
+  /// What is in a folder; nil with `errno` when it cannot be read.
+  static func names(in folder: String) -> [String]? {
+    guard let listing = opendir(folder) else { return nil }
     defer { closedir(listing) }
+    var names: [String] = []
     while let entry = readdir(listing) {
       let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
         String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
       }
-      guard name == "." || name == ".." else {
-        throw TransferError(
-          .usage, "write shards into", NameBytes(folder), cause: "the folder is not empty",
-          remedy: "choose a new or an empty folder; one without \(indexName) holds a set that was cut off")
-      }
+      if name != ".", name != ".." { names.append(name) }
     }
+    return names
   }
 
   /// What the last system call failed with.

@@ -26,7 +26,7 @@ struct WatchOption: Sendable {
           "--watch takes DIR=DEST in UTF-8, and this is \"\(EscapedArgument.shown(value))\"",
           remedy: "--watch /data/out=https://host/in/")
       }
-      let folder = Self.absolute(String(parts[0]))
+      let folder = AbsolutePath.of(String(parts[0]))
       let name = Self.job(folder)
       guard names.insert(name).inserted else {
         throw .usage("--watch: two folders would be the job \"\(name)\"", remedy: "name one in the configuration")
@@ -68,12 +68,6 @@ struct WatchOption: Sendable {
     }
     // Keys begin below the folder, as they do for one that is named.
     return "from: [\(quoted(escaped))], base: \(quoted(folder))"
-  }
-
-  private static func absolute(_ path: String) -> String {
-    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
-    defer { free(folder) }
-    return String(cString: folder) + "/" + path
   }
 
   /// A text of YAML in double quotes; what is not printable is escaped.

@@ -17,6 +17,7 @@ enum DocumentCatalog {
     ManifestShardsOutput.form.shape, PeriodsReport.form.shape, ProfileCheckOutput.form.shape,
     ProfileShowOutput.form.shape, ProfileTryOutput.form.shape, RetriesReport.form.shape, RunOutput.form.shape,
     RunsReport.form.shape, SealOutput.form.shape, ServeOutput.form.shape, SetOutput.form.shape,
+    ShardSubmitOutput.form.shape,
     ShownAttempt.form.shape, ShownBatch.form.shape, ShownChunk.form.shape, ShownFile.form.shape,
     ShownRequest.form.shape, SlowReport.form.shape, SpansReport.form.shape, StatusOutput.form.shape,
     StoreCheckOutput.form.shape, StoreCopyOutput.form.shape, StorePathOutput.form.shape, StorePruneOutput.form.shape,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import TransferModel
+import Transfers
 
 /// The exit codes of the process, printed by `transfers help exit-codes`. Below 64 they are outcomes of transfers; 64
 /// to 78 are `sysexits.h` and nothing was started; 128 + n as in shells.
@@ -16,6 +17,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case usage = 64
   case badData = 65
   case noSource = 66
+  case unavailable = 69
   case auth = 77
   case config = 78
   case timeout = 124
@@ -41,6 +43,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .usage: "usage"
     case .badData: "bad_data"
     case .noSource: "no_source"
+    case .unavailable: "unavailable"
     case .auth: "auth"
     case .config: "config"
     case .timeout: "timeout"
@@ -67,6 +70,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .usage: "wrong command, option or argument; nothing was started"
     case .badData: "a list of files is invalid; nothing was started"
     case .noSource: "no such source, or a list names files that do not exist; nothing was started"
+    case .unavailable: "no scheduler is there, or it took no job; nothing was started"
     case .auth: "no usable credentials, or they were refused: the files of that destination wait, the others were sent"
     case .config: "an unusable destination or setting: its files wait, the others were sent"
     case .timeout: "wait --timeout or push --wait expired; nothing was stopped"
@@ -93,6 +97,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .usage: self = .usage
     case .noSource: self = .noSource
     case .badList: self = .badData
+    case .unavailable: self = .unavailable
     case .auth: self = .auth
     case .config: self = .config
     case .interrupted: self = .workLeft

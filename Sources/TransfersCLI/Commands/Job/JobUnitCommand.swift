@@ -60,10 +60,7 @@ struct JobUnitCommand: Command {
     guard !EscapedArgument.isEscaped(path) else {
       throw .usage("\(option) needs a path in UTF-8: a unit is text", remedy: "rename it")
     }
-    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
-    defer { free(folder) }
-    let rest = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
-    return String(cString: folder) + "/" + rest
+    return AbsolutePath.of(path)
   }
 
   /// Variables of the environment for the job's runs: without output options and those for a single run.

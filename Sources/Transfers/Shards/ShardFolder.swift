@@ -1,0 +1,71 @@
+package import TransferModel
+
+/// A folder that `manifest shard` made, as its index describes it.
+package struct ShardFolder: Sendable, Hashable {
+  /// Absolute.
+  package let path: String
+  /// Names of the files, in the order of their numbers.
+  package let shards: [String]
+
+  /// Reads the index, and compares it with the files that are there; their content is not read.
+  /// - Throws: `.noSource` without a folder, without an index or without shards; `.badList` for an index that was cut
+  ///   off, and for files that it does not name or that are lost.
+  package init(_ path: String) throws(TransferError) {
+    self.path = path
+    guard let names = ShardSet.names(in: path) else {
+      throw Self.missing(
+        path, "there is no such folder", "make it with \"transfers manifest shard M --shards N --into\"")
+    }
+    guard names.contains(ShardSet.indexName), let text = FileText.bytes("\(path)/\(ShardSet.indexName)") else {
+      throw Self.missing(
+        path, "it has no \(ShardSet.indexName) and is no whole set", "make one with \"transfers manifest shard\"")
+    }
+    guard let shards = ShardIndex.names(text) else {
+      throw TransferError(
+        .badList, "read shards in", NameBytes(path),
+        cause: "\(ShardSet.indexName) was cut off, or is no index of shards",
+        remedy: "make a new set with \"transfers manifest shard\"")
+    }
+    self.shards = shards
+    guard !shards.isEmpty else { throw Self.missing(path, "the manifest was empty", "shard one that has files") }
+    let found = names.filter { $0.hasPrefix("shard-") && $0.hasSuffix(".jsonl") }
+    guard Set(found) == Set(shards) else {
+      throw TransferError(
+        .badList, "read shards in", NameBytes(path),
+        cause:
+          "it has \(found.count) shards, and its index \(shards.count): they are of several sets, or some are lost",
+        remedy: "make a new set with \"transfers manifest shard\"")
+    }
+  }
+
+  private static func missing(_ path: String, _ cause: String, _ remedy: String) -> TransferError {
+    TransferError(.noSource, "read shards in", NameBytes(path), cause: cause, remedy: remedy)
+  }
+}
+
+extension ShardIndex {
+  /// The shards that ``text(_:manifest:files:bytes:)`` lists; nil for what it did not write as a whole.
+  static func names(_ bytes: [UInt8]) -> [String]? {
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count >= 4, lines.suffix(2) == ["]}", ""], lines[0].hasPrefix("{\"set\":\"\(schema)\",") else {
+      return nil
+    }
+    // Without shards there is an empty line.
+    let names = lines.dropFirst().dropLast(2).filter { !$0.isEmpty }.map(name)
+    guard lines[0].hasSuffix(",\"count\":\(names.count),\"shards\":["), names.allSatisfy({ $0 != nil }) else {
+      return nil
+    }
+    return names.compactMap(\.self)
+  }
+
+  /// Of one line.
+  private static func name(_ line: Substring) -> String? {
+    let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
+    guard parts.count > 4, parts[1] == "shard", parts[2] == ":", ["}", "},"].contains(parts.last) else { return nil }
+    let digits = parts[3].dropFirst(6).dropLast(6)
+    let isName = parts[3] == "shard-\(digits).jsonl" && !digits.isEmpty && digits.allSatisfy(\.isWholeNumber)
+    let digest = parts[parts.count - 2]
+    let isWhole = parts[parts.count - 4] == "sha256" && digest.utf8.count == 64 && digest.allSatisfy(\.isHexDigit)
+    return isName && isWhole ? String(parts[3]) : nil
+  }
+}

@@ -1,0 +1,119 @@
+import Glibc
+import Testing
+import TransferModel
+
+@testable import Transfers
+
+/// What Slurm is asked for, with a program in the place of `sbatch`; tools/test.d/slurm has the real one.
+@Suite struct ShardSubmitTests {
+  private let program: BuiltProgram
+  private var folder: String { program.folder.path }
+  private var parts: String { folder + "/parts" }
+
+  init() throws {
+    program = try BuiltProgram()
+    try writeFile(folder + "/m.jsonl", Array((1...5).map { "{\"path\":\"f\($0)\",\"size\":\($0)}\n" }.joined().utf8))
+    #expect(
+      try program.run("manifest", "shard", folder + "/m.jsonl", "--shards", "3", "--into", parts).code == 0)
+  }
+
+  /// - Parameter sbatch: what the command does; it also writes its arguments down.
+  private func submit(_ words: [String], sbatch: String? = "echo Submitted batch job 12") throws -> BuiltProgram.Outcome
+  {
+    mkdir(folder + "/bin", 0o700)
+    unlink(folder + "/bin/sbatch")
+    if let sbatch {
+      let text = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \(folder)/asked\n\(sbatch)\n"
+      try writeFile(folder + "/bin/sbatch", Array(text.utf8))
+      chmod(folder + "/bin/sbatch", 0o700)
+    }
+    let path = "\(folder)/bin" + (sbatch == nil ? "" : ":/bin:/usr/bin")
+    return try program.run(
+      (["shard", "submit", "--slurm"] + words).map { Array($0.utf8) }, environment: ["PATH": path])
+  }
+
+  private var places: [String] { [parts, folder + "/shared", "/data/o ut", "http://127.0.0.1:1/in/"] }
+
+  @Test func theArrayIsSubmittedWithItsScript() throws {
+    let done = try submit(
+      [
+        "--at-once", "2", "--rate", "10M", "--workers", "9", "--tries", "7", "--local", "/disk", "--sbatch=--time=1 -v",
+        "--json",
+      ]
+        + places + ["--", "--region", "x"])
+    #expect(done.code == 0, "\(done.err)")
+    for part in [#""job":"12""#, #""shards":3"#, #""at_once":2"#, #""task_bps":5242880"#, #""task_workers":4"#] {
+      #expect(done.out.contains(part), "\(part) in \(done.out)")
+    }
+    let shared = folder + "/shared"
+    #expect(
+      try readText(folder + "/asked").split(separator: "\n").map(String.init) == [
+        "--array=1-3%2", "--requeue", "--signal=B:TERM@180", "--open-mode=append", "--output=\(shared)/shard-%a.log",
+        "--job-name=transfers", "--time=1", "-v", "\(shared)/transfers-array.sh", "--task", "add", parts, shared,
+        "/data/o ut", "http://127.0.0.1:1/in/", "5242880", "4", "7", "/disk", "--region", "x",
+      ])
+    #expect(access(shared + "/transfers-array.sh", X_OK) == 0)
+    let script = #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/tools/slurm/transfers-array.sh"
+    #expect(
+      try readText(shared + "/transfers-array.sh") == readText("/" + script), "the program was built with another")
+    let id = try readText(shared + "/id")
+    #expect(try submit(places).code == 0)
+    #expect(try readText(shared + "/id") == id, "the ledgers on the nodes are found by it")
+    #expect(Set(try names(in: shared)) == ["id", "transfers-array.sh"])
+  }
+
+  @Test func aDownloadIsSubmitted() throws {
+    #expect(try submit(["--pull", parts, folder + "/shared", "/data/in"]).code == 0)
+    let asked = try readText(folder + "/asked").split(separator: "\n").suffix(8).map(String.init)
+    #expect(asked == ["pull", parts, folder + "/shared", "/data/in", "-", "0", "0", "20", "-"].suffix(8))
+  }
+
+  @Test func printingMakesNothing() throws {
+    let printed = try submit(["--print"] + places, sbatch: nil)
+    #expect(printed.code == 0, "\(printed.err)")
+    #expect(printed.out.hasPrefix("$ sbatch --array=1-3%3 --requeue "), "\(printed.out)")
+    #expect(printed.out.contains(" '/data/o ut' "), "\(printed.out)")
+    #expect(access(folder + "/shared", F_OK) != 0)
+  }
+
+  @Test func withoutSlurmNothingIsMade() throws {
+    let none = try submit(places, sbatch: nil)
+    #expect(none.code == 69 && none.err.hasPrefix("transfers: error[unavailable]: "), "\(none.err)")
+    #expect(none.err.split(separator: "\n").count == 1)
+    #expect(access(folder + "/shared", F_OK) != 0)
+  }
+
+  @Test func whatSlurmSaysOfAJobThatItRefusesIsTold() throws {
+    let refused = try submit(places, sbatch: "echo 'sbatch: error: invalid partition' >&2; exit 1")
+    #expect(refused.code == 69 && refused.err.contains("invalid partition"), "\(refused.err)")
+    #expect(refused.err.split(separator: "\n").count == 1)
+    #expect(try submit(places, sbatch: "echo no number").code == 69)
+  }
+
+  @Test(arguments: [
+    ["--at-once", "0"], ["--tries", "x"], ["--workers", "-1"], ["--rate", "fast"], ["--pull"], ["--", "--stage"],
+  ])
+  func wrongWordsAreRefused(_ words: [String]) throws {
+    let wrong = try submit(words.first == "--" ? places + words : words + places)
+    #expect(wrong.code == 64, "\(wrong.err)")
+    #expect(access(folder + "/asked", F_OK) != 0)
+  }
+
+  @Test func aSetThatIsNotWholeIsRefused() throws {
+    let index = try readText(parts + "/shards.json")
+    #expect(try ShardFolder(parts).shards == ["shard-001.jsonl", "shard-002.jsonl", "shard-003.jsonl"])
+    for cut in 1..<index.utf8.count { #expect(ShardIndex.names(Array(index.utf8.prefix(cut))) == nil, "\(cut)") }
+    try writeFile(parts + "/shards.json", Array(index.utf8.dropLast(3)))
+    #expect(try submit(places).code == 65)
+    try writeFile(parts + "/shards.json", Array(index.utf8))
+    try writeFile(parts + "/shard-004.jsonl", [])
+    #expect(try submit(places).code == 65)
+    unlink(parts + "/shard-004.jsonl")
+    unlink(parts + "/shard-002.jsonl")
+    #expect(try submit(places).code == 65)
+    unlink(parts + "/shards.json")
+    #expect(try submit(places).code == 66)
+    #expect(try submit([folder + "/none"] + places.dropFirst()).code == 66)
+    #expect(access(folder + "/asked", F_OK) != 0)
+  }
+}
