@@ -55,8 +55,8 @@ final class RateLeases {
     for descriptor in [folder, gate, own] { close(descriptor) }
   }
 
-  /// Passes the notes of all other members that live, and publishes what `decide` returns, while no other member does the
-  /// same.
+  /// Passes the notes of all other members that live, and publishes what `decide` returns, while no other member does
+  /// the same.
   /// - Returns: whether it is published; false also when another member holds the gate for longer than some milliseconds,
   ///   or the others cannot be read.
   func publish(_ decide: ([RateNote]) -> RateNote) -> Bool {

@@ -73,8 +73,8 @@ package struct SlurmArray: Sendable {
 
   /// Makes the folder for the ledgers and hands the job to Slurm. Blocking.
   /// - Returns: the number of the job.
-  /// - Throws: `.unavailable` where there is no Slurm, and when it takes no job; `.output` or `.usage` for a folder that
-  ///   cannot be written.
+  /// - Throws: `.unavailable` where there is no Slurm, and when it takes no job; `.output` or `.usage` for a folder
+  ///   that cannot be written.
   package func submit() throws(TransferError) -> String {
     guard try run(["/bin/sh", "-c", "command -v sbatch"]).code == 0 else {
       throw unavailable("there is no command sbatch", "run this where jobs are submitted, or see --print")
