@@ -1,8 +1,8 @@
 public import TransferModel
 
 /// A part of a rate that the engines of this host share under a name. Each looks about twice a second at what the
-/// others use. A member takes no more than nobody else has, so that all together stay below the rate also while their number
-/// changes: what one gives back is free for the others from their next look on. Used by the engine's thread.
+/// others use. A member takes no more than nobody else has, so that all together stay below the rate also while their
+/// number changes: what one gives back is free for the others from their next look on. Used by the engine's thread.
 public final class SharedRate: @unchecked Sendable {
   /// Between two looks, in milliseconds.
   static let lookMs: Int64 = 500
