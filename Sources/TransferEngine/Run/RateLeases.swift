@@ -57,8 +57,8 @@ final class RateLeases {
 
   /// Passes the notes of all other members that live, and publishes what `decide` returns, while no other member does
   /// the same.
-  /// - Returns: whether it is published; false also when another member holds the gate for longer than some milliseconds,
-  ///   or the others cannot be read.
+  /// - Returns: whether it is published; false also when another member holds the gate for longer than some
+  ///   milliseconds, or the others cannot be read.
   func publish(_ decide: ([RateNote]) -> RateNote) -> Bool {
     guard locked() else { return false }
     defer { flock(gate, LOCK_UN) }
