@@ -38,7 +38,7 @@ import TransferModel
 
   /// What a text says wrongly; empty for nothing. Behind `transfers COMMAND` only the options of that count.
   private func faults(_ text: Substring) -> [String] {
-    let named = text.matches(of: /(?:^|[^\w-])--([a-z][a-z0-9-]*)/).map { (String($0.1), $0.range.lowerBound) }
+    let named = text.matches(of: /(?:^|[^\w-])--([a-z][a-z0-9-]*)/).map { (String($0.1), $0.1.startIndex) }
     let all = commands.values.reduce(into: Set<String>()) { $0.formUnion($1) }
     let line = text.firstMatch(of: /\btransfers ((?:[a-z][a-z-]* ?)+)/)
     let command = line.flatMap { options(of: $0.1) }
