@@ -99,6 +99,18 @@ import TransferModel
     #expect(access(folder + "/asked", F_OK) != 0)
   }
 
+  @Test func aSetThatLacksFilesIsRefusedUntilItIsWanted() throws {
+    let index = try readText(parts + "/shards.json")
+    try writeFile(parts + "/shards.json", Array(index.replacing("\"failed\":0,", with: "\"failed\":2,").utf8))
+    let refused = try submit(places)
+    #expect(refused.code == 65 && refused.err.contains("2 files could not be listed"), "\(refused.err)")
+    #expect(access(folder + "/asked", F_OK) != 0)
+    let wanted = try submit(["--incomplete"] + places)
+    #expect(wanted.code == 0 && wanted.out.contains("2 files not listed"), "\(wanted.out)\(wanted.err)")
+    try writeFile(parts + "/shards.json", Array(index.replacing("\"failed\":0,", with: "").utf8))
+    #expect(try submit(places).code == 65, "an index that does not say")
+  }
+
   @Test func aSetThatIsNotWholeIsRefused() throws {
     let index = try readText(parts + "/shards.json")
     #expect(try ShardFolder(parts).shards == ["shard-001.jsonl", "shard-002.jsonl", "shard-003.jsonl"])

@@ -6,6 +6,8 @@ package struct ShardFolder: Sendable, Hashable {
   package let path: String
   /// Names of the files, in the order of their numbers.
   package let shards: [String]
+  /// Files that could not be listed, and are in no shard.
+  package let failed: Int
 
   /// Reads the index, and compares it with the files that are there; their content is not read.
   /// - Throws: `.noSource` without a folder, without an index or without shards; `.badList` for an index that was cut
@@ -20,13 +22,13 @@ package struct ShardFolder: Sendable, Hashable {
       throw Self.missing(
         path, "it has no \(ShardSet.indexName) and is no whole set", "make one with \"transfers manifest shard\"")
     }
-    guard let shards = ShardIndex.names(text) else {
+    guard let shards = ShardIndex.names(text), let failed = ShardIndex.failed(text) else {
       throw TransferError(
         .badList, "read shards in", NameBytes(path),
         cause: "\(ShardSet.indexName) was cut off, or is no index of shards",
         remedy: "make a new set with \"transfers manifest shard\"")
     }
-    self.shards = shards
+    (self.shards, self.failed) = (shards, failed)
     guard !shards.isEmpty else { throw Self.missing(path, "the manifest was empty", "shard one that has files") }
     let found = names.filter { $0.hasPrefix("shard-") && $0.hasSuffix(".jsonl") }
     guard Set(found) == Set(shards) else {
@@ -36,6 +38,16 @@ package struct ShardFolder: Sendable, Hashable {
           "it has \(found.count) shards, and its index \(shards.count): they are of several sets, or some are lost",
         remedy: "make a new set with \"transfers manifest shard\"")
     }
+  }
+
+  /// Without the files that could not be listed all tasks would end well.
+  /// - Throws: `.badList` for a set that lacks some.
+  package func checkComplete() throws(TransferError) {
+    guard failed > 0 else { return }
+    throw TransferError(
+      .badList, "read shards in", NameBytes(path),
+      cause: "\(failed) \(failed == 1 ? "file" : "files") could not be listed and cannot be in a shard",
+      remedy: "list them again, or give --incomplete to move the others")
   }
 
   private static func missing(_ path: String, _ cause: String, _ remedy: String) -> TransferError {
@@ -56,6 +68,13 @@ extension ShardIndex {
       return nil
     }
     return names.compactMap(\.self)
+  }
+
+  /// How many files could not be listed; nil for an index that does not say.
+  static func failed(_ bytes: [UInt8]) -> Int? {
+    let head = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
+    guard let mark = head.firstRange(of: ",\"failed\":") else { return nil }
+    return Int(head[mark.upperBound...].prefix(while: \.isWholeNumber))
   }
 
   /// Of one line.

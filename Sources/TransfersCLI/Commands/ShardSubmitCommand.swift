@@ -45,6 +45,8 @@ struct ShardSubmitCommand: Command {
   @Flag(help: "The scheduler; it must be named.") var slurm = false
   @Flag(name: [.customLong("print"), .customShort("n")], help: "Only print the sbatch command; nothing is made.")
   var prints = false
+  @Flag(help: "Also a set that lacks files which could not be listed (\"failed\" in shards.json).")
+  var incomplete = false
   @Flag(help: "Fetch the files of the shards into FOLDER.") var pull = false
   @Option(help: ArgumentHelp("Shards at the same time.", valueName: "n")) var atOnce = 8
   @Option(help: ArgumentHelp("Of all tasks together: divided by --at-once.", valueName: "bytes/s")) var rate: ByteRate?
@@ -81,6 +83,7 @@ struct ShardSubmitCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let folder = try failing { () throws(TransferError) in try ShardFolder(AbsolutePath.of(shards)) }
+    if !incomplete { try failing { () throws(TransferError) in try folder.checkComplete() } }
     let work = destination.map { SlurmArray.Work.upload(base: base, destination: $0) } ?? .download(into: base)
     var job = SlurmArray(folder, shared: AbsolutePath.of(shared), work, words: words, atOnce: atOnce)
     job.divide(rate: rate?.bytesPerSecond, workers: workers)
@@ -88,12 +91,14 @@ struct ShardSubmitCommand: Command {
     job.local = local
     job.options = sbatch.flatMap { $0.split(separator: " ").map(String.init) }
     let number = prints ? nil : try failing { () throws(TransferError) in try job.submit() }
-    try common.print(ShardSubmitOutput(job: job, number: number), store: StoreIdentity(path: nil), context)
+    try common.print(ShardSubmitOutput(job: job, unlisted: folder.failed, number: number), store: StoreIdentity(path: nil), context)
   }
 }
 
 struct ShardSubmitOutput: OutputValue {
   let job: SlurmArray
+  /// Files that could not be listed, and are not moved.
+  let unlisted: Int
   /// nil when it was only printed.
   let number: String?
 
@@ -103,6 +108,7 @@ struct ShardSubmitOutput: OutputValue {
       .words { "$ \(printable($0.job.commandText))\n" },
       .facts([
         .integer("shards", "shards") { $0.job.count },
+        .integer("files_not_listed", "files not listed") { $0.unlisted },
         .integer("at_once", "at the same time") { $0.job.atOnce },
         .rate("task_bps", "rate of each task") { $0.job.rate },
         .integer("task_workers", "workers of each task") { $0.job.workers },
