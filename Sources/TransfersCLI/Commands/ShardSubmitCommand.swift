@@ -91,7 +91,8 @@ struct ShardSubmitCommand: Command {
     job.local = local
     job.options = sbatch.flatMap { $0.split(separator: " ").map(String.init) }
     let number = prints ? nil : try failing { () throws(TransferError) in try job.submit() }
-    try common.print(ShardSubmitOutput(job: job, unlisted: folder.failed, number: number), store: StoreIdentity(path: nil), context)
+    let output = ShardSubmitOutput(job: job, unlisted: folder.failed, number: number)
+    try common.print(output, store: StoreIdentity(path: nil), context)
   }
 }
 
