@@ -60,7 +60,7 @@ task() {
   # The task alone: SLURM_JOB_ID of the last one stands for the whole array.
   me=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
   this_try=$me.${SLURM_RESTART_COUNT:-0}.$(hostname).${SLURMD_NODENAME:-}
-  copied=()
+  newest='' state=''
   engine='' stopping=''
   trap 'stopping=yes; if [[ $engine ]]; then kill -TERM "$engine" 2>/dev/null || true; fi' TERM
   # A shard may be submitted twice. The engine keeps this lock, too.
@@ -93,12 +93,14 @@ know_shard() {
 
 # SHARED/NAME.try names the run that had the newest ledger, and says whether it has ended ("closed": the backup has all
 # that it did) or not ("open"). Before the first "open" of an upload there is a backup.
+# HERE/NAME.try names the run that had the ledger here, and while it begins what SHARED/NAME.try said before.
 take_ledger() {
-  local newest='' state=''
+  local last='' before=''
   if [[ -e $shared/$name.try ]]; then read -r newest state <"$shared/$name.try"; fi
+  if [[ -e $here/$name.try ]]; then read -r last before <"$here/$name.try"; fi
   if [[ ! $newest ]]; then
     record
-  elif [[ -e $store && -e $here/$name.try && $(<"$here/$name.try") == "$newest" ]]; then
+  elif [[ -e $store && ($last == "$newest" || $before == "$newest $state") ]]; then
     printf 'transfers-array: %s goes on with the ledger on this node\n' "$name" >&2
   else
     restore "$state"
@@ -119,9 +121,11 @@ restore() {
   [[ -e $shared/$name.db ]] || fail 1 "the ledger of $name is only on the node of its first run: let it run there"
   cp "$shared/$name.db" "$store.new"
   sync "$store.new"
+  rm -f "$here/$name.copied"
+  # Until an engine has run with it, however often a run ends before that.
+  if [[ $1 == closed ]]; then put "$here/$name.copied" "$newest"; fi
   mv "$store.new" "$store"
   if [[ $1 == closed ]]; then
-    copied=(--trust-copy)
     printf 'transfers-array: %s goes on with the backup, which has all that was sent\n' "$name" >&2
   else
     printf 'transfers-array: %s goes on with a backup that is older than what was sent\n' "$name" >&2
@@ -143,7 +147,7 @@ record() {
 }
 
 begin() {
-  put "$here/$name.try" "$this_try"
+  put "$here/$name.try" "$this_try $newest $state"
   put "$shared/$name.try" "$this_try open"
 }
 
@@ -151,7 +155,9 @@ back_up() { transfers store backup --quiet --force --store "$store" "$shared/$na
 
 # Runs the engine beside this shell, which hears TERM meanwhile and hands it on. Sets `code`.
 work() {
-  local run=(transfers run "${copied[@]}" "${limits[@]}" --store "$store" --progress none)
+  local copied=() run
+  if [[ -e $here/$name.copied ]]; then copied=(--trust-copy); fi
+  run=(transfers run "${copied[@]}" "${limits[@]}" --store "$store" --progress none)
   if [[ $verb == pull ]]; then
     # Also the next time: one that was ended early may not have recorded all files.
     run=(transfers pull --name "$name" --files-from "$shard" "${limits[@]}" --store "$store" --progress none
@@ -169,6 +175,7 @@ work() {
     kill -0 "$engine" 2>/dev/null || break
   done
   engine=''
+  rm -f "$here/$name.copied"
 }
 
 # end_with CODE: keeps the ledger, then ends the task.
