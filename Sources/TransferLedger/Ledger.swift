@@ -56,15 +56,37 @@ public final class Ledger: Sendable {
     let file = try StoreFile(at: path, makesFolder: mode == .create)
     guard file.exists || mode == .create else { throw file.missingError }
     let store = Store(path: file.path, migrations: migrations)
+    do {
+      return try open(store, file, mode, clock, gatePatienceMs)
+    } catch where error.isBlankStore {
+      // Another process may be creating it.
+      guard let gate = try? Gate(file, patienceMs: gatePatienceMs) else { throw error }
+      do { try gate.alone {} } catch { throw TransferError(any: error, "open store", path: path) }
+      return try open(store, file, mode, clock, gatePatienceMs)
+    }
+  }
+
+  private static func open(
+    _ store: Store, _ file: StoreFile, _ mode: OpenMode, _ clock: any TransferClock, _ gatePatienceMs: Int64
+  ) throws(TransferError) -> Ledger {
     let reader = SnapshotReader(store: store, file: file)
     if mode == .readOnly {
       try reader.read { _ in }
       return Ledger(path: file.path, reader: reader, writer: nil, clock: clock)
     }
-    if !file.exists { try file.create() }
-    let gate = try Gate(file, patienceMs: gatePatienceMs)
+    let gate: Gate
+    do {
+      gate = try Gate(file, patienceMs: gatePatienceMs)
+    } catch {
+      // Says what is wrong with the folder.
+      if !file.exists { try file.create() }
+      throw error
+    }
     let watermark = Watermark(at: Watermark.path(ofLedger: file.path))
-    let connection = try store.prepared(gate, mayBegin: mode == .create, wallMs: clock.wallMs)
+    let connection =
+      file.exists
+      ? try store.prepared(gate, mayBegin: mode == .create, wallMs: clock.wallMs)
+      : try store.created(file, gate, wallMs: clock.wallMs)
     try store.refuseMerged(connection)
     let detector = CopyDetector(file, gate, watermark, wallMs: clock.wallMs)
     let finding = try detector.looking(connection)

@@ -26,6 +26,36 @@ import TransferModel
     }
   }
 
+  /// A file without a schema may be one that another process is about to fill: it holds the gate meanwhile.
+  @Test(arguments: [Ledger.OpenMode.existing, .readOnly])
+  func whoFindsAnEmptyFileWaitsForItsMaker(_ mode: Ledger.OpenMode) throws {
+    let f = try LedgerFixture()
+    let path = f.path + ".new"
+    close(open(path, O_CREAT | O_WRONLY, 0o600))
+    let maker = try SidecarLock(path: path + ".gate")
+    try maker.lockExclusive(withinMs: 0)
+    let waiting = #expect(throws: TransferError.self) {
+      try Ledger.open(at: path, mode: mode, clock: f.clock, gatePatienceMs: 20)
+    }
+    #expect(waiting?.kind == .storeBusy, "\(String(describing: waiting))")
+    maker.unlock()
+    let empty = #expect(throws: TransferError.self) { try Ledger.open(at: path, mode: mode, clock: f.clock) }
+    #expect(empty?.kind == .storeCorrupt)
+  }
+
+  @Test func aNewFileIsMadeUnderTheGate() throws {
+    let f = try LedgerFixture()
+    let path = f.path + ".new"
+    let other = try SidecarLock(path: path + ".gate")
+    try other.lockExclusive(withinMs: 0)
+    let busy = #expect(throws: TransferError.self) {
+      try Ledger.open(at: path, mode: .create, clock: f.clock, gatePatienceMs: 20)
+    }
+    #expect(busy?.kind == .storeBusy && access(path, F_OK) != 0)
+    other.unlock()
+    try Ledger.open(at: path, mode: .create, clock: f.clock).close()
+  }
+
   @Test func whoWaitsForTheEngineLockIsNext() throws {
     let f = try LedgerFixture()
     _ = try f.startRun()

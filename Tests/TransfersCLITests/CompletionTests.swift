@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("stat", "status"), ("store che", "check"), ("run --ra", "--rate"), ("list --format nd", "ndjson"),
+    ("stat", "status"), ("store che", "check"), ("run --ra", "--rate\n--rate-group"), ("list --format nd", "ndjson"),
     ("help exit", "exit-codes"), ("completions fi", "fish"), ("list --batch ni", "nightly"), ("show b", "b1\nb2"),
     ("retry b2", "b2"),
   ])

@@ -33,7 +33,7 @@ import TransferModel
       ("post+http://h/", "--part-size", "8M"),
       ("form+http://h/", "--part-size", "8M"), ("dav+http://h/", "--part-size", "8M"),
       ("resumable+http://h/", "--expect-continue", nil), ("form+http://h/", "--expect-continue", nil),
-      ("http://h/", "--field", "a=b"), ("s3://bucket/", "--content-type", "auto"),
+      ("http://h/", "--field", "a=b"),
       ("tus+http://h/", "--if-none-match", nil),
       ("http://h/", "--parallel", nil), ("tus+http://h/", "--interop", "9"),
     ] as [(String, String, String?)])

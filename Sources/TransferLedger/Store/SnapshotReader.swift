@@ -97,9 +97,7 @@ final class SnapshotReader: @unchecked Sendable {
 
   private func verify(_ nature: Store.Nature) throws {
     switch nature {
-    case .blank:
-      throw TransferError(
-        .storeCorrupt, "open store", NameBytes(store.path), cause: "it is empty", remedy: "\"transfers push\" fills it")
+    case .blank: throw TransferError.blankStore(store.path)
     case .ledger(let version):
       guard version == store.migrations.count else {
         throw TransferError(

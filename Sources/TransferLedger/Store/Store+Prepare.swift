@@ -1,19 +1,34 @@
 import TransferModel
 
 extension Store {
+  /// The writing connection of a new ledger. Whoever finds a file without a schema waits for the gate, which is held
+  /// from before the file exists until its schema is committed.
+  func created(_ file: StoreFile, _ gate: Gate, wallMs: Int64) throws(TransferError) -> Connection {
+    do {
+      return try gate.alone {
+        if !file.exists { try file.create() }
+        return try prepared(nil, mayBegin: true, wallMs: wallMs)
+      }
+    } catch {
+      throw TransferError(any: error, "open store", path: path)
+    }
+  }
+
   /// The writing connection of a ledger whose schema is up to date.
-  func prepared(_ gate: Gate, mayBegin: Bool, wallMs: Int64) throws(TransferError) -> Connection {
+  /// - Parameter gate: nil for a caller that holds it alone.
+  func prepared(_ gate: Gate?, mayBegin: Bool, wallMs: Int64) throws(TransferError) -> Connection {
     let connection = try openWriter()
     do {
       let nature = try nature(connection)
-      if nature == .blank && !mayBegin {
-        throw TransferError(
-          .storeCorrupt, "open store", NameBytes(path), cause: "it is empty", remedy: "\"transfers push\" fills it")
-      }
+      if nature == .blank && !mayBegin { throw TransferError.blankStore(path) }
       let isOld = if case .ledger(let version) = nature { version < migrations.count } else { false }
       let engineLock = isOld ? try lockOutEngines() : nil
       if try nature != .ledger(version: migrations.count) || journalMode(connection) != "wal" {
-        try gate.alone { try upgrade(connection, wallMs: wallMs) }
+        if let gate {
+          try gate.alone { try upgrade(connection, wallMs: wallMs) }
+        } else {
+          try upgrade(connection, wallMs: wallMs)
+        }
       }
       engineLock?.unlock()
       return connection
@@ -48,4 +63,16 @@ extension Store {
   private func journalMode(_ connection: Connection) throws -> String {
     try connection.first("PRAGMA journal_mode") { $0.text(0) } ?? ""
   }
+}
+
+extension TransferError {
+  static func blankStore(_ path: String) -> TransferError {
+    TransferError(
+      .storeCorrupt, "open store", NameBytes(path), cause: blankCause, remedy: "\"transfers push\" fills it")
+  }
+
+  /// No ledger was made of this file yet.
+  var isBlankStore: Bool { kind == .storeCorrupt && cause == Self.blankCause }
+
+  private static let blankCause = "it is empty"
 }

@@ -138,7 +138,6 @@ import TransferModel
   @Test(
     arguments: [
       ("http://h/", ["field": ["a=b"]]), ("http://h/", ["file-field": "f"]),
-      ("s3://bucket/", ["content-type": "auto"]),
     ] as [(String, [String: OptionValue])])
   func optionsOfOthersAreRefused(_ destination: String, _ options: [String: OptionValue]) {
     #expect(throws: TransferError.self) {
