@@ -103,6 +103,29 @@ import Testing
     #expect(try program.run("list", "--store", own, "-o", folder + "/way/other.db-journal").code == 0)
   }
 
+  /// Whichever ledger the command opens, and whether or not it opens one.
+  @Test func noOtherDatabaseIsReplacedOrGetsAFileBesideIt() throws {
+    let folder = program.folder.path
+    let (own, other) = (folder + "/ledger.db", folder + "/x.db")
+    _ = try FilledLedger(in: program.folder)
+    #expect(rename(own, other) == 0)
+    let before = try readBytes(other)
+    #expect(symlink("x.db", folder + "/link") == 0)
+    let commands = [["list", "--store", store], ["store", "merge", folder + "/all.db", other], ["help", "sources"]]
+    for output in ["", "-wal", "-journal", ".key", ".sending", ".inflight"].map({ other + $0 }) + [folder + "/link"] {
+      for command in commands where command[0] != "help" || !output.hasSuffix("/link") {
+        let outcome = try program.run((command + ["-o", output]).map { Array($0.utf8) })
+        #expect(outcome.code == 64, "\(command) \(output) \(outcome)")
+      }
+      let refused = try list(output)
+      #expect(refused.err.contains("is a file of the SQLite database \"\(other)\""), "\(refused.err)")
+      let snapshot = try program.run("store", "snapshot", output, "--store", store)
+      #expect(snapshot.code == 64, "\(snapshot)")
+    }
+    #expect(try readBytes(other) == before)
+    #expect(access(other + "-wal", F_OK) != 0 && access(other + ".key", F_OK) != 0)
+  }
+
   @Test func aLinkThatLeadsNowhereStays() throws {
     #expect(symlink("gone", target) == 0)
     let outcome = try list(target)

@@ -35,6 +35,9 @@ struct CopyTarget {
     for suffix in Ledger.fileSuffixes where path == ledger + suffix {
       throw refusal(asked, "it belongs to the ledger itself")
     }
+    if let other = Ledger.database(owning: NameBytes(path)), other != NameBytes(path) {
+      throw refusal(asked, "it belongs to the database \"\(other)\"")
+    }
     if replaces { try removeEmptyLog(of: path) }
     for suffix in ["-wal", "-journal"] where access(path + suffix, F_OK) == 0 {
       throw refusal(asked, "\"\(NameBytes(path + suffix))\" is there: SQLite would mix it with the copy")

@@ -7,6 +7,10 @@ extension TransferStore {
   /// What belongs to a store: these follow its path.
   package static var fileSuffixes: [String] { Ledger.fileSuffixes }
 
+  /// The SQLite database, of this or another program, that a path names or that the file with this name would belong
+  /// to; nil for any other path. Blocking.
+  package static func database(owning path: NameBytes) -> NameBytes? { Ledger.database(owning: path) }
+
   /// What the file system and the kernel say of it now, without opening it as a database.
   package var condition: StoreCondition { StoreCondition(at: path) }
 

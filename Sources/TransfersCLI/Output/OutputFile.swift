@@ -33,6 +33,10 @@ struct OutputFile {
     if let store, Self.isLedger(target, store) {
       throw .usage("--output \"\(path)\" is a file of the ledger", remedy: "another --output")
     }
+    if let database = TransferStore.database(owning: NameBytes(target.dropLast().map { UInt8(bitPattern: $0) })) {
+      throw .usage(
+        "--output \"\(path)\" is a file of the SQLite database \"\(database)\"", remedy: "another --output")
+    }
     guard Self.kind(target) != nil || !Self.isLink(target) else {
       throw .usage(
         "--output \"\(path)\" is a dangling symbolic link", remedy: "create its target, or choose another --output")

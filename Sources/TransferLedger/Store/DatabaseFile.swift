@@ -1,0 +1,26 @@
+import Glibc
+public import TransferModel
+
+extension Ledger {
+  /// The first bytes of every database. Source: https://sqlite.org/fileformat2.html#magic_header_string
+  private static let header = Array("SQLite format 3\0".utf8)
+
+  /// The SQLite database that a path names, or that a file with this name would belong to (`l.db` for `l.db-wal`); nil
+  /// for any other path. Blocking. Not for a ledger that this process has open: closing a file drops its locks.
+  public static func database(owning path: NameBytes) -> NameBytes? {
+    fileSuffixes.lazy.filter { path.bytes.suffix($0.utf8.count).elementsEqual($0.utf8) }
+      .map { NameBytes(Array(path.bytes.dropLast($0.utf8.count))) }
+      .first(where: isDatabase)
+  }
+
+  private static func isDatabase(_ path: NameBytes) -> Bool {
+    let name = path.bytes.map { CChar(bitPattern: $0) } + [0]
+    var status = stat()
+    guard stat(name, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+    let descriptor = Glibc.open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return false }
+    defer { Glibc.close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: header.count)
+    return pread(descriptor, &bytes, bytes.count, 0) == bytes.count && bytes == header
+  }
+}
