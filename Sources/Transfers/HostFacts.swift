@@ -32,11 +32,28 @@ enum FileText {
   static func bytes(_ path: String) -> [UInt8]? { bytes(NameBytes(path), limit: 1 << 20) }
 
   /// Everything in the file up to so many bytes, and somewhat more; nil when it cannot be read.
-  static func bytes(_ path: NameBytes, limit: Int) -> [UInt8]? {
-    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
-    guard descriptor >= 0 else { return nil }
+  static func bytes(_ path: NameBytes, limit: Int) -> [UInt8]? { try? read(path, limit: limit) }
+
+  /// Why a file cannot be read, as the end of "it cannot be read: ".
+  struct Unreadable: Error {
+    let cause: String
+    var isMissing = false
+  }
+
+  /// The same. Never waits for the other end of a FIFO, or for a device: only regular files are read.
+  static func read(_ path: NameBytes, limit: Int = 1 << 20) throws(Unreadable) -> [UInt8] {
+    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+    guard descriptor >= 0 else {
+      throw Unreadable(cause: String(cString: strerror(errno)), isMissing: errno == ENOENT)
+    }
     defer { close(descriptor) }
-    return bytes(in: descriptor, limit: limit)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Unreadable(cause: String(cString: strerror(errno))) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw Unreadable(cause: "it is not a regular file") }
+    guard let bytes = bytes(in: descriptor, limit: limit) else {
+      throw Unreadable(cause: String(cString: strerror(errno)))
+    }
+    return bytes
   }
 
   /// The same from where an open file stands.
@@ -44,7 +61,7 @@ enum FileText {
     var all: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while all.count < limit {
-      let count = read(descriptor, &buffer, buffer.count)
+      let count = readSystem(descriptor, &buffer, buffer.count)
       if count < 0 && errno == EINTR { continue }
       guard count > 0 else { return count == 0 ? all : nil }
       all += buffer[..<count]
@@ -72,4 +89,8 @@ enum FileText {
     }
     return true
   }
+}
+
+private func readSystem(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+  read(descriptor, buffer, count)
 }

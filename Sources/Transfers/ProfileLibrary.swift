@@ -49,10 +49,13 @@ public enum ProfileLibrary {
   /// - Throws: `.usage` when there is neither.
   public static func text(_ nameOrPath: String) throws(TransferError) -> [UInt8] {
     if let text = BuiltinProfile.text(nameOrPath) { return text }
-    if let text = FileText.bytes(nameOrPath) { return text }
+    let cause: String
+    do throws(FileText.Unreadable) { return try FileText.read(NameBytes(nameOrPath)) } catch {
+      cause = error.isMissing ? "there is no such file" : "the file cannot be read: \(error.cause)"
+    }
     throw TransferError(
       .usage, "read profile", NameBytes(nameOrPath),
-      cause: "there is no such file, and no built-in profile of that name",
+      cause: "\(cause), and no built-in profile of that name",
       remedy: "name a file, or one of: \(names.joined(separator: ", "))")
   }
 

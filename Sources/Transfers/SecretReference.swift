@@ -113,11 +113,20 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
   }
 
   private func text(ofFile path: String) throws(Failure) -> String {
-    guard let bytes = FileText.bytes(path) else {
-      throw Failure(.authMissing, "\(self) cannot be read: \(String(cString: strerror(errno)))")
+    let bytes: [UInt8]
+    do throws(FileText.Unreadable) {
+      bytes = try FileText.read(NameBytes(path), limit: Self.longest + 1)
+    } catch {
+      throw Failure(.authMissing, "\(self) cannot be read: \(error.cause)")
+    }
+    guard bytes.count <= Self.longest else {
+      throw Failure(.authMissing, "\(self) is longer than \(Self.longest) bytes; it must contain one secret")
     }
     return try text(bytes)
   }
+
+  /// A file of a secret, in bytes.
+  private static let longest = 64 << 10
 
   private func text(_ bytes: [UInt8]) throws(Failure) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {

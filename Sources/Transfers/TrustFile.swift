@@ -11,8 +11,9 @@ enum TrustFile {
   /// - Parameter name: the option or variable that names the file.
   /// - Throws: `.config` when it cannot be read or holds no certificate in PEM; looks no closer.
   static func check(_ path: String, namedBy name: String) throws(TransferError) {
-    guard let bytes = FileText.bytes(path) else {
-      throw error(path, name, "it cannot be read: \(String(cString: strerror(errno)))")
+    let bytes: [UInt8]
+    do throws(FileText.Unreadable) { bytes = try FileText.read(NameBytes(path)) } catch {
+      throw self.error(path, name, "it cannot be read: \(error.cause)")
     }
     // RFC 7468 section 5.1; OpenSSL also writes TRUSTED CERTIFICATE and X509 CERTIFICATE.
     let isPEM = bytes.split(separator: 0x0A).contains { line in

@@ -54,6 +54,48 @@ import TransferModel
     #expect(failure?.message == "the file \(path) is not UTF-8 text")
   }
 
+  /// A pipe whose writer is gone and a device would be read, without the check; nothing here can wait.
+  @Test func onlyRegularFilesAreRead() throws {
+    var ends: [Int32] = [-1, -1]
+    #expect(pipe(&ends) == 0)
+    #expect(write(ends[1], "secret\n", 7) == 7)
+    close(ends[1])
+    defer { close(ends[0]) }
+    for path in ["/dev/null", "/dev/fd/\(ends[0])", folder.path] {
+      let failure = #expect(throws: Failure.self) { try SecretReference.file(path).read { false } }
+      #expect(failure?.code == .authMissing)
+      #expect(failure?.message == "the file \(path) cannot be read: it is not a regular file")
+      let untrusted = #expect(throws: TransferError.self) { try TrustFile.check(path, namedBy: "--ca-file") }
+      #expect(untrusted?.cause == "it cannot be read: it is not a regular file")
+      let profile = #expect(throws: TransferError.self) { try ProfileLibrary.text(path) }
+      #expect(profile?.cause.hasPrefix("the file cannot be read: it is not a regular file") == true)
+    }
+  }
+
+  /// Nobody writes to it.
+  @Test func aFIFOIsRefusedAtOnce() throws {
+    let path = folder.path + "/fifo"
+    #expect(mkfifo(path, 0o600) == 0)
+    let ended = Mailbox<String>()
+    let reader = WorkerThread {
+      do throws(Failure) { ended.put(try SecretReference.file(path).read { false }) } catch { ended.put(error.message) }
+    }
+    let told = ended.take(timeoutMs: 10_000)?.first
+    #expect(told == "the file \(path) cannot be read: it is not a regular file")
+    // Whoever waits for a writer gets one.
+    if told == nil { close(open(path, O_RDWR)) }
+    reader.join()
+  }
+
+  @Test func aSecretThatIsTooLongIsRefusedAndNotCut() throws {
+    let path = folder.path + "/token"
+    try writeFile(path, [UInt8](repeating: 0x61, count: 64 << 10))
+    #expect(try SecretReference.file(path).read { false }.utf8.count == 64 << 10)
+    try writeFile(path, [UInt8](repeating: 0x61, count: (64 << 10) + 1))
+    let failure = #expect(throws: Failure.self) { try SecretReference.file(path).read { false } }
+    #expect(failure?.message == "the file \(path) is longer than 65536 bytes; it must contain one secret")
+  }
+
   @Test(
     arguments: [
       ("none.pem", nil), ("folder", nil), ("empty.pem", ""), ("key.pem", "-----BEGIN PRIVATE KEY-----\n"),

@@ -44,10 +44,10 @@ extension OpenStore {
 
   private static func seal(in file: NameBytes) throws(TransferError) -> String {
     let path = String(decoding: file.bytes, as: UTF8.self)
-    guard let bytes = FileText.bytes(path) else {
-      let cause = String(cString: strerror(errno))
+    let bytes: [UInt8]
+    do throws(FileText.Unreadable) { bytes = try FileText.read(NameBytes(path)) } catch {
       throw TransferError(
-        .usage, "read seal", file, cause: cause, remedy: "name a file that \"transfers store seal\" made")
+        .usage, "read seal", file, cause: error.cause, remedy: "name a file that \"transfers store seal\" made")
     }
     return String(decoding: bytes, as: UTF8.self)
   }
