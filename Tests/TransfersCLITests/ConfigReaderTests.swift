@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import TransfersCLI
@@ -20,6 +21,17 @@ import Testing
   @Test func nothingButCommentsSaysNothing() {
     #expect(faults("").isEmpty)
     #expect(faults("# one\n\n  # two\n").isEmpty)
+  }
+
+  /// Zeros without end, and a terminal, are no configuration; nor is a file that has become one of them.
+  @Test func onlyTheNullDeviceStandsForNone() throws {
+    let folder = try TemporaryFolder()
+    for device in ["/dev/zero", "/dev/full", "/dev/tty"] {
+      let link = folder.path + device.replacing("/dev", with: "")
+      #expect(symlink(device, link) == 0)
+      #expect(throws: CommandFailure.self) { try ConfigFiles.contents(.init(path: link, origin: "--config")) }
+    }
+    #expect(try ConfigFiles.contents(.init(path: "/dev/null", origin: "--config")) == [])
   }
 
   @Test func pathsBelowTheHomeFolderAreWhole() {

@@ -96,12 +96,17 @@ enum ConfigFiles {
     guard fstat(descriptor, &status) == 0 else {
       throw failure(name, printable(String(cString: strerror(errno))), remedy: "check the path")
     }
-    // The usual way to say "none".
-    if status.st_mode & S_IFMT == S_IFCHR { return [] }
+    if isNull(status) { return [] }
     guard status.st_mode & S_IFMT == S_IFREG else { throw failure(name, "it is not a file", remedy: "check the path") }
     try checkOwner(status, name)
     try checkFolders(name)
     return try bytes(descriptor, name)
+  }
+
+  /// `/dev/null`, the usual way to say "none". Any other device would drop all jobs by mistake.
+  /// Source: devices.txt of Linux: character device 1, 3.
+  private static func isNull(_ status: stat) -> Bool {
+    status.st_mode & S_IFMT == S_IFCHR && status.st_rdev == 0x103
   }
 
   /// As ssh does, because it controls actions with the user's permissions.
