@@ -9,6 +9,8 @@ public struct SourceCounts: Sendable, Hashable {
   public var staying = 0
   /// Already waiting or in work, from an earlier batch.
   public var queued = 0
+  /// Not recorded: an older version is being sent right now.
+  public var busy = 0
   /// Failed before and unchanged since: retried in their earlier batch.
   public var requeued = 0
   /// Duplicates, which are recorded once.

@@ -209,6 +209,32 @@ import TransferModel
     #expect(try readText(receiver.root + "/in/d").utf8.count == 3)
   }
 
+  @Test func changedContentThatIsNotRecordedIsWorkLeft() throws {
+    let receiver = try receiver("match PUT * : late-hold=put times=1")
+    let file = source + "/a"
+    let first = try program.start("push", file, receiver.url + "/in/", "--store", store, number: 1)
+    try receiver.waitUntilHeld("put")
+    try writeFile(folder + "/new", Array("newer content of a".utf8))
+    #expect(rename(folder + "/new", file) == 0)
+    let added = try program.run("add", file, receiver.url + "/in/", "--store", store)
+    #expect(added.code == 5 && added.out.hasPrefix("0 new, 0 unchanged, 1 busy, "), "\(added)")
+    #expect(
+      added.err.hasSuffix(
+        "transfers: error[work_left]: 1 changed file not recorded, because an older version was being sent. "
+          + "Try: the same command again when that version has ended\n"), "\(added.err)")
+    let plan = try program.run("push", "-n", file, receiver.url + "/in/", "--store", store)
+    #expect(plan.out.contains("1 busy") && !plan.out.contains("queued"), "\(plan)")
+    let quick = try program.run("push", file, receiver.url + "/in/", "--store", store, "--no-wait", "--json")
+    #expect(quick.code == 5 && quick.out.contains(#""busy":1"#) && quick.out.contains(#""queued":0"#), "\(quick)")
+    let waiting = try program.start("push", file, receiver.url + "/in/", "--store", store, number: 2)
+    try waiting.waitUntilSaid("another engine owns the ledger")
+    try receiver.release("put")
+    let outcome = try waiting.wait()
+    #expect(outcome.code == 0, "\(outcome)")
+    _ = try first.wait()
+    #expect(try readText(receiver.root + "/in/a") == "newer content of a")
+  }
+
   @Test func aPushNeedNotWaitForAnotherEngine() throws {
     let receiver = try receiver("match PUT * : hold=put")
     let first = try program.start("push", source, receiver.url + "/in/", "--store", store, number: 1)

@@ -125,7 +125,8 @@ final class PageWriter: FileSink {
     recorded.counts.changed += done.changed
     recorded.counts.unchanged += done.unchanged
     recorded.counts.staying += done.staying
-    recorded.counts.queued += done.queued + done.busy.count
+    recorded.counts.queued += done.queued
+    recorded.counts.busy += done.busy.count
     recorded.counts.requeued += done.requeued
     recorded.files.append(done.files)
     recorded.counts.repeated += done.repeated

@@ -12,6 +12,8 @@ public enum Standing: String, Sendable, Hashable, Codable {
   case unchanged
   /// Waiting, in work or paused.
   case queued
+  /// Another version is being sent.
+  case busy
   /// Its outcome is unknown.
   case unknown
 }
@@ -44,7 +46,8 @@ extension Standing {
       switch finding {
       case .unknown: .unknown
       case .unchanged: .unchanged
-      case .queued, .busy, .settling, .changing: .queued
+      case .queued, .settling, .changing: .queued
+      case .busy: .busy
       case .moved, .outdated: .changed
       }
   }

@@ -122,6 +122,7 @@ extension PlanResult {
       counts.changed += 1
     case .unchanged: counts.unchanged += 1
     case .queued: counts.queued += 1
+    case .busy: counts.busy += 1
     case .unknown: counts.unknown += 1
     }
     guard standing == .new || standing == .changed || standing == .requeued else { return false }

@@ -37,15 +37,18 @@ struct AddCommand: Command, HasIdleOptions, NamesPlace {
     try Self.judge(result)
   }
 
-  /// Files that could not be recorded for transfer make the command fail; the others are queued.
+  /// Files that could not be recorded for transfer make the command fail; the others are queued. The new content of
+  /// busy ones is work that is left.
   static func judge(_ result: AddResult) throws(CommandFailure) {
     let counts = result.counts
-    guard counts.failed + counts.unknown > 0 else { return }
+    guard counts.failed + counts.unknown + counts.busy > 0 else { return }
     let succeeded = counts.added + counts.unchanged + counts.queued + counts.requeued
-    let status = ExitCode(succeeded: succeeded, failed: counts.failed + counts.unknown, mismatched: 0, left: 0)
+    let status = ExitCode(
+      succeeded: succeeded, failed: counts.failed + counts.unknown, mismatched: 0, left: counts.busy)
     throw CommandFailure(
       status, AddOutput.problem(counts),
-      remedy: "transfers report failures\(result.batch.map { " --batch \($0)" } ?? "")")
+      remedy: status == .workLeft
+        ? AddOutput.busyRemedy : "transfers report failures\(result.batch.map { " --batch \($0)" } ?? "")")
   }
 }
 
@@ -75,7 +78,8 @@ struct AddOutput: OutputValue {
   private static let counts: [Column<SourceCounts>] = [
     .integer("added") { $0.added }, .integer("changed") { $0.changed }, .integer("unchanged") { $0.unchanged },
     .integer("staying") { $0.staying },
-    .integer("queued") { $0.queued }, .integer("requeued") { $0.requeued }, .integer("repeated") { $0.repeated },
+    .integer("queued") { $0.queued }, .integer("busy") { $0.busy }, .integer("requeued") { $0.requeued },
+    .integer("repeated") { $0.repeated },
     .integer("unknown") { $0.unknown }, .integer("failed") { $0.failed }, .integer("special") { $0.special },
     .integer("excluded") { $0.excluded },
     .integer("settling") { $0.settling }, .integer("not_ready") { $0.notReady },
@@ -92,6 +96,7 @@ struct AddOutput: OutputValue {
     let counts = result.counts
     var parts = [new(counts), "\(counts.unchanged) unchanged"]
     if counts.queued > 0 { parts.append("\(counts.queued) already queued") }
+    if counts.busy > 0 { parts.append("\(counts.busy) busy") }
     if counts.requeued > 0 { parts.append("\(counts.requeued) that failed before") }
     if counts.repeated > 0 { parts.append("\(counts.repeated) named again") }
     if counts.unknown > 0 { parts.append("\(counts.unknown) unknown") }
@@ -110,12 +115,19 @@ struct AddOutput: OutputValue {
     counts.changed > 0 ? "\(counts.added) new (\(counts.changed) of them newer versions)" : "\(counts.added) new"
   }
 
+  /// Of sources whose new content was not recorded.
+  static func busy(_ counts: SourceCounts) -> String {
+    "\(Quantity.count(counts.busy, "changed file")) not recorded, because an older version was being sent"
+  }
+  static let busyRemedy = "the same command again when that version has ended"
+
   static func problem(_ counts: SourceCounts) -> String {
     var parts: [String] = []
     if counts.failed > 0 { parts.append("\(Quantity.count(counts.failed, "file")) could not be read or recorded") }
     if counts.unknown > 0 {
       parts.append("the outcome of \(Quantity.count(counts.unknown, "file")) is unknown and not retried automatically")
     }
+    if counts.busy > 0 { parts.append(busy(counts)) }
     return parts.joined(separator: "; ")
   }
 }

@@ -53,7 +53,7 @@ extension EngineSession {
     guard status != .ok else { return (value, nil) }
     let bad = Self.words(failed: failed, unknown: unknown, cancelled: numbers.cancelled)
     let failure = CommandFailure(
-      status, text(status, numbers, bad: bad),
+      status, text(status, numbers, add, bad: bad),
       remedy: remedy(status, numbers, add, bad: failed + unknown + numbers.mismatched))
     return (value, failure)
   }
@@ -86,11 +86,12 @@ extension EngineSession {
     return try LedgerAccess.read(ledger) { try $0.removals(filter, keptSinceMs: sinceMs) }
   }
 
-  private func text(_ status: ExitCode, _ numbers: RunNumbers, bad: String) -> String {
+  private func text(_ status: ExitCode, _ numbers: RunNumbers, _ add: AddResult?, bad: String) -> String {
     let left = numbers.left > 0 ? ", \(numbers.left) left" : ""
     let bad = bad + numbers.earlier
     return switch status {
     case .mismatch: "\(Quantity.count(numbers.mismatched, "file")) arrived corrupted"
+    case .workLeft where numbers.left == 0: add.map { AddOutput.busy($0.counts) } ?? "stopped"
     case .workLeft: "\(numbers.stopReason ?? "stopped") with \(Quantity.count(numbers.left, "file")) left"
     case .allFailed: "nothing succeeded: \(bad)"
     default: "\(bad), \(numbers.done) done\(left)"
@@ -111,6 +112,6 @@ extension EngineSession {
       guard bad == 0 && numbers.cancelled > 0 else { return "transfers report failures\(selector)" }
       return "transfers retry --state cancelled\(selector)" + (add == nil ? ", or transfers clean" : "")
     }
-    return numbers.wayOn(selector)
+    return numbers.left == 0 ? AddOutput.busyRemedy : numbers.wayOn(selector)
   }
 }

@@ -99,7 +99,8 @@ final class PlanPrinter: Sendable {
     return FigureObject([
       ("new", Cell(counts.added - counts.changed)), ("unchanged", Cell(counts.unchanged)),
       ("changed", Cell(counts.changed)),
-      ("queued", Cell(counts.queued)), ("requeued", Cell(counts.requeued)), ("unknown", Cell(counts.unknown)),
+      ("queued", Cell(counts.queued)), ("busy", Cell(counts.busy)), ("requeued", Cell(counts.requeued)),
+      ("unknown", Cell(counts.unknown)),
       ("repeated", Cell(counts.repeated)),
       ("special", Cell(counts.special)), ("failed", Cell(counts.failed)), ("excluded", Cell(counts.excluded)),
       ("excluded_by", .counts(counts.excludedBy)),
@@ -136,6 +137,7 @@ final class PlanPrinter: Sendable {
   private static func rest(_ counts: SourceCounts) -> [String] {
     var rest = ["\(counts.unchanged) unchanged"]
     if counts.queued > 0 { rest.append("\(counts.queued) already queued") }
+    if counts.busy > 0 { rest.append("\(counts.busy) busy") }
     if counts.unknown > 0 { rest.append("\(counts.unknown) unknown") }
     if counts.repeated > 0 { rest.append("\(counts.repeated) named again") }
     if counts.failed > 0 { rest.append("\(counts.failed) failed") }

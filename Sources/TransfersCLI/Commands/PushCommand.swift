@@ -2,6 +2,12 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// `transfers push`: add, run and summary in one command.
 struct PushCommand: Command, HasIdleOptions, NamesPlace {
   static let configuration = CommandConfiguration(
@@ -50,24 +56,44 @@ struct PushCommand: Command, HasIdleOptions, NamesPlace {
     try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
     let session = EngineSession(common, progress, title: "transfers push", context)
     let startedMs = context.clock.wallMs
-    let add = try failing { () throws(TransferError) in
+    var add = try record(options, path, session, context)
+    let destination = RecordedArguments.masked([options.settings.destination])[0]
+    let batchName = add.batch.map { "\($0)  " } ?? ""
+    session.reporter.setTitle(batchName + printable(destination))
+    tell(add, destination, context)
+    guard let sent = add.hasWork ? try work(session, path, add, context) : RunNumbers.none else {
+      return try leave(add, destination, path, context)
+    }
+    var numbers = sent
+    // The older versions of what was busy have ended, as a rule. What cannot be looked at again stays busy.
+    if add.counts.busy > 0, numbers.left == 0, !session.isStopping, options.list?.canBeReadAgain ?? true,
+      let again = try? record(options, path, session, context)
+    {
+      tell(again, destination, context)
+      add.take(again)
+      guard let all = again.hasWork ? try work(session, path, add, context) : numbers else {
+        return try leave(add, destination, path, context)
+      }
+      numbers = again.hasWork ? all.after(sent) : sent
+    }
+    try session.conclude(
+      numbers, add: add, destination: destination, storePath: path, sinceMs: startedMs)
+  }
+
+  private func record(
+    _ options: UploadOptions, _ path: String, _ session: EngineSession, _ context: Context
+  ) throws(CommandFailure) -> AddResult {
+    try failing { () throws(TransferError) in
       defer { session.reporter.finish() }
       return try context.store(path).add(batch.namedSources, options) { [reporter = session.reporter] in
         reporter.notice($0)
       }
     }
-    let destination = RecordedArguments.masked([options.settings.destination])[0]
-    let batchName = add.batch.map { "\($0)  " } ?? ""
-    session.reporter.setTitle(batchName + printable(destination))
-    if common.format.isForPeople, !common.quiet {
-      context.out.writeLine(AddOutput.line(add, destination: destination))
-    }
-    let hasWork = add.counts.added + add.counts.queued + add.counts.requeued > 0
-    guard let numbers = hasWork ? try work(session, path, add, context) : RunNumbers.none else {
-      return try leave(add, destination, path, context)
-    }
-    try session.conclude(
-      numbers, add: add, destination: destination, storePath: path, sinceMs: startedMs)
+  }
+
+  private func tell(_ add: AddResult, _ destination: String, _ context: Context) {
+    guard common.format.isForPeople, !common.quiet else { return }
+    context.out.writeLine(AddOutput.line(add, destination: destination))
   }
 
   private func work(
@@ -90,5 +116,40 @@ struct PushCommand: Command, HasIdleOptions, NamesPlace {
       try common.print(value, store: StoreIdentity.read(path, context), context)
     }
     try AddCommand.judge(add)
+  }
+}
+
+extension FileList {
+  /// A pipe gives its list once, and may never open again.
+  fileprivate var canBeReadAgain: Bool {
+    var status = stat()
+    return path.map { stat($0.terminated, &status) == 0 && status.st_mode & S_IFMT == S_IFREG } ?? false
+  }
+}
+
+extension AddResult {
+  fileprivate var hasWork: Bool { counts.added + counts.queued + counts.busy + counts.requeued > 0 }
+
+  /// Takes in what the same sources gave when they were recorded again because some were busy.
+  fileprivate mutating func take(_ again: AddResult) {
+    let settled = counts.busy - again.counts.busy - again.counts.added - again.counts.requeued
+    counts.busy = again.counts.busy
+    counts.added += again.counts.added
+    counts.changed += again.counts.changed
+    counts.bytes += again.counts.bytes
+    counts.requeued += again.counts.requeued
+    // The engine that sent the older version has recorded the newer one itself.
+    counts.queued += max(0, settled)
+    batch = batch ?? again.batch
+    files = AddedFiles(of: [files, again.files])
+  }
+}
+
+extension RunNumbers {
+  /// The same with the time of what was done before for the same files.
+  fileprivate func after(_ earlier: RunNumbers) -> RunNumbers {
+    var numbers = self
+    numbers.wallMs += earlier.wallMs
+    return numbers
   }
 }

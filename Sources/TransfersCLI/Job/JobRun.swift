@@ -92,7 +92,7 @@ struct JobRun {
     added.files = added.files.adding(earlier.files)
     outcome.add = added
     let counts = added.counts
-    if counts.added + counts.queued + counts.requeued + earlier.count > 0 {
+    if counts.added + counts.queued + counts.busy + counts.requeued + earlier.count > 0 {
       guard let numbers = try finish(session, engine, added.files, context) else {
         outcome.isSkipped = true
         return

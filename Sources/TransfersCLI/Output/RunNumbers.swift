@@ -133,6 +133,6 @@ extension ExitCode {
       succeeded: files.done + files.doneBefore + (added?.counts.unchanged ?? 0),
       failed: files.failed + files.unknown + files.cancelled + (added?.counts.failed ?? 0)
         + (added?.counts.unknown ?? 0),
-      mismatched: files.mismatched, left: files.left)
+      mismatched: files.mismatched, left: files.left + (added?.counts.busy ?? 0))
   }
 }

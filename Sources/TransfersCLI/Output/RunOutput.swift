@@ -95,6 +95,7 @@ struct RunOutput: OutputValue {
     if numbers.cancelled > 0 { counts.append("\(numbers.cancelled) cancelled") }
     if unchanged > 0 { counts.append("\(unchanged) unchanged") }
     if numbers.left > 0 { counts.append("\(numbers.left) left") }
+    if let busy = add?.counts.busy, busy > 0 { counts.append("\(busy) busy") }
     return counts.joined(separator: ", ")
   }
 
