@@ -54,6 +54,11 @@ extension ObjectAnswer {
     return Self(.finding(RemoteFinding(.lost, proof, detail: "the server answered \(reply.status)")))
   }
 
+  /// The question was about the upload, which servers forget when the file has its place.
+  static func forgotten(_ reply: TransferReply) -> Self {
+    untold("the server does not know the upload any more (\(reply.status)); the file may be there")
+  }
+
   /// The default meaning of an answer to a query, if the protocol has no rule of its own.
   init(_ meaning: Interpretation) {
     if case .failed(let failure, let remedy) = meaning.outcome {

@@ -153,6 +153,46 @@ import TransferModel
     #expect(verified(bare, 200, "{}") == "untold")
   }
 
+  /// A query that names what only the upload has says nothing about the file when the upload is forgotten.
+  @Test(arguments: ["/v?id={{uuid}}", "/v/{{session.id}}", "/v/{{session.token}}"])
+  func aProfileThatAsksAboutTheUploadAccusesNoFile(_ url: String) throws {
+    let proto = try ProfileDriver.of(
+      """
+      steps:
+        init: {method: POST, url: /i, extract: {session.id: {json: $.id}, session.token: {json: $.t}}}
+        chunk: {method: PUT, url: /x, body: {kind: raw}}
+        verify: {method: GET, url: "\(url)", success: {require: [{json: $.size, eq: "{{file.size}}"}]}}
+      """
+    ).proto
+    #expect(verified(proto, 200, #"{"size":5}"#) == "found size")
+    #expect(verified(proto, 200, #"{"size":6}"#) == "differs none")
+    #expect(verified(proto, 404, "") == "untold")
+    #expect(verified(proto, 410, "") == "untold")
+    let reply = Scene.reply(404, [])
+    let answer = proto.answer(
+      reply, to: .verify, about: object(.crc32c, session: Self.session), Scene.context(.inputs([:])))
+    guard case .untold(let text) = answer.outcome else { return }
+    #expect(text == "the server does not know the upload any more (404); the file may be there")
+  }
+
+  @Test(arguments: [404, 410]) func aRefreshThatFindsNothingAccusesNoFile(_ status: Int) throws {
+    let proto = try ProfileDriver.of(
+      """
+      inputs: [{name: key, secret: true}]
+      auth:
+        headers: {Authorization: "Bearer {{secret.token | default(input.key)}}"}
+        refresh: {method: POST, url: /token, auth: off, extract: {secret.token: {json: $.t, required: true}}}
+      steps:
+        chunk: {method: PUT, url: /x, body: {kind: raw}}
+        verify: {method: GET, url: /v, success: {require: [{json: $.size, eq: "{{file.size}}"}]}}
+      """, 5, ["key": "old"]
+    ).proto
+    let answer = proto.answer(
+      Scene.reply(status, []), to: .discover, about: object(.crc32c, session: Self.session),
+      Scene.context(.inputs(["key": "old"])))
+    #expect(!words(answer).hasPrefix("lost"), "\(words(answer))")
+  }
+
   @Test func aProfileWithoutVerifyCannotBeAsked() throws {
     let proto = try ProfileDriver.of("steps:\n  chunk: {method: PUT, url: /x, body: {kind: raw}}").proto
     #expect(proto.question(about: object(.crc32c, session: Self.session)) == nil)

@@ -26,7 +26,7 @@ extension ResumableProtocol: LaterQuestions {
       return object.compared(
         reply, size: offset, digests: ToldDigests.all(reply.fields, isWhole: false), etag: "")
     case 404, 410:
-      return .untold("the server does not know the upload any more (\(reply.status)); the file may be there")
+      return .forgotten(reply)
     case 400, 403, 405, 501: return .refused(reply)
     default: return ObjectAnswer(refused(reply, context))
     }

@@ -25,7 +25,7 @@ extension TusProtocol: LaterQuestions {
         reply, size: length.map { $0 == object.facts.file.size ? offset : $0 } ?? offset,
         digests: ToldDigests.all(reply.fields, isWhole: false), etag: "")
     case 404, 410:
-      return .untold("the server does not know the upload any more (\(reply.status)); the file may be there")
+      return .forgotten(reply)
     case 400, 403, 405, 501: return .refused(reply)
     default: return ObjectAnswer(Interpretation.refused(reply, context))
     }

@@ -37,7 +37,12 @@ extension ProfileProtocol {
     let isCompared = step.success.requirements.contains { requirement in
       !requirement.isOptional && profile.file.hashes.contains { requirement.names("file", field: $0.rawValue) }
     }
-    return isCompared || step.variables.contains { $0.root == "session" || $0.root == "uuid" }
+    return isCompared || verifiesUpload
+  }
+
+  /// The request of `verify` asks about the upload, and not about the object: it names what only this session has.
+  var verifiesUpload: Bool {
+    profile.step(.verify)?.variables.contains { $0.root == "session" || $0.root == "uuid" } ?? false
   }
 
   /// The last chunk makes the file.

@@ -22,14 +22,16 @@ extension ProfileProtocol: LaterQuestions {
     context.failures = max(context.failures, Self.mostLooks)
     let meaning = interpret(reply, to: question, ended(object), context)
     var answer = ObjectAnswer(meaning)
+    // A refresh that finds nothing says nothing about the object.
+    let isGone = question == .verify && reply.isGone
     switch meaning.outcome {
     case .settled where question == .discover: answer.outcome = .settled
     case .finished(let proof): answer.outcome = found(reply, proof, object)
     case .failed(let failure, .permanent) where failure.code == .integrityMismatch:
       let proof = FileProof(confirmation: .none, requestID: reply.serverRequestID)
       answer.outcome = .finding(RemoteFinding(.differs, proof, detail: failure.message))
-    case .absent where reply.isGone, .failed(_, .permanent) where reply.isGone:
-      answer.outcome = ObjectAnswer.absent(reply).outcome
+    case .absent where isGone, .failed(_, .permanent) where isGone:
+      answer.outcome = verifiesUpload ? ObjectAnswer.forgotten(reply).outcome : ObjectAnswer.absent(reply).outcome
     default: break
     }
     return answer
