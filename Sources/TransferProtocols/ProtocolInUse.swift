@@ -55,6 +55,8 @@ extension ProtocolInUse {
 
   public func location(ofKey key: NameBytes) -> String { base.location(ofKey: key) }
 
+  public var keyPlace: String { base.keyPlace }
+
   public func nextStep(_ facts: TransferFacts) -> TransferStep { base.nextStep(facts) }
 
   public func request(

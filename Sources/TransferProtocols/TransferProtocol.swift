@@ -26,6 +26,10 @@ public protocol TransferProtocol: Sendable {
   /// The location of `key` at the destination for display; without secrets.
   func location(ofKey key: NameBytes) -> String
 
+  /// The place that keys belong to, without secrets: the same key in it is the same object. Two batches that could
+  /// store a key as different objects have different places; else files of the second would count as sent.
+  var keyPlace: String { get }
+
   func nextStep(_ facts: TransferFacts) -> TransferStep
 
   /// Builds one request. `chunk` is present for ``StepRequest/chunk(_:)`` only; its body is added by the engine.
@@ -36,6 +40,10 @@ public protocol TransferProtocol: Sendable {
   func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation
+}
+
+extension TransferProtocol {
+  public var keyPlace: String { location(ofKey: NameBytes("")) }
 }
 
 /// The abilities of a protocol; printed for people and used by the engine instead of protocol names.

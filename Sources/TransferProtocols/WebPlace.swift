@@ -21,6 +21,9 @@ public struct WebPlace: Sendable, Hashable {
     return rules.isEndpoint && !key.isEmpty ? url + "#" + PercentEncoding.path(key.bytes) : url
   }
 
+  /// The URL without a key; of a template with its fields, whose position decides the object.
+  var keyPlace: String { template.map { origin.description + $0.text } ?? url(NameBytes("")) }
+
   /// Servers resolve `.` and `..`: the object would get another name, perhaps above the folder that was meant.
   static func refusal(ofKey key: NameBytes) -> Failure? {
     if key.isEmpty { return Failure(.sourceName, "the name is empty") }
@@ -77,6 +80,16 @@ public struct URLTemplate: Sendable, Hashable {
   /// Whether objects are told apart by the whole path; else only by the name.
   var usesPath: Bool {
     pieces.contains { piece in if case .path = piece { true } else { false } }
+  }
+
+  var text: String {
+    pieces.map { piece in
+      switch piece {
+      case .text(let part): part
+      case .path: "{path}"
+      case .name: "{name}"
+      }
+    }.joined()
   }
 
   func filled(_ key: NameBytes) -> String {

@@ -39,7 +39,7 @@ struct UploadTarget: Sendable {
   func batch(_ options: UploadOptions) -> NewBatch {
     NewBatch(
       name: options.name, settings: settings, protocolName: transferProtocol.name, destination: settings.destination,
-      place: transferProtocol.location(ofKey: NameBytes("")), labels: options.labels, priority: options.priority,
+      place: transferProtocol.keyPlace, labels: options.labels, priority: options.priority,
       job: options.job)
   }
 }

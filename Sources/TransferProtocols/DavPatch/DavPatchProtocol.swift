@@ -66,6 +66,8 @@ public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate
 
   public func location(ofKey key: NameBytes) -> String { place.url(key) }
 
+  public var keyPlace: String { place.keyPlace }
+
   public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     var most = chunk.mostBody ?? .max
     if let limit = facts.session?.notes[Note.body].flatMap({ Int64($0) }), limit > 0 { most = min(most, limit) }

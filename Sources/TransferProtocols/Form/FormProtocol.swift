@@ -36,6 +36,14 @@ public struct FormProtocol: TransferProtocol {
 
   public func location(ofKey key: NameBytes) -> String { place.location(key) }
 
+  /// The program behind the URL decides by the fields where the file goes.
+  public var keyPlace: String {
+    let named = fields.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
+    var settings = named.map { KeyPlace.setting("field", $0.element.name, $0.element.value) }
+    if fileField != "file" { settings.append(KeyPlace.setting("file-field", fileField)) }
+    return KeyPlace.text(place.keyPlace, settings)
+  }
+
   public func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard facts.isAllStored else { return .chunks }
     return .complete(FileProof(confirmation: .none, digest: facts.parts.first?.digest))

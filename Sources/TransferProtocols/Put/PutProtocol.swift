@@ -32,6 +32,8 @@ public struct PutProtocol: TransferProtocol {
 
   public func location(ofKey key: NameBytes) -> String { place.url(key) }
 
+  public var keyPlace: String { place.keyPlace }
+
   public func nextStep(_ facts: TransferFacts) -> TransferStep {
     if facts.isAllStored {
       let part = facts.parts.first

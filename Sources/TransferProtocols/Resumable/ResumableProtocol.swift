@@ -52,6 +52,8 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
 
   public func location(ofKey key: NameBytes) -> String { place.location(key) }
 
+  public var keyPlace: String { place.keyPlace }
+
   public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     settings.sendsDigests ? [.sha256] : []
   }

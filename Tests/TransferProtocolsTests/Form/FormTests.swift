@@ -96,6 +96,20 @@ import TransferModel
     #expect(try key("form+http://h/up?{path}") == ("a/b", false))
   }
 
+  @Test func theFieldsAreOfThePlace() throws {
+    func place(_ destination: String, _ fields: [String] = [], file: String? = nil) throws -> String {
+      var settings = BatchSettings(destination: "form+http://h/" + destination)
+      (settings.fields, settings.fileField) = (fields, file)
+      return try AllProtocols.make(settings, credentialsRegion: nil).keyPlace
+    }
+    #expect(try place("up") == "http://h/up")
+    #expect(try place("up", ["b=x y", "a={path}"]) == "http://h/up with field=a=%7Bpath%7D&field=b=x%20y")
+    #expect(try place("up", ["a=1&field=b=2"]) != place("up", ["a=1", "b=2"]))
+    #expect(try place("up", ["a=1", "a=2"]) != place("up", ["a=2", "a=1"]))
+    #expect(try place("up", file: "doc") == "http://h/up with file-field=doc")
+    #expect(try place("up?a={name}&b=") != place("up?a=&b={name}"))
+  }
+
   @Test(arguments: [
     (200, "stored 0 none whole none"), (201, "stored 0 none whole none"), (302, "http.redirect unknown"),
     (400, "http.400 permanent"), (401, "auth.refused permanent"), (408, "http.4xx retry(isThrottled: false)"),

@@ -10,6 +10,18 @@ import Testing
   private let put = "PUT https://h.example/api/x"
 
   /// Servers refuse a POST without a length (411).
+  /// Secrets by their reference, and never like a literal value.
+  @Test func theInputsAreOfThePlace() throws {
+    func place(_ inputs: [String: String], _ url: String = "https://h/2/files") throws -> String {
+      try builtin("dropbox", url, inputs).keyPlace
+    }
+    #expect(try place(["prefix": "/a b/"]) == "https://h/2/files/ via dropbox with prefix=/a%20b/&token=env:X")
+    #expect(try place([:]) == place(["prefix": "/"]))
+    #expect(try place([:], "https://h/2/files?team=1") != place([:], "https://h/2/files?team=2"))
+    #expect(try place(["prefix": "/a/&token=env:X"]) != place(["prefix": "/a/"]))
+    #expect(KeyPlace.setting("a", "env:X") != KeyPlace.reference("a", "env:X"))
+  }
+
   @Test func aPostWithoutABodySaysThatItHasNone() throws {
     let driver = try ProfileDriver.of(
       """

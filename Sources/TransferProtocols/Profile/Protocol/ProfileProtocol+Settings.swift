@@ -22,7 +22,7 @@ extension ProfileProtocol {
     }
     try self.init(
       profile: profile, url: settings.destination, inputs: try Self.values(profile, frozen),
-      partSize: settings.partSize,
+      references: frozen.secrets, partSize: settings.partSize,
       reach: ProfileReach(
         allowed: try AllowedHosts(settings.allowedHosts ?? []), isBuiltin: frozen.isBuiltin ?? false,
         referenced: Set(frozen.secrets.keys)))

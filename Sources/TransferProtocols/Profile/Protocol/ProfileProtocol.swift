@@ -24,6 +24,8 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
   let inputs: [String: String]
   /// What stands behind the question mark of the destination: sent with every relative URL.
   let query: String
+  /// Where the inputs are found that are not in ``inputs``, by name: `env:NAME`. Never their values.
+  let references: [String: String]
   /// Bytes, as the person asked.
   let partSize: Int64?
   let origin: WebOrigin
@@ -37,7 +39,8 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
   public let sentDigest = DigestAlgorithm.crc32c
 
   public init(
-    profile: Profile, url: String, inputs: [String: String], partSize: Int64?, reach: ProfileReach = ProfileReach()
+    profile: Profile, url: String, inputs: [String: String], references: [String: String] = [:], partSize: Int64?,
+    reach: ProfileReach = ProfileReach()
   ) throws(TransferError) {
     guard let origin = WebOrigin(url: url) else {
       throw TransferError(
@@ -50,6 +53,7 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
     while place.hasSuffix("/") { place.removeLast() }
     self.query = query.map { String(url[url.index(after: $0)...]) } ?? ""
     self.inputs = inputs.merging(["url": place]) { $1 }
+    self.references = references
     self.partSize = partSize
     self.origin = origin
     self.reach = reach
@@ -136,6 +140,15 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
     var place = (parts.scheme ?? "") + "://" + (parts.authority ?? "") + parts.path
     if !place.hasSuffix("/") { place += "/" }
     return place + PercentEncoding.path(key.bytes)
+  }
+
+  /// Every input may be part of what the server is asked to store: a prefix, a bucket, the account of a token.
+  public var keyPlace: String {
+    let url = location(ofKey: NameBytes("")) + (query.isEmpty ? "" : "?" + query)
+    let given = inputs.filter { $0.key != "url" }.map { ($0.key, KeyPlace.setting($0.key, $0.value)) }
+    let referenced = references.map { ($0.key, KeyPlace.reference($0.key, $0.value)) }
+    let settings = (given + referenced).sorted { $0.0 < $1.0 }.map(\.1)
+    return KeyPlace.text(url + " via " + PercentEncoding.path(profile.name.utf8), settings)
   }
 
   // MARK: - Digests

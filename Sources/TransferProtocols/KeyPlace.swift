@@ -1,0 +1,19 @@
+/// The text of a place with the settings that decide the objects in it: `https://h/api/ with prefix=/a/`.
+///
+/// Names and values are percent-encoded and never hold a space, `=` or `&` of their own: different settings make
+/// different texts.
+enum KeyPlace {
+  static func text(_ url: String, _ settings: [String]) -> String {
+    settings.isEmpty ? url : url + " with " + settings.joined(separator: "&")
+  }
+
+  static func setting(_ words: String...) -> String {
+    words.map { PercentEncoding.path($0.utf8) }.joined(separator: "=")
+  }
+
+  /// A setting that is a reference: its colons stay, which those of a literal value do not.
+  static func reference(_ name: String, _ reference: String) -> String {
+    let parts = reference.split(separator: ":", omittingEmptySubsequences: false)
+    return setting(name) + "=" + parts.map { PercentEncoding.path($0.utf8) }.joined(separator: ":")
+  }
+}
