@@ -58,7 +58,7 @@ public final class Ledger: Sendable {
     let store = Store(path: file.path, migrations: migrations)
     do {
       return try open(store, file, mode, clock, gatePatienceMs)
-    } catch where error.isBlankStore {
+    } catch  where error.isBlankStore {
       // Another process may be creating it.
       guard let gate = try? Gate(file, patienceMs: gatePatienceMs) else { throw error }
       do { try gate.alone {} } catch { throw TransferError(any: error, "open store", path: path) }
