@@ -26,6 +26,20 @@ import Testing
     foreign     ! - - - - - - - ! 0
     """
 
+  /// A run that was stopped and goes on does not end what another one began.
+  @Test func anAttemptIsEndedByItsOwnRun() throws {
+    let f = try LedgerFixture()
+    let file = try f.add("a", size: 10, to: f.makeBatch())
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      _ = try tx.claimAndPlan(run)
+      let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
+      let other = RunID(rawValue: run.rawValue + 1)
+      #expect(try tx.closeAttempt(chunk.attempt, other, acked(10)) == .lost(to: nil))
+      #expect(try tx.closeAttempt(chunk.attempt, run, acked(10)).isApplied)
+    }
+  }
+
   @Test(arguments: golden.split(separator: "\n").map(String.init))
   func fileTransitions(line: String) throws {
     let f = try LedgerFixture()

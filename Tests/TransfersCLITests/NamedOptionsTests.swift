@@ -33,8 +33,12 @@ import TransferModel
     self.commands = commands
   }
 
-  /// Of curl; of ArgumentParser; the parts of options that are put together; of pages of `serve`; of an S3 source.
-  private static let others: Set<String> = ["generate-completion-script", "no-", "view", "x-s3"]
+  /// Of curl; of ArgumentParser; the parts of options that are put together; of pages of `serve`; of an S3 source; of
+  /// sbatch and squeue, and of the script that they run.
+  private static let others: Set<String> = [
+    "generate-completion-script", "no-", "view", "x-s3", "array", "requeue", "signal", "open-mode", "job-name", "task",
+    "me",
+  ]
 
   /// What a text says wrongly; empty for nothing. Behind `transfers COMMAND` only the options of that count.
   private func faults(_ text: Substring) -> [String] {
