@@ -6,10 +6,6 @@
 # of two cores idle, because an optimised module is compiled by one process, after those that it imports.
 release_build=(swift build --package-path "$root" --scratch-path "$root/.build/for-release" -c release)
 
-# The tests in debug code. A clone that is built once needs no index for editors.
-debug_build=(swift build --build-tests)
-if [[ ${CI:-} == true ]]; then debug_build+=(--disable-index-store); fi
-
 # Builds the two programs for release and sets `bin` to their folder. TRANSFERS_BIN names programs that are built
 # already.
 build_release() {
