@@ -47,8 +47,8 @@ enum HTMLAssets {
     """
 
   /// Sorts by a click on a heading, and filters by facets and words. The state is in the fragment of the URL:
-  /// `#files.state=failed&files.q=bam&files.sort=-bytes`. Without the script the page has the same content, but for rows
-  /// that are packed (``HTMLPackedRows``).
+  /// `#files.state=failed&files.q=bam&files.sort=-bytes`. Without the script the page has the same content, but for
+  /// rows that are packed (``HTMLPackedRows``).
   static let script = """
     "use strict";
     const read=()=>{const m=new Map();for(const p of location.hash.slice(1).split("&")){const i=p.indexOf("=");

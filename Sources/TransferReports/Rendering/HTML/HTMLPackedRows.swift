@@ -1,9 +1,10 @@
 /// Rows of a large table in a short form, which the script of the page turns into rows: a page of 10,000 files stays
 /// below 1 MB with all of them.
 ///
-/// An array of rows, each an array of cells: `0` is the cell above, `1` the cell to the left, a string is text, `[text]`
-/// a number, `["text", value]` a figure with the value by which it is sorted, `["text", null, "class"]` text of a class,
-/// and `[count, "rest"]` the first characters of the cell above and the rest. A cell beyond the last column is a remark.
+/// An array of rows, each an array of cells: `0` is the cell above, `1` the cell to the left, a string is text,
+/// `[number]` a number, `["text", value]` a figure with the value by which it is sorted, `["text", null, "class"]` text
+/// of a class, and `[count, "rest"]` the first characters of the cell above and the rest. A cell beyond the last column
+/// is a remark.
 struct HTMLPackedRows {
   /// A cell as the script sees it.
   struct Cell: Sendable, Hashable {

@@ -15,8 +15,8 @@ struct HTMLTable {
     shown = table.headings.indices.filter { [note] in table.headings[$0].title != nil && $0 != note }
   }
 
-  /// What does not fit into `budget` bytes is packed for the script, where the page may do so; what does not fit then is
-  /// left out, and the page says how many rows.
+  /// What does not fit into `budget` bytes is packed for the script, where the page may do so; what does not fit then
+  /// is left out, and the page says how many rows.
   func html(budget: Int, packs: Bool) -> String {
     var (rows, count) = written(table.rows[...], budget: budget)
     var packed = HTMLPackedRows()
