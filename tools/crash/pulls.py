@@ -143,13 +143,13 @@ class PullCase(cases.Case):
     def due(self, files, chunks, tries):
         """The first request brings the beginning, which comes again where it was cut off or could not be used."""
         allowed = super().due(files, chunks, tries)
-        if any(kill.how in ("room", "disk") for kill in self.plan):
-            # A sync that fails loses the whole partial file (docs/guarantees.md).
-            for file in files:
-                allowed[self.name_of(file)] += file.size or 0
         with ledgers.Ledger(self.store) as ledger:
+            lost = ledger.forgotten() if any(kill.how in ("room", "disk") for kill in self.plan) else ()
             first = [attempt for attempt in ledger.attempts() if attempt.operation == "create"]
         known = {file.id: file for file in files}
+        for file in lost:
+            # Its partial file could not be synced, and nothing of it counts any more (docs/guarantees.md).
+            allowed[self.name_of(known[file])] += known[file].size or 0
         for attempt in first:
             if attempt.outcome != "ok" or not self.target.keeps_beginning:
                 # Its size may not be known to the ledger.
