@@ -100,7 +100,7 @@ struct PreparationFailure: Error, Sendable {
   var identityNow: SourceIdentity?
   var remedy: Remedy
 
-  /// Without descriptors the file waits until some are free, which is no failure of its own.
+  /// A file that finds no free descriptor is put on hold, and this does not count as a failure of the file.
   init(_ failure: Failure, identityNow: SourceIdentity? = nil, remedy: Remedy = .permanent) {
     (self.failure, self.identityNow) = (failure, identityNow)
     self.remedy = failure.code == .localFDLimit ? .hold : remedy

@@ -52,9 +52,9 @@ struct CopyTarget {
     }
   }
 
-  /// Readers may have left an empty log beside what is to be replaced. SQLite removes it with the last connection that
-  /// may write, which does nothing else here; it stays while anybody else has the ledger open. One that is not empty is
-  /// left alone. Source: https://sqlite.org/walformat.html section 1.
+  /// Readers may have left an empty write-ahead log beside the file to be replaced. SQLite deletes it when the last
+  /// writable connection closes, so this opens and closes one. The log remains while another process has the ledger
+  /// open, and a log that is not empty is never touched. Source: https://sqlite.org/walformat.html section 1.
   private static func removeEmptyLog(of path: String) throws(TransferError) {
     let isEmpty = {
       var status = stat()

@@ -32,7 +32,7 @@ final class SnapshotReader: @unchecked Sendable {
               let result = try Self.snapshot(current.connection, body)
               if state == file.unlockedState { return result }
             } catch {
-              // Half of what somebody wrote meanwhile is no ledger.
+              // If the file changed during the read, the error may come from a mixture of two states: read again.
               if state == file.unlockedState { throw error }
             }
           }

@@ -23,7 +23,7 @@ public struct ManifestWriter: Sendable {
   /// Of the files whose size is known.
   public private(set) var bytes: Int64 = 0
 
-  /// The option that chooses the form, for remedies; nil where there is no choice.
+  /// The option that selects the output format, named in remedies; nil for a command with one format.
   private let option: String?
 
   /// - Parameter option: the option of the command that chooses the form; nil for none.

@@ -206,7 +206,7 @@ private struct ToldJob: Decodable {
     let job = name ?? ""
     let said = message.map { [$0, ""] } ?? []
     let table = report.map { $0.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) } ?? []
-    // Of a run that failed after one that was told, this one alone is no news.
+    // The count includes this run; it is only printed if other runs failed since the last mail.
     let failed = failed_runs ?? 0
     let since = failed > (result == "ok" ? 0 : 1) ? ["Failed runs since the last mail: \(failed).", ""] : []
     return ["The job \(job) ended with \"\(result ?? "")\".", ""] + since + said + table

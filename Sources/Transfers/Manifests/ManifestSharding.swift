@@ -59,8 +59,8 @@ extension ManifestTool {
   /// The same while the manifest or the scan still goes on: each shard is durable and has its name as soon as it is
   /// full, and one is open at a time. When it fails the whole shards stay, without `shards.json`.
   /// - Returns: the shards, and how many files of a folder could not be listed.
-  /// - Throws: as ``shard(_:_:into:count:by:)``; `.badList` for more shards than there may be; `.usage` for parts
-  ///   inside the folder that is scanned, `.noSource` when there is no such folder.
+  /// - Throws: as ``shard(_:_:into:count:by:)``; `.badList` for more shards than there may be; `.usage` if
+  ///   `folder` is inside the folder to be scanned; `.noSource` if the folder to be scanned does not exist.
   package func shardLive(
     _ source: ShardSource, into folder: NameBytes, upTo limit: ShardLimit, placed: @escaping (WrittenShard) -> Void
   ) throws(TransferError) -> (shards: [WrittenShard], failed: Int64) {
