@@ -1,33 +1,33 @@
--- What the tables alone cannot refuse: births and transitions of rows, evidence that is missing, and the loss of
+-- Rules that table constraints cannot enforce: births and transitions of rows, required evidence, and no loss of
 -- history.
 --
--- INSERT OR REPLACE and UPDATE OR REPLACE delete the rows that are in their way without asking the delete triggers. So
--- births refuse what is there already in every table, and updates refuse what would be unique no more. A merge copies
--- rows for which another ledger asked all of this, and switches triggers off for its own connection. To others, rows of
--- a batch (or a run) with an origin begin as they ended, and no other rule is different for them. The batch is asked
--- about only where a row would be refused else, so that our own rows do not pay for it. For each table: how a row
--- begins, how it may change, the evidence that it needs, and what stays. Why triggers say FAIL, and write out lists
--- with OR, is said at the beginning of 0001.
+-- INSERT OR REPLACE and UPDATE OR REPLACE delete conflicting rows without firing the delete triggers. So in every table
+-- births refuse rows that already exist, and updates refuse values that would no longer be unique. A merge copies rows
+-- that another ledger has already checked, and disables triggers for its own connection. For other connections, rows of
+-- a batch (or run) with an origin may be born in their final state; all other rules are the same for them. The batch is
+-- looked up only if a row would otherwise be refused, so that our own rows do not pay for it. For each table: how a row
+-- begins, how it may change, the evidence that it needs, and what must be kept. The beginning of 0001 explains why
+-- triggers use FAIL and write out lists with OR.
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- The ledger itself.
 
 CREATE TRIGGER store_meta_birth BEFORE INSERT ON store_meta WHEN EXISTS (SELECT 1 FROM store_meta)
-BEGIN SELECT RAISE(FAIL, 'a store has one beginning'); END;
--- A copy gets a uid of its own, and keeps that of its original.
+BEGIN SELECT RAISE(FAIL, 'a store is created once'); END;
+-- A copy gets its own uid, and keeps the uid of its original.
 CREATE TRIGGER store_meta_fixed BEFORE UPDATE ON store_meta
 WHEN NEW.id <> OLD.id OR NEW.created_by <> OLD.created_by OR NEW.created_at <> OLD.created_at
   OR NEW.uid <> OLD.uid AND (NEW.copied_at IS OLD.copied_at OR NEW.origin_uid IS NOT coalesce(OLD.origin_uid, OLD.uid))
   OR NEW.merged_since IS NOT OLD.merged_since AND (OLD.merged_since IS NOT NULL OR EXISTS (SELECT 1 FROM event))
-BEGIN SELECT RAISE(FAIL, 'who made a store does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'the origin of a store does not change'); END;
 CREATE TRIGGER store_meta_stays BEFORE DELETE ON store_meta BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TRIGGER error_code_birth BEFORE INSERT ON error_code WHEN EXISTS (SELECT 1 FROM error_code WHERE code = NEW.code)
-BEGIN SELECT RAISE(FAIL, 'there is such a code'); END;
+BEGIN SELECT RAISE(FAIL, 'this code exists already'); END;
 
 CREATE TRIGGER view_doc_birth BEFORE INSERT ON view_doc
 WHEN EXISTS (SELECT 1 FROM view_doc WHERE view = NEW.view AND "column" = NEW."column")
-BEGIN SELECT RAISE(FAIL, 'the column is documented'); END;
+BEGIN SELECT RAISE(FAIL, 'the column is documented already'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Runs of the engine.
@@ -36,24 +36,24 @@ CREATE TRIGGER engine_run_birth BEFORE INSERT ON engine_run
 WHEN (NEW.ended_at IS NOT NULL) <> (NEW.origin_id IS NOT NULL) OR EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.id)
   OR EXISTS (SELECT 1 FROM engine_run WHERE uid = NEW.uid)
   OR NEW.origin_id IS NULL AND EXISTS (SELECT 1 FROM engine_run WHERE ended_at IS NULL)
-BEGIN SELECT RAISE(FAIL, 'a run begins without an end, when no other runs; one that is merged has ended'); END;
+BEGIN SELECT RAISE(FAIL, 'a run begins open, while no other run is open; a merged run has ended'); END;
 CREATE TRIGGER engine_run_fixed BEFORE UPDATE ON engine_run
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.argv <> OLD.argv OR NEW.version <> OLD.version OR NEW.host <> OLD.host
   OR NEW.boot_id <> OLD.boot_id OR NEW.pid <> OLD.pid OR NEW.started_at <> OLD.started_at OR NEW.origin_id IS NOT OLD.origin_id
-BEGIN SELECT RAISE(FAIL, 'what a run is does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'the identity of a run does not change'); END;
 CREATE TRIGGER engine_run_closed BEFORE UPDATE ON engine_run WHEN OLD.ended_at IS NOT NULL
-BEGIN SELECT RAISE(FAIL, 'a run that ended is history'); END;
+BEGIN SELECT RAISE(FAIL, 'an ended run does not change'); END;
 CREATE TRIGGER engine_run_stays BEFORE DELETE ON engine_run BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TRIGGER host_state_birth BEFORE INSERT ON host_state
 WHEN NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
-BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has not ended'); END;
+BEGIN SELECT RAISE(FAIL, 'the state of a host is written by a run that has not ended'); END;
 CREATE TRIGGER host_state_change BEFORE UPDATE ON host_state
 WHEN NEW.host <> OLD.host OR NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
-BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has not ended'); END;
+BEGIN SELECT RAISE(FAIL, 'the state of a host is written by a run that has not ended'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- What people asked for.
+-- Requested work.
 
 CREATE TRIGGER destination_birth BEFORE INSERT ON destination
 WHEN EXISTS (SELECT 1 FROM destination WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM destination
@@ -73,10 +73,10 @@ WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.name IS NOT OLD.name OR NEW.d
   OR NEW.protocol <> OLD.protocol OR NEW.destination <> OLD.destination OR NEW.settings <> OLD.settings
   OR NEW.created_at <> OLD.created_at OR NEW.direction <> OLD.direction OR NEW.job IS NOT OLD.job
   OR NEW.origin_id IS NOT OLD.origin_id OR NEW.after IS NOT OLD.after AND NEW.after IS NOT NULL
-BEGIN SELECT RAISE(FAIL, 'what a batch was asked to do does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'the request of a batch does not change'); END;
 CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
--- A success stays when a later run fails.
+-- The last success is kept when a later run fails.
 CREATE TRIGGER job_state_birth BEFORE INSERT ON job_state
 WHEN EXISTS (SELECT 1 FROM job_state WHERE job = NEW.job)
 BEGIN SELECT RAISE(FAIL, 'a job has one state'); END;
@@ -84,7 +84,7 @@ CREATE TRIGGER job_state_success BEFORE UPDATE ON job_state
 WHEN NEW.job <> OLD.job OR NEW.result <> 'ok' AND NEW.succeeded_at IS NOT OLD.succeeded_at
 BEGIN SELECT RAISE(FAIL, 'the last success of a job stays until the next'); END;
 CREATE TRIGGER job_state_failures BEFORE UPDATE ON job_state WHEN NEW.failed_runs < OLD.failed_runs
-BEGIN SELECT RAISE(FAIL, 'failed runs stay counted'); END;
+BEGIN SELECT RAISE(FAIL, 'the count of failed runs does not decrease'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Files.
@@ -98,11 +98,11 @@ WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed
     AND EXISTS (SELECT 1 FROM file WHERE path = NEW.path AND live = 1 AND is_download = 1)
   OR NEW.staged IS NOT NULL
   OR EXISTS (SELECT 1 FROM file WHERE id = NEW.id)
-  -- One generation lives at a time; that is asked here too, because INSERT OR REPLACE would delete the one that does.
+  -- Only one generation is live; checked here too, because INSERT OR REPLACE would delete the live one.
   OR EXISTS (SELECT 1 FROM file
     WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1
       AND (NEW.live = 1 OR generation >= NEW.generation))
-  -- The next generation: none is newer, and the one before is there.
+  -- The next generation: none is newer, and the previous one exists.
   OR EXISTS (SELECT 1 FROM file
     WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation >= NEW.generation)
   OR NEW.generation <> 1
@@ -110,7 +110,7 @@ WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed
       WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation = NEW.generation - 1)
     AND NOT EXISTS (SELECT 1 FROM file
       WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1 AND generation = NEW.generation - 1)
-BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next generation; a download in a batch of downloads'); END;
+BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, as the next generation; a download begins in a batch of downloads'); END;
 CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'settling' THEN NEW.state = 'pending' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
@@ -130,33 +130,32 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
 CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, key, is_download, expected,
   properties, mode, created_at ON file
-BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
--- But for the name of a download, which its server may give before the file stands there.
+BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version is a new generation'); END;
+-- Except for the name of a download, which its server may provide before the file is placed.
 CREATE TRIGGER file_named BEFORE UPDATE OF path ON file WHEN OLD.is_download IS NULL OR OLD.state <> 'finishing'
-BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
--- A source that is still being written is seen anew until it has settled. Of a download the size is learned once, and
--- where its bytes are written while none is stored.
+BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version is a new generation'); END;
+-- The identity of a source that is still being written is updated until it has settled. The size of a download is
+-- learned once; its partial file may change while no bytes are stored.
 CREATE TRIGGER file_learned BEFORE UPDATE OF size, inode, device, boot ON file
 WHEN (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'settling'
     OR NOT EXISTS (SELECT 1 FROM look WHERE file_id = OLD.id)) AND (
   OLD.is_download IS NULL OR OLD.state <> 'active' OR OLD.size IS NOT NULL AND NEW.size IS NOT OLD.size
   OR (NEW.inode IS NOT OLD.inode OR NEW.device IS NOT OLD.device OR NEW.boot IS NOT OLD.boot)
     AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0)))
-BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
--- The times of its local file, when that has its name.
+BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version is a new generation'); END;
+-- The times of the local file, set when it gets its name.
 CREATE TRIGGER file_placed BEFORE UPDATE OF mtime_ns, ctime_ns ON file WHEN (OLD.is_download IS NULL OR OLD.state <> 'finishing')
   AND (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'settling'
     OR NOT EXISTS (SELECT 1 FROM look WHERE file_id = OLD.id))
-BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
--- An UPDATE that names the number of a row "rowid" sets off no trigger of the column: numbers are compared at each
--- update.
+BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version is a new generation'); END;
+-- An UPDATE that calls the number of a row "rowid" fires no trigger of the column: numbers are compared at each update.
 CREATE TRIGGER file_number BEFORE UPDATE ON file WHEN NEW.id <> OLD.id
-BEGIN SELECT RAISE(FAIL, 'a file keeps its number'); END;
+BEGIN SELECT RAISE(FAIL, 'the number of a file does not change'); END;
 CREATE TRIGGER file_revival BEFORE UPDATE OF live ON file
 WHEN NEW.live = 1 AND OLD.live IS NULL AND EXISTS (SELECT 1 FROM file
   WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1)
-BEGIN SELECT RAISE(FAIL, 'one generation lives at a time'); END;
--- Cut anew only while nothing is stored and no session is open.
+BEGIN SELECT RAISE(FAIL, 'only one generation is live at a time'); END;
+-- The layout may change only while nothing is stored and no session is open.
 CREATE TRIGGER file_layout BEFORE UPDATE OF chunk_size, chunk_count, first_chunk_size ON file
 WHEN NEW.state <> 'active'
   OR OLD.chunk_count IS NULL AND NEW.first_chunk_size IS NOT NULL
@@ -167,30 +166,30 @@ WHEN NEW.state <> 'active'
     OR EXISTS (SELECT 1 FROM session WHERE file_id = NEW.id AND state IN ('intended', 'open') AND abort_after IS NULL))
 BEGIN SELECT RAISE(FAIL, 'the layout of an active file is set once, or made finer while nothing is stored'); END;
 CREATE TRIGGER file_staged BEFORE UPDATE OF staged ON file WHEN NEW.staged LIKE '%/%'
-BEGIN SELECT RAISE(FAIL, 'a staged copy has a name without folders'); END;
+BEGIN SELECT RAISE(FAIL, 'the name of a staged copy contains no slash'); END;
 CREATE TRIGGER file_evidence BEFORE UPDATE OF state ON file
 WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1)
 BEGIN SELECT RAISE(FAIL, 'a done file has a receipt'); END;
--- A person may say that a file is done whose outcome was unknown: its receipt has a note.
+-- A person may resolve a file of unknown outcome as done: its receipt has a note.
 CREATE TRIGGER file_finish BEFORE UPDATE OF state ON file
 WHEN NEW.state IN ('finishing', 'done') AND OLD.state NOT IN ('finishing', 'done')
   AND (SELECT count(*) FROM chunk WHERE file_id = NEW.id AND state = 'done') IS NOT NEW.chunk_count
   AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1 AND note IS NOT NULL))
-BEGIN SELECT RAISE(FAIL, 'a file is finished when all its chunks are done'); END;
+BEGIN SELECT RAISE(FAIL, 'a file can finish only when all its chunks are done'); END;
 CREATE TRIGGER file_rest BEFORE UPDATE OF state ON file
 WHEN OLD.state IN ('active', 'finishing') AND NEW.state NOT IN ('active', 'finishing')
   AND EXISTS (SELECT 1 FROM attempt WHERE file_id = NEW.id AND outcome = 'open' AND operation <> 'abort')
 BEGIN SELECT RAISE(FAIL, 'a file with an open attempt cannot come to rest'); END;
--- Of the files that were begun and are at rest few hold bytes at the server; the chunks of those alone are added up.
+-- Few of the started files at rest have bytes stored; only the chunks of those are summed.
 CREATE TRIGGER file_holds AFTER UPDATE OF state ON file
 WHEN NEW.run_id IS NULL AND NEW.state <> 'done' AND OLD.run_id IS NOT NULL AND NEW.holds IS NULL AND NEW.chunk_count IS NOT NULL
   AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0))
 BEGIN UPDATE file SET holds = 1 WHERE id = NEW.id; END;
 CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds ON file WHEN OLD.state = 'done'
-BEGIN SELECT RAISE(FAIL, 'what is done is history'); END;
+BEGIN SELECT RAISE(FAIL, 'the history of a done file does not change'); END;
 CREATE TRIGGER file_stays BEFORE DELETE ON file
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 CREATE TRIGGER file_sum_late AFTER UPDATE OF state ON file
 WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
 BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12; END;
@@ -198,16 +197,16 @@ CREATE TRIGGER file_sum_hidden AFTER UPDATE OF hidden ON file
 WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
 BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12; END;
 
--- What settles has a look; what does not settle any more has none.
+-- A settling file has a look; it is deleted when the file stops settling.
 CREATE TRIGGER file_settled AFTER UPDATE OF state ON file WHEN OLD.state = 'settling' AND NEW.state <> 'settling'
 BEGIN DELETE FROM look WHERE file_id = NEW.id; END;
--- What is to be done with the source begins with the receipt.
+-- The removal of the source is recorded when its file is done.
 CREATE TRIGGER file_removal AFTER UPDATE OF state ON file
 WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NEW.is_download IS NULL
   AND EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND after IS NOT NULL)
 BEGIN INSERT INTO removal (file_id, inode, recorded_at) VALUES (NEW.id, NEW.inode, NEW.finished_at); END;
 
--- Who is to be told begins with the state that is told of.
+-- Callbacks are recorded with the state change that they report.
 CREATE TRIGGER file_callback AFTER UPDATE OF state ON file
 WHEN NEW.state <> OLD.state AND (NEW.state = 'done' OR NEW.state = 'failed' OR NEW.state = 'unknown')
   AND EXISTS (SELECT 1 FROM callback WHERE batch_id = NEW.batch_id AND event = NEW.state)
@@ -227,16 +226,16 @@ CREATE TRIGGER callback_birth BEFORE INSERT ON callback WHEN EXISTS (SELECT 1 FR
     WHERE batch_id = NEW.batch_id AND event = NEW.event AND kind = NEW.kind AND target = NEW.target)
   OR EXISTS (SELECT 1 FROM callback
     WHERE job = NEW.job AND event = NEW.event AND kind = NEW.kind AND target = NEW.target AND secret = NEW.secret)
-BEGIN SELECT RAISE(FAIL, 'a receiver is named once'); END;
+BEGIN SELECT RAISE(FAIL, 'a receiver is recorded once'); END;
 CREATE TRIGGER callback_fixed BEFORE UPDATE ON callback
-BEGIN SELECT RAISE(FAIL, 'later edits change no receiver'); END;
+BEGIN SELECT RAISE(FAIL, 'a receiver does not change'); END;
 CREATE TRIGGER callback_stays BEFORE DELETE ON callback BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TRIGGER outbox_birth BEFORE INSERT ON outbox
 WHEN NEW.state <> 'waiting' OR NEW.failures <> 0 OR EXISTS (SELECT 1 FROM outbox WHERE id = NEW.id)
   OR NOT EXISTS (SELECT 1 FROM callback c LEFT JOIN file f ON f.id = NEW.file_id WHERE c.id = NEW.callback_id
     AND c.batch_id IS f.batch_id AND (f.id IS NULL OR f.state = c.event) AND (f.id IS NULL) = (NEW.file_id IS NULL))
-BEGIN SELECT RAISE(FAIL, 'a callback tells its batch''s or job''s receiver of a state that holds, and waits'); END;
+BEGIN SELECT RAISE(FAIL, 'a callback begins waiting, for a receiver of its batch or job, and reports the current state'); END;
 CREATE TRIGGER outbox_arrow BEFORE UPDATE OF state ON outbox
 WHEN NOT (OLD.state = NEW.state AND OLD.state = 'waiting'
   OR OLD.state = 'waiting' AND NEW.state = 'delivering'
@@ -247,19 +246,19 @@ WHEN NOT (OLD.state = NEW.state AND OLD.state = 'waiting'
   OR OLD.state = 'delivering' AND NEW.state = 'gave_up'
   OR OLD.state = 'gave_up' AND NEW.state = 'waiting'
   OR OLD.state = 'cancelled' AND NEW.state = 'waiting')
-BEGIN SELECT RAISE(FAIL, 'not a step of a callback'); END;
+BEGIN SELECT RAISE(FAIL, 'illegal transition of a callback'); END;
 CREATE TRIGGER outbox_delivered BEFORE UPDATE OF state ON outbox
 WHEN NEW.state = 'delivered' AND NOT EXISTS (SELECT 1 FROM delivery WHERE outbox_id = NEW.id AND outcome = 'ok')
-BEGIN SELECT RAISE(FAIL, 'a callback is delivered by a delivery that succeeded'); END;
+BEGIN SELECT RAISE(FAIL, 'a delivered callback has a successful delivery'); END;
 CREATE TRIGGER outbox_fixed BEFORE UPDATE ON outbox
 WHEN NEW.id <> OLD.id OR NEW.callback_id <> OLD.callback_id OR NEW.file_id IS NOT OLD.file_id
   OR NEW.uid IS NOT OLD.uid OR NEW.body IS NOT OLD.body OR NEW.recorded_at IS NOT OLD.recorded_at
   OR NEW.result IS NOT OLD.result OR NEW.failed_runs IS NOT OLD.failed_runs
-BEGIN SELECT RAISE(FAIL, 'what is told stays as it was recorded'); END;
+BEGIN SELECT RAISE(FAIL, 'the content of a callback does not change'); END;
 CREATE TRIGGER outbox_stays BEFORE DELETE ON outbox WHEN OLD.ended_at IS NULL
-BEGIN SELECT RAISE(FAIL, 'a callback that was not delivered stays'); END;
+BEGIN SELECT RAISE(FAIL, 'a callback cannot be deleted before it has ended'); END;
 
--- What nobody was told of is counted when its row goes. A receiver that hears nothing for weeks has one row here.
+-- Callbacks that were given up are counted when their rows are deleted. A receiver that is down for weeks has one row.
 CREATE TRIGGER outbox_forgotten AFTER DELETE ON outbox WHEN OLD.state = 'gave_up'
 BEGIN
   UPDATE callback_loss SET callbacks = callbacks + 1,
@@ -272,11 +271,11 @@ BEGIN
 END;
 CREATE TRIGGER callback_loss_birth BEFORE INSERT ON callback_loss
 WHEN EXISTS (SELECT 1 FROM callback_loss WHERE callback_id = NEW.callback_id)
-BEGIN SELECT RAISE(FAIL, 'a receiver has one count of what it was never told'); END;
+BEGIN SELECT RAISE(FAIL, 'a receiver has one count of lost callbacks'); END;
 CREATE TRIGGER callback_loss_grows BEFORE UPDATE ON callback_loss
 WHEN NEW.callback_id <> OLD.callback_id OR NEW.callbacks <= OLD.callbacks OR NEW.first_at > OLD.first_at
   OR NEW.last_at < OLD.last_at
-BEGIN SELECT RAISE(FAIL, 'what a receiver was never told only grows'); END;
+BEGIN SELECT RAISE(FAIL, 'the count of lost callbacks only grows'); END;
 CREATE TRIGGER callback_loss_stays BEFORE DELETE ON callback_loss
 BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -291,26 +290,26 @@ WHEN OLD.outcome <> 'open' OR NEW.outcome = 'open' OR NEW.outbox_id <> OLD.outbo
 BEGIN SELECT RAISE(FAIL, 'a delivery ends once'); END;
 CREATE TRIGGER delivery_stays BEFORE DELETE ON delivery
 WHEN EXISTS (SELECT 1 FROM outbox WHERE id = OLD.outbox_id AND ended_at IS NULL)
-BEGIN SELECT RAISE(FAIL, 'deliveries of a callback that waits stay'); END;
+BEGIN SELECT RAISE(FAIL, 'deliveries cannot be deleted before their callback has ended'); END;
 
 CREATE TRIGGER look_birth BEFORE INSERT ON look
 WHEN EXISTS (SELECT 1 FROM look WHERE file_id = NEW.file_id)
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'settling' AND is_download IS NULL)
-BEGIN SELECT RAISE(FAIL, 'a source that settles has one newest look'); END;
+BEGIN SELECT RAISE(FAIL, 'a settling source has one look'); END;
 CREATE TRIGGER look_fixed BEFORE UPDATE ON look WHEN NEW.file_id <> OLD.file_id
-BEGIN SELECT RAISE(FAIL, 'a look keeps its file'); END;
+BEGIN SELECT RAISE(FAIL, 'the file of a look does not change'); END;
 
 CREATE TRIGGER removal_birth BEFORE INSERT ON removal
 WHEN NEW.state <> 'pending' OR NEW.attempts <> 0 OR NEW.put_off_at IS NOT NULL OR EXISTS (SELECT 1 FROM removal WHERE file_id = NEW.file_id)
   OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
     WHERE f.id = NEW.file_id AND f.state = 'done' AND f.is_download IS NULL)
 BEGIN SELECT RAISE(FAIL, 'a source is removed once, after the receipt of its file'); END;
--- A source that went while its removal was revoked is gone: the ledger says so.
+-- A source that was removed while its removal was being revoked is gone: the ledger records that.
 CREATE TRIGGER removal_arrow BEFORE UPDATE ON removal
 WHEN OLD.state <> 'pending' AND (OLD.state = 'skipped' AND OLD.cause = 'policy.cancelled' AND NEW.state = 'done') IS NOT 1
   OR NEW.file_id <> OLD.file_id OR NEW.inode <> OLD.inode OR NEW.recorded_at <> OLD.recorded_at OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
   OR NEW.failures <> OLD.failures AND NEW.failures <> OLD.failures + 1
-BEGIN SELECT RAISE(FAIL, 'what became of a source is history'); END;
+BEGIN SELECT RAISE(FAIL, 'an ended removal does not change'); END;
 CREATE TRIGGER removal_stays BEFORE DELETE ON removal BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TRIGGER scan_birth BEFORE INSERT ON scan
@@ -319,30 +318,30 @@ WHEN EXISTS (SELECT 1 FROM scan WHERE id = NEW.id)
 BEGIN SELECT RAISE(FAIL, 'a set of sources has one last scan'); END;
 CREATE TRIGGER scan_fixed BEFORE UPDATE ON scan
 WHEN NEW.id <> OLD.id OR NEW.job <> OLD.job OR NEW.place <> OLD.place OR NEW.sources <> OLD.sources
-BEGIN SELECT RAISE(FAIL, 'a scan keeps its sources'); END;
+BEGIN SELECT RAISE(FAIL, 'the sources of a scan do not change'); END;
 
 CREATE TRIGGER sighting_birth BEFORE INSERT ON sighting
 WHEN EXISTS (SELECT 1 FROM sighting WHERE file_id = NEW.file_id)
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'active' OR state = 'finishing' OR state = 'done'))
-BEGIN SELECT RAISE(FAIL, 'a file that is sent or done is sighted, and has one newest sighting'); END;
+BEGIN SELECT RAISE(FAIL, 'only a file that is active, finishing or done has a sighting, and only one'); END;
 CREATE TRIGGER sighting_fixed BEFORE UPDATE ON sighting WHEN NEW.file_id <> OLD.file_id
-BEGIN SELECT RAISE(FAIL, 'a sighting keeps its file'); END;
+BEGIN SELECT RAISE(FAIL, 'the file of a sighting does not change'); END;
 CREATE TRIGGER sighting_stays BEFORE DELETE ON sighting
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 CREATE TRIGGER listed_file_birth BEFORE INSERT ON listed_file
 WHEN (SELECT l.state = 'active' AND l.batch_id <> f.batch_id FROM file l CROSS JOIN file f
     WHERE l.id = NEW.listing_id AND f.id = NEW.file_id) IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'a listing in work names files of other batches'); END;
+BEGIN SELECT RAISE(FAIL, 'an active listing names files of other batches'); END;
 CREATE TRIGGER listed_file_fixed BEFORE UPDATE ON listed_file
-BEGIN SELECT RAISE(FAIL, 'what a listing named does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'a file named by a listing does not change'); END;
 CREATE TRIGGER listed_file_stays BEFORE DELETE ON listed_file
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.listing_id ORDER BY first_id DESC LIMIT 1) >= OLD.listing_id IS NOT 1
   AND (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- What is done for a file.
+-- Work on a file.
 
 CREATE TRIGGER session_birth BEFORE INSERT ON session
 WHEN NEW.state <> 'intended' AND (NEW.ended_at IS NULL OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN batch b ON b.id = f.batch_id
@@ -350,7 +349,7 @@ WHEN NEW.state <> 'intended' AND (NEW.ended_at IS NULL OR NOT EXISTS (SELECT 1 F
   OR EXISTS (SELECT 1 FROM session WHERE id = NEW.id)
   OR NEW.abort_after IS NULL AND EXISTS (SELECT 1 FROM session
     WHERE file_id = NEW.file_id AND state IN ('intended', 'open') AND abort_after IS NULL)
-BEGIN SELECT RAISE(FAIL, 'a session begins intended, when its file has no other'); END;
+BEGIN SELECT RAISE(FAIL, 'a session begins intended, while its file has no other live one'); END;
 CREATE TRIGGER session_arrow BEFORE UPDATE OF state ON session
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'intended' THEN NEW.state = 'open' OR NEW.state = 'aborted' OR NEW.state = 'gone'
@@ -358,8 +357,8 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   ELSE 0 END
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a session'); END;
 CREATE TRIGGER session_fixed BEFORE UPDATE OF id, file_id, run_id, intended_at ON session
-BEGIN SELECT RAISE(FAIL, 'what a session is does not change'); END;
--- What belonged to it at the server, before its chunks are begun anew.
+BEGIN SELECT RAISE(FAIL, 'the identity of a session does not change'); END;
+-- Saves what belonged to it on the server, before its chunks are restarted.
 CREATE TRIGGER session_given_up AFTER UPDATE OF abort_after ON session
 WHEN OLD.abort_after IS NULL AND NEW.abort_after IS NOT NULL
   AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.file_id AND remote IS NOT NULL)
@@ -370,12 +369,12 @@ END;
 CREATE TRIGGER session_history BEFORE UPDATE ON session
 WHEN OLD.ended_at IS NOT NULL OR NEW.id <> OLD.id OR OLD.abort_after IS NOT NULL AND NEW.abort_after IS NULL
   OR OLD.remote_id IS NOT NULL AND (NEW.remote_id IS NOT OLD.remote_id OR NEW.opened_at IS NOT OLD.opened_at)
-BEGIN SELECT RAISE(FAIL, 'a session keeps its name and its end'); END;
+BEGIN SELECT RAISE(FAIL, 'the name and the end of a session do not change'); END;
 CREATE TRIGGER session_stays BEFORE DELETE ON session
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'session' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
--- The last chunk may hold the remainder beside a whole chunk.
+-- The last chunk has the rest of the file: it may be longer than the others.
 CREATE TRIGGER chunk_birth BEFORE INSERT ON chunk
 WHEN NEW.remote IS NOT NULL OR NEW.state = 'in_flight'
   OR NEW.state <> 'pending' AND NOT EXISTS (SELECT 1 FROM file f CROSS JOIN batch b ON b.id = f.batch_id
@@ -386,7 +385,7 @@ WHEN NEW.remote IS NOT NULL OR NEW.state = 'in_flight'
     AND (f.state = 'active' OR EXISTS (SELECT 1 FROM batch WHERE id = f.batch_id AND origin_id IS NOT NULL))
     AND NEW.offset = NEW.seq * chunk_size
     AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
-BEGIN SELECT RAISE(FAIL, 'a chunk begins pending, in an active file, where the layout puts it'); END;
+BEGIN SELECT RAISE(FAIL, 'a chunk begins pending, in an active file, at its position in the layout'); END;
 CREATE TRIGGER chunk_arrow BEFORE UPDATE OF state ON chunk
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'pending' THEN NEW.state = 'in_flight' OR NEW.state = 'done' OR NEW.state = 'failed'
@@ -404,34 +403,34 @@ WHEN NEW.id <> OLD.id OR NEW.file_id <> OLD.file_id OR NEW.seq <> OLD.seq OR OLD
     SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'active' AND first_chunk_size IS NOT NULL
       AND NEW.offset = NEW.seq * chunk_size
       AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
-BEGIN SELECT RAISE(FAIL, 'a chunk stays where it is, or goes where a finer layout puts it'); END;
+BEGIN SELECT RAISE(FAIL, 'a chunk keeps its range, or gets the one of a finer layout'); END;
 CREATE TRIGGER chunk_number BEFORE UPDATE ON chunk WHEN NEW.id <> OLD.id
-BEGIN SELECT RAISE(FAIL, 'a chunk keeps its number'); END;
+BEGIN SELECT RAISE(FAIL, 'the number of a chunk does not change'); END;
 CREATE TRIGGER chunk_remote BEFORE UPDATE OF remote ON chunk WHEN NEW.remote NOT LIKE '{%}'
-BEGIN SELECT RAISE(FAIL, 'what the server said of a chunk is an object'); END;
--- Also that nothing is taken from a finished file: its chunks stay done.
+BEGIN SELECT RAISE(FAIL, 'remote state of a chunk is a JSON object'); END;
+-- The chunks of a finishing or done file also stay done.
 CREATE TRIGGER chunk_evidence BEFORE UPDATE OF state ON chunk
 WHEN (NEW.state = 'in_flight') <> EXISTS (
     SELECT 1 FROM attempt WHERE file_id = NEW.file_id AND chunk_id = NEW.id AND outcome = 'open')
   OR (NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (
     SELECT 1 FROM attempt WHERE id = NEW.done_attempt AND outcome = 'ok' AND CASE OLD.state
       WHEN 'in_flight' THEN chunk_id = NEW.id
-      -- Its answer was lost, and asking showed that it is there; or it is empty, and there with its session; or it is
-      -- in a local file of the version that the session is for.
+      -- Its answer was lost, and a query showed that it is stored; or it is empty, and stored with its session; or a
+      -- local file of the version of the session contains it.
       ELSE file_id = NEW.file_id AND (operation = 'verify' OR operation = 'probe' OR operation = 'create') END))
   OR (OLD.state = 'done' AND NEW.state <> 'done' AND EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('finishing', 'done')))
-BEGIN SELECT RAISE(FAIL, 'a chunk is in flight with its open attempt, and done by an attempt that succeeded'); END;
+BEGIN SELECT RAISE(FAIL, 'a chunk is in flight exactly while it has an open attempt, and done by an attempt that succeeded'); END;
 CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt ON chunk
 WHEN OLD.state = 'done' AND NEW.state = 'done'
-BEGIN SELECT RAISE(FAIL, 'what confirmed a chunk does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'the confirmation of a chunk does not change'); END;
 CREATE TRIGGER chunk_reuse BEFORE UPDATE OF reused ON chunk
 WHEN NEW.reused IS NOT NULL AND (OLD.state <> 'pending' OR NEW.state <> 'done'
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND is_download = 1))
-BEGIN SELECT RAISE(FAIL, 'a chunk of a download is taken from a local file before it is fetched'); END;
+BEGIN SELECT RAISE(FAIL, 'only a pending chunk of a download becomes reused'); END;
 CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'chunk' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
 CREATE TRIGGER attempt_birth BEFORE INSERT ON attempt
 WHEN NEW.reply_excerpt IS NOT NULL
@@ -440,28 +439,28 @@ WHEN NEW.reply_excerpt IS NOT NULL
   OR EXISTS (SELECT 1 FROM attempt WHERE id = NEW.id)
   OR (NEW.outcome = 'open' AND NEW.operation <> 'abort' AND NOT EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND (state IN ('active', 'finishing') AND run_id = NEW.run_id
-      -- What is done, and was not merged, can be asked about again.
+      -- Done files that were not merged can be verified again.
       OR state = 'done' AND NEW.chunk_id IS NULL AND (NEW.operation = 'verify' OR NEW.operation = 'probe')
         AND EXISTS (SELECT 1 FROM batch WHERE id = file.batch_id AND origin_id IS NULL)
         AND EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL))))
   OR (NEW.chunk_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM chunk WHERE id = NEW.chunk_id AND file_id = NEW.file_id AND (state = 'pending' OR NEW.outcome <> 'open')))
   OR (NEW.operation = 'abort' AND NEW.session_id IS NULL)
-BEGIN SELECT RAISE(FAIL, 'an attempt begins open, for a file that its run works on and a pending chunk, or to ask about what is done'); END;
+BEGIN SELECT RAISE(FAIL, 'an attempt begins open, for a file of its run and a pending chunk, or to verify a done file'); END;
 CREATE TRIGGER attempt_once BEFORE INSERT ON attempt
 WHEN NEW.chunk_id IS NOT NULL AND EXISTS (SELECT 1 FROM attempt
     WHERE file_id = NEW.file_id AND operation = NEW.operation AND chunk_id = NEW.chunk_id AND n = NEW.n)
   OR NEW.chunk_id IS NULL AND EXISTS (SELECT 1 FROM attempt
     WHERE file_id = NEW.file_id AND operation = NEW.operation AND chunk_id IS NULL AND n = NEW.n)
-BEGIN SELECT RAISE(FAIL, 'an attempt has a number of its own'); END;
+BEGIN SELECT RAISE(FAIL, 'the number of an attempt is unique'); END;
 CREATE TRIGGER attempt_fixed BEFORE UPDATE OF id, uid, file_id, chunk_id, session_id, run_id, operation, n,
   is_repeatable, started_at ON attempt
-BEGIN SELECT RAISE(FAIL, 'what an attempt is does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'the identity of an attempt does not change'); END;
 CREATE TRIGGER attempt_excerpt BEFORE UPDATE OF reply_excerpt ON attempt WHEN length(NEW.reply_excerpt) > 4096
-BEGIN SELECT RAISE(FAIL, 'of an answer 4096 bytes are kept'); END;
--- A closed attempt is history but for one thing: what it sent, and a later question of the same file found at the
--- server, counts as acknowledged by it. What a killed engine sent was not written down; what of it was found was sent
--- at least.
+BEGIN SELECT RAISE(FAIL, 'at most 4096 bytes of an answer are kept'); END;
+-- A closed attempt does not change, with one exception: bytes that it sent, and that a later query of the same file
+-- found on the server, count as acknowledged. What a killed engine had sent was not recorded; the bytes that were found
+-- count as sent, too.
 CREATE TRIGGER attempt_closed BEFORE UPDATE ON attempt
 WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OLD.operation <> 'part' OR OLD.outcome = 'ok'
@@ -478,10 +477,10 @@ WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OR NEW.request_id IS NOT OLD.request_id OR NEW.retry_after_ms IS NOT OLD.retry_after_ms
   OR NEW.backoff_ms IS NOT OLD.backoff_ms OR NEW.reply_excerpt IS NOT OLD.reply_excerpt
   OR NEW.may_have_arrived <> OLD.may_have_arrived OR NEW.mirror IS NOT OLD.mirror)
-BEGIN SELECT RAISE(FAIL, 'a closed attempt is history'); END;
+BEGIN SELECT RAISE(FAIL, 'a closed attempt does not change'); END;
 CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'attempt' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_transferred, bytes_acked ON attempt
 WHEN OLD.outcome <> 'open'
   AND (NEW.bytes_transferred <> OLD.bytes_transferred OR NEW.bytes_acked <> OLD.bytes_acked)
@@ -490,14 +489,14 @@ BEGIN DELETE FROM attempt_sum WHERE block = OLD.id >> 12; END;
 CREATE TRIGGER sent_body_birth BEFORE INSERT ON sent_body
 WHEN EXISTS (SELECT 1 FROM sent_body WHERE attempt_id = NEW.attempt_id)
   OR NOT EXISTS (SELECT 1 FROM attempt WHERE id = NEW.attempt_id AND outcome = 'open' AND operation = 'part')
-BEGIN SELECT RAISE(FAIL, 'what a part sent is recorded once, while it is open'); END;
-CREATE TRIGGER sent_body_fixed BEFORE UPDATE ON sent_body BEGIN SELECT RAISE(FAIL, 'what was sent does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'the sent body of a part is recorded once, while its attempt is open'); END;
+CREATE TRIGGER sent_body_fixed BEFORE UPDATE ON sent_body BEGIN SELECT RAISE(FAIL, 'a sent body does not change'); END;
 CREATE TRIGGER sent_body_stays BEFORE DELETE ON sent_body
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'attempt' AND first_id <= OLD.attempt_id ORDER BY first_id DESC LIMIT 1) >= OLD.attempt_id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- What came of it.
+-- Results.
 
 CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
 WHEN NEW.n = 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'
@@ -508,7 +507,7 @@ WHEN NEW.n = 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (st
   OR EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id AND n = NEW.n)
   OR NEW.attempt_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM attempt WHERE id = NEW.attempt_id AND file_id = NEW.file_id AND outcome = 'ok')
-BEGIN SELECT RAISE(FAIL, 'a receipt is for a file that is being finished, by an attempt of it that succeeded; others follow'); END;
+BEGIN SELECT RAISE(FAIL, 'the first receipt is for a file that is not yet done, later ones are for a done file; its attempt succeeded'); END;
 CREATE TRIGGER receipt_fixed BEFORE UPDATE ON receipt BEGIN SELECT RAISE(FAIL, 'a receipt does not change'); END;
 CREATE TRIGGER receipt_stays BEFORE DELETE ON receipt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -516,17 +515,17 @@ CREATE TRIGGER event_birth BEFORE INSERT ON event
 WHEN EXISTS (SELECT 1 FROM event WHERE id = NEW.id)
   OR NEW.part_of IS NOT NULL AND NOT EXISTS (SELECT 1 FROM event WHERE id = NEW.part_of AND part_of IS NULL
     AND verb = NEW.verb AND batch_id IS NEW.batch_id AND detail = NEW.detail)
-BEGIN SELECT RAISE(FAIL, 'an event is recorded once, and goes on with one of the same'); END;
+BEGIN SELECT RAISE(FAIL, 'an event is recorded once, and continues a first event with the same verb, batch and detail'); END;
 CREATE TRIGGER event_fixed BEFORE UPDATE ON event BEGIN SELECT RAISE(FAIL, 'an event does not change'); END;
 CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN SELECT RAISE(FAIL, 'history stays'); END;
--- Only the newest event gets files, in order: what was committed before another one stays as it is.
+-- Only the newest event gets files, in order: an event that another one follows does not change.
 CREATE TRIGGER event_range_birth BEFORE INSERT ON event_range
 WHEN NEW.event_id IS NOT (SELECT max(id) FROM event)
   OR NEW.first_file <= (SELECT last_file FROM event_range WHERE event_id = NEW.event_id ORDER BY first_file DESC LIMIT 1)
   OR (SELECT batch_id FROM file WHERE id = NEW.first_file) IS NOT (SELECT batch_id FROM event WHERE id = NEW.event_id)
   OR (SELECT batch_id FROM file WHERE id = NEW.last_file) IS NOT (SELECT batch_id FROM event WHERE id = NEW.event_id)
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.first_file)
-BEGIN SELECT RAISE(FAIL, 'the newest event gets the files of its batch, in order'); END;
+BEGIN SELECT RAISE(FAIL, 'only the newest event gets files, of its batch and in order'); END;
 CREATE TRIGGER event_range_fixed BEFORE UPDATE ON event_range BEGIN SELECT RAISE(FAIL, 'an event does not change'); END;
 CREATE TRIGGER event_range_stays BEFORE DELETE ON event_range BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -535,19 +534,19 @@ WHEN EXISTS (SELECT 1 FROM origin_store WHERE id = NEW.id) OR EXISTS (SELECT 1 F
   OR EXISTS (SELECT 1 FROM store_meta WHERE uid = NEW.uid)
 BEGIN SELECT RAISE(FAIL, 'another ledger is recorded once'); END;
 CREATE TRIGGER origin_store_fixed BEFORE UPDATE ON origin_store WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid
-BEGIN SELECT RAISE(FAIL, 'another ledger keeps its uid'); END;
+BEGIN SELECT RAISE(FAIL, 'the uid of another ledger does not change'); END;
 CREATE TRIGGER origin_store_stays BEFORE DELETE ON origin_store BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TRIGGER log_group_birth BEFORE INSERT ON log_group
 WHEN NEW.first_leaf <> coalesce((SELECT first_leaf + leaves FROM log_group
     WHERE first_leaf < 1000000000000 ORDER BY first_leaf DESC LIMIT 1), 0)
-BEGIN SELECT RAISE(FAIL, 'leaves are appended'); END;
+BEGIN SELECT RAISE(FAIL, 'leaves are only appended'); END;
 CREATE TRIGGER log_group_fixed BEFORE UPDATE ON log_group BEGIN SELECT RAISE(FAIL, 'a leaf does not change'); END;
 CREATE TRIGGER log_group_stays BEFORE DELETE ON log_group BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- History that was deleted. The newest prune says what goes, before it goes; what it may say is asked here. Who says so
--- from a shell writes no leaf of the log, so that `store check` finds it.
+-- Deleted history. The newest prune records what is to be deleted, before the deletion; these triggers check what it
+-- may record. A prune recorded from a shell has no leaf in the log, so `store check` finds it.
 
 CREATE TRIGGER prune_birth BEFORE INSERT ON prune
 WHEN EXISTS (SELECT 1 FROM prune WHERE id = NEW.id)
@@ -560,9 +559,9 @@ CREATE TRIGGER pruned_range_birth BEFORE INSERT ON pruned_range
 WHEN NEW.prune_id IS NOT (SELECT max(id) FROM prune)
   OR (SELECT last_id FROM pruned_range WHERE kind = NEW.kind AND first_id <= NEW.last_id ORDER BY first_id DESC LIMIT 1)
     >= NEW.first_id
-BEGIN SELECT RAISE(FAIL, 'the newest prune says what it deletes, each row once'); END;
--- Files that are done stay, with their receipts. What was superseded goes when a newer generation stands for its key:
--- numbers of generations are never used again. Nothing goes that an engine, a server or a person may still go on with.
+BEGIN SELECT RAISE(FAIL, 'only the newest prune records what it deletes, each row once'); END;
+-- Done files stay, with their receipts. Superseded files are pruned if a newer generation of their key exists: numbers
+-- of generations are never reused. Nothing is pruned that an engine, a server or a person may still continue.
 CREATE TRIGGER pruned_range_files BEFORE INSERT ON pruned_range
 WHEN (NEW.kind = 'file' OR NEW.kind = 'history') AND (
   NEW.last_id - NEW.first_id + 1 IS NOT (SELECT count(*) FROM file f CROSS JOIN batch b ON b.id = f.batch_id
@@ -576,7 +575,7 @@ WHEN (NEW.kind = 'file' OR NEW.kind = 'history') AND (
     AND (state = 'intended' OR state = 'open'))
   OR EXISTS (SELECT 1 FROM attempt WHERE file_id BETWEEN NEW.first_id AND NEW.last_id AND outcome = 'open')
   OR EXISTS (SELECT 1 FROM doubt WHERE file_id BETWEEN NEW.first_id AND NEW.last_id))
-BEGIN SELECT RAISE(FAIL, 'only what ended before the time of a prune, and nobody goes on with, is pruned'); END;
+BEGIN SELECT RAISE(FAIL, 'only files that ended before the time of the prune, and that nothing can continue, are pruned'); END;
 CREATE TRIGGER pruned_range_attempts BEFORE INSERT ON pruned_range
 WHEN NEW.kind = 'attempt' AND NEW.last_id - NEW.first_id + 1 IS NOT (
   SELECT count(*) FROM attempt a WHERE a.id BETWEEN NEW.first_id AND NEW.last_id AND (
@@ -602,7 +601,7 @@ CREATE TRIGGER pruned_file_birth BEFORE INSERT ON pruned_file
 WHEN EXISTS (SELECT 1 FROM pruned_file WHERE file_id = NEW.file_id)
   OR (SELECT last_id >= NEW.file_id AND prune_id = (SELECT max(id) FROM prune) FROM pruned_range
     WHERE kind = 'history' AND first_id <= NEW.file_id ORDER BY first_id DESC LIMIT 1) IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'the newest prune says what its files had, once'); END;
+BEGIN SELECT RAISE(FAIL, 'only the newest prune records the sums of its files, once each'); END;
 CREATE TRIGGER pruned_file_fixed BEFORE UPDATE ON pruned_file BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
 CREATE TRIGGER pruned_file_stays BEFORE DELETE ON pruned_file BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -610,12 +609,12 @@ CREATE TRIGGER pruned_sum_birth BEFORE INSERT ON pruned_sum
 WHEN NEW.prune_id IS NOT (SELECT max(id) FROM prune) OR EXISTS (SELECT 1 FROM pruned_sum WHERE id = NEW.id)
   OR EXISTS (SELECT 1 FROM pruned_sum WHERE prune_id = NEW.prune_id AND batch_id = NEW.batch_id AND run_id = NEW.run_id
     AND quarter = NEW.quarter)
-BEGIN SELECT RAISE(FAIL, 'the newest prune says what its attempts added up to, once'); END;
+BEGIN SELECT RAISE(FAIL, 'only the newest prune records the sums of its attempts, once each'); END;
 CREATE TRIGGER pruned_sum_fixed BEFORE UPDATE ON pruned_sum BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
 CREATE TRIGGER pruned_sum_stays BEFORE DELETE ON pruned_sum BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- Sums. One is not changed; it goes when a row comes to it or changes, and a run writes it anew.
+-- Sums. A sum is never updated: it is deleted when a row is added to its block or changes, and a run writes it again.
 
 CREATE TRIGGER attempt_sum_fixed BEFORE UPDATE ON attempt_sum BEGIN SELECT RAISE(FAIL, 'a sum does not change'); END;
 

@@ -1,6 +1,6 @@
--- The public SQL interface, and what each of its columns means. Nothing but functions of the SQLite core is used, so
--- that every program can read it. path and key are bytes, as they are stored: a name need not be UTF-8, and SQL cannot
--- tell; CAST(path AS TEXT) shows them where they are.
+-- The public SQL interface, and the meaning of each column. Only functions of the SQLite core are used, so that every
+-- program can read it. path and key are bytes, as stored: a name need not be UTF-8, and SQL cannot check that;
+-- CAST(path AS TEXT) shows those that are.
 
 CREATE VIEW v_meta AS
 SELECT
@@ -16,8 +16,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_meta', 'store_uid', 'TEXT', 'uuid', 'Identifier of this ledger.'),
   ('v_meta', 'schema_version', 'INTEGER', '', 'Number of the newest migration.'),
   ('v_meta', 'view_version', 'INTEGER', '', 'Within one version no column of a view is renamed or removed.'),
-  ('v_meta', 'created_by', 'TEXT', '', 'Program that made the ledger.'),
-  ('v_meta', 'created_at', 'INTEGER', 'ms', 'When it was made.');
+  ('v_meta', 'created_by', 'TEXT', '', 'Program that created the ledger.'),
+  ('v_meta', 'created_at', 'INTEGER', 'ms', 'When it was created.');
 
 CREATE VIEW v_errors AS
 SELECT
@@ -27,7 +27,7 @@ SELECT
 FROM error_code;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
-  ('v_errors', 'code', 'TEXT', '', 'Name of the reason; never changes.'),
+  ('v_errors', 'code', 'TEXT', '', 'Name of the error; never changes.'),
   ('v_errors', 'blame', 'TEXT', '', 'source, local, network, server, auth, policy or engine.'),
   ('v_errors', 'hint', 'TEXT', '', 'What to do about it.');
 
@@ -55,15 +55,15 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_runs', 'uid', 'TEXT', 'uuid', 'Identifier of the run.'),
   ('v_runs', 'argv', 'TEXT', 'json', 'Command line, without secrets.'),
   ('v_runs', 'version', 'TEXT', '', 'Version of the program.'),
-  ('v_runs', 'host', 'TEXT', '', 'Machine.'),
+  ('v_runs', 'host', 'TEXT', '', 'Host name of the machine.'),
   ('v_runs', 'boot_id', 'TEXT', '', 'Identifier of the boot of the machine.'),
-  ('v_runs', 'pid', 'INTEGER', '', 'Process.'),
+  ('v_runs', 'pid', 'INTEGER', '', 'Process ID.'),
   ('v_runs', 'started_at', 'INTEGER', 'ms', 'Start.'),
-  ('v_runs', 'started_boot_ms', 'INTEGER', 'ms', 'Start by the boot clock of boot_id. It is never moved: heartbeat_at - started_at less the same of these is how far the wall clock was.'),
-  ('v_runs', 'heartbeat_at', 'INTEGER', 'ms', 'Last sign of life.'),
-  ('v_runs', 'heartbeat_boot_ms', 'INTEGER', 'ms', 'Last sign of life by the boot clock.'),
-  ('v_runs', 'processor_ms', 'INTEGER', 'ms', 'For how long its process had used processors by then; NULL in runs of older programs.'),
-  ('v_runs', 'ended_at', 'INTEGER', 'ms', 'End; NULL while it runs, or when it died and no other run followed.'),
+  ('v_runs', 'started_boot_ms', 'INTEGER', 'ms', 'Start by the boot clock of boot_id, which is never set: (heartbeat_at - started_at) - (heartbeat_boot_ms - started_boot_ms) is how far the wall clock was moved.'),
+  ('v_runs', 'heartbeat_at', 'INTEGER', 'ms', 'Last heartbeat.'),
+  ('v_runs', 'heartbeat_boot_ms', 'INTEGER', 'ms', 'Last heartbeat by the boot clock.'),
+  ('v_runs', 'processor_ms', 'INTEGER', 'ms', 'CPU time that its process had used by then; NULL in runs of older versions.'),
+  ('v_runs', 'ended_at', 'INTEGER', 'ms', 'End; NULL while it runs, or if it crashed and no other run followed.'),
   ('v_runs', 'how', 'TEXT', '', 'How it ended: done, drained, interrupted, recovered, crashed, failed: reason, …');
 
 CREATE VIEW v_batches AS
@@ -94,27 +94,27 @@ FROM batch b;
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_batches', 'id', 'INTEGER', '', 'Number of the batch in this ledger.'),
   ('v_batches', 'uid', 'TEXT', 'uuid', 'Identifier of the batch.'),
-  ('v_batches', 'name', 'TEXT', '', 'Name given by a person; NULL without.'),
+  ('v_batches', 'name', 'TEXT', '', 'Name given by a person; NULL for none.'),
   ('v_batches', 'direction', 'TEXT', '', 'upload or download.'),
-  ('v_batches', 'job', 'TEXT', '', 'The configured job that made it; NULL for none.'),
+  ('v_batches', 'job', 'TEXT', '', 'The configured job that created it; NULL for none.'),
   ('v_batches', 'protocol', 'TEXT', '', 's3, put, …'),
   ('v_batches', 'destination', 'TEXT', '', 'Where its files go, without secrets.'),
   ('v_batches', 'labels', 'TEXT', 'json', 'Labels given by a person.'),
   ('v_batches', 'priority', 'INTEGER', '', 'Higher values are sent first.'),
   ('v_batches', 'rate', 'INTEGER', 'bytes/s', 'Limit for all its requests together; NULL for none.'),
-  ('v_batches', 'workers', 'INTEGER', '', 'Requests that it may have at a time; NULL for no limit of its own.'),
-  ('v_batches', 'deadline_at', 'INTEGER', 'ms', 'After this time none of its files is begun; NULL for no deadline.'),
-  ('v_batches', 'hidden', 'INTEGER', '1 or NULL', '1 when it was tidied away with all of its files.'),
+  ('v_batches', 'workers', 'INTEGER', '', 'How many concurrent requests it may have; NULL for no limit of its own.'),
+  ('v_batches', 'deadline_at', 'INTEGER', 'ms', 'After this time none of its files is started; NULL for no deadline.'),
+  ('v_batches', 'hidden', 'INTEGER', '1 or NULL', '1 if it was hidden with all of its files.'),
   ('v_batches', 'created_at', 'INTEGER', 'ms', 'When it was recorded.'),
-  ('v_batches', 'files', 'INTEGER', '', 'Its files; replaced generations do not count.'),
+  ('v_batches', 'files', 'INTEGER', '', 'Its files; superseded generations do not count.'),
   ('v_batches', 'done', 'INTEGER', '', 'Files that the server confirmed.'),
   ('v_batches', 'failed', 'INTEGER', '', 'Files that were given up.'),
-  ('v_batches', 'unknown', 'INTEGER', '', 'Files whose outcome cannot be known.'),
+  ('v_batches', 'unknown', 'INTEGER', '', 'Files whose outcome nobody can tell.'),
   ('v_batches', 'bytes', 'INTEGER', 'bytes', 'Size of its files.'),
   ('v_batches', 'bytes_done', 'INTEGER', 'bytes', 'Size of the files that the server confirmed.');
 
--- Bodies of which nobody knows how much was sent: their engine died, or they are being sent now. A body is not longer
--- than what was left of its chunk; a file that was cut anew since had longer ones.
+-- Bodies of which it is unknown how much was sent: their engine crashed, or they are in flight. A body is not longer
+-- than the rest of its chunk; a file that has since got a finer layout had longer chunks.
 CREATE VIEW v_cut_off AS
 SELECT
   a.id AS attempt_id,
@@ -132,8 +132,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_cut_off', 'attempt_id', 'INTEGER', 'id', 'The attempt, as in v_attempts.'),
   ('v_cut_off', 'file_id', 'INTEGER', 'id', 'Its file.'),
   ('v_cut_off', 'outcome', 'TEXT', '', 'crashed, or open while it runs.'),
-  ('v_cut_off', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes that it transferred at least: a later request found them at the server.'),
-  ('v_cut_off', 'bytes_transferred_at_most', 'INTEGER', 'bytes', 'Body bytes that it may have transferred: what was left of its chunk.');
+  ('v_cut_off', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes that it transferred at least: a later request found them on the server.'),
+  ('v_cut_off', 'bytes_transferred_at_most', 'INTEGER', 'bytes', 'Body bytes that it may have transferred: the rest of its chunk.');
 
 CREATE VIEW v_files AS
 SELECT
@@ -193,35 +193,35 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_files', 'path', 'BLOB', 'bytes of a name', 'Source path as the kernel knows it; not always UTF-8.'),
   ('v_files', 'destination', 'TEXT', '', 'The place that the key belongs to, without secrets.'),
   ('v_files', 'key', 'BLOB', 'bytes of a name', 'Remote key.'),
-  ('v_files', 'size', 'INTEGER', 'bytes', 'Size of the source; NULL when it could not be looked at.'),
-  ('v_files', 'mtime_ns', 'INTEGER', 'ns', 'Last change of the source; of a download, of the local file when it got its name.'),
+  ('v_files', 'size', 'INTEGER', 'bytes', 'Size of the source; NULL if that is not known.'),
+  ('v_files', 'mtime_ns', 'INTEGER', 'ns', 'Modification time of the source; for a download, of the local file when it got its name.'),
   ('v_files', 'state', 'TEXT', '', 'settling, pending, active, finishing, done, paused, failed, cancelled, unknown or superseded.'),
   ('v_files', 'cause', 'TEXT', '', 'Error code of the last failure; see v_errors.'),
-  ('v_files', 'message', 'TEXT', '', 'The last failure in words; may hold text of a server.'),
-  ('v_files', 'wish', 'TEXT', '', 'What the engine that has it was asked to do: pause, pause-now, cancel or remove; pause also while it settles.'),
-  ('v_files', 'hidden', 'INTEGER', '1 or NULL', '1 when it was tidied away; reports still count it.'),
+  ('v_files', 'message', 'TEXT', '', 'Message of the last failure; may contain text from a server.'),
+  ('v_files', 'wish', 'TEXT', '', 'Action requested of the engine that has it: pause, pause-now, cancel or remove; while it settles, only pause.'),
+  ('v_files', 'hidden', 'INTEGER', '1 or NULL', '1 if it is hidden; reports still count it.'),
   ('v_files', 'attempts', 'INTEGER', '', 'Requests made for it.'),
-  ('v_files', 'failures', 'INTEGER', '', 'Attempts in a row that moved nothing.'),
+  ('v_files', 'failures', 'INTEGER', '', 'Attempts in a row without progress.'),
   ('v_files', 'not_before', 'INTEGER', 'ms', 'Not tried again before this time.'),
   ('v_files', 'priority', 'INTEGER', '', 'Higher values are sent first.'),
-  ('v_files', 'properties', 'TEXT', 'JSON object', 'What rules set for its object when it was recorded: content_type, storage_class, header.NAME, tag.NAME; NULL for nothing.'),
-  ('v_files', 'chunks', 'INTEGER', '', 'Number of its chunks; NULL until it was planned.'),
-  ('v_files', 'bytes_acked', 'INTEGER', 'bytes', 'Length of the parts that are stored: acknowledged by the server, or on the disk in a download.'),
-  ('v_files', 'bytes_reused', 'INTEGER', 'bytes', 'Of bytes_acked: what was not fetched, because a local file still had it; 0 for an upload.'),
-  ('v_files', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes of all its attempts, sent in an upload and received in a download, at least: of those in v_cut_off only what was found at the server.'),
-  ('v_files', 'bytes_transferred_at_most', 'INTEGER', 'bytes', 'The same with all that its attempts in v_cut_off may have transferred.'),
+  ('v_files', 'properties', 'TEXT', 'JSON object', 'Properties that rules set for its object when it was recorded: content_type, storage_class, header.NAME, tag.NAME; NULL for none.'),
+  ('v_files', 'chunks', 'INTEGER', '', 'Number of its chunks; NULL until it has a layout.'),
+  ('v_files', 'bytes_acked', 'INTEGER', 'bytes', 'Bytes that are stored: acknowledged by the server, or for a download, on the disk.'),
+  ('v_files', 'bytes_reused', 'INTEGER', 'bytes', 'Part of bytes_acked that was not fetched, because a local file still had it; 0 for an upload.'),
+  ('v_files', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes that all its attempts sent (upload) or received (download), at least: those in v_cut_off count only with what was found on the server.'),
+  ('v_files', 'bytes_transferred_at_most', 'INTEGER', 'bytes', 'The same, including all that its attempts in v_cut_off may have transferred.'),
   ('v_files', 'confirmed_by', 'TEXT', '', 'How it was confirmed: digest, etag, size or none.'),
-  ('v_files', 'proof_note', 'TEXT', '', 'Why a person says that it is done; NULL where the server confirmed it.'),
+  ('v_files', 'proof_note', 'TEXT', '', 'Why a person resolved it as done; NULL if the server confirmed it.'),
   ('v_files', 'digest', 'TEXT', 'algorithm:hex', 'Digest of what was sent or received.'),
-  ('v_files', 'remote_digest', 'TEXT', 'algorithm:hex', 'The same as the server reported it.'),
+  ('v_files', 'remote_digest', 'TEXT', 'algorithm:hex', 'Digest that the server reported.'),
   ('v_files', 'etag', 'TEXT', '', 'ETag of the object.'),
   ('v_files', 'version_id', 'TEXT', '', 'Version of the object.'),
   ('v_files', 'location', 'TEXT', '', 'Where the object is, without secrets.'),
-  ('v_files', 'request_id', 'TEXT', '', 'The server''s name for the confirming request.'),
+  ('v_files', 'request_id', 'TEXT', '', 'ID that the server gave to the confirming request.'),
   ('v_files', 'created_at', 'INTEGER', 'ms', 'When it was recorded.'),
-  ('v_files', 'started_at', 'INTEGER', 'ms', 'When an engine first took it.'),
+  ('v_files', 'started_at', 'INTEGER', 'ms', 'When an engine first claimed it.'),
   ('v_files', 'finished_at', 'INTEGER', 'ms', 'When it came to rest: done, failed, cancelled or superseded.'),
-  ('v_files', 'pruned_at', 'INTEGER', 'ms', 'When a prune deleted its attempts and sessions, and mostly its chunks; attempts and bytes still count them. NULL for never.');
+  ('v_files', 'pruned_at', 'INTEGER', 'ms', 'When a prune deleted its attempts and sessions, and usually its chunks; attempts and bytes still count them. NULL for never.');
 
 CREATE VIEW v_chunks AS
 SELECT
@@ -249,15 +249,15 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_chunks', 'offset', 'INTEGER', 'bytes', 'Start in the file.'),
   ('v_chunks', 'length', 'INTEGER', 'bytes', 'Length.'),
   ('v_chunks', 'state', 'TEXT', '', 'pending, in_flight, done, waiting, failed or unknown.'),
-  ('v_chunks', 'bytes_acked', 'INTEGER', 'bytes', 'What is known to be stored of it: acknowledged by the server, or on the disk in a download; all of it when it is done.'),
+  ('v_chunks', 'bytes_acked', 'INTEGER', 'bytes', 'Bytes of it that are known to be stored: acknowledged by the server, or for a download, on the disk; all of it when it is done.'),
   ('v_chunks', 'attempts', 'INTEGER', '', 'Requests made for it.'),
-  ('v_chunks', 'failures', 'INTEGER', '', 'Attempts that moved nothing.'),
+  ('v_chunks', 'failures', 'INTEGER', '', 'Attempts without progress.'),
   ('v_chunks', 'not_before', 'INTEGER', 'ms', 'Not tried again before this time.'),
   ('v_chunks', 'digest', 'TEXT', 'algorithm:hex', 'Digest of what was sent.'),
   ('v_chunks', 'etag', 'TEXT', '', 'ETag of the part.'),
   ('v_chunks', 'confirmed_by', 'TEXT', '', 'How the server confirmed it: digest, etag, size or none.'),
-  ('v_chunks', 'losses', 'INTEGER', '', 'How often the server lost it after it had acknowledged it.'),
-  ('v_chunks', 'reused', 'INTEGER', '1 or NULL', '1 when its bytes were not fetched, because a local file still had them.');
+  ('v_chunks', 'losses', 'INTEGER', '', 'How often the server lost it after acknowledging it.'),
+  ('v_chunks', 'reused', 'INTEGER', '1 or NULL', '1 if its bytes were not fetched, because a local file still had them.');
 
 CREATE VIEW v_attempts AS
 SELECT
@@ -303,36 +303,36 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_attempts', 'uid', 'TEXT', 'uuid', 'Identifier of the attempt.'),
   ('v_attempts', 'file_id', 'INTEGER', '', 'Its file.'),
   ('v_attempts', 'chunk_id', 'INTEGER', '', 'Its chunk; NULL for requests about the whole file.'),
-  ('v_attempts', 'session_id', 'INTEGER', '', 'Upload session that it used.'),
+  ('v_attempts', 'session_id', 'INTEGER', '', 'The session that it used.'),
   ('v_attempts', 'run_id', 'INTEGER', '', 'Run of the engine that made it.'),
-  ('v_attempts', 'operation', 'TEXT', '', 'create, probe, prepare, part, finish, save, verify, abort or get.'),
+  ('v_attempts', 'operation', 'TEXT', '', 'create, probe, prepare, part, finish, save, verify or abort.'),
   ('v_attempts', 'n', 'INTEGER', '', 'Count of this operation for this file or chunk, from 1.'),
   ('v_attempts', 'started_at', 'INTEGER', 'ms', 'Recorded before the request was sent.'),
   ('v_attempts', 'ended_at', 'INTEGER', 'ms', 'Recorded when its result was known; NULL while it is open.'),
   ('v_attempts', 'outcome', 'TEXT', '', 'open, ok, retry, fatal, unknown, interrupted or crashed.'),
-  ('v_attempts', 'error_code', 'TEXT', '', 'Why it did not succeed; see v_errors.'),
-  ('v_attempts', 'message', 'TEXT', '', 'The same in words; may hold text of a server.'),
-  ('v_attempts', 'http_status', 'INTEGER', '', 'Status of the answer; NULL without one.'),
+  ('v_attempts', 'error_code', 'TEXT', '', 'Error code if it did not succeed; see v_errors.'),
+  ('v_attempts', 'message', 'TEXT', '', 'Message of the error; may contain text from a server.'),
+  ('v_attempts', 'http_status', 'INTEGER', '', 'Status of the answer; NULL if there was none.'),
   ('v_attempts', 'curl_code', 'INTEGER', '', 'CURLcode; 0 when the transport succeeded.'),
-  ('v_attempts', 'errno', 'INTEGER', '', 'Error number of the system call that failed.'),
-  ('v_attempts', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes: of an upload, sent; of a download, received.'),
-  ('v_attempts', 'bytes_acked', 'INTEGER', 'bytes', 'Those of them that count: the answer of the server acknowledged them, or a later request found them there; of a download, they are on the disk.'),
-  ('v_attempts', 'dns_ms', 'INTEGER', 'ms', 'From the start to the address; NULL when it did not get there.'),
+  ('v_attempts', 'errno', 'INTEGER', '', 'errno of the system call that failed.'),
+  ('v_attempts', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes, sent (upload) or received (download).'),
+  ('v_attempts', 'bytes_acked', 'INTEGER', 'bytes', 'How many of them count: acknowledged by the answer, or found on the server by a later request; for a download, on the disk.'),
+  ('v_attempts', 'dns_ms', 'INTEGER', 'ms', 'From the start to the resolved address; NULL if it did not get that far.'),
   ('v_attempts', 'connect_ms', 'INTEGER', 'ms', 'From the start to the connection.'),
   ('v_attempts', 'tls_ms', 'INTEGER', 'ms', 'From the start to the end of the TLS handshake.'),
-  ('v_attempts', 'sent_ms', 'INTEGER', 'ms', 'From the start to the last byte of the body that was handed to the network; NULL without a body, and when it was not sent whole.'),
+  ('v_attempts', 'sent_ms', 'INTEGER', 'ms', 'From the start until the last byte of the body was handed to the network; NULL without a body, or if it was not sent completely.'),
   ('v_attempts', 'first_byte_ms', 'INTEGER', 'ms', 'From the start to the first byte of the answer.'),
   ('v_attempts', 'total_ms', 'INTEGER', 'ms', 'From the start to the end.'),
-  ('v_attempts', 'held_ms', 'INTEGER', 'ms', 'Of that: how long a rate limit of ours held the body back; NULL when none did.'),
+  ('v_attempts', 'held_ms', 'INTEGER', 'ms', 'Part of total_ms in which our rate limits delayed the body; NULL if none did.'),
   ('v_attempts', 'remote_ip', 'TEXT', '', 'Address of the server.'),
   ('v_attempts', 'http_version', 'TEXT', '', '1.1, 2, …'),
-  ('v_attempts', 'request_id', 'TEXT', '', 'The server''s name for the request.'),
-  ('v_attempts', 'retry_after_ms', 'INTEGER', 'ms', 'What the server asked to wait.'),
-  ('v_attempts', 'backoff_ms', 'INTEGER', 'ms', 'The wait that was chosen before the next attempt.'),
-  ('v_attempts', 'is_repeatable', 'INTEGER', '0 or 1', 'Sending it again is harmless.'),
-  ('v_attempts', 'may_have_arrived', 'INTEGER', '0 or 1', 'It may have reached the server.'),
-  ('v_attempts', 'reply_excerpt', 'BLOB', 'bytes of a text', 'The beginning of the body of the answer, without our secrets; not always UTF-8. NULL when there was none.'),
-  ('v_attempts', 'mirror', 'TEXT', '', 'Host and port of the mirror that it was sent to; NULL for the server of its destination.');
+  ('v_attempts', 'request_id', 'TEXT', '', 'ID that the server gave to the request.'),
+  ('v_attempts', 'retry_after_ms', 'INTEGER', 'ms', 'Wait that the server asked for.'),
+  ('v_attempts', 'backoff_ms', 'INTEGER', 'ms', 'Backoff before the next attempt.'),
+  ('v_attempts', 'is_repeatable', 'INTEGER', '0 or 1', '1 if repeating the request does no harm.'),
+  ('v_attempts', 'may_have_arrived', 'INTEGER', '0 or 1', '1 if the request may have reached the server.'),
+  ('v_attempts', 'reply_excerpt', 'BLOB', 'bytes of a text', 'The beginning of the body of the answer, without our secrets; not always UTF-8. NULL if there was none.'),
+  ('v_attempts', 'mirror', 'TEXT', '', 'Host and port of the mirror that it was sent to; NULL if it was sent to the server of its destination.');
 
 CREATE VIEW v_events AS
 SELECT
@@ -347,12 +347,12 @@ FROM event;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_events', 'id', 'INTEGER', '', 'Number of the event in this ledger.'),
-  ('v_events', 'at', 'INTEGER', 'ms', 'When.'),
+  ('v_events', 'at', 'INTEGER', 'ms', 'When it happened.'),
   ('v_events', 'verb', 'TEXT', '', 'What was done: added, asked, paused, resumed, cancelled, retried, resolved, removed, cleaned, set, recovered, slept, pruned, …'),
-  ('v_events', 'batch_id', 'INTEGER', '', 'Its batch, when it is about one.'),
-  ('v_events', 'part_of', 'INTEGER', 'id', 'The event that it goes on with, when a verb took several transactions; NULL in the first one.'),
+  ('v_events', 'batch_id', 'INTEGER', '', 'Its batch; NULL if it is not about one batch.'),
+  ('v_events', 'part_of', 'INTEGER', 'id', 'The event that it continues, if a verb took several transactions; NULL in the first one.'),
   ('v_events', 'files', 'INTEGER', '', 'How many files it is about, as in v_event_ranges; 0 when it is about a batch or the ledger.'),
-  ('v_events', 'detail', 'TEXT', '', 'One line for people.');
+  ('v_events', 'detail', 'TEXT', '', 'One line of text for display.');
 
 CREATE VIEW v_event_ranges AS
 SELECT
@@ -364,7 +364,7 @@ FROM event_range;
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_event_ranges', 'event_id', 'INTEGER', 'id', 'The event, as in v_events.'),
   ('v_event_ranges', 'first_file', 'INTEGER', 'id', 'The first file of the range.'),
-  ('v_event_ranges', 'last_file', 'INTEGER', 'id', 'The last file of the range. The event is about all files whose number is in it.');
+  ('v_event_ranges', 'last_file', 'INTEGER', 'id', 'The last file of the range. The event is about all files whose numbers are in the range.');
 
 CREATE VIEW v_receipts AS
 SELECT
@@ -388,20 +388,20 @@ FROM receipt;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_receipts', 'file_id', 'INTEGER', '', 'Its file.'),
-  ('v_receipts', 'n', 'INTEGER', '', '1 for the proof with which the file was done; what was found later follows.'),
-  ('v_receipts', 'finding', 'TEXT', '', 'stored; of the object found, lost or differs; of the local file of a download intact, changed or missing.'),
-  ('v_receipts', 'size', 'INTEGER', 'bytes', 'Size of the object.'),
-  ('v_receipts', 'attempt_id', 'INTEGER', '', 'The attempt whose answer says so; NULL for the word of a person, and for what was seen here.'),
+  ('v_receipts', 'n', 'INTEGER', '', '1 for the proof of the done file; later findings have higher numbers.'),
+  ('v_receipts', 'finding', 'TEXT', '', 'stored in the proof; about the object: found, lost or differs; about the local file of a download: intact, changed or missing.'),
+  ('v_receipts', 'size', 'INTEGER', 'bytes', 'Size of the object, or of the local file as it was found.'),
+  ('v_receipts', 'attempt_id', 'INTEGER', '', 'The attempt whose answer it is based on; NULL if a person resolved the file, and for findings about local files.'),
   ('v_receipts', 'confirmed_by', 'TEXT', '', 'How it was confirmed: digest, etag, size or none.'),
   ('v_receipts', 'algorithm', 'TEXT', '', 'Algorithm of the digest.'),
-  ('v_receipts', 'digest', 'TEXT', 'algorithm:hex', 'Digest of what was sent or received, or of what was found here.'),
-  ('v_receipts', 'remote_digest', 'TEXT', 'algorithm:hex', 'The same as the server reported it.'),
+  ('v_receipts', 'digest', 'TEXT', 'algorithm:hex', 'Digest of what was sent or received, or of the local file as it was found.'),
+  ('v_receipts', 'remote_digest', 'TEXT', 'algorithm:hex', 'Digest that the server reported.'),
   ('v_receipts', 'etag', 'TEXT', '', 'ETag of the object.'),
   ('v_receipts', 'version_id', 'TEXT', '', 'Version of the object.'),
-  ('v_receipts', 'request_id', 'TEXT', '', 'The server''s name for the confirming request.'),
+  ('v_receipts', 'request_id', 'TEXT', '', 'ID that the server gave to the confirming request.'),
   ('v_receipts', 'server_date', 'TEXT', '', 'Date of the confirming answer, as the server wrote it.'),
   ('v_receipts', 'location', 'TEXT', '', 'Where the object is, without secrets.'),
-  ('v_receipts', 'note', 'TEXT', '', 'Why a person says so; NULL where the server confirmed it.'),
+  ('v_receipts', 'note', 'TEXT', '', 'Why a person resolved the file as done; NULL if the server confirmed it.'),
   ('v_receipts', 'recorded_at', 'INTEGER', 'ms', 'When it was recorded.');
 
 CREATE VIEW v_pruned AS
@@ -430,24 +430,24 @@ JOIN prune p ON p.id = s.prune_id;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_pruned', 'prune_id', 'INTEGER', '', 'Number of the prune, one transaction of a store prune.'),
-  ('v_pruned', 'pruned_at', 'INTEGER', 'ms', 'When.'),
-  ('v_pruned', 'before_at', 'INTEGER', 'ms', 'Only what came to rest before this time was pruned.'),
+  ('v_pruned', 'pruned_at', 'INTEGER', 'ms', 'When it was pruned.'),
+  ('v_pruned', 'before_at', 'INTEGER', 'ms', 'Only files that came to rest before this time were pruned.'),
   ('v_pruned', 'batch_id', 'INTEGER', '', 'The batch whose attempts these were.'),
   ('v_pruned', 'run_id', 'INTEGER', '', 'The run that made them.'),
   ('v_pruned', 'from_at', 'INTEGER', 'ms', 'Beginning of the quarter of an hour in which they began.'),
   ('v_pruned', 'files', 'INTEGER', '', 'Files whose first attempt was one of them.'),
   ('v_pruned', 'attempts', 'INTEGER', '', 'Attempts that were deleted.'),
   ('v_pruned', 'ok', 'INTEGER', '', 'Of these: succeeded.'),
-  ('v_pruned', 'retry', 'INTEGER', '', 'Of these: were to be repeated.'),
-  ('v_pruned', 'fatal', 'INTEGER', '', 'Of these: failed for good.'),
+  ('v_pruned', 'retry', 'INTEGER', '', 'Of these: failed and could be retried.'),
+  ('v_pruned', 'fatal', 'INTEGER', '', 'Of these: failed permanently.'),
   ('v_pruned', 'unknown', 'INTEGER', '', 'Of these: lost their answers.'),
-  ('v_pruned', 'interrupted', 'INTEGER', '', 'Of these: were ended by us.'),
-  ('v_pruned', 'crashed', 'INTEGER', '', 'Of these: were open when their engine died.'),
-  ('v_pruned', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes of them.'),
-  ('v_pruned', 'bytes_acked', 'INTEGER', 'bytes', 'Body bytes of them that are known to be stored.'),
+  ('v_pruned', 'interrupted', 'INTEGER', '', 'Of these: interrupted by us.'),
+  ('v_pruned', 'crashed', 'INTEGER', '', 'Of these: open when their engine crashed.'),
+  ('v_pruned', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes that they transferred.'),
+  ('v_pruned', 'bytes_acked', 'INTEGER', 'bytes', 'How many of these bytes are known to be stored.'),
   ('v_pruned', 'first_at', 'INTEGER', 'ms', 'Start of the first.'),
   ('v_pruned', 'last_at', 'INTEGER', 'ms', 'End of the last.'),
-  ('v_pruned', 'errors', 'TEXT', 'json', 'By error code: how many, the newest of them, the first start, the last end.');
+  ('v_pruned', 'errors', 'TEXT', 'json', 'By error code: the count, the newest attempt, the first start, the last end.');
 
 CREATE VIEW v_removals AS
 SELECT
@@ -470,14 +470,14 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_removals', 'file_id', 'INTEGER', '', 'The file whose source is to be deleted or moved.'),
   ('v_removals', 'batch_id', 'INTEGER', '', 'Its batch.'),
   ('v_removals', 'job', 'TEXT', '', 'Its job; NULL for none.'),
-  ('v_removals', 'action', 'TEXT', '', 'delete or move; NULL when the batch was told to keep what was left.'),
+  ('v_removals', 'action', 'TEXT', '', 'delete or move; NULL if the batch was later set to keep the remaining sources.'),
   ('v_removals', 'path', 'BLOB', 'bytes of a name', 'Path of the source.'),
-  ('v_removals', 'state', 'TEXT', '', 'waiting, done, or kept: the source stays for good, or was tried too often.'),
-  ('v_removals', 'attempts', 'INTEGER', '', 'How often it was begun.'),
+  ('v_removals', 'state', 'TEXT', '', 'waiting, done, or kept: the source stays, by decision or after too many failures.'),
+  ('v_removals', 'attempts', 'INTEGER', '', 'How often it was tried.'),
   ('v_removals', 'failures', 'INTEGER', '', 'How often it failed; after ten failures the source stays.'),
-  ('v_removals', 'put_off_at', 'INTEGER', 'ms', 'Since when it has been put off for its cause, which does not count as a failure; NULL when it is not.'),
-  ('v_removals', 'cause', 'TEXT', '', 'Why the source is still there (v_errors); policy.cancelled when a person revoked it.'),
-  ('v_removals', 'message', 'TEXT', '', 'The same for people; of one that is done, what is not known of it.'),
+  ('v_removals', 'put_off_at', 'INTEGER', 'ms', 'Since when it has been postponed for its cause, which does not count as a failure; NULL if it is not postponed.'),
+  ('v_removals', 'cause', 'TEXT', '', 'Why the source is still there (v_errors); policy.cancelled if a person revoked the removal.'),
+  ('v_removals', 'message', 'TEXT', '', 'Message for the cause; for a removal that is done, a remark.'),
   ('v_removals', 'recorded_at', 'INTEGER', 'ms', 'When its file was done.'),
   ('v_removals', 'ended_at', 'INTEGER', 'ms', 'When it was done or given up.');
 
@@ -502,17 +502,17 @@ FROM scan;
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_scans', 'job', 'TEXT', '', 'The job that the sources were scanned for; NULL for none.'),
   ('v_scans', 'place', 'TEXT', '', 'Where they are sent.'),
-  ('v_scans', 'sources', 'TEXT', 'json', 'What was named: files, folders, patterns or a list, and the rules.'),
-  ('v_scans', 'completed_at', 'INTEGER', 'ms', 'When the last complete scan of them ended; one that ended with an error is not here.'),
+  ('v_scans', 'sources', 'TEXT', 'json', 'The named sources: files, folders, patterns or a list, and the rules.'),
+  ('v_scans', 'completed_at', 'INTEGER', 'ms', 'When the last complete scan of them ended; scans that ended with an error are not recorded.'),
   ('v_scans', 'took_ms', 'INTEGER', 'ms', 'How long it took.'),
-  ('v_scans', 'files', 'INTEGER', '', 'Files that it saw, without what rules left out.'),
+  ('v_scans', 'files', 'INTEGER', '', 'Files that it saw, without those that rules excluded.'),
   ('v_scans', 'new', 'INTEGER', '', 'Of these: new.'),
-  ('v_scans', 'changed', 'INTEGER', '', 'Changed.'),
-  ('v_scans', 'unchanged', 'INTEGER', '', 'Sent already.'),
-  ('v_scans', 'queued', 'INTEGER', '', 'In the queue already.'),
-  ('v_scans', 'settling', 'INTEGER', '', 'Still being written.'),
-  ('v_scans', 'not_ready', 'INTEGER', '', 'Without the file that shows that they are complete.'),
-  ('v_scans', 'excluded', 'INTEGER', '', 'Left out by rules, beside these.'),
+  ('v_scans', 'changed', 'INTEGER', '', 'Of these: changed.'),
+  ('v_scans', 'unchanged', 'INTEGER', '', 'Of these: already sent.'),
+  ('v_scans', 'queued', 'INTEGER', '', 'Of these: already queued.'),
+  ('v_scans', 'settling', 'INTEGER', '', 'Of these: still being written.'),
+  ('v_scans', 'not_ready', 'INTEGER', '', 'Of these: without the marker file that shows that they are complete.'),
+  ('v_scans', 'excluded', 'INTEGER', '', 'Excluded by rules, not among these.'),
   ('v_scans', 'unreadable', 'INTEGER', '', 'Not readable.');
 
 CREATE VIEW v_callbacks AS
@@ -534,17 +534,17 @@ FROM outbox o JOIN callback c ON c.id = o.callback_id LEFT JOIN batch b ON b.id 
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_callbacks', 'id', 'INTEGER', '', 'Number of the callback.'),
-  ('v_callbacks', 'batch_id', 'INTEGER', '', 'The batch whose file it tells of; NULL when it tells of a job.'),
-  ('v_callbacks', 'job', 'TEXT', '', 'The job that it tells of, or that made the batch.'),
-  ('v_callbacks', 'file_id', 'INTEGER', '', 'The file that it tells of.'),
-  ('v_callbacks', 'event', 'TEXT', '', 'Of a file: done, failed, unknown. Of a job: started, succeeded, unsuccessful.'),
+  ('v_callbacks', 'batch_id', 'INTEGER', '', 'The batch whose file it reports; NULL if it reports a job.'),
+  ('v_callbacks', 'job', 'TEXT', '', 'The job that it reports, or that created the batch.'),
+  ('v_callbacks', 'file_id', 'INTEGER', '', 'The file that it reports.'),
+  ('v_callbacks', 'event', 'TEXT', '', 'For a file: done, failed, unknown. For a job: started, succeeded, unsuccessful.'),
   ('v_callbacks', 'kind', 'TEXT', '', 'exec, webhook, ping or mail.'),
-  ('v_callbacks', 'target', 'TEXT', '', 'The program and its arguments or the addresses, or the URL or where it is kept.'),
+  ('v_callbacks', 'target', 'TEXT', '', 'The program and its arguments, the addresses, the URL, or a reference to the URL.'),
   ('v_callbacks', 'state', 'TEXT', '', 'waiting, delivering, delivered, gave_up or cancelled.'),
-  ('v_callbacks', 'failures', 'INTEGER', '', 'Deliveries that failed since it was recorded or tried again by hand.'),
-  ('v_callbacks', 'deliveries', 'INTEGER', '', 'Deliveries that were begun.'),
+  ('v_callbacks', 'failures', 'INTEGER', '', 'Deliveries that failed since it was recorded or manually retried.'),
+  ('v_callbacks', 'deliveries', 'INTEGER', '', 'Deliveries that were started.'),
   ('v_callbacks', 'not_before', 'INTEGER', 'ms', 'Not delivered again before this time.'),
-  ('v_callbacks', 'recorded_at', 'INTEGER', 'ms', 'When what it tells of happened; NULL for unknown.'),
+  ('v_callbacks', 'recorded_at', 'INTEGER', 'ms', 'When the reported event happened; NULL if unknown.'),
   ('v_callbacks', 'ended_at', 'INTEGER', 'ms', 'When it was delivered, given up or cancelled.');
 
 CREATE VIEW v_forgotten_callbacks AS
@@ -563,16 +563,16 @@ SELECT
 FROM callback_loss l JOIN callback c ON c.id = l.callback_id LEFT JOIN batch b ON b.id = c.batch_id;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
-  ('v_forgotten_callbacks', 'receiver_id', 'INTEGER', '', 'Number of the receiver of one kind of event.'),
-  ('v_forgotten_callbacks', 'batch_id', 'INTEGER', '', 'The batch of whose files it was to be told; NULL for a job.'),
-  ('v_forgotten_callbacks', 'job', 'TEXT', '', 'The job that it was to be told of, or that made the batch.'),
-  ('v_forgotten_callbacks', 'event', 'TEXT', '', 'Of a file: done, failed, unknown. Of a job: started, succeeded, unsuccessful.'),
+  ('v_forgotten_callbacks', 'receiver_id', 'INTEGER', '', 'Number of the receiver, which receives one kind of event.'),
+  ('v_forgotten_callbacks', 'batch_id', 'INTEGER', '', 'The batch whose files it was to be notified of; NULL for a job.'),
+  ('v_forgotten_callbacks', 'job', 'TEXT', '', 'The job that it was to be notified of, or that created the batch.'),
+  ('v_forgotten_callbacks', 'event', 'TEXT', '', 'For a file: done, failed, unknown. For a job: started, succeeded, unsuccessful.'),
   ('v_forgotten_callbacks', 'kind', 'TEXT', '', 'exec, webhook, ping or mail.'),
-  ('v_forgotten_callbacks', 'target', 'TEXT', '', 'The program and its arguments or the addresses, or the URL or where it is kept.'),
+  ('v_forgotten_callbacks', 'target', 'TEXT', '', 'The program and its arguments, the addresses, the URL, or a reference to the URL.'),
   ('v_forgotten_callbacks', 'callbacks', 'INTEGER', '', 'Callbacks that were given up and whose rows were deleted.'),
   ('v_forgotten_callbacks', 'first_at', 'INTEGER', 'ms', 'When the first of them was recorded.'),
   ('v_forgotten_callbacks', 'last_at', 'INTEGER', 'ms', 'When the last of them was recorded.'),
-  ('v_forgotten_callbacks', 'heard_since', 'INTEGER', '', '1 when a later callback was delivered, else 0.');
+  ('v_forgotten_callbacks', 'heard_since', 'INTEGER', '', '1 if a later callback was delivered, else 0.');
 
 CREATE VIEW v_deliveries AS
 SELECT
@@ -589,11 +589,11 @@ FROM delivery;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_deliveries', 'callback_id', 'INTEGER', '', 'The callback that was delivered.'),
-  ('v_deliveries', 'n', 'INTEGER', '', 'Number of the try, from 1.'),
+  ('v_deliveries', 'n', 'INTEGER', '', 'Number of the delivery attempt, from 1.'),
   ('v_deliveries', 'started_at', 'INTEGER', 'ms', 'When it began.'),
-  ('v_deliveries', 'ended_at', 'INTEGER', 'ms', 'When it ended; of a crash, when that was found.'),
+  ('v_deliveries', 'ended_at', 'INTEGER', 'ms', 'When it ended; after a crash, when that was detected.'),
   ('v_deliveries', 'outcome', 'TEXT', '', 'open, ok, failed, interrupted or crashed.'),
-  ('v_deliveries', 'exit_code', 'INTEGER', '', 'Exit code of the program; -1 when a signal ended it.'),
+  ('v_deliveries', 'exit_code', 'INTEGER', '', 'Exit code of the program; -1 if a signal ended it.'),
   ('v_deliveries', 'http_status', 'INTEGER', '', 'Status of the answer.'),
   ('v_deliveries', 'message', 'TEXT', '', 'Why it failed.'),
-  ('v_deliveries', 'output', 'BLOB', '', 'The first 4 KiB that came back, secrets masked.');
+  ('v_deliveries', 'output', 'BLOB', '', 'The first 4 KiB of the response or output, secrets masked.');

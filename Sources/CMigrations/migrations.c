@@ -1,6 +1,6 @@
 #include "CMigrations.h"
 
-// Clang knows #embed in every C standard, and only says so.
+// Clang supports #embed in every C standard, and only warns.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const unsigned char m0001[] = {
@@ -16,7 +16,7 @@ static const unsigned char m0004[] = {
 #embed "../../migrations/0004_errors.sql"
 };
 
-// In order; the position, counted from 1, is the schema version. A test compares it with the folder.
+// In order; the position, counted from 1, is the schema version. A test compares the list with the folder.
 static const cmigration all[] = {
     {"0001_tables", m0001, sizeof m0001},
     {"0002_rules", m0002, sizeof m0002},

@@ -1,23 +1,23 @@
 public import TransferModel
 
-/// Source files that are recorded together: their names lie in one buffer, because there may be millions of them.
+/// Source files that are recorded together. Their names share one buffer, because there may be millions of them.
 public struct AdmissionPage: Sendable {
   struct Entry: Sendable {
     var start: Int
     var pathCount: Int
     var keyCount: Int
-    /// nil for a source that cannot be sent; its reason is the next of ``AdmissionPage/failures``.
+    /// nil for a source that cannot be sent; its cause is the next of ``AdmissionPage/failures``.
     var identity: SourceIdentity?
     var mode: UInt32
     /// Position in ``AdmissionPage/properties``; -1 for none.
     var properties: Int
-    /// What comparing its content showed.
+    /// The result of comparing its content.
     var verdict: ContentVerdict?
   }
 
   private(set) var entries: [Entry] = []
   private(set) var failures: [Failure] = []
-  /// The different ones of its files, which are few.
+  /// The distinct properties of its files, which are few.
   private(set) var properties: [ObjectProperties] = []
   private var bytes: [UInt8] = []
 
@@ -34,7 +34,7 @@ public struct AdmissionPage: Sendable {
     append(path, key, identity, mode, properties)
   }
 
-  /// A file of another page whose admission has to know whether its content is that of an older row
+  /// Appends a file of another page whose content had to be compared with that of an older row
   /// (``PageAdmission/moved``).
   public mutating func append(
     _ index: Int, of page: AdmissionPage, _ identity: SourceIdentity, _ verdict: ContentVerdict
@@ -50,7 +50,7 @@ public struct AdmissionPage: Sendable {
 
   public func identity(_ index: Int) -> SourceIdentity? { entries[index].identity }
 
-  /// A source that was named but cannot be sent: it is recorded as `failed`.
+  /// Appends a source that was named but cannot be sent: it is recorded as `failed`.
   public mutating func append(path: NameBytes, key: NameBytes, _ failure: Failure) {
     failures.append(failure)
     path.bytes.withUnsafeBytes { path in key.bytes.withUnsafeBytes { append(path, $0, nil, 0) } }
@@ -107,8 +107,8 @@ public struct AdmissionPage: Sendable {
   }
 }
 
-/// The batch that files are recorded for. It is made with the first file that has to be recorded, in the same
-/// transaction, so that nothing new leaves no empty batch behind.
+/// The batch that files are recorded for. It is created with the first file that has to be recorded, in the same
+/// transaction, so that no empty batch is left if there is nothing new.
 public struct AdmissionTarget: Sendable {
   let batch: NewBatch
   let uid: UID
@@ -123,24 +123,24 @@ public struct AdmissionTarget: Sendable {
   }
 }
 
-/// What was done with the files of one page; counts are files.
+/// The outcome of admitting the files of one page; counts are files.
 public struct PageAdmission: Sendable, Hashable {
-  /// nil when nothing had to be recorded and the batch is not there.
+  /// nil if nothing had to be recorded and the batch does not exist.
   public var batch: BatchID?
   public var added = 0
-  /// Of the added: those that take the place of an older version.
+  /// Of the added: those that supersede an older version.
   public var changed = 0
   public var unchanged = 0
-  /// Of the unchanged: sent before by a batch that removes no sources, or kept for a reason, so that they stay although
-  /// this `add` says that sources go.
+  /// Of the unchanged: sent before by a batch that removes no sources, or kept for a reason, so that their sources stay
+  /// although this `add` asks for removal.
   public var staying = 0
   /// The same file is already waiting, active or paused, in an earlier batch.
   public var queued = 0
-  /// Had failed with the same identity; they are tried again in their earlier batch.
+  /// Had failed with the same identity; they are retried in their earlier batch.
   public var requeued = 0
   /// The added, the queued, the requeued and the busy ones.
   public var files = SelectedFiles()
-  /// Taken before, in the same `add`.
+  /// Already recorded by the same `add`.
   public var repeated = 0
   public var failed = 0
   /// Of the added and the queued.
@@ -151,26 +151,26 @@ public struct PageAdmission: Sendable, Hashable {
   public var unknown: [Int] = []
   /// Positions in the page: an older version is being sent right now.
   public var busy: [Int] = []
-  /// Nothing was decided about these: whether they are what was sent before is in their content. They are to be
-  /// admitted again with a ``ContentVerdict``.
+  /// Undecided: only their content tells whether they are what was sent before. They must be admitted again with a
+  /// ``ContentVerdict``.
   public var moved: [MovedFile] = []
 
   public init() {}
 }
 
-/// A file that was sent before, and since then got another ctime or device.
+/// A file that was sent before, and whose ctime or device has changed since.
 public struct MovedFile: Sendable, Hashable {
   /// Position in the page.
   public var index: Int
   /// The row that is done.
   public var file: FileID
-  /// As it was seen last.
+  /// The identity with which it was last seen.
   public var identity: SourceIdentity
 }
 
-/// Whether a source holds what was sent of a row that is done.
+/// Whether a source has the content that was sent for a done row.
 public enum ContentVerdict: Sendable, Hashable {
   case same(FileID)
-  /// It does not, or nobody can tell.
+  /// It does not, or that cannot be determined.
   case other(FileID)
 }

@@ -1,18 +1,18 @@
 public import TransferModel
 
-/// The ledger of one machine: an SQLite file that knows every batch, file, chunk and attempt. Any number of processes
+/// The ledger of one machine: an SQLite file that records every batch, file, chunk and attempt. Any number of processes
 /// may have it open; each writes through one connection on its own thread, and reads through another.
 public final class Ledger: Sendable {
   public enum OpenMode: Sendable {
-    /// Read and write; made when it is missing (directory 0700, file 0600).
+    /// Read and write; created if it is missing (directory 0700, file 0600).
     case create
-    /// Read and write; `.storeMissing` when it is not there.
+    /// Read and write; `.storeMissing` if it does not exist.
     case existing
     /// Read only; works while another process writes, and for a user who may not write.
     case readOnly
   }
 
-  /// What belongs to a ledger: these follow its path.
+  /// Suffixes of the path of a ledger: the files that belong to it.
   public static let fileSuffixes = [
     "", "-wal", "-shm", "-journal", ".lock", ".gate", ".watermark", ".sending", ".inflight", ".reserve",
     ".key", ".callbacks", ".daemon",
@@ -20,12 +20,12 @@ public final class Ledger: Sendable {
 
   /// Absolute.
   public let path: String
-  /// It turned out to be a copy when it was opened, and was marked as one.
+  /// Set if the ledger turned out to be a copy when it was opened, and was marked as one.
   let copyFinding: CopyFinding?
   private let reader: SnapshotReader
   private let writer: Writer?
   let clock: any TransferClock
-  /// Held from ``startRun(_:)`` until ``close()``.
+  /// Held from ``startRun(_:turn:)`` until ``close()``.
   private let engineLock = Lock<SidecarLock?>(nil)
 
   private init(
@@ -40,8 +40,8 @@ public final class Ledger: Sendable {
 
   deinit { close() }
 
-  /// Opens the ledger at `path`, and brings its schema up to date. What is not a ledger, or a newer one, is refused
-  /// before anything is written; so is a merged one, but for reading.
+  /// Opens the ledger at `path`, and upgrades its schema. A file that is not a ledger, or a newer one, is refused
+  /// before anything is written; a merged ledger is refused except for reading.
   ///
   /// Throws `.storeMissing`, `.storeCorrupt`, `.storeNewer`, `.storeReadOnly`,
   /// `.storeUnsuitable`, `.storeBusy`, `.storeFull`, `.storeIO`.
@@ -78,7 +78,7 @@ public final class Ledger: Sendable {
     do {
       gate = try Gate(file, patienceMs: gatePatienceMs)
     } catch {
-      // Says what is wrong with the folder.
+      // Throws an error that says what is wrong with the folder.
       if !file.exists { try file.create() }
       throw error
     }
@@ -94,12 +94,12 @@ public final class Ledger: Sendable {
     return Ledger(path: file.path, reader: reader, writer: writer, clock: clock, copyFinding: finding)
   }
 
-  /// Queues a job for the writer thread (group commit). `then` is called on that thread after the COMMIT returned: what
-  /// the body wrote is durable. It must not block. The body may run more than once (a batch of jobs is rolled back
-  /// because of another job), so it must have no effect outside of its transaction.
+  /// Queues a job for the writer thread (group commit). `then` is called on that thread after the COMMIT returned: the
+  /// changes of the body are durable. It must not block. The body may run more than once (if a batch of jobs is rolled
+  /// back because of another job), so it must have no effect outside of its transaction.
   ///
-  /// A failure means that the body wrote nothing, but for `.storeIO` whose cause says that it is unknown: then the rows
-  /// have to be read again. After the second such failure all further work is refused.
+  /// A failure means that the body wrote nothing, except for `.storeIO` whose cause says that this is unknown: then the
+  /// rows must be read again. Without ``retryCommits(_:)``, all further work is refused after the second such failure.
   public func write<T: Sendable>(
     _ body: @escaping @Sendable (LedgerTransaction) throws -> T,
     then: @escaping @Sendable (Result<T, TransferError>) -> Void
@@ -108,8 +108,8 @@ public final class Ledger: Sendable {
     writer.enqueue(TypedWriteJob(body, then: then))
   }
 
-  /// The same, waiting for the result; for the command line and tests. Never from a Swift task of the engine, nor from
-  /// the writer thread.
+  /// The same, waiting for the result; for the command line and tests. Must not be called from a Swift task of the
+  /// engine or from the writer thread.
   public func write<T: Sendable>(
     _ body: @escaping @Sendable (LedgerTransaction) throws -> T
   ) throws(TransferError) -> T {
@@ -119,7 +119,7 @@ public final class Ledger: Sendable {
     return try result.get()
   }
 
-  /// The same for what deletes rows that others name: in a transaction of its own, in which SQLite looks for no
+  /// The same for a body that deletes rows which others refer to: in a separate transaction, in which SQLite checks no
   /// references.
   func writeUnreferenced<T: Sendable>(
     _ body: @escaping @Sendable (LedgerTransaction) throws -> T
@@ -131,17 +131,17 @@ public final class Ledger: Sendable {
     return try result.get()
   }
 
-  /// Reads one consistent snapshot. Blocking; reads of one ledger run one after the other. In the rare case of a ledger
-  /// that this user may not lock, `body` runs again when somebody wrote meanwhile.
+  /// Reads one consistent snapshot. Blocking; reads of one ledger run one at a time. In the rare case of a ledger that
+  /// is read without locks, `body` runs again if another process wrote in the meantime.
   public func read<T>(_ body: (LedgerReader) throws -> T) throws(TransferError) -> T { try reader.read(body) }
 
-  /// Differs from an earlier mark when another connection has changed the ledger meanwhile; costs no look at a row.
-  /// Reads of what may have changed belong after it.
+  /// Differs from an earlier mark if another connection has changed the ledger since; reads no rows. Take the mark
+  /// before reading what may have changed.
   public func changeMark() throws(TransferError) -> LedgerMark {
     LedgerMark(version: try read { try $0.dataVersion() }, stamp: reader.stamp)
   }
 
-  /// Commits what is queued, empties the WAL through the gate, gives up the lock of ``startRun(_:)`` and closes.
+  /// Commits the queued jobs, empties the WAL through the gate, releases the lock of ``startRun(_:turn:)`` and closes.
   /// Idempotent.
   public func close() {
     writer?.close()
@@ -149,9 +149,9 @@ public final class Ledger: Sendable {
     engineLock.withLock { $0 = nil }
   }
 
-  /// Becomes the one engine of this ledger: takes the lock on `<path>.lock`, which lives as long as this object, marks
-  /// runs that crashed as such, and records the new one. Blocking. Throws `.locked` when another engine
-  /// has it; the cause names its process and machine. With a `turn` that has come its lock is taken over.
+  /// Becomes the only engine of this ledger: takes the lock on `<path>.lock` and holds it until ``close()``, marks runs
+  /// that crashed as such, and records the new one. Blocking. Throws `.locked` if another engine has the lock; the
+  /// cause names its process and machine. If the lock of `turn` is held, it is taken over.
   public func startRun(_ run: NewRun, turn: EngineTurn? = nil) throws(TransferError) -> RunID {
     try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in
       if held == nil { held = try lockForEngine(run, turn) }
@@ -164,24 +164,23 @@ public final class Ledger: Sendable {
     return id
   }
 
-  /// For an engine: its writer waits for a full or failing disk, and sets aside some space (`<path>.reserve`) that is
-  /// given back when the disk is full. Until ``close()``.
+  /// For an engine: its writer retries commits while the disk is full or failing, and reserves some space
+  /// (`<path>.reserve`) that is released when the disk is full. Until ``close()``.
   public func retryCommits(_ retry: CommitRetry) { writer?.retryCommits(retry) }
 
-  /// For an engine that has recovered what was left: a new journal of what its requests read. nil where it cannot be
-  /// made.
+  /// For an engine that has completed recovery: a new journal of what its requests read. nil if it cannot be created.
   public func sendingJournal() -> SendingJournal? { SendingJournal(path: SendingJournal.path(ofLedger: path)) }
 
-  /// For an engine: where it tells others how much is out. nil where that cannot be made.
+  /// For an engine: the file in which it tells other processes how much was sent. nil if it cannot be created.
   public func inFlightFile(_ run: RunID) -> InFlightFile? { InFlightFile(path: InFlightFile.path(ofLedger: path), run) }
 
-  /// Ends the wait of ``retryCommits(_:)``: what cannot be committed now fails. Any thread.
+  /// Ends the wait of ``retryCommits(_:)``: jobs that cannot be committed now fail. Any thread.
   public func stopRetrying() { writer?.stopRetrying() }
 
-  /// Puts right what a dead engine left, when none is alive and there is something to do: so that what people ask of
-  /// its files happens without a run. Begins and ends a run of its own (`recovered`), holds the lock only meanwhile,
-  /// and touches no network: sessions of cancelled files are ended at their servers by the next run. nil when an engine
-  /// is alive, or nothing is with a dead one. Blocking. Durable on return.
+  /// Recovers after a crashed engine, if none is running and there is something to recover: so that requests for its
+  /// files take effect without a new run. Begins and ends a run for it (`recovered`), holds the lock only during it,
+  /// and uses no network: the next run aborts the sessions of cancelled files on their servers. nil if an engine is
+  /// running, or a crashed one left nothing. Blocking. Durable on return.
   public func recoverIfIdle(_ run: NewRun) throws(TransferError) -> Recovery? {
     guard try read({ try $0.hasWorkInHand() }) else { return nil }
     return try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in
@@ -207,7 +206,7 @@ public final class Ledger: Sendable {
       let holder = lock.read()
       throw TransferError(
         .locked, "start engine on", NameBytes(path),
-        cause: "another engine runs" + (holder.isEmpty ? "" : ": \(holder)"),
+        cause: "another engine is running" + (holder.isEmpty ? "" : ": \(holder)"),
         remedy: "it is already processing this work")
     }
     try lock.write("pid \(run.pid) on \(run.host)")
@@ -215,11 +214,11 @@ public final class Ledger: Sendable {
   }
 
   private var readOnlyError: TransferError {
-    TransferError(.storeReadOnly, "write to store", NameBytes(path), cause: "it was opened for reading")
+    TransferError(.storeReadOnly, "write to store", NameBytes(path), cause: "it was opened read-only")
   }
 }
 
-/// A moment in the life of a ledger; see ``Ledger/changeMark()``.
+/// Identifies a state of a ledger; see ``Ledger/changeMark()``.
 public struct LedgerMark: Sendable, Hashable {
   let version: Int64
   /// For a file that can only be read without locks, where SQLite does not notice changes.

@@ -3,8 +3,8 @@ public import TransferModel
 import CSQLite
 
 extension LedgerReader {
-  /// Rows that break a rule; empty for a sound ledger. Reads everything: slow on a large one. At most 100 findings for
-  /// each rule.
+  /// Rows that violate a rule; empty for a sound ledger. Reads everything: slow on a large one. At most 100 findings
+  /// for each rule.
   public func check() throws -> [Finding] {
     var findings: [Finding] = []
     for (name, sql) in Self.invariants {
@@ -18,12 +18,12 @@ extension LedgerReader {
     return findings + (try damagedAttemptSums().prefix(100).map { Finding(invariant: Self.attemptSumRule, detail: $0) })
   }
 
-  /// The rules, each a statement that yields no rows on a sound ledger; also after every crash, once the next run has
-  /// recovered. They can be run by any SQLite program.
+  /// The rules, each a statement that returns no rows on a sound ledger, and after a crash once the next run has
+  /// completed recovery. Any SQLite program can run them.
   public static let invariants: [(name: String, sql: String)] =
     rowRules + attemptRules + sessionRules + historyRules + pruneRules
 
-  /// With the rules that are checked by code and not by a statement.
+  /// Includes the rules that are checked by code and not by a statement.
   public static var ruleCount: Int { invariants.count + [attemptSumRule, schemaRule, logRule].count }
 
   private static let rowRules: [(name: String, sql: String)] = [
@@ -47,7 +47,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I05 chunks are numbered without a hole",
+      "I05 chunks are numbered without gaps",
       "SELECT file_id FROM chunk GROUP BY file_id HAVING min(seq) <> 0 OR count(*) <> max(seq) + 1"
     ),
     (
@@ -61,7 +61,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I07 a done file has its receipt, and only it",
+      "I07 a file has a receipt exactly when it is done",
       """
       SELECT f.id FROM file f LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
       WHERE (f.state = 'done') <> (r.file_id IS NOT NULL) OR (f.state = 'done' AND f.finished_at IS NULL)
@@ -72,7 +72,7 @@ extension LedgerReader {
       "SELECT file_id FROM receipt WHERE confirmation = 'digest' AND digest <> remote_digest"
     ),
     (
-      "I36 what is done by the word of a person says so in its history",
+      "I36 the history of a file that a person resolved as done says so",
       """
       SELECT r.file_id FROM receipt r WHERE r.n = 1 AND r.note IS NOT NULL AND (r.confirmation <> 'none' OR NOT EXISTS (
         SELECT 1 FROM event_range g JOIN event e ON e.id = g.event_id
@@ -91,7 +91,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I55 a source is removed after its receipt, where its batch says so",
+      "I55 a source is removed after its receipt, and only if its batch asks for it",
       """
       SELECT m.file_id FROM removal m JOIN file f ON f.id = m.file_id JOIN batch b ON b.id = f.batch_id
         LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
@@ -99,7 +99,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I58 what is hidden removes nothing",
+      "I58 a hidden file has no pending removal",
       "SELECT m.file_id FROM removal m JOIN file f ON f.id = m.file_id WHERE m.state = 'pending' AND f.hidden IS NOT NULL"
     ),
     (
@@ -111,7 +111,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I60 a file that came to rest has told whom its batch tells",
+      "I60 a done file has a callback for each receiver that its batch notifies of done files",
       """
       SELECT f.id, c.id FROM callback c JOIN file f ON f.batch_id = c.batch_id JOIN batch b ON b.id = f.batch_id
       WHERE f.state = 'done' AND c.event = 'done' AND b.origin_id IS NULL
@@ -120,7 +120,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I61 a callback is being delivered while a delivery is open, and was delivered by one",
+      "I61 a callback is delivering exactly while a delivery is open, and delivered by one that succeeded",
       """
       SELECT o.id FROM outbox o WHERE (o.state = 'delivering')
           <> EXISTS (SELECT 1 FROM delivery d WHERE d.outbox_id = o.id AND d.outcome = 'open')
@@ -129,21 +129,21 @@ extension LedgerReader {
       """
     ),
     (
-      "I57 a source that may still be written has its look, and nothing else has one",
+      "I57 a file has a look exactly while its source may still be written",
       """
       SELECT f.id FROM file f LEFT JOIN look l ON l.file_id = f.id
       WHERE (l.file_id IS NOT NULL) <> (f.state = 'settling' AND f.cause IS 'source.settling')
       """
     ),
     (
-      "I31 what waits can be sent",
+      "I31 a pending file has no failed or unknown chunk",
       """
       SELECT f.id FROM file f JOIN chunk c ON c.file_id = f.id
       WHERE f.state = 'pending' AND c.state IN ('failed', 'unknown')
       """
     ),
     (
-      "I35 a file at rest of which the server holds bytes says so",
+      "I35 a file at rest with stored bytes is marked so",
       """
       SELECT f.id FROM file f WHERE f.holds IS NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.chunk_count IS NOT NULL
         AND EXISTS (SELECT 1 FROM chunk c WHERE c.file_id = f.id AND (c.state = 'done' OR c.acked > 0))
@@ -161,7 +161,7 @@ extension LedgerReader {
       """
       SELECT kind, id FROM (
         SELECT 'destination' AS kind, id, place AS text FROM destination
-        -- The text of a profile is full of colons and @, and holds templates instead of secrets.
+        -- The text of a profile is full of colons and @, and contains templates instead of secrets.
         UNION ALL SELECT 'batch', id,
           destination || ' ' || iif(json_valid(settings), json_remove(settings, '$.profile.text'), settings) FROM batch
         UNION ALL SELECT 'receipt', file_id, location FROM receipt
@@ -171,7 +171,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I34 identifiers, names and notes have their form",
+      "I34 identifiers and protocol state are well-formed",
       """
       SELECT 'file', id FROM file WHERE length(uid) <> 16
       UNION ALL SELECT 'attempt', id FROM attempt WHERE length(uid) <> 16 OR length(reply_excerpt) > 4096
@@ -180,7 +180,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I37 what was added up of done files is what they say",
+      "I37 the sums of done files match their rows",
       """
       SELECT s.batch_id, s.block FROM file_sum s
       WHERE (s.files, s.bytes, s.hidden_files, s.hidden_bytes, s.unverified) IS NOT (
@@ -196,7 +196,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I29 generations of a key are numbered without a double and without a hole",
+      "I29 generations of a key are numbered without duplicates and gaps",
       """
       SELECT destination_id, hex(key) FROM file GROUP BY destination_id, key
       HAVING count(*) <> count(DISTINCT generation)
@@ -235,32 +235,32 @@ extension LedgerReader {
       """
     ),
     (
-      "I14 an attempt has an end when it has an outcome",
+      "I14 an attempt has an end exactly when it is not open",
       "SELECT id FROM attempt WHERE (outcome = 'open') <> (ended_at IS NULL)"
     ),
     (
-      "I15 a chunk is in flight with exactly one open attempt",
+      "I15 a chunk is in flight exactly while it has one open attempt",
       """
       SELECT c.id FROM chunk c LEFT JOIN attempt a ON a.file_id = c.file_id AND a.chunk_id = c.id AND a.outcome = 'open'
       GROUP BY c.id HAVING (c.state = 'in_flight') <> (count(a.id) = 1) OR count(a.id) > 1
       """
     ),
     (
-      "I16 attempts are numbered without a hole",
+      "I16 attempts are numbered without gaps",
       """
       SELECT file_id, chunk_id, operation FROM attempt GROUP BY file_id, chunk_id, operation
       HAVING count(*) <> max(n) OR min(n) <> 1
       """
     ),
     (
-      "I17 no more is acknowledged than was transferred and there is",
+      "I17 no more bytes are acknowledged than were transferred, nor more than the chunk has",
       """
       SELECT a.id FROM attempt a JOIN chunk c ON c.id = a.chunk_id JOIN file f ON f.id = a.file_id
       WHERE a.bytes_acked > a.bytes_transferred OR a.bytes_acked > max(c.length, coalesce(f.first_chunk_size, 0))
       """
     ),
     (
-      "I18 a file at rest has no open attempt but a question about what is done",
+      "I18 a file at rest has no open attempt, except to verify a done file",
       """
       SELECT f.id FROM attempt a JOIN file f ON f.id = a.file_id
       WHERE a.outcome = 'open' AND a.operation <> 'abort' AND f.state NOT IN ('active', 'finishing')
@@ -268,20 +268,20 @@ extension LedgerReader {
       """
     ),
     (
-      "I19 only attempts of a dead run crash",
+      "I19 only attempts of an ended run are crashed",
       """
       SELECT a.id FROM attempt a JOIN engine_run e ON e.id = a.run_id WHERE a.outcome = 'crashed' AND e.ended_at IS NULL
       """
     ),
     (
-      "I22 an unknown file has the request that lost its answer, or is one of a copied ledger",
+      "I22 an unknown file has a request whose answer was lost, or is in doubt in a copied ledger",
       """
       SELECT f.id FROM file f WHERE f.state = 'unknown' AND f.cause <> 'engine.copied' AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id
         AND (a.outcome IN ('unknown', 'crashed') OR (a.may_have_arrived AND a.outcome NOT IN ('ok', 'open'))))
       """
     ),
     (
-      "I23 time runs forward in a row",
+      "I23 no row ends before it starts",
       """
       SELECT 'attempt', id FROM attempt WHERE ended_at < started_at
       UNION ALL SELECT 'file', id FROM file WHERE finished_at < started_at
@@ -301,7 +301,7 @@ extension LedgerReader {
 
   private static let sessionRules: [(name: String, sql: String)] = [
     (
-      "I21 a session of a server belongs to one file",
+      "I21 an open session belongs to one file",
       """
       SELECT f.destination_id, s.remote_id FROM session s JOIN file f ON f.id = s.file_id
       WHERE s.state = 'open' AND f.is_download IS NULL
@@ -329,11 +329,11 @@ extension LedgerReader {
       """
     ),
     (
-      "I32 a wish is for a file that an engine has, or that settles",
+      "I32 only a file that an engine has, or that is settling, has a requested action",
       "SELECT id FROM file WHERE wish IS NOT NULL AND state NOT IN ('active', 'finishing', 'settling')"
     ),
     (
-      "I33 only what is at rest is hidden",
+      "I33 only files that have ended are hidden",
       "SELECT id FROM file WHERE hidden AND state NOT IN ('done', 'failed', 'cancelled', 'superseded')"
     ),
   ]

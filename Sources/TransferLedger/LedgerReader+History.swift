@@ -1,9 +1,8 @@
-/// What shows that rows were rewritten or taken away behind the back of the program, as far as the rows that are left
-/// tell.
+/// Rules that detect rows changed or deleted by other means than the program, as far as the remaining rows show it.
 extension LedgerReader {
   static let historyRules: [(name: String, sql: String)] = [
     (
-      "I39 a batch goes where its settings say, and its history begins so",
+      "I39 the destination of a batch is that of its settings and of its first event",
       """
       SELECT id FROM batch WHERE iif(json_valid(settings), settings ->> 'destination', NULL) IS NOT destination
         OR id NOT IN (SELECT e.batch_id FROM event e JOIN batch b ON b.id = e.batch_id
@@ -11,14 +10,14 @@ extension LedgerReader {
       """
     ),
     (
-      "I40 a file goes where its batch goes",
+      "I40 a file has the destination of its batch",
       "SELECT f.id FROM file f JOIN batch b ON b.id = f.batch_id WHERE f.destination_id <> b.destination_id"
     ),
     (
-      "I41 rows are numbered without a hole",
+      "I41 rows are numbered without gaps",
       """
       SELECT name, rows, highest FROM (
-        -- In a merged ledger those of each shard.
+        -- In a merged ledger, separately for each shard.
         SELECT name, sum(rows) rows, max(highest) % 1000000000000 highest FROM (
           SELECT 'batch' name, count(*) rows, max(id) highest FROM batch GROUP BY id / 1000000000000
           UNION ALL SELECT 'destination', count(*), max(id) FROM destination GROUP BY id / 1000000000000
@@ -37,7 +36,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I42 the time in an identifier is that of its row",
+      "I42 the time in a uid is that of its row",
       """
       SELECT 'file', id FROM file WHERE substr(hex(uid), 1, 12) <> printf('%012X', created_at)
       UNION ALL SELECT 'attempt', id FROM attempt WHERE substr(hex(uid), 1, 12) <> printf('%012X', started_at)
@@ -56,7 +55,7 @@ extension LedgerReader {
       "SELECT a.id FROM attempt a JOIN session s ON s.id = a.session_id WHERE s.file_id <> a.file_id"
     ),
     (
-      "I45 the digest of an only chunk is that of its file",
+      "I45 the digest of a single chunk is that of its file",
       """
       SELECT r.file_id FROM receipt r JOIN file f ON f.id = r.file_id JOIN chunk c ON c.file_id = f.id
       WHERE r.n = 1 AND f.chunk_count = 1 AND c.digest <> r.digest AND length(c.digest) = length(r.digest)
@@ -64,7 +63,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I47 a receipt names the attempt that won and the size of its file",
+      "I47 a receipt names a successful attempt and the size of its file",
       """
       SELECT r.file_id, r.n FROM receipt r JOIN file f ON f.id = r.file_id LEFT JOIN attempt a ON a.id = r.attempt_id
       WHERE r.n = 1 AND r.size IS NOT f.size OR (r.attempt_id IS NULL)
@@ -75,18 +74,18 @@ extension LedgerReader {
       """
     ),
     (
-      "I48 receipts are numbered without a hole",
+      "I48 receipts are numbered without gaps",
       "SELECT file_id FROM receipt GROUP BY file_id HAVING min(n) <> 1 OR count(*) <> max(n)"
     ),
     (
-      "I49 a file goes in the direction of its batch",
+      "I49 a file has the direction of its batch",
       """
       SELECT f.id FROM file f JOIN batch b ON b.id = f.batch_id
       WHERE (f.is_download IS NOT NULL) <> (b.direction = 'download')
       """
     ),
     (
-      "I50 an event is about files of its batch, each once, and goes on with one of the same",
+      "I50 an event is about files of its batch, each once, and continues an equal first event",
       """
       SELECT r.event_id, r.first_file FROM event_range r JOIN event e ON e.id = r.event_id
       WHERE (SELECT count(*) FROM file f WHERE f.id BETWEEN r.first_file AND r.last_file AND +f.batch_id IS e.batch_id)
@@ -102,11 +101,11 @@ extension LedgerReader {
     ),
   ]
 
-  /// Not a statement: the program knows what the schema is to be.
+  /// Not a statement: the program compares the schema with its own.
   public static let schemaRule = "I46 the rules of the schema are in force"
 
-  /// Tables, indexes, triggers and views that are missing or not what the program makes; and triggers that are not its
-  /// own. Other things that people added do no harm.
+  /// Tables, indexes, triggers and views that are missing or differ from those of the program; and foreign triggers.
+  /// Other additions by users do no harm.
   func changedSchema() throws -> [String] {
     let (wanted, found) = (try Self.wantedSchema.get(), try Self.schema(of: db))
     let sqlByName = Dictionary(found.map { ("\($0.type) \($0.name)", $0.sql) }, uniquingKeysWith: { first, _ in first })
@@ -116,7 +115,7 @@ extension LedgerReader {
       return sql == item.sql ? nil : "\(item.type) \(item.name) was changed"
     }
     let foreign = found.filter { $0.type == "trigger" && !known.contains("trigger \($0.name)") }
-    return changed + foreign.map { "trigger \($0.name) is not of this program" }
+    return changed + foreign.map { "trigger \($0.name) is not part of this program" }
   }
 
   private struct SchemaItem: Sendable {
@@ -125,7 +124,7 @@ extension LedgerReader {
     var sql: String
   }
 
-  /// What all migrations make; they run once a process for it.
+  /// The schema that all migrations create; they run once per process for it.
   private static let wantedSchema = Result {
     let memory = try Connection(path: ":memory:", access: .readWrite)
     for migration in Migrations.embedded.steps { try memory.execute(migration.sql) }

@@ -1,11 +1,11 @@
 import FoundationEssentials
 public import TransferModel
 
-/// A consistent snapshot of the ledger; only valid inside the body that it was given to.
+/// A consistent snapshot of the ledger; only valid inside the body that it is passed to.
 public struct LedgerReader {
   let db: Connection
 
-  /// The settings of a batch; nil when the batch does not exist. Throws `.config` when this program cannot read it.
+  /// The settings of a batch; nil if the batch does not exist. Throws `.config` if this program cannot read them.
   public func batchSettings(_ batch: BatchID) throws -> BatchSettings? {
     let text = try db.first("SELECT settings FROM batch WHERE id = ?", .id(batch)) { $0.bytes(0) }
     do {
@@ -16,26 +16,26 @@ public struct LedgerReader {
     } catch {
       throw TransferError(
         .config, "read the settings of batch", NameBytes(batch.description), cause: Self.cause(of: error),
-        remedy: "push its files again; \"transfers store check\" tells whether the ledger is sound")
+        remedy: "push its files again; \"transfers store check\" checks whether the ledger is sound")
     }
   }
 
-  /// Of settings that this program may not know otherwise.
+  /// The version of settings that this program may not be able to read.
   private struct SettingsVersion: Decodable, Error { var version: Int }
 
   private static func cause(of error: any Error) -> String {
     switch error {
     case let found as SettingsVersion:
-      "they have version \(found.version); this program knows \(BatchSettings.currentVersion)"
+      "they have version \(found.version); this program supports \(BatchSettings.currentVersion)"
     case DecodingError.keyNotFound(let key, _): "\"\(key.stringValue)\" is missing"
     case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-      "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has no value of its kind"
-    default: "they are not the JSON that this program writes"
+      "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has no value of the expected type"
+    default: "they are not valid JSON of this program"
     }
   }
 
-  /// When the next waiting file, chunk or abort is due, in milliseconds since 1970 UTC; nil when nothing waits. It may
-  /// lie in the past until the next claim. Files of the batches in `without` do not count, nor do aborts unless
+  /// When the next waiting file, chunk or abort is due, in milliseconds since 1970 UTC; nil if nothing is waiting. It
+  /// may lie in the past until the next claim. Files of the batches in `without` do not count, nor do aborts unless
   /// `countsAborts`.
   public func nextDueMs(without: Set<BatchID> = [], countsAborts: Bool = true) throws -> Int64? {
     let abort = countsAborts ? try db.first(Self.nextAbort) { $0.int64OrNil(0) } ?? nil : nil
@@ -59,11 +59,11 @@ public struct LedgerReader {
     ) { $0.int64OrNil(0) } ?? nil
   }
 
-  /// Whether a file may be begun now, of another batch than those in `without`.
+  /// Whether a file may be started now that is not of a batch in `without`.
   public func hasReadyFiles(without: Set<BatchID>) throws -> Bool { try db.hasReadyFiles(without: without) }
 
-  /// Up to `limit` batches with files that may be begun now, by number, after batch `after`. The cost grows with
-  /// `limit` only.
+  /// Up to `limit` batches with files that may be started now, by number, after batch `after`. The cost depends only on
+  /// `limit`.
   public func readyBatches(after: BatchID, limit: Int) throws -> [BatchID] {
     try db.readyBatches(after: after, limit: limit)
   }
@@ -74,8 +74,8 @@ public struct LedgerReader {
   static let nextAbort: StaticString =
     "SELECT min(abort_after) FROM session WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL"
 
-  /// Whether files are left that an engine may bring to an end, and sessions that wait for theirs at the server. Looks
-  /// at the beginnings of the indexes that hold nothing else.
+  /// Whether there are files that an engine may still complete, and sessions that must still be aborted on a server.
+  /// Reads only the beginnings of the indexes of just these rows.
   public func isAnythingLeft() throws -> (files: Bool, aborts: Bool) {
     try db.first(
       """
@@ -87,8 +87,8 @@ public struct LedgerReader {
     ) { ($0.flag(0), $0.flag(1)) } ?? (false, false)
   }
 
-  /// Files that are not at rest. Each number is counted in an index that holds just these rows; so the cost grows with
-  /// what is left, and it does not belong on a hot path.
+  /// Counts files that are not at rest. Each number is counted in an index of just these rows; so the cost grows with
+  /// the remaining work, and this does not belong on a hot path.
   public func workLeft() throws -> WorkLeft {
     try db.first(
       """
@@ -107,7 +107,7 @@ public struct LedgerReader {
     } ?? WorkLeft(ready: 0, waiting: 0, active: 0, aborts: 0)
   }
 
-  /// Files or requests in the hands of an engine: something to recover when none is alive.
+  /// Whether an engine has claimed files or has open requests: there is something to recover if no engine is running.
   func hasWorkInHand() throws -> Bool {
     let file = try db.first("SELECT 1 FROM file WHERE state IN ('active', 'finishing') LIMIT 1") { _ in true }
     let attempt = try db.first("SELECT 1 FROM attempt WHERE outcome = 'open' LIMIT 1") { _ in true }

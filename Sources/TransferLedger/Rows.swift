@@ -2,19 +2,19 @@ public import TransferModel
 
 /// A batch to be recorded.
 public struct NewBatch: Sendable {
-  /// Unique in the ledger when given; makes the batch itself idempotent.
+  /// Unique in the ledger if given; makes recording the batch idempotent.
   public var name: String?
   public var settings: BatchSettings
   /// `s3`, `put`, …
   public var protocolName: String
-  /// What people see: the destination without secrets.
+  /// For display: the destination without secrets.
   public var destination: String
   /// The canonical place that keys belong to, without secrets: two batches for the same place share their keys, and so
-  /// see each other's files. nil takes the destination and the endpoint.
+  /// see each other's files. nil uses the destination and the endpoint.
   public var place: String?
   public var labels: [String: String]
   public var priority: Int
-  /// The configured job that makes it.
+  /// The configured job that creates it.
   public var job: String?
 
   public init(
@@ -44,12 +44,12 @@ extension NewBatch {
 public struct NewFile: Sendable {
   /// Absolute path of the source.
   public var path: NameBytes
-  /// The remote key, relative to nothing: what the protocol is given.
+  /// The complete remote key, as it is passed to the protocol.
   public var key: NameBytes
   public var identity: SourceIdentity
   /// Unix mode, for the record.
   public var mode: UInt32
-  /// What rules set for its object.
+  /// Properties that rules set for its object.
   public var properties: ObjectProperties
 
   public init(
@@ -64,23 +64,23 @@ public struct NewFile: Sendable {
   }
 }
 
-/// What admission did with one file.
+/// The outcome of admission for one file.
 public enum Admission: Sendable, Hashable {
   /// A new row; `superseded` is the older generation that it replaces.
   case added(FileID, superseded: FileID?)
   /// Already done with the same identity: nothing to do.
   case unchanged(FileID)
-  /// The same file to the same place is already waiting, active or paused, in an earlier batch.
+  /// The same file for the same place is already waiting, active or paused, in an earlier batch.
   case queued(FileID)
-  /// It had failed with the same identity, and is tried again as it was recorded.
+  /// It had failed with the same identity, and is retried as it was recorded.
   case requeued(FileID)
-  /// Taken before, in the same `add`.
+  /// Already recorded by the same `add`.
   case repeated(FileID)
   /// Its outcome is unknown; it is not sent again without `retry`.
   case unknown(FileID)
   /// A file with other content is being sent to this place right now; push again when it is finished.
   case busy(FileID)
-  /// Done, and seen last with this identity, which differs in ctime or device: its content decides.
+  /// Done, and last seen with this identity, which differs in ctime or device: its content decides.
   case moved(FileID, SourceIdentity)
 }
 
@@ -92,37 +92,36 @@ public struct ClaimedFile: Sendable {
   public var generation: Int
   public var path: NameBytes
   public var key: NameBytes
-  /// Of the local file: in an upload its source, as it was seen last. In a download inode, device and boot of the
-  /// partial file and the size of the remote object, each 0 until it is known.
+  /// The identity of the local file: for an upload, of its source as last seen. For a download, inode, device and boot
+  /// of the partial file and the size of the remote object, each 0 until it is known.
   public var identity: SourceIdentity
   public var direction = Direction.upload
-  /// What the content of a download has to be.
+  /// Size and digests that the content of a download must have.
   public var expected = ExpectedContent()
-  /// What rules set for the object of an upload.
+  /// Properties that rules set for the object of an upload.
   public var properties = ObjectProperties()
-  /// Attempts in a row that moved nothing.
+  /// Attempts in a row without progress.
   public var failures: Int
-  /// nil until it was planned.
+  /// nil until it has a layout.
   public var layout: ChunkLayout?
   /// The live session (`intended` or `open`).
   public var session: ClaimedSession?
-  /// Chunks by state, when planned.
+  /// The number of its done chunks.
   public var doneChunks: Int
   /// The sum of their lengths.
   public var doneBytes: Int64
-  /// The server lost something that it had acknowledged.
+  /// The server lost a chunk that it had acknowledged.
   public var hasLosses = false
-  /// When those of its chunks that failed may be sent again, in milliseconds since 1970 UTC; 0 where that time has
-  /// come.
+  /// When its waiting chunks may be sent again, in milliseconds since 1970 UTC; 0 if that time has come.
   public var waitingUntil: [Int64] = []
   /// The newest operation of an attempt that ended `crashed`, `interrupted` or `retry` after its request may have
   /// arrived, with no `ok` attempt of that operation since.
   public var lostAnswer: AttemptOperation?
-  /// Name of the copy that is sent instead of the source.
+  /// Name of the staged copy that is sent instead of the source.
   public var staged: String?
   /// The ledger is a copy, and its original may have sent the file since.
   public var isDoubtful = false
-  /// Of a download: the one that wrote the file which stands at its path, from the same URL.
+  /// For a download: the earlier one that wrote the file at its path, from the same URL.
   public var past: PastDownload?
 
   public init(
@@ -162,7 +161,7 @@ public struct ClaimedSession: Sendable, Hashable {
 public struct ClaimedChunk: Sendable, Hashable {
   public var id: ChunkID
   public var attempt: AttemptID
-  /// What the attempt is for: `part`, or what has to go ahead of it.
+  /// The operation of the attempt: `part`, or one that must precede it.
   public var operation: AttemptOperation
   public var facts: ChunkFacts
 
@@ -174,7 +173,7 @@ public struct ClaimedChunk: Sendable, Hashable {
   }
 }
 
-/// What is recorded when an attempt ends.
+/// The data that is recorded when an attempt ends.
 public struct AttemptResult: Sendable {
   public var outcome: AttemptOutcome
   public var code: ErrorCode?
@@ -192,15 +191,15 @@ public struct AttemptResult: Sendable {
   public var httpVersion: String
   public var requestID: String
   public var retryAfterMs: Int64?
-  /// The wait that was chosen before the next attempt.
+  /// The backoff before the next attempt.
   public var backoffMs: Int64?
   /// First 4 KiB of an error answer, secrets masked.
   public var replyExcerpt: [UInt8]?
   /// The request may have reached the server.
   public var mayHaveArrived: Bool
-  /// What the request read of the file; nil when that is recorded with its chunk.
+  /// What the request read from the file; nil if that is recorded with its chunk.
   public var sent: SentContent.Piece?
-  /// Host and port of the mirror that it was sent to; nil for the server of its destination.
+  /// Host and port of the mirror that it was sent to; nil if it was sent to the server of its destination.
   public var mirror: String?
 
   public init(outcome: AttemptOutcome, code: ErrorCode? = nil, message: String? = nil) {
@@ -226,7 +225,7 @@ public struct AttemptResult: Sendable {
 /// Whether a named transition changed its row.
 public enum TransitionResult: Sendable, Hashable {
   case applied
-  /// The row was not where the transition starts; holds the state that it is in, `nil` when there is no such row or it
+  /// The row was not in a state from which the transition starts; holds its state, `nil` if there is no such row or it
   /// belongs to another run.
   case lost(to: String?)
 

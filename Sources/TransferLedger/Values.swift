@@ -1,15 +1,15 @@
 public import TransferModel
 
-/// What is recorded about one invocation of the engine.
+/// The data that is recorded about one run of the engine.
 public struct NewRun: Sendable, Hashable {
   /// The command line, already without secrets.
   public var argv: [String]
   public var version: String
   public var host: String
-  /// Identifier of this boot of the machine; a pid means nothing in another one.
+  /// Identifier of this boot of the machine; a pid has no meaning in another boot.
   public var bootID: String
   public var pid: Int32
-  /// Now, by the clock of that boot.
+  /// The current time by the clock of that boot.
   public var bootMs: Int64?
 
   public init(
@@ -24,7 +24,7 @@ public struct NewRun: Sendable, Hashable {
   }
 }
 
-/// A session at a server that must be ended there, with the attempt that was opened for it.
+/// A session that must be aborted on its server, with the attempt that was opened for this.
 public struct AbortWork: Sendable, Hashable {
   public var session: SessionID
   public var attempt: AttemptID
@@ -34,17 +34,16 @@ public struct AbortWork: Sendable, Hashable {
   public var size: Int64
   public var mtimeNs: Int64
   public var batch: BatchID
-  /// nil when the answer to the create call was lost: the server has to be asked for it.
+  /// nil if the answer to the create call was lost: the server must be queried for it.
   public var remoteID: String?
   public var intendedAtMs: Int64
-  /// What the protocol wanted to remember about the session, and about those chunks of it of which it remembered
-  /// anything.
+  /// The protocol state of the session, and of those of its chunks that have any.
   public var notes: [String: String] = [:]
   public var remotes: [[String: String]] = []
-  /// Of the local file.
+  /// Path of the local file.
   public var path = NameBytes("")
   public var direction = Direction.upload
-  /// The file goes on, with another session.
+  /// The file continues with another session.
   public var isLive = false
 }
 
@@ -56,9 +55,9 @@ public struct WorkLeft: Sendable, Hashable {
   public var waiting: Int
   /// `active` or `finishing`.
   public var active: Int
-  /// `paused`: nothing for an engine to do, and yet not done.
+  /// `paused`: not done, but an engine has nothing to do.
   public var paused: Int
-  /// `settling`: their sources may still be written, or are to be copied.
+  /// `settling`: their sources may still be written, or must be staged.
   public var settling: Int
   /// Sessions at servers that wait for their abort.
   public var aborts: Int
@@ -72,6 +71,6 @@ public struct WorkLeft: Sendable, Hashable {
     self.aborts = aborts
   }
 
-  /// Files that an engine still has to bring to an end.
+  /// Files that an engine still has to complete.
   public var files: Int { ready + waiting + active }
 }

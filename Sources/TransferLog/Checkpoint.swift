@@ -1,10 +1,10 @@
 import TransferModel
 
-/// The head of a log at one size, as it is signed: https://c2sp.org/tlog-checkpoint
+/// The head of a log at one size, in the form that is signed: https://c2sp.org/tlog-checkpoint
 public struct Checkpoint: Sendable, Hashable {
-  /// Which log it is of.
+  /// The identity of the log.
   public let origin: String
-  /// Leaves.
+  /// The number of leaves.
   public let size: Int64
   public let head: TreeHash
 
@@ -25,7 +25,7 @@ public struct Checkpoint: Sendable, Hashable {
   public var text: String { "\(origin)\n\(size)\n\(base64(head.bytes))\n" }
 }
 
-/// That an entry is in a log, in the form of https://c2sp.org/tlog-proof.
+/// A proof that an entry is in a log, in the form of https://c2sp.org/tlog-proof.
 public struct InclusionProof: Sendable, Hashable {
   public let index: Int64
   public let path: [TreeHash]

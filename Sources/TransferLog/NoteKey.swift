@@ -1,13 +1,13 @@
 import CDigest
 import TransferModel
 
-/// The Ed25519 key that checks the notes of a name.
+/// The Ed25519 key that verifies the notes of a name.
 public struct VerifyingKey: Sendable, Hashable {
   public let name: String
   public let bytes: [UInt8]
   public let keyID: UInt32
 
-  /// nil for a name that a note cannot have, or a key of another length.
+  /// nil for a name that a note cannot have, or a key of the wrong length.
   init?(name: String, bytes: [UInt8]) {
     guard NoteKey.isName(name), bytes.count == Int(CDIGEST_ED25519_KEY) else { return nil }
     (self.name, self.bytes) = (name, bytes)
@@ -18,7 +18,7 @@ public struct VerifyingKey: Sendable, Hashable {
   /// `name+keyid+base64`, the form that Go's package sumdb/note and the tools around it read.
   public var description: String { NoteKey.text(name, keyID, bytes) }
 
-  /// Reads ``description``; nil for anything else, and where the key is not that of its id.
+  /// Reads ``description``; nil for anything else, or if the key does not match its id.
   public init?(text: String) {
     let words = text.split(separator: "+", maxSplits: 2)
     guard words.count == 3, let bytes = bytesFromBase64(String(words[2])), bytes.first == NoteKey.ed25519 else {
@@ -53,7 +53,7 @@ public struct SigningKey: Sendable {
     return cdigest_random(&seed, seed.count) ? SigningKey(name: name, seed: seed) : nil
   }
 
-  /// Reads ``secretText``; nil for anything else, and where the key is not that of the name.
+  /// Reads ``secretText``; nil for anything else, or if the key and the name do not match the id.
   public init?(secretText: String) {
     guard secretText.hasPrefix(Self.secretMark) else { return nil }
     let words = secretText.dropFirst(Self.secretMark.count).split(separator: "+", maxSplits: 2)
@@ -64,7 +64,7 @@ public struct SigningKey: Sendable {
     guard words[1] == NoteKey.hex(verifier.keyID) else { return nil }
   }
 
-  /// `PRIVATE+KEY+name+keyid+base64`, as Go's package sumdb/note keeps a key.
+  /// `PRIVATE+KEY+name+keyid+base64`, the form in which Go's package sumdb/note stores a key.
   public var secretText: String { Self.secretMark + NoteKey.text(name, verifier.keyID, seed) }
 
   private static let secretMark = "PRIVATE+KEY+"
@@ -79,7 +79,7 @@ public struct SigningKey: Sendable {
   }
 }
 
-/// What both kinds of key have in common.
+/// What both kinds of keys have in common.
 enum NoteKey {
   /// The signature type of https://c2sp.org/signed-note.
   static let ed25519: UInt8 = 1

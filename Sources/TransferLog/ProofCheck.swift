@@ -1,4 +1,4 @@
-/// How a proof is checked, without the tree.
+/// Checks proofs without the tree.
 public enum ProofCheck {
   /// Whether the path leads from the leaf to the head: RFC 9162 section 2.1.3.2.
   public static func includes(

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// A signed payload with its type, in the form of DSSE 1.0 (https://github.com/secure-systems-lab/dsse). What is signed
-/// begins with other bytes than a signed note, so that the signature of one is never that of the other.
+/// A signed payload with its type, in the form of DSSE 1.0 (https://github.com/secure-systems-lab/dsse). The signed
+/// bytes begin differently from those of a signed note, so that the signature of one is never valid for the other.
 public struct SignedEnvelope: Sendable, Hashable {
   public let payload: [UInt8]
   public let payloadType: String
@@ -23,14 +23,13 @@ public struct SignedEnvelope: Sendable, Hashable {
     opening(payload.count, type) + payload
   }
 
-  /// Ahead of a payload of `length` bytes.
+  /// The bytes before a payload of `length` bytes.
   public static func opening(_ length: Int, _ type: String) -> [UInt8] {
     Array("DSSEv1 \(type.utf8.count) \(type) \(length) ".utf8)
   }
 
-  /// What stands before and behind the base64 of the payload, when these bytes, which begin with
-  /// ``opening(_:_:)``, are signed. Ed25519 reads them twice, so that they have to be there as a whole: a mapped file
-  /// is enough.
+  /// Signs these bytes, which begin with ``opening(_:_:)``, and returns the JSON before and after the base64 of the
+  /// payload. Ed25519 reads the bytes twice, so that all of them have to be accessible; a mapped file is enough.
   public static func frame(
     signing bytes: UnsafeRawBufferPointer, type: String, with key: SigningKey
   ) -> (before: String, behind: String) {
@@ -45,7 +44,7 @@ public struct SignedEnvelope: Sendable, Hashable {
     )
   }
 
-  /// As it is kept and sent. The type has no character that JSON escapes.
+  /// The form in which it is stored and sent. The type contains no character that JSON escapes.
   public var json: String {
     let frame = Self.frame(type: payloadType, keyID: keyID, signature: signature)
     return frame.before + base64(payload) + frame.behind

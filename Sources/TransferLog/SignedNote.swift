@@ -1,6 +1,6 @@
 import TransferModel
 
-/// Text that was signed: https://c2sp.org/signed-note
+/// Signed text: https://c2sp.org/signed-note
 public struct SignedNote: Sendable, Hashable {
   public struct Signature: Sendable, Hashable {
     public let name: String
@@ -12,7 +12,7 @@ public struct SignedNote: Sendable, Hashable {
   public let text: String
   public let signatures: [Signature]
 
-  /// Verifiers have to accept 16 signatures, and should have a limit.
+  /// Verifiers must accept at least 16 signatures, and should have a limit.
   static let mostSignatures = 100
 
   /// Reads a note; nil when the text is not one. Its signatures are not verified.
@@ -27,13 +27,14 @@ public struct SignedNote: Sendable, Hashable {
     guard signatures.count == last.count else { return nil }
   }
 
-  /// Signs `text`, which has lines that end, and no character that a note may not have.
+  /// Signs `text`. Each of its lines must end with a newline, and it must contain no character that is forbidden in
+  /// notes.
   public init(signing text: String, with key: SigningKey) {
     self.text = text
     signatures = [Signature(name: key.name, keyID: key.verifier.keyID, bytes: key.sign(Array(text.utf8)))]
   }
 
-  /// The note as it is kept and sent.
+  /// The note in the form in which it is stored and sent.
   public var description: String {
     text + "\n" + signatures.map { "\(Self.mark)\($0.name) \(base64(bigEndian($0.keyID) + $0.bytes))\n" }.joined()
   }
@@ -50,10 +51,10 @@ public struct SignedNote: Sendable, Hashable {
       bytes: Array(bytes.dropFirst(4)))
   }
 
-  /// What a key says of the note.
+  /// The result of verifying the note with a key.
   public enum Verdict: Sendable, Hashable {
     case valid, invalid
-    /// It has not signed the note.
+    /// The note has no signature of this key.
     case unknown
   }
 

@@ -1,5 +1,5 @@
-/// A Merkle tree (RFC 6962 section 2) over leaf hashes that somebody else keeps. They are read in tiles of 256, as
-/// those of C2SP tlog-tiles; of the full tiles only the roots stay in memory: 32 bytes for 256 leaves, and as much
+/// A Merkle tree (RFC 6962 section 2) over leaf hashes that are stored elsewhere. They are read in tiles of 256, like
+/// those of C2SP tlog-tiles; of full tiles only the roots are kept in memory: 32 bytes for 256 leaves, and as much
 /// again for the levels above. Used by one thread at a time.
 public final class TileTree {
   /// A tile has 2^8 leaves.
@@ -16,7 +16,8 @@ public final class TileTree {
   private var lastTile: [[TreeHash]]?
 
   /// Reads every tile once.
-  /// - Parameter readTile: the hashes of the leaves from number · 256 on: 256 of them, fewer only in the last tile.
+  /// - Parameter readTile: returns the hashes of the leaves from number · 256 on: 256 of them, or fewer in the last
+  ///   tile.
   public init(size: Int64, readTile: @escaping (Int64) throws -> [TreeHash]) throws {
     self.size = size
     self.readTile = readTile
@@ -26,7 +27,7 @@ public final class TileTree {
     }
   }
 
-  /// Reads tiles by `read` while `body` runs: what the tree was made with need not be there any more.
+  /// Reads tiles with `read` while `body` runs, because the original `readTile` may no longer work.
   public func reading<T>(_ read: @escaping (Int64) throws -> [TreeHash], _ body: () throws -> T) rethrows -> T {
     let before = readTile
     readTile = read
@@ -48,8 +49,8 @@ public final class TileTree {
     return try path(leaf, 0, size)
   }
 
-  /// That the tree of `old` leaves is the beginning of that of `new`: RFC 6962 section 2.1.2. Empty where nothing is to
-  /// be proven: for no leaves, and for the same tree.
+  /// The proof that the tree of `old` leaves is the beginning of that of `new`: RFC 6962 section 2.1.2. Empty if there
+  /// is nothing to prove: for no leaves, and for the same tree.
   public func consistency(from old: Int64, to new: Int64) throws -> [TreeHash] {
     precondition(old >= 0 && old <= new && new <= size)
     return old == 0 || old == new ? [] : try subproof(old, 0, new, isWhole: true)
@@ -57,8 +58,8 @@ public final class TileTree {
 
   // MARK: - The recursions of RFC 6962
 
-  /// The hash of the leaves from `start` up to `end`. A start is a multiple of the greatest power of two below what
-  /// follows it: so that what is a power of two in length is a perfect subtree.
+  /// The hash of the leaves from `start` up to `end`. By the recursion, a range whose length is a power of two starts
+  /// at a multiple of its length, so that it is a perfect subtree.
   private func hash(_ start: Int64, _ end: Int64) throws -> TreeHash {
     let count = end - start
     if count & (count - 1) == 0 {
@@ -85,7 +86,7 @@ public final class TileTree {
       : try subproof(old, middle, end, isWhole: false) + [try hash(start, middle)]
   }
 
-  /// The greatest power of two that is less than `count`, which is more than 1.
+  /// The greatest power of two that is less than `count`, which must be greater than 1.
   private static func half(_ count: Int64) -> Int64 { 1 << Int64(63 - (count - 1).leadingZeroBitCount) }
 
   // MARK: - Perfect subtrees
@@ -112,7 +113,7 @@ public final class TileTree {
     return levels
   }
 
-  /// The next root of a full tile, and what becomes complete with it.
+  /// Appends the next root of a full tile, and the nodes above it that become complete.
   private func append(_ root: TreeHash) {
     var (level, node) = (0, root)
     while true {

@@ -3,12 +3,12 @@ import CDigest
 /// A SHA-256 hash in a Merkle tree.
 public struct TreeHash: Sendable, Hashable {
   public static let length = 32
-  /// The hash as four numbers of 64 bits, as it lies in memory: a copy of it costs no allocation.
+  /// The bytes of the hash as four 64-bit numbers in memory order, so that a copy needs no allocation.
   private let words: SIMD4<UInt64>
 
   private init(words: SIMD4<UInt64>) { self.words = words }
 
-  /// nil for other than 32 bytes.
+  /// nil unless there are exactly 32 bytes.
   public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.length else { return nil }
     words = Array(bytes).withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }
@@ -31,12 +31,12 @@ public struct TreeHash: Sendable, Hashable {
   }
 }
 
-/// Computes the hashes of a tree with one context of libcrypto: making one for each hash costs more than the hash.
-/// Used by one thread at a time.
+/// Computes the hashes of a tree with one context of libcrypto, because creating one for each hash costs more than the
+/// hash. Used by one thread at a time.
 public final class TreeHasher {
   private let context: OpaquePointer
 
-  /// Ends the process when memory is short, as Swift's own allocations do.
+  /// Ends the process when memory is exhausted, as Swift's own allocations do.
   public init() {
     guard let made = cdigest_hash_new(.sha256) else { fatalError("no context for SHA-256") }
     context = made
@@ -44,7 +44,7 @@ public final class TreeHasher {
 
   deinit { cdigest_hash_free(context) }
 
-  /// SHA-256 of the bytes and nothing else.
+  /// SHA-256 of the bytes, without a prefix.
   public func hash(_ bytes: [UInt8]) -> TreeHash {
     TreeHash.filled { out in
       bytes.withUnsafeBytes { cdigest_hash_update(context, $0.baseAddress, $0.count) }
@@ -80,7 +80,7 @@ extension TreeHash {
     withBytes { bytes.append(contentsOf: UnsafeRawBufferPointer(start: $0, count: Self.length)) }
   }
 
-  /// The hashes that stand one after the other; nil when the last one is not whole.
+  /// The concatenated hashes in `bytes`; nil when the last one is incomplete.
   public static func array(_ bytes: [UInt8]) -> [TreeHash]? {
     guard bytes.count.isMultiple(of: length) else { return nil }
     return stride(from: 0, to: bytes.count, by: length).compactMap { TreeHash(bytes[$0..<($0 + length)]) }

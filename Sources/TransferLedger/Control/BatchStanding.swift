@@ -1,6 +1,6 @@
 import TransferModel
 
-/// What can be changed about a batch, as it is now.
+/// The settings of a batch that can be changed, as they are now.
 struct BatchStanding: Sendable, Hashable {
   var id: BatchID
   var priority: Int64
@@ -28,7 +28,7 @@ struct BatchStanding: Sendable, Hashable {
     }
   }
 
-  /// `rate 20971520, label run=42`: what is different in `new`, for the history.
+  /// `rate 20971520 bytes/s, label run=42`: what is different in `new`, for the history.
   func difference(to new: BatchStanding) -> String {
     var parts: [String] = []
     if new.priority != priority { parts.append("priority \(new.priority)") }

@@ -1,19 +1,19 @@
 import TransferModel
 
-/// One selected file, as far as control needs it.
+/// The data of one selected file that a control verb needs.
 struct ControlTarget {
   var id: FileID
   var state: FileState
   var wish: Wish?
   var isHidden: Bool
-  /// Its source is to be deleted or moved, and was not yet.
+  /// Its source will be deleted or moved, but has not been yet.
   var isToGo = false
-  /// Has a source that was read and no newer generation. Only looked up where a retry could start.
+  /// Its source is known and it has no newer generation. Only looked up for files in a state that can be retried.
   var isRepeatable: Bool
 }
 
 extension ControlOutcome {
-  /// Files the target where the verb puts it.
+  /// Counts the target by the effect of the verb.
   mutating func add(_ target: ControlTarget, _ verb: ControlVerb) {
     switch verb.effect(on: target) {
     case .change:
@@ -42,16 +42,17 @@ extension ControlVerb {
     }
   }
 
-  /// What is to be removed is cancelled with it, and stays to be removed. A done file stays done, and keeps its source.
+  /// A file to be removed will be cancelled anyway, and its removal stays requested. A done file stays done, and its
+  /// source is kept.
   private func cancelEffect(_ target: ControlTarget) -> Effect {
     if target.state.isCancellable || target.isToGo { return .change }
     return target.state.isRunning && target.wish != .remove ? .ask : .none
   }
 
-  /// What is to be cancelled is not to be paused instead.
+  /// A requested cancellation is not replaced by a pause.
   private func pauseEffect(_ target: ControlTarget, _ now: Bool) -> Effect {
     if target.state == .pending { return .change }
-    // Nobody sends it yet. It settles all the same, and is paused then.
+    // It is not being sent yet. It keeps settling, and is paused afterwards.
     if target.state == .settling { return target.wish == nil ? .change : .none }
     guard target.state.isRunning else { return .none }
     switch target.wish {
@@ -76,11 +77,11 @@ extension Wish {
 }
 
 extension FileState {
-  /// An engine has it.
+  /// An engine has claimed it.
   var isRunning: Bool { self == .active || self == .finishing }
   var isRetryable: Bool { self == .failed || self == .cancelled || self == .unknown }
 
-  /// Ends at once when it is called off.
+  /// Is cancelled immediately on request.
   var isCancellable: Bool {
     switch self {
     case .settling, .pending, .paused, .unknown: true

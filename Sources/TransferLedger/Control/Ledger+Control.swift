@@ -1,15 +1,15 @@
 public import TransferModel
 
-/// What people do to very many files is done a part at a time: an engine that shares the ledger never waits long for
-/// it. Which files and batches are meant is read outside of the transactions that change them, however much has to be
-/// read for it; each of those looks again at its own, and goes on with the event that the first one recorded. Each part
-/// is durable by itself and leaves a valid ledger; when the process dies in between, the same command does the rest.
+/// Requests that affect very many files are applied in parts, so that an engine that shares the ledger never waits
+/// long. The affected files and batches are selected outside of the transactions that change them, however much must be
+/// read; each transaction checks its own part again, and continues the event that the first one recorded. Each part is
+/// durable by itself and leaves a valid ledger; if the process crashes in between, the same command does the rest.
 extension Ledger {
-  /// Files of an overdue batch that an engine looks at in one transaction.
+  /// Files of an overdue batch that an engine handles in one transaction.
   static let filesAtOnce = 500
 
-  /// Does what the verb says to the files that the filter selects at this moment. Blocking; durable on return.
-  /// `between` is called after each part.
+  /// Applies the verb to the files that the filter selects at this moment. Blocking; durable on return. `between` is
+  /// called after each part.
   public func control(
     _ verb: ControlVerb, _ filter: RowFilter, between: () -> Void = {}
   ) throws(TransferError) -> ControlOutcome {
@@ -31,8 +31,8 @@ extension Ledger {
   }
 
   /// Changes the batches that the filter names, or that have a file which it selects; a running engine follows within a
-  /// second. A new priority goes to those of their files that are not at rest, too; a new deadline lifts the old one's
-  /// cause from its pending files. Blocking; durable on return.
+  /// second. A new priority also applies to their files that are not at rest; a new deadline clears the cause of the
+  /// old one from their pending files. Blocking; durable on return.
   public func changeBatches(
     _ filter: RowFilter, _ change: BatchChange, between: () -> Void = {}
   ) throws(TransferError) -> BatchOutcome {
@@ -47,7 +47,7 @@ extension Ledger {
       return ms
     }
     guard change.priority != nil || change.deadlineMs != nil else { return outcome }
-    // Also of those that are so already: an earlier command may have died before it came to the files.
+    // Includes unaffected batches: an earlier command may have crashed before it changed their files.
     let batches = outcome.changed + outcome.unaffected
     let files = try read { try $0.filesToFollow(batches, nowMs: nowMs) }
     try SliceSize.walk(files) { part throws(TransferError) in
@@ -58,7 +58,7 @@ extension Ledger {
     return outcome
   }
 
-  /// A write, and how long it held up other writers, but for its commit.
+  /// A write, and how long it blocked other writers, not counting its commit.
   private func measuredWrite<T: Sendable>(
     _ body: @escaping @Sendable (LedgerTransaction) throws -> T
   ) throws(TransferError) -> (result: T, ms: Int64) {
@@ -72,7 +72,7 @@ extension Ledger {
 }
 
 extension RowFilter {
-  /// Of the files that it selected a moment ago, these, as far as it selects them still.
+  /// The same filter limited to these files, which it selected a moment ago and may no longer select.
   fileprivate func narrowed(to files: [FileID]) -> RowFilter {
     var filter = self
     filter.files = files.map { $0.rawValue...$0.rawValue }

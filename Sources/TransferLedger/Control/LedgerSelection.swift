@@ -1,11 +1,11 @@
 import TransferModel
 
-/// What a filter selects, for changing it and for telling what would change: both read it here.
+/// The files and batches that a filter selects, both for changing them and for previewing the change.
 struct LedgerSelection {
   let db: Connection
   let filter: RowFilter
 
-  /// What the verb makes of the selected files. Memory: 8 bytes for each file that it changes.
+  /// The effect of the verb on the selected files. Memory: 8 bytes for each file that it changes.
   func outcome(of verb: ControlVerb) throws -> ControlOutcome {
     var outcome = ControlOutcome()
     _ = try db.rows(Self.files, filter) { row throws(SQLiteError) in
@@ -42,7 +42,7 @@ struct LedgerSelection {
       """, filter, row: Self.standing)
   }
 
-  /// One of them.
+  /// Selects one batch.
   static let batch: StaticString =
     "SELECT id, priority, rate, workers, deadline_at, labels, after IS NOT NULL FROM batch WHERE id = ?"
 
@@ -54,7 +54,7 @@ struct LedgerSelection {
 }
 
 extension LedgerReader {
-  /// What the verb would do to the files that the filter selects: the same answer that doing it gives.
+  /// What the verb would do to the files that the filter selects: the same outcome that applying it returns.
   public func outcome(of verb: ControlVerb, _ filter: RowFilter) throws -> ControlOutcome {
     try LedgerSelection(db: db, filter: filter).outcome(of: verb)
   }

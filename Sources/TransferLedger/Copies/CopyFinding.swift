@@ -4,25 +4,25 @@ import Glibc
 import TransferLog
 import TransferModel
 
-/// A ledger was found to be a copy that did not say so: made with `cp`, `rsync`, a backup program. Its original may
-/// have gone on.
+/// A ledger was found to be an unmarked copy: made with `cp`, `rsync` or a backup program. Its original may have been
+/// used since.
 struct CopyFinding: Sendable, Hashable {
   enum Evidence: Sendable, Hashable {
-    /// It is in another file than before.
+    /// It is in a different file than before.
     case otherFile
-    /// It does not know what it did itself, in the same place: it was put back.
+    /// Its own newest actions are missing, and it is in the same place: it was restored from a copy.
     case olderState
   }
   var evidence: Evidence
-  /// Those that were not at rest: the original may have sent them.
+  /// Files that were not at rest: the original may have sent them.
   var files: Int
 }
 
-/// Looks whether a ledger is the one that was opened here before.
+/// Checks whether a ledger is the one that was opened here before.
 struct CopyDetector {
   let file: StoreFile
   let gate: Gate
-  /// As it was before the ledger was opened: what the ledger learns meanwhile does not hurt.
+  /// As it was before the ledger was opened: it does no harm if the ledger has progressed since.
   let watermark: Watermark?
   let wallMs: Int64
 
@@ -30,32 +30,32 @@ struct CopyDetector {
     (self.file, self.gate, self.watermark, self.wallMs) = (file, gate, watermark, wallMs)
   }
 
-  /// Marks a copy as such (``CopyMark``) and remembers the file that a ledger is in. nil when nothing was found, or an
-  /// engine is at work, which has looked itself.
+  /// Marks a copy as such (``CopyMark``), or records the file that a new ledger is in. nil if the ledger is not a copy,
+  /// or if an engine is running, which has checked it already.
   func look(_ connection: Connection) throws -> CopyFinding? {
     let born = csys_birth_ns(file.path)
     let origin = try origin(connection)
     guard evidence(origin, born) != nil else {
-      // Where this cannot be written, nothing else can.
+      // If this cannot be written, nothing else can.
       if origin.bornNs == nil, born >= 0 { try? remember(born, connection) }
       return nil
     }
     let lock = try SidecarLock(path: file.path + ".lock")
     guard try lock.tryLockExclusive() else { return nil }
     defer { lock.unlock() }
-    // Another process may have marked it meanwhile, and added files since.
+    // Another process may have marked it in the meantime, and added files since.
     guard let evidence = self.evidence(try self.origin(connection), born) else { return nil }
     return try gate.writing { try mark(connection, evidence, born) }
   }
 
-  /// The same, in the words of the store.
+  /// The same, with the errors of the store.
   func looking(_ connection: Connection) throws(TransferError) -> CopyFinding? {
     do { return try look(connection) } catch { throw TransferError(any: error, "open store", path: file.path) }
   }
 
   private struct Origin {
     var bornNs: Int64?
-    /// It has the run and the attempt that the watermark speaks of, or is another ledger.
+    /// It has the run and the attempt of the watermark, or is another ledger.
     var knowsWatermark: Bool
   }
 
@@ -84,7 +84,7 @@ struct CopyDetector {
   }
 
   private func mark(_ connection: Connection, _ evidence: CopyFinding.Evidence, _ born: Int64) throws -> CopyFinding {
-    // They speak of attempts that have these numbers in the original.
+    // These files refer to attempts that have these numbers in the original.
     unlink(SendingJournal.path(ofLedger: file.path))
     unlink(InFlightFile.path(ofLedger: file.path))
     try connection.execute("BEGIN IMMEDIATE")
@@ -106,17 +106,17 @@ struct CopyDetector {
 }
 
 extension CopyFinding.Evidence {
-  /// What follows "the ledger".
+  /// The words after "the ledger".
   var words: String {
     switch self {
-    case .otherFile: "is a copy: it is in another file than before"
+    case .otherFile: "is a copy: it is in a different file than before"
     case .olderState: "was restored from an older state"
     }
   }
 }
 
 extension LedgerReader {
-  /// The mark of a run that has begun nothing yet.
+  /// The watermark of a run that has begun no attempt yet.
   func watermark(of run: RunID) throws -> Watermark? {
     try db.first("SELECT m.uid, r.uid FROM engine_run r CROSS JOIN store_meta m WHERE r.id = ?", .id(run)) { row in
       Watermark(store: row.uid(0), run: row.uid(1), attempt: 0)

@@ -1,9 +1,9 @@
 import TransferModel
 
-/// What a copy of a ledger says of itself: that it is one, and which files its original may have sent since.
+/// The mark in a copy of a ledger: that it is a copy, and which files its original may have sent since.
 enum CopyMark {
-  /// Gives the copy a uid of its own and marks every file that may be sent by itself as doubtful: those that are not at
-  /// rest, and those that failed, which a push lets go on. The connection must be the only one.
+  /// Gives the copy its own uid and marks every file as doubtful that may be sent without a person deciding so: those
+  /// that are not at rest, and failed ones, which a push retries. The connection must be the only one.
   static func set(_ copy: Connection) throws {
     try copy.execute("BEGIN IMMEDIATE")
     try doubtUnfinished(copy)
@@ -21,8 +21,8 @@ enum CopyMark {
       """)
   }
 
-  /// A copy is another ledger. `bornNs` is the birth of the file that it stays in; nil when it may get another name or
-  /// place first.
+  /// Makes the copy a different ledger. `bornNs` is the birth time of the file that it stays in; nil if it may first be
+  /// renamed or moved.
   static func rename(_ copy: Connection, wallMs: Int64, bornNs: Int64?) throws {
     try copy.run(
       """
@@ -33,7 +33,7 @@ enum CopyMark {
 }
 
 extension LedgerReader {
-  /// How many files of a copy were not at rest when it was made, and are not now.
+  /// How many files of a copy are in doubt and are not at rest now.
   public func doubtfulFiles() throws -> Int {
     try db.first(Self.doubtful) { $0.int(0) } ?? 0
   }
@@ -45,8 +45,8 @@ extension LedgerReader {
 }
 
 extension LedgerTransaction {
-  /// Which of `files` were not at rest when this copy of a ledger was made, and have not been looked at since. Costs
-  /// nothing where the ledger is not a copy.
+  /// Which of `files` are in doubt: marked when this copy of a ledger was made, and not resolved since. Costs nothing
+  /// if the ledger is not a copy.
   func doubtful(_ files: [FileID]) throws -> Set<FileID> {
     guard try db.first("SELECT 1 FROM doubt LIMIT 1", row: { _ in true }) != nil else { return [] }
     var found: Set<FileID> = []
@@ -57,13 +57,12 @@ extension LedgerTransaction {
     return found
   }
 
-  /// Nothing is in doubt any more: a person says that nobody worked with the original since. Returns how many files
-  /// were.
+  /// Ends all doubts: a person says that the original was not used since. Returns how many files were in doubt.
   public func trustCopy(_ run: RunID) throws -> Int {
     try requireLease(run)
     let count = try db.run("DELETE FROM doubt")
     if count > 0 {
-      try recordEvent("recovered", batch: nil, file: nil, detail: "the copy is trusted: \(count) files go on")
+      try recordEvent("recovered", batch: nil, file: nil, detail: "the copy is trusted: \(count) files will resume")
     }
     return count
   }

@@ -2,8 +2,8 @@ import CSys
 import Glibc
 import TransferModel
 
-/// The file that a copy of a ledger becomes. It is written under another name in the same folder and appears under its
-/// own when it is complete and durable; until then nothing that is there is touched.
+/// The target file of a copy of a ledger. It is written under a temporary name in the same folder and renamed when it
+/// is complete and durable; until then an existing file is not touched.
 struct CopyTarget {
   let path: String
   /// Where the copy is made: an empty file with mode 0600.
@@ -11,11 +11,11 @@ struct CopyTarget {
   private let folder: String
   private let replaces: Bool
 
-  /// Refuses what is there already unless `replaces`, folders, and names that would mix with another database.
+  /// Refuses existing files unless `replaces`, folders, and names that conflict with the files of another database.
   init(_ asked: String, replaces: Bool, ledger: String) throws(TransferError) {
     let (parent, name) = StoreFile.split(asked)
     guard !name.isEmpty, name != ".", name != ".." else {
-      throw Self.refusal(asked, "it is not the name of a file")
+      throw Self.refusal(asked, "it is not a file name")
     }
     guard let real = realpath(parent, nil) else { throw Self.missingFolder(asked, errno) }
     defer { free(real) }
@@ -40,7 +40,7 @@ struct CopyTarget {
     }
     if replaces { try removeEmptyLog(of: path) }
     for suffix in ["-wal", "-journal"] where access(path + suffix, F_OK) == 0 {
-      throw refusal(asked, "\"\(NameBytes(path + suffix))\" is there: SQLite would mix it with the copy")
+      throw refusal(asked, "\"\(NameBytes(path + suffix))\" exists: SQLite would mix it with the copy")
     }
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
@@ -48,7 +48,7 @@ struct CopyTarget {
     if status.st_mode & S_IFMT != S_IFREG { throw refusal(asked, "it is not a regular file") }
     if !replaces {
       throw TransferError(
-        .usage, "copy ledger to", NameBytes(asked), cause: "it exists", remedy: "another name, or --force")
+        .usage, "copy ledger to", NameBytes(asked), cause: "it exists", remedy: "use another name, or --force")
     }
   }
 
@@ -67,7 +67,7 @@ struct CopyTarget {
     _ = try? connection.first("PRAGMA schema_version") { $0.int64(0) }
   }
 
-  /// Makes the copy durable and gives it its name. `mode` is what it is left with.
+  /// Makes the copy durable and gives it its name. `mode` is its final file mode.
   func publish(mode: mode_t) throws(TransferError) {
     let descriptor = open(temporary, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(errno) }
@@ -75,7 +75,7 @@ struct CopyTarget {
     guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw failure(errno) }
     let renamed = replaces ? rename(temporary, path) : csys_rename_exclusive(temporary, path)
     guard renamed == 0 else {
-      if errno == EEXIST { throw Self.refusal(path, "it has come into being meanwhile") }
+      if errno == EEXIST { throw Self.refusal(path, "it was created in the meantime") }
       throw failure(errno)
     }
     let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -84,7 +84,7 @@ struct CopyTarget {
     guard fsync(parent) == 0 else { throw failure(errno) }
   }
 
-  /// Removes what was begun.
+  /// Removes the unfinished copy.
   func abandon() {
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(temporary + suffix) }
   }
@@ -101,12 +101,12 @@ struct CopyTarget {
   }
 
   private static func refusal(_ path: String, _ cause: String) -> TransferError {
-    TransferError(.usage, "copy ledger to", NameBytes(path), cause: cause, remedy: "another name")
+    TransferError(.usage, "copy ledger to", NameBytes(path), cause: cause, remedy: "use another name")
   }
 
   private static func missingFolder(_ path: String, _ code: Int32) -> TransferError {
     guard code == ENOENT || code == ENOTDIR else { return failure(code, path) }
     return TransferError(
-      .usage, "copy ledger to", NameBytes(path), cause: "its folder does not exist", remedy: "make the folder first")
+      .usage, "copy ledger to", NameBytes(path), cause: "its folder does not exist", remedy: "create the folder first")
   }
 }

@@ -2,11 +2,11 @@ import CSQLite
 public import TransferModel
 
 extension Ledger {
-  /// Copies the ledger at `path` into the new file `target`, durable on return; on a failure `target` is what it was.
-  /// Blocking. `isCancelled` is asked now and then, from this thread. Returns the size of the copy in bytes.
+  /// Copies the ledger at `path` into the new file `target`, durable on return; after a failure `target` is unchanged.
+  /// Blocking. `isCancelled` is called periodically on this thread. Returns the size of the copy in bytes.
   ///
-  /// Throws `.usage` for a target that must not be written, errors of the store for the ledger and for the disk of the
-  /// target, `.interrupted`.
+  /// Throws `.usage` for a target that must not be written, store errors for the ledger and for the disk of the target,
+  /// `.interrupted`.
   public static func copy(
     _ path: String, as kind: LedgerCopy, to target: String, replacing: Bool, isCancelled: @escaping () -> Bool
   ) throws(TransferError) -> Int64 {
@@ -25,22 +25,22 @@ extension Ledger {
   }
 }
 
-/// Copies through a connection of its own, which sees one state of the ledger from beginning to end.
+/// Copies through a separate connection, which sees one state of the ledger from beginning to end.
 private final class LedgerCopier {
   private let store: Store
   private let source: Connection
   private let file: StoreFile
-  /// Of a ledger that can only be read without locks, as it was before; nil where SQLite's locks hold.
+  /// The initial stamp of a ledger that can only be read without locks; nil if SQLite's locks protect it.
   private let stamp: [Int]?
   private let isCancelled: () -> Bool
-  /// Pages of one step of a backup.
+  /// Pages per step of a backup.
   private static let step: Int32 = 256
 
   init(store: Store, file: StoreFile, isCancelled: @escaping () -> Bool) throws(TransferError) {
     self.store = store
     self.file = file
     self.isCancelled = isCancelled
-    // Says why a ledger cannot be read, in the same words as every other command.
+    // Reports why a ledger cannot be read with the same errors as every other command.
     let reader = SnapshotReader(store: store, file: file)
     try reader.read { _ in }
     let isImmutable = reader.isImmutable
@@ -74,7 +74,7 @@ private final class LedgerCopier {
 
   private func backup(_ place: CopyTarget) throws {
     let copy = try Connection(path: place.temporary, access: .readWrite)
-    // The transaction keeps what is copied at one state; without it each foreign commit would start the copy anew.
+    // The transaction keeps one state for the whole copy; without it each foreign commit would restart the copy.
     try source.run("BEGIN")
     defer { _ = try? source.run("COMMIT") }
     _ = try source.first("SELECT 1 FROM store_meta") { _ in true }
@@ -89,21 +89,21 @@ private final class LedgerCopier {
       throw SQLiteError(code == SQLITE_DONE ? end : code, on: copy.db)
     }
     try CopyMark.set(copy)
-    // Nobody else knows the file: all of it is in one place when the connection is gone.
+    // No other process has the file open: all of it is in one file once the connection is closed.
     guard try copy.checkpointTruncating() else { throw SQLiteError(code: SQLITE_BUSY, message: "the copy is in use") }
   }
 
   private func written(_ place: CopyTarget) -> TransferError {
     TransferError(
       .storeBusy, "copy ledger to", NameBytes(place.path),
-      cause: "it was written meanwhile, and cannot be locked from here",
+      cause: "the ledger was written in the meantime, and cannot be locked from here",
       remedy: "try again, or let its owner make the copy")
   }
 
   private func describe(_ error: SQLiteError, _ place: CopyTarget) -> TransferError {
     if error.primary == SQLITE_INTERRUPT {
       return TransferError(
-        .interrupted, "copy ledger to", NameBytes(place.path), cause: "stopped; nothing was left there")
+        .interrupted, "copy ledger to", NameBytes(place.path), cause: "stopped; no copy was created")
     }
     var described = TransferError(error, "copy ledger to", path: place.path)
     if described.kind == .storeFull { described.remedy = "free space on its disk" }
@@ -129,7 +129,7 @@ private final class Question {
 }
 
 extension Connection {
-  /// Runs `body`, whose statements end with SQLITE_INTERRUPT once `isCancelled` says so.
+  /// Runs `body`, whose statements fail with SQLITE_INTERRUPT once `isCancelled` returns true.
   func whileAsking<T>(_ isCancelled: @escaping () -> Bool, _ body: () throws -> T) rethrows -> T {
     let question = Question(isCancelled)
     let context = Unmanaged.passUnretained(question).toOpaque()

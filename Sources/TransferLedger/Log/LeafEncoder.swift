@@ -1,24 +1,24 @@
 import CSQLite
 import TransferLog
 
-/// Makes the bytes of a leaf from the rows that it is of: an array of deterministic CBOR (RFC 8949 section 4.2) with
-/// the number of this encoding, the kind of row and its columns. docs/receipts.md names them in their order. Used by
-/// one thread at a time, within one transaction.
+/// Encodes the rows of a leaf as its bytes: an array in deterministic CBOR (RFC 8949 section 4.2) with the version of
+/// this encoding, the kind of row and its columns. docs/receipts.md lists them in order. Used by one thread at a time,
+/// within one transaction.
 ///
-/// A row that was merged has the numbers in it that it has in its own ledger (``MergedNumbers``).
+/// A merged row is encoded with the numbers that it has in its own ledger (``MergedNumbers``).
 ///
-/// The columns are read by C straight into the buffer that is hashed, and rows whose numbers follow each other by one
-/// search: each attempt and each file pays for it. Between two calls none of these rows is written.
+/// C code reads the columns directly into the buffer that is hashed, and one search finds rows with consecutive
+/// numbers: this cost is paid for each attempt and each file. None of these rows may be written between two calls.
 final class LeafEncoder {
   private let db: Connection
   private let hasher: TreeHasher
   private var buffer: csqlite_buffer
-  /// What ``hash(_:counts:)`` takes instead of the row's.
+  /// The counts that ``hash(_:counts:)`` uses instead of those of the row.
   private var counts: SentCounts?
   private var receipt, counted, event, ranges, prune: Statement?
   private let receipts, attempts: RowSeries
 
-  /// Of the encoding; what other columns or another order would raise.
+  /// The version of the encoding; different columns or a different order would require a new one.
   static let version: Int64 = 1
 
   init(_ db: Connection, _ hasher: TreeHasher = TreeHasher()) {
@@ -30,8 +30,8 @@ final class LeafEncoder {
 
   deinit { buffer.bytes.deallocate() }
 
-  /// nil when the row is not there.
-  /// - Parameter counts: of an attempt, those to take instead of what its row says.
+  /// nil if the row does not exist.
+  /// - Parameter counts: of an attempt, to be used instead of those of its row.
   func hash(_ entry: LogEntry, counts: SentCounts? = nil) throws(SQLiteError) -> TreeHash? {
     self.counts = counts
     defer { self.counts = nil }
@@ -39,7 +39,7 @@ final class LeafEncoder {
     return hasher.leaf(UnsafeRawBufferPointer(start: buffer.bytes, count: buffer.length))
   }
 
-  /// nil when the row is not there.
+  /// nil if the row does not exist.
   func bytes(_ entry: LogEntry) throws(SQLiteError) -> [UInt8]? {
     guard try encode(entry) else { return nil }
     return Array(UnsafeBufferPointer(start: buffer.bytes, count: buffer.length))
@@ -121,7 +121,7 @@ final class LeafEncoder {
     return true
   }
 
-  /// An array of the first and the last file of each range.
+  /// Appends an array of the first and the last file of each range.
   private func appendRanges(of event: Int64) throws(SQLiteError) {
     let count = try db.first("SELECT count(*) FROM event_range WHERE event_id = ?", .integer(event)) { $0.int64(0) }
     csqlite_append_cbor_head(&buffer, 4, UInt64(2 * (count ?? 0)))
@@ -131,7 +131,7 @@ final class LeafEncoder {
     while try rows.step() { csqlite_append_cbor_row(&buffer, rows.row.statement, 0, 2) }
   }
 
-  /// An array of the columns of all rows, one after the other.
+  /// Appends an array of the columns of all rows, one after the other.
   private func appendAll(_ sql: StaticString, columns: Int32, of id: Int64) throws(SQLiteError) {
     let count = try db.rows(sql, .integer(id)) { _ in true }.count
     csqlite_append_cbor_head(&buffer, 4, UInt64(columns) * UInt64(count))
@@ -145,7 +145,7 @@ final class LeafEncoder {
       r.location, r.note, r.recorded_at
     FROM receipt r CROSS JOIN file f ON f.id = r.file_id WHERE r.file_id = ?1 AND r.n = ?2
     """
-  /// The first receipts of the files from a number on.
+  /// The first receipts of files, from a number on.
   private static let receipts: StaticString = """
     SELECT r.file_id, r.file_id % 1000000000000, r.n, f.uid, f.batch_id % 1000000000000, f.generation, f.is_download, f.path, f.key,
       f.mtime_ns, r.finding, r.size, r.attempt_id % 1000000000000, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id, r.server_date,
@@ -198,7 +198,7 @@ final class LeafEncoder {
     """
 }
 
-/// What an attempt sent, in bytes, and what of it the server has acknowledged.
+/// The bytes that an attempt sent, and those of them that the server has acknowledged.
 struct SentCounts {
   let transferred, acked: Int64
 }

@@ -1,21 +1,21 @@
 import TransferLog
 public import TransferModel
 
-/// Seals of the log: made, compared and gone back to.
+/// Seals of the log: creating them, comparing the log with them, and proving receipts by an earlier one.
 extension Ledger {
-  /// Seals the log as it is now, after comparing it with its rows. Makes the ledger's key where there is none, durable
-  /// on return: the one thing that it writes, also beside a ledger that is open for reading. Reads the whole log and
-  /// every row that a leaf is of. Blocking.
-  /// - Parameter withReceipts: so that it can prove them; costs 24 bytes of memory for each receipt.
-  /// - Throws: `.storeCorrupt` for a log that does not say what its rows say: a signature would vouch for it. `.usage`
-  ///   for receipts of a merged ledger, which are in the logs of its shards.
+  /// Seals the log as it is now, after comparing it with its rows. Creates the ledger's key if there is none, durable
+  /// on return: the only thing that it writes, even if the ledger is open for reading only. Reads the whole log and
+  /// every row that has a leaf. Blocking.
+  /// - Parameter withReceipts: whether the prover can prove receipts; costs 24 bytes of memory for each receipt.
+  /// - Throws: `.storeCorrupt` if the log does not match its rows, because a signature would vouch for it. `.usage` for
+  ///   receipts of a merged ledger, which are in the logs of its shards.
   public func logProver(withReceipts: Bool) throws(TransferError) -> LogProver {
     let path = path
     if withReceipts, try read({ reader in try reader.shards().count }) > 1 {
       throw TransferError(
         .usage, "prove receipts of", NameBytes(path),
         cause: "the receipts of a merged ledger are in the logs of its shards",
-        remedy: "name a seal of a shard with --seal; \"transfers store seal --store SHARD\" prints one")
+        remedy: "give a seal of a shard with --seal; \"transfers store seal --store SHARD\" prints one")
     }
     return try read { reader in
       let problems = try reader.logFindings()
@@ -24,9 +24,9 @@ extension Ledger {
     }
   }
 
-  /// Proves receipts by a seal that was kept, without making another: the log as it was then. Those that were recorded
-  /// later are not in it. No prover where the log does not begin with it; then the comparison says why. Throws `.usage`
-  /// when the note is not a seal of this ledger.
+  /// Proves receipts by an earlier seal, without creating a new one. Receipts that were recorded after that seal cannot
+  /// be proved. The prover is nil if the log does not begin with the sealed log; the comparison then says why. Throws
+  /// `.usage` if the note is not a seal of this ledger.
   public func logProver(
     sealedAs note: String
   ) throws(TransferError) -> (comparison: SealComparison, prover: LogProver?) {
@@ -45,7 +45,7 @@ extension Ledger {
     return (comparison, prover)
   }
 
-  /// Proves that the prover's log begins with that of an earlier seal. Throws `.usage` when the note is not a seal of
+  /// Proves that the prover's log begins with the log of an earlier seal. Throws `.usage` if the note is not a seal of
   /// this ledger.
   public func consistency(
     from note: String, to prover: LogProver
@@ -56,23 +56,22 @@ extension Ledger {
     return (comparison, try read { try prover.consistency(from: checkpoint, $0) })
   }
 
-  /// Compares the log with a seal that was kept elsewhere: of this ledger, of the one that it is a copy of, or of a
-  /// shard that was merged into it. Throws
-  /// `.usage` for anything else. Reads the whole log.
-  /// - Parameter key: a public key as `store seal` prints it, which must have signed the seal; without it those of the
-  ///   key file count, as far as it is there and may be read.
+  /// Compares the log with a seal that was kept elsewhere: of this ledger, of the ledger from which it was copied, or
+  /// of a shard that was merged into it. Throws `.usage` for anything else. Reads the whole log.
+  /// - Parameter key: a public key as `store seal` prints it, which must have signed the seal; if nil, the keys in the
+  ///   key file are used, if it exists and is readable.
   public func compare(seal text: String, key: String? = nil) throws(TransferError) -> SealComparison {
     let (note, seal) = try keptSeal(text)
     let (own, findings) = try read { reader in
       (try reader.logOrigins().own, try reader.shard(ofLog: seal.origin).map { try reader.findings(of: seal, $0) })
     }
-    guard let findings else { throw sealRefusal("it is of \(seal.origin), and this ledger is \(own)") }
+    guard let findings else { throw sealRefusal("it is a seal of \(seal.origin), but this ledger is \(own)") }
     let signature = try signature(of: note, by: key)
     let isForged = signature == .invalid || key != nil && signature != .valid
     let forged = Finding(
       invariant: LedgerReader.sealRule,
       detail: signature == .invalid
-        ? "the seal was not signed as it stands" : "the seal was not signed with the key that was given")
+        ? "the signature of the seal is invalid" : "the seal was not signed with the given key")
     return SealComparison(
       origin: seal.origin, leaves: seal.size, signature: signature, findings: findings + (isForged ? [forged] : []))
   }
@@ -82,7 +81,7 @@ extension Ledger {
     guard let given = VerifyingKey(text: key) else {
       throw TransferError(
         .usage, "compare with seal", cause: "the given key is not a public key",
-        remedy: "the public_key of \"transfers store seal --json\"")
+        remedy: "give the public_key of \"transfers store seal --json\"")
     }
     return .of(note, [given])
   }
@@ -100,9 +99,9 @@ extension Ledger {
 }
 
 extension LedgerReader {
-  /// As ``Ledger/logProver(withReceipts:)``, of the log as it is in this snapshot, whose comparison with its rows has
-  /// found nothing.
-  /// - Parameter path: of this ledger; its key is beside it.
+  /// Like ``Ledger/logProver(withReceipts:)``, for the log in this snapshot, which must have been compared with its
+  /// rows without findings.
+  /// - Parameter path: the path of this ledger; its key file is beside it.
   public func logProver(ofLedger path: String, withReceipts: Bool) throws -> LogProver {
     let (origin, tree) = (try logOrigins().own, try logTree())
     let head = try tree.head
@@ -124,7 +123,7 @@ extension SealComparison.Signature {
 }
 
 extension LedgerReader {
-  static let sealRule = "I52 the log goes on from what was sealed"
+  static let sealRule = "I52 the log begins with the sealed log"
 
   func findings(of seal: Checkpoint, _ shard: ShardNumber = .own) throws -> [Finding] {
     let problem: String?
@@ -138,7 +137,7 @@ extension LedgerReader {
 
   private func difference(from seal: Checkpoint, _ shard: ShardNumber) throws -> String? {
     let tree = try logTree(shard)
-    guard seal.size <= tree.size else { return "\(seal.size) leaves were sealed, and there are \(tree.size)" }
+    guard seal.size <= tree.size else { return "\(seal.size) leaves were sealed, but the log has \(tree.size)" }
     let isSame = try tree.head(seal.size) == seal.head
     return isSame ? nil : "the first \(seal.size) leaves are not those that were sealed"
   }

@@ -1,13 +1,13 @@
 import TransferLog
 import TransferModel
 
-/// The log grows in the transaction that ends its rows: a crash leaves both or neither.
+/// The log grows in the transaction that makes its rows final: after a crash, both exist or neither.
 extension LedgerTransaction {
-  /// Leaves of one row of `log_group`, so that reading one needs no more memory than a tile of the tree or four.
+  /// The most leaves of one row of `log_group`: reading a row needs no more memory than four tiles of the tree.
   static let leavesOfGroup = 1024
 
-  /// Appends the leaves of what ended in this transaction, as it is now. The last thing before the commit: a row that
-  /// changes afterwards is not what the log says.
+  /// Appends the leaves of the rows that became final in this transaction, with their present content. The last action
+  /// before the commit: the log would not match a row that changed afterwards.
   func appendLog(_ hasher: TreeHasher) throws {
     guard !notes.ended.isEmpty else { return }
     let encoder = LeafEncoder(db, hasher)
@@ -30,16 +30,16 @@ extension LedgerTransaction {
     notes.ended = []
   }
 
-  /// Of the ledger's own log; behind it are those of the shards that were merged.
+  /// The end of the ledger's own log; the logs of merged shards follow it.
   static let logEnd: StaticString = """
     SELECT first_leaf + leaves FROM log_group WHERE first_leaf < 1000000000000 ORDER BY first_leaf DESC LIMIT 1
     """
 
-  /// The attempt has ended.
+  /// Logs that the attempt has ended.
   func logs(_ attempt: AttemptID) { notes.ended.append(.attempt(attempt.rawValue)) }
 
-  /// Bytes were credited to an ended attempt, whose counts were `before`. Where it has a leaf of this transaction, that
-  /// one says so already.
+  /// Logs that bytes were credited to an ended attempt, whose counts were `before`. If a leaf of this transaction
+  /// covers the attempt already, that leaf will have the new counts.
   func logs(credited attempt: AttemptID, before: SentCounts) {
     let number = attempt.rawValue
     let isLogged = notes.ended.contains { entry in
@@ -52,17 +52,17 @@ extension LedgerTransaction {
     notes.ended.append(.credited(attempt: number, transferred: before.transferred, acked: before.acked))
   }
 
-  /// The receipt number `n` of the file was recorded.
+  /// Logs that receipt number `n` of the file was recorded.
   func logs(receipt n: Int64, of file: FileID) { notes.ended.append(.receipt(file: file.rawValue, n: n)) }
 
-  /// A prune was recorded, with all that it deletes.
+  /// Logs a prune that was recorded, with everything that it deletes.
   func logs(prune: Int64) { notes.ended.append(.prune(prune)) }
 
   func logs(event: Int64) { notes.ended.append(.event(event)) }
 
   private func absent(_ entry: LogEntry) -> TransferError {
     TransferError(
-      .bug, "append to the log", NameBytes(entry.description), cause: "its row is not there",
+      .bug, "append to the log", NameBytes(entry.description), cause: "its row does not exist",
       remedy: "run \"transfers store check\"")
   }
 }

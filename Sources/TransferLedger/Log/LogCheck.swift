@@ -1,12 +1,12 @@
 import TransferLog
 import TransferModel
 
-/// Compares the log with the rows that it is of.
+/// Compares the log with its rows.
 extension LedgerReader {
-  static let logRule = "I51 the log says what its rows say, of each of them"
+  static let logRule = "I51 the log matches its rows and covers each of them"
 
-  /// What is wrong, at most 100 findings: a row that was changed, taken away or added by other means than those which
-  /// log it. Reads every row that a leaf is of.
+  /// The differences, at most 100 for each shard: rows that were changed, deleted or added without being logged. Reads
+  /// every row that has a leaf.
   func logFindings() throws -> [String] {
     try shards().reduce(into: []) { findings, shard in findings += try logFindings(shard) }
   }
@@ -31,12 +31,12 @@ private final class LogCheck {
   private var attempts = NumberSet()
   private var events = NumberSet()
   private var prunes = NumberSet()
-  /// Attempts that prunes say they deleted, and those of them that have a leaf.
+  /// Attempts that were deleted according to prunes, and those of them that have a leaf.
   private let pruned: NumberSet
   private var prunedAttempts = NumberSet()
-  /// A part that did not succeed may get bytes credited later, and then has another leaf, whose entry has the counts
-  /// that were in the leaf before: of each such part the counts of its leaves in their order, but for the last one,
-  /// which is made from the row as it is. What has been compared is taken out.
+  /// An attempt of a part that did not succeed may get bytes credited later. It then has another leaf, whose entry
+  /// contains the counts of the previous leaf. For each such attempt: the counts of its leaves in order, except the
+  /// last leaf, which is made from the present row. Counts are removed when their leaf has been compared.
   private var countsBefore: [Int64: [SentCounts]] = [:]
 
   init(_ reader: LedgerReader, _ shard: ShardNumber) throws {
@@ -62,7 +62,7 @@ private final class LogCheck {
     }
   }
 
-  /// Each row has one leaf, and a further one for each credit.
+  /// Whether the entry is expected: each row has one leaf, and an additional one for each credit.
   private func isExpected(_ entry: LogEntry) throws -> Bool {
     switch entry {
     case .receipt(let file, 1): receipts.insert(file)
@@ -83,17 +83,17 @@ private final class LogCheck {
 
   private func compare(_ entry: LogEntry, _ hash: TreeHash, at leaf: Int64) throws {
     guard try isExpected(entry) else {
-      return report("leaf \(leaf): \(entry) is logged twice, or credited and may not be")
+      return report("leaf \(leaf): \(entry) is logged twice, or credited although it may not be")
     }
-    // The prune that says so has a leaf of its own.
+    // The prune that deleted it has its own leaf.
     if isPruned(entry) { return }
     guard let found = try encoder.hash(entry, counts: takeCounts(entry)) else {
-      return report("leaf \(leaf): \(entry) is not there")
+      return report("leaf \(leaf): \(entry) does not exist")
     }
     if found != hash { report("leaf \(leaf): \(entry) is not what was logged") }
   }
 
-  /// Those that were in the leaf of this entry; nil where it has those of the row.
+  /// The counts in the leaf of this entry; nil if they are those of the row.
   private func takeCounts(_ entry: LogEntry) -> SentCounts? {
     switch entry {
     case .attempt(let id), .credited(let id, _, _):
@@ -112,7 +112,7 @@ private final class LogCheck {
 
   private func report(_ problem: String) { if problems.count < Self.most { problems.append(problem) } }
 
-  /// With the rows that no leaf is of.
+  /// All findings, including rows without a leaf.
   func findings() throws -> [String] {
     for (name, logged, sql) in kinds {
       let rule = "\(sql) AND \(name.column) >= \(shard.base) AND \(name.column) < \(shard.end)"

@@ -1,16 +1,16 @@
-/// Which row a leaf of the log is of.
+/// The row to which a leaf of the log belongs.
 enum LogEntry: Hashable {
   case receipt(file: Int64, n: Int64)
   case attempt(Int64)
   case event(Int64)
-  /// One transaction of a prune: what it deleted, and what that added up to.
+  /// One transaction of a prune: the rows that it deleted, and their sums.
   case prune(Int64)
-  /// An ended attempt again, after bytes were credited to it. The counts are those before, so that the leaf before can
-  /// still be made from the row.
+  /// An ended attempt again, after bytes were credited to it. The counts are those from before the credit, so that the
+  /// previous leaf can still be made from the row.
   case credited(attempt: Int64, transferred: Int64, acked: Int64)
 
-  /// Appends it as the ledger keeps it: a byte for the kind, then its numbers, 7 bits a byte. A kind is one way to
-  /// encode a row too: a program that encodes rows otherwise gives that a number of its own.
+  /// Appends the entry in stored form: a byte for the kind, then its numbers, 7 bits a byte. The kind also determines
+  /// how the row is encoded: a program that encodes rows differently must use a new number.
   func append(to bytes: inout [UInt8]) {
     switch self {
     case .receipt(let file, let n):
@@ -32,7 +32,7 @@ enum LogEntry: Hashable {
     }
   }
 
-  /// Of the row with this number in the shard, where it is in a merged ledger.
+  /// The entry with the number that its row has in a merged ledger.
   func shifted(by base: Int64) -> LogEntry {
     switch self {
     case .receipt(let file, let n): .receipt(file: file &+ base, n: n)
@@ -53,7 +53,7 @@ enum LogEntry: Hashable {
     bytes.append(UInt8(rest))
   }
 
-  /// Reads what ``append(to:)`` wrote; nil for damaged bytes.
+  /// Reads entries that ``append(to:)`` wrote; nil for damaged bytes.
   static func all(_ bytes: [UInt8]) -> [LogEntry]? {
     var (entries, place): ([LogEntry], Int) = ([], 0)
     while place < bytes.count {

@@ -3,15 +3,15 @@ import TransferLog
 import TransferModel
 
 /// The file beside a ledger with the keys that sign its log, a line for each name that the log has had: `<path>.key`.
-/// A secret, and so not in the ledger, whose copies are handed on. Lines are only ever added. The file comes to be with
-/// its first key in it, so that a power cut leaves no part of a line there.
+/// It is secret, and therefore not in the ledger, whose copies are passed on. Lines are only added. The file is created
+/// atomically with its first key, so that a power failure leaves no partial line there.
 struct LogKeyFile {
   let path: String
 
   init(ofLedger path: String) { self.path = path + ".key" }
 
-  /// The key of this name; made, and durable on return, where there is none. Where two processes make one at the same
-  /// time, both get the first. A line that is not a key may be this key, damaged: then none is made in its place.
+  /// The key with this name; if there is none, it is created and durable on return. If two processes create one at the
+  /// same time, both get the first. A line that is not a key may be this key, damaged: then no new key is created.
   func key(named name: String) throws(TransferError) -> SigningKey {
     if let key = try foundKey(named: name) { return key }
     guard let made = SigningKey.make(name: name) else {
@@ -29,15 +29,15 @@ struct LogKeyFile {
     guard keys.count == lines.count else {
       throw TransferError(
         .storeUnsuitable, "read the key", NameBytes(path), cause: "it is damaged: one of its lines is not a key",
-        remedy: "put back a copy of the file; without one move it away, seal again and publish the new key")
+        remedy: "restore a copy of the file; without one, move it away, seal again and publish the new key")
     }
     return nil
   }
 
-  /// All keys of the file; lines that are not a key are passed over.
+  /// All keys of the file; lines that are not a key are skipped.
   func keys() throws(TransferError) -> [SigningKey] { try lines().compactMap { SigningKey(secretText: $0) } }
 
-  /// The public keys, for a user who may read the ledger and not its keys: then none.
+  /// The public keys; none if the user may read the ledger but not its key file.
   func publicKeys() throws(TransferError) -> [VerifyingKey] {
     if access(path, R_OK) != 0, errno == EACCES { return [] }
     return try keys().map(\.verifier)
@@ -54,7 +54,7 @@ struct LogKeyFile {
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw failure("open", EINVAL) }
     guard status.st_mode & 0o077 == 0 else {
       throw TransferError(
-        .storeUnsuitable, "open the key", NameBytes(path), cause: "others may read or write it", remedy: "chmod 600")
+        .storeUnsuitable, "open the key", NameBytes(path), cause: "other users may access it", remedy: "chmod 600")
     }
     return String(decoding: try bytes(descriptor), as: UTF8.self).split(separator: "\n").map(String.init)
   }
@@ -83,7 +83,7 @@ struct LogKeyFile {
     try syncFolder()
   }
 
-  /// Under its name when its content is durable. Another process may have been first: then its file stays.
+  /// Creates the file, which gets its name when its content is durable. If another process was first, its file is kept.
   private func make(with key: SigningKey) throws(TransferError) {
     var name = Array("\(path)-XXXXXX".utf8CString)
     let descriptor = mkstemp(&name)
@@ -97,7 +97,7 @@ struct LogKeyFile {
     guard link(name, path) == 0 || errno == EEXIST else { throw failure("make", errno) }
   }
 
-  /// One write: a line of another process comes before or after it.
+  /// Uses a single write, so that lines of other processes come before or after this one.
   private func write(_ text: String, to descriptor: Int32) throws(TransferError) {
     let line = Array(text.utf8)
     guard Glibc.write(descriptor, line, line.count) == line.count, fsync(descriptor) == 0 else {

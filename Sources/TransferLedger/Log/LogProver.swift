@@ -1,15 +1,15 @@
 import TransferLog
 public import TransferModel
 
-/// Proves of receipts that they are in the log, as it was when it was sealed. Used by one thread at a time.
+/// Proves that receipts are in the log as it was when it was sealed. Used by one thread at a time.
 public final class LogProver {
   public let seal: LedgerSeal
   private let head: TreeHash
-  /// Of the whole log, which may have gone on since.
+  /// The tree of the whole log, which may have grown since the seal.
   private let tree: TileTree
-  /// Where the receipts are in the log, by file and number.
+  /// The positions of the receipts in the log, sorted by file and number.
   private let receipts: [Place]
-  /// nil where the seal was kept, and is not signed anew.
+  /// nil for an earlier seal, which is not signed again.
   private let key: SigningKey?
   private let shard: ShardNumber
 
@@ -17,7 +17,7 @@ public final class LogProver {
     let file, n, leaf: Int64
   }
 
-  /// - Parameter shard: whose log it is.
+  /// - Parameter shard: the shard of the log.
   init(
     _ seal: LedgerSeal, _ head: TreeHash, _ tree: TileTree, _ receipts: [Place], key: SigningKey? = nil,
     shard: ShardNumber = .own
@@ -26,7 +26,8 @@ public final class LogProver {
     self.receipts = receipts.sorted { ($0.file, $0.n) < ($1.file, $1.n) }
   }
 
-  /// nil for one that was recorded later. A row that is not what was logged gets no proof.
+  /// nil for a receipt that was recorded after the seal. Throws `.storeCorrupt` if the row differs from what was
+  /// logged.
   fileprivate func proof(of stored: StoredReceipt, _ reader: LedgerReader, _ encoder: LeafEncoder) throws
     -> ProvenReceipt?
   {
@@ -41,19 +42,19 @@ public final class LogProver {
     return ProvenReceipt(stored, index: index, leaf: bytes, proof: proof.description)
   }
 
-  /// What stands before and behind the payload of a DSSE envelope in JSON about this log, signed with its key. `signed`
-  /// gives the bytes that are signed, which begin with ``SignedEnvelope/opening(_:type:)``.
+  /// The text before and after the payload of a DSSE envelope in JSON about this log, signed with its key. `signed`
+  /// supplies the bytes to be signed, which begin with ``opening(_:type:)``.
   public func envelope(
     type: String, _ signed: ((UnsafeRawBufferPointer) -> Void) throws -> Void
   ) throws -> (before: String, behind: String) {
-    guard let key else { throw TransferError(.bug, "sign a statement", cause: "the seal was kept") }
+    guard let key else { throw TransferError(.bug, "sign a statement", cause: "an earlier seal has no key") }
     var frame: (before: String, behind: String)?
     try signed { frame = SignedEnvelope.frame(signing: $0, type: type, with: key) }
-    guard let frame else { throw TransferError(.bug, "sign a statement", cause: "there is none") }
+    guard let frame else { throw TransferError(.bug, "sign a statement", cause: "no bytes were supplied") }
     return frame
   }
 
-  /// What DSSE signs begins with this, ahead of a payload of so many bytes.
+  /// The beginning of the bytes that DSSE signs, before a payload of `length` bytes.
   public static func opening(_ length: Int, type: String) -> [UInt8] { SignedEnvelope.opening(length, type) }
 
   func consistency(from old: Checkpoint, _ reader: LedgerReader) throws -> SealConsistency {
@@ -76,7 +77,7 @@ public final class LogProver {
     return receipts[low].leaf
   }
 
-  /// Leaves that are there stay, so that they may be read in another snapshot.
+  /// Existing leaves never change, so they may be read in another snapshot.
   private func look<T>(_ reader: LedgerReader, _ body: () throws -> T) throws -> T {
     try tree.reading({ [size = tree.size, shard] in try reader.logTile($0, of: size, shard) }, body)
   }
@@ -96,8 +97,8 @@ extension LedgerReader {
     return places
   }
 
-  /// The receipts of the next files that are done, at most `limit` files after number `after`, which the filter
-  /// selects, and the number of the last of these files.
+  /// The receipts of the next done files that the filter selects, at most `limit` files after number `after`, and the
+  /// number of the last of these files.
   public func storedReceipts(
     _ filter: RowFilter, after: Int64, limit: Int
   ) throws -> (receipts: [StoredReceipt], last: Int64?) {
@@ -108,7 +109,7 @@ extension LedgerReader {
     return (try files.flatMap { try storedReceipts(of: $0) }, files.last)
   }
 
-  /// The same with their proofs. Those that were recorded after the prover's seal are left out.
+  /// The same receipts with their proofs, except those that were recorded after the prover's seal.
   public func provenReceipts(
     _ filter: RowFilter, after: Int64, limit: Int, by prover: LogProver
   ) throws -> (receipts: [ProvenReceipt], last: Int64?) {

@@ -8,7 +8,7 @@ struct LogGroup {
 }
 
 extension LedgerReader {
-  /// Leaves of the log.
+  /// The number of leaves of the log.
   func logSize(_ shard: ShardNumber = .own) throws -> Int64 {
     let end = try db.first(
       """
@@ -19,8 +19,8 @@ extension LedgerReader {
     return (end ?? shard.base) - shard.base
   }
 
-  /// The name of this ledger's log, and that of the ledger which it is a copy of. Another uid is another log: a copy
-  /// and its original go on differently, and nobody may sign both under one name.
+  /// The name of this ledger's log, and that of the ledger from which it was copied. Each UID is a separate log: a copy
+  /// and its original diverge, and must not be signed under one name.
   func logOrigins() throws -> (own: String, copied: String?) {
     let uids = try db.first("SELECT uid, origin_uid FROM store_meta") { ($0.uid(0), $0.isNull(1) ? nil : $0.uid(1)) }
     guard let (own, copied) = uids else { throw damagedLog("store_meta is empty") }
@@ -48,7 +48,7 @@ extension LedgerReader {
     }
   }
 
-  /// Numbers of the attempts that prunes deleted.
+  /// The numbers of the attempts that prunes deleted.
   func prunedAttempts(_ shard: ShardNumber = .own) throws -> NumberSet {
     var numbers = NumberSet()
     _ = try db.rows(
@@ -62,7 +62,7 @@ extension LedgerReader {
     return numbers
   }
 
-  /// The hashes of the leaves number · 256 and following in the log of the first `size` leaves, at most 256.
+  /// The hashes of the leaves from number · 256 on, at most 256, in the log of the first `size` leaves.
   func logTile(_ number: Int64, of size: Int64, _ shard: ShardNumber = .own) throws -> [TreeHash] {
     let (start, end) = (number * TileTree.tileLeaves, min((number + 1) * TileTree.tileLeaves, size))
     let parts = try db.rows(
@@ -81,7 +81,7 @@ extension LedgerReader {
     return tile
   }
 
-  /// The tree of the log as it is in this snapshot; only valid as long as that.
+  /// The tree of the log in this snapshot; valid only as long as the snapshot.
   func logTree(_ shard: ShardNumber = .own) throws -> TileTree {
     let size = try logSize(shard)
     return try TileTree(size: size) { try logTile($0, of: size, shard) }
@@ -89,6 +89,6 @@ extension LedgerReader {
 
   func damagedLog(_ cause: String) -> TransferError {
     TransferError(
-      .storeCorrupt, "read the log", cause: cause, remedy: "\"transfers store check\" says what is wrong")
+      .storeCorrupt, "read the log", cause: cause, remedy: "run \"transfers store check\"")
   }
 }

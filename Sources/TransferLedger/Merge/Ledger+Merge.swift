@@ -3,16 +3,16 @@ import TransferLog
 public import TransferModel
 
 extension Ledger {
-  /// Brings the ledger at `path`, made where there is none, up to the state in which these shards are: each in one
-  /// transaction, so that after a crash a shard is in it as it was before or as it is now. Shards are known by their
-  /// uid and may be named in any order, again and again; what is unchanged is not written. Each is read as one
-  /// consistent state, also while an engine works on it, and stays as it is. Blocking; durable on return. `isCancelled`
-  /// is asked now and then, from this thread.
+  /// Updates the ledger at `path`, which is created if it does not exist, to the current state of these shards. Each
+  /// shard is merged in one transaction, so that after a crash the ledger has its previous or its current state. Shards
+  /// are identified by their uid and may be named in any order, any number of times; unchanged ones are not written.
+  /// Each is read as one consistent state, even while an engine works on it, and is not modified. Blocking; durable on
+  /// return. `isCancelled` is called periodically, on this thread.
   ///
-  /// Throws before anything is written: `.usage` when the ledger is among the shards, errors of the store for a shard
-  /// that is none or cannot be read, `.storeUnsuitable` for a ledger with work of its own, `.locked` while another
-  /// merge is at work on it. Throws after some shards were merged: `.storeCorrupt` for a shard that is damaged inside,
-  /// `.storeUnsuitable` for a copy that went on by itself, `.storeFull` and others of the disk, `.interrupted`.
+  /// Throws before anything is written: `.usage` if the ledger is among the shards, errors of the store for a shard
+  /// that is not a ledger or cannot be read, `.storeUnsuitable` for a ledger with work of its own, `.locked` while an
+  /// engine or another merge uses it. Throws after some shards were merged: `.storeCorrupt` for a shard that is damaged
+  /// inside, `.storeUnsuitable` for a copy that diverged, `.storeFull` and other errors of the disk, `.interrupted`.
   public static func merge(
     _ shards: [String], into path: String, clock: any TransferClock, isCancelled: @escaping () -> Bool
   ) throws(TransferError) -> [ShardMerge] {
@@ -34,7 +34,7 @@ private final class LedgerMerger {
   private let file: StoreFile
   private let gate: Gate
   private let connection: Connection
-  /// No engine and no other merge.
+  /// Excludes engines and other merges.
   private let lock: SidecarLock
   private let clock: any TransferClock
   private let isCancelled: () -> Bool
@@ -52,11 +52,11 @@ private final class LedgerMerger {
     lock = try SidecarLock(path: file.path + ".lock")
     guard try lock.tryLockExclusive() else {
       throw TransferError(
-        .locked, "merge into", NameBytes(path), cause: "another merge or an engine is at work on it",
-        remedy: "let it end")
+        .locked, "merge into", NameBytes(path), cause: "another merge or an engine is using it",
+        remedy: "wait until it has ended")
     }
     do {
-      // The shards asked all of it when they wrote their rows; CHECKs and unique indexes are asked here too.
+      // The shards enforced triggers and foreign keys when they wrote their rows; CHECKs and unique indexes apply here.
       try connection.configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
       try connection.execute("PRAGMA foreign_keys=OFF; PRAGMA cache_size=-16384")
     } catch {
@@ -74,7 +74,7 @@ private final class LedgerMerger {
     guard hasOwn == nil else {
       throw TransferError(
         .storeUnsuitable, "merge into", NameBytes(path), cause: "it is a ledger with work of its own",
-        remedy: "name a new file, and this one among the shards")
+        remedy: "name a new file, and list this one among the shards")
     }
   }
 
@@ -125,7 +125,7 @@ private final class LedgerMerger {
     return merge
   }
 
-  /// What there is to say of a shard of which nothing is to be written; nil when something is.
+  /// The result for a shard of which nothing has to be written; nil if something has.
   private func known(_ shard: ShardFile) throws -> ShardMerge? {
     let facts = try facts(shard)
     guard let origin = try Origin(facts.uid, connection) else { return nil }
@@ -133,8 +133,8 @@ private final class LedgerMerger {
     guard try agree(origin.number, upTo: min(facts.leaves, origin.progress.0)) else {
       throw TransferError(
         .storeUnsuitable, "merge shard", NameBytes(shard.named),
-        cause: "its history is not that of shard \(origin.number.rawValue), which has the same uid: copies of one "
-          + "ledger went on apart", remedy: "merge only one of them, or each into a ledger of its own")
+        cause: "its history differs from that of shard \(origin.number.rawValue), which has the same uid: copies of "
+          + "one ledger diverged", remedy: "merge only one of them, or each into a ledger of its own")
     }
     guard isOlder || facts.progress == origin.progress else { return nil }
     return try outcome(isOlder ? .older : .unchanged, shard, facts, origin.number)
@@ -147,8 +147,8 @@ private final class LedgerMerger {
     return facts
   }
 
-  /// Whether the first leaves of both logs are the same. Rows of the log are copied as they are, so they are compared
-  /// as they are.
+  /// Whether the first leaves of both logs are the same. Rows of the log are copied unchanged, so they can be compared
+  /// directly.
   private func agree(_ number: ShardNumber, upTo leaves: Int64) throws -> Bool {
     try connection.first(
       """
@@ -161,7 +161,7 @@ private final class LedgerMerger {
 
   private func take(_ shard: ShardFile) throws -> ShardMerge {
     let facts = try facts(shard)
-    // Somebody may have begun to work with an empty ledger meanwhile.
+    // An empty ledger may have been put to use meanwhile.
     try Self.requireNoOwnWork(connection, file.path)
     try connection.run(
       "UPDATE store_meta SET merged_since = ? WHERE merged_since IS NULL", .integer(clock.wallMs))
@@ -178,7 +178,7 @@ private final class LedgerMerger {
     return try outcome(.merged, shard, facts, number)
   }
 
-  /// An event of the merged ledger itself, in its own log: a seal of it stands for the heads of all shards.
+  /// Records an event of the merged ledger itself, in its own log, so that a seal of it covers the heads of all shards.
   private func record(_ number: ShardNumber, _ facts: ShardFacts) throws {
     let head = base64(try LedgerReader(db: connection).logTree(number).head.bytes)
     let event = try connection.insert(
@@ -206,17 +206,17 @@ private final class LedgerMerger {
       files: counts?.0 ?? 0, attempts: counts?.1 ?? 0, isUnfinished: facts.isUnfinished)
   }
 
-  /// Whatever is wrong with rows is wrong with those of the shard: ours came from shards that were sound.
+  /// Attributes errors in rows to the shard: rows that are merged already came from sound shards.
   private func describe(_ error: SQLiteError, _ shard: ShardFile) -> TransferError {
     switch error.primary {
     case SQLITE_INTERRUPT:
       return TransferError(
-        .interrupted, "merge into", NameBytes(file.path), cause: "stopped; the shard was left out",
+        .interrupted, "merge into", NameBytes(file.path), cause: "stopped; the shard was not merged",
         remedy: "run the same command again")
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_TOOBIG:
       return TransferError(
         .storeCorrupt, "merge shard", NameBytes(shard.named), cause: "it is damaged (\(error.message))",
-        remedy: "\"transfers store check --store FILE\" says where; merge an intact copy")
+        remedy: "\"transfers store check --store FILE\" shows where; merge an intact copy")
     default:
       var described = TransferError(error, "merge into", path: file.path)
       if described.kind == .storeFull { described.remedy = "free space and run the same command again" }
@@ -225,7 +225,7 @@ private final class LedgerMerger {
   }
 }
 
-/// What a merged ledger knows of a shard.
+/// What a merged ledger knows about a shard.
 private struct Origin {
   let number: ShardNumber
   let progress: ShardProgress
@@ -238,7 +238,7 @@ private struct Origin {
     (number, progress) = (ShardNumber(rawValue: row.0), row.1)
   }
 
-  /// Returns the number of the shard: that which it has, or the next.
+  /// Records the facts of a shard and returns its number: the one that it has, or the next.
   static func note(_ facts: ShardFacts, wallMs: Int64, _ connection: Connection) throws(SQLiteError) -> ShardNumber {
     let number = try connection.first(
       """
@@ -257,7 +257,7 @@ private struct Origin {
 }
 
 extension Store {
-  /// A merged ledger is for reading.
+  /// Refuses to write to a merged ledger, which is only for reading.
   func refuseMerged(_ connection: Connection) throws(TransferError) {
     do {
       let isMerged = try connection.first("SELECT 1 FROM store_meta WHERE merged_since IS NOT NULL") { _ in true }
@@ -267,7 +267,7 @@ extension Store {
     }
     throw TransferError(
       .storeUnsuitable, "write to store", NameBytes(path),
-      cause: "it was merged from other ledgers, and is for reading and reports",
+      cause: "it was merged from other ledgers and is only for reading and reports",
       remedy: "work with its shards and merge them again")
   }
 }

@@ -3,20 +3,20 @@ import TransferModel
 
 /// A shard of a merge: a ledger that is read and never written, on any file system.
 struct ShardFile {
-  /// As it was named.
+  /// The path as it was given.
   let named: String
   let path: String
   private let file: StoreFile
   private let access: Connection.Access
-  /// Of a ledger that can only be read without locks, as it was before.
+  /// The stamp of the file when it was opened, to detect writes to a ledger that can only be read without locks.
   private let stamp: [Int]
 
-  /// Says why a ledger cannot be read, in the same words as every other command.
+  /// Throws the same errors as every other command if the ledger cannot be read.
   init(_ named: String) throws(TransferError) {
     self.named = named
     file = try StoreFile(at: named, makesFolder: false, isOnlyRead: true)
     guard file.exists else {
-      throw TransferError(.storeMissing, "read shard", NameBytes(named), cause: "there is none")
+      throw TransferError(.storeMissing, "read shard", NameBytes(named), cause: "it does not exist")
     }
     path = file.path
     stamp = file.stamp
@@ -33,13 +33,14 @@ struct ShardFile {
     }
   }
 
-  /// Which file it is, whatever its name; nil when there is none.
+  /// Identifies the file under any of its names; nil if it does not exist.
   static func identity(_ path: String) -> [UInt64]? {
     var status = stat()
     return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
   }
 
-  /// Runs `body` while the connection has the ledger as the database `shard`. Outside of a transaction.
+  /// Runs `body` while the ledger is attached to the connection as the database `shard`. Must be called outside of a
+  /// transaction.
   func attached<T>(to connection: Connection, _ body: () throws -> T) throws -> T {
     try connection.run("ATTACH ? AS shard", .text(Connection.uri(path, access)))
     defer { _ = try? connection.run("DETACH shard") }
@@ -47,7 +48,8 @@ struct ShardFile {
     return try body()
   }
 
-  /// That nobody wrote a ledger that is read without locks. The last thing before what was read is committed.
+  /// Throws if a ledger that is read without locks was written meanwhile. Must be the last step before the data that
+  /// was read is committed.
   func requireUnwritten() throws(TransferError) {
     guard access == .immutable, file.walSize > 0 || file.stamp != stamp else { return }
     throw TransferError(
@@ -56,16 +58,17 @@ struct ShardFile {
   }
 }
 
-/// Leaves of its log, the newest attempt and file, the newest sign of life: each change of a shard moves one of them.
+/// The leaves of the log, the newest attempt and file, the newest sign of life: every change to a shard advances one of
+/// them.
 typealias ShardProgress = (Int64, Int64, Int64, Int64)
 
-/// What a shard, attached to a connection, says of itself.
+/// What a shard that is attached to a connection records about itself.
 struct ShardFacts {
-  /// Of itself or, where it is a copy, of the ledger that it was copied from.
+  /// `uid` is that of the ledger that it was copied from, if it is a copy; `logUID` is its own.
   let uid, logUID: UID
   let host: String
   let isUnfinished: Bool
-  /// How far it is: each of its changes moves one of these.
+  /// Its progress: every change advances one of these.
   let leaves, newestAttempt, newestFile, aliveMs: Int64
 
   init?(_ connection: Connection) throws(SQLiteError) {

@@ -1,20 +1,20 @@
-/// Which shard of a merged ledger a row is of: the number of its `origin_store`. Row `n` of shard `k` has the number
-/// `k · 10¹² + n` in every table, so that numbers stay when a shard is merged again, ranges stay ranges and blocks of
-/// 4,096 stay blocks. 9,007 shards keep them within the 53 bits that JSON readers know.
+/// The shard of a merged ledger that a row belongs to: the number of its `origin_store`. Row `n` of shard `k` has the
+/// number `k · 10¹² + n` in every table, so that numbers stay the same when a shard is merged again, ranges stay ranges
+/// and blocks of 4,096 stay blocks. Up to 9,007 shards keep them within the 53 bits that JSON readers support.
 struct ShardNumber: Hashable {
   static let stride: Int64 = 1_000_000_000_000
-  /// So many shards have a place below 2^63.
+  /// The number of shards that fit below 2^63.
   static let most: Int64 = 9_000_000
   /// The ledger itself.
   static let own = ShardNumber(rawValue: 0)
 
   init(rawValue: Int64) { self.rawValue = rawValue }
-  /// The shard of which a row is that has this number.
+  /// The shard that the row with this number belongs to.
   init(ofRow number: Int64) { rawValue = number / Self.stride }
 
   let rawValue: Int64
   var base: Int64 { rawValue * Self.stride }
-  /// The first number behind those of the shard.
+  /// The first number after those of the shard.
   var end: Int64 { base + Self.stride }
 }
 
@@ -24,7 +24,7 @@ extension LedgerReader {
     [.own] + (try db.rows("SELECT id FROM origin_store ORDER BY id") { ShardNumber(rawValue: $0.int64(0)) })
   }
 
-  /// Whose log has this name; nil when it is of another ledger.
+  /// The shard whose log has this name; nil if the log is that of another ledger.
   func shard(ofLog name: String) throws -> ShardNumber? {
     let origins = try logOrigins()
     if name == origins.own || name == origins.copied { return .own }

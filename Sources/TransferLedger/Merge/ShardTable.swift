@@ -1,12 +1,12 @@
-/// How the rows of one table come into a merged ledger. What is not named here stays out of it: what runs learned of
-/// hosts, the last state of jobs and scans, quotas, and callbacks, which are for the ledger that goes on.
+/// How the rows of one table are copied into a merged ledger. Tables that are not named here are not copied: what runs
+/// learned about hosts, the last state of jobs and scans, quotas, and callbacks, which only the shard itself needs.
 struct ShardTable {
   let name: String
   /// Columns that hold numbers of rows.
   let numbers: Set<String>
-  /// Columns that become something else, with what they become.
+  /// Columns that are replaced, with the expressions that replace them.
   var others: [String: String] = [:]
-  /// The column whose range of numbers holds the rows of a shard: each begins an index.
+  /// The column whose range of numbers selects the rows of a shard; it is the first one of an index.
   let key: String
 
   init(_ name: String, key: String = "id", _ numbers: [String] = [], _ others: [String: String] = [:]) {
@@ -16,7 +16,7 @@ struct ShardTable {
 
   private static let ofOrigin = ["origin_id": "{origin}"]
 
-  /// Those that others name come first. No capability gets out of a ledger with its copy: see ``CapabilityColumns``.
+  /// Tables that others refer to come first. Capabilities are not copied out of a ledger: see ``CapabilityColumns``.
   static let all = [
     ShardTable("engine_run", ["first_attempt"], ofOrigin), ShardTable("destination", [], ofOrigin),
     ShardTable("batch", ["destination_id"], ofOrigin), ShardTable("file", ["batch_id", "destination_id", "run_id"]),
@@ -34,7 +34,8 @@ struct ShardTable {
     ShardTable("event", ["batch_id", "part_of"], ["origin_id": "{origin}", "origin_event": "id"]),
     ShardTable("event_range", key: "event_id", ["first_file", "last_file"]), ShardTable("prune", ["event_id"]),
     ShardTable("pruned_range", key: "first_id", ["last_id", "prune_id"]), ShardTable("pruned_file", key: "file_id"),
-    // Examples in its errors are numbers of attempts that are gone; the leaf of the prune is made of these texts.
+    // The examples in its errors are numbers of deleted attempts; they stay as they are, because the leaf of the prune
+    // is computed from these texts.
     ShardTable("pruned_sum", ["prune_id", "batch_id", "run_id"]),
     ShardTable(
       "attempt_sum", key: "batch_id", [],
@@ -56,9 +57,9 @@ struct ShardTable {
     ShardTable("log_group", key: "first_leaf"),
   ]
 
-  /// Copies the rows of the attached database `shard`. All of the texts are ours, and the columns those of our schema.
-  /// A row that breaks a rule rolls back the whole transaction: to take back only the statement, SQLite would keep each
-  /// page that it changes in memory.
+  /// Copies the rows of the attached database `shard`. All of the SQL text is our own, and the columns are those of our
+  /// schema. A row that violates a constraint rolls back the whole transaction: to undo only the statement, SQLite
+  /// would keep each page that it changes in memory.
   func copy(_ shard: ShardNumber, in connection: Connection) throws(SQLiteError) {
     let columns = try connection.rowsOnce("SELECT name FROM pragma_table_info('\(name)', 'main')") { $0.text(0) }
     let values = columns.map { column in
@@ -72,7 +73,7 @@ struct ShardTable {
       "INSERT OR ROLLBACK INTO main.\(name) (\(names)) SELECT \(values.joined(separator: ", ")) FROM shard.\(name)")
   }
 
-  /// Whether a number of the shard has no place among those that are set aside for one.
+  /// Whether a number of the shard is outside the range that is reserved for one shard.
   func isBeyond(_ connection: Connection) throws(SQLiteError) -> Bool {
     try !connection.rowsOnce(
       "SELECT 1 FROM shard.\(name) WHERE \(key) < 0 OR \(key) >= \(ShardNumber.stride) LIMIT 1", row: { _ in true }

@@ -1,16 +1,16 @@
 public import TransferModel
 
-/// Deletes history. What goes is looked for with the ledger's own connection, a page at a time; each part of it goes in
-/// a transaction of its own, which looks again, and is recorded by it. When the process dies in between, the same
-/// command does the rest.
+/// Deletes history. Files to prune are searched for with the ledger's own connection, a page at a time. Each part of a
+/// page is pruned in its own transaction, which checks the files again and records the deletion. If the process crashes
+/// in between, the same command does the rest.
 extension Ledger {
-  /// Files that are looked for at a time: 8 bytes each.
+  /// Files that are searched for at a time: 8 bytes each.
   static let prunedAtOnce = 10_000
 
-  /// Deletes what ended before `beforeMs` (milliseconds since 1970 UTC) and nobody goes on with; see `PruneOutcome`.
-  /// Blocking; durable on return. `between` is called after each part.
+  /// Deletes history that ended before `beforeMs` (milliseconds since 1970 UTC) and that nothing continues; see
+  /// `PruneOutcome`. Blocking; durable on return. `between` is called after each part.
   ///
-  /// Throws `.usage` for a time that has not passed yet, and the errors of the store.
+  /// Throws `.usage` for a time in the future, and the errors of the store.
   public func prune(before beforeMs: Int64, between: () -> Void = {}) throws(TransferError) -> PruneOutcome {
     try requirePast(beforeMs)
     let freeBefore = try read { try $0.freeBytes() }
@@ -76,7 +76,7 @@ extension Ledger {
   private func requirePast(_ beforeMs: Int64) throws(TransferError) {
     guard beforeMs > clock.wallMs else { return }
     throw TransferError(
-      .usage, "prune the ledger", cause: "\(CivilTime(wallMs: beforeMs).rfc3339) has not passed yet",
+      .usage, "prune the ledger", cause: "\(CivilTime(wallMs: beforeMs).rfc3339) is in the future",
       remedy: "give a period or a time before now")
   }
 }

@@ -1,11 +1,12 @@
 import TransferModel
 
-/// The one transition that deletes rows. It records what goes first: the rules of the schema let nothing else go.
+/// The only transition that deletes rows. It first records what it will delete: the rules of the schema allow no other
+/// deletion.
 extension LedgerTransaction {
-  /// done → done without its attempts; superseded → gone. Of these files only those are pruned that still may be. The
-  /// sums of blocks of attempts that lose some are made anew by ``Ledger/addUpHistory(until:)``.
+  /// done → done without its attempts; superseded → deleted. Prunes only those of these files that still may be pruned.
+  /// Sums of blocks that lose attempts are computed again by ``Ledger/addUpHistory(until:)``.
   /// - Parameter partOf: the event that an earlier transaction of the same prune recorded.
-  /// - Returns: what went, and the event; nil when nothing did.
+  /// - Returns: the deleted rows, and the event; nil if nothing was deleted.
   func prune(
     _ files: [FileID], before beforeMs: Int64, partOf: Int64?
   ) throws -> (rows: PruneOutcome.Rows, event: Int64?) {
@@ -29,7 +30,7 @@ extension LedgerTransaction {
       "pruned", detail: "history of files that ended before \(CivilTime(wallMs: beforeMs).rfc3339)", partOf: partOf)
   }
 
-  // MARK: - What is recorded
+  // MARK: - Recording
 
   private func record(_ files: [PrunableFile], of prune: Int64) throws {
     try record("file", files.filter(\.goes).map(\.id), prune)
@@ -66,7 +67,7 @@ extension LedgerTransaction {
     .text("[" + numbers.map(String.init).joined(separator: ",") + "]")
   }
 
-  // MARK: - What goes
+  // MARK: - Deleting
 
   private func delete(_ files: [PrunableFile]) throws {
     let all = Self.array(files.map(\.id))
@@ -99,7 +100,7 @@ extension LedgerTransaction {
     "SELECT c.id FROM json_each(?) n CROSS JOIN chunk c ON c.file_id = n.value"
   private static let sessionsOf: StaticString =
     "SELECT s.id FROM json_each(?) n CROSS JOIN session s ON s.file_id = n.value"
-  /// ?2: its chunks go, too.
+  /// ?2: its chunks are deleted, too.
   private static let sumOfFile: StaticString = """
     INSERT INTO pruned_file (file_id, attempts, bytes_transferred, bytes_untold, bytes_reused)
     SELECT ?1, count(*), coalesce(sum(bytes_transferred), 0),
@@ -109,7 +110,7 @@ extension LedgerTransaction {
     """
 }
 
-/// Numbers as the ranges that they fill.
+/// Joins numbers into the ranges that they fill.
 enum NumberRanges {
   static func joined(_ numbers: [Int64]) -> [ClosedRange<Int64>] {
     numbers.sorted().reduce(into: []) { ranges, number in

@@ -1,12 +1,12 @@
 import TransferModel
 
-/// Which files a prune is about.
+/// Selects the files to prune.
 ///
-/// The unit is a file, and not a batch: a batch that is added to every night, or of which one file waits for a person,
-/// would keep all of its history for ever.
+/// The unit is a file, not a batch: a batch that is added to every night, or that has one file waiting for a person,
+/// would keep all of its history forever.
 extension LedgerReader {
-  /// The newest file that was recorded before this time; 0 for none. Files are numbered in the order of their times
-  /// while nobody sets the clock back.
+  /// The newest file that was recorded before this time; 0 if there is none. Files are numbered in the order of their
+  /// times as long as nobody sets the clock back.
   func newestFile(createdBefore ms: Int64) throws -> Int64 {
     var low: Int64 = 0
     var high = try db.first("SELECT max(id) FROM file") { $0.int64(0) } ?? 0
@@ -24,10 +24,10 @@ extension LedgerReader {
     return low
   }
 
-  /// Files of which something goes, by number, at most `limit`: replaced generations that go, or done files whose
-  /// attempts go. The first are found in the index of what is at rest, the others by the attempts that they still have,
-  /// so that what was pruned before costs nothing.
-  /// - Parameter numbers: after the first and up to the last of these.
+  /// Files to prune, ordered by number, at most `limit`: superseded generations to delete, or done files whose attempts
+  /// are to be deleted. The former are found in the index `file_rest`, the latter through the attempts that they still
+  /// have, so that files that were pruned before cost nothing.
+  /// - Parameter numbers: excludes its lower bound and includes its upper bound.
   func filesToPrune(
     _ superseded: Bool, _ numbers: Range<Int64>, _ beforeMs: Int64, limit: Int
   ) throws -> [FileID] {
@@ -37,7 +37,7 @@ extension LedgerReader {
     ) { $0.id(0) }
   }
 
-  /// Of these files those of which something goes, as ``filesToPrune(_:_:_:limit:)`` finds them.
+  /// Those of the given files that are to be pruned, by the rules of ``filesToPrune(_:_:_:limit:)``.
   static let prunable: StaticString = """
     SELECT f.id, f.state = 'superseded', f.state = 'done' AND (
         f.is_download = 1 AND (f.live = 1 OR NOT EXISTS (SELECT 1 FROM file g
@@ -82,7 +82,7 @@ extension LedgerReader {
     LIMIT ?4
     """
 
-  /// What would go of these files.
+  /// The rows that pruning these files would delete.
   func rowsToPrune(_ files: [FileID]) throws -> PruneOutcome.Rows {
     let kept = try db.rows(Self.prunable, .text(try jsonText(files.map(\.rawValue))), .integer(.max)) {
       PrunableFile($0)
@@ -114,7 +114,7 @@ extension LedgerReader {
     return rows
   }
 
-  /// Files that came to rest before this time and still have attempts. Reads the files that have any.
+  /// The number of files that ended before this time and still have attempts. Reads the files that have any.
   func filesKept(before beforeMs: Int64) throws -> Int64 {
     try db.first(Self.keptFiles, .integer(beforeMs), .integer(try newestFile(createdBefore: beforeMs))) {
       $0.int64(0)
@@ -137,21 +137,22 @@ extension LedgerReader {
   private func pageSize() throws -> Int64 { try db.first("PRAGMA page_size") { $0.int64(0) } ?? 0 }
 }
 
-/// A file of which something goes.
+/// A file to prune.
 struct PrunableFile {
   let id: Int64
-  /// Its row, too: a newer generation stands for its key.
+  /// Whether its row is deleted, too: a newer generation has taken its place.
   let goes: Bool
-  /// The newest download of its path: what its session says of the version, and the digests of its chunks, is what the
-  /// next `pull` compares with.
+  /// Whether it is the newest download of its path: the next `pull` compares with the version in its session and with
+  /// the digests of its chunks.
   private let isFetched: Bool
-  /// What its receipt does not say of the content its chunks may, and the next `push` compares with.
+  /// Whether it is live and its receipt has no digest of the content: its chunks may have some, and the next `push`
+  /// compares with them.
   private let isToldByChunks: Bool
 
   var losesSessions: Bool { !isFetched }
   var losesChunks: Bool { !isFetched && !isToldByChunks }
 
-  /// - Parameter row: of ``LedgerReader/prunable``.
+  /// - Parameter row: a row of ``LedgerReader/prunable``.
   init(_ row: SQLRow) {
     (id, goes) = (row.int64(0), row.flag(1))
     (isFetched, isToldByChunks) = (row.flag(2), row.flag(3))

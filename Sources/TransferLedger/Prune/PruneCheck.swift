@@ -1,8 +1,8 @@
-/// What a ledger must keep that was pruned.
+/// Rules that hold in a pruned ledger.
 extension LedgerReader {
   static let pruneRules: [(name: String, sql: String)] = [
     (
-      "I53 what was pruned is gone, and its sums count it",
+      "I53 pruned rows are deleted and counted in sums",
       """
       SELECT 'attempt', a.id FROM pruned_range r JOIN attempt a ON a.id BETWEEN r.first_id AND r.last_id WHERE r.kind = 'attempt'
       UNION ALL SELECT 'chunk', c.id FROM pruned_range r JOIN chunk c ON c.id BETWEEN r.first_id AND r.last_id

@@ -1,13 +1,13 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// When the attempts of a file were deleted, or its row; nil when they were not.
+  /// When the attempts or the row of a file were deleted; nil if they were not.
   public func pruned(_ file: FileID) throws -> PrunedRow? {
     let atMs = try prunedMs("history", file.rawValue) ?? prunedMs("file", file.rawValue)
     return atMs.map { PrunedRow(id: file.description, atMs: $0) }
   }
 
-  /// When the first row was deleted that the filter names and that is not there; nil when there never was such a row.
+  /// The first deleted row that the filter names, and when it was deleted; nil if there is none.
   public func firstPruned(_ filter: RowFilter) throws -> PrunedRow? {
     let named = [
       ("file", filter.files, FileID.letter), ("chunk", filter.chunks, ChunkID.letter),

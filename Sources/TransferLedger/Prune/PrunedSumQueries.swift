@@ -1,16 +1,16 @@
 public import TransferModel
 
-/// Sums of deleted attempts, where a report adds attempts up.
+/// Sums of deleted attempts, for reports that add up attempts.
 extension LedgerReader {
-  /// The sums of what the filter selects, as far as it is of whole batches and a window of time that they are whole in.
-  /// nil when it asks for what they do not tell.
+  /// The sums of the deleted attempts that the filter selects, if it selects whole batches; with a time window, only
+  /// sums that are entirely inside it. Empty if the filter asks for details that sums do not have.
   func prunedSums(_ filter: RowFilter) throws -> [PrunedSumRow] {
     guard let batches = filter.prunedScope else { return [] }
     return try prunedRows(batches).filter { $0.place(in: filter) == .inside }
   }
 
   /// Deleted attempts that the filter may select and ``prunedSums(_:)`` leaves out.
-  /// - Parameter isSummed: false for a report that adds none of them up.
+  /// - Parameter isSummed: false for a report that adds up none of them.
   public func prunedHistory(_ filter: RowFilter, isSummed: Bool) throws -> PrunedHistory {
     let batches = filter.prunedScope
     let rows = if let batches { try prunedRows(batches) } else { try prunedRows(filter.withinBatches) }
@@ -48,8 +48,8 @@ extension LedgerReader {
 }
 
 extension RowFilter {
-  /// The batches whose deleted attempts are among what it selects: `.some(nil)` for all of them, nil when it asks for
-  /// what a sum does not tell.
+  /// The batches whose deleted attempts the filter selects: `.some(nil)` for all of them, nil if it asks for details
+  /// that a sum does not have.
   fileprivate var prunedScope: [Int64]?? {
     var anyTime = self
     (anyTime.sinceMs, anyTime.untilMs) = (nil, nil)
@@ -64,7 +64,7 @@ extension RowFilter {
 extension PrunedSumRow {
   enum Place { case inside, onEdge, outside }
 
-  /// Where its attempts are: one counts in a window that it overlaps.
+  /// Where its attempts are relative to the filter's window; an attempt counts in every window that it overlaps.
   fileprivate func place(in filter: RowFilter) -> Place {
     let (since, until) = (filter.sinceMs ?? .min, filter.untilMs ?? .max)
     // All of them began within one quarter.

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import TransferModel
 
-/// What attempts that go add up to, for each batch, run and quarter of an hour.
+/// Sums of the attempts to be deleted, for each batch, run and quarter of an hour.
 struct PrunedSums {
-  /// Every zone of the world begins its days at one.
+  /// In every time zone, days begin at such a quarter.
   static let quarterMs: Int64 = 900_000
 
   struct Key: Hashable, Comparable {
@@ -12,7 +12,7 @@ struct PrunedSums {
     static func < (a: Key, b: Key) -> Bool { (a.batch, a.run, a.quarter) < (b.batch, b.run, b.quarter) }
   }
 
-  /// Their numbers.
+  /// The numbers of the attempts.
   private(set) var attempts: [Int64] = []
   private var sums: [Key: PrunedSum] = [:]
 
@@ -63,7 +63,7 @@ struct PrunedSum {
 
   init() {}
 
-  /// - Parameter row: of ``PrunedSums``.
+  /// - Parameter row: a row of the statement of ``PrunedSums``.
   mutating func add(_ row: SQLRow, _ trace: AttemptTrace, isFirst: Bool) {
     sums.add(SummedAttempt(row, from: 24))
     costs.add(trace)
@@ -97,9 +97,9 @@ struct PrunedSum {
   }
 }
 
-/// A row of `pruned_sum`, as it is read.
+/// A row of `pruned_sum` that was read.
 struct PrunedSumRow {
-  /// Its block is the quarter.
+  /// The block of these sums is the quarter.
   let sums: AttemptSumRow
   let run: Int64
   let files, bytesAcked, bytesUntold: Int64
@@ -109,7 +109,7 @@ struct PrunedSumRow {
   var startedMs: Int64 { sums.block *| PrunedSums.quarterMs }
   var attempts: Int64 { sums.counts.reduce(0, +|) }
 
-  /// - Parameter row: of ``LedgerReader/prunedRows``.
+  /// - Parameter row: a row of ``LedgerReader/prunedRows``.
   init(_ row: SQLRow) {
     sums = AttemptSumRow(row)
     (run, files, bytesAcked, bytesUntold) = (row.int64(19), row.int64(20), row.int64(21), row.int64(22))
@@ -117,7 +117,7 @@ struct PrunedSumRow {
     (statusesText, versionsText) = (row.text(25), row.text(26))
   }
 
-  /// Only a damaged file holds anything else.
+  /// Only a damaged ledger holds lists of another length.
   var errors: [String: FailureHits] {
     let lists = Self.object(sums.errors, [Int64].self).filter { $0.value.count == 4 }
     return lists.mapValues { FailureHits(count: $0[0], example: $0[1], firstMs: $0[2], lastMs: $0[3]) }
@@ -143,7 +143,7 @@ struct PrunedSumRow {
 }
 
 extension PackedNumbers {
-  /// How many there are of each number: distances and counts.
+  /// Packs how often each number occurs, as pairs of a distance and a count.
   static func histogram(_ counts: [Int64: Int64]) -> [UInt8] {
     var before: Int64 = 0
     return pack(
@@ -153,7 +153,7 @@ extension PackedNumbers {
       })
   }
 
-  /// Adds what ``histogram(_:)`` made.
+  /// Adds the result of ``histogram(_:)``.
   static func add(_ bytes: [UInt8], to counts: inout [Int64: Int64]) {
     var number: Int64 = 0
     for (distance, count) in pairs(bytes) {

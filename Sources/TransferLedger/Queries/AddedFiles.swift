@@ -11,7 +11,7 @@ extension LedgerReader {
     ) { AddedFiles.Mark(file: $0.int64(0), attempt: $0.int64(1)) } ?? .beginning
   }
 
-  /// Reads each of the files once, and their attempts.
+  /// Reads each of the files once, with its attempts.
   public func totals(of added: AddedFiles, nowMs: Int64) throws -> AddedTotals {
     var totals = AddedTotals()
     var next: Set<Int64> = []
@@ -28,8 +28,8 @@ extension LedgerReader {
     return totals
   }
 
-  /// With what listings among them named: in their own batches the files with higher numbers, in others those that are
-  /// noted. A folder that another batch lists already brings the files of that one.
+  /// Adds the files that listings among them named: in a listing's own batch the files with higher numbers, in other
+  /// batches those noted in `listed_file`. A folder that another batch already lists adds the files of that listing.
   private func withListed(_ added: AddedFiles) throws -> [ClosedRange<Int64>] {
     var (all, followed, next) = (added.ranges, added.listings, added.listings)
     while !next.isEmpty {
@@ -49,7 +49,7 @@ extension LedgerReader {
     return SelectedFiles.merged(all)
   }
 
-  /// The files of a batch with higher numbers than a listing, as ranges.
+  /// The files of a batch whose numbers are higher than that of a listing, as ranges.
   private func listed(_ batch: BatchID, behind listing: Int64) throws -> [ClosedRange<Int64>] {
     try db.rows(Self.listedFiles, .id(batch), .integer(listing)) { $0.int64(0)...$0.int64(1) }
   }
@@ -65,7 +65,7 @@ extension LedgerReader {
       ON n.listing_id BETWEEN r.value ->> 0 AND r.value ->> 1 CROSS JOIN file f ON f.id = n.file_id
     """
 
-  /// Ranges in one statement.
+  /// Ranges per statement.
   private static let rangesAtOnce = 1_000
 
   private func forEach(_ ranges: [ClosedRange<Int64>], _ body: (SQLValue) throws -> Void) throws {
@@ -102,7 +102,7 @@ extension LedgerReader {
     totals.files.bytesReused += try db.first(Self.addedReused, ranges) { $0.int64(0) } ?? 0
   }
 
-  // Without a size there was no source, and the `add` itself has told.
+  // An upload without a size had no source; the `add` itself has reported that.
   static let addedFiles: StaticString = """
     SELECT f.state, count(*), sum(f.size), sum(f.state = 'failed' AND f.cause = 'integrity.mismatch'),
       sum(f.state = 'pending' AND EXISTS (SELECT 1 FROM batch b WHERE b.id = f.batch_id AND b.deadline_at <= ?2)),
@@ -121,7 +121,7 @@ extension LedgerReader {
     FROM json_each(?1) r CROSS JOIN file q ON q.id BETWEEN r.value ->> 0 AND r.value ->> 1
     WHERE +q.state = 'superseded'
     """
-  // What a generation got acknowledged that was superseded since is of no use; its bytes were sent all the same.
+  // Bytes acknowledged for a generation that was superseded since then do not count; its sent bytes do.
   static let addedTraffic: StaticString = """
     SELECT coalesce(sum(a.bytes_transferred), 0), coalesce(sum(iif(f.state = 'superseded', 0, a.bytes_acked)), 0),
       coalesce(sum(a.outcome = 'retry'), 0)

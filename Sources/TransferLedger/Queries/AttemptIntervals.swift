@@ -1,8 +1,8 @@
 import TransferModel
 
 extension LedgerReader {
-  /// The start of the first and the end of the last attempt that the filter selects, open ones taken to `nowMs`; nil
-  /// without any.
+  /// The start of the first and the end of the last attempt that the filter selects; open attempts count as ending at
+  /// `nowMs`. nil if there is none.
   public func attemptSpan(_ filter: RowFilter, nowMs: Int64) throws -> (fromMs: Int64, toMs: Int64)? {
     let read = { (row: SQLRow) in (row.int64OrNil(0), row.int64OrNil(1)) }
     let found =
@@ -21,7 +21,7 @@ extension LedgerReader {
     return (from, to)
   }
 
-  /// Hands each attempt that the filter selects to `each`, in the order of their numbers; keeps none.
+  /// Passes each attempt that the filter selects to `each`, ordered by number; keeps none in memory.
   public func attemptIntervals(_ filter: RowFilter, each: (AttemptInterval) -> Void) throws {
     let take = { (row: SQLRow) in
       each(

@@ -1,7 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Attempts by number, after number `after`, for the files that the filter selects; its error is the attempt's.
+  /// Attempts for the files that the filter selects, ordered by number, starting after `after`; the filter's error is
+  /// matched against the attempt.
   public func attempts(_ filter: RowFilter, after: Int64, limit: Int) throws -> [AttemptRow] {
     try db.rows(
       """
@@ -16,7 +17,7 @@ extension LedgerReader {
       .int(limit), row: Self.attempt)
   }
 
-  /// Attempts by their numbers, in this order; those that are not there are left out.
+  /// The attempts with these numbers, in this order; missing ones are left out.
   public func attempts(_ ids: [Int64]) throws -> [AttemptRow] {
     try db.rows(
       """
@@ -37,21 +38,21 @@ extension LedgerReader {
       """, .id(id), row: Self.attempt)
   }
 
-  /// The beginning of what the server answered, as it came; nil when it said nothing.
+  /// The beginning of the server's answer, as received; nil if there was none.
   public func replyExcerpt(of id: AttemptID) throws -> NameBytes? {
     try db.first("SELECT reply_excerpt FROM v_attempts WHERE id = ? AND reply_excerpt IS NOT NULL", .id(id)) {
       $0.name(0)
     }
   }
 
-  /// How long the server asked to wait, in milliseconds from the end of the attempt; nil when it said nothing.
+  /// How long the server asked to wait, in milliseconds from the end of the attempt; nil if it did not ask.
   public func retryAfterMs(of id: AttemptID) throws -> Int64? {
     try db.first("SELECT retry_after_ms FROM v_attempts WHERE id = ? AND retry_after_ms IS NOT NULL", .id(id)) {
       $0.int64(0)
     }
   }
 
-  /// The newest attempts for a file, or only those for one of its chunks; oldest of them first.
+  /// The newest attempts for a file, or only for one of its chunks; the oldest of them first.
   public func newestAttempts(of file: FileID, chunk: ChunkID?, limit: Int) throws -> [AttemptRow] {
     try db.rows(
       """

@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Hands each attempt that the filter selects to `each`, in the order of their numbers, which is that of their
-  /// beginnings while nobody sets the clock back; keeps none.
+  /// Passes each attempt that the filter selects to `each`, ordered by number, which is also the order of their starts
+  /// as long as nobody sets the clock back; keeps none in memory.
   public func attemptSpans(_ filter: RowFilter, each: (AttemptSpan) -> Void) throws {
     let hosts = try hostsOfBatches()
     _ = try db.rows(

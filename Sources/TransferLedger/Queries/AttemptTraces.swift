@@ -1,13 +1,13 @@
 public import TransferModel
 
-/// Attempts one after the other, in the order in which they began.
+/// Reads attempts one at a time, in the order in which they began.
 extension LedgerReader {
-  /// Of a batch with more files than this, all attempts of its time are passed over in their own order: to sort the
-  /// numbers of its own would take memory for each.
+  /// For a batch with more files than this, all attempts of its time span are read in table order: sorting the numbers
+  /// of its own attempts would take memory for each.
   public static let sortedFiles = 10_000
 
-  /// Hands each attempt of the subject to `each`; keeps none. Costs what the subject has attempts; of a batch with more
-  /// than `sortedFiles` files, what was attempted at all between its first and its last.
+  /// Passes each attempt of the subject to `each`; keeps none in memory. The cost grows with the attempts of the
+  /// subject; for a batch with more than `sortedFiles` files, with all attempts between its first and its last.
   public func attemptTraces(
     _ row: WhyRow, sortedFiles: Int = Self.sortedFiles, each: (AttemptTrace) -> Void
   ) throws {
@@ -30,8 +30,8 @@ extension LedgerReader {
     }
   }
 
-  /// The number of the first attempt of a shard for which `isThere` holds, or the number behind its last. Attempts of
-  /// one ledger are numbered in the order of their runs and, while nobody sets the clock back, of their times.
+  /// The number of the first attempt of a shard for which `isThere` is true, or the number after its last. Attempts of
+  /// one ledger are numbered in the order of their runs and, as long as nobody sets the clock back, of their times.
   func firstAttempt(
     of shard: ShardNumber = .own, _ isThere: ((run: Int64, startedMs: Int64)) -> Bool
   ) throws -> Int64 {
@@ -54,7 +54,7 @@ extension LedgerReader {
       a.held_ms, a.retry_after_ms, a.backoff_ms, a.remote_ip, f.is_download IS NOT NULL
     FROM attempt a JOIN file f ON f.id = a.file_id WHERE a.file_id = ?1 ORDER BY a.id
     """
-  /// The limit keeps SQLite from leaving out the order of a subquery that is joined.
+  /// The limit keeps SQLite from dropping the ORDER BY of a joined subquery.
   static let tracesOfBatch: StaticString = """
     SELECT a.file_id, a.chunk_id, a.run_id, a.operation, a.outcome, a.started_at, a.ended_at, a.error_code, a.http_status,
       a.bytes_transferred, a.bytes_acked, a.dns_ms, a.connect_ms, a.tls_ms, a.sent_ms, a.first_byte_ms, a.total_ms,

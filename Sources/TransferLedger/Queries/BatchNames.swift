@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// The newest batches that nobody tidied away, newest first: by the primary key, and in a merged ledger by the clocks
-  /// of its shards.
+  /// The newest batches that are not hidden, newest first: by the primary key; in a merged ledger, by the clocks of its
+  /// shards.
   public func newestBatches(limit: Int) throws -> [(id: BatchID, name: String?)] {
     try db.rows(
       """

@@ -2,8 +2,8 @@ import FoundationEssentials
 public import TransferModel
 
 extension LedgerReader {
-  /// Batches by number, after number `after`, that the filter names, or that have a file which it selects. Their times,
-  /// sent bytes and retries are only there `withAttempts`, which reads all attempts of them.
+  /// Batches that the filter names or that have a file it selects, ordered by number, starting after `after`. Their
+  /// times, sent bytes and retries are only set `withAttempts`, which reads all of their attempts.
   public func batches(
     _ filter: RowFilter, after: Int64, limit: Int, withAttempts: Bool = true
   ) throws -> [BatchRow] {
@@ -27,12 +27,12 @@ extension LedgerReader {
     return try withTotals(rows, withAttempts: withAttempts)
   }
 
-  /// Only a damaged file holds something else than an object of strings.
+  /// Only a damaged ledger holds anything other than an object of strings.
   static func labels(_ json: String) -> [String: String] {
     (try? JSONDecoder().decode([String: String].self, from: Data(json.utf8))) ?? [:]
   }
 
-  /// How many batches have a file that the filter selects, or are named by it.
+  /// The number of batches that the filter names, or that have a file it selects.
   public func countBatches(_ filter: RowFilter) throws -> Int {
     try db.first(
       """
@@ -46,7 +46,7 @@ extension LedgerReader {
     try db.rows("SELECT b.id FROM batch b WHERE {batches} ORDER BY b.id LIMIT ?1", filter, .int(limit)) { $0.id(0) }
   }
 
-  /// By number (`b12`) or by name; a name wins.
+  /// Finds a batch by number (`b12`) or by name; a name takes precedence.
   public func batch(named text: String) throws -> BatchID? {
     let number = text.first == BatchID.letter ? BatchID(text: text) : nil
     return try db.first(
@@ -55,8 +55,7 @@ extension LedgerReader {
     ) { $0.id(0) }
   }
 
-  /// The same in a merged ledger too, where a name means the batches of that name of all shards; empty when there is
-  /// none.
+  /// The same, but in a merged ledger a name means the batches of that name in all shards. Empty if there is none.
   public func batches(named text: String) throws -> [BatchID] {
     let merged = try db.rows(
       "SELECT id FROM batch WHERE name = ? AND origin_id IS NOT NULL ORDER BY id", .text(text)
@@ -64,7 +63,7 @@ extension LedgerReader {
     return merged.isEmpty ? try batch(named: text).map { [$0] } ?? [] : merged
   }
 
-  /// The batch that was made last, in a merged ledger by the clocks of its shards.
+  /// The batch that was created last; in a merged ledger, by the clocks of its shards.
   public func newestBatch() throws -> BatchID? {
     try db.first(
       """
@@ -76,7 +75,8 @@ extension LedgerReader {
     ) { $0.id(0) }
   }
 
-  /// The first id that the filter names and that is not there, as people type it. Of a range, one row is enough.
+  /// The first ID that the filter names but that does not exist, as people type it. A range exists if any of its rows
+  /// does.
   public func firstMissing(_ filter: RowFilter) throws -> String? {
     for range in filter.files where try isEmpty("SELECT 1 FROM file WHERE id BETWEEN ?1 AND ?2 LIMIT 1", range) {
       return FileID(rawValue: range.lowerBound).description

@@ -1,7 +1,7 @@
 import TransferModel
 
 extension LedgerReader {
-  /// Where the files of some batches stand; those without a file are left out.
+  /// The states of the files of these batches; batches without files are left out.
   func statesByBatch(_ batches: [Int64]) throws -> [BatchID: StateTotals] {
     let ids = SQLValue.text("[" + batches.map(String.init).joined(separator: ",") + "]")
     var known: [BatchID: StateTotals] = [:]

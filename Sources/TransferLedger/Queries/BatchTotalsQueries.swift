@@ -1,8 +1,7 @@
 import TransferModel
 
 extension LedgerReader {
-  /// Fills in the sums of these batches. Those over attempts are only made `withAttempts`; else they
-  /// are 0.
+  /// Fills in the totals of these batches. Totals over attempts are only computed `withAttempts`; otherwise they are 0.
   func withTotals(_ rows: [BatchRow], withAttempts: Bool) throws -> [BatchRow] {
     var byID = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
     for (id, states) in try statesByBatch(rows.map(\.id.rawValue)) { byID[id]?.totals = FileTotals(states) }
@@ -23,8 +22,8 @@ extension LedgerReader {
     return rows.compactMap { byID[$0.id] }
   }
 
-  /// From what was added up before and the rest; when the rest is long, the attempts of these batches are found by
-  /// their files.
+  /// Adds the stored sums and the attempts that no sum holds. If there are many of the latter, all attempts of these
+  /// batches are found through their files instead.
   private func addAttempts(to batches: inout [BatchID: BatchRow], _ ids: SQLValue) throws {
     let gaps = try attemptGaps()
     guard try !areMany(gaps) else {
@@ -100,7 +99,7 @@ extension LedgerReader {
 }
 
 extension LedgerReader {
-  /// The chunks are few: they have an index of their own.
+  /// Reused chunks are few and have their own index.
   static let reusedByBatch: StaticString = """
     SELECT f.batch_id, sum(c.length) FROM chunk c INDEXED BY chunk_reused CROSS JOIN file f ON f.id = c.file_id
     WHERE c.reused = 1 AND f.state <> 'superseded' AND +f.batch_id IN (SELECT value FROM json_each(?1))

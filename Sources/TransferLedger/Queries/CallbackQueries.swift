@@ -1,13 +1,13 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Whether a callback is due, without a lock that keeps anybody out.
+  /// Whether a callback is due. Takes no lock that blocks others.
   public func hasDueCallback(nowMs: Int64, resting: [Int64]) throws -> Bool {
     try db.first(Self.dueCallbacks, .integer(nowMs), .text(try jsonText(resting)), .int(1)) { _ in true } ?? false
   }
 
-  /// Due at ?1, of no receiver in ?2, at most ?3. Looks at the receivers that have anything waiting, and for each only
-  /// at its first due callbacks: a receiver that is busy or away may have a hundred thousand of them.
+  /// Callbacks that are due at ?1 and whose receiver is not in ?2, at most ?3. Visits the receivers with waiting
+  /// callbacks, and reads only the first due ones of each: a busy or unreachable receiver may have a hundred thousand.
   static let dueCallbacks: StaticString = """
     WITH RECURSIVE receiver (id) AS (
       SELECT min(callback_id) FROM outbox WHERE state = 'waiting'
@@ -39,12 +39,14 @@ extension LedgerReader {
       body: row.textOrNil(9))
   }
 
-  /// Callbacks by number; with `isOpen` only what waits, is being delivered or was given up.
+  /// Callbacks ordered by number, starting after `after`; with `isOpen` only those that wait, are being delivered or
+  /// were given up.
   public func callbacks(after: Int64, isOpen: Bool, limit: Int) throws -> [CallbackRow] {
     try db.rows(isOpen ? Self.openCallbacks : Self.allCallbacks, .integer(after), .int(limit), row: Self.callback)
   }
 
-  /// How many wait or are being delivered, how many were given up, and how many of these were forgotten.
+  /// How many callbacks wait or are being delivered, how many were given up, and how many more were given up and
+  /// forgotten: no row is kept of them.
   public func callbacksLeft() throws -> CallbacksLeft {
     let left = try db.first(
       """
@@ -55,7 +57,7 @@ extension LedgerReader {
     return try addForgotten(of: nil, to: left)
   }
 
-  /// - Parameter job: nil for all. The view is small: a row for each receiver that ever lost any.
+  /// - Parameter job: nil for all. The view is small: one row for each receiver that ever lost callbacks.
   private func addForgotten(of job: String?, to left: CallbacksLeft?) throws -> CallbacksLeft {
     var left = left ?? CallbacksLeft()
     let sums = try db.first(
@@ -68,7 +70,7 @@ extension LedgerReader {
     return left
   }
 
-  /// The same of a job: of its runs, and of the files of its batches. Reads only callbacks that are not at rest.
+  /// The same counts for a job: for its runs and for the files of its batches. Reads only undelivered callbacks.
   public func callbacksLeft(ofJob job: String) throws -> CallbacksLeft {
     let left = try db.first(Self.callbacksOfJob, .text(job)) { CallbacksLeft(waiting: $0.int(0), givenUp: $0.int(1)) }
     return try addForgotten(of: job, to: left)

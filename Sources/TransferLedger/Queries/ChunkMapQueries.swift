@@ -1,7 +1,7 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// The chunks of one file in the order of their bytes, at most `limit`, by the index of (file, seq).
+  /// The chunks of one file in byte order, at most `limit`, read through the index on (file, seq).
   public func chunkMap(of file: FileID, limit: Int) throws -> [ChunkMapRow] {
     try db.rows(
       """

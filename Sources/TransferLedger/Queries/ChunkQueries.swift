@@ -1,7 +1,7 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Chunks by number, after number `after`, of the files that the filter selects.
+  /// Chunks of the files that the filter selects, ordered by number, starting after `after`.
   public func chunks(_ filter: RowFilter, after: Int64, limit: Int) throws -> [ChunkRow] {
     try db.rows(
       """
@@ -20,7 +20,7 @@ extension LedgerReader {
       .id(id), row: Self.chunk)
   }
 
-  /// The chunks of one file in the order of their bytes.
+  /// The chunks of one file in byte order.
   public func chunks(of file: FileID, limit: Int) throws -> [ChunkRow] {
     try db.rows(
       """

@@ -1,19 +1,20 @@
 public import TransferModel
 
-/// What people have asked of the engine, as far as it has to be told.
+/// Requests by people that an engine has to apply.
 public struct ControlState: Sendable, Hashable {
-  /// On files in the hands of an engine.
+  /// For files that an engine holds.
   public var wishes: [FileID: Wish] = [:]
-  /// Of the batches that have any.
+  /// Of the batches that have limits.
   public var limits: [BatchID: BatchLimits] = [:]
-  /// Sessions wait for their abort, and it is due.
+  /// Whether the abort of a session is due.
   public var hasDueAborts = false
 
   public init() {}
 }
 
 extension LedgerReader {
-  /// Of the batches that the filter names, or that have a file which it selects.
+  /// Batches past their deadline that have pending files, among those that the filter names or that have a file it
+  /// selects.
   public func overdueBatches(_ filter: RowFilter, nowMs: Int64) throws -> [OverdueBatch] {
     try db.rows(
       """
@@ -25,8 +26,8 @@ extension LedgerReader {
     ) { OverdueBatch(id: $0.id(0), deadlineMs: $0.int64(1), files: $0.int(2)) }
   }
 
-  /// Of the files that the filter selects: pending ones whose batch is past its deadline. Costs next to nothing while
-  /// no batch is.
+  /// The number of files that the filter selects and that are pending past the deadline of their batch. Costs next to
+  /// nothing if no batch is past its deadline.
   public func overdueFiles(_ filter: RowFilter, nowMs: Int64) throws -> Int {
     let isAny = try db.first(Self.overdueBatch, .integer(nowMs)) { _ in true } ?? false
     guard isAny else { return 0 }
@@ -38,7 +39,7 @@ extension LedgerReader {
     ) { $0.int(0) } ?? 0
   }
 
-  /// Three looks at indexes that hold only such rows: an engine may ask this several times a second.
+  /// Three lookups in indexes that hold only such rows: an engine may call this several times a second.
   public func controlState(nowMs: Int64) throws -> ControlState {
     var state = ControlState()
     let wishes = try db.rows(Self.wishes) { row throws(SQLiteError) in
@@ -54,7 +55,7 @@ extension LedgerReader {
     return state
   }
 
-  /// Without what settles, which no engine has.
+  /// Excludes settling files, which no engine holds.
   static let wishes: StaticString = "SELECT id, wish FROM file WHERE wish IS NOT NULL AND run_id IS NOT NULL"
   static let limits: StaticString = """
     SELECT id, rate, workers, deadline_at FROM batch

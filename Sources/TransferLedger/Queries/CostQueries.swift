@@ -1,8 +1,10 @@
 public import TransferModel
 
-/// What the attempts that a filter selects cost, and what lost wall time is cut out of.
+/// The costs of the attempts that a filter selects, and the time spans and decisions from which reports compute lost
+/// wall time.
 extension LedgerReader {
-  /// Of everything and of whole batches from what was added up before, and the rest one by one.
+  /// For everything and for whole batches, uses the stored sums and reads only the remaining attempts; for other
+  /// filters, reads each attempt.
   public func costs(_ filter: RowFilter) throws -> CostSums {
     let hosts = try hostsOfBatches()
     var batches = try costsByBatch(filter)
@@ -50,7 +52,8 @@ extension LedgerReader {
     return sums
   }
 
-  /// Of the attempts with these numbers, by batch. `batches` is a JSON array of those that count; NULL for all.
+  /// Costs of the attempts with these numbers, by batch. `batches` is a JSON array of the batches that count; NULL for
+  /// all.
   func attemptCosts(_ numbers: ClosedRange<Int64>, of batches: SQLValue?) throws -> [Int64: AttemptCostSums] {
     var sums: [Int64: AttemptCostSums] = [:]
     _ = try db.rows(
@@ -76,7 +79,7 @@ extension LedgerReader {
     return sums
   }
 
-  /// Batches with selected files that wait for an engine, or are in its hands.
+  /// Batches with selected files that wait for an engine or that an engine holds.
   private func batchesWithWork(_ filter: RowFilter) throws -> Set<Int64> {
     if SumScope(filter) == nil {
       return Set(
@@ -101,7 +104,7 @@ extension LedgerReader {
     }
   }
 
-  /// Of any time: what was paused before a window may be so in it.
+  /// Decisions of any time: a file that was paused before the window may still be paused in it.
   private func decisions(_ filter: RowFilter) throws -> [FileDecision] {
     let batches: SQLValue
     switch SumScope(filter) {
@@ -145,7 +148,7 @@ extension LedgerReader {
     FROM attempt a CROSS JOIN file f ON f.id = a.file_id
     WHERE a.id BETWEEN ?1 AND ?2 AND (?3 IS NULL OR f.batch_id IN (SELECT value FROM json_each(?3)))
     """
-  // By the index of what is at rest.
+  // Uses the index `file_rest`.
   static let replacedTraces: StaticString = """
     SELECT a.file_id, a.chunk_id, a.run_id, a.operation, a.outcome, a.started_at, a.ended_at, a.error_code, a.http_status,
       a.bytes_transferred, a.bytes_acked, a.dns_ms, a.connect_ms, a.tls_ms, a.sent_ms, a.first_byte_ms, a.total_ms,
@@ -166,7 +169,7 @@ extension LedgerReader {
       a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id, f.state = 'superseded'
     FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts}
     """
-  // Each branch by an index of what it names: of those in the ready index the first of each batch is enough.
+  // Each branch uses the index of its state; in the ready index, the first file of each batch is enough.
   static let batchesWithWork: StaticString = """
     SELECT b.id FROM batch b WHERE EXISTS (SELECT 1 FROM file INDEXED BY file_ready_batch
       WHERE batch_id = b.id AND state = 'pending' AND not_before IS NULL)

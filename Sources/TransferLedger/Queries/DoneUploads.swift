@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// Uploads that are done and stand for their keys, as their destinations are asked about them again.
+/// Done uploads that are current for their keys, for checking them again at their destinations.
 extension LedgerReader {
-  /// By number, after number `after`: of each key the newest that is done, also where a newer one waits, failed or was
-  /// cancelled. Found by the number of the file; generations of a key are found through their indexes.
+  /// The newest done upload of each key, even if a newer one waits, failed or was cancelled; ordered by number,
+  /// starting after `after`. Files are read by number, the generations of a key through their indexes.
   public func doneUploads(_ filter: RowFilter, after: Int64, limit: Int) throws -> [DoneUpload] {
     try db.rows(
       """
@@ -26,7 +26,7 @@ extension LedgerReader {
       """, filter, .integer(after), .int(limit), row: Self.doneUpload)
   }
 
-  /// How many done uploads the filter selects: those that ``doneUploads(_:after:limit:)`` yields, and those that a
+  /// How many done uploads the filter selects: those that ``doneUploads(_:after:limit:)`` returns, and those that a
   /// later upload to the same key has replaced.
   public func doneUploadCounts(_ filter: RowFilter) throws -> (standing: Int, replaced: Int) {
     try db.first(
@@ -40,7 +40,7 @@ extension LedgerReader {
     ) { (standing: $0.int(0) - $0.int(1), replaced: $0.int(1)) } ?? (0, 0)
   }
 
-  /// The newest that was found of a file since it is done; nil when nobody looked.
+  /// The newest finding about a file since it became done; nil if it was never checked.
   public func laterFinding(of file: FileID) throws -> LaterFinding? {
     try db.first(
       """

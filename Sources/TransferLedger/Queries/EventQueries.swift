@@ -1,13 +1,13 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// What was done, by number, after number `after` and before number `before`, to the files and batches that the
-  /// filter selects. What took several transactions is one row, with the number and the time of the first one.
+  /// Events about the files and batches that the filter selects, ordered by number, after `after` and before `before`.
+  /// An action that took several transactions is one row, with the number and the time of the first one.
   public func events(_ filter: RowFilter, after: Int64, before: Int64 = .max, limit: Int) throws -> [EventRow] {
     try db.rows(Self.wholeEvents, filter, .integer(after), .int(limit), .integer(before), row: Self.event)
   }
 
-  /// The same transaction by transaction, as it was recorded, and before number `before`.
+  /// The same events as they were recorded: one row for each transaction.
   public func eventParts(
     _ filter: RowFilter, after: Int64, before: Int64 = .max, limit: Int
   ) throws -> [EventRow] {
@@ -39,8 +39,7 @@ extension LedgerReader {
       path: row.bytesOrNil(8).map { NameBytes($0) })
   }
 
-  /// Attempts that have ended, by number, after number `after` and before number `before`; only those of `ids` when it
-  /// is given.
+  /// Ended attempts ordered by number, after `after` and before `before`; only those in `ids` if it is given.
   public func endedAttempts(
     _ filter: RowFilter, after: Int64, before: Int64 = .max, among ids: [AttemptID]? = nil, limit: Int = .max
   ) throws -> [FollowedAttempt] {
@@ -58,7 +57,8 @@ extension LedgerReader {
       row: Self.followed)
   }
 
-  /// Attempts that have ended, by number, after number `after`, with what identifies them anywhere.
+  /// Ended attempts ordered by number, starting after `after`, with the data that identifies them outside of this
+  /// ledger.
   public func spans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [SpanRow] {
     let hosts = try hostsOfBatches()
     return try db.rows(
@@ -81,7 +81,7 @@ extension LedgerReader {
     FollowedAttempt(attempt: attempt(row), batch: row.id(23), path: row.name(24), fileState: row.text(25))
   }
 
-  /// The numbers of the newest event and attempt; 0 where there is none.
+  /// The numbers of the newest event and attempt; 0 if there is none.
   public func newestNumbers() throws -> (event: Int64, attempt: Int64) {
     let numbers = try db.first("SELECT (SELECT max(id) FROM event), (SELECT max(id) FROM attempt)") {
       ($0.int64(0), $0.int64(1))
@@ -89,7 +89,7 @@ extension LedgerReader {
     return numbers ?? (0, 0)
   }
 
-  /// The same of each part of a merged ledger: numbers follow the time within a part, and not from one to the next. Any
+  /// The same for each part of a merged ledger: numbers are in order of time within a part, but not across parts. Any
   /// other ledger is one part.
   public func newestNumbersOfParts() throws -> [NewestNumbers] {
     try shards().map { shard in
@@ -104,8 +104,8 @@ extension LedgerReader {
     }
   }
 
-  /// Attempts that have no end yet: what one who follows still has to hear of. Their errors are to come, and the states
-  /// of their files will change, so that neither is asked for.
+  /// Attempts that have not ended yet, whose end a follower still has to report. Their errors are not known yet and the
+  /// states of their files will change, so both are ignored in the filter.
   public func openAttempts(_ filter: RowFilter) throws -> [AttemptID] {
     var filter = filter
     (filter.errors, filter.states, filter.isBackingOff) = ([], [], false)
@@ -114,7 +114,7 @@ extension LedgerReader {
     ) { $0.id(0) }
   }
 
-  /// Whether anything was tidied away.
+  /// Whether any file or batch is hidden.
   public func hasHiddenRows() throws -> Bool {
     try db.first("SELECT EXISTS (SELECT 1 FROM file WHERE hidden = 1) OR EXISTS (SELECT 1 FROM batch WHERE hidden = 1)")
     {

@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// What went wrong with the files that the filter selects, in groups that differ in these: most files first, then
-  /// most attempts. Keeps the groups, and with path prefixes one for each folder.
+  /// Failures of the files that the filter selects, grouped by these kinds: most files first, then most attempts. Keeps
+  /// the groups in memory; with path prefixes, one for each folder.
   public func failures(_ filter: RowFilter, by kinds: Set<FailureGroup.Kind>) throws -> [FailureGroup] {
     var groups = FailureGroups(kinds: kinds, hosts: kinds.contains(.host) ? try hostsOfBatches() : [:])
     _ = try db.rows(
@@ -24,7 +24,8 @@ extension LedgerReader {
     return groups.sorted
   }
 
-  /// How many files, attempts, or both of them that failed, the filter selects of each batch, state and error.
+  /// Counts the files, the attempts, or the failures of both that the filter selects, by batch, direction, state and
+  /// error.
   public func facetTallies(_ filter: RowFilter, _ subject: FacetSubject) throws -> [FacetTally] {
     let hosts = try hostsOfBatches()
     let onlyFailed = SQLValue.flag(subject == .failures)
@@ -62,7 +63,7 @@ extension LedgerReader {
   }
 }
 
-/// Adds failures up in groups.
+/// Adds up failures in groups.
 private struct FailureGroups {
   private struct Key: Hashable { var code: String?, host: String?, hour: Int64?, folder: [UInt8]? }
 
@@ -72,7 +73,7 @@ private struct FailureGroups {
 
   init(kinds: Set<FailureGroup.Kind>, hosts: [Int64: String]) { (self.kinds, self.hosts) = (kinds, hosts) }
 
-  /// Of the columns error, batch, beginning, end and path.
+  /// The columns of `row`: error, batch, start, end and path.
   mutating func add(_ row: SQLRow, isFile: Bool) {
     let fromMs = row.int64OrNil(2)
     let path = row.bytes(4)
@@ -106,7 +107,7 @@ private struct FailureGroups {
     }
   }
 
-  /// The folder that all of these are in, with its slash.
+  /// The folder that contains all of these, with its slash.
   private static func common(_ folders: [[UInt8]]) -> [UInt8] {
     guard var common = folders.first?[...] else { return [] }
     for folder in folders.dropFirst() {

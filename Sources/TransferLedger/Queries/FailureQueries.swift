@@ -1,13 +1,13 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// What went wrong with the files that the filter selects, by error code: most files first, then most attempts.
+  /// Failures of the files that the filter selects, by error code: most files first, then most attempts.
   public func failures(_ filter: RowFilter) throws -> [FailureRow] {
     try failures(ended: try endedByCode(filter), met: try metByCode(filter))
   }
 
-  /// Only those that ended files, and without a look at attempts: for what has to be quick however long the history is.
-  /// Over everything and over whole batches it is read from the index of what is at rest.
+  /// Only the failures that ended files, without reading attempts: for callers that must be fast however long the
+  /// history is. For everything and for whole batches, they are read from the index `file_rest`.
   public func endings(_ filter: RowFilter) throws -> [FailureRow] { try failures(ended: endedByCode(filter), met: [:]) }
 
   private func failures(ended: [String: FailureHits], met: [String: FailureHits]) throws -> [FailureRow] {
@@ -45,12 +45,12 @@ extension LedgerReader {
           AND (?1 IS NULL OR f.finished_at >= ?1 OR f.state = 'unknown')
         GROUP BY a.error_code
         """, filter, .int(filter.finishedSinceMs), row: Self.hits))
-    // Their files ended later than they began, so in the window.
+    // Their files ended after these attempts began, so within the window.
     for (code, hits) in try prunedSums(filter).flatMap(\.errors) where met[code]?.add(hits) == nil { met[code] = hits }
     return met
   }
 
-  // In the order of the index, so that nothing is sorted: several rows a cause. ?1: also what people tidied away.
+  // Grouped in index order, so that nothing is sorted: a cause may have several rows. ?1: includes hidden files.
   static let allEnded: StaticString = """
     SELECT cause, count(*), max(id), min(finished_at), max(finished_at) FROM file
     WHERE state IN ('failed', 'unknown')

@@ -1,7 +1,7 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Files by number, after number `after`.
+  /// Files ordered by number, starting after `after`.
   public func files(_ filter: RowFilter, after: Int64, limit: Int) throws -> [FileRow] {
     try db.rows(
       """
@@ -16,7 +16,7 @@ extension LedgerReader {
       .int(limit), row: Self.file)
   }
 
-  /// Files by their numbers, in this order; those that are not there are left out.
+  /// The files with these numbers, in this order; missing ones are left out.
   public func files(_ ids: [Int64]) throws -> [FileRow] {
     try db.rows(
       """
@@ -27,7 +27,7 @@ extension LedgerReader {
       """, .text(try jsonText(ids)), row: Self.file)
   }
 
-  /// What rules set for the object of a file.
+  /// The properties that rules set for the object of a file.
   public func properties(of file: FileID) throws -> ObjectProperties {
     storedProperties(try db.first("SELECT properties FROM file WHERE id = ?", .id(file)) { $0.textOrNil(0) } ?? nil)
   }
@@ -42,7 +42,7 @@ extension LedgerReader {
     ) { $0.int(0) } ?? 0
   }
 
-  /// Files in the hands of an engine, by number. The cost grows with them, not with the ledger.
+  /// Files that an engine holds, ordered by number. The cost grows with these files, not with the ledger.
   public func runningFiles(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
     try db.rows(
       """
@@ -60,8 +60,9 @@ extension LedgerReader {
     try db.rows("SELECT f.id FROM file f WHERE {files} ORDER BY f.id", filter) { $0.id(0) }
   }
 
-  /// Files that were begun and came to rest, the one with the longest wall time first: from when it was recorded. Reads
-  /// the times of all that the filter selects. Those whose attempts were pruned are left out: nobody can tell why.
+  /// Files that were started and have ended, ordered by wall time since they were recorded, longest first. Reads the
+  /// times of all files that the filter selects. Files whose attempts were pruned are left out: nobody can tell why
+  /// they took so long.
   public func longestFiles(_ filter: RowFilter, limit: Int) throws -> [FileID] {
     try db.rows(
       """
@@ -74,7 +75,7 @@ extension LedgerReader {
     ) { $0.id(0) }
   }
 
-  /// Files that came to rest, the longest first, of all that the filter selects.
+  /// Files that were started and have ended, longest first. Reads all files that the filter selects.
   func slowestOfAll(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
     try db.rows(
       """

@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Batches that the filter names, or that have a file which it selects, by number; their figures are those of the
-  /// whole batch. Reads all of their attempts in the order of the table; of the first `limit` batches only.
+  /// The first `limit` batches that the filter names or that have a file it selects, ordered by number; their figures
+  /// cover the whole batch. Reads all of their attempts in table order.
   public func batchHistories(_ filter: RowFilter, limit: Int = .max) throws -> [BatchHistory] {
     let rows = try batches(filter, after: 0, limit: limit)
     var all = RowFilter()
@@ -16,7 +16,7 @@ extension LedgerReader {
     }
   }
 
-  /// Hosts that the attempts which the filter selects went to, by name. Reads these attempts in the order of the table.
+  /// Hosts of the attempts that the filter selects, ordered by name. Reads these attempts in table order.
   public func hosts(_ filter: RowFilter) throws -> [HostRow] {
     let names = try hostsOfBatches()
     var sums: [String: HostSums] = [:]
@@ -27,14 +27,14 @@ extension LedgerReader {
     return sums.sorted { $0.key < $1.key }.map { $0.value.row($0.key) }
   }
 
-  /// What runs noted of hosts, by name.
+  /// Limits that runs recorded for hosts, ordered by host name.
   public func hostLimits() throws -> [HostLimitRow] {
     try db.rows("SELECT host, requests_at_once, noted_at FROM host_state ORDER BY host") { row in
       HostLimitRow(host: row.text(0), requestsAtOnce: row.int(1), notedMs: row.int64(2))
     }
   }
 
-  /// By number of the batch: name and port of its server.
+  /// Name and port of each batch's server, by batch number.
   func hostsOfBatches() throws -> [Int64: String] {
     let rows = try db.rows("SELECT id, coalesce(settings ->> '$.options.endpoint-url', destination) FROM batch") {
       ($0.int64(0), $0.text(1))
@@ -42,8 +42,8 @@ extension LedgerReader {
     return Dictionary(uniqueKeysWithValues: rows.map { ($0, Self.hosts(of: $1)[1]) })
   }
 
-  /// Hands each attempt that the filter selects to `each`; keeps none. The row has, behind the columns of
-  /// ``FlowAttempt``: connect_ms, first_byte_ms, http_status, http_version.
+  /// Passes each attempt that the filter selects to `each`; keeps none in memory. After the columns of ``FlowAttempt``,
+  /// the row has connect_ms, first_byte_ms, http_status and http_version.
   func eachFlow(_ filter: RowFilter, _ each: (FlowAttempt, SQLRow) -> Void) throws {
     let take = { (row: SQLRow) in each(FlowAttempt(row), row) }
     if filter.isEverything {
@@ -72,7 +72,7 @@ extension LedgerReader {
 private struct HostSums {
   private var flow = FlowSums()
   private var files = NumberSet()
-  /// Those whose attempts were pruned: no other attempt is of them.
+  /// Files whose attempts were pruned; they have no other attempts.
   private var prunedFiles: Int64 = 0
   private var connect: [Int64: Int64] = [:]
   private var firstByte: [Int64: Int64] = [:]

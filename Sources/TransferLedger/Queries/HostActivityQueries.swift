@@ -1,9 +1,9 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// What else was asked of the host of the subject between two moments; nil for a run, which may have many hosts, and
-  /// for a batch that is not there. Costs what was attempted at all in that time, or without `countsOthers` what was
-  /// answered 429 and 503.
+  /// Other requests to the subject's host within `span`; nil for a run, which may have many hosts, and for a batch that
+  /// does not exist. The cost grows with all attempts of that time, or without `countsOthers` with those answered 429
+  /// or 503.
   public func hostActivity(_ row: WhyRow, _ span: TimeSpan, countsOthers: Bool = true) throws -> HostActivity? {
     guard let batch = row.batch, let (host, batches) = try batchesAtHost(of: batch) else { return nil }
     let ids = SQLValue.text(try jsonText(batches))
@@ -14,7 +14,7 @@ extension LedgerReader {
     // Only waits of the same machine: a Retry-After sent to another one did not delay this work.
     let shard = ShardNumber(ofRow: batch.rawValue)
     let next = try firstAttempt(of: shard) { $0.startedMs >= span.toMs }
-    // Nobody waits for longer than this because a server asked for it.
+    // No wait that a server asks for is longer than this.
     let early = try firstAttempt(of: shard) { $0.startedMs >= span.fromMs -| LedgerTransaction.longestWaitMs }
     for code in [ErrorCode.http429, .http503] {
       _ = try db.rows(Self.hostWaits, .raw(code), .integer(early), .integer(next - 1), ids) { row in
@@ -53,13 +53,13 @@ extension LedgerReader {
       AND f.batch_id IN (SELECT value FROM json_each(?4)) ORDER BY a.id
     """
 
-  /// Joins what overlaps the last one, so that a storm of refusals is a few spans.
+  /// Merges a span that overlaps the last one, so that a burst of refusals becomes a few spans.
   private static func append(_ span: TimeSpan, to spans: inout [TimeSpan]) {
     guard let last = spans.last, span.fromMs >= last.fromMs, span.fromMs <= last.toMs else { return spans.append(span) }
     spans[spans.count - 1].toMs = max(last.toMs, span.toMs)
   }
 
-  /// The host with its port, and the batches that go there. Reads all batches.
+  /// The host with its port, and the batches that use it. Reads all batches.
   private func batchesAtHost(of batch: BatchID) throws -> (host: String, batches: [Int64])? {
     let places = try db.rows("SELECT id, coalesce(settings ->> '$.options.endpoint-url', destination) FROM batch") {
       ($0.int64(0), Self.authority(of: $0.text(1)))

@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// What a note says of the selected files: only of requests that are still open here, so that nothing counts that is
-  /// acknowledged or has failed. The cost grows with the note.
+  /// Bytes in flight for the selected files, according to a note. Only requests that are still open in the ledger
+  /// count, so bytes that are acknowledged or failed do not. The cost grows with the note.
   public func bytesInFlight(_ note: InFlightNote, _ filter: RowFilter) throws -> [FileID: Int64] {
     var sums: [FileID: Int64] = [:]
     for (attempt, bytes) in note.bytes where bytes > 0 {

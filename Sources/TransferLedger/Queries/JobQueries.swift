@@ -1,7 +1,7 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// How the last run of each job ended, by name.
+  /// How the last run of each job ended, ordered by job name.
   public func jobs() throws -> [JobRow] {
     try db.rows("SELECT job, started_at, ended_at, result, message, succeeded_at FROM job_state ORDER BY job") { row in
       JobRow(
@@ -10,7 +10,7 @@ extension LedgerReader {
     }
   }
 
-  /// The newest batches that a job made, newest first; in a merged ledger by the clocks of its shards.
+  /// The newest batches of a job, newest first; in a merged ledger, by the clocks of its shards.
   public func newestBatches(ofJob job: String, limit: Int) throws -> [BatchID] {
     try db.rows(
       """
@@ -22,7 +22,7 @@ extension LedgerReader {
     ) { $0.id(0) }
   }
 
-  /// Whether a job has made a batch, or has run.
+  /// Whether a job has created a batch or has run.
   public func knowsJob(_ job: String) throws -> Bool {
     try db.first(
       "SELECT EXISTS (SELECT 1 FROM batch WHERE job = ?1) OR EXISTS (SELECT 1 FROM job_state WHERE job = ?1)",
@@ -30,7 +30,7 @@ extension LedgerReader {
     ) { $0.flag(0) } ?? false
   }
 
-  /// The files that are not at rest: of a job, or with nil of all. Reads only such files, by the indexes of their
+  /// The unfinished files of a job, or all of them if `job` is nil. Reads only such files, through the indexes of their
   /// states.
   public func unfinished(ofJob job: String?) throws -> UnfinishedFiles {
     var found = UnfinishedFiles()

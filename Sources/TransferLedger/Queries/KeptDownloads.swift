@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// The newest downloads that are done, of each path one, by number, after number `after`: also where a newer one
-  /// waits, failed or was cancelled.
+  /// The newest done download of each path, even if a newer one waits, failed or was cancelled; ordered by number,
+  /// starting after `after`.
   public func keptDownloads(
     _ filter: RowFilter, _ share: FileShare, after: Int64, limit: Int
   ) throws -> [KeptDownload] {

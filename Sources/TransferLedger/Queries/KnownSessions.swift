@@ -1,5 +1,5 @@
 extension LedgerTransaction {
-  /// Those of `remoteIDs` that the ledger knows, whatever their state: never orphans.
+  /// Those of `remoteIDs` that the ledger knows, in any state: these are never orphans.
   public func knownSessions(_ remoteIDs: [String]) throws -> Set<String> {
     var known: Set<String> = []
     for remoteID in remoteIDs {

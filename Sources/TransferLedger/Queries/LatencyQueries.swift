@@ -4,9 +4,9 @@ extension LedgerReader {
   /// Figures over the attempts that the filter selects.
   public func attemptTotals(_ filter: RowFilter) throws -> AttemptTotals { try attemptSums(filter).totals }
 
-  /// How long attempts, chunks, files and batches took that the filter selects: an attempt by its own time, a chunk by
-  /// the attempt that showed it to be stored, a file and a batch by their end. One group, "all", unless `group` is
-  /// given. Reads attempts and chunks once in the order of their tables.
+  /// How long the attempts, chunks, files and batches that the filter selects took. A time window selects an attempt by
+  /// its own time, a chunk by the attempt that showed it to be stored, a file and a batch by their end. One group,
+  /// "all", unless `group` is given. Reads attempts and chunks once in table order.
   public func latencies(_ filter: RowFilter, by group: LatencyGroup?) throws -> LatencyHistograms {
     var timed: [Int64: [LatencyMeasure: LatencyHistogram]] = [:]
     for measure in LatencyMeasure.allCases {
@@ -31,10 +31,10 @@ extension LedgerReader {
     }
   }
 
-  /// By number of the batch.
+  /// The group of each batch, by batch number.
   private func groups(by group: LatencyGroup) throws -> [Int64: String] {
     if group == .host { return try hostsOfBatches() }
-    // A name that reads as the id of a batch does not stand for that one.
+    // A name that looks like a batch ID gets the real ID appended, so that it is not mistaken for another batch.
     let rows = try db.rows(
       """
       SELECT id, coalesce(iif(name GLOB 'b[0-9]*', name || ' (b' || id || ')', name), 'b' || id), protocol, direction,
@@ -70,7 +70,7 @@ extension LedgerReader {
     }
   }
 
-  /// Nothing of chunks that were stored without an attempt of their own: empty ones, and those of a local file.
+  /// Excludes chunks that were stored without an attempt of their own: empty ones, and those copied from a local file.
   private func eachChunk(_ filter: RowFilter, _ add: (SQLRow) -> Void) throws {
     if filter.isEverything {
       _ = try db.rows(
@@ -97,7 +97,7 @@ extension LedgerReader {
     )
   }
 
-  /// Whole batches that have a selected file, and ended in the window.
+  /// Batches that have a selected file and that ended as a whole within the window.
   private func eachEndedBatch(_ filter: RowFilter, _ add: (SQLRow) -> Void) throws {
     _ = try db.rows(
       """

@@ -1,10 +1,10 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Looks at every file that the filter selects with its chunks and receipts, and at the whole log.
+  /// Checks every file that the filter selects with its chunks and receipts, and the whole log.
   public func lossProof(_ filter: RowFilter) throws -> LossProof {
     var (files, bytes): ([FileState: Int], Int64) = ([:], 0)
-    // Nothing is kept of a file but the counts. A sum in SQL would fail for sizes near 2^63.
+    // Only the counts are kept in memory. A sum in SQL would fail for sizes near 2^63.
     _ = try db.rows("SELECT f.state, f.size FROM file f WHERE {files}", filter) { row throws(SQLiteError) in
       let state: FileState = try row.named(0)
       files[state, default: 0] += 1
@@ -22,8 +22,8 @@ extension LedgerReader {
     return LossProof(files: files, bytes: bytes, pruned: pruned ?? 0, violations: broken + log)
   }
 
-  /// Each yields the files that break a rule, with their paths and a reason. A person's word stands for the chunks of a
-  /// file whose receipt has a note.
+  /// Each statement returns the files that break a rule, with their paths and a reason. If the receipt of a file has a
+  /// note, a person confirmed the file, and its chunks need no evidence.
   static let lossRules: [(LossProof.Rule, StaticString)] = [
     (
       .ended,
@@ -66,7 +66,7 @@ extension LedgerReader {
     (
       .receipt,
       """
-      SELECT f.id, f.path, iif(f.state <> 'done', 'has a receipt and is not done',
+      SELECT f.id, f.path, iif(f.state <> 'done', 'has a receipt but is not done',
           iif(r.file_id IS NULL, 'has no receipt', 'the digests of its receipt differ'))
       FROM file f LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
       WHERE ((f.state = 'done') <> (r.file_id IS NOT NULL) OR r.confirmation = 'digest' AND r.digest <> r.remote_digest)
@@ -76,7 +76,7 @@ extension LedgerReader {
     (
       .kept,
       """
-      SELECT f.id, f.path, iif(r.finding = 'differs', 'is another object now', 'was found ' || r.finding || ' later')
+      SELECT f.id, f.path, iif(r.finding = 'differs', 'is now another object', 'was later found ' || r.finding)
       FROM file f JOIN receipt r ON r.file_id = f.id
       WHERE r.n = (SELECT max(n) FROM receipt WHERE file_id = f.id)
         AND r.finding IN ('lost', 'differs', 'changed', 'missing')

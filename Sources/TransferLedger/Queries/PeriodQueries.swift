@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Periods in which a file or a batch that the filter selects ended, or an attempt began, in the order of time. Reads
-  /// the attempts in the order of the table.
+  /// Periods in which a file or batch that the filter selects ended or an attempt began, in chronological order. Reads
+  /// the attempts in table order.
   public func periods(_ period: CalendarPeriod, _ filter: RowFilter) throws -> [PeriodRow] {
     var rows: [Int64: PeriodRow] = [:]
     try addFiles(to: &rows, period, filter)
@@ -11,7 +11,7 @@ extension LedgerReader {
   }
 
   private func addFiles(to rows: inout [Int64: PeriodRow], _ period: CalendarPeriod, _ filter: RowFilter) throws {
-    // Nothing is kept of a file but the sums of its period.
+    // Only the sums of each period are kept in memory.
     _ = try db.rows(
       """
       SELECT f.finished_at, f.state, f.size, EXISTS (SELECT 1 FROM receipt r

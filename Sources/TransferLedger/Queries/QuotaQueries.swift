@@ -1,15 +1,15 @@
 public import TransferModel
 
-/// The quota of a job, and since when it holds files back.
+/// The quota of a job, and when it last held a file back.
 public struct QuotaRow: Sendable, Hashable {
   public var job: String
   public var quota: JobQuota
-  /// When an engine last held back a file because of it, in milliseconds since 1970 UTC.
+  /// When an engine last held a file back because of it, in milliseconds since 1970 UTC.
   public var reachedMs: Int64?
 }
 
 extension LedgerReader {
-  /// The quota of the job that made a batch; nil for none.
+  /// The quota of the job that created a batch; nil if there is none.
   public func quota(of batch: BatchID) throws -> QuotaRow? {
     try db.first(
       """
@@ -27,9 +27,9 @@ extension LedgerReader {
       job: row.text(0), quota: JobQuota(bytes: row.int64(1), per: try row.named(2)), reachedMs: row.int64OrNil(3))
   }
 
-  /// Body bytes that attempts for files of a job have sent that began at `sinceMs` or later, at most: what a crashed
-  /// engine had sent of a chunk is not known. Attempts that are open do not count. Reads the attempts of the runs that
-  /// ended since then, and what prunes left of others.
+  /// The maximum of the body bytes sent for files of a job by attempts that began at `sinceMs` or later: how much of a
+  /// chunk a crashed engine sent is not known. Open attempts do not count. Reads the attempts of the runs that ended
+  /// since then or have not ended, and the sums of pruned attempts.
   public func bytesSent(ofJob job: String, sinceMs: Int64) throws -> Int64 {
     let first = try db.first(Self.firstAttempt, .integer(sinceMs)) { $0.int64OrNil(0) } ?? nil
     let sent = try first.map { first in
@@ -39,7 +39,8 @@ extension LedgerReader {
     return (sent ?? 0) + (pruned ?? 0)
   }
 
-  // Nothing of a run began after its end: so no order of attempts in time is assumed, and the clock may be set back.
+  // No attempt of a run began after the run ended. This does not assume that attempts are in order of time, so the
+  // clock may be set back.
   static let firstAttempt: StaticString = """
     SELECT min(first_attempt) FROM (
       SELECT first_attempt FROM engine_run WHERE ended_at >= ?1 AND origin_id IS NULL

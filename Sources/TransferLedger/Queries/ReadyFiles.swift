@@ -1,6 +1,6 @@
 import TransferModel
 
-/// Where in the order of work a file stands.
+/// The position of a file in the order of work.
 struct WorkOrder: Comparable {
   var priority: Int64
   var file: FileID
@@ -10,9 +10,9 @@ struct WorkOrder: Comparable {
   }
 }
 
-/// Ready files of all batches but some. The cost grows with the batches that have ready files, not with the files.
+/// Ready files of all batches except some. The cost grows with the batches that have ready files, not with the files.
 extension Connection {
-  /// The first `limit` of them, in the order of work.
+  /// The first `limit` ready files, in the order of work.
   func readyFiles(without: Set<BatchID>, limit: Int) throws(SQLiteError) -> [FileID] {
     var heads: [(batch: BatchID, order: WorkOrder)] = []
     try visitReadyBatches(without: without) { heads.append(($0, $1)) }
@@ -28,7 +28,7 @@ extension Connection {
     return found.map(\.file)
   }
 
-  /// The next batches that have ready files, by number.
+  /// The next batches that have ready files, ordered by number.
   func readyBatches(after: BatchID, limit: Int) throws(SQLiteError) -> [BatchID] {
     var found: [BatchID] = []
     while found.count < limit,
@@ -45,7 +45,7 @@ extension Connection {
     return isAny
   }
 
-  /// Jumps from batch to batch in their index.
+  /// Skips from batch to batch in the index.
   private func visitReadyBatches(
     without: Set<BatchID>, _ visit: (BatchID, WorkOrder) -> Void
   ) throws(SQLiteError) {

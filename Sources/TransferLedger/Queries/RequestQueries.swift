@@ -1,7 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Of an attempt; nil when there is none, by the primary keys. The parts of a file are only read for its last steps.
+  /// The request of an attempt, read by primary keys; nil if the attempt does not exist. The parts of a file are only
+  /// read for its last steps.
   public func request(of id: AttemptID) throws -> RequestRow? {
     guard let batch = try db.first(Self.batchOfAttempt, .id(id), row: { $0.id(0, BatchID.self) }),
       let settings = try batchSettings(batch)
@@ -37,7 +38,7 @@ extension LedgerReader {
     }
   }
 
-  /// Nothing for numbers that no range has.
+  /// An empty range for invalid numbers.
   private static func range(_ offset: Int64, _ length: Int64) -> ByteRange {
     offset >= 0 && length >= 0 && offset <= .max - length
       ? ByteRange(offset: offset, length: length) : ByteRange(offset: 0, length: 0)

@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Where the attempts that the filter selects were retried. Reads them once in the order of the table, and once in
-  /// that of the index `attempt_file`.
+  /// Retries of the attempts that the filter selects. Reads the attempts once in table order, and once in the order of
+  /// the index `attempt_file`.
   public func retries(_ filter: RowFilter) throws -> RetryFigures {
     let hosts = try hostsOfBatches()
     var (grid, backoffMs): ([RetryPlace: Int64], Int64) = ([:], 0)

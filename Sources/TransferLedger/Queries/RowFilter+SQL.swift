@@ -1,14 +1,14 @@
 import TransferModel
 
-/// How a filter becomes a condition. The texts are constant; everything that differs is bound.
+/// Translates a filter into an SQL condition. The texts are constant; all values are bound.
 extension RowFilter {
-  /// What drives the search, so that what people ask for most is found through an index.
+  /// What drives the search, so that the most common queries use an index.
   enum Scope: String {
     /// A list of files by number.
     case ids
     /// One batch.
     case batch
-    /// Anything else, between the lowest and the highest file that was named.
+    /// Anything else, between the lowest and the highest file named.
     case range
   }
 
@@ -18,12 +18,12 @@ extension RowFilter {
   }
 
   /// - `{files}`: for a file `f`.
-  /// - `{attempts}`: for an attempt `a` of a file `f`, whose error and time are the attempt's own.
-  /// - `{attempts by file}`: the same, found by their files: a batch leads to its attempts.
+  /// - `{attempts}`: for an attempt `a` of a file `f`; error and time are those of the attempt.
+  /// - `{attempts by file}`: the same, but attempts are found through their files: a batch leads to its attempts.
   /// - `{chunks}`: for a chunk `c` of a file `f`.
   /// - `{batches}`: for a batch `b`, or one that has such a file.
   /// - `{events}`: for an event `e` with all its parts, about files, about a batch or about neither; by its own time.
-  /// - `{event parts}`: the same of the event by itself.
+  /// - `{event parts}`: the same for the event alone.
   var parts: [(name: String, text: String)] {
     [
       ("batches", Self.ofBatch),
@@ -37,8 +37,8 @@ extension RowFilter {
     ]
   }
 
-  /// Chooses the index. A unary plus keeps a term from choosing one: lists of attempts and chunks are read in their own
-  /// order, page by page, and sorting all of a batch for each page would cost more than stepping over others.
+  /// Selects the index. A unary plus keeps a term from using one: lists of attempts and chunks are read in their own
+  /// order, page by page, and sorting a whole batch for each page would cost more than skipping rows of other batches.
   private var search: String {
     switch scope {
     case .ids: "f.id IN (SELECT value FROM json_each(?103))"
@@ -47,8 +47,8 @@ extension RowFilter {
     }
   }
 
-  /// Attempts are counted no further than the number that was asked for: a file may have a million of them. Two
-  /// questions are one term where a term of its own has the planner (3.40) sort the files of a batch.
+  /// Attempts are counted only up to the requested number: a file may have a million of them. Two conditions share one
+  /// term where a separate term makes the planner (3.40) sort the files of a batch.
   private static let owned = """
     (coalesce(?103, ?104) IS NULL OR +f.id IN (SELECT value FROM json_each(?103))
       OR EXISTS (SELECT 1 FROM json_each(?104) r
@@ -73,7 +73,7 @@ extension RowFilter {
       ELSE coalesce(f.finished_at, f.created_at) END
     """
 
-  /// A chunk or an attempt that is named stands for its file, where files are counted.
+  /// Where files are counted, a chunk or an attempt that is named selects its file.
   private static let ofFile = """
     (?113 IS NULL OR EXISTS (SELECT 1 FROM json_each(?113) r
       WHERE CASE r.value ->> 0
@@ -97,7 +97,7 @@ extension RowFilter {
       WHERE r.value ->> 0 = 'c' AND c.id BETWEEN r.value ->> 1 AND r.value ->> 2))
     """
 
-  /// A batch that is named as a whole also counts without a file; its time is then that of its beginning, and it has
+  /// A batch that is named as a whole counts even without files; its time is then that of its creation, and it has
   /// neither started nor finished.
   private static let ofBatch = """
     (?106 IS NULL OR b.id IN (SELECT value FROM json_each(?106)))
@@ -108,8 +108,8 @@ extension RowFilter {
       OR EXISTS (SELECT 1 FROM file f WHERE f.batch_id = b.id AND +f.id BETWEEN ?101 AND ?102 AND {owned} AND \(ofFile)))
     """
 
-  /// Files that are named by number lead to their events; else the events lead to their files. An event without files
-  /// is about its batch.
+  /// Files that are named by number lead to their events; otherwise the events lead to their files. An event without
+  /// files is about its batch.
   private func ofEvent(part: String, _ isPart: String) -> String {
     "(?111 IS NULL OR e.at >= ?111) AND (?112 IS NULL OR e.at < ?112) AND "
       + (scope == .ids
@@ -142,7 +142,7 @@ extension RowFilter {
       + [.flag(leavesOutHidden)] + ofFacts
   }
 
-  /// ?120 and up.
+  /// The values of ?120 and up.
   private var ofFacts: [SQLValue] {
     [
       direction.map { .text($0.rawValue) } ?? .null, .int(minSize), .int(maxSize), .int(slowerThanMs),
@@ -151,7 +151,7 @@ extension RowFilter {
     ]
   }
 
-  /// A JSON array of pairs; NULL when no session was named.
+  /// A JSON array of pairs; NULL if no session was named.
   var sessionRanges: SQLValue {
     sessions.isEmpty ? .null : Self.array(sessions.map { "[\($0.lowerBound),\($0.upperBound)]" })
   }
@@ -160,17 +160,17 @@ extension RowFilter {
     [.integer(ranges.map(\.lowerBound).min() ?? 0), .integer(ranges.map(\.upperBound).max() ?? .max)]
   }
 
-  /// Ranges of files up to this length are looked up one by one.
+  /// Ranges of files up to this length are expanded into single numbers.
   private static let shortRange = 1000
 
-  /// Files that are looked up by number. All of them when there is any long range would only cost.
+  /// Files that are looked up by number. Expanding long ranges, too, would only add cost.
   private var single: [Int64] { files.filter { $0.count <= Self.shortRange }.flatMap(Array.init) }
 
   private var ranges: [(String, ClosedRange<Int64>)] {
     files.filter { $0.count > Self.shortRange }.map { ("f", $0) } + batches.map { ("b", $0) }
   }
 
-  /// The one batch that everything is in.
+  /// The only batch that the filter can match, if there is just one.
   private var onlyBatch: Int64? {
     if let withinBatches { return withinBatches.count == 1 ? withinBatches[0] : nil }
     guard batches.count == 1, files.isEmpty, batches[0].count == 1 else { return nil }
@@ -233,7 +233,7 @@ extension Connection {
 }
 
 extension RowFilter {
-  /// `sql` with the condition in it. Its own parameters are `?1`, `?2`, …
+  /// `sql` with the condition inserted. Its own parameters are `?1`, `?2`, …
   func statement(_ sql: StaticString, _ values: [SQLValue] = []) -> ComposedStatement {
     ComposedStatement(sql: sql, variant: scope.rawValue, parts: parts, values: values, shared: shared)
   }

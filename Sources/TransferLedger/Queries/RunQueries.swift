@@ -1,7 +1,7 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// The engine that runs or ran last, in a merged ledger by the clocks of its shards; nil when none ever has.
+  /// The newest run; in a merged ledger, by the clocks of its shards. nil if no engine has ever run.
   public func newestRun() throws -> RunRow? {
     try db.first(
       """
@@ -14,8 +14,8 @@ extension LedgerReader {
     ) { Self.run($0) }
   }
 
-  /// Runs that were there in the window of the filter, by number, with the attempts that the filter selects. When it
-  /// says more than a window, only those that have such an attempt. Reads these attempts once.
+  /// Runs that were alive in the window of the filter, ordered by number, with the attempts that the filter selects. If
+  /// the filter has more than a window, only runs that have such an attempt. Reads these attempts once.
   public func runs(_ filter: RowFilter) throws -> RunFigures {
     let lives = try runLives(TimeSpan(filter.sinceMs ?? .min, filter.untilMs ?? .max))
     let seen = Dictionary(uniqueKeysWithValues: lives.map { ($0.id, $0) })
@@ -45,7 +45,7 @@ extension LedgerReader {
     var bytes: Int64 = 0
   }
 
-  /// In the order of the table.
+  /// Reads the attempts in table order.
   private func attemptsOfRuns(_ filter: RowFilter) throws -> [Int64: RunAttempts] {
     var found: [Int64: RunAttempts] = [:]
     let add = { (row: SQLRow) in

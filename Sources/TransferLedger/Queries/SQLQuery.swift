@@ -2,24 +2,25 @@ import CSQLite
 import TransferModel
 
 extension LedgerReader {
-  /// Runs one statement that a person wrote and that may only read. `columns` gets names and declared types once, `row`
-  /// each row until it returns false. Nothing is kept in memory but the row: what is sorted goes to temporary files,
-  /// and a value may have at most ``SQLBudget/longestValue`` bytes.
+  /// Runs one read-only statement that a person wrote. `columns` receives names and declared types once, `row` receives
+  /// each row until it returns false. Only the current row is kept in memory: sorting uses temporary files, and a value
+  /// may have at most ``SQLBudget/longestValue`` bytes.
   ///
-  /// Throws `.usage` for what is not one reading statement, with the words of SQLite, and ``SQLBudget/Exceeded`` once
-  /// the statement itself has run for longer than `budget`; the time of `row` does not count.
+  /// Throws `.usage`, with SQLite's message if there is one, unless `sql` is a single read-only statement. Throws
+  /// ``SQLBudget/Exceeded`` once the statement itself has run for longer than `budget`; time spent in `row` does not
+  /// count.
   public func query(
     _ sql: String, within budget: SQLBudget, columns: ([SQLColumn]) throws -> Void,
     row: ([SQLFigure]) throws -> Bool
   ) throws {
     let usual = sqlite3_limit(db.db, SQLITE_LIMIT_LENGTH, SQLBudget.longestValue)
     defer { sqlite3_limit(db.db, SQLITE_LIMIT_LENGTH, usual) }
-    // Cannot be changed where a read has made anything temporary before; nothing does before a person's statement.
+    // Cannot be changed after a read has created temporary objects; none does before a person's statement.
     _ = try? db.execute("PRAGMA temp_store=FILE")
     let statement = try prepareReading(sql)
     defer { sqlite3_finalize(statement) }
     let count = sqlite3_column_count(statement)
-    guard count > 0 else { throw refusal("it yields no columns") }
+    guard count > 0 else { throw refusal("it returns no columns") }
     try columns((0..<count).map { SQLColumn(statement, $0) })
     let watch = SQLWatch(budget)
     try db.whileAsking({ watch.isOver }) {
@@ -30,7 +31,7 @@ extension LedgerReader {
     }
   }
 
-  /// False at the end.
+  /// Returns false after the last row.
   private func step(_ statement: OpaquePointer, _ watch: SQLWatch) throws -> Bool {
     switch sqlite3_step(statement) {
     case SQLITE_ROW: return true
@@ -55,11 +56,11 @@ extension LedgerReader {
     guard let prepared else { throw refusal("there is no statement") }
     do {
       guard sqlite3_stmt_readonly(prepared) != 0 else { throw refusal(Self.readsOnly) }
-      guard sqlite3_bind_parameter_count(prepared) == 0 else { throw refusal("parameters cannot be given") }
+      guard sqlite3_bind_parameter_count(prepared) == 0 else { throw refusal("parameters are not supported") }
       var second: OpaquePointer?
       defer { sqlite3_finalize(second) }
       guard sqlite3_prepare_v2(db.db, rest, -1, &second, nil) == SQLITE_OK, second == nil else {
-        throw refusal("it is more than one statement")
+        throw refusal("it contains more than one statement")
       }
     } catch {
       sqlite3_finalize(prepared)
@@ -68,7 +69,7 @@ extension LedgerReader {
     return prepared
   }
 
-  private static let readsOnly = "only SELECT is allowed: rows are changed by commands, and nothing is attached"
+  private static let readsOnly = "only SELECT is allowed: commands change rows, and databases cannot be attached"
 
   private func failure(_ code: Int32) -> any Error {
     let error = SQLiteError(code, on: db.db)
@@ -85,13 +86,13 @@ extension LedgerReader {
   }
 }
 
-/// What a person's statement may do. Source: https://sqlite.org/c3ref/c_alter_table.html
+/// Rules for a person's statement. Source: https://sqlite.org/c3ref/c_alter_table.html
 enum ReadingRules {
   private static let pragmas: Set<String> = [
     "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
     "database_list", "compile_options", "function_list", "integrity_check", "quick_check", "foreign_key_check",
   ]
-  /// Pragmas that read without a value and would set with one.
+  /// Pragmas that read if no value is given, and would set if one is.
   private static let settings: Set<String> = [
     "application_id", "user_version", "schema_version", "page_size", "page_count", "freelist_count", "encoding",
   ]
@@ -119,7 +120,7 @@ enum ReadingRules {
   }
 }
 
-/// How long a statement has run, without what its rows are used for.
+/// Measures how long a statement has run, without the time spent on its rows.
 private final class SQLWatch {
   private let budget: SQLBudget
   private let clock = ContinuousClock()

@@ -2,15 +2,14 @@ import FoundationEssentials
 public import TransferModel
 
 extension LedgerReader {
-  /// The last complete scans, the newest first; those of one job, or of all. The table is small: a row for each set of
-  /// sources.
+  /// The last complete scans, newest first, of one job or of all. The table is small: one row for each set of sources.
   public func scans(ofJob job: String? = nil, limit: Int = 1_000) throws -> [ScanRow] {
     let rows = try db.rows(Self.scans, .string(job), .int(limit)) { row in
       var counts = SourceCounts()
       (counts.added, counts.changed, counts.unchanged) = (row.int(6), row.int(7), row.int(8))
       (counts.queued, counts.settling, counts.notReady) = (row.int(9), row.int(10), row.int(11))
       (counts.excluded, counts.failed) = (row.int(12), row.int(13))
-      // What is seen and in none of the counts was named again, or its outcome is unknown.
+      // A file that was seen but is in none of the counts was named twice, or its outcome is unknown.
       counts.unknown = max(0, row.int(5) - counts.seen)
       var scan = ScanRow(
         job: row.text(0), place: row.text(1), sources: ScannedSources(from: [], list: nil, rules: []),
@@ -33,10 +32,11 @@ extension LedgerReader {
 }
 
 extension LedgerTransaction {
-  /// Sets of sources of which the last scan is kept; the oldest go first.
+  /// Maximum number of source sets whose last scan is kept; the oldest are deleted first.
   static let scansAtMost = 1_000
 
-  /// A scan has seen everything: its row is written over, so that runs without end do not pile up.
+  /// Records a complete scan. Overwrites the row of the last scan of the same sources, so that endless runs do not
+  /// accumulate rows.
   public func noteScan(_ scan: ScanRow) throws {
     let counts = scan.counts
     let sources = try jsonText(scan.sources)

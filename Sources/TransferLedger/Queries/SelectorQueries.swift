@@ -1,7 +1,8 @@
 import TransferModel
 
 extension LedgerReader {
-  /// Ids (`b12`, `f345`, `a77`) of the rows whose uid begins like this, at most `limit`; attempts when they are wanted.
+  /// IDs (`b12`, `f345`, `a77`) of the rows whose uid begins with `prefix`, at most `limit`; attempts only if
+  /// `findsAttempts`.
   public func rows(withUID prefix: UIDPrefix, limit: Int, findsAttempts: Bool) throws -> [String] {
     let others = try db.rows(
       """
@@ -13,8 +14,8 @@ extension LedgerReader {
     return Array(((findsAttempts ? try attempts(withUID: prefix, limit: limit) : []) + others).prefix(limit))
   }
 
-  /// A uid begins with the time at which it was made, and that is the start of its attempt: only blocks of attempts
-  /// that cover this time are read, and what no sum holds.
+  /// A uid begins with the time of its creation, which is the start of its attempt: only blocks of attempts that cover
+  /// this time are read, and the attempts that no sum holds.
   private func attempts(withUID prefix: UIDPrefix, limit: Int) throws -> [String] {
     let blocks = try db.rows(
       "SELECT DISTINCT block FROM attempt_sum WHERE first_at <= ?1 AND last_at >= ?2", .integer(prefix.lastMs),
@@ -31,7 +32,7 @@ extension LedgerReader {
     return found
   }
 
-  /// Numbers of the batches of which all of this is true. Reads all batches.
+  /// Numbers of the batches that match all of these terms. Reads all batches.
   public func batches(_ terms: BatchTerms) throws -> [Int64] {
     try db.rows(
       """
@@ -51,7 +52,7 @@ extension LedgerReader {
     ) { $0.int64(0) }
   }
 
-  /// Destinations and endpoints, as they were typed, whose host matches.
+  /// Destinations and endpoints, as typed, whose host matches.
   private func places(onHosts globs: [String]) throws -> [String] {
     let places = try db.rows("SELECT DISTINCT coalesce(settings ->> '$.options.endpoint-url', destination) FROM batch")
     {
@@ -79,7 +80,7 @@ extension LedgerReader {
     return rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }.lowercased()
   }
 
-  /// Whether an error code looks like this.
+  /// Whether any error code matches `glob`.
   public func knowsError(_ glob: String) throws -> Bool {
     try db.first("SELECT 1 FROM error_code WHERE code GLOB ? LIMIT 1", .text(glob)) { _ in true } ?? false
   }

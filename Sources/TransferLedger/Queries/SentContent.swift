@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// What is known of the content of a file from what was sent of it.
+/// What is known about the content of a file from the data that was sent.
 public struct SentContent: Sendable, Hashable {
   public struct Piece: Sendable, Hashable {
     public var range: ByteRange
@@ -12,15 +12,15 @@ public struct SentContent: Sendable, Hashable {
     }
   }
 
-  /// In no order; they may overlap.
+  /// In no particular order; they may overlap.
   public var pieces: [Piece] = []
-  /// What the server acknowledged: all of a file that is done.
+  /// Ranges that the server acknowledged: the whole file if it is done.
   public var acked: [ByteRange] = []
 
   public init() {}
 
-  /// Whether every byte that the server acknowledged is in one of the pieces, so that reading the file tells whether it
-  /// still holds what was sent.
+  /// Whether the pieces cover every byte that the server acknowledged, so that reading the file shows whether it still
+  /// holds what was sent.
   public var isCovered: Bool { acked.allSatisfy(isCovered) }
 
   private func isCovered(_ range: ByteRange) -> Bool {
@@ -33,8 +33,8 @@ public struct SentContent: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Digests of everything that was sent of a file and did arrive, or may have. Costs what the file has of chunks and
-  /// attempts.
+  /// Digests of all data of a file that was sent and arrived, or may have arrived. The cost grows with the chunks and
+  /// attempts of the file.
   public func sentContent(of file: FileID) throws -> SentContent {
     let known = try db.first(Self.doneContent, .id(file)) { row in
       (size: row.int64(0), isDone: row.flag(1), digest: row.digest(2))

@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Sessions by number, after number `after`, that wait for their end, or whose file is at rest; not those of unknown
-  /// files, which may be all that there is of a finished object. Read from the indexes of live sessions only.
+  /// Sessions that wait for their abort or whose file has ended, ordered by number, starting after `after`; not those
+  /// of unknown files, which may be the only trace of a finished object. Reads only the indexes of live sessions.
   public func orphans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [OrphanRow] {
     try db.rows(Self.orphans, filter, .integer(after), .int(limit), filter.sessionRanges) { row in
       OrphanRow(
@@ -12,14 +12,14 @@ extension LedgerReader {
     }
   }
 
-  /// How many requests that make something at a server lost their answer, where the server was not, or could not be,
-  /// asked for a list of what it made: what they left there has no name here.
+  /// The number of requests that create something on a server and whose answer was lost, if the server was not, or
+  /// could not be, queried for a listing afterwards: the ledger has no name for what they left there.
   public func lostCreations(_ filter: RowFilter) throws -> Int64 {
     try db.rows(Self.lostCreations, filter, .null, .null, filter.sessionRanges) { $0.int64(0) }.first ?? 0
   }
 
-  /// A body that was to open its session counts when that was not open at its end. A list that was read came after the
-  /// lost creation and before another one opened the session.
+  /// A body that was meant to open its session counts if the session was not open when the attempt ended. A listing
+  /// counts as read if it came after the lost creation and before another request opened the session.
   static let lostCreations: StaticString = """
     SELECT count(*)
     FROM session s JOIN file f ON f.id = s.file_id JOIN batch b ON b.id = f.batch_id
@@ -55,9 +55,9 @@ extension LedgerReader {
 }
 
 extension Ledger {
-  /// Marks every session that ``LedgerReader/orphans(_:after:limit:)`` selects for its end at the server, now; returns
-  /// how many. A file that had failed begins anew when it is retried. Recorded as an event. In parts, as all that
-  /// people do to many rows.
+  /// Marks every session that ``LedgerReader/orphans(_:after:limit:)`` selects to be aborted on the server now; returns
+  /// how many. A file that had failed starts over when it is retried. Recorded as an event. Works in parts, like every
+  /// action of people on many rows.
   public func giveUpOrphans(_ filter: RowFilter) throws(TransferError) -> Int {
     var count = 0
     var last: Int64 = 0
@@ -70,7 +70,7 @@ extension Ledger {
 }
 
 extension LedgerTransaction {
-  /// Those of these sessions that are orphans still.
+  /// Marks those of these sessions that are still orphans.
   func giveUpOrphans(_ sessions: [SessionID]) throws -> Int {
     let count = try sessions.reduce(0) { count, session in
       count
@@ -81,7 +81,7 @@ extension LedgerTransaction {
           """, .int(wallMs), .id(session)))
     }
     if count > 0 {
-      try recordEvent("sessions given up", batch: nil, file: nil, detail: "\(count) upload sessions are to be ended")
+      try recordEvent("sessions given up", batch: nil, file: nil, detail: "\(count) upload sessions will be aborted")
     }
     return count
   }

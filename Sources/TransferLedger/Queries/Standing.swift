@@ -1,16 +1,16 @@
 public import TransferModel
 
-/// What the ledger would say of a file if it were added now.
+/// What the ledger would report about a file if it were added now.
 public enum Standing: String, Sendable, Hashable, Codable {
-  /// Never sent to this key, or failed and cancelled before, and recorded anew.
+  /// Never sent to this key, or failed or cancelled before; recorded as a new row.
   case new
-  /// Failed before, with this identity and these settings: the same row goes on.
+  /// Failed before, with this identity and these settings: the same row is continued.
   case requeued
   /// Sent before with another identity.
   case changed
   /// Done with this identity.
   case unchanged
-  /// Waiting, in work or paused.
+  /// Waiting, active or paused.
   case queued
   /// Another version is being sent.
   case busy
@@ -19,8 +19,8 @@ public enum Standing: String, Sendable, Hashable, Codable {
 }
 
 extension LedgerReader {
-  /// Answers for `key` at a canonical place what ``LedgerTransaction/admit(_:to:)`` would find; the row whose content
-  /// has to be compared where that decides between unchanged and changed. Served by the index of live files.
+  /// Returns what ``LedgerTransaction/admit(_:to:)`` would find for `key` at a canonical place, and the row whose
+  /// content has to be compared if that decides between unchanged and changed. Uses the index of live files.
   public func standing(
     place: String, path: NameBytes, key: NameBytes, identity: SourceIdentity, in batch: NewBatch, nowMs: Int64
   ) throws -> (standing: Standing, moved: MovedFile?) {
@@ -40,7 +40,7 @@ extension LedgerReader {
 }
 
 extension Standing {
-  /// As long as nobody has compared the content, what has moved counts as changed.
+  /// A moved file counts as changed until its content has been compared.
   fileprivate init(_ finding: StandingFile.Finding) {
     self =
       switch finding {

@@ -16,15 +16,15 @@ extension StateTotals {
 }
 
 extension LedgerReader {
-  /// All files that are not hidden.
+  /// A filter that selects all files that are not hidden.
   public func shown() throws -> RowFilter {
     var filter = RowFilter()
     filter.leavesOutHidden = try hasHiddenRows()
     return filter
   }
 
-  /// Where the files stand that the filter selects. For everything, and for whole batches, by sums and indexes alone:
-  /// about 50 ns for each file that no sum holds.
+  /// The states of the files that the filter selects. For everything and for whole batches, reads only sums and
+  /// indexes: about 50 ns for each file that no sum holds.
   public func stateTotals(_ filter: RowFilter) throws -> StateTotals {
     if filter.withHidden.isEverything { return try allStates(withHidden: !filter.leavesOutHidden) }
     guard let batches = filter.wholeBatches else { return StateTotals(try fileTotals(filter)) }
@@ -61,7 +61,7 @@ extension LedgerReader {
     "SELECT tally(size) FROM file WHERE state = 'pending' AND not_before IS NULL"
   static let waitingTally: StaticString =
     "SELECT tally(size) FROM file WHERE state = 'pending' AND not_before IS NOT NULL"
-  // ?1: also what people tidied away.
+  // ?1: includes hidden files.
   static let runningTallies: StaticString = """
     SELECT state, tally(size), 0 FROM file WHERE state IN ('active', 'finishing')
       AND (?1 OR hidden IS NULL) GROUP BY state
@@ -83,10 +83,10 @@ extension LedgerReader {
 }
 
 extension RowFilter {
-  /// Nothing is left out.
+  /// Whether the filter leaves nothing out.
   var isEverything: Bool { self == RowFilter() }
 
-  /// The batches, when the filter means all files of some batches and nothing else.
+  /// The batches, if the filter selects all files of some batches and nothing else.
   var wholeBatches: [Int64]? {
     var rest = self
     (rest.batches, rest.withinBatches) = ([], nil)

@@ -16,7 +16,8 @@ extension LedgerReader {
       newestMs: try newestMs())
   }
 
-  /// Of the newest row of each table that has times: ids follow time, in a merged ledger within each shard.
+  /// The newest recorded time, from the newest row of each table that has times: IDs are in order of time, in a merged
+  /// ledger within each shard.
   public func newestMs() throws -> Int64? {
     try db.first(
       """
@@ -35,8 +36,8 @@ extension LedgerReader {
     ) { $0.int64OrNil(0) } ?? nil
   }
 
-  /// What SQLite finds wrong in the file without comparing indexes with tables; empty when it is well formed. At most
-  /// `limit` lines. Reads everything once.
+  /// Problems that SQLite finds in the file without comparing indexes with tables, at most `limit` lines; empty if the
+  /// file is well formed. Reads everything once.
   public func quickProblems(limit: Int) throws -> [String] {
     try db.rows("SELECT quick_check FROM pragma_quick_check(?1)", .int(limit)) { $0.text(0) }.filter { $0 != "ok" }
   }

@@ -28,11 +28,12 @@ extension LedgerReader {
     try db.rows("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") { $0.text(0) }
   }
 
-  /// What SQLite finds wrong with the file and its foreign keys, at most a hundred lines; empty when it is intact.
+  /// Problems that SQLite finds in the file and in its foreign keys, at most a hundred lines of each; empty if the file
+  /// is intact.
   public func integrityProblems() throws -> [String] {
     let damage = try db.rows("PRAGMA integrity_check(100)") { $0.text(0) }.filter { $0 != "ok" }
     let orphans = try db.rows("PRAGMA foreign_key_check") { row in
-      "\(row.text(0)) row \(row.int64(1)) refers to a row of \(row.text(2)) that is not there"
+      "\(row.text(0)) row \(row.int64(1)) refers to a missing row of \(row.text(2))"
     }
     return damage + orphans.prefix(100)
   }

@@ -1,7 +1,7 @@
 import TransferModel
 
 extension LedgerReader {
-  /// Sums over the files that the filter selects. Generations that were replaced count only with what they sent.
+  /// Sums over the files that the filter selects. Superseded generations count only with what they sent.
   public func totals(_ filter: RowFilter) throws -> FileTotals {
     let attempts = try attemptSums(filter)
     var totals = try SumScope(filter).map { try fileTotals($0, filter) } ?? fileTotals(filter)
@@ -11,7 +11,7 @@ extension LedgerReader {
     return totals
   }
 
-  /// Whole batches and everything: by indexes and by what was added up before.
+  /// For whole batches and for everything: uses indexes and stored sums.
   private func fileTotals(_ scope: SumScope, _ filter: RowFilter) throws -> FileTotals {
     var totals = FileTotals(try stateTotals(filter))
     totals.unverified =
@@ -22,7 +22,7 @@ extension LedgerReader {
     return totals
   }
 
-  /// The same without a look at attempts.
+  /// The same without reading attempts.
   func fileTotals(_ filter: RowFilter) throws -> FileTotals {
     var totals = FileTotals()
     try addFiles(to: &totals, filter)
@@ -47,7 +47,7 @@ extension LedgerReader {
     }
   }
 
-  /// Of files whose chunks were pruned by their sizes.
+  /// Files whose history was pruned count with their sizes.
   private func bytesAcked(_ filter: RowFilter) throws -> Int64 {
     let pruned = try db.first(
       "SELECT coalesce(sum(f.size), 0) FROM pruned_file q CROSS JOIN file f ON f.id = q.file_id WHERE {files}", filter
@@ -65,7 +65,7 @@ extension LedgerReader {
     ) { $0.int64(0) } ?? 0
   }
 
-  /// The chunks are few: they have an index of their own.
+  /// Reused chunks are few and have their own index.
   private func reused(_ filter: RowFilter) throws -> Int64 {
     let pruned = try db.first(
       "SELECT coalesce(sum(q.bytes_reused), 0) FROM pruned_file q CROSS JOIN file f ON f.id = q.file_id WHERE {files}",
@@ -85,7 +85,7 @@ extension LedgerReader {
     ) { $0.int64(0) } ?? 0
   }
 
-  /// The attempts are few: they are found by their error, or because they are open.
+  /// These attempts are few: they are found by their error, or because they are open.
   func untold(_ filter: RowFilter) throws -> Int64 {
     try db.first(
       """

@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Bytes that were transferred and do not count, of the attempts that the filter selects. Reads them in the order of
-  /// the table.
+  /// Bytes that the attempts selected by the filter transferred but that do not count. Reads the attempts in table
+  /// order.
   public func waste(_ filter: RowFilter) throws -> WasteFigures {
     var found = WasteFigures()
     var causes: [WastePlace: WasteRow] = [:]
@@ -22,8 +22,8 @@ extension LedgerReader {
     return found
   }
 
-  /// Each attempt that transferred anything: the number of its ``WasteCause``, the bytes, those of them that count, and
-  /// its error where some do not.
+  /// Passes each attempt that transferred anything: the number of its ``WasteCause``, the bytes, those of them that
+  /// count, and its error if some do not.
   private func eachTransfer(_ filter: RowFilter, _ each: (SQLRow) -> Void) throws {
     if filter.isEverything {
       _ = try db.rows(
@@ -44,7 +44,7 @@ extension LedgerReader {
     }
   }
 
-  /// The attempts are few: they are found by their error, or because they are open.
+  /// These attempts are few: they are found by their error, or because they are open.
   private func uncounted(_ filter: RowFilter) throws -> Int64 {
     try db.first(
       """

@@ -2,7 +2,8 @@ public import TransferModel
 
 /// Where the time of one file, batch or run went.
 extension LedgerReader {
-  /// nil when the row does not exist. Reads each file of a batch, and no attempts.
+  /// nil if the row does not exist. Reads each file of a batch, but attempts only of unknown files and of runs that
+  /// crashed or are open.
   public func whyRow(_ subject: WhySubject) throws -> WhyRow? {
     switch subject {
     case .file(let id): try whyFile(id)
@@ -50,7 +51,7 @@ extension LedgerReader {
         """, .id(id)
       ) { $0.int64OrNil(0) } ?? nil
     (found.files, found.bytes) = (end?.files, end?.bytes)
-    // One without files ended as it began.
+    // A batch without files ended when it began.
     if end?.left == 0 { found.toMs = [end?.lastMs, unknownMs].compactMap(\.self).max() ?? found.fromMs }
     return found
   }
@@ -65,7 +66,7 @@ extension LedgerReader {
     }
   }
 
-  /// The runs that were alive in `span`, by number. The end of one that crashed is the newest thing that it recorded.
+  /// The runs that were alive in `span`, ordered by number. A crashed run ended with the newest thing that it recorded.
   public func runLives(_ span: TimeSpan, only: RunID? = nil) throws -> [RunLife] {
     let rows = try db.rows(
       """
@@ -88,7 +89,7 @@ extension LedgerReader {
     }
   }
 
-  /// The newest time among the last attempts of a run, as far as it recorded them itself.
+  /// The newest time that a run itself recorded in its last attempts.
   private func newestRecord(of run: RunID) throws -> Int64? {
     let next = try firstAttempt(of: ShardNumber(ofRow: run.rawValue)) { $0.run > run.rawValue }
     return try db.first(
@@ -99,7 +100,7 @@ extension LedgerReader {
     ) { $0.int64OrNil(0) } ?? nil
   }
 
-  /// When the machine slept while an engine ran, from the index of just these events.
+  /// When the machine slept while an engine ran, read from an index of only these events.
   public func sleeps(_ span: TimeSpan) throws -> [TimeSpan] {
     let rows = try db.rows(
       "SELECT at, detail FROM event WHERE verb = 'slept' AND at > ? ORDER BY at", .integer(span.fromMs)
@@ -108,7 +109,7 @@ extension LedgerReader {
       .filter { $0.fromMs < span.toMs }
   }
 
-  /// What was decided about the file, or files of the batch, by number of the event; nothing for a run.
+  /// Decisions about the file, or about files of the batch, ordered by event number; none for a run.
   public func decisions(_ subject: WhySubject) throws -> [FileDecision] {
     let rows: [(Int64, FileDecision)]
     switch subject {
@@ -120,7 +121,7 @@ extension LedgerReader {
     return Self.joined(rows)
   }
 
-  /// One for each event, with all of its files.
+  /// Merges the rows of each event into one decision with all of its files.
   static func joined(_ rows: [(Int64, FileDecision)]) -> [FileDecision] {
     rows.reduce(into: (all: [FileDecision](), last: Int64(0))) { found, row in
       if row.0 == found.last, !found.all.isEmpty {

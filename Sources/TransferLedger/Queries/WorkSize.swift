@@ -1,12 +1,12 @@
 import TransferModel
 
-/// How much an engine still has to bring to an end.
+/// How much work is left for an engine.
 public struct WorkSize: Sendable, Hashable {
   public var files: Int
   public var bytes: Int64
-  /// Of `bytes`, in chunks that are done.
+  /// Of `bytes`, those that are acknowledged already.
   public var bytesAcked: Int64
-  /// Listings are among the files: nobody knows yet how many files they will name.
+  /// Whether listings are among the files: it is not known yet how many files they will name.
   public var hasListings = false
 
   public init(files: Int = 0, bytes: Int64 = 0, bytesAcked: Int64 = 0) {
@@ -15,8 +15,8 @@ public struct WorkSize: Sendable, Hashable {
     self.bytesAcked = bytesAcked
   }
 
-  /// Adds up the indexes that hold just what is left, at about 50 ns a file; rows are read only of files that are in
-  /// work or of which the server holds a part.
+  /// Adds up the indexes that hold only the files that are left, at about 50 ns a file; reads rows only of files that
+  /// are active or of which the server holds a part.
   fileprivate static func read(_ db: Connection) throws -> WorkSize {
     var size = WorkSize()
     for sql in [LedgerReader.readyTally, LedgerReader.waitingTally, runningTally] {
@@ -28,7 +28,7 @@ public struct WorkSize: Sendable, Hashable {
     return size
   }
 
-  // Nothing has told the size of a listing: the index has it, so that only rows without one are looked at.
+  // A listing has no known size. The index contains the size, so that only rows without one are read.
   static let listings: StaticString = """
     SELECT EXISTS (SELECT 1 FROM file WHERE state = 'pending' AND not_before IS NULL AND size IS NULL AND is_download = 1
         AND (key = x'' OR substr(key, -1) = x'2F'))
@@ -51,10 +51,10 @@ public struct WorkSize: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Once a run and after changes by people, not in a loop: the cost grows with what is left.
+  /// For use once a run and after changes by people, not in a loop: the cost grows with the work that is left.
   public func workSize() throws -> WorkSize { try WorkSize.read(db) }
 
-  /// Differs after files were added, and after people did something that is recorded as an event. Two looks at the ends
+  /// Changes when files are added, and when people do something that is recorded as an event. Two lookups at the ends
   /// of tables.
   public func changeMark() throws -> ChangeMark {
     try db.first("SELECT (SELECT max(id) FROM file), (SELECT max(id) FROM event)") { row in
@@ -64,7 +64,7 @@ extension LedgerReader {
 }
 
 extension LedgerTransaction {
-  /// The same as of a reader, after everything that was queued for writing before.
+  /// The same as that of a reader, but after all writes that were queued before.
   public func workSize() throws -> WorkSize { try WorkSize.read(db) }
 }
 

@@ -1,7 +1,7 @@
-/// A statement with constant parts put in where its text says `{name}`, so that a condition that many statements share
-/// is written once. Values are bound as always: nothing of what a person typed becomes SQL.
+/// A statement with constant parts inserted for `{name}` in its text, so that a condition that many statements share is
+/// written once. Values are bound as usual: no user input becomes SQL.
 struct ComposedStatement {
-  /// What is kept prepared: the text that was written, and which set of parts went in.
+  /// Identifies a prepared statement: its source text, and the set of inserted parts.
   struct Key: Hashable {
     let text: UnsafePointer<UInt8>
     let variant: String
@@ -13,15 +13,15 @@ struct ComposedStatement {
   let parts: [(name: String, text: String)]
   /// Values of the statement's own parameters `?1`, `?2`, …
   let values: [SQLValue]
-  /// Values of the parameters of the parts, which count from ``firstShared``. Those that the text does not use are left
-  /// out.
+  /// Values of the parameters of the parts, which are numbered from ``firstShared``. Those after the last one that the
+  /// text uses are omitted.
   let shared: [SQLValue]
 
   static let firstShared: Int32 = 101
 
   var key: Key { Key(text: sql.utf8Start, variant: variant) }
 
-  /// The SQL that SQLite gets. A part may name parts that come after it.
+  /// The SQL text for SQLite. A part may contain parts that come after it.
   var text: String {
     parts.reduce("\(sql)") { text, part in text.replacing("{\(part.name)}", with: part.text) }
   }

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// One connection to an SQLite file. Statements are prepared once and kept. Used by one thread at a time.
+/// One connection to an SQLite file. Statements are prepared once and cached. Used by one thread at a time.
 final class Connection {
   let db: OpaquePointer
   private var statements: [UnsafePointer<UInt8>: OpaquePointer] = [:]
@@ -10,11 +10,11 @@ final class Connection {
   enum Access {
     case readWrite
     case readOnly
-    /// Reads without locks and without the WAL: only for a file that nobody can change meanwhile.
+    /// Reads without locks and without the WAL: only for a file that no process changes meanwhile.
     case immutable
   }
 
-  /// Opens `path`, absolute and without symbolic links, which must exist.
+  /// Opens the file at `path`, which must exist. The path is absolute and without symbolic links.
   init(path: String, access: Access) throws(SQLiteError) {
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
     flags |= access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
@@ -30,8 +30,8 @@ final class Connection {
     try check(csqlite_add_tally(db))
   }
 
-  /// Once a process, before its first connection. When another user of SQLite in the process was first, things only are
-  /// a little slower.
+  /// Evaluated once per process, before its first connection. If another user of SQLite in the process came first, the
+  /// only effect is that SQLite is slightly slower.
   private static let libraryIsPrepared: Bool = csqlite_disable_memory_statistics() == SQLITE_OK
 
   deinit {
@@ -41,9 +41,9 @@ final class Connection {
     sqlite3_close_v2(db)
   }
 
-  /// False when SQLite could open the file for reading only.
+  /// False if SQLite could only open the file for reading.
   var isWritable: Bool { sqlite3_db_readonly(db, "main") == 0 }
-  /// False when SQLite itself rolled a transaction back after a failure.
+  /// False outside of transactions, also after SQLite itself rolled one back because of a failure.
   var isInTransaction: Bool { sqlite3_get_autocommit(db) == 0 }
 
   func configure(_ option: Int32, _ value: Int32) throws(SQLiteError) { try check(csqlite_config(db, option, value)) }
@@ -51,10 +51,10 @@ final class Connection {
   /// How long a statement waits for a lock, in milliseconds.
   func setBusyTimeout(ms: Int32) throws(SQLiteError) { try check(sqlite3_busy_timeout(db, ms)) }
 
-  /// Runs SQL text of any number of statements, without parameters.
+  /// Runs any number of SQL statements without parameters.
   func execute(_ sql: String) throws(SQLiteError) { try check(sqlite3_exec(db, sql, nil, nil, nil)) }
 
-  /// Copies the whole WAL into the database file and empties it. False when another connection was in the way.
+  /// Copies the whole WAL into the database file and empties it. False if another connection was in the way.
   func checkpointTruncating() throws(SQLiteError) -> Bool {
     let code = sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     if code & 0xFF == SQLITE_BUSY || code & 0xFF == SQLITE_LOCKED { return false }
@@ -132,7 +132,7 @@ final class Connection {
     try all(try ready(statement), row)
   }
 
-  /// The first row of a statement; nil when there is none.
+  /// The first row of a statement; nil if there is none.
   func first<T>(
     _ sql: StaticString, _ values: SQLValue..., row: (SQLRow) throws(SQLiteError) -> T
   ) throws(SQLiteError) -> T? {
@@ -156,7 +156,7 @@ final class Connection {
     }
   }
 
-  /// All rows of a statement that is not kept: for the few whose text is not a literal.
+  /// All rows of a statement that is not cached: for the few whose text is not a literal.
   func rowsOnce<T>(_ sql: String, row: (SQLRow) throws(SQLiteError) -> T) throws(SQLiteError) -> [T] {
     var prepared: OpaquePointer?
     try check(sqlite3_prepare_v2(db, sql, -1, &prepared, nil))
@@ -179,7 +179,7 @@ final class Connection {
     }
   }
 
-  /// A statement for work row by row; prepared once and kept, like all.
+  /// A statement for processing row by row; prepared once and cached, like all others.
   func statement(_ sql: StaticString) throws(SQLiteError) -> Statement {
     let handle = if let kept = statements[sql.utf8Start] { kept } else { try prepare(sql) }
     return Statement(handle: handle, db: db)
@@ -245,7 +245,7 @@ final class Connection {
     }
   }
 
-  /// Takes the text of the failure before the reset, which may replace it.
+  /// Reads the message of the failure before the reset, which may replace it.
   private func failure(_ code: Int32, _ statement: OpaquePointer) -> SQLiteError {
     let error = SQLiteError(code, on: db)
     sqlite3_reset(statement)

@@ -1,9 +1,9 @@
-/// Row numbers, which lie close together: a bit for each.
+/// A set of row numbers, which lie close together: one bit for each.
 struct NumberSet {
   private var pages: [Int64: [UInt64]] = [:]
   private(set) var count: Int64 = 0
 
-  /// Whether it is new.
+  /// Returns whether the number is new.
   @discardableResult mutating func insert(_ number: Int64) -> Bool {
     let (word, bit) = Self.place(number)
     let isNew = pages[number >> 12, default: Array(repeating: 0, count: 64)][word] & bit == 0

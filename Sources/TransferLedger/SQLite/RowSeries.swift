@@ -1,19 +1,19 @@
-/// Rows by their numbers, when many of these follow each other: the next one is a step of the search for the one
-/// before. A search that has begun sees the rows as they are then, and holds the snapshot of its connection until this
-/// is gone.
+/// Looks up rows by number, efficiently if many numbers are consecutive: the next row is then one step of the query for
+/// the row before. A running query sees the rows as of its start, and keeps the snapshot of its connection open until
+/// this object is deallocated.
 final class RowSeries {
   private let db: Connection
   private let sql: StaticString
   private var statement: Statement?
-  /// Where the search stands.
+  /// The number of the row that the query last returned.
   private var number: Int64?
 
-  /// - Parameter sql: rows from the number `?1` on, in their order, with the number in the first column.
+  /// - Parameter sql: selects the rows from number `?1` on, in order, with the number in the first column.
   init(_ db: Connection, _ sql: StaticString) { (self.db, self.sql) = (db, sql) }
 
   deinit { statement?.reset() }
 
-  /// The row with this number, until the next call; nil when there is none.
+  /// The row with this number, valid until the next call; nil if there is none.
   func row(_ wanted: Int64) throws(SQLiteError) -> SQLRow? {
     let statement = if let known = statement { known } else { try db.statement(sql) }
     self.statement = statement

@@ -1,7 +1,7 @@
 import CSQLite
 import TransferModel
 
-/// The current row of a statement; columns count from 0. Only valid inside the closure that it was given to.
+/// The current row of a statement; columns are numbered from 0. Only valid inside the closure that it is passed to.
 struct SQLRow {
   let statement: OpaquePointer
 
@@ -24,7 +24,7 @@ struct SQLRow {
   func name(_ i: Int32) -> NameBytes { NameBytes(bytes(i)) }
   func digest(_ i: Int32) -> Digest? { Digest(text: text(i)) }
 
-  /// What `tally(x)` gives: the number of rows and the sum of x.
+  /// The result of `tally(x)`: the number of rows and the sum of x.
   func tally(_ i: Int32) -> (count: Int, sum: Int64) {
     guard let start = sqlite3_column_blob(statement, i), sqlite3_column_bytes(statement, i) == 16 else { return (0, 0) }
     let tally = start.loadUnaligned(as: csqlite_tally.self)
@@ -37,11 +37,11 @@ struct SQLRow {
     return UID(high: words[0], low: words[1])
   }
 
-  /// A name of a closed list. What is not in it can only come from a damaged file: CHECKs refuse it.
+  /// A value of a closed list. Any other value can only come from a damaged file: CHECKs refuse it.
   func named<R: RawRepresentable>(_ i: Int32, _ type: R.Type = R.self) throws(SQLiteError) -> R
   where R.RawValue == String {
     guard let value = R(rawValue: text(i)) else {
-      throw SQLiteError(code: SQLITE_CORRUPT, message: "\"\(text(i))\" is no \(R.self)")
+      throw SQLiteError(code: SQLITE_CORRUPT, message: "\"\(text(i))\" is not a valid \(R.self)")
     }
     return value
   }
@@ -51,7 +51,7 @@ struct SQLRow {
     isNull(i) ? nil : try named(i, type)
   }
 
-  /// Must follow the call that gave `start`, which fixes the form that the length is counted in.
+  /// Must follow the call that returned `start`, which determines the encoding that the length refers to.
   private func raw(_ i: Int32, _ start: UnsafeRawPointer?) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, i)))
   }

@@ -12,7 +12,7 @@ enum SQLValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, Expressi
   init(nilLiteral: ()) { self = .null }
 
   static func int(_ value: (some BinaryInteger)?) -> SQLValue { value.map { .integer(Int64($0)) } ?? .null }
-  /// An unsigned number of the kernel with the same bits: SQLite has no unsigned 64-bit integers.
+  /// An unsigned kernel number, stored with the same bits: SQLite has no unsigned 64-bit integers.
   static func bits(_ value: UInt64) -> SQLValue { .integer(Int64(bitPattern: value)) }
   static func flag(_ value: Bool) -> SQLValue { .integer(value ? 1 : 0) }
   static func string(_ value: String?) -> SQLValue { value.map { .text($0) } ?? .null }

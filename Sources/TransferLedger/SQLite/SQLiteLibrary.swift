@@ -1,6 +1,6 @@
 import CSQLite
 
-/// The SQLite that this process runs with, which need not be the one that it was compiled with.
+/// The SQLite library that this process runs with, which need not be the one that it was compiled with.
 public enum SQLiteLibrary {
   /// `3.40.1`
   public static var version: String { String(cString: sqlite3_libversion()) }
@@ -8,8 +8,8 @@ public enum SQLiteLibrary {
   public static var versionNumber: Int { Int(sqlite3_libversion_number()) }
   public static var isThreadSafe: Bool { sqlite3_threadsafe() != 0 }
 
-  /// Whether a checkpoint can lose commits that another process makes meanwhile ("WAL-reset bug"): 3.7.0 to 3.51.2, but
-  /// not 3.44.6 and 3.50.7 and what follows them in their series. Source: https://sqlite.org/wal.html section 11.
+  /// Whether a checkpoint can lose concurrent commits of another process ("WAL-reset bug"): 3.7.0 to 3.51.2, except
+  /// 3.44.6 and 3.50.7 and later versions of their series. Source: https://sqlite.org/wal.html section 11.
   public static func hasWALResetBug(versionNumber: Int) -> Bool {
     let (series, patch) = (versionNumber / 1000, versionNumber % 1000)
     switch series {

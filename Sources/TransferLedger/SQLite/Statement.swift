@@ -1,7 +1,7 @@
 import CSQLite
 
-/// A kept statement for work row by row: values are bound one at a time, without arrays in between. Used inside one
-/// transaction; ``reset()`` ends each execution.
+/// A cached statement for processing row by row: values are bound individually, without intermediate arrays. Used
+/// inside one transaction; ``reset()`` ends each execution.
 struct Statement {
   private let handle: OpaquePointer
   private let db: OpaquePointer
@@ -11,7 +11,7 @@ struct Statement {
     self.db = db
   }
 
-  /// Parameters count from 1.
+  /// Parameters are numbered from 1.
   func bind(_ i: Int32, _ value: Int64) { sqlite3_bind_int64(handle, i, value) }
   func bindNull(_ i: Int32) { sqlite3_bind_null(handle, i) }
 
@@ -25,7 +25,7 @@ struct Statement {
     }
   }
 
-  /// The bytes must stay where they are until ``reset()``.
+  /// The bytes must remain valid until ``reset()``.
   func bind(_ i: Int32, borrowing bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress, !bytes.isEmpty else {
       sqlite3_bind_zeroblob(handle, i, 0)
@@ -34,7 +34,7 @@ struct Statement {
     sqlite3_bind_blob64(handle, i, start, sqlite3_uint64(bytes.count), nil)
   }
 
-  /// Goes on to the next row; false at the end.
+  /// Advances to the next row; false at the end.
   func step() throws(SQLiteError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true

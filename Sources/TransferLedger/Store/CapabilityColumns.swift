@@ -1,6 +1,6 @@
-/// Where the ledger holds what only the engine may use: names of upload sessions at servers, which are URLs for many
-/// protocols, and what protocols noted of them. Whoever knows such a URL may write to the upload or end it. No command
-/// shows these columns.
+/// Columns whose values only the engine may use: IDs of upload sessions on servers, which are URLs for many protocols,
+/// and the protocol state of these sessions. Anyone who knows such a URL can write to the upload or abort it. No
+/// command shows these columns.
 enum CapabilityColumns {
   static func contains(_ table: String, _ column: String) -> Bool { columns[table]?.contains(column) ?? false }
 
@@ -8,10 +8,10 @@ enum CapabilityColumns {
     "session": ["remote_id", "notes", "remotes"], "chunk": ["remote"],
   ]
 
-  /// Empties them in a copy that nobody goes on with: an auditor needs no name of a session, and which of them work
-  /// without a credential only their servers know. No leaf of the log is made of these columns; where a receipt says
-  /// that its object is, is the destination and the key, never a session.
-  /// The triggers, which forbid this, are put back as they were; what was there is overwritten, not only unlinked.
+  /// Clears them in a copy that no engine continues: an auditor needs no session IDs, and only the servers know which
+  /// of these work without a credential. No leaf of the log contains these columns; the location in a receipt is the
+  /// destination and the key, never a session.
+  /// The triggers, which forbid this change, are restored; the old values are overwritten on disk, not only unlinked.
   static func clear(_ copy: Connection) throws {
     try copy.execute("PRAGMA journal_mode=MEMORY")
     try copy.execute("PRAGMA secure_delete=ON")
@@ -25,12 +25,12 @@ enum CapabilityColumns {
     try copy.execute("COMMIT")
   }
 
-  /// Different names stay different: two open sessions of one name would look like a fault.
+  /// Different IDs stay different: two open sessions with one ID would look like a fault.
   private static let clearing = [
     "UPDATE session SET remote_id = 'hidden:' || id WHERE remote_id IS NOT NULL",
     "UPDATE session SET notes = '{}' WHERE notes <> '{}'", "UPDATE session SET remotes = '[]' WHERE remotes <> '[]'",
     "UPDATE chunk SET remote = NULL WHERE remote IS NOT NULL",
-    // Who knows the URL of a receiver may tell it anything.
+    // Anyone who knows the URL of a receiver can send it anything.
     "UPDATE callback SET target = 'hidden:' || id WHERE kind = 'webhook' OR kind = 'ping'",
   ]
 }

@@ -5,7 +5,7 @@ extension Ledger {
   /// The first bytes of every database. Source: https://sqlite.org/fileformat2.html#magic_header_string
   private static let header = Array("SQLite format 3\0".utf8)
 
-  /// The SQLite database that a path names, or that a file with this name would belong to (`l.db` for `l.db-wal`); nil
+  /// The SQLite database at a path, or the one that a file with this name would belong to (`l.db` for `l.db-wal`); nil
   /// for any other path. Blocking. Not for a ledger that this process has open: closing a file drops its locks.
   public static func database(owning path: NameBytes) -> NameBytes? {
     fileSuffixes.lazy.filter { path.bytes.suffix($0.utf8.count).elementsEqual($0.utf8) }

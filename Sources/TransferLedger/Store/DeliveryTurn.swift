@@ -1,7 +1,7 @@
 public import TransferModel
 
-/// The right to deliver callbacks, which one process has at a time; the kernel takes it back with the process. Apart
-/// from the lock of the engine, so that a slow receiver keeps no engine from its work.
+/// The right to deliver callbacks, which one process has at a time; the kernel releases it when the process ends.
+/// Separate from the lock of the engine, so that a slow receiver does not block an engine.
 public final class DeliveryTurn: Sendable {
   private let lock: SidecarLock
 

@@ -1,19 +1,19 @@
 import Glibc
 public import TransferModel
 
-/// A place in the queue of those who want to be the one engine of a ledger. The kernel keeps the queue: a thread of its
-/// own waits for the lock, nobody asks again and again, and whoever waits longest is next. When its turn comes the lock
-/// is held from then on, for ``Ledger/startRun(_:turn:)``; it ends with the process.
+/// A place in the queue of processes that wait to become the engine of a ledger. The kernel keeps the queue: a
+/// dedicated thread waits for the lock without polling, and the longest waiter is next. Once acquired, the lock is held
+/// for ``Ledger/startRun(_:turn:)``; it is released when the process ends.
 public final class EngineTurn: Sendable {
   private enum State: Sendable {
     case waiting
     case held(SidecarLock)
-    /// Taken over, or not to be had.
+    /// Taken over, or not available.
     case over
   }
   private let state = TransferModel.Lock(State.waiting)
 
-  /// Begins to wait for the lock of the ledger at `path`, which exists.
+  /// Begins to wait for the lock of the ledger at `path`, which must exist.
   public init(at path: String) throws(TransferError) {
     let file = try StoreFile(at: path, makesFolder: false)
     let lock = try SidecarLock(path: file.path + ".lock")
@@ -23,14 +23,14 @@ public final class EngineTurn: Sendable {
     }
   }
 
-  /// Whether it is not worth waiting any longer: the lock is held, or cannot be had like this.
+  /// Whether the wait is over: the lock is held, or cannot be acquired this way.
   public var hasCome: Bool {
     state.withLock { state in
       if case .waiting = state { false } else { true }
     }
   }
 
-  /// The held lock, once.
+  /// Returns the held lock, once.
   func take() -> SidecarLock? {
     state.withLock { state in
       guard case .held(let lock) = state else { return nil }

@@ -2,12 +2,13 @@ import Glibc
 import TransferModel
 
 /// The checkpoint gate. SQLite up to 3.51.2 can corrupt a WAL when one process checkpoints while another one writes
-/// (https://sqlite.org/wal.html section 11), so nobody checkpoints by himself: writers hold a shared lock around each
-/// transaction, and only who holds it exclusively empties the WAL. Used by one thread.
+/// (https://sqlite.org/wal.html section 11), so no connection checkpoints on its own: writers hold a shared lock around
+/// each transaction, and only the holder of the exclusive lock empties the WAL. Used by one thread.
 final class Gate {
   /// The WAL is emptied when it is longer than this, in bytes.
   static let walLimit: Int64 = 16 << 20
-  /// Nobody holds it for longer than a checkpoint or an upgrade takes, unless its process is stopped. In milliseconds.
+  /// The lock is never held for longer than a checkpoint or an upgrade takes, unless its holder is stopped. In
+  /// milliseconds.
   static let patienceMs: Int64 = 30_000
   private let lock: SidecarLock
   private let file: StoreFile
@@ -22,31 +23,31 @@ final class Gate {
     turn = WriteTurn(lock)
   }
 
-  /// Runs a write transaction while nobody checkpoints. Throws `.storeBusy` when that does not come within this time,
-  /// or the patience of the gate, whichever is longer.
+  /// Runs a write transaction while no process checkpoints. Throws `.storeBusy` if the lock is not acquired within this
+  /// time or the patience of the gate, whichever is longer.
   func writing<T>(withinMs: Int64 = 0, _ body: () throws -> T) throws -> T {
     try lock.lockShared(withinMs: max(patienceMs, withinMs))
     defer { lock.unlock() }
     return try body()
   }
 
-  /// Runs `begin`, which waits for SQLite's write lock, while no other process waits for it. See ``WriteTurn``.
+  /// Runs `begin`, which waits for SQLite's write lock, while no other process waits for that lock. See ``WriteTurn``.
   func inTurn(_ begin: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     turn.take()
     defer { turn.giveUp() }
     try begin()
   }
 
-  /// Runs `body` while nobody writes or checkpoints.
+  /// Runs `body` while no other process writes or checkpoints.
   func alone<T>(_ body: () throws -> T) throws -> T {
     try lock.lockExclusive(withinMs: patienceMs)
     defer { lock.unlock() }
     return try body()
   }
 
-  /// Empties the WAL when it has grown too long. Waits for nobody: with a writer or a reader in the way it is tried
-  /// again when the WAL has grown by a quarter of the limit. Two that write all the time are always in each other's
-  /// way; so from twice the limit on it is tried for a moment, in which the other one ends its transaction.
+  /// Empties the WAL when it has grown too long. Does not wait: if a writer or a reader is in the way, it tries again
+  /// when the WAL has grown by a quarter of the limit. Two processes that write all the time always block each other;
+  /// so above twice the limit it retries for a moment, in which the other one ends its transaction.
   func checkpointIfLong(_ connection: Connection) throws {
     let size = file.walSize
     guard size > threshold else { return }
@@ -60,10 +61,10 @@ final class Gate {
     threshold = isEmptied ? Self.walLimit : size + Self.walLimit / 4
   }
 
-  /// A millisecond each.
+  /// One millisecond apart.
   private static let patientTries = 50
 
-  /// Empties the WAL unless somebody is in the way; says whether it did.
+  /// Empties the WAL unless another process is in the way; returns whether it did.
   @discardableResult
   func checkpoint(_ connection: Connection) throws -> Bool {
     guard try lock.tryLockExclusive() else { return false }

@@ -1,20 +1,20 @@
 import Glibc
 public import TransferModel
 
-/// How many bytes of the bodies that run now are out, in `<ledger>.inflight`: for people who look on from other
-/// processes. The acknowledged bytes in the ledger stay the only progress, nothing is decided by these, and nothing is
-/// lost with them; so they cost no transaction and no flush. Used by one thread.
+/// How many bytes of the bodies in flight were sent, in `<ledger>.inflight`: for display by other processes. Only the
+/// acknowledged bytes in the ledger count as progress, no decision uses these numbers, and losing them does no harm; so
+/// they cost no transaction and no flush. Used by one thread.
 public final class InFlightFile {
   /// How often it is written.
   public static let everyMs: Int64 = 1_000
-  /// More requests than are ever sent at a time; others are left out.
+  /// More requests than are ever in flight; any others are omitted.
   fileprivate static let limit = 2_048
   private let descriptor: Int32
   private let run: RunID
   private var number: Int64 = 0
   private var isEmpty = true
 
-  /// Begins anew. nil where the file cannot be made; best effort.
+  /// Starts with an empty file. nil if the file cannot be created; best effort.
   init?(path: String, _ run: RunID) {
     self.run = run
     descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -24,7 +24,7 @@ public final class InFlightFile {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// `bytes` by request at `bootMs`, which replace what was noted before. Does nothing while there is nothing to tell.
+  /// Replaces the file's content by `bytes` by request, as of `bootMs`. Does nothing while there is nothing to report.
   public func note(_ bytes: [AttemptID: Int64], bootMs: Int64) {
     guard !bytes.isEmpty || !isEmpty else { return }
     isEmpty = bytes.isEmpty
@@ -38,7 +38,7 @@ public final class InFlightFile {
   static func path(ofLedger path: String) -> String { path + ".inflight" }
 }
 
-/// What an ``InFlightFile`` says.
+/// The content of an ``InFlightFile``.
 public struct InFlightNote: Sendable, Hashable {
   let run: RunID
   /// Counts the notes of a run.
@@ -46,13 +46,13 @@ public struct InFlightNote: Sendable, Hashable {
   let bootMs: Int64
   let bytes: [(attempt: AttemptID, bytes: Int64)]
 
-  /// What an engine has not renewed for so long is not what happens now.
+  /// A note that was not renewed for this long is outdated.
   private static let longestMs: Int64 = 5_000
-  /// Only read by the machine that wrote it, and by this form of it.
+  /// Identifies this version of the format. A note is only read on the machine that wrote it.
   fileprivate static let magic: Int64 = 0x3154_464E_4952_5401
   private static let headCount = 5
 
-  /// nil when there is none, it was caught halfway through a change, or is older than a few seconds at `bootMs`.
+  /// nil if there is none, if it was read in the middle of a change, or if it is older than a few seconds at `bootMs`.
   public static func read(ofLedger path: String, bootMs: Int64) -> InFlightNote? {
     let descriptor = Glibc.open(InFlightFile.path(ofLedger: path), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -74,7 +74,7 @@ public struct InFlightNote: Sendable, Hashable {
     return InFlightNote(run: RunID(rawValue: words[1]), number: words[2], bootMs: words[3], bytes: pairs)
   }
 
-  /// A note that was overwritten halfway does not fit.
+  /// A checksum: a partially overwritten note does not match it.
   fileprivate static func check(_ words: some Sequence<Int64>) -> Int64 {
     let sum = words.reduce(UInt64(0x9E37_79B9_7F4A_7C15)) { sum, word in
       (sum ^ UInt64(bitPattern: word)) &* 0xBF58_476D_1CE4_E5B9 ^ (sum >> 29)

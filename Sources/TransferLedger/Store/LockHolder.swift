@@ -1,16 +1,16 @@
 import CSys
 import Glibc
 
-/// Who holds a lock, as the kernel tells it. Source: proc(5), /proc/locks:
-/// `1: FLOCK  ADVISORY  WRITE 4711 fd:01:12345 0 EOF`; lines of those who wait have `->` for a second word; of locks on
+/// The holder of a lock, as reported by the kernel. Source: proc(5), /proc/locks:
+/// `1: FLOCK  ADVISORY  WRITE 4711 fd:01:12345 0 EOF`; lines of waiters have `->` as their second word; for locks on
 /// bytes the last two words are the first and last byte, or `EOF`.
 struct LockHolder {
-  /// Exclusively.
+  /// It holds the lock exclusively.
   let isAlone: Bool
-  /// nil where the process is in another container.
+  /// nil if the process is in another container.
   let pid: Int32?
 
-  /// The first that holds an `flock` on the file; nil when nobody does, or it cannot be told.
+  /// The first holder of an `flock` on the file; nil if there is none, or it cannot be determined.
   static func first(of file: stat) -> LockHolder? {
     locks("FLOCK", of: file).first.map { words in
       LockHolder(isAlone: words[3] == "WRITE", pid: Int32(words[4]).flatMap { $0 > 0 ? $0 : nil })
@@ -40,7 +40,7 @@ struct LockHolder {
     }
   }
 
-  /// `process 4711 (transfers), which is stopped`. Of its command line only the name is told: the rest may hold
+  /// `process 4711 (transfers), which is stopped`. Of its command line only the name is shown: the rest may contain
   /// secrets.
   /// Source: proc(5), /proc/PID/stat: the name in parentheses, then the state.
   var words: String {

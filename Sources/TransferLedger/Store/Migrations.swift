@@ -2,13 +2,13 @@ import CMigrations
 import CSQLite
 import TransferModel
 
-/// The numbered SQL files that make and upgrade a ledger, in order: the position of one, counted from 1, is the schema
-/// version that it leads to.
+/// The numbered SQL files that create and upgrade a ledger, in order: the position of a file, counted from 1, is the
+/// schema version that it produces.
 struct Migrations: Sendable {
   typealias Step = (name: String, sql: String)
   var steps: [Step]
 
-  /// Those of `migrations/`, which are in the program.
+  /// The files of `migrations/`, which are embedded in the program.
   static let embedded: Migrations = {
     var steps: [Step] = []
     while let migration = cmigration_at(steps.count)?.pointee {
@@ -21,8 +21,8 @@ struct Migrations: Sendable {
   /// The newest schema version.
   var count: Int { steps.count }
 
-  /// Brings a ledger up to date, in one transaction: after a crash it is old or new, never between. The caller holds
-  /// the gate alone. Another process may do the same: who is second finds nothing to do.
+  /// Upgrades a ledger in one transaction: after a crash it is old or new, never in between. The caller holds the gate
+  /// exclusively. Another process may do the same: the second one finds nothing to do.
   func run(on connection: Connection, store: Store, wallMs: Int64) throws {
     try connection.execute("BEGIN IMMEDIATE")
     do {

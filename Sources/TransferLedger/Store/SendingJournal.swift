@@ -1,10 +1,10 @@
 import Glibc
 public import TransferModel
 
-/// What requests that are being sent have read of their files, in `<ledger>.sending`: written before the bytes are
-/// handed over, so that after a kill it is known what a server may have got. It survives a kill of the process but not
-/// a power cut. An older state of it is harmless: bytes that it does not cover count as unknown. Memory-mapped, so a
-/// note costs no system call. Safe to use from any thread.
+/// What requests in flight have read from their files, in `<ledger>.sending`: written before the bytes are passed to
+/// the transport, so that after a kill it is known what a server may have received. It survives a kill of the process
+/// but not a power cut. An older state of it is harmless: bytes that it does not cover count as unknown. Memory-mapped,
+/// so a note costs no system call. Safe to use from any thread.
 public final class SendingJournal: @unchecked Sendable {
   /// One request; used by one thread at a time.
   public final class Entry: @unchecked Sendable {
@@ -19,7 +19,7 @@ public final class SendingJournal: @unchecked Sendable {
 
     deinit { if let slot { journal.free(slot) } }
 
-    /// All that was read so far. Digests of other algorithms than CRCs are not kept.
+    /// Records all that was read so far. Only CRC-32C and CRC-64/NVME digests are kept.
     public func note(_ piece: SentContent.Piece) {
       guard let record = SendingRecord(attempt, piece) else { return }
       if slot == nil { slot = journal.takeSlot() }
@@ -33,19 +33,19 @@ public final class SendingJournal: @unchecked Sendable {
     var count = 0
     var free: [Int] = []
   }
-  /// For more requests than are ever sent at a time.
+  /// Room for more requests than are ever in flight.
   private static let byteCount = 64 << 10
   private let memory: UnsafeMutableRawPointer
   private let slots = Lock(Slots())
 
-  /// Begins anew: what was there belongs to requests that have been recovered. nil where it cannot be made; best
-  /// effort.
+  /// Starts with an empty journal: the old content belongs to requests that have been recovered. nil if it cannot be
+  /// created; best effort.
   init?(path: String) {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     _ = fchmod(descriptor, 0o600)
-    // A page that has no place on the disk would end the process when it is touched.
+    // Touching a page without disk space would kill the process.
     guard posix_fallocate(descriptor, 0, off_t(Self.byteCount)) == 0,
       let memory = mmap(nil, Self.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), memory != MAP_FAILED
     else { return nil }
@@ -56,7 +56,7 @@ public final class SendingJournal: @unchecked Sendable {
 
   public func entry(_ attempt: AttemptID) -> Entry { Entry(self, attempt) }
 
-  /// nil when there are too many; that request is not noted.
+  /// nil if there are too many requests; this one is then not recorded.
   private func takeSlot() -> Int? {
     slots.withLock { slots in
       if let free = slots.free.popLast() { return free }
@@ -70,7 +70,7 @@ public final class SendingJournal: @unchecked Sendable {
 
   static func path(ofLedger path: String) -> String { path + ".sending" }
 
-  /// What a journal holds; empty when there is none.
+  /// The content of a journal; empty if there is none.
   static func read(_ path: String) -> [AttemptID: SentContent.Piece] {
     let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return [:] }
@@ -85,7 +85,7 @@ public final class SendingJournal: @unchecked Sendable {
   }
 }
 
-/// A line of the journal: read by the same machine that wrote it.
+/// A record of the journal; only read on the machine that wrote it.
 private struct SendingRecord {
   var attempt: Int64 = 0
   var offset: Int64 = 0
@@ -111,7 +111,7 @@ private struct SendingRecord {
     check = sum
   }
 
-  /// A record that was cut off or overwritten halfway does not fit.
+  /// A checksum: a truncated or partially overwritten record does not match it.
   private var sum: UInt64 {
     [UInt64(bitPattern: attempt), UInt64(bitPattern: offset), UInt64(bitPattern: length), digest, algorithm].reduce(
       0x9E37_79B9_7F4A_7C15

@@ -2,14 +2,14 @@ import CSys
 import Glibc
 import TransferModel
 
-/// An `flock` on a file beside the ledger. Each value has its own open file, so that two in one process exclude each
-/// other too; the kernel drops it with the process. Used by one thread at a time, of which ``EngineTurn`` and
-/// ``Ledger`` take care.
+/// An `flock` on a file beside the ledger. Each instance opens the file itself, so that two in one process exclude each
+/// other too; the kernel releases the lock when the process ends. Used by one thread at a time, which ``EngineTurn``
+/// and ``Ledger`` ensure.
 final class SidecarLock: @unchecked Sendable {
   let path: String
   let descriptor: Int32
 
-  /// Opens the file, made with mode 0600 when missing.
+  /// Opens the file; creates it with mode 0600 if it is missing.
   init(path: String) throws(TransferError) {
     self.path = path
     descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -20,20 +20,21 @@ final class SidecarLock: @unchecked Sendable {
     }
   }
 
-  /// Closing alone is not enough: a child that this process is just starting shares the open file, and with it the
-  /// lock, until it runs its program.
+  /// Closing alone is not enough: a child process that is just being started shares the open file, and with it the
+  /// lock, until it executes its program.
   deinit {
     unlock()
     Glibc.close(descriptor)
   }
 
-  /// Waits for the shared lock: many hold it together. Throws `.storeBusy` when it does not come within this time.
+  /// Waits for the shared lock, which any number may hold together. Throws `.storeBusy` if it is not acquired within
+  /// this time.
   func lockShared(withinMs: Int64) throws(TransferError) { try wait(LOCK_SH, withinMs) }
 
-  /// Waits until nobody else holds the lock. Throws `.storeBusy` when that does not come within this time.
+  /// Waits for the exclusive lock. Throws `.storeBusy` if it is not acquired within this time.
   func lockExclusive(withinMs: Int64) throws(TransferError) { try wait(LOCK_EX, withinMs) }
 
-  /// Waits for ever, in a thread that has nothing else to do, and holds the lock alone; false when it cannot be locked.
+  /// Waits for the exclusive lock without a limit, in a dedicated thread; false if the file cannot be locked.
   func waitAlone() -> Bool {
     while flock(descriptor, LOCK_EX) != 0 {
       guard errno == EINTR else { return false }
@@ -41,8 +42,8 @@ final class SidecarLock: @unchecked Sendable {
     return true
   }
 
-  /// A blocking `flock` knows no deadline. Who holds these locks does so for milliseconds, so that looking again,
-  /// seldomer each time, costs nothing.
+  /// A blocking `flock` has no timeout. These locks are held for milliseconds, so polling with growing pauses costs
+  /// nothing.
   private func wait(_ operation: Int32, _ withinMs: Int64) throws(TransferError) {
     let endNs = csys_boottime_ns() + withinMs * 1_000_000
     var pauseUs: Int64 = 250
@@ -62,11 +63,11 @@ final class SidecarLock: @unchecked Sendable {
     let holder = fstat(descriptor, &status) == 0 ? LockHolder.first(of: status) : nil
     return TransferError(
       .storeBusy, "lock store", NameBytes(path),
-      cause: "\(holder?.words ?? "another process") holds the lock, for more than \(withinMs / 1_000) s",
-      remedy: "let that process go on, or end it; nothing was changed")
+      cause: "\(holder?.words ?? "another process") has held the lock for more than \(withinMs / 1_000) s",
+      remedy: "let that process continue, or end it; nothing was changed")
   }
 
-  /// Takes the lock alone; false when anybody else holds it.
+  /// Takes the exclusive lock; false if anyone else holds the lock.
   func tryLockExclusive() throws(TransferError) -> Bool { try take(LOCK_EX) }
 
   private func take(_ operation: Int32) throws(TransferError) -> Bool {
@@ -79,14 +80,14 @@ final class SidecarLock: @unchecked Sendable {
 
   func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-  /// Replaces the content by one line for people.
+  /// Replaces the content of the file by one line for display.
   func write(_ line: String) throws(TransferError) {
     let bytes = Array((line + "\n").utf8)
     let written = ftruncate(descriptor, 0) == 0 ? pwrite(descriptor, bytes, bytes.count, 0) : -1
     guard written == bytes.count else { throw TransferError(errno: errno, "write lock of store", path: path) }
   }
 
-  /// The line that the holder wrote; empty when it wrote none.
+  /// The line that the holder wrote; empty if it wrote none.
   func read() -> String {
     var buffer = [UInt8](repeating: 0, count: 256)
     let count = max(0, pread(descriptor, &buffer, buffer.count, 0))

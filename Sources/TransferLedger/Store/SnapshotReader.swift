@@ -1,20 +1,20 @@
 import CSQLite
 import TransferModel
 
-/// The reading connection of a process. Each read sees one consistent state; reads run one after the other.
+/// The reading connection of a process. Each read sees one consistent state; reads run one at a time.
 final class SnapshotReader: @unchecked Sendable {
   private let store: Store
   private let file: StoreFile
   private struct Source {
     var connection: Connection
-    /// Of the file when it was opened without locks; nil where SQLite's locks hold. See ``open()``.
+    /// The state of the file when it was opened without locks; nil while SQLite's locks protect it. See ``open()``.
     var state: [Int]?
   }
   private let source = Lock<Source?>(nil)
   private let trustsLocks: Bool
 
-  /// - Parameter trustsLocks: false where the file system has none that are safe: then the file is read as one that
-  ///   nobody writes, see ``open()``.
+  /// - Parameter trustsLocks: false if the locks of the file system are not safe: then the file is read without locks,
+  ///   see ``open()``.
   init(store: Store, file: StoreFile, trustsLocks: Bool = true) {
     (self.store, self.file, self.trustsLocks) = (store, file, trustsLocks)
   }
@@ -26,7 +26,7 @@ final class SnapshotReader: @unchecked Sendable {
           let current = try source ?? open()
           source = current
           guard let state = current.state else { return try Self.snapshot(current.connection, body) }
-          // What it read before may be outdated, and is in its cache.
+          // The cache of the connection may be outdated if the file has changed.
           if state == file.unlockedState {
             do {
               let result = try Self.snapshot(current.connection, body)
@@ -45,10 +45,10 @@ final class SnapshotReader: @unchecked Sendable {
     }
   }
 
-  /// The last read was without locks, see ``open()``.
+  /// Whether the last read was without locks, see ``open()``.
   var isImmutable: Bool { source.withLock { $0?.state != nil } }
 
-  /// Of the file: changes at a checkpoint.
+  /// The stamp of the file: changes at a checkpoint.
   var stamp: [Int] { file.stamp }
 
   func close() { source.withLock { $0 = nil } }
@@ -59,10 +59,10 @@ final class SnapshotReader: @unchecked Sendable {
     return try body(LedgerReader(db: connection))
   }
 
-  /// Opens normally where there is a WAL. A copy has none, and gets none by being read: whoever writes to it makes one
-  /// first, and none of our programs removes it. A user who may not write beside the ledger cannot take SQLite's locks.
-  /// In both cases, when the WAL is missing or empty, the file is opened without locks, and ``read(_:)`` starts over if
-  /// somebody wrote meanwhile.
+  /// Opens normally if there is a WAL. A copy has none, and reading does not create one: a writer creates one first,
+  /// and none of our programs removes it. A user who may not write beside the ledger cannot take SQLite's locks. In
+  /// both cases, if the WAL is missing or empty, the file is opened without locks, and ``read(_:)`` starts over if
+  /// another process wrote meanwhile.
   private func open() throws -> Source {
     guard trustsLocks else { return try openWithoutLocks(unsafe) }
     if let state = file.unlockedState, state.last == 0 { return try openUnlocked(state) }
@@ -115,7 +115,7 @@ final class SnapshotReader: @unchecked Sendable {
 
   private var busy: TransferError {
     TransferError(
-      .storeBusy, "read store", NameBytes(store.path), cause: "it is written all the time and cannot be locked",
+      .storeBusy, "read store", NameBytes(store.path), cause: "it is constantly written and cannot be locked",
       remedy: "try again")
   }
 }

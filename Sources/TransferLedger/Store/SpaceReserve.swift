@@ -2,9 +2,9 @@ import CSys
 import Glibc
 
 /// Space on the ledger's disk that an engine sets aside while it runs, as the file `<ledger>.reserve`. When the disk is
-/// full it is given back, so that the results of requests that were already sent can still be committed.
+/// full it is released, so that the results of requests that were already sent can still be committed.
 ///
-/// Best effort: where the space cannot be had the engine works without it. Used by one thread at a time.
+/// Best effort: if the space is not available, the engine works without it. Used by one thread at a time.
 final class SpaceReserve {
   /// Bytes; at most an eighth of what is free.
   static let largest: Int64 = 4 << 20
@@ -17,7 +17,7 @@ final class SpaceReserve {
     folder = StoreFile.split(ledgerPath).folder
   }
 
-  /// Allocates the space; what a crashed engine left is taken over.
+  /// Allocates the space, replacing what a crashed engine left.
   func allocate() {
     release()
     let size = min(Self.largest, csys_free_bytes(folder) / 8)
@@ -29,7 +29,7 @@ final class SpaceReserve {
     if failure != 0 { release() }
   }
 
-  /// Gives the space back. False when there was none.
+  /// Releases the space. False if there was none.
   @discardableResult
   func release() -> Bool { unlink(path) == 0 }
 }

@@ -1,8 +1,8 @@
 import TransferModel
 
 extension Store {
-  /// The writing connection of a new ledger. Whoever finds a file without a schema waits for the gate, which is held
-  /// from before the file exists until its schema is committed.
+  /// The writing connection of a new ledger. A process that finds a file without a schema waits for the gate, which is
+  /// held from before the file exists until its schema is committed.
   func created(_ file: StoreFile, _ gate: Gate, wallMs: Int64) throws(TransferError) -> Connection {
     do {
       return try gate.alone {
@@ -15,7 +15,7 @@ extension Store {
   }
 
   /// The writing connection of a ledger whose schema is up to date.
-  /// - Parameter gate: nil for a caller that holds it alone.
+  /// - Parameter gate: nil for a caller that holds it exclusively.
   func prepared(_ gate: Gate?, mayBegin: Bool, wallMs: Int64) throws(TransferError) -> Connection {
     let connection = try openWriter()
     do {
@@ -37,14 +37,14 @@ extension Store {
     }
   }
 
-  /// The schema does not change beneath an engine that knows another one.
+  /// Keeps the schema from changing while an engine that expects another one runs.
   private func lockOutEngines() throws(TransferError) -> SidecarLock {
     let lock = try SidecarLock(path: path + ".lock")
     guard try lock.tryLockExclusive() else {
       let holder = lock.read()
       throw TransferError(
         .locked, "upgrade store", NameBytes(path),
-        cause: "an engine of an older version runs" + (holder.isEmpty ? "" : ": \(holder)"),
+        cause: "an engine of an older version is running" + (holder.isEmpty ? "" : ": \(holder)"),
         remedy: "let it end, or stop it; then run this again")
     }
     return lock
@@ -68,10 +68,10 @@ extension Store {
 extension TransferError {
   static func blankStore(_ path: String) -> TransferError {
     TransferError(
-      .storeCorrupt, "open store", NameBytes(path), cause: blankCause, remedy: "\"transfers push\" fills it")
+      .storeCorrupt, "open store", NameBytes(path), cause: blankCause, remedy: "\"transfers push\" initializes it")
   }
 
-  /// No ledger was made of this file yet.
+  /// The file is empty: it is not a ledger yet.
   var isBlankStore: Bool { kind == .storeCorrupt && cause == Self.blankCause }
 
   private static let blankCause = "it is empty"

@@ -3,24 +3,24 @@ import CSQLite
 import CSys
 import TransferModel
 
-/// Opens connections to a ledger's file: the one place where it is decided that a file is a ledger of ours, and how
+/// Opens connections to a ledger's file: the only place that decides whether a file is one of our ledgers, and how
 /// SQLite treats it.
 struct Store: Sendable {
   /// `TRFS`; `file(1)` shows it. Source: https://sqlite.org/pragma.html#pragma_application_id
   static let applicationID: Int64 = 0x5452_4653
   static let busyTimeoutMs: Int32 = 5_000
   let path: String
-  /// Lead to the schema that this program works with.
+  /// They produce the schema that this program works with.
   var migrations = Migrations.embedded
 
-  /// A connection that writes. It checkpoints neither by itself nor at its end: see ``Gate``.
+  /// A connection that writes. It checkpoints neither automatically nor on close: see ``Gate``.
   func openWriter() throws(TransferError) -> Connection {
     do {
       let connection = try Connection(path: path, access: .readWrite)
       try harden(connection)
       guard connection.isWritable else {
         throw TransferError(
-          .storeReadOnly, "open store", NameBytes(path), cause: "it cannot be written", remedy: "check its permissions")
+          .storeReadOnly, "open store", NameBytes(path), cause: "it is not writable", remedy: "check its permissions")
       }
       try connection.execute("PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA foreign_keys=ON")
       return connection
@@ -41,7 +41,7 @@ struct Store: Sendable {
     }
   }
 
-  /// A ledger may come from anybody: what a hostile file could do through SQLite is switched off.
+  /// A ledger may come from an untrusted source: SQLite features that a hostile file could abuse are disabled.
   /// Source: https://sqlite.org/security.html
   private func harden(_ connection: Connection) throws(SQLiteError) {
     try connection.setBusyTimeout(ms: Self.busyTimeoutMs)
@@ -53,15 +53,16 @@ struct Store: Sendable {
       "PRAGMA mmap_size=0; PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192")
   }
 
-  /// What a file says it is.
+  /// The kind of a file, according to its header.
   enum Nature: Equatable {
-    /// Empty: nobody's yet.
+    /// Empty: not initialized yet.
     case blank
     /// A ledger of this schema version.
     case ledger(version: Int)
   }
 
-  /// Reads the marks of the file, before anything else is believed or written. Refuses foreign and newer ones.
+  /// Reads the header of the file, before anything else is trusted or written. Refuses foreign databases and newer
+  /// schemas.
   func nature(_ connection: Connection) throws -> Nature {
     let application = try connection.first("PRAGMA application_id") { $0.int64(0) } ?? 0
     let version = try connection.first("PRAGMA user_version") { $0.int(0) } ?? 0
@@ -72,14 +73,14 @@ struct Store: Sendable {
     guard application == Self.applicationID else {
       throw TransferError(
         .storeCorrupt, "open store", NameBytes(path), cause: "it is a database, but not a ledger of transfers",
-        remedy: "name another file with --store")
+        remedy: "specify another file with --store")
     }
     guard version <= migrations.count else { throw newer(version, "open store") }
     return .ledger(version: version)
   }
 
-  /// Inside a write transaction: no newer program has changed the schema since the ledger was opened. It is a number in
-  /// the header of the file.
+  /// Called inside a write transaction: checks that no newer program has changed the schema since the ledger was
+  /// opened. Only reads a number in the header of the file.
   func requireOwnSchema(_ connection: Connection) throws {
     let version = try connection.first("PRAGMA user_version") { $0.int(0) } ?? 0
     guard version == migrations.count else { throw newer(version, "write to store") }
@@ -88,6 +89,7 @@ struct Store: Sendable {
   private func newer(_ version: Int, _ operation: String) -> TransferError {
     TransferError(
       .storeNewer, operation, NameBytes(path),
-      cause: "it has schema \(version); this program knows \(migrations.count)", remedy: "install a newer transfers")
+      cause: "it has schema version \(version); this program supports \(migrations.count)",
+      remedy: "install a newer transfers")
   }
 }

@@ -3,7 +3,7 @@ import Glibc
 public import TransferModel
 
 extension StoreCondition {
-  /// Looks at `path` now.
+  /// Examines `path` now.
   public init(at path: String) {
     let (parent, name) = StoreFile.split(path)
     let real = realpath(parent, nil).map { pointer in
@@ -28,7 +28,7 @@ extension StoreCondition {
     return lstat(path, &status) == 0 ? status : nil
   }
 
-  /// Reads the kernel's list instead of trying the lock, so that an engine that starts at this moment gets it.
+  /// Reads the kernel's list instead of trying the lock, so that an engine that starts at this moment can take it.
   private static func lock(_ path: String) -> Lock {
     guard let file = status(path) else { return .free }
     guard access("/proc/locks", R_OK) == 0 else { return .unknown }
@@ -36,8 +36,8 @@ extension StoreCondition {
     return .held(pid: holder.pid)
   }
 
-  /// Who holds one of SQLite's read marks: shared locks on the bytes 123 to 127 of the shared memory. The first is for
-  /// readers that need nothing of the log; a checkpoint may not write into the database beneath them either.
+  /// Holders of SQLite's read marks: shared locks on the bytes 123 to 127 of the shared memory. The first is for
+  /// readers that need nothing from the log; a checkpoint must not write to the database while they read it either.
   /// Source: WALINDEX_LOCK_OFFSET, WAL_READ_LOCK and walCheckpoint in src/wal.c, 3.40.1.
   private static func readers(_ path: String) -> [Int32] {
     status(path).map { LockHolder.sharing(123...127, of: $0) } ?? []

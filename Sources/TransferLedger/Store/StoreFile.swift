@@ -2,21 +2,22 @@ import CSys
 import Glibc
 import TransferModel
 
-/// The file of a ledger on disk, before SQLite sees it. It is never opened by us while SQLite may have it open: closing
-/// any descriptor of it would drop SQLite's locks (https://sqlite.org/howtocorrupt.html section 2.2).
+/// The file of a ledger on disk, before SQLite opens it. We never open it while SQLite may have it open: closing any
+/// descriptor of it would drop SQLite's locks (https://sqlite.org/howtocorrupt.html section 2.2).
 struct StoreFile {
-  /// Absolute, its folder without symbolic links.
+  /// Absolute; its folder contains no symbolic links.
   let path: String
   let exists: Bool
   /// Whether its file system has locks that SQLite can rely on.
   let hasSafeLocks: Bool
 
-  /// Looks at `path`. Refuses symbolic links, second names, other kinds of file and file systems where WAL is not safe.
-  /// With `makesFolder`, missing folders are made with mode 0700. With `isOnlyRead`, any file system will do.
+  /// Examines `path`. Refuses symbolic links, files with several hard links, other kinds of file, and file systems
+  /// where WAL is not safe. With `makesFolder`, missing folders are created with mode 0700. With `isOnlyRead`, any file
+  /// system is accepted.
   init(at path: String, makesFolder: Bool, isOnlyRead: Bool = false) throws(TransferError) {
     let (folder, name) = Self.split(path)
     guard !name.isEmpty, name != ".", name != ".." else {
-      throw TransferError(.usage, "open store", NameBytes(path), cause: "it is not the name of a file")
+      throw TransferError(.usage, "open store", NameBytes(path), cause: "it is not a file name")
     }
     if makesFolder { try Self.makeFolder(folder, for: path) }
     guard let real = realpath(folder, nil) else { throw Self.missing(path, errno) }
@@ -34,7 +35,7 @@ struct StoreFile {
     }
   }
 
-  /// Makes an empty file with mode 0600 whatever the umask. Another process may have been faster.
+  /// Creates an empty file with mode 0600, whatever the umask. Another process may already have created it.
   func create() throws(TransferError) {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -46,7 +47,7 @@ struct StoreFile {
     try Self.syncFolder(Self.split(path).folder, for: path)
   }
 
-  /// Makes the names in a folder durable: SQLite does that for its log, not for a file that it finds.
+  /// Makes the entries of a folder durable: SQLite does that for its log, but not for an existing file.
   private static func syncFolder(_ folder: String, for path: String) throws(TransferError) {
     let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw TransferError(errno: errno, "make store", path: path) }
@@ -54,14 +55,14 @@ struct StoreFile {
     guard fsync(descriptor) == 0 else { throw TransferError(errno: errno, "make store", path: path) }
   }
 
-  /// Bytes in the write-ahead log; 0 when there is none.
+  /// Bytes in the write-ahead log; 0 if there is none.
   var walSize: Int64 { Self.status(path + "-wal").map { Int64($0.st_size) } ?? 0 }
 
-  /// There is a write-ahead log, or a journal of before the ledger had one.
+  /// There is a write-ahead log, or a rollback journal from before the ledger had one.
   var hasLog: Bool { ["-wal", "-journal"].contains { Self.status(path + $0) != nil } }
 
-  /// Changes whenever somebody writes to a file that is read without locks; nil when not all of that is in the file
-  /// itself. Its last number says whether there is a log.
+  /// Changes whenever another process writes to a file that is read without locks; nil if part of the content is in the
+  /// log. Its last number says whether there is a log.
   var unlockedState: [Int]? { walSize == 0 ? stamp + [hasLog ? 1 : 0] : nil }
 
   /// Changes whenever a checkpoint wrote to the file.
@@ -77,15 +78,16 @@ struct StoreFile {
     }
     let problem: String? =
       switch status.st_mode & S_IFMT {
-      case S_IFREG: status.st_nlink > 1 ? "it has a second name (hard link)" : nil
+      case S_IFREG: status.st_nlink > 1 ? "it has another name (hard link)" : nil
       case S_IFLNK: "it is a symbolic link"
       case S_IFDIR: "it is a folder"
       default: "it is not a regular file"
       }
     guard let problem else { return true }
     throw TransferError(
-      .storeUnsuitable, "open store", NameBytes(path), cause: problem + "; SQLite's log would be lost under the other",
-      remedy: "name the file itself with --store")
+      .storeUnsuitable, "open store", NameBytes(path),
+      cause: problem + "; SQLite would miss its log under the other name",
+      remedy: "specify the file itself with --store")
   }
 
   private static func status(_ path: String) -> stat? {
@@ -96,11 +98,11 @@ struct StoreFile {
   private static func missing(_ path: String, _ code: Int32) -> TransferError {
     guard code == ENOENT || code == ENOTDIR else { return TransferError(errno: code, "open store", path: path) }
     return TransferError(
-      .storeMissing, "open store", NameBytes(path), cause: "there is none",
-      remedy: "\"transfers push\" makes one, or name another with --store")
+      .storeMissing, "open store", NameBytes(path), cause: "it does not exist",
+      remedy: "\"transfers push\" creates one, or specify another with --store")
   }
 
-  /// The error for a ledger that is not there.
+  /// The error for a ledger that does not exist.
   var missingError: TransferError { Self.missing(path, ENOENT) }
 
   private static func makeFolder(_ folder: String, for path: String) throws(TransferError) {

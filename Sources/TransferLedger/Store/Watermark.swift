@@ -1,8 +1,8 @@
 import Glibc
 import TransferModel
 
-/// How far a ledger has acted. It is written beside the ledger after the commit and before anything is sent, so that
-/// the ledger itself never knows less; one that does was put back from a copy.
+/// How far a ledger has progressed. It is written beside the ledger after the commit and before anything is sent, so
+/// the ledger itself is never behind it; a ledger that is behind was restored from a copy.
 struct Watermark: Equatable {
   var store: UID
   /// The newest run.
@@ -12,7 +12,7 @@ struct Watermark: Equatable {
 
   static func path(ofLedger path: String) -> String { path + ".watermark" }
 
-  /// nil when there is none, or none that can be understood.
+  /// nil if there is none, or it is not valid.
   init?(at path: String) {
     let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -34,7 +34,7 @@ struct Watermark: Equatable {
     self.init(store: store, run: run, attempt: attempt)
   }
 
-  /// Of one length, so that it is replaced by one write in its place, which needs no space.
+  /// Has a fixed length, so that it can be overwritten in place with one write, which needs no disk space.
   var text: String {
     let digits = String(attempt)
     let number = String(repeating: "0", count: max(0, 20 - digits.count)) + digits
@@ -44,8 +44,8 @@ struct Watermark: Equatable {
   private static let name = "transfers-watermark-1"
 }
 
-/// The file of a watermark while an engine runs. Best effort: without it copies are recognised by their birth alone. It
-/// is not made durable, because after a power cut an older one does no harm. Used by one thread at a time.
+/// The file of a watermark while an engine runs. Best effort: without it copies are recognized only by their birth
+/// times. It is not made durable, because after a power cut an older one does no harm. Used by one thread at a time.
 final class WatermarkFile: @unchecked Sendable {
   private let descriptor: Int32
   private var mark: Watermark
@@ -63,7 +63,7 @@ final class WatermarkFile: @unchecked Sendable {
 
   deinit { close(descriptor) }
 
-  /// An attempt is durable in the ledger.
+  /// Records that an attempt is durable in the ledger.
   func raise(to attempt: Int64) {
     guard attempt > mark.attempt else { return }
     mark.attempt = attempt

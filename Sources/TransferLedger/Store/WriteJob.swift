@@ -1,14 +1,14 @@
 import TransferModel
 
-/// One body that waits for the writer. Its members are called on the writer's thread only, in this order: ``run(_:)``,
-/// perhaps again after a rollback, then exactly one of the others.
+/// One closure that waits for the writer. Its methods are called only on the writer's thread, in this order:
+/// ``run(_:)``, perhaps again after a rollback, then exactly one of the others.
 protocol WriteJob: AnyObject, Sendable {
-  /// Rows may go that others name: it runs in a transaction of its own, in which SQLite looks for no references.
+  /// It may delete rows that others refer to: it runs in a separate transaction, in which SQLite checks no references.
   var isUnreferenced: Bool { get }
   func run(_ transaction: LedgerTransaction) throws
-  /// What it did is durable.
+  /// Its changes are durable.
   func committed()
-  /// It did nothing, or (as the error says) nobody knows.
+  /// It changed nothing or, if the error says so, the outcome is unknown.
   func failed(_ error: TransferError)
 }
 

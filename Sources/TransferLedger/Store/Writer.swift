@@ -2,20 +2,20 @@ import CSQLite
 import TransferLog
 import TransferModel
 
-/// The one writing connection of a process, on its own thread. Jobs that arrive while a commit is running join the next
-/// transaction (group commit); each is told its result when its transaction is durable.
+/// The only writing connection of a process, on its own thread. Jobs that arrive while a commit is running join the
+/// next transaction (group commit); each gets its result when its transaction is durable.
 final class Writer: @unchecked Sendable {
-  /// Keeps one transaction, and with it the wait of the first job in it, short.
+  /// Jobs per transaction, limited to keep the wait of the first job short.
   static let batchLimit = 512
   private let store: Store
   private let clock: any TransferClock
   private let jobs = Mailbox<any WriteJob>()
   private let thread = Lock<WorkerThread?>(nil)
-  /// How often a transaction that could not even begin is tried, each time for ``Store/busyTimeoutMs``.
+  /// How often BEGIN is tried, each time for ``Store/busyTimeoutMs``.
   private let patience = Lock(1)
-  /// nil: a failure of the disk is told at once.
+  /// nil: a failure of the disk is reported immediately.
   private let retry = Lock<CommitRetry?>(nil)
-  /// Wakes the thread from the wait before another try; closed when there is to be none.
+  /// Wakes the thread from the wait before a retry; closed when there should be no more retries.
   private let alarm = Mailbox<Never>()
   /// nil while no engine runs.
   private let watermark = Lock<WatermarkFile?>(nil)
@@ -36,20 +36,20 @@ final class Writer: @unchecked Sendable {
     thread.withLock { $0 = WorkerThread { [self] in work() } }
   }
 
-  /// For an engine: another program may hold the ledger for long, and an engine that gave up for that would leave its
-  /// files to a recovery. Nothing was written when a transaction does not begin, so that waiting is harmless.
+  /// For an engine: another program may lock the ledger for a long time, and an engine that gave up would leave its
+  /// files to recovery. Nothing is written before a transaction begins, so waiting is harmless.
   func waitLong() { patience.withLock { $0 = 24 } }
 
-  /// For an engine: what it begins is noted beside the ledger when it is durable.
+  /// For an engine: the attempts that it begins are noted in this file once they are durable.
   func keep(_ file: WatermarkFile?) { watermark.withLock { $0 = file } }
 
-  /// For an engine: from here on a full or failing disk is waited out. Sets space aside for it.
+  /// For an engine: from now on commits are retried while the disk is full or failing. Reserves disk space.
   func retryCommits(_ retry: CommitRetry) {
     enqueue(ReserveJob(reserve))
     self.retry.withLock { $0 = retry }
   }
 
-  /// Ends the wait for the disk: what cannot be committed now fails.
+  /// Ends the wait for the disk: jobs that cannot be committed now fail.
   func stopRetrying() { alarm.close() }
 
   func enqueue(_ job: any WriteJob) {
@@ -58,7 +58,7 @@ final class Writer: @unchecked Sendable {
     }
   }
 
-  /// Commits what is queued, empties the WAL if nobody is in the way, and ends the thread.
+  /// Commits the queued jobs, empties the WAL if no other process is in the way, and ends the thread.
   func close() {
     jobs.close()
     let worker = thread.withLock { worker in
@@ -74,13 +74,13 @@ final class Writer: @unchecked Sendable {
         commitApart(arrived[start..<min(start + Self.batchLimit, arrived.count)])
       }
     }
-    // The WAL keeps what could not be copied; the next one to open the ledger goes on with it.
+    // The WAL keeps what could not be copied; the next process that opens the ledger uses it.
     if let connection { _ = try? gate.checkpoint(connection) }
     connection = nil
     if retry.withLock({ $0 != nil }) { reserve.release() }
   }
 
-  /// Jobs that need a transaction of their own get one.
+  /// Commits jobs that need a separate transaction in one.
   private func commitApart(_ batch: ArraySlice<any WriteJob>) {
     guard let apart = batch.firstIndex(where: { $0.isUnreferenced }) else { return commit(batch) }
     if apart > batch.startIndex { commit(batch[..<apart]) }
@@ -92,7 +92,7 @@ final class Writer: @unchecked Sendable {
     switch transactRetrying(batch) {
     case .durable:
       for job in batch { job.committed() }
-      // A failure here is no failure of a job; it comes back at the next commit if it is serious.
+      // A failure here is not a failure of a job; a serious one will recur at the next commit.
       if let connection { try? gate.checkpointIfLong(connection) }
     case .refused where batch.count > 1:
       for job in batch { commit([job]) }
@@ -103,7 +103,7 @@ final class Writer: @unchecked Sendable {
 
   // MARK: - A full or failing disk
 
-  /// Tries a transaction that the disk refused again, for as long as ``CommitRetry`` says.
+  /// Retries a transaction that the disk refused, as long as ``CommitRetry`` allows.
   private func transactRetrying(_ batch: ArraySlice<any WriteJob>) -> Outcome {
     let startedMs = clock.bootMs
     while true {
@@ -112,7 +112,7 @@ final class Writer: @unchecked Sendable {
       case .durable, .refused: return outcome
       case .failed(let error) where error.kind == .storeFull:
         guard mayTryAgain(after: error, startedMs) else { return outcome }
-      // A new connection that cannot open the WAL for writing, because the disk still fails, only reads.
+      // A new connection is read-only if it cannot open the WAL for writing because the disk still fails.
       case .failed(let error) where error.kind == .storeReadOnly && uncertainCommits > 0:
         reopen(after: error)
         guard mayTryAgain(after: error, startedMs) else { return outcome }
@@ -124,13 +124,13 @@ final class Writer: @unchecked Sendable {
     }
   }
 
-  /// Waits before another try; false when there is to be none.
+  /// Waits before a retry; false if there should be none.
   private func mayTryAgain(after error: TransferError, _ startedMs: Int64) -> Bool {
     guard let retry = retry.withLock({ $0 }) else { return false }
     if error.kind == .storeFull || uncertainCommits > 1 { retry.onTrouble(error) }
     if error.kind == .storeFull {
       if reserve.release() { return true }
-      // Pages that were written several times since the last checkpoint stand in the WAL as often.
+      // The WAL contains a page as often as it was written since the last checkpoint.
       if let connection { _ = try? gate.checkpoint(connection) }
     } else if uncertainCommits == 1 {
       return true
@@ -141,12 +141,13 @@ final class Writer: @unchecked Sendable {
     return true
   }
 
-  /// A connection whose commit failed may believe what is not on the disk: only a new one reads what is there. It is
-  /// opened before the old one is closed: as long as one connection is open SQLite keeps the index of the WAL, which a
-  /// commit that failed has not reached, so that its transaction did not happen. Source:
+  /// A connection whose commit failed may have a cache that differs from the disk: only a new one reads the actual
+  /// content. It is opened before the old one is closed: as long as one connection is open, SQLite keeps the WAL index,
+  /// which a failed commit has not updated, so its transaction did not take place. Source:
   /// https://sqlite.org/walformat.html section 2.
   ///
-  /// Without ``CommitRetry`` the disk is not to be trusted the second time, and all further work is refused.
+  /// Without ``CommitRetry`` the disk is no longer trusted after the second such failure, and all further work is
+  /// refused.
   private func reopen(after error: TransferError) {
     uncertainCommits += 1
     guard uncertainCommits == 1 || retry.withLock({ $0 != nil }) else {
@@ -167,11 +168,11 @@ final class Writer: @unchecked Sendable {
 
   private enum Outcome {
     case durable
-    /// Rolled back because of what one job did; the others may succeed without it.
+    /// Rolled back because of one job; the others may succeed without it.
     case refused(TransferError)
-    /// Rolled back because of the file or the disk; it would be the same for each job.
+    /// Rolled back because of the file or the disk; every job would fail.
     case failed(TransferError)
-    /// The disk failed during the commit: it may be durable or not.
+    /// The disk failed during the commit: the transaction may or may not be durable.
     case uncertain(TransferError)
   }
 
@@ -188,7 +189,7 @@ final class Writer: @unchecked Sendable {
 
   private func run(_ batch: ArraySlice<any WriteJob>, on connection: Connection) -> Outcome {
     guard batch.contains(where: { $0.isUnreferenced }) else { return runReferenced(batch, on: connection) }
-    // It can only be changed outside of transactions. A new connection begins with it on.
+    // This setting can only be changed outside of transactions. A new connection begins with it on.
     do { try connection.execute("PRAGMA foreign_keys=OFF") } catch { return classify(error) }
     let outcome = runReferenced(batch, on: connection)
     do { try connection.execute("PRAGMA foreign_keys=ON") } catch { refusal = refusal ?? self.error(error) }
@@ -207,8 +208,7 @@ final class Writer: @unchecked Sendable {
     do {
       for job in batch {
         try job.run(transaction)
-        // A body may have swallowed the failure that made SQLite roll back; what follows must not run without a
-        // transaction.
+        // A job may have caught the failure that made SQLite roll back; the rest must not run without a transaction.
         guard connection.isInTransaction else { throw SQLiteError(SQLITE_ABORT, on: nil) }
       }
       try transaction.appendLog(hasher)
@@ -218,13 +218,13 @@ final class Writer: @unchecked Sendable {
     }
     do {
       try connection.run("COMMIT")
-      // Before anybody is told, and so before anything is sent.
+      // Before any job gets its result, and so before anything is sent.
       if let newest = transaction.newestAttempt { watermark.withLock { $0 }?.raise(to: newest) }
       return .durable
     } catch {
       if isIOError(error) { return .uncertain(unknown(error)) }
       rollback(connection)
-      // A reference to nothing is found here, and is the fault of one job.
+      // A dangling reference is found here, and is the fault of one job.
       return error.primary == SQLITE_CONSTRAINT ? .refused(self.error(error)) : .failed(self.error(error))
     }
   }
@@ -270,7 +270,7 @@ final class Writer: @unchecked Sendable {
   }
 }
 
-/// Sets the space aside on the writer's thread, which is the one that gives it back.
+/// Reserves the space on the writer's thread, which also releases it.
 private final class ReserveJob: WriteJob, @unchecked Sendable {
   private let reserve: SpaceReserve
   init(_ reserve: SpaceReserve) { self.reserve = reserve }

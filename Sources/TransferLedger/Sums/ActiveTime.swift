@@ -1,17 +1,17 @@
 import TransferModel
 
-/// Times in which anything was in flight: the union of intervals, exact in whatever order they come. Up to half a
-/// million of them that lie apart are as they are in memory, more of them packed, in some 4 bytes each.
+/// The time in which anything was in flight: the union of intervals, exact in whatever order they are added. Up to half
+/// a million disjoint intervals are kept in memory as they are, more of them packed, in about 4 bytes each.
 struct ActiveTime {
   struct Interval: Hashable {
     var startMs, endMs: Int64
   }
 
-  /// Apart from each other, in order.
+  /// Disjoint, in order.
   private var islands: [Interval] = []
-  /// As they came; joined to the islands when there are many of them.
+  /// In the order in which they were added; joined to the islands when there are many of them.
   private var recent: [Interval] = []
-  /// Older islands. Those of one run are apart from each other; those of two may overlap.
+  /// Older islands. Those of one run are disjoint; those of different runs may overlap.
   private var runs: [PackedIslands] = []
 
   private static let recentAtMost = 32_768
@@ -29,10 +29,10 @@ struct ActiveTime {
     if recent.count >= Self.recentAtMost { settle() }
   }
 
-  /// Intervals in memory that are not packed.
+  /// The number of intervals in memory that are not packed.
   var kept: Int { islands.count + recent.count }
 
-  /// Milliseconds of the union.
+  /// The length of the union in milliseconds.
   var totalMs: Int64 {
     var total: Int64 = 0
     forEachIsland { total +|= $0.endMs -| $0.startMs }
@@ -41,7 +41,7 @@ struct ActiveTime {
 
   private mutating func settle() {
     guard let first = recent.map(\.startMs).min() else { return }
-    // What is joined to what is there already begins mostly at its end: only from there on is anything sorted.
+    // New intervals mostly begin near the end of the islands: only the islands from there on are sorted again.
     let kept = islands.firstIndex { $0.endMs >= first } ?? islands.count
     let open = (islands[kept...] + recent).sorted { $0.startMs < $1.startMs }
     islands.removeSubrange(kept...)
@@ -56,7 +56,7 @@ struct ActiveTime {
     if islands.count > Self.islandsAtMost { pack() }
   }
 
-  /// All islands become one run, and many runs one.
+  /// Packs all islands into one run, and joins the runs into one if there are many.
   private mutating func pack() {
     var run = PackedIslands()
     islands.forEach { run.append($0) }
@@ -68,7 +68,7 @@ struct ActiveTime {
     runs = [joined]
   }
 
-  /// The union, in order.
+  /// Passes the intervals of the union to `body`, in order.
   private func forEachIsland(_ body: (Interval) -> Void) {
     var settled = self
     settled.settle()
@@ -96,12 +96,12 @@ struct ActiveTime {
 }
 
 extension ActiveTime {
-  /// What ``packed(from:)`` made.
+  /// Adds the result of ``packed(from:)``.
   mutating func add(packed: [UInt8], from: Int64) {
     for island in PackedIslands(packed, from: from) { add(startMs: island.startMs, endMs: island.endMs) }
   }
 
-  /// Distances and lengths, beginning at `from`, before which nothing was.
+  /// The union as distances and lengths, beginning at `from`; no interval may begin before that.
   func packed(from: Int64) -> [UInt8] {
     var packed = PackedIslands(from: from)
     forEachIsland { packed.append($0) }

@@ -1,9 +1,9 @@
 import TransferModel
 
-/// What attempts of one batch cost, one by one or from what was added up before.
+/// The costs of the attempts of one batch, added attempt by attempt or from stored sums.
 struct AttemptCostSums: Equatable {
   var costs = AttemptCosts()
-  /// By error code, empty where there is none.
+  /// By error code, which is empty if there is none.
   var backoff: [String: BackoffSum] = [:]
   /// End of the last attempt.
   var lastMs: Int64?
@@ -15,6 +15,6 @@ struct AttemptCostSums: Equatable {
     backoff[attempt.errorCode ?? "", default: BackoffSum()] += BackoffSum(attempts: 1, ms: attempt.backoffMs ?? 0)
   }
 
-  /// JSON: by code the number of attempts and the milliseconds.
+  /// JSON: the number of attempts and the milliseconds for each code.
   func backoffText() throws -> String { try jsonText(backoff.mapValues { [$0.attempts, $0.ms] }) }
 }

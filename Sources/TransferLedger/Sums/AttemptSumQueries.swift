@@ -6,7 +6,7 @@ enum SumScope {
   /// All files of some batches.
   case batches([Int64])
 
-  /// nil for any other filter: its attempts are added up one by one.
+  /// nil for any other filter: its attempts are added up individually.
   init?(_ filter: RowFilter) {
     if filter.isEverything {
       self = .everything
@@ -19,15 +19,15 @@ enum SumScope {
 }
 
 extension LedgerReader {
-  /// Sums over the attempts that the filter selects, in a window over those that overlap it: of what was added up
-  /// before, and of the rest one by one; and of those that were deleted, as far as their sums tell.
+  /// Sums over the attempts that the filter selects; a time window selects the attempts that overlap it. Uses stored
+  /// sums, adds the remaining attempts individually, and includes deleted attempts as far as their sums allow.
   func attemptSums(_ filter: RowFilter) throws -> AttemptSums {
     var sums = try storedSums(filter)
     for row in try prunedSums(filter) { sums.add(row) }
     return sums
   }
 
-  /// Of the attempts that are there.
+  /// Sums over the attempts that were not deleted.
   private func storedSums(_ filter: RowFilter) throws -> AttemptSums {
     guard let scope = SumScope(filter), let gaps = try gapsWorthReading(scope) else { return try eachAttempt(filter) }
     var sums = AttemptSums()
@@ -36,7 +36,7 @@ extension LedgerReader {
     return sums
   }
 
-  /// Numbers of attempts that no sum holds. nil when they are so many that those of a batch are better found by its
+  /// Numbers of attempts that no sum holds; nil if there are so many that those of a batch are better found through its
   /// files.
   private func gapsWorthReading(_ scope: SumScope) throws -> [ClosedRange<Int64>]? {
     let gaps = try attemptGaps()
@@ -45,7 +45,7 @@ extension LedgerReader {
   }
   static var gapAtMost: Int { 65_536 }
 
-  /// Numbers have holes, so the attempts are counted, but for gaps that are short anyway.
+  /// Whether the gaps hold many attempts. Numbers have holes, so the attempts are counted, except in short gaps.
   func areMany(_ gaps: [ClosedRange<Int64>]) throws -> Bool {
     var count = 0
     for gap in gaps where count <= Self.gapAtMost {
@@ -122,7 +122,7 @@ extension LedgerReader {
     }
   }
 
-  /// Without a window they are found by their files.
+  /// Adds up the attempts individually. Without a time window, they are found through their files.
   private func eachAttempt(_ filter: RowFilter) throws -> AttemptSums {
     var sums = AttemptSums()
     let add = { (row: SQLRow) in sums.add(SummedAttempt(row)) }
@@ -146,7 +146,7 @@ extension LedgerReader {
     return sums
   }
 
-  /// The columns: name, count, newest, first, last.
+  /// The columns of `row`: error code, count, newest, first, last.
   static func hits(_ row: SQLRow) -> (code: String, hits: FailureHits) {
     let hits = FailureHits(
       count: row.int64(1), example: row.int64(2), firstMs: row.int64OrNil(3), lastMs: row.int64OrNil(4))

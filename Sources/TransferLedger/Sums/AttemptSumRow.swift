@@ -1,14 +1,14 @@
 import FoundationEssentials
 import TransferModel
 
-/// Attempts of one stretch of numbers are added up once all of them are closed: what is closed never changes.
+/// The attempts of one block of numbers are added up once all of them have ended: an ended attempt never changes.
 enum SumBlock {
-  /// Numbers of a block: `block << shift` and the following.
+  /// A block has 2^`shift` numbers, from `block << shift` on.
   static let shift: Int64 = 12
   static func first(_ block: Int64) -> Int64 { block << shift }
   static func last(_ block: Int64) -> Int64 { (block + 1) << shift - 1 }
 
-  /// What lies between the blocks, up to the number `newest`.
+  /// The ranges of numbers outside of these blocks, up to the number `newest`.
   static func gaps(between blocks: [Int64], newest: Int64) -> [ClosedRange<Int64>] {
     var gaps: [ClosedRange<Int64>] = []
     var next: Int64 = 0
@@ -53,7 +53,7 @@ struct AttemptSumRow: Equatable {
     (self.costs, backoff) = (costs.costs, try costs.backoffText())
   }
 
-  /// The columns in the order of the table, but for `id`.
+  /// The columns in the order of the table, except `id`.
   init(_ row: SQLRow) {
     (batch, block) = (row.int64(0), row.int64(1))
     counts = (2..<8).map { row.int64($0) }
@@ -79,7 +79,7 @@ struct AttemptSumRow: Equatable {
 }
 
 extension AttemptSums {
-  /// Without its errors, which SQLite adds up.
+  /// Adds a row without its errors, which SQLite adds up.
   mutating func addWithoutErrors(_ row: AttemptSumRow) {
     for (name, count) in zip(AttemptSumRow.outcomes, row.counts) where count != 0 {
       outcomes[name, default: 0] += count

@@ -1,14 +1,14 @@
 import TransferModel
 
-/// What reports add up of attempts, one by one or from what was added up before.
+/// Sums over attempts for reports, added attempt by attempt or from stored sums.
 struct AttemptSums {
-  /// By outcome, those that there are.
+  /// By outcome; only outcomes that occur.
   var outcomes: [String: Int64] = [:]
   var bytesTransferred: Int64 = 0
   /// Start of the first, end of the last.
   var firstMs, lastMs: Int64?
   var active = ActiveTime()
-  /// How many parts succeeded in so many milliseconds.
+  /// The number of parts that succeeded, by their time in milliseconds.
   var latencies: [Int64: Int64] = [:]
   var errors: [String: FailureHits] = [:]
 
@@ -45,14 +45,14 @@ struct AttemptSums {
   }
 }
 
-/// One attempt, as far as it is added up.
+/// The fields of one attempt that are added up.
 struct SummedAttempt {
   let id: Int64
   let outcome: String
   let startedMs: Int64
   let endedMs: Int64?
   let bytesTransferred: Int64
-  /// Of a part that succeeded.
+  /// Only for a part that succeeded.
   let latencyMs: Int64?
   let error: String?
 
@@ -65,10 +65,10 @@ struct SummedAttempt {
   }
 }
 
-/// What one error hit: files that ended with it, or attempts that met it.
+/// The occurrences of one error: files that ended with it, or attempts that met it.
 struct FailureHits {
   var count: Int64
-  /// The newest of them.
+  /// The number of the newest of them.
   var example: Int64
   var firstMs, lastMs: Int64?
 

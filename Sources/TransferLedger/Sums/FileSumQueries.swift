@@ -1,14 +1,14 @@
 import TransferModel
 
-/// A part of the done files, in the order of their index: batch by batch, and by number within a batch.
+/// A range of the done files in index order: batch by batch, and by number within a batch.
 enum DoneStretch: Equatable {
-  /// All of the batches between these two.
+  /// All done files of the batches between these two.
   case batches(after: Int64, before: Int64)
-  /// Of one batch those between these two numbers.
+  /// The done files of one batch between these two numbers.
   case files(of: Int64, after: Int64, before: Int64)
 }
 
-/// A sum of done files: which, and what it says.
+/// A sum over the done files of a batch in one block.
 struct DoneSum {
   var batch: Int64
   var block: Int64
@@ -24,13 +24,13 @@ struct DoneSum {
   }
 }
 
-/// Sums of done files, which stay done: those that runs wrote down, and what lies between them.
+/// Sums over done files, which stay done: the sums that runs recorded, and the stretches between them.
 struct DoneSums {
   let sums: [DoneSum]
-  /// What no sum holds.
+  /// The files that no sum covers.
   let stretches: [DoneStretch]
 
-  /// - Parameter batch: only of this one; nil for all.
+  /// - Parameter batch: the only batch to cover; nil for all.
   init(_ sums: [DoneSum], of batch: Int64?) {
     self.sums = sums
     var found: [DoneStretch] = []
@@ -80,7 +80,7 @@ extension LedgerReader {
     return DoneSums(sums, of: batch)
   }
 
-  /// How many files are done, and their sizes.
+  /// The number of done files, and the sum of their sizes.
   func doneTally(_ done: DoneSums, withHidden: Bool = true) throws -> (count: Int, sum: Int64) {
     var tally = (count: 0, sum: Int64(0))
     for sum in done.sums {
@@ -111,7 +111,7 @@ extension LedgerReader {
     WHERE state = 'done' AND batch_id = ?1 AND id > ?2 AND id < ?3 AND (?4 OR hidden IS NULL)
     """
 
-  /// Done files for which the server said nothing but success.
+  /// The number of done files for which the server reported nothing but success.
   func unverified(_ done: DoneSums) throws -> Int {
     let known = done.sums.reduce(0) { $0 +| $1.unverified }
     return try done.stretches.reduce(known) { sum, stretch in

@@ -1,13 +1,13 @@
 import TransferModel
 
-/// One attempt, as far as histories by batch, host and period are made of it.
+/// The fields of one attempt that histories by batch, host and period need.
 struct FlowAttempt {
   let batch, file: Int64
   let startedMs: Int64
   let endedMs: Int64?
   let bytesTransferred, bytesAcked: Int64
   let isError, isRetry, isOK: Bool
-  /// Of a part that succeeded.
+  /// Only for a part that succeeded.
   let latencyMs: Int64?
 
   /// The columns from 0 on: batch_id, file_id, started_at, ended_at, bytes_transferred, bytes_acked, the number of the
@@ -21,7 +21,7 @@ struct FlowAttempt {
   }
 }
 
-/// Adds attempts up.
+/// Adds up attempts.
 struct FlowSums {
   private var flow = AttemptFlow()
   private var active = ActiveTime()

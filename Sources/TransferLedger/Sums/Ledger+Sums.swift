@@ -1,12 +1,12 @@
 import TransferModel
 
-/// Sums of what cannot change any more are written by the engine, a few blocks in a transaction.
+/// The engine writes sums of rows that cannot change any more, a few blocks in a transaction.
 extension Ledger {
-  /// Blocks of 4,096 rows in one transaction: some milliseconds.
+  /// Blocks of 4,096 rows in one transaction, which takes a few milliseconds.
   static let sumsAtOnce = 4
 
-  /// Adds up what was done since the last time. Blocking; stops between two transactions when `isStopped` says so, and
-  /// the next run does the rest.
+  /// Adds up the history since the last call. Blocking; stops between two transactions once `isStopped` returns true,
+  /// and the next run does the rest.
   public func addUpHistory(until isStopped: () -> Bool) throws(TransferError) {
     while !isStopped(), try write({ try $0.addUpAttempts() }) {}
     let blocks = try read { try $0.doneBlocksToAddUp() }
@@ -18,8 +18,8 @@ extension Ledger {
 }
 
 extension LedgerTransaction {
-  /// Writes the sums of the next blocks of attempts that are closed, all of them; false when there is none. An attempt
-  /// that is open for long holds up its own block only.
+  /// Writes the sums of the next blocks whose attempts have all ended; returns false if there is none. An attempt that
+  /// is open for long delays only its own block.
   public func addUpAttempts() throws -> Bool {
     let blocks = try LedgerReader(db: db).attemptBlocksToAddUp(limit: Ledger.sumsAtOnce)
     for block in blocks {
@@ -28,7 +28,7 @@ extension LedgerTransaction {
     return !blocks.isEmpty
   }
 
-  /// Writes the sum of the done files of a batch in a block, unless it is there.
+  /// Writes the sum of the done files of a batch in a block, unless it exists.
   func addUpDone(_ batch: Int64, _ block: Int64) throws {
     try db.run(
       """
@@ -48,7 +48,7 @@ extension LedgerTransaction {
 }
 
 extension LedgerReader {
-  /// Blocks without a sum that have attempts, all of them there and closed, oldest first.
+  /// Blocks without a sum that have attempts, are complete and have no open attempt, oldest first.
   func attemptBlocksToAddUp(limit: Int) throws -> [Int64] {
     guard let newest = try db.first("SELECT max(id) FROM attempt", row: { $0.int64OrNil(0) }) ?? nil else { return [] }
     let open = Set(
@@ -67,14 +67,14 @@ extension LedgerReader {
     return found
   }
 
-  /// Numbers have holes: a block of them may be empty, and has no sum.
+  /// The first attempt in a range. Numbers have holes: a block may be empty, and then has no sum.
   private func firstAttempt(from: Int64, to: Int64) throws -> Int64? {
     try db.first("SELECT min(id) FROM attempt WHERE id BETWEEN ?1 AND ?2", .integer(from), .integer(to)) {
       $0.int64OrNil(0)
     } ?? nil
   }
 
-  /// The sums of a block of attempts, one for each batch that has any in it.
+  /// The sums of a block of attempts, one for each batch that has attempts in it.
   func attemptSumRows(of block: Int64) throws -> [AttemptSumRow] {
     var sums: [Int64: AttemptSums] = [:]
     _ = try db.rows(
@@ -90,7 +90,7 @@ extension LedgerReader {
     }
   }
 
-  /// Batches and blocks with so many done files that a sum of them is worth its row, and without one.
+  /// Batches and blocks that have no sum yet and enough done files for a sum to be worth its row.
   func doneBlocksToAddUp() throws -> [(batch: Int64, block: Int64)] {
     try doneSums().stretches.flatMap { stretch in
       let read = { (row: SQLRow) in (batch: row.int64(0), block: row.int64(1)) }

@@ -1,14 +1,14 @@
-/// Intervals that lie apart, in order, each as its distance from the one before it and its length, in as few bytes as
+/// Disjoint intervals in order. Each is stored as its distance from the previous one and its length, in as few bytes as
 /// these need (``PackedNumbers``).
 struct PackedIslands: Sequence {
   private(set) var bytes: [UInt8]
   private let from: Int64
   private var endMs: Int64
 
-  /// None yet; none may begin before `from`.
+  /// Starts empty; no interval may begin before `from`.
   init(from: Int64 = 0) { (bytes, self.from, endMs) = ([], from, from) }
 
-  /// What such a value had as its bytes. Nothing can be added.
+  /// Reads the `bytes` of such a value. Nothing can be appended.
   init(_ bytes: [UInt8], from: Int64) { (self.bytes, self.from, endMs) = (bytes, from, from) }
 
   mutating func append(_ island: ActiveTime.Interval) {
@@ -19,7 +19,7 @@ struct PackedIslands: Sequence {
 
   func makeIterator() -> Iterator { Iterator(rest: bytes[...], endMs: from) }
 
-  /// What is cut off at the end of damaged bytes is left out.
+  /// Leaves out a truncated interval at the end of damaged bytes.
   struct Iterator: IteratorProtocol {
     fileprivate var rest: ArraySlice<UInt8>
     fileprivate var endMs: Int64

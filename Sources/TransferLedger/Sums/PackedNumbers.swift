@@ -1,4 +1,4 @@
-/// Whole numbers from 0 in as few bytes as they need, 7 bits a byte (LEB128): how a sum keeps a long list.
+/// Non-negative integers in as few bytes as they need, 7 bits a byte (LEB128): how a sum stores a long list.
 enum PackedNumbers {
   static func pack(_ numbers: some Sequence<Int64>) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -15,14 +15,14 @@ enum PackedNumbers {
     bytes.append(UInt8(rest))
   }
 
-  /// What is cut off at the end of damaged bytes is left out.
+  /// Leaves out a truncated number at the end of damaged bytes.
   static func unpack(_ bytes: [UInt8]) -> [Int64] {
     var (numbers, rest) = ([Int64](), bytes[...])
     while let number = first(of: &rest) { numbers.append(number) }
     return numbers
   }
 
-  /// Takes the first number away; nil when there is none, or when it is cut off.
+  /// Removes and returns the first number; nil if there is none, or if it is truncated.
   static func first(of rest: inout ArraySlice<UInt8>) -> Int64? {
     var (number, shift) = (UInt64(0), UInt64(0))
     while let byte = rest.popFirst() {
@@ -33,7 +33,7 @@ enum PackedNumbers {
     return nil
   }
 
-  /// Pairs, of numbers that follow each other: first, second, first, second, …
+  /// Pairs of consecutive numbers: first, second, first, second, …
   static func pairs(_ bytes: [UInt8]) -> [(Int64, Int64)] {
     let numbers = unpack(bytes)
     return stride(from: 0, to: numbers.count - 1, by: 2).map { (numbers[$0], numbers[$0 + 1]) }

@@ -1,10 +1,10 @@
 import TransferModel
 
 extension LedgerReader {
-  /// A sum keeps so many of its slowest files.
+  /// The number of its slowest files that a sum keeps.
   static var slowestKept: Int { 3 }
 
-  /// Files that came to rest, the longest first.
+  /// Files that were started and have ended, longest first.
   public func slowestFiles(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
     guard limit <= Self.slowestKept, let scope = SumScope(filter) else { return try slowestOfAll(filter, limit: limit) }
     let found = try slowestCandidates(scope, limit).sorted { ($1.ms, $0.id) < ($0.ms, $1.id) }.prefix(limit)
@@ -50,7 +50,7 @@ extension LedgerReader {
     }
   }
 
-  /// Of the done files that no sum holds.
+  /// The slowest of the done files that no sum covers.
   private func slowest(_ done: DoneSums, _ limit: Int) throws -> [Candidate] {
     let read = { (row: SQLRow) in (ms: row.int64(0), id: row.int64(1)) }
     return try done.stretches.flatMap { stretch in

@@ -1,8 +1,8 @@
 extension LedgerReader {
-  /// Not a statement: of the lists in a sum SQL knows nothing.
-  public static let attemptSumRule = "I38 what was added up of attempts is what they say"
+  /// Not an SQL statement: SQL cannot read the lists in a sum.
+  public static let attemptSumRule = "I38 sums of attempts match the attempts"
 
-  /// Blocks whose sums are not those of their attempts.
+  /// Blocks whose sums do not match their attempts.
   func damagedAttemptSums() throws -> [String] {
     try summedBlocks().filter { block in
       let written = try db.rows(

@@ -1,18 +1,18 @@
 import TransferModel
 
-/// How a transition of one row is guarded. Each statement says `SET {moved}, … WHERE {guard}`: what the guard asks of
-/// the row stands here and nowhere else, and so does the look at what became of it. Transitions of many rows at once
-/// have their guards in their own texts. `?101` is the row, `?102` the attempt or the run.
+/// The guard of a transition of one row. Each statement contains `SET {moved}, … WHERE {guard}`: the conditions of the
+/// guard are defined only here, and so is the evaluation of the result. Transitions of many rows at once have their
+/// guards in their own statements. `?101` is the row, `?102` the attempt or the run.
 struct RowGuard: Equatable {
   enum Row: String { case chunk, file, session }
 
   let row: Row
-  /// nil for either state in which an engine has a file, or in which a session has not ended.
+  /// nil for any state in which an engine has a file, or in which a session has not ended.
   let old: String?
   let new: String
-  /// There is an attempt or a run to be asked for.
+  /// The guard requires an attempt or a run.
   var hasOwner = true
-  /// Of a chunk: the attempt succeeded. Of a file: none of its requests is open.
+  /// Requires of a chunk that the attempt succeeded, of a file that none of its requests is open.
   var demands = false
 
   var parts: [(name: String, text: String)] {
@@ -41,7 +41,8 @@ struct RowGuard: Equatable {
     """
 }
 
-/// What the guarded change of a row is kept prepared by. Two that have the same text differ in their guards.
+/// The key by which the prepared statement of a guarded change is cached. Statements with the same text differ in their
+/// guards.
 struct MoveKey: Hashable {
   let text: UnsafePointer<UInt8>
   let guarding: RowGuard
@@ -50,11 +51,11 @@ struct MoveKey: Hashable {
 }
 
 extension LedgerTransaction {
-  /// A chunk goes from one state to another.
+  /// Moves a chunk from one state to another.
   /// - Parameters:
-  ///   - attempt: that was closed before; with `isOk` with success. nil asks for the state only: what is stored names
-  ///     its attempt, and the rules of the schema ask about that.
-  ///   - sql: what changes with the state.
+  ///   - attempt: must have been closed before; with `isOk` successfully. nil checks the state only: a stored chunk
+  ///     refers to its attempt, which the rules of the schema check.
+  ///   - sql: the statement, with the other columns to change.
   func moveChunk(
     _ chunk: ChunkID, from old: ChunkState = .inFlight, to new: ChunkState, after attempt: AttemptID?,
     isOk: Bool = false, _ sql: StaticString, _ values: SQLValue...
@@ -65,11 +66,11 @@ extension LedgerTransaction {
     return try result(changes) { try stateOf(chunk) }
   }
 
-  /// A file that is with `run` goes on or leaves its hands.
+  /// Moves a file that belongs to `run` to another state.
   /// - Parameters:
-  ///   - old: nil for either state in which an engine has it.
-  ///   - isIdle: none of its requests is open.
-  ///   - sql: what changes with the state.
+  ///   - old: nil for any state in which an engine has it.
+  ///   - isIdle: requires that none of its requests is open.
+  ///   - sql: the statement, with the other columns to change.
   func moveFile(
     _ file: FileID, _ run: RunID, from old: FileState? = nil, to new: FileState, isIdle: Bool = false,
     _ sql: StaticString, _ values: SQLValue...
@@ -80,11 +81,11 @@ extension LedgerTransaction {
     return try result(changes) { try stateOf(file, run) }
   }
 
-  /// A session that has not ended goes on or ends.
+  /// Moves a session that has not ended to another state.
   /// - Parameters:
-  ///   - old: nil for either state in which it has not ended.
-  ///   - run: that has its file; nil for any.
-  ///   - sql: what changes with the state.
+  ///   - old: nil for any state in which it has not ended.
+  ///   - run: must have the session's file; nil for any.
+  ///   - sql: the statement, with the other columns to change.
   func moveSession(
     _ session: SessionID, _ run: RunID?, from old: SessionState? = nil, to new: SessionState, _ sql: StaticString,
     _ values: SQLValue...
@@ -95,12 +96,12 @@ extension LedgerTransaction {
     return try result(changes) { try stateOf(session) }
   }
 
-  /// What a guarded statement did that can only change one row: when it changed none, the state says why.
+  /// The result of a guarded statement that can change only one row: if it changed none, the state shows why.
   func result(_ changes: Int, _ state: () throws -> String?) throws -> TransitionResult {
     changes == 1 ? .applied : .lost(to: try state())
   }
 
-  /// For a row that this very transaction has just seen where it is to be.
+  /// For a transition that must succeed, because this transaction has just seen the row in the required state.
   func require(_ result: TransitionResult, _ what: some CustomStringConvertible) throws {
     guard !result.isApplied else { return }
     throw TransferError(

@@ -2,15 +2,16 @@ import CSQLite
 import TransferModel
 
 /// The rows of the ledger inside one write transaction. Every method is one named, guarded transition, or a read. Only
-/// valid inside the body that it was given to, on the writer thread.
+/// valid inside the body to which it is passed, on the writer thread.
 ///
-/// A transition that finds its row elsewhere changes nothing and says ``TransitionResult/lost(to:)``. Methods that have
-/// to return a row throw `.leaseLost` then. What the rules of the schema refuse throws, which undoes the whole body.
+/// A transition that finds its row in another state changes nothing and returns ``TransitionResult/lost(to:)``. Methods
+/// that must return a row throw `.leaseLost` instead. A change that the rules of the schema refuse throws an error,
+/// which rolls back the whole body.
 public struct LedgerTransaction {
   let db: Connection
   /// The wall-clock time of this transaction, in milliseconds since 1970 UTC.
   public let wallMs: Int64
-  /// The same by the clock of this boot, which nobody sets.
+  /// The same time by the boot clock, which cannot be set.
   let bootMs: Int64
   let notes = Notes()
 
@@ -20,15 +21,16 @@ public struct LedgerTransaction {
     self.bootMs = bootMs
   }
 
-  /// What is known within this transaction.
+  /// State that is kept during this transaction.
   final class Notes {
     fileprivate var isPromoted = false
     fileprivate var newestAttempt: Int64?
-    /// Bytes that were counted for attempts of the run that asked.
+    /// Bytes that were credited to attempts of the querying run.
     var credited: Int64 = 0
-    /// Events that a verb began in this transaction or in one before; nil where none goes on.
+    /// The first events of a verb that takes several transactions, from this transaction or an earlier one; nil outside
+    /// of such a verb.
     var begun: [EventKey: Int64]?
-    /// Rows that came to their end, whose leaves the log gets before the commit.
+    /// Rows that became final; their leaves are appended to the log before the commit.
     var ended: [LogEntry] = []
   }
 
@@ -40,8 +42,8 @@ public struct LedgerTransaction {
     return AttemptID(rawValue: attempt)
   }
 
-  /// waiting → pending for every chunk whose time has come. Time stands still in a transaction, so once is enough.
-  /// Looks first: an UPDATE of any number of rows fills a temporary table even when there are none.
+  /// waiting → pending for every chunk that is due. The time is constant within a transaction, so once is enough.
+  /// Checks first whether there is one: an UPDATE of several rows uses a temporary table even if no row matches.
   func promoteChunks() throws {
     guard !notes.isPromoted else { return }
     notes.isPromoted = true
@@ -53,7 +55,7 @@ public struct LedgerTransaction {
   static let promoteDueChunks: StaticString =
     "UPDATE chunk SET state = 'pending', not_before = NULL WHERE state = 'waiting' AND not_before <= ?"
 
-  /// The state of a file, but nil when another run has it.
+  /// The state of a file; nil if it belongs to another run.
   func stateOf(_ file: FileID, _ run: RunID) throws -> String? {
     let found = try db.first("SELECT state, run_id FROM file WHERE id = ?", .id(file)) { row in
       (row.text(0), row.idOrNil(1, RunID.self))
@@ -70,19 +72,20 @@ public struct LedgerTransaction {
     try db.first("SELECT state FROM session WHERE id = ?", .id(session)) { $0.text(0) }
   }
 
-  /// Throws when `run` is not the engine's any more: another one took over.
+  /// Throws `.leaseLost` if `run` has ended because another engine took over.
   func requireLease(_ run: RunID) throws {
     let holds = try db.first("SELECT 1 FROM engine_run WHERE id = ? AND ended_at IS NULL", .id(run)) { _ in true }
     if holds != true { throw leaseLost("run \(run)", "its lease ended") }
   }
 
-  /// Throws unless the file is being worked on by this run.
+  /// Throws `.leaseLost` unless the file belongs to this run.
   func requireWork(_ file: FileID, _ run: RunID) throws {
     let owner = try db.first("SELECT run_id FROM file WHERE id = ?", .id(file)) { $0.idOrNil(0, RunID.self) }
-    if owner != .some(run) { throw leaseLost("file \(file)", "it is not with run \(run)") }
+    if owner != .some(run) { throw leaseLost("file \(file)", "it does not belong to run \(run)") }
   }
 
   private func leaseLost(_ what: String, _ cause: String) -> TransferError {
-    TransferError(.leaseLost, "write to store", NameBytes(what), cause: cause, remedy: "another engine goes on")
+    TransferError(
+      .leaseLost, "write to store", NameBytes(what), cause: cause, remedy: "let the other engine continue")
   }
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TransferModel
 
 extension LedgerTransaction {
-  /// Names and values as they are stored: a JSON object, nothing for none.
+  /// Names and values in stored form: a JSON object, NULL for none.
   func json(_ values: [String: String]) throws -> SQLValue {
     values.isEmpty ? .null : .text(try jsonText(values))
   }
@@ -17,7 +17,7 @@ func jsonText(_ value: some Encodable) throws -> String {
   return String(decoding: try encoder.encode(value), as: UTF8.self)
 }
 
-/// What is known ahead of the content of a download, as it is stored: nothing for nothing.
+/// The expected content of a download in stored form: NULL if nothing is known.
 func storedExpectation(_ expected: ExpectedContent) throws -> SQLValue {
   expected.isEmpty ? .null : .text(try jsonText(expected))
 }
@@ -27,20 +27,20 @@ func storedExpectation(_ text: String?) -> ExpectedContent {
   return (try? JSONDecoder().decode(ExpectedContent.self, from: Data(text.utf8))) ?? ExpectedContent()
 }
 
-/// What rules set for an object, as it is stored: nothing for nothing.
+/// The properties that rules set for an object, in stored form: NULL for none.
 func storedProperties(_ properties: ObjectProperties) throws -> SQLValue {
   properties.isEmpty ? .null : .text(try jsonText(properties.values))
 }
 
 func storedProperties(_ text: String?) -> ObjectProperties { ObjectProperties(storedValues(text)) }
 
-/// Reads an array of what ``jsonText(_:)`` wrote.
+/// Reads an array of objects that ``jsonText(_:)`` wrote.
 func storedLists(_ text: String?) -> [[String: String]] {
   guard let text else { return [] }
   return (try? JSONDecoder().decode([[String: String]].self, from: Data(text.utf8))) ?? []
 }
 
-/// Reads what ``jsonText(_:)`` wrote; only this program writes it.
+/// Reads an object that ``jsonText(_:)`` wrote; only this program writes it.
 func storedValues(_ text: String?) -> [String: String] {
   guard let text else { return [:] }
   return (try? JSONDecoder().decode([String: String].self, from: Data(text.utf8))) ?? [:]

@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// How an attempt begins and ends.
+/// Transitions of attempts.
 extension LedgerTransaction {
-  /// Opens an attempt that is about the whole file; durable before its request is sent. Throws `.leaseLost` when the
-  /// file is not with this run.
+  /// Opens an attempt for the whole file; durable before its request is sent. Throws `.leaseLost` if the file does not
+  /// belong to this run.
   public func beginAttempt(
     _ file: FileID, _ run: RunID, _ operation: AttemptOperation, session: SessionID?, isRepeatable: Bool
   ) throws -> AttemptID {
@@ -25,10 +25,10 @@ extension LedgerTransaction {
         .int(wallMs)))
   }
 
-  /// Closes an attempt with its result; what is closed is history. Do it before the transition of its chunk or file.
+  /// Closes an attempt with its result; a closed attempt is history. Must precede the transition of its chunk or file.
   public func closeAttempt(_ attempt: AttemptID, _ run: RunID, _ r: AttemptResult) throws -> TransitionResult {
     precondition(r.outcome != .open, "an attempt ends with a result")
-    // Apart, because its bound needs a function, which the hot statement must do without.
+    // A separate statement: limiting the length needs a function, which the hot statement must do without.
     if let excerpt = r.replyExcerpt {
       try db.run(
         "UPDATE attempt SET reply_excerpt = ? WHERE id = ? AND outcome = 'open' AND run_id = ?",
@@ -55,7 +55,7 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// Timings that were not reached are -1 in memory and absent in the row.
+  /// Timings that were not reached are -1 in memory and NULL in the row.
   private func ms(_ value: Int64) -> SQLValue { value < 0 ? .null : .integer(value) }
   private func filled(_ text: String) -> SQLValue { text.isEmpty ? .null : .text(text) }
 
@@ -63,14 +63,14 @@ extension LedgerTransaction {
     try db.first("SELECT outcome FROM attempt WHERE id = ? AND run_id = ?", .id(attempt), .id(run)) { $0.text(0) }
   }
 
-  /// An attempt whose end nobody wrote down.
+  /// An attempt whose end was not recorded.
   struct OpenAttempt {
     var id: AttemptID
     var file: FileID
     var chunk: ChunkID?
     var run: RunID
     var operation: AttemptOperation
-    /// Or its server can be asked what became of it.
+    /// The request is repeatable, or the server can be queried about its result.
     var isRepeatable: Bool
   }
 
@@ -83,7 +83,7 @@ extension LedgerTransaction {
       """, .id(run), .id(only), row: Self.openAttempt)
   }
 
-  /// Those of a file that are not aborts.
+  /// The open attempts of a file in this run, except aborts.
   func openAttempts(of file: FileID, _ run: RunID) throws -> [OpenAttempt] {
     try db.rows(
       """
@@ -98,7 +98,7 @@ extension LedgerTransaction {
       isRepeatable: row.flag(5))
   }
 
-  /// Closes an attempt of which nobody knows what became, and gives its chunk back.
+  /// Closes an attempt whose result is unknown, and releases its chunk.
   func closeUnheard(_ open: OpenAttempt, _ outcome: AttemptOutcome, _ code: ErrorCode) throws {
     var result = AttemptResult(outcome: outcome, code: code)
     result.mayHaveArrived = true
@@ -106,7 +106,7 @@ extension LedgerTransaction {
     try releaseChunk(of: open)
   }
 
-  /// The same for an attempt of a run that is dead; nothing when it had ended.
+  /// Records what an attempt of a crashed run had read of its file; does nothing if the attempt had ended.
   func recordSent(
     _ sent: SentContent.Piece, byDead attempt: AttemptID, notOf run: RunID, _ only: FileID?
   ) throws {
@@ -118,7 +118,7 @@ extension LedgerTransaction {
       """, .int(sent.range.offset), .int(sent.range.length), .digest(sent.digest), .id(attempt), .id(run), .id(only))
   }
 
-  /// An attempt that is about to end read this of its file, and its chunk will not be stored by it.
+  /// Records what an attempt read of its file. The attempt is about to end without storing its chunk.
   func recordSent(_ sent: SentContent.Piece, by attempt: AttemptID, _ run: RunID) throws {
     try db.run(
       """

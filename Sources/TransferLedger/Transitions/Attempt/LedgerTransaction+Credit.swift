@@ -1,10 +1,10 @@
 public import TransferModel
 
-/// Whose bytes they were that a question found at the server.
+/// Credits the bytes that a query found on the server to the attempts that sent them.
 extension LedgerTransaction {
-  /// Counts `bytes` more of a chunk, which the question `asker` found, as acknowledged by the attempts that sent them:
-  /// the newest first, because what an older one sent was asked about before. What an attempt sent whose engine died
-  /// was not written down; it sent at least what was found. Bytes that nobody of us sent stay without a sender.
+  /// Counts `bytes` more of a chunk, which the query `asker` found, as acknowledged bytes of the attempts that sent
+  /// them: the newest first, because the bytes of an older one were queried before. What an attempt of a crashed engine
+  /// sent was not recorded; it sent at least what was found. Bytes that none of our attempts sent are not credited.
   func creditSenders(of chunk: ChunkID, _ bytes: Int64, asker: AttemptID) throws {
     var left = bytes
     guard left > 0 else { return }
@@ -23,7 +23,7 @@ extension LedgerTransaction {
     }
   }
 
-  /// What a question found below `offset`, but for what its own answer acknowledged of its own body.
+  /// Credits what a query found below `offset`, except what its own answer acknowledged of its own body.
   func creditSenders(of file: FileID, through offset: Int64, asker: AttemptID) throws {
     var own = try db.first("SELECT bytes_acked FROM attempt WHERE id = ?", .id(asker)) { $0.int64(0) } ?? 0
     let found = try db.rows(Self.foundBytes, .id(file), .int(offset)) { ($0.id(0, ChunkID.self), $0.int64(1)) }
@@ -46,13 +46,13 @@ extension LedgerTransaction {
     WHERE file_id = ?1 AND state <> 'done' AND offset + acked < ?2 ORDER BY seq
     """
 
-  /// Bytes that were counted for attempts of the run that asked, since this was called last in this transaction.
+  /// Bytes that were credited to attempts of the querying run since the last call in this transaction.
   public func takeCredited() -> Int64 {
     defer { notes.credited = 0 }
     return notes.credited
   }
 
-  /// Bytes that attempts of this run got acknowledged of a file.
+  /// Bytes of a file that were acknowledged for attempts of this run.
   public func bytesAcked(of file: FileID, by run: RunID) throws -> Int64 {
     try db.first(
       "SELECT coalesce(sum(bytes_acked), 0) FROM attempt WHERE file_id = ? AND operation IN ('part', 'create') AND run_id = ?",
@@ -60,7 +60,7 @@ extension LedgerTransaction {
     ) { $0.int64(0) } ?? 0
   }
 
-  /// As many as can have lost their answers between two questions, and some more.
+  /// At least as many attempts as can lose their answers between two queries.
   static let senders: StaticString = """
     SELECT a.id, a.outcome = 'crashed', a.run_id = q.run_id, a.bytes_transferred, a.bytes_acked
     FROM attempt q CROSS JOIN attempt a ON a.file_id = q.file_id AND a.operation = 'part' AND a.chunk_id = ?1

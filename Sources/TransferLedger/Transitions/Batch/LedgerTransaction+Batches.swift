@@ -1,22 +1,22 @@
 public import TransferModel
 
-/// How far the files of a batch whose deadline has passed are marked.
+/// Progress in marking the files of a batch whose deadline has passed.
 public struct OverduePart: Sendable, Hashable {
   public let batch: BatchID
-  /// Files up to this one have been looked at.
+  /// Files up to this one have been checked.
   var after = FileID(rawValue: 0)
-  /// Files that were marked so far.
+  /// Number of files marked so far.
   public internal(set) var marked = 0
-  /// The event of the first files that were marked.
+  /// The event of the first files that were marked; later events are parts of it.
   var begun: [EventKey: Int64] = [:]
-  /// Nothing is left to look at.
+  /// No files are left to check.
   public internal(set) var isLast = false
 
   public init(_ batch: BatchID) { self.batch = batch }
 }
 
 extension LedgerTransaction {
-  /// Records a batch. With a name that is there already nothing is written, but that it is seen again.
+  /// Records a batch. If the name exists already, nothing is written except that the batch becomes visible again.
   func createBatch(_ batch: NewBatch, uid: UID) throws -> BatchID {
     if let name = batch.name {
       let found = try db.first("SELECT id FROM batch WHERE name = ? AND origin_id IS NULL", .text(name)) {
@@ -57,8 +57,8 @@ extension LedgerTransaction {
     return BatchOutcome(batches, change)
   }
 
-  /// Gives these files the priority of their batch if they are not at rest, and takes away the cause of a deadline that
-  /// is none any more.
+  /// Gives these files the priority of their batch unless they have ended, and clears the cause `policy.deadline` if
+  /// the deadline no longer applies.
   func followBatch(_ files: [FileID]) throws {
     try choose(files)
     try db.run(
@@ -75,9 +75,9 @@ extension LedgerTransaction {
       """, .int(wallMs))
   }
 
-  /// pending files of a batch whose deadline has passed are given that as their cause. They stay pending: another
-  /// deadline, or none, lets them go on. Looks at ``Ledger/filesAtOnce`` files of the batch and returns where the next
-  /// part begins, so that no transaction is long. One event says of which files.
+  /// Sets the passed deadline as the cause of pending files of a batch. They stay pending: they resume when the
+  /// deadline is changed or removed. Checks ``Ledger/filesAtOnce`` files of the batch and returns where the next part
+  /// begins, so that transactions stay short. One event lists the files.
   public func markOverdue(_ part: OverduePart) throws -> OverduePart {
     var part = part
     let last =
@@ -114,7 +114,7 @@ extension LedgerTransaction {
     try recordEvent("set", batch: new.id, file: nil, detail: old.difference(to: new))
     guard old.removesSources, !new.removesSources else { return }
     try db.run("UPDATE batch SET after = NULL WHERE id = ? AND after IS NOT NULL", .id(new.id))
-    try revokeRemovals(of: new.id, "its batch was told to keep its sources")
+    try revokeRemovals(of: new.id, "its batch was changed to keep its sources")
   }
 
   /// The batches of these files.
@@ -124,9 +124,9 @@ extension LedgerTransaction {
     return try db.rows("SELECT DISTINCT f.batch_id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id") { $0.id(0) }
   }
 
-  /// Hides those of these batches that have no visible file. One that never had a file may still be filling: it counts
-  /// when it is an hour old. Files are hidden in the order of their numbers: mostly the newest one says that there is
-  /// one that is visible, and else two indexes are counted.
+  /// Hides those of these batches that have no visible file. A batch without any files may still be filling: it is
+  /// hidden only when it is an hour old. Files are hidden in the order of their IDs, so checking the newest file
+  /// usually suffices to find a visible one; otherwise two indexes are counted.
   func hideEmptied(_ batches: [BatchID]) throws {
     for batch in batches {
       try db.run(
@@ -143,7 +143,7 @@ extension LedgerTransaction {
 }
 
 extension LedgerReader {
-  /// Files of these batches that ``LedgerTransaction/followBatch(_:)`` would change. Reads all files of them.
+  /// Files of these batches that ``LedgerTransaction/followBatch(_:)`` would change. Reads all files of the batches.
   func filesToFollow(_ batches: [BatchID], nowMs: Int64) throws -> [FileID] {
     try db.rows(
       """

@@ -1,18 +1,18 @@
 public import TransferModel
 
-/// Callbacks: waiting → delivering → delivered, or back to waiting until they are given up. Rows of files are made by a
-/// trigger, in the transaction of the state that they tell of. Only the process that holds a ``DeliveryTurn`` begins
-/// and ends deliveries.
+/// Callbacks: waiting → delivering → delivered, or back to waiting until they are given up. A trigger inserts the rows
+/// for files, in the transaction that changes the state which they report. Only the process that holds a
+/// ``DeliveryTurn`` begins and ends deliveries.
 extension LedgerTransaction {
-  /// Deliveries that fail before a callback is given up: two days, while an engine runs.
+  /// Failed deliveries after which a callback is given up: about two days if an engine is running.
   public static let deliveriesAtMost = 60
-  /// Between two deliveries of one callback, in milliseconds.
+  /// The longest wait between two deliveries of one callback, in milliseconds.
   public static let longestDeliveryWaitMs: Int64 = 3_600_000
   static let firstDeliveryWaitMs: Int64 = 5_000
-  /// Of each receiver of a job so many callbacks are kept that have ended.
+  /// The newest callbacks kept for each receiver of a job; older ones that have ended are deleted.
   static let jobCallbacksKept = 100
 
-  /// Whom a batch tells. Of one receiver with two keys the first counts.
+  /// Records the receivers of a batch's callbacks. If one receiver is given with two keys, the first is used.
   func nameReceivers(_ callbacks: [CallbackSetting], of batch: Int64) throws {
     for setting in callbacks {
       try db.run(
@@ -23,7 +23,7 @@ extension LedgerTransaction {
     }
   }
 
-  /// Queues what a run of a job has to tell of something else than its end: those of `callbacks` that are about this
+  /// Queues a callback of a job's run for an event other than its end, to those of `callbacks` that subscribe to this
   /// event. `uid` is that of the run.
   public func tell(_ event: CallbackEvent, ofJob job: String, uid: UID, body: String, _ callbacks: [CallbackSetting])
     throws
@@ -33,9 +33,10 @@ extension LedgerTransaction {
     }
   }
 
-  /// Queues the end of a run of a job that was recorded (``recordJob(_:)``), for those whose pace has it.
-  /// - Parameter body: the document; it is given the number of runs that have not ended well since the receiver was
-  ///   told last, this one included.
+  /// Queues callbacks for the end of a job's run that was recorded (``recordJob(_:)``), for receivers whose pace
+  /// includes it.
+  /// - Parameter body: the document; its argument is the number of runs that were not successful since the last
+  ///   callback to the receiver, including this run.
   public func tellEnd(
     _ event: CallbackEvent, ofJob job: String, uid: UID, result: String, _ callbacks: [CallbackSetting],
     body: (_ failedRuns: Int) -> String
@@ -61,7 +62,7 @@ extension LedgerTransaction {
     try forgetOld(of: receiver)
   }
 
-  /// The last end of a run that this receiver was told of, or is to be. What was given up it has not heard.
+  /// The last end of a run that was or will be reported to this receiver. Callbacks that were given up do not count.
   private func lastTold(_ setting: CallbackSetting, ofJob job: String) throws -> ToldRun? {
     try db.first(
       """
@@ -75,8 +76,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// waiting → cancelled: what a run that began nothing was to tell. Nothing of what was delivered meanwhile.
-  /// - Returns: whether anything waited.
+  /// waiting → cancelled, for callbacks of a run that began nothing. Those delivered in the meantime do not change.
+  /// - Returns: whether any were waiting.
   public func takeBack(_ event: CallbackEvent, ofJob job: String, uid: UID) throws -> Bool {
     let taken = try db.run(
       """
@@ -97,8 +98,9 @@ extension LedgerTransaction {
         .raw(setting.event), .raw(setting.kind), .text(setting.target), .text(setting.secret))
   }
 
-  /// A job that runs every five minutes for years tells as often. A receiver that is away for days is given the newest
-  /// callbacks only; the older ones are given up. What was given up and goes is counted (`callback_loss`).
+  /// A job that runs every five minutes for years sends as many callbacks. A receiver that is unreachable for days gets
+  /// only the newest callbacks; the older ones are given up. Deleted callbacks that were given up are counted
+  /// (`callback_loss`).
   private func forgetOld(of receiver: Int64) throws {
     let oldest = try db.first(
       "SELECT id FROM outbox WHERE callback_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?", .integer(receiver),
@@ -118,12 +120,12 @@ extension LedgerTransaction {
       .integer(receiver), .integer(oldest), .int(wallMs))
   }
 
-  /// delivering → waiting, for what a process left that died; and what waits longer than anything may, because a clock
-  /// was set, is due.
+  /// delivering → waiting, for callbacks of a crashed process. A callback that waits longer than the longest possible
+  /// wait, because a clock was set, becomes due.
   public func recoverDeliveries() throws {
     try db.run(
       """
-      UPDATE delivery SET outcome = 'crashed', ended_at = max(started_at, ?1), message = 'the process died'
+      UPDATE delivery SET outcome = 'crashed', ended_at = max(started_at, ?1), message = 'the process crashed'
       WHERE outbox_id IN (SELECT id FROM outbox WHERE state = 'delivering') AND outcome = 'open'
       """, .int(wallMs))
     try db.run("UPDATE outbox SET state = 'waiting', not_before = 0 WHERE state = 'delivering'")
@@ -132,9 +134,9 @@ extension LedgerTransaction {
       .int(wallMs + 2 * Self.longestDeliveryWaitMs))
   }
 
-  /// waiting → delivering for callbacks that are due, each with a row for the delivery. Of one receiver and one file or
-  /// job the older goes first.
-  /// - Parameter resting: receivers that get nothing now.
+  /// waiting → delivering for callbacks that are due, each with a row for the delivery. For the same receiver and the
+  /// same file or job, the older callback is delivered first.
+  /// - Parameter resting: receivers that get nothing at present.
   public func beginDeliveries(limit: Int, resting: [Int64] = []) throws -> [DueCallback] {
     let due = try db.rows(
       LedgerReader.dueCallbacks, .int(wallMs), .text(try jsonText(resting)), .int(limit), row: LedgerReader.due)
@@ -151,8 +153,9 @@ extension LedgerTransaction {
     }
   }
 
-  /// delivering → delivered, waiting or gave_up. What was interrupted is due at once, and no failure.
-  /// - Parameter waitMs: until the next delivery, when it failed.
+  /// delivering → delivered, waiting or gave_up. An interrupted delivery is due at once and does not count as a
+  /// failure.
+  /// - Parameter waitMs: the wait until the next delivery if this one failed.
   public func endDelivery(of id: Int64, _ end: DeliveryEnd, waitMs: Int64) throws {
     let ended = try db.run(
       """
@@ -180,7 +183,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// gave_up and cancelled → waiting; what waits is due now. nil for all that were given up. Returns how many.
+  /// gave_up and cancelled → waiting; waiting callbacks become due now. nil selects all that were given up. Returns
+  /// their number.
   public func retryCallbacks(_ ids: [Int64]?) throws -> Int {
     guard let ids else {
       return try db.run(
@@ -196,7 +200,7 @@ extension LedgerTransaction {
     }
   }
 
-  /// waiting → cancelled; nil for all. Returns how many.
+  /// waiting → cancelled; nil selects all. Returns their number.
   public func cancelCallbacks(_ ids: [Int64]?) throws -> Int {
     guard let ids else {
       return try db.run("UPDATE outbox SET state = 'cancelled', ended_at = ? WHERE state = 'waiting'", .int(wallMs))
@@ -209,8 +213,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// The wait before the delivery that follows failure number `failures`, in milliseconds: doubled from five seconds up
-  /// to an hour, of which half is random, so that receivers that come back are not met by all at once.
+  /// The wait after failure number `failures`, in milliseconds: doubled from five seconds up to an hour. Half of it is
+  /// random, so that a receiver that becomes reachable again does not get all deliveries at once.
   public static func deliveryWaitMs(
     failures: Int, retryAfterMs: Int64?, using generator: inout some RandomNumberGenerator
   ) -> Int64 {

@@ -1,9 +1,9 @@
 public import TransferModel
 
 extension LedgerTransaction {
-  /// Records how a run of a job ended. Of two that overlap, the later end counts: a process that was stopped for hours
-  /// does not write its old end over a newer one. An end that lies in the future was written before the clock was set
-  /// back, and gives way to any.
+  /// Records how a run of a job ended. If two runs overlap, the later end counts: a process that was stopped for hours
+  /// does not overwrite a newer end with its older one. An end in the future was written before the clock was set back;
+  /// any end replaces it.
   public func recordJob(_ run: JobRow) throws {
     let applied = try db.run(
       """

@@ -3,8 +3,8 @@ public import TransferModel
 /// pending → in flight, with an attempt.
 extension LedgerTransaction {
   /// Takes up to `limit` chunks of the file that may be sent now, in order, and opens an attempt for each: for its
-  /// body, or for what has to go ahead of that (``ChunkOpening``), which may be repeated. Empty when none is pending;
-  /// throws `.leaseLost` when the file is not with this run.
+  /// body, or for a request that must precede it (``ChunkOpening``) and is repeatable. Empty if none is pending; throws
+  /// `.leaseLost` if the file does not belong to this run.
   public func beginChunks(
     _ file: FileID, _ run: RunID, limit: Int, isRepeatable: Bool, opening: ChunkOpening = .none
   ) throws -> [ClaimedChunk] {
@@ -47,7 +47,7 @@ extension LedgerTransaction {
     var id: ChunkID
     var facts: ChunkFacts
 
-    /// What is to be done for it now.
+    /// The operation of its next attempt.
     func operation(_ opening: ChunkOpening) -> AttemptOperation {
       if opening.prepares && facts.remote.isEmpty { return .prepare }
       return opening.probesUncertain && facts.isUncertain ? .probe : .part
@@ -59,7 +59,7 @@ extension LedgerTransaction {
     WHERE file_id = ? AND state = 'pending' ORDER BY seq LIMIT ?
     """
 
-  /// The live session of a file that is with this run; throws when the file is not.
+  /// The live session of a file; throws if the file does not belong to this run.
   private func sessionOfWork(_ file: FileID, _ run: RunID) throws -> Int64? {
     let found = try db.first(
       """

@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// What becomes of chunks with their file, and what is known of them.
+/// Changes of all chunks of a file when the file changes, and reads of them.
 extension LedgerTransaction {
   func endChunks(of file: FileID) throws {
     try db.run(
@@ -8,7 +8,7 @@ extension LedgerTransaction {
       .id(file))
   }
 
-  /// waiting → pending: what was backing off is tried at once when its file goes on, and is not due while it does not.
+  /// waiting → pending: chunks in backoff are sent at once when their file resumes, and are not due until then.
   func wakeChunksOfChosen() throws {
     try db.run(
       """
@@ -17,7 +17,8 @@ extension LedgerTransaction {
       """)
   }
 
-  /// What was stored in a session that is not live any more is not there any more.
+  /// failed, unknown, waiting → pending; done → pending too with `startsOver`, or if the file has sessions and none is
+  /// live: chunks stored in a session that has ended are no longer on the server.
   func reviveChunksOfChosen(startsOver: Bool) throws {
     try db.run(
       """
@@ -48,7 +49,7 @@ extension LedgerTransaction {
     }
   }
 
-  /// Chunks of a file that are not stored as far as is known, and of which something is remembered; in order.
+  /// Chunks of a file that are not known to be stored and have notes (`remote`); in order.
   public func doubts(of file: FileID) throws -> [ChunkDoubt] {
     try db.rows(
       """

@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// What becomes of a chunk in flight when its attempt was closed.
+/// Transitions of a chunk in flight after its attempt was closed.
 extension LedgerTransaction {
-  /// in flight → done. `attempt` was closed with `ok` before. The file has made progress: its failures are forgotten,
-  /// but not for a chunk that the server had lost before: one that loses again and again must come to an end.
+  /// in flight → done. `attempt` was closed with `ok` before. The file has made progress: its failure count is reset,
+  /// unless the server had lost this chunk before; otherwise repeated losses would never end.
   public func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: PartReceipt) throws -> TransitionResult {
     if !part.remote.isEmpty {
       let noted = try moveChunk(
@@ -20,7 +20,7 @@ extension LedgerTransaction {
     return result
   }
 
-  /// in flight → done: `attempt`, a question about the chunk that was closed with `ok`, found that it is there.
+  /// in flight → done: `attempt`, a query about the chunk that was closed with `ok`, found it on the server.
   public func findChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: PartReceipt) throws -> TransitionResult {
     let lacked = try db.first("SELECT length - acked FROM chunk WHERE id = ?", .id(chunk)) { $0.int64(0) } ?? 0
     let result = try storeChunk(chunk, attempt, part)
@@ -56,13 +56,13 @@ extension LedgerTransaction {
       chunk, to: .failed, after: attempt, "UPDATE chunk SET {moved}, failures = failures + 1 WHERE {guard}")
   }
 
-  /// in flight → unknown: its answer was lost, and sending it again might double it. `attempt` was closed before.
+  /// in flight → unknown: its answer was lost, and sending it again might store it twice. `attempt` was closed before.
   public func chunkUnknown(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
     try moveChunk(chunk, to: .unknown, after: attempt, "UPDATE chunk SET {moved} WHERE {guard}")
   }
 
   /// in flight → pending: the server holds `acked` bytes from its start, more than before. `attempt` was closed before.
-  /// When that is progress (``BodyProgress``), the failures of the file are forgotten.
+  /// If that is progress (``BodyProgress``), the failure count of the file is reset.
   public func advanceChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
     let isProgress = try isProgress(chunk, acked: acked)
     let result = try moveChunk(
@@ -75,7 +75,8 @@ extension LedgerTransaction {
     return result
   }
 
-  /// in flight → pending: the server said what its body needs. `attempt` was closed before.
+  /// in flight → pending: the server answered the `prepare` request with the parameters for the body. `attempt` was
+  /// closed before.
   public func prepareChunk(
     _ chunk: ChunkID, _ attempt: AttemptID, remote: [String: String]
   ) throws -> TransitionResult {
@@ -84,8 +85,8 @@ extension LedgerTransaction {
       "UPDATE chunk SET {moved}, remote = ?1, uncertain = 0 WHERE {guard}", try json(remote))
   }
 
-  /// in flight → pending: asked, the server said that it holds `acked` bytes from its start. `attempt` was closed
-  /// before.
+  /// in flight → pending: the server answered a query that it holds `acked` bytes from the start of the chunk.
+  /// `attempt` was closed before.
   public func probeChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
     let isProgress = try isProgress(chunk, acked: acked)
     let held = try db.first("SELECT acked FROM chunk WHERE id = ?", .id(chunk)) { $0.int64(0) } ?? 0
@@ -100,8 +101,8 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// Remembers what shows later whether a chunk is there whose answer was lost. `attempt` was closed before; the
-  /// chunk's own transition follows.
+  /// Stores how a later query can recognise a chunk whose answer was lost. `attempt` was closed before; the chunk's own
+  /// transition follows.
   public func doubtChunk(
     _ chunk: ChunkID, _ attempt: AttemptID, remote: [String: String]
   ) throws -> TransitionResult {
@@ -109,8 +110,8 @@ extension LedgerTransaction {
       chunk, to: .inFlight, after: attempt, "UPDATE chunk SET remote = ?1 WHERE {guard}", try json(remote))
   }
 
-  /// Remembers what of a chunk that came is not what it is to be. `attempt` was closed before; the chunk's own
-  /// transition follows.
+  /// Stores which pieces of a received chunk are wrong. `attempt` was closed before; the chunk's own transition
+  /// follows.
   public func noteChunk(
     _ chunk: ChunkID, _ attempt: AttemptID, remote: [String: String]
   ) throws -> TransitionResult { try doubtChunk(chunk, attempt, remote: remote) }
@@ -128,8 +129,8 @@ extension LedgerTransaction {
       .id(chunk))
   }
 
-  /// in flight → pending, or unknown where sending it again might double it: the request of a run that died, or that
-  /// the ledger refused a change of, was closed before.
+  /// in flight → pending, or unknown if sending it again might store it twice. Its attempt was closed before, because
+  /// its run crashed or the ledger refused a change of the file.
   func releaseChunk(of open: OpenAttempt) throws {
     guard let chunk = open.chunk else { return }
     _ = try moveChunk(

@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// What becomes of chunks that are not in flight, when the server says what it has of their file.
+/// Transitions of chunks that are not in flight, when the server reports what it has of their file.
 extension LedgerTransaction {
-  /// pending, waiting → done for every chunk of a file whose answer was lost: `attempt`, a `verify` that was closed
-  /// with `ok`, showed that the server has all of it.
+  /// pending, waiting → done for all remaining chunks of a file after a lost answer: `attempt`, a `verify` that was
+  /// closed with `ok`, showed that the server has the whole file.
   public func confirmChunks(
     _ file: FileID, _ run: RunID, by attempt: AttemptID, _ confirmation: Confirmation, etag: String
   ) throws -> TransitionResult {
@@ -25,8 +25,8 @@ extension LedgerTransaction {
     "SELECT id, length - acked FROM chunk WHERE file_id = ? AND state IN ('pending', 'waiting') ORDER BY seq"
 
   /// waiting, pending → done: `attempt`, a probe that was closed with `ok`, proved that the server has the chunk
-  /// although its own answer was lost. The file has made progress: its failures are forgotten, but not for a chunk that
-  /// was lost before.
+  /// although its own answer was lost. The file has made progress: its failure count is reset, unless this chunk was
+  /// lost before.
   public func adoptChunk(
     _ file: FileID, _ run: RunID, seq: Int, by attempt: AttemptID, _ part: PartReceipt
   ) throws -> TransitionResult {
@@ -51,10 +51,10 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// The server holds exactly the first `offset` bytes of the file; `attempt`, closed with `ok`, said so. Chunks below
-  /// are done, chunks above are pending (a loss for those that were done), and the one between has its part. None may
-  /// be in flight. A file that was finishing and lost something goes back to active. Throws `.leaseLost` when the file
-  /// is not with this run.
+  /// The server holds exactly the first `offset` bytes of the file, according to `attempt`, which was closed with `ok`.
+  /// Chunks below the offset become done, chunks above become pending (a loss for those that were done), and the one
+  /// that contains it is partly acknowledged. No chunk may be in flight. A finishing file that lost bytes returns to
+  /// active. Throws `.leaseLost` if the file does not belong to this run.
   public func alignChunks(_ file: FileID, _ run: RunID, by attempt: AttemptID, offset: Int64) throws {
     let (held, size) = try db.first(Self.heldBytes, .id(file)) { ($0.int64(0), $0.int64(1)) } ?? (0, 0)
     if offset < held { try reopenWork(file, run) } else { try requireWork(file, run) }
@@ -77,7 +77,7 @@ extension LedgerTransaction {
       WHERE file_id = ?1 AND offset + length <= ?2 AND state = 'pending'
       """, .id(file), .int(offset), .id(attempt))
     guard offset == size || BodyProgress.forgives(offset - held, ofFile: size) else { return }
-    // Not for one that loses what it holds again and again: that must come to an end.
+    // Not if chunks were lost before: otherwise repeated losses would never end.
     try db.run(
       """
       UPDATE file SET failures = 0 WHERE id = ?1 AND failures > 0
@@ -88,8 +88,8 @@ extension LedgerTransaction {
   static let heldBytes: StaticString =
     "SELECT coalesce(sum(iif(state = 'done', length, acked)), 0), coalesce(sum(length), 0) FROM chunk WHERE file_id = ?"
 
-  /// done → pending for chunks that the server has lost; returns how many. A file that was finishing goes back to
-  /// active. Throws `.leaseLost` when the file is not with this run.
+  /// done → pending for chunks that the server has lost; returns their number. A finishing file returns to active.
+  /// Throws `.leaseLost` if the file does not belong to this run.
   public func disownChunks(_ file: FileID, _ run: RunID, seqs: [Int]) throws -> Int {
     try reopenWork(file, run)
     return try seqs.reduce(0) { count, seq in
@@ -103,8 +103,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// done, waiting and failed → pending: the session is gone, and with it what was stored; returns how many. A file
-  /// that was finishing goes back to active. Throws `.leaseLost` when the file is not with this run.
+  /// done, waiting and failed → pending: the session is gone, and with it the stored bytes; returns the number of
+  /// chunks changed. A finishing file returns to active. Throws `.leaseLost` if the file does not belong to this run.
   public func resetChunks(_ file: FileID, _ run: RunID) throws -> Int {
     try reopenWork(file, run)
     return try db.run(

@@ -1,15 +1,15 @@
 public import TransferModel
 
-/// How a file is cut into chunks.
+/// The layout of a file: how it is divided into chunks.
 extension LedgerTransaction {
-  /// Stores how the file is cut, and its chunks, all pending. Once in the life of a generation: `.lost` when it has a
+  /// Stores the layout of the file and its chunks, all pending. Once in the life of a generation: `.lost` if it has a
   /// layout already.
   public func plan(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
     try planChunks(file, run, layout) == nil ? .lost(to: try stateOf(file, run)) : .applied
   }
 
-  /// ``plan(_:_:_:)`` and ``beginChunks(_:_:limit:isRepeatable:)`` of a file that has no session yet, without looking
-  /// for what was just written. nil when it has a layout already, or is not with this run.
+  /// ``plan(_:_:_:)`` and ``beginChunks(_:_:limit:isRepeatable:)`` for a file without a session, without reading back
+  /// the rows just written. nil if it has a layout already, or does not belong to this run.
   public func planAndBegin(
     _ file: FileID, _ run: RunID, _ layout: ChunkLayout, limit: Int, isRepeatable: Bool, opening: ChunkOpening = .none
   ) throws -> [ClaimedChunk]? {
@@ -28,8 +28,8 @@ extension LedgerTransaction {
     return try (0..<layout.count).map { try addChunk(file, layout, $0) }
   }
 
-  /// Cuts a file anew, into shorter chunks, when nothing of it is stored and it has no live session. `.lost` for any
-  /// other.
+  /// Divides a file again, into shorter chunks, if nothing of it is stored and it has no live session; otherwise
+  /// `.lost`.
   public func recut(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
     let planned = try db.first("SELECT chunk_count FROM file WHERE id = ?", .id(file)) { $0.int(0) } ?? 0
     let changes = try db.run(

@@ -1,10 +1,11 @@
 public import TransferModel
 
-/// What is not fetched because it is here already.
+/// Chunks of downloads that are not fetched because a local file has their bytes.
 extension LedgerTransaction {
   /// pending → done for a chunk of a download of which nothing was fetched: its bytes were in a local file of the same
-  /// version, and are on the disk where they belong. No request brought them; the one that opened the session said
-  /// which version the server has. `.lost` for any other chunk; throws `.leaseLost` when the file is not with this run.
+  /// version, and are in their place on the disk. No request fetched them; the request that opened the session
+  /// identified the server's version. `.lost` for any other chunk; throws `.leaseLost` if the file does not belong to
+  /// this run.
   public func reuseChunk(_ file: FileID, _ run: RunID, _ part: PartReceipt) throws -> TransitionResult {
     try requireWork(file, run)
     let changes = try db.run(
@@ -16,8 +17,8 @@ extension LedgerTransaction {
     return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
   }
 
-  /// finishing: the local file of a download has its name, and these times. By them a later fetch of the same URL sees
-  /// that nobody wrote to it since.
+  /// finishing: the local file of a download has its final name, and these times. They show a later fetch of the same
+  /// URL that the file was not written since.
   public func notePlaced(_ file: FileID, _ run: RunID, _ identity: SourceIdentity) throws -> TransitionResult {
     let changes = try db.run(
       """
@@ -29,7 +30,7 @@ extension LedgerTransaction {
 }
 
 extension LedgerReader {
-  /// Chunks of `file` of which nothing is stored, and which `past` had at the same place; in order.
+  /// Chunks of `file` of which nothing is stored, and which `past` has with the same range; in order.
   public func reusableChunks(of file: FileID, from past: FileID) throws -> [PastChunk] {
     let found = try db.rows(
       """

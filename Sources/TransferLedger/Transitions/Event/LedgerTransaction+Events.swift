@@ -1,21 +1,23 @@
 public import TransferModel
 
-/// Events: a row for what was done to the files of one batch in one transaction, and the ranges of numbers of those
-/// files. What takes several transactions records one event in each, and those after the first name it (`part_of`):
-/// lists show them as one.
+/// Events: a row for one action on the files of one batch in one transaction, and the ranges of the IDs of those files.
+/// An action that takes several transactions records one event in each; those after the first refer to it (`part_of`),
+/// and lists show them as one.
 extension LedgerTransaction {
-  /// Records what people or the engine did. Part of the history: never changed. An event of a file is one of its batch.
+  /// Records an action of a person or the engine. Part of the history: never changed. An event of a file also belongs
+  /// to its batch.
   public func recordEvent(_ verb: String, batch: BatchID?, file: FileID?, detail: String) throws {
     if let file { return try recordEvent(verb, of: [file], detail: detail) }
     _ = try insertEvent(verb, batch, detail, partOf: nil)
   }
 
-  /// Records what concerns no batch; one that goes on with an earlier transaction names its event. Returns its number.
+  /// Records an event without a batch. If it continues an earlier transaction, `partOf` is the event of that one.
+  /// Returns its number.
   func recordEvent(_ verb: String, detail: String, partOf: Int64?) throws -> Int64 {
     try insertEvent(verb, nil, detail, partOf: partOf)
   }
 
-  /// One event for each batch that these files are in.
+  /// Records one event for each batch of these files.
   func recordEvent(_ verb: String, of files: [FileID], detail: String = "") throws {
     var ranges = EventRanges()
     for file in files.sorted() {
@@ -25,7 +27,7 @@ extension LedgerTransaction {
     try record(verb, ranges, detail)
   }
 
-  /// One event for each batch that the chosen files are in which are in one of `states`.
+  /// Records one event for each batch of the chosen files that are in one of `states`.
   func recordChosen(_ verb: String, detail: String = "", in states: [FileState] = FileState.allCases) throws {
     var ranges = EventRanges()
     _ = try db.rows(
@@ -37,7 +39,8 @@ extension LedgerTransaction {
     try record(verb, ranges, detail)
   }
 
-  /// One event for each batch. Within ``continuing(_:_:)`` it goes on with the one of an earlier transaction.
+  /// Records one event for each batch. Within ``continuing(_:_:)`` it becomes part of the event of an earlier
+  /// transaction.
   func record(_ verb: String, _ ranges: EventRanges, _ detail: String) throws {
     for (batch, files) in ranges.byBatch {
       let key = EventKey(verb: verb, batch: batch, detail: detail)
@@ -51,8 +54,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// What `body` does goes on with what earlier transactions began: its events are parts of theirs. Returns all that
-  /// were begun.
+  /// Runs `body` as a continuation of earlier transactions: its events become parts of theirs. Returns the first events
+  /// of all of them.
   func continuing<T>(_ begun: [EventKey: Int64], _ body: () throws -> T) throws -> (T, begun: [EventKey: Int64]) {
     notes.begun = begun
     defer { notes.begun = nil }
@@ -68,16 +71,16 @@ extension LedgerTransaction {
   }
 }
 
-/// What the events have in common that are parts of one.
+/// The properties shared by all events that are parts of one.
 struct EventKey: Sendable, Hashable {
   let verb: String
   let batch: BatchID
   let detail: String
 }
 
-/// Numbers of files as ranges, by batch. They are added in ascending order.
+/// File IDs as ranges, by batch. They are added in ascending order.
 struct EventRanges {
-  /// The longest range. The ranges that hold a file begin at most so far below it, so that they are found through an
+  /// The longest range. A range that contains a file begins at most this far below it, so it can be found through an
   /// index.
   static let longest: Int64 = 4096
 

@@ -3,33 +3,33 @@ import TransferModel
 /// The statements that record files of one destination. Lives inside one transaction.
 struct Admitter {
   private let tx: LedgerTransaction
-  /// nil until it is made with the first file that needs a row.
+  /// nil until it is created with the first file that needs a row.
   private(set) var batch: BatchID?
   private var destination: Int64?
   private let priority: Int
   private let target: AdmissionTarget
-  /// Files wait for the copy of their source before they may be sent.
+  /// Files may be sent only after their source has been copied.
   private var isStaged: Bool { target.batch.settings.stage == true }
-  /// Files wait until their source has been quiet for so long, in milliseconds.
+  /// Files wait until their source has been unchanged for this long, in milliseconds.
   private var settleMs: Int64? { target.batch.settings.settleMs }
   private let live, past, insert: Statement
   /// Some key of the destination has a generation that is not the live one.
   private var hasPast = false
   /// Some file of the ledger has failed.
   private var hasFailed: Bool
-  /// Recorded, found waiting or in work, or failed before and tried again.
+  /// Files that were recorded, found waiting or active, or failed before and are retried.
   private(set) var selected = SelectedFiles()
-  /// Of those: what failed before. ``finish()`` lets it go on.
+  /// The selected files that failed before. ``finish()`` retries them.
   private var requeued: Set<FileID> = []
-  /// Whether the files of a batch would be recorded as they are if they were added now.
+  /// Whether the files of a batch would be recorded in the same way if they were added now.
   private var fitting: [BatchID: Bool] = [:]
   private(set) var hasRecorded = false
-  /// What rules set for the object of the next file, as it is stored; nil for nothing.
+  /// The properties that rules set for the object of the next file, in stored form; nil for none.
   var properties: String?
-  /// Of the selected: not to be sent yet.
+  /// The number of selected files that are not to be sent yet.
   private(set) var settling = 0
 
-  /// - Parameter batch: when it is there already.
+  /// - Parameter batch: the batch, if it exists already.
   init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?) throws {
     self.tx = tx
     self.batch = batch
@@ -47,13 +47,13 @@ struct Admitter {
     }
   }
 
-  /// Decides what is done with a source, and does it.
+  /// Decides what to do with a source, and does it.
   mutating func admit(
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity, _ mode: UInt32,
     _ verdict: ContentVerdict? = nil
   ) throws -> Admission {
     guard let current = try liveFile(path, key) else { return try admitNext(path, key, identity, mode) }
-    // That it could not be read before is over.
+    // The source can be read now: an earlier `failed` row of its key is superseded.
     if hasFailed, try pastFile(path, key)?.state == .failed { try supersedeEnded(key) }
     if current.batch == batch, current.id.rawValue > target.mark.file {
       guard current.isSamePath else { throw try collision(path, key, current.id) }
@@ -84,8 +84,8 @@ struct Admitter {
     }
   }
 
-  /// Nothing stands for the key, or what does has come to its end without success: that goes on when it would be
-  /// recorded the same way now, else a new generation takes its place.
+  /// The key has no live row. If its newest row failed and would be recorded in the same way now, that file is retried;
+  /// otherwise a new generation is added.
   private mutating func admitNext(
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity, _ mode: UInt32
   ) throws -> Admission {
@@ -105,7 +105,7 @@ struct Admitter {
     try tx.db.first("SELECT properties FROM file WHERE id = ?", .id(file)) { $0.textOrNil(0) } ?? nil
   }
 
-  /// Ends what the admission of a page began.
+  /// Completes the admission of a page.
   mutating func finish() throws {
     guard !requeued.isEmpty else { return }
     try tx.choose(requeued.sorted())
@@ -130,7 +130,7 @@ struct Admitter {
     return admission
   }
 
-  /// Records that a source cannot be sent, unless that is the last thing that is known of it.
+  /// Records that a source cannot be sent, unless the newest row of its key says so already.
   mutating func fail(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ failure: Failure) throws {
     let (path, key) = (NameBytes(Array(path)), NameBytes(Array(key)))
     if let destination, try tx.isLastFailure(destination, path, key, failure) { return }

@@ -4,7 +4,7 @@ import TransferModel
 struct DownloadAdmission {
   private let tx: LedgerTransaction
   private let target: AdmissionTarget
-  /// The listing that names the files; nil when a person does.
+  /// The listing that names the files; nil if a person named them.
   private let listing: FileID?
   private var requeued: Set<FileID> = []
   private(set) var result = PageAdmission()
@@ -50,30 +50,30 @@ struct DownloadAdmission {
     try select(id, of: batch, file)
   }
 
-  /// What a listing names is chosen with it.
+  /// A file of a listing is not selected itself: it is selected with the listing.
   private mutating func select(_ id: FileID, of batch: BatchID, _ file: NewDownload) throws {
     if let listing { return try tx.noteListed(id, of: batch, by: listing, in: result.batch) }
     if file.key.isFolder { result.files.follow(id, of: batch) }
     result.files.insert(id, of: batch)
   }
 
-  /// One of a page that a server sent: a conflict fails this file, not the page.
+  /// Admits a file of a page that a server sent: a conflict fails this file, not the page.
   mutating func admitListed(_ file: NewDownload) throws {
     if let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db), standing.state != .done {
       guard standing.isSamePath else {
         let path = try tx.db.path(of: standing.id) ?? file.path
-        let text = "file \(standing.id), from the same URL and not finished, is fetched to \(path.embedded)"
+        let text = "unfinished file \(standing.id), from the same URL, is being fetched to \(path.embedded)"
         return try refuse(file, Failure(.policyExists, text))
       }
       result.queued += 1
       return try select(standing.id, of: standing.batch, file)
     }
     guard let other = try tx.db.unfinishedWriter(of: file) else { return try admit(file) }
-    let text = "file \(other.id), from \"\(other.key.embedded)\", is fetched to the same path"
+    let text = "file \(other.id), from \"\(other.key.embedded)\", is being fetched to the same path"
     try refuse(file, Failure(.policyExists, text))
   }
 
-  /// Records that a listed object cannot be fetched, unless that is the last thing that is known of it.
+  /// Records that a listed object cannot be fetched, unless the newest row of its key says so already.
   mutating func refuse(_ file: NewDownload, _ failure: Failure) throws {
     guard let batch = result.batch else { return }
     let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db)
@@ -86,7 +86,7 @@ struct DownloadAdmission {
     result.added += 1
   }
 
-  /// A finished download stands in the way of none.
+  /// Replaces a finished download at the same path.
   private func freePath(_ file: NewDownload) throws {
     guard let other = try tx.db.writer(of: file) else { return }
     try tx.replace(other.id, isDone: true)

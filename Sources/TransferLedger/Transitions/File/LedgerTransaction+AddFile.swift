@@ -1,9 +1,9 @@
 import TransferModel
 
-/// How the row of a file begins.
+/// Inserts rows of files.
 extension LedgerTransaction {
-  /// Records a source that was named but cannot be sent (unreadable, vanished, name refused): a `failed` row without
-  /// identity, so that the reports have it. Such a row is not retried; the file is pushed again.
+  /// Records a source that was given but cannot be sent (unreadable, vanished, name refused): a `failed` row without
+  /// identity, so that reports include it. Such a row cannot be retried; the file must be pushed again.
   func admitFailed(
     path: NameBytes, key: NameBytes, code: ErrorCode, message: String, to batch: BatchID
   ) throws -> FileID {
@@ -48,8 +48,7 @@ extension LedgerTransaction {
         .bits(identity.boot), storedProperties(file.properties)))
   }
 
-  /// A file, live from now on: settling when value 16 says so, else pending. ``Admitter`` binds it by
-  /// hand.
+  /// A live file: settling if value 16 is true, otherwise pending. ``Admitter`` binds the values itself.
   static let insertFile: StaticString = """
     INSERT OR FAIL INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns,
       inode, device, mode, state, priority, not_before, created_at, boot, properties)
@@ -57,7 +56,7 @@ extension LedgerTransaction {
       ?18)
     """
 
-  /// One more than every generation of the key so far: the live one, and those that failed or were replaced.
+  /// One more than the highest generation of the key so far, whether it is live, failed or was replaced.
   func nextGeneration(_ destination: Int64, _ key: NameBytes) throws -> Int {
     let live = try db.first(Self.liveGenerationQuery, .integer(destination), .name(key)) { $0.int(0) } ?? 0
     return 1 + max(live, try pastGeneration(destination, key))

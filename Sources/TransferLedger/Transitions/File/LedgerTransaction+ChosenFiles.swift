@@ -1,15 +1,15 @@
 import TransferModel
 
-/// Transitions of many files at once. Which ones is written into a temporary table first, so that each statement stays
-/// one text with an index behind it, and no list of ids travels through a parameter. SQLite knows nothing of its size:
-/// `CROSS JOIN` says that it comes first, or else all files would be read to find a few of them.
+/// Transitions of many files at once. Their IDs are written into a temporary table first, so that each statement has a
+/// constant text and can use an index, and no list of IDs is passed as a parameter. SQLite does not know the size of
+/// that table: `CROSS JOIN` makes it the outer loop; otherwise all files would be read to find a few of them.
 extension LedgerTransaction {
   func choose(_ files: [FileID]) throws {
     try db.execute("CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY); DELETE FROM temp.chosen")
     for file in files { try db.run("INSERT INTO temp.chosen VALUES (?)", .id(file)) }
   }
 
-  /// pending → paused. What settles is paused when it has settled.
+  /// pending → paused. A settling file is paused when it has settled.
   func pauseChosen() throws {
     try recordChosen("paused", in: [.pending, .settling])
     try db.run(
@@ -22,8 +22,8 @@ extension LedgerTransaction {
     try wakeChunksOfChosen()
   }
 
-  /// paused → pending, without the rest of a backoff; what an engine was asked to pause and still has goes on, and so
-  /// does what has not settled yet.
+  /// paused → pending, without the rest of a backoff. Also withdraws the request to pause from files that an engine
+  /// still has or that have not settled yet.
   func resumeChosen() throws {
     try db.run(
       "UPDATE file SET state = 'pending' WHERE id IN (SELECT id FROM temp.chosen) AND state = 'paused'")
@@ -33,8 +33,8 @@ extension LedgerTransaction {
     try recordChosen("resumed")
   }
 
-  /// settling, pending, paused, unknown → cancelled; their sessions are marked for abort. What is done keeps
-  /// its source.
+  /// settling, pending, paused, unknown → cancelled; their sessions are marked for abort. The sources of done files are
+  /// kept.
   func cancelChosen() throws {
     try recordChosen("cancelled", in: [.settling, .pending, .paused, .unknown])
     try db.run(
@@ -46,25 +46,25 @@ extension LedgerTransaction {
       """, .int(wallMs))
     try wakeChunksOfChosen()
     try dropSessionsOfChosen(.cancelled)
-    try revokeRemovalsOfChosen("its file was cancelled before it was removed")
+    try revokeRemovalsOfChosen("its file was cancelled before the source was removed")
   }
 
-  /// Cancels what is not at rest, and hides all of it.
+  /// Cancels the files that have not ended, and hides all of them.
   func removeChosen() throws {
     try cancelChosen()
     try hideChosen()
     try recordChosen("removed")
   }
 
-  /// Hides what is at rest.
+  /// Hides the files that have ended.
   func cleanChosen() throws {
     try hideChosen()
     try recordChosen("cleaned")
   }
 
-  /// Hides what is at rest, and keeps its sources: what nobody sees any more removes nothing.
+  /// Hides the files that have ended, and revokes their removals: a hidden file must not remove its source.
   func hideChosen() throws {
-    try revokeRemovalsOfChosen("its file was tidied away before it was removed")
+    try revokeRemovalsOfChosen("its file was hidden before the source was removed")
     try db.run(
       """
       UPDATE file SET hidden = 1 WHERE id IN (SELECT id FROM temp.chosen) AND hidden IS NULL
@@ -72,7 +72,7 @@ extension LedgerTransaction {
       """)
   }
 
-  /// Tells the engine that has them. Asking for the same again changes nothing and is no event.
+  /// Records a request to the engine that has the files. Repeating a request changes nothing and records no event.
   func askChosen(_ wish: Wish) throws {
     var asked = EventRanges()
     _ = try db.rows(
@@ -89,10 +89,11 @@ extension LedgerTransaction {
       """, .raw(wish))
   }
 
-  /// failed, cancelled, unknown → pending, and their failed and unknown chunks with them; their failures are forgotten.
-  /// With `startsOver` so is what the server has: chunks that were done are sent again and the session is marked for
-  /// abort. Not among the chosen: rows that never had a source (``admitFailed(path:key:code:message:to:)``) and those
-  /// with a newer generation, which must both be pushed again; nor downloads whose path another one has.
+  /// failed, cancelled, unknown → pending, with their failed and unknown chunks; their failure counts are reset. With
+  /// `startsOver`, the state on the server is discarded too: chunks that were done are sent again and the session is
+  /// marked for abort. The chosen files must not include rows that never had a source
+  /// (``admitFailed(path:key:code:message:to:)``) or that have a newer generation, which must both be pushed again, nor
+  /// downloads whose path belongs to another download.
   func retryChosen(startsOver: Bool) throws {
     try db.run(
       """

@@ -3,9 +3,9 @@ public import TransferModel
 
 /// pending → active.
 extension LedgerTransaction {
-  /// Gives up to `limit` files to this run, in the order of priority and then of admission. Files and chunks whose time
-  /// has come are promoted first. The cost does not grow with the ledger, nor with what waits.
-  /// Files of the batches in `without` are passed over, at the price of a look at each batch that has ready files.
+  /// Claims up to `limit` files for this run, in the order of priority and then of admission. Files and chunks that are
+  /// due are promoted first. The cost grows neither with the ledger nor with the number of waiting files.
+  /// Files of the batches in `without` are skipped; this costs a lookup of each batch that has ready files.
   public func claimFiles(_ run: RunID, limit: Int, without: Set<BatchID> = []) throws -> [ClaimedFile] {
     try requireLease(run)
     try db.run(Self.promoteFiles, .int(wallMs))
@@ -21,7 +21,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// pending → active. False when the rules of the ledger refuse it: that file fails, so that it is in nobody's way.
+  /// pending → active. False if the rules of the ledger refuse it: the file then fails, so that it does not block
+  /// others.
   private func activate(_ file: FileID, _ run: RunID) throws -> Bool {
     do throws(SQLiteError) {
       try db.run(
@@ -32,13 +33,13 @@ extension LedgerTransaction {
         """, .id(run), .int(wallMs), .id(file))
       return true
     } catch {
-      // One row, and FAIL: nothing was changed, and the transaction goes on.
+      // One row, and FAIL: nothing was changed, and the transaction continues.
       guard error.primary == SQLITE_CONSTRAINT, db.isInTransaction else { throw error }
       try db.run(
         """
         UPDATE file SET state = 'failed', live = NULL, cause = 'engine.bug', message = ?, not_before = NULL,
           finished_at = max(coalesce(started_at, 0), ?) WHERE id = ? AND state = 'pending'
-        """, .text("the ledger refused to begin it: \(error.message)"), .int(wallMs), .id(file))
+        """, .text("the ledger refused to activate it: \(error.message)"), .int(wallMs), .id(file))
       return false
     }
   }
@@ -51,8 +52,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// Some thousands at a time: when a server that was away comes back, hundreds of thousands may be due at once, and
-  /// the next claim takes more.
+  /// A few thousand at a time: when a server becomes reachable again, hundreds of thousands of files may be due at
+  /// once; the next claim takes more.
   static let promoteFiles: StaticString = """
     UPDATE file SET not_before = NULL WHERE id IN (SELECT id FROM file
       WHERE state = 'pending' AND not_before IS NOT NULL AND not_before <= ? ORDER BY not_before LIMIT 2000)
@@ -85,7 +86,7 @@ extension LedgerTransaction {
     return ChunkLayout(size: size, chunkSize: length, count: row.int(count))
   }
 
-  /// What only a file can have that was claimed before.
+  /// Adds the properties that only a file which was claimed before can have.
   private func withHistory(_ file: ClaimedFile) throws -> ClaimedFile {
     var file = file
     file.identity = try sighted(file.id, file.identity)
@@ -125,14 +126,14 @@ extension LedgerTransaction {
     return file
   }
 
-  /// The newest operation whose last word is a lost answer: cut off after its request may have arrived, and no success
-  /// of it since. Each chunk speaks for itself: the success of one says nothing about another.
+  /// The newest operation whose answer was lost: an attempt ended without an answer after its request may have arrived,
+  /// and none succeeded since. Each chunk is considered separately: the success of one says nothing about another.
   private func lostAnswer(_ file: FileID) throws -> AttemptOperation? {
     let operations = try db.rows(Self.lostAnswers, .id(file)) { row throws(SQLiteError) in
       (operation: try row.named(0, AttemptOperation.self), ok: row.int64(1), lost: row.int64(2))
     }
     let lost = operations.filter { $0.lost > $0.ok }
-    // A question is asked again because of what it asks about.
+    // A query is repeated because of the operation that it is about.
     let effects = lost.filter { $0.operation != .verify && $0.operation != .probe }
     return (effects.isEmpty ? lost : effects).max { $0.lost < $1.lost }?.operation
   }

@@ -2,9 +2,9 @@ public import TransferModel
 
 /// A remote object to be fetched.
 public struct NewDownload: Sendable, Hashable {
-  /// Absolute path of the file that it becomes.
+  /// Absolute path of the local file.
   public var path: NameBytes
-  /// The remote key, relative to nothing: what the protocol is given.
+  /// The complete remote key, as the protocol gets it.
   public var key: NameBytes
   public var expected: ExpectedContent
 
@@ -13,10 +13,10 @@ public struct NewDownload: Sendable, Hashable {
   }
 }
 
-/// What only downloads have: their size and their partial file become known after they were claimed.
+/// Transitions of downloads only: their size and their partial file become known after they were claimed.
 extension LedgerTransaction {
-  /// active: the server said how large the object is, in bytes. Once in the life of a generation; `.lost` for another
-  /// size than before.
+  /// active: the server reported the size of the object, in bytes. Once in the life of a generation; `.lost` if the
+  /// size differs from the one stored before.
   public func learnSize(_ file: FileID, _ run: RunID, _ size: Int64) throws -> TransitionResult {
     let changes = try db.run(
       """
@@ -26,8 +26,8 @@ extension LedgerTransaction {
     return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
   }
 
-  /// active: which file on disk takes the bytes until all of them are there: its inode, device and boot. `.lost` while
-  /// bytes are stored in another one.
+  /// active: stores the identity of the partial file (inode, device and boot). `.lost` if bytes were stored already:
+  /// they are in another partial file.
   public func notePartialFile(_ file: FileID, _ run: RunID, _ identity: SourceIdentity) throws -> TransitionResult {
     let changes = try db.run(
       """
@@ -38,8 +38,8 @@ extension LedgerTransaction {
     return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
   }
 
-  /// pending → done for the first chunk, or so many bytes from its start: they came with the answer to `attempt`, which
-  /// opened the session and was closed before.
+  /// pending → done for the first chunk, or acknowledges `bytes` from its start: they arrived with the answer to
+  /// `attempt`, which opened the session and was closed before.
   public func storeBeginning(
     _ file: FileID, _ run: RunID, by attempt: AttemptID, bytes: Int64, _ part: PartReceipt?
   ) throws -> TransitionResult {
@@ -88,10 +88,10 @@ extension LedgerTransaction {
 }
 
 extension LedgerTransaction {
-  /// Records remote objects to be fetched, and their batch with the first that needs a row. What waits or is in work is
-  /// left as it is; what failed goes on when it would be recorded the same way now; what is done is fetched again, as
-  /// the next generation.
-  /// - Throws: `.usage` when two of them would be the same local file, or the named batch has other settings.
+  /// Records remote objects to be fetched, and their batch with the first that needs a row. Files that have not ended
+  /// are not changed. Failed and cancelled files are retried if they would be recorded in the same way now. Done files
+  /// are fetched again, as the next generation.
+  /// - Throws: `.usage` if two of them would be the same local file, or the named batch has other settings.
   public func admitDownloads(_ files: [NewDownload], to target: AdmissionTarget) throws -> PageAdmission {
     var admission = DownloadAdmission(self, target, batch: try batch(of: target))
     for file in files { try admission.admit(file) }
@@ -101,25 +101,25 @@ extension LedgerTransaction {
 }
 
 extension Connection {
-  /// What the content of a download has to be.
+  /// The expected content of a download.
   func expectation(of id: FileID) throws -> ExpectedContent? {
     try first("SELECT expected FROM file WHERE id = ?", .id(id)) { storedExpectation($0.textOrNil(0)) }
   }
 
-  /// Absolute, of the file that a download becomes.
+  /// The absolute path of the local file of a download.
   func path(of id: FileID) throws -> NameBytes? {
     try first("SELECT path FROM file WHERE id = ?", .id(id)) { $0.name(0) }
   }
 
-  /// The download that is to write the same file.
+  /// The unfinished download that will write the same local file.
   func unfinishedWriter(of file: NewDownload) throws -> (id: FileID, key: NameBytes)? {
     try first(
       "SELECT id, key FROM file WHERE path = ? AND live = 1 AND is_download = 1 AND state <> 'done'", .name(file.path)
     ) { (id: $0.id(0, FileID.self), key: $0.name(1)) }
   }
 
-  /// The finished download that stands for the path of the file.
-  /// - Throws: `.usage` for one that is not finished: it writes the same file.
+  /// The finished download at the path of the file.
+  /// - Throws: `.usage` if an unfinished download will write the same local file.
   func writer(of file: NewDownload) throws -> (id: FileID, key: NameBytes)? {
     let other = try first(
       "SELECT id, state = 'done', key FROM file WHERE path = ? AND live = 1 AND is_download = 1", .name(file.path)
@@ -127,27 +127,28 @@ extension Connection {
     guard let other else { return nil }
     if other.isDone { return (other.id, other.key) }
     throw TransferError(
-      .usage, "add", file.path, cause: "file \(other.id), from \"\(other.key.embedded)\", is fetched to the same path",
+      .usage, "add", file.path,
+      cause: "file \(other.id), from \"\(other.key.embedded)\", is being fetched to the same path",
       remedy: "wait for it, cancel it, or choose another folder")
   }
 
-  /// What waits or is in work must be what is asked for now.
-  /// - Throws: `.usage`.
+  /// Requires that the unfinished download `id` has the same path and expected content as `file`.
+  /// - Throws: `.usage` otherwise.
   func requireSame(_ file: NewDownload, _ id: FileID) throws {
     let path = try path(of: id)
     let expected = try expectation(of: id)
     guard path != file.path || (expected != file.expected && !file.expected.isEmpty) else { return }
     let cause =
       path == file.path
-      ? "file \(id), not finished, has to have another size or digest"
-      : "file \(id), from the same URL, is fetched to \((path ?? file.path).embedded)"
+      ? "unfinished file \(id) is expected to have a different size or digest"
+      : "file \(id), from the same URL, is being fetched to \((path ?? file.path).embedded)"
     throw TransferError(.usage, "add", file.path, cause: cause, remedy: "wait for it, or cancel it first")
   }
 }
 
 extension LedgerReader {
-  /// Answers what ``LedgerTransaction/admitDownloads(_:to:)`` would find for the file.
-  /// - Throws: `.usage` where that would.
+  /// What ``LedgerTransaction/admitDownloads(_:to:)`` would find for the file.
+  /// - Throws: `.usage` in the same cases.
   public func standing(of file: NewDownload, in batch: NewBatch, nowMs: Int64) throws -> Standing {
     let place = try db.destination(at: batch.canonicalPlace)
     if let live = try file.standing(StandingFile.liveQuery, at: place, db), live.state != .done {

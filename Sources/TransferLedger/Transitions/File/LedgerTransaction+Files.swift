@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// How a file goes on while an engine has it, and how it leaves its hands.
+/// Transitions of a file while an engine has it, and those that release it.
 extension LedgerTransaction {
   /// active → finishing, when every chunk is done.
   public func startFinishing(_ file: FileID, _ run: RunID) throws -> TransitionResult {
@@ -22,8 +22,8 @@ extension LedgerTransaction {
     _ = try resumeSending(file, run)
   }
 
-  /// active, finishing → done with its receipt, when every chunk is done and no attempt is open. The receipt names the
-  /// newest attempt that succeeded. An open session is completed with it.
+  /// active, finishing → done with its receipt, if every chunk is done and no attempt is open. The receipt refers to
+  /// the newest attempt that succeeded. An open session is completed too.
   public func completeFile(_ file: FileID, _ run: RunID, _ receipt: FileReceipt) throws -> TransitionResult {
     let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row throws(SQLiteError) in
       (
@@ -55,8 +55,8 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// The guard of ``completeFile(_:_:_:)``, apart from the insertion: an `INSERT … SELECT` into a table with a trigger
-  /// goes through a temporary table, which costs more than this look. Most files have no session.
+  /// The guard of ``completeFile(_:_:_:)``, separate from the insertion: an `INSERT … SELECT` into a table with a
+  /// trigger uses a temporary table, which costs more than this query. Most files have no session.
   private static let completeFile: StaticString = """
     SELECT s.id, s.state = 'open', f.wish, f.size,
       (SELECT max(id) FROM attempt WHERE file_id = ?1 AND outcome = 'ok' AND operation <> 'abort')
@@ -67,9 +67,9 @@ extension LedgerTransaction {
       AND f.chunk_count = (SELECT count(*) FROM chunk WHERE file_id = ?1 AND state = 'done')
     """
 
-  /// active, finishing → pending, with the time before which it is not tried again. No attempt may be open. With
-  /// `isFailure` it counts as one; `code` is kept as the cause. What was asked of the file meanwhile is done with it:
-  /// it is paused or cancelled then.
+  /// active, finishing → pending, with the time before which it is not tried again. No attempt may be open. `isFailure`
+  /// counts it as a failure; `code` is kept as the cause. If a request for the file was recorded in the meantime, it is
+  /// honoured: the file is then paused, cancelled or removed.
   public func requeueFile(
     _ file: FileID, _ run: RunID, notBeforeMs: Int64?, code: ErrorCode?, isFailure: Bool
   ) throws -> TransitionResult {
@@ -86,7 +86,7 @@ extension LedgerTransaction {
   }
 
   /// active, finishing → failed; chunks that are not done fail with it. No attempt may be open. Without `keepsSession`
-  /// the live session is marked for abort; with it a retry goes on with what the server has.
+  /// the live session is marked for abort; with it a retry resumes from what the server has.
   public func failFile(
     _ file: FileID, _ run: RunID, code: ErrorCode, message: String, keepsSession: Bool
   ) throws -> TransitionResult {
@@ -105,8 +105,8 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// active, finishing → unknown: a request that must not be repeated lost its answer. No attempt may be open. A file
-  /// that was called off meanwhile is cancelled.
+  /// active, finishing → unknown: the answer to a request that must not be repeated was lost. No attempt may be open.
+  /// If cancellation was requested in the meantime, the file is cancelled.
   public func markUnknown(
     _ file: FileID, _ run: RunID, code: ErrorCode, message: String
   ) throws -> TransitionResult {
@@ -122,13 +122,13 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// active, finishing → unknown: its run died while a request was open that must not be repeated.
+  /// active, finishing → unknown: its run crashed while a request that must not be repeated was open.
   func orphanFile(_ open: OpenAttempt) throws {
     _ = try moveFile(
       open.file, open.run, to: .unknown,
       """
       UPDATE file SET {moved}, run_id = NULL, wish = NULL, cause = 'engine.orphaned',
-        message = 'the engine died while a request was open that must not be repeated'
+        message = 'the engine crashed while a request that must not be repeated was open'
       WHERE {guard}
       """)
   }

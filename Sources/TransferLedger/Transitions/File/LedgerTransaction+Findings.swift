@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerTransaction {
-  /// done: what was found in the place of a download is its next receipt. `.lost` when another download wrote its path
-  /// meanwhile.
+  /// done: records what was found at the path of a download as its next receipt. `.lost` if another download has
+  /// written that path in the meantime.
   public func recordFinding(_ file: FileID, _ found: LocalFinding) throws -> TransitionResult {
     let proof: Confirmation = found.verdict != .intact ? .none : found.digest != nil ? .digest : .size
     let changes = try db.run(

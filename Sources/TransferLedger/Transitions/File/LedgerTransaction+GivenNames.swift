@@ -1,17 +1,18 @@
 public import TransferModel
 
-/// What became of the name that a server gives a file.
+/// The result of giving a file the name that its server supplied.
 public enum NameTaking: Sendable, Hashable {
   case applied
-  /// Another download has it: one that is not done, or was done since this one was asked for.
+  /// Another download has the name: it is not done, or was done after this one was added.
   case taken(by: FileID)
-  /// The file is not where the transition starts.
+  /// The file is not in the state from which the transition starts.
   case lost(to: String?)
 }
 
 extension LedgerTransaction {
-  /// finishing: the file is to stand at this absolute path, in its folder, under the name that its server gives it;
-  /// recorded before it stands there. A download that was done before gives way, as one from the same URL would.
+  /// finishing: stores the absolute path in its folder with the name that its server supplied, before the file is
+  /// placed there. A download at that path that was done before this one was added is replaced, as one from the same
+  /// URL would be.
   public func takeName(_ file: FileID, _ run: RunID, _ path: NameBytes) throws -> NameTaking {
     let other = try db.first(
       """
@@ -32,8 +33,8 @@ extension LedgerTransaction {
 }
 
 extension LedgerReader {
-  /// Where local files are, or were, that had this content, the newest first: what was sent and fetched. A few of
-  /// them. `digest` is SHA-256 or SHA-512.
+  /// Paths of local files that have or had this content because they were sent or fetched; at most 8, the newest first.
+  /// `digest` is SHA-256 or SHA-512.
   public func localPaths(of digest: Digest) throws -> [NameBytes] {
     try db.rows(
       """

@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// What a page of a listing named, as it is to be recorded.
+/// The files that a page of a listing named, as they will be recorded.
 public struct ListedFiles: Sendable, Hashable {
   public struct Refused: Sendable, Hashable {
     public var file: NewDownload
@@ -10,17 +10,17 @@ public struct ListedFiles: Sendable, Hashable {
   }
 
   public var files: [NewDownload] = []
-  /// Cannot be fetched.
+  /// Files that cannot be fetched.
   public var refused: [Refused] = []
 
   public init() {}
 }
 
-/// A listing is a row of `file` whose key names a folder. What it names becomes files of its batch, a page at a time,
-/// in the transaction that closes the request for the page.
+/// A listing is a row of `file` whose key names a folder. The files that it names are recorded in its batch, a page at
+/// a time, in the transaction that closes the request for the page.
 extension LedgerTransaction {
-  /// active: a page came. Its files are recorded as an `add` would record them, those that cannot be fetched as failed.
-  /// - Returns: how many rows were recorded or go on.
+  /// active: a page arrived. Its files are recorded as `add` would record them; those that cannot be fetched as failed.
+  /// - Returns: the number of rows that were recorded or retried.
   public func admitListed(_ page: ListedFiles, by listing: FileID, _ run: RunID) throws -> Int {
     try requireWork(listing, run)
     let target = try target(ofListing: listing)
@@ -32,7 +32,7 @@ extension LedgerTransaction {
     return admission.result.added + admission.result.requeued
   }
 
-  /// active → superseded: the files that it named stand for it now. No attempt may be open.
+  /// active → superseded: the files that it named replace it. No attempt may be open.
   public func endListing(_ listing: FileID, _ run: RunID, detail: String) throws -> TransitionResult {
     let wish = try wish(of: listing)
     let result = try moveFile(
@@ -49,7 +49,8 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// A listing named a file of another batch, which counts with those that it recorded; once however often it is named.
+  /// Records that a listing named a file of another batch: it counts like the files that the listing recorded, and only
+  /// once even if it is named repeatedly.
   func noteListed(_ file: FileID, of batch: BatchID, by listing: FileID, in home: BatchID?) throws {
     guard batch != home else { return }
     try db.run("INSERT OR IGNORE INTO listed_file (listing_id, file_id) VALUES (?, ?)", .id(listing), .id(file))
@@ -90,16 +91,17 @@ extension LedgerTransaction {
   }
 }
 
-/// What the ledger knows of an object that was fetched.
+/// What the ledger stores about an object that was fetched.
 public struct FetchedObject: Sendable, Hashable {
   public var path: NameBytes
   public var size: Int64
-  /// Of the session in which it was fetched: what its protocol knows of the version. Empty where there is none.
+  /// The notes of the session in which it was fetched: what the protocol stored about the version. Empty without a
+  /// session.
   public var notes: [String: String]
 }
 
 extension LedgerReader {
-  /// What stands for these keys, of the same place as those of a listing, and is done.
+  /// The done live files with these keys, at the destination of the listing.
   public func fetched(_ keys: [NameBytes], like listing: FileID) throws -> [NameBytes: FetchedObject] {
     var fetched: [NameBytes: FetchedObject] = [:]
     for key in keys {

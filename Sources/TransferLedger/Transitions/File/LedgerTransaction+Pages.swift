@@ -2,12 +2,13 @@ public import TransferModel
 
 extension LedgerTransaction {
   /// Records each file of `page` unless the ledger shows that there is nothing to do, and their batch with the first
-  /// that needs a row. The natural key is the destination and the remote key: what is done with the same identity is
-  /// unchanged; another identity is the next generation. What had failed goes on, when it would be recorded the same
-  /// way now, or makes room for the next generation, so that one row stands for each key. A source that cannot be sent
-  /// gets its `failed` row unless the newest row of its key says the same already, so that a job that runs every minute
-  /// does not pile them up.
-  /// - Throws: `.usage` when two sources of one `add` have the same key, or the named batch goes elsewhere.
+  /// that needs a row. The natural key is the destination and the remote key: a done file with the same identity is
+  /// unchanged; another identity is the next generation. A failed file is retried if it would be recorded in the same
+  /// way now; otherwise the next generation supersedes it, so that each key has one current row. A source that cannot
+  /// be sent gets a `failed` row unless the newest row of its key says the same already, so that a job that runs every
+  /// minute does not accumulate them.
+  /// - Throws: `.usage` if two sources of one `add` have the same key, or the named batch has another destination or
+  ///   other settings.
   public func admit(_ page: AdmissionPage, to target: AdmissionTarget) throws -> PageAdmission {
     var admitter = try Admitter(self, target, batch: try batch(of: target))
     let properties = try page.properties.map { try jsonText($0.values) }
@@ -56,7 +57,7 @@ extension PageAdmission {
 }
 
 extension LedgerTransaction {
-  /// The batch of an `add`, when it is there already: made by an earlier page, or of the same name.
+  /// The batch of an `add` if it exists already: recorded by an earlier page, or with the same name.
   func batch(of target: AdmissionTarget) throws -> BatchID? {
     if let name = target.batch.name {
       let named = try db.first("SELECT id, settings FROM batch WHERE name = ? AND origin_id IS NULL", .text(name)) {
@@ -72,7 +73,7 @@ extension LedgerTransaction {
     return try db.first("SELECT id FROM batch WHERE uid = ?", .uid(target.uid)) { $0.id(0) }
   }
 
-  /// Whether the source of a done file is still to be deleted or moved.
+  /// Whether the source of a done file has yet to be deleted or moved.
   private func isToGo(_ file: FileID) throws -> Bool {
     try db.first("SELECT 1 FROM removal WHERE file_id = ? AND state = 'pending'", .id(file)) { _ in true } ?? false
   }
@@ -98,14 +99,14 @@ extension TransferError {
     TransferError(
       .usage, "add", path,
       cause: "it has the same key \"\(key.embedded)\" as \"\(other.embedded)\"",
-      remedy: "push them one by one to different prefixes, or give --base")
+      remedy: "push them separately to different prefixes, or give --base")
   }
 
-  /// The name of a batch belongs to other work.
+  /// The name of a batch is already used with another destination or other settings.
   public static func otherBatch(_ name: String, _ batch: BatchID) -> TransferError {
     TransferError(
       .usage, "add to batch", NameBytes(name),
-      cause: "batch \(batch) of this name has another destination or other settings",
+      cause: "batch \(batch) with this name has a different destination or different settings",
       remedy: "choose another --name")
   }
 }

@@ -1,8 +1,8 @@
 import TransferModel
 
 extension LedgerTransaction {
-  /// The newest download that is done of the path of `file`, when it came from the same URL; nil for none. Of the
-  /// generations of a file only the first has none before it.
+  /// The newest done download to the path of `file`, if it came from the same URL; otherwise nil. The first generation
+  /// of a file has no earlier download.
   func pastDownload(of file: ClaimedFile) throws -> PastDownload? {
     guard file.direction == .download, file.generation > 1 else { return nil }
     let found = try db.first(Self.pastDownload, .name(file.path), .id(file.id)) { row throws(SQLiteError) in
@@ -25,7 +25,7 @@ extension LedgerTransaction {
       expected: storedExpectation(row.textOrNil(19)), isSuspect: row.flag(20))
   }
 
-  /// A receipt with the word of a person proves nothing of the content.
+  /// A receipt that a person recorded (`resolve`) proves nothing about the content.
   static let pastDownload: StaticString = """
     SELECT f.id, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.device, f.boot, f.chunk_size, f.chunk_count, s.remote_id,
       s.intended_at, s.notes, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id,

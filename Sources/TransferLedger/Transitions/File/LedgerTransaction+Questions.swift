@@ -1,17 +1,17 @@
 public import TransferModel
 
-/// Questions to destinations about files that are done.
+/// Queries to destinations about done files.
 extension LedgerTransaction {
-  /// Opens the attempt of a question about a file that is done; durable before its request is sent. Throws `.leaseLost`
-  /// when this run does not own the ledger any more; the rules refuse any other file.
+  /// Opens the attempt of a query about a done file; durable before its request is sent. Throws `.leaseLost` if this
+  /// run no longer owns the ledger; the rules of the schema refuse files that are not done.
   public func beginQuestion(_ file: FileID, _ run: RunID, _ operation: AttemptOperation) throws -> AttemptID {
-    precondition(operation == .verify || operation == .probe, "a question changes nothing")
+    precondition(operation == .verify || operation == .probe, "a query changes nothing")
     try requireLease(run)
     return try openAttempt(file, run, operation, session: nil, isRepeatable: true)
   }
 
-  /// Ends the attempt, and records what its answer says of the object as the next receipt of its file. False when that
-  /// does not count any more, because a later upload to the same key was done meanwhile.
+  /// Ends the attempt, and records what its answer says about the object as the next receipt of its file. False if the
+  /// result is obsolete because a later upload to the same key was done in the meantime.
   public func endQuestion(
     _ attempt: AttemptID, of file: FileID, _ run: RunID, _ result: AttemptResult, _ found: RemoteFinding?
   ) throws -> Bool {

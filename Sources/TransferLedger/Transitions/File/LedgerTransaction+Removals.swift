@@ -1,57 +1,57 @@
 public import TransferModel
 
-/// A source that is to be deleted or moved: its file is done.
+/// A source of a done file that is to be deleted or moved.
 public struct DueRemoval: Sendable, Hashable {
   public var file: FileID
   public var batch: BatchID
   public var path: NameBytes
-  /// As it was seen last.
+  /// The identity at the last sighting.
   public var identity: SourceIdentity
-  /// A try of it was begun, and nobody knows how it ended: its process died. One whose end is known has touched
+  /// An attempt was begun and its end is unknown: its process crashed. An attempt whose end is known has changed
   /// nothing.
   public var isBegun: Bool
   public var confirmation: Confirmation
-  /// A person said that it is done, and the server did not.
+  /// A person, not the server, confirmed that the file is done.
   public var isByHand: Bool
-  /// The object was not found later, is another one, or was replaced by another file.
+  /// A later query did not find the object or found a different one, or another file replaced it.
   public var isLost: Bool
-  /// Why the move of the same source for another batch came to nothing; only where this one would delete it.
+  /// Why another batch's move of the same source failed; only if this batch would delete the source.
   public var keptMove: ErrorCode?
 }
 
-/// What became of the removal of one source.
+/// The result of removing one source.
 public enum RemovalEnd: Sendable, Hashable {
   case done
-  /// It was not there any more. A try that was cut off may have removed it, or somebody else.
+  /// The source no longer existed. An attempt that crashed may have removed it, or somebody else.
   case gone(String)
-  /// Nothing was touched, and nothing could be tried: somebody stopped the run, or needs the source since, or its file
-  /// system is away. To be done later, however often.
+  /// Nothing was changed, and nothing could be tried: the run was stopped, another file needs the source by now, or its
+  /// file system is not available. It is tried again later, without a limit.
   case putOff(ErrorCode, String)
-  /// The source stays, for good.
+  /// The source is kept permanently.
   case kept(ErrorCode, String)
   /// To be tried again by a later run, ``LedgerTransaction/removalsAtMost`` times.
   case failed(ErrorCode, String)
 }
 
 extension DueRemoval {
-  /// Nothing that is known of its object, or of other batches, keeps it.
+  /// Neither the state of its object nor another batch prevents the removal.
   public var isWanted: Bool { !isLost && keptMove == nil }
 }
 
 extension LedgerReader {
-  /// Removals that are due, of files after number `after`. While a file that is not done needs the same source, in any
-  /// batch, nothing of it is due: to fail is not to be done, either, until somebody tidies it away. The same source is
-  /// one of the same path, or of the same inode by whatever path: another link, or another mount. What one batch
-  /// deletes and another moves is moved: to delete it is not due before.
+  /// Removals that are due, of files after number `after`. No removal of a source is due while a file that is not done
+  /// needs that source, in any batch; a failed file needs it until it is hidden. The same source means the same path,
+  /// or the same inode by any path: another link or another mount. If one batch deletes a source and another moves it,
+  /// it is moved: its deletion is not due before that.
   public func dueRemovals(after: Int64, limit: Int) throws -> [DueRemoval] {
     try db.dueRemovals(.integer(after), through: .integer(.max), limit: limit)
   }
 
-  /// Whether the removal that was begun is still due: nobody revoked it, or needs the source, since.
+  /// Whether a removal that was begun is still due: it has not been revoked since, and no other file needs the source.
   public func isRemovalDue(_ file: FileID) throws -> Bool { try db.dueRemoval(file)?.isWanted ?? false }
 
-  /// How many removals wait, and how many sources stay that were to go: of a job, or with nil of all. What a person
-  /// revoked or tidied away does not count, nor what was replaced by newer content.
+  /// The number of waiting removals, and of sources that were to be removed and are kept: of a job, or of all with nil.
+  /// Removals that a person revoked do not count, nor do files that are hidden or were replaced by newer content.
   public func removalsLeft(ofJob job: String? = nil) throws -> (waiting: Int, kept: Int) {
     try db.first(
       """
@@ -64,8 +64,8 @@ extension LedgerReader {
     ) { ($0.int(0), $0.int(1)) } ?? (0, 0)
   }
 
-  /// The same with the reasons, of the files that the filter selects; of those that are kept only what was given up
-  /// from `keptSinceMs` on. Reads the removals that are not done.
+  /// The same with the reasons, for the files that the filter selects; kept sources only if their removal was given up
+  /// at `keptSinceMs` or later. Reads the removals that are not done.
   public func removals(_ filter: RowFilter, keptSinceMs: Int64 = .min) throws -> RemovalTotals {
     let rows = try db.rows(Self.removalsByReason, filter, .integer(keptSinceMs)) { row in
       (
@@ -121,7 +121,7 @@ extension LedgerReader {
     """
 }
 
-/// What another batch is to do with sources of a batch.
+/// What another batch will do with sources of a batch.
 public struct OtherFate: Sendable, Hashable {
   public var batch: BatchID
   public var removal: SourceRemoval
@@ -129,8 +129,8 @@ public struct OtherFate: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Other batches that are to delete or move sources of this batch, and what they do with them. Reads the files of the
-  /// batch where there is such a batch with another fate than this one.
+  /// Other batches that will delete or move sources of this batch in a different way. Reads the files of the batch if
+  /// the batch removes its sources itself.
   public func otherFates(of batch: BatchID) throws -> [OtherFate] {
     guard let own = try batchSettings(batch)?.after else { return [] }
     return try db.rows(Self.otherRemovers, .id(batch)) { ($0.id(0, BatchID.self), $0.int(1)) }.compactMap {
@@ -169,11 +169,11 @@ extension Connection {
 }
 
 extension LedgerTransaction {
-  /// How often a removal may fail, in run after run, before its source stays. What was put off has not failed.
+  /// How often a removal may fail, over all runs, before its source is kept. A postponed removal has not failed.
   public static let removalsAtMost = 10
 
-  /// pending stays, and a try is counted: before anything is touched, so that a later run knows that this one may have
-  /// done it. Returns those that are still due now.
+  /// Stays pending, and counts an attempt before anything is changed, so that a later run knows that this one may have
+  /// removed the source. Returns those that are still due now.
   public func beginRemovals(_ files: [FileID]) throws -> Set<FileID> {
     var begun: Set<FileID> = []
     for file in files {
@@ -185,11 +185,11 @@ extension LedgerTransaction {
     return begun
   }
 
-  /// pending → done, skipped, failed; or pending stays with its cause. What was removed and the folders that it was in
-  /// are on the disk before. `verb` is what the history calls a removal that was done.
-  /// One that was revoked while its source went is done: what the disk holds counts.
-  /// - Parameter uncertain: files of which an earlier try was cut off. It may have removed the source, so a try that
-  ///   came to nothing leaves them as begun.
+  /// pending → done, skipped, failed; or it stays pending with its cause. The removals and the folders they changed
+  /// must be synced before. `verb` names a completed removal in the history. A removal that was revoked while its
+  /// source was being removed is done: the state of the disk counts.
+  /// - Parameter uncertain: files with an earlier attempt that crashed. It may have removed the source, so an attempt
+  ///   without effect leaves them marked as begun.
   public func endRemovals(
     _ ends: [(file: FileID, end: RemovalEnd)], verb: String, uncertain: Set<FileID> = []
   ) throws {
@@ -200,7 +200,7 @@ extension LedgerTransaction {
         guard try close(file, .done, nil, nil) else { continue }
         done.append(file)
         let others = try closeOthers(of: file)
-        if !others.isEmpty { gone["it went with the source of \(file)", default: []] += others }
+        if !others.isEmpty { gone["it was removed with the source of \(file)", default: []] += others }
       case .gone(let message):
         if try close(file, .done, nil, message) { gone[message, default: []].append(file) }
       case .putOff(let code, let message):
@@ -230,13 +230,13 @@ extension LedgerTransaction {
       """, .id(file), .raw(state), .raw(code), .string(message), .int(wallMs)) == 1
   }
 
-  /// pending → done: what other batches were to do with the source of `file`, which is where it was no more.
+  /// pending → done, for the removals by other batches of the source of `file`, which is gone from its path.
   private func closeOthers(of file: FileID) throws -> [FileID] {
     let others = try db.rows(Self.othersOfSource, .id(file)) { $0.id(0, FileID.self) }
     return try others.filter { other in
       try db.run(
         "UPDATE removal SET attempts = attempts + 1, cause = NULL WHERE file_id = ? AND state = 'pending'", .id(other))
-      return try close(other, .done, nil, "it went with the source of \(file)")
+      return try close(other, .done, nil, "it was removed with the source of \(file)")
     }
   }
 
@@ -247,7 +247,8 @@ extension LedgerTransaction {
     ORDER BY w.file_id
     """
 
-  /// pending stays, and the try that was begun has touched nothing; when one was cut off before it, nobody knows that.
+  /// Stays pending: the attempt has changed nothing. If an earlier attempt crashed (`isUncertain`), the removal stays
+  /// marked as begun.
   private func putOff(_ file: FileID, _ code: ErrorCode, _ message: String, isUncertain: Bool) throws {
     try db.run(
       """
@@ -257,7 +258,7 @@ extension LedgerTransaction {
       """, .id(file), .raw(isUncertain ? nil : code), .text(message), .int(wallMs))
   }
 
-  /// Whether it has failed for good, or for a reason that was not known.
+  /// Counts a failure. Returns whether the removal has failed permanently, or for another reason than the last time.
   private func tryAgain(
     _ file: FileID, _ code: ErrorCode, _ message: String, isUncertain: Bool
   ) throws -> Bool {
@@ -275,9 +276,9 @@ extension LedgerTransaction {
     return !known.isTold
   }
 
-  // MARK: - Revoked by people
+  // MARK: - Revoking removals
 
-  /// pending → skipped: those of the chosen files. `why` says in the history who wanted it.
+  /// pending → skipped, for the removals of the chosen files. `why` is the reason in the history.
   func revokeRemovalsOfChosen(_ why: String) throws {
     let files = try db.rows(
       """
@@ -287,7 +288,7 @@ extension LedgerTransaction {
     try revokeRemovals(files, why)
   }
 
-  /// pending → skipped: those of all files of a batch.
+  /// pending → skipped, for the removals of all files of a batch.
   func revokeRemovals(of batch: BatchID, _ why: String) throws {
     let files = try db.rows(
       """

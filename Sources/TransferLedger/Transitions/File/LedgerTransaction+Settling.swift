@@ -1,18 +1,18 @@
 public import TransferModel
 
-/// A file whose source may still be written, and the look at it that counts.
+/// A file whose source may still be written, and the check of it that is due.
 public struct SettlingSource: Sendable, Hashable {
   public var id: FileID
   public var path: NameBytes
   public var identity: SourceIdentity
-  /// By the clock of the boot ``boot``, in milliseconds.
+  /// The boot whose clock ``sinceMs`` and ``dueMs`` refer to, in milliseconds.
   public var boot: UInt64
   public var sinceMs, dueMs: Int64
 }
 
 extension LedgerReader {
-  /// At most `limit` files whose settle time is over by the clock of this boot, or was begun in another one, or by a
-  /// clock that was ahead of this. In no order: a look at each takes it out of them.
+  /// At most `limit` files whose settle time has passed by the clock of this boot, or began in another boot, or by a
+  /// clock that was ahead of this one. In no particular order: a check of a file removes it from the due ones.
   public func dueLooks(boot: UInt64, nowMs: Int64, limit: Int) throws -> [SettlingSource] {
     try db.rows(Self.dueLooks, .bits(boot), .integer(nowMs), .int(limit)) { row in
       SettlingSource(
@@ -21,14 +21,14 @@ extension LedgerReader {
     }
   }
 
-  /// When the next of them is due, in milliseconds of the clock of this boot; 0 for those of another boot. With
-  /// `awaited` without those that the run at work has seen change. nil when there is none.
+  /// When the next check is due, in milliseconds of the clock of this boot; 0 for those of another boot. `awaited`
+  /// excludes files that the current run has seen change. nil if there is none.
   public func nextLookMs(boot: UInt64, awaited: Bool) throws -> Int64? {
     let sql = awaited ? Self.nextAwaitedLook : Self.nextLook
     return try db.first(sql, .bits(boot)) { $0.int64OrNil(0) }?.map { $0 }
   }
 
-  // Each line is a range of an index: what settles may be half a million files, and this is asked every second.
+  // Each line reads a range of an index: half a million files may be settling, and this query runs every second.
   static let dueLooks: StaticString = """
     SELECT f.id, f.path, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.device, f.boot, l.boot, l.since_ms, l.due_ms
     FROM (
@@ -55,7 +55,7 @@ extension LedgerReader {
 }
 
 extension LedgerTransaction {
-  /// A file that was recorded as settling: its time begins now.
+  /// Starts the settle time of a file that was recorded as settling.
   func beginLook(_ file: FileID, boot: UInt64, settleMs: Int64) throws {
     try db.run("UPDATE file SET cause = 'source.settling' WHERE id = ? AND state = 'settling'", .id(file))
     try db.run(
@@ -63,8 +63,8 @@ extension LedgerTransaction {
       .int(bootMs), .int(bootMs + max(1, settleMs)))
   }
 
-  /// settling stays: the source was seen to be another than before, and its time begins anew. `byRun` is true for the
-  /// run that waits for it.
+  /// Stays settling: the source was found changed, and its settle time restarts. `byRun` is true if the run that waits
+  /// for the source found it.
   public func lookAgain(_ file: FileID, _ now: SourceIdentity, byRun: Bool) throws -> TransitionResult {
     let changes = try db.run(
       """
@@ -81,8 +81,8 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// settling → pending, or paused if that was asked for, after a look that saw the source as `seen` says; with a copy
-  /// to be made first it stays settling and waits for that. Not when another look came between.
+  /// settling → pending, or paused if that was requested, after a check that found the source as in `seen`. If a copy
+  /// must be made first, it stays settling and waits for the copy. `.lost` if another check came between.
   public func endLook(_ seen: SettlingSource) throws -> TransitionResult {
     let isStaged = try db.first(
       """
@@ -104,8 +104,8 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// settling → superseded: the source is gone, or is no file any more. What has its name later is a generation of its
-  /// own.
+  /// settling → superseded: the source is gone, or is no longer a file. A later source with its name is a new
+  /// generation.
   public func dropSettling(_ file: FileID, _ cause: ErrorCode, detail: String) throws -> TransitionResult {
     let batch = try db.first("SELECT batch_id FROM file WHERE id = ?", .id(file)) { $0.id(0, BatchID.self) }
     let changes = try db.run(
@@ -118,7 +118,7 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// A run waits for each source once: also for those that an earlier run saw change.
+  /// A run waits for each source once, including those that an earlier run saw change.
   public func awaitLooks() throws {
     try db.run("UPDATE look SET is_changing = NULL WHERE is_changing = 1")
   }

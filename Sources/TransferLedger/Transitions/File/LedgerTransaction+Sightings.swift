@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// Files that have another ctime or device than when they were admitted, and the same content.
+/// Sightings: the source has a different ctime or device than when its file was admitted, but the same content.
 extension LedgerTransaction {
-  /// active, finishing: the source was found to hold what was sent of it, under an identity of which only ctime and
-  /// device may differ from that at admission.
+  /// active, finishing: the source was found to contain what was sent of it. Only ctime and device of its identity may
+  /// differ from those at admission.
   public func sight(_ file: FileID, _ run: RunID, as now: SourceIdentity) throws -> TransitionResult {
     let isMine = try db.first(Self.workedOn, .id(file), .id(run), .int(now.size), .int(now.mtimeNs), .bits(now.inode)) {
       _ in true
@@ -13,7 +13,7 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// The same for a file that is done and stands for its key.
+  /// The same for a done live file.
   func sightDone(_ file: FileID, as now: SourceIdentity) throws -> TransitionResult {
     let isDone = try db.first(Self.standing, .id(file), .int(now.size), .int(now.mtimeNs), .bits(now.inode)) { _ in
       true
@@ -43,7 +43,7 @@ extension LedgerTransaction {
       .int(now.ctimeNs), .bits(now.device), .bits(now.boot), .int(wallMs))
   }
 
-  /// The identity under which the content of a file was seen last: `admitted`, when it was never seen under another.
+  /// The identity under which the content of a file was last seen; `admitted` if it was never seen under another one.
   func sighted(_ file: FileID, _ admitted: SourceIdentity) throws -> SourceIdentity {
     try db.first("SELECT ctime_ns, device, boot FROM sighting WHERE file_id = ?", .id(file)) { row in
       var seen = admitted

@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// A file that waits for the copy of its source.
+/// A file that waits until its source has been copied.
 public struct SettlingFile: Sendable, Hashable {
   public var id: FileID
   public var path: NameBytes
@@ -8,7 +8,7 @@ public struct SettlingFile: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Files after number `after` that wait for the copy of their source.
+  /// Files after number `after` that wait until their source has been copied.
   public func settlingFiles(after: Int64, limit: Int) throws -> [SettlingFile] {
     try db.rows(Self.settlingFiles, .integer(after), .int(limit)) { row in
       SettlingFile(id: row.id(0), path: row.name(1), identity: row.identity(from: 2))
@@ -22,8 +22,8 @@ extension LedgerReader {
 }
 
 extension LedgerTransaction {
-  /// settling → pending, or paused if that was asked for: what is sent is the copy `staged`, which is durable; nil
-  /// sends the source itself.
+  /// settling → pending, or paused if that was requested. The copy `staged`, which is durable, will be sent; with nil
+  /// the source itself.
   public func settle(_ file: FileID, staged: String?) throws -> TransitionResult {
     let changes = try db.run(
       """
@@ -34,8 +34,8 @@ extension LedgerTransaction {
     return .lost(to: try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) })
   }
 
-  /// Files that are done, cancelled, superseded or removed let go of their copy: if one is ever sent again, then from
-  /// its source. Returns whether nobody needs the copy of this name any more.
+  /// Done, cancelled, superseded and hidden files release their copy: if one is ever sent again, its source is sent.
+  /// Returns whether no file needs the copy with this name any more.
   public func releaseStaged(_ name: String) throws -> Bool {
     try db.run(
       """

@@ -1,11 +1,11 @@
 public import TransferModel
 
-/// A newer generation takes the place of a file.
+/// Replaces a file by a newer generation.
 extension LedgerTransaction {
-  /// The source changed: this generation is superseded, its session marked for abort, and the next one pending, in the
-  /// same batch and for the same key; what was asked of the old one is done with the next. No attempt may be open. Of a
-  /// download nothing is known but that the remote object is another one, and `identity` says nothing.
-  /// Throws `.leaseLost` when the file is not with this run.
+  /// The source changed: this generation is superseded, its session marked for abort, and the next generation pending,
+  /// in the same batch and for the same key. A control request for the old one is applied to the next. No attempt may
+  /// be open. Of a download it is only known that the remote object is another one; `identity` is ignored.
+  /// Throws `.leaseLost` if the file does not belong to this run.
   public func supersede(
     _ file: FileID, _ run: RunID, by identity: SourceIdentity, notBeforeMs: Int64?
   ) throws -> FileID {
@@ -46,7 +46,7 @@ extension LedgerTransaction {
     return next
   }
 
-  /// Where sources settle, what has changed may still be written.
+  /// If the batch waits for sources to settle, the new generation settles: a changed source may still be written.
   private func insertNext(
     _ file: NewFile, _ home: Home, _ batch: BatchID, generation: Int, notBeforeMs: Int64?
   ) throws -> FileID {
@@ -61,7 +61,7 @@ extension LedgerTransaction {
     return next
   }
 
-  /// The row of a new generation follows; what is done stays done, the rest is superseded.
+  /// Ends the live generation before the row of a new one is added: a done file stays done, others are superseded.
   func replace(_ file: FileID, isDone: Bool) throws {
     if isDone {
       try db.run("UPDATE file SET live = NULL WHERE id = ? AND state = 'done'", .id(file))
@@ -76,8 +76,8 @@ extension LedgerTransaction {
     try dropSession(of: file)
   }
 
-  /// failed, cancelled → superseded, for every generation of the key: another row stands for it now. What was kept of
-  /// their sessions for a retry is marked for abort.
+  /// failed, cancelled → superseded, for every generation of the key: another row replaces them. Their sessions, which
+  /// were kept for a retry, are marked for abort.
   func supersedeEnded(_ destination: Int64, _ key: NameBytes) throws {
     try dropSessions(destination, key)
     try db.run(
@@ -87,8 +87,8 @@ extension LedgerTransaction {
       """, .integer(destination), .name(key))
   }
 
-  /// unknown → superseded: a newer version of its content follows. Its cause stays, and its session ends here only: it
-  /// may have become what it was for.
+  /// unknown → superseded: a newer version of its content follows. Its cause is kept. Its session ends only in the
+  /// ledger and is not aborted on the server, because the upload may have succeeded.
   func supersedeUnknown(_ file: FileID, of batch: BatchID) throws {
     try db.run(
       """

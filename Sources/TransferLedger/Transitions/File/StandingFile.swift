@@ -1,28 +1,28 @@
 import TransferModel
 
-/// The row that stands for a key, or the newest that did.
+/// The live row of a key, or its newest row that is not live.
 struct StandingFile {
   var id: FileID
   var batch: BatchID
   var generation: Int
   var state: FileState
-  /// nil when its source could not even be looked at.
+  /// nil if its source could not be examined.
   var identity: SourceIdentity?
   var isSamePath: Bool
   var isStaged: Bool
-  /// It settles: its source may still be written.
+  /// It is settling: its source may still be written.
   var hasLook: Bool
 
-  /// Nothing but the content can show that it is another version.
+  /// It may be the same version: any difference can only be seen in the content.
   func mayBe(_ other: SourceIdentity) -> Bool { identity.map { $0.relation(to: other) != .other } ?? false }
 
-  /// Whether it may be the content that was sent. What may have arrived is not sent again because its file was moved,
-  /// copied back or mounted elsewhere.
+  /// Whether it may be the content that was sent: only size and mtime are compared. Content that may have arrived is
+  /// not sent again just because its file was moved, copied back or mounted elsewhere.
   func hasContent(like other: SourceIdentity) -> Bool {
     identity?.size == other.size && identity?.mtimeNs == other.mtimeNs
   }
 
-  /// The same to the last bit: while a source settles nothing is forgiven.
+  /// The identity is exactly the same: while a source settles, no difference is tolerated.
   func isSeen(as now: SourceIdentity) -> Bool { identity == now }
 
   /// - Parameter row: of ``liveQuery`` or ``pastQuery``.
@@ -33,24 +33,24 @@ struct StandingFile {
     (isSamePath, isStaged, hasLook) = (row.flag(10), row.flag(11), row.flag(12))
   }
 
-  // MARK: - What an admission finds
+  // MARK: - Findings of an admission
 
-  /// What a live row says of a source that is added for its key.
+  /// What a live row means for a source that is added with its key.
   enum Finding: Hashable {
     /// Its outcome is unknown, and this may be what was sent.
     case unknown
     case unchanged
-    /// Done with this identity but for its ctime or device: the content decides.
+    /// Done with this identity except for its ctime or device: the content decides.
     case moved(SourceIdentity)
-    /// Waiting, in work or paused.
+    /// Waiting, active or paused.
     case queued
-    /// Its source may still be written, and is as it was.
+    /// Its source may still be written, and has not changed.
     case settling
     /// Its source is still being written.
     case changing
-    /// Another version is in work.
+    /// Another version is active.
     case busy
-    /// A new generation takes its place.
+    /// A new generation replaces it.
     case outdated
   }
 
@@ -62,14 +62,14 @@ struct StandingFile {
       return identity.relation(to: now) == .same ? .unchanged : .moved(identity)
     case .paused: return .queued
     case .settling where hasLook && isSamePath: return isSeen(as: now) ? .settling : .changing
-    // Where only ctime or device differ, what is begun compares contents when it goes on.
+    // If only ctime or device differ, a file that was begun compares the content when it resumes.
     case .pending, .settling: return mayBe(now) ? .queued : .outdated
     case .active, .finishing: return mayBe(now) ? .queued : .busy
     case .failed, .cancelled, .superseded: return .outdated
     }
   }
 
-  /// Of a row that is not live: it has failed, and goes on if its batch fits (``NewBatch/fits(_:_:nowMs:)``).
+  /// For a row that is not live: it failed, and can be retried if its batch fits (``NewBatch/fits(_:_:nowMs:)``).
   func maySucceed(as now: SourceIdentity, isStaged: Bool) -> Bool {
     state == .failed && isSamePath && mayBe(now) && self.isStaged == isStaged
   }
@@ -92,8 +92,8 @@ struct StandingFile {
 }
 
 extension Connection {
-  /// The number of a place that keys of this ledger belong to; nil when none was sent there. Those of merged ledgers
-  /// are other places.
+  /// The number of the destination with this place in this ledger's own rows; nil if there is none. Destinations of
+  /// merged ledgers are distinct.
   func destination(at place: String) throws(SQLiteError) -> Int64? {
     try first("SELECT id FROM destination WHERE place = ? AND origin_id IS NULL", .text(place)) { $0.int64(0) }
   }
@@ -106,8 +106,8 @@ extension CallbackSetting {
 }
 
 extension NewBatch {
-  /// Whether files of the batch `id` would be recorded as they are if they were added now: with the same settings, for
-  /// the same batch of a name.
+  /// Whether files of the batch `id` would be recorded in the same way if they were added now: in a batch with the same
+  /// name and settings.
   func fits(_ id: BatchID, _ db: Connection, nowMs: Int64) throws -> Bool {
     let found = try db.first(Self.batchQuery, .id(id), .int(nowMs)) { row in
       row.textOrNil(0) == name && row.text(1) == protocolName && row.text(2) == destination
@@ -118,20 +118,20 @@ extension NewBatch {
     return try isAsked(as: batch.settings, id, db) && batch.labels == jsonText(labels)
   }
 
-  /// Whether the batch `id` with these stored settings was asked to do the same, and to tell the same receivers.
+  /// Whether the batch `id` with these stored settings was requested with the same settings and callback receivers.
   func isAsked(as stored: String, _ id: BatchID, _ db: Connection) throws -> Bool {
     guard try stored == jsonText(storedSettings) else { return false }
     let receivers = try db.rows(Self.receiversQuery, .id(id)) { row throws(SQLiteError) in
       CallbackSetting(try row.named(0), try row.named(1), row.text(2), secret: row.text(3))
     }
-    // Of one receiver that was named with two keys there is one row.
+    // A receiver that was given with two keys has one row.
     let asked = settings.callbacks ?? []
     return receivers.allSatisfy(asked.contains)
       && asked.allSatisfy { one in receivers.contains { $0.isReceiver(of: one) } }
   }
 
-  /// As its row has them: callbacks have rows of their own, and a snapshot for auditors leaves their URLs out. What
-  /// rules say is recorded with each file.
+  /// The settings as stored in its row: callbacks have separate rows, and a snapshot for auditors omits their URLs. The
+  /// results of rules are recorded with each file.
   var storedSettings: BatchSettings {
     var stored = settings
     stored.callbacks = nil

@@ -1,12 +1,13 @@
 import TransferModel
 
 extension LedgerTransaction {
-  /// Nobody waits for longer, in milliseconds, but for the next run: `Retry-After` with its jitter, the breaker and
-  /// every backoff are below.
+  /// The longest possible wait in milliseconds, except for files that wait for the next run: `Retry-After` with its
+  /// jitter, the circuit breaker and every backoff are shorter.
   static let longestWaitMs = 2 * RetryAfter.longestMs
 
-  /// What is due further ahead than any wait was set by a clock that has been moved since: it is due now. Of files and
-  /// chunks that no engine has; costs as much as it finds. Writes one event if it found any.
+  /// Makes files and chunks due now that are due later than the longest possible wait: the clock was moved after the
+  /// time was set. Applies to files and chunks that no engine has; the cost grows with the number found. Writes one
+  /// event if it found any.
   func endFarWaits() throws {
     let latest = wallMs + Self.longestWaitMs
     try db.run(Self.endWaitsForThisRun, .int(wallMs))
@@ -16,11 +17,11 @@ extension LedgerTransaction {
     try recordEvent(
       "clock", batch: nil, file: nil,
       detail:
-        "\(files) files, \(chunks) chunks were due further ahead than any wait: the clock was moved, they are due now"
+        "\(files) files, \(chunks) chunks were due later than the longest wait: the clock was moved, they are due now"
     )
   }
 
-  /// These wait for the next run, which this is (`RetryPolicy.nextRunMs`).
+  /// These files waited for the next run (`RetryPolicy.nextRunMs`), which is this one.
   static let endWaitsForThisRun: StaticString = """
     UPDATE file SET not_before = NULL WHERE state = 'pending' AND not_before > ? AND cause = 'auth.needs_url'
     """

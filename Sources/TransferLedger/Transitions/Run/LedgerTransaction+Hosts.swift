@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerTransaction {
-  /// Notes how many requests at a time were worth while at a host, 1 to 256, for the next run. Throws `.leaseLost` when
-  /// `run` is not the engine's any more.
+  /// Stores for the next run how many concurrent requests were useful at a host, 1 to 256. Throws `.leaseLost` if `run`
+  /// has ended.
   public func noteHost(_ host: String, requestsAtOnce: Int, _ run: RunID) throws {
     try requireLease(run)
     try db.run(
@@ -14,7 +14,7 @@ extension LedgerTransaction {
 }
 
 extension LedgerReader {
-  /// What an earlier run noted of a host; nil for one that no run has used.
+  /// The number that an earlier run stored for a host; nil if no run has used the host.
   public func requestsAtOnce(host: String) throws -> Int? {
     try db.first("SELECT requests_at_once FROM host_state WHERE host = ?", .text(host)) { $0.int(0) }
   }

@@ -1,14 +1,14 @@
 import TransferModel
 
-/// What dead runs left.
+/// Recovery after crashed runs.
 extension LedgerTransaction {
-  /// Puts right what dead runs left; after ``Ledger/startRun(_:)`` and before the first claim. Attempts that were open
-  /// are `crashed`. Their chunks may be sent again, or are `unknown` where that could double; likewise the files. One
-  /// transaction whose cost grows with what was in flight, not with the ledger. Writes `recovered` events.
-  /// ``Ledger/recover(_:)`` goes on when the rules refuse a row.
+  /// Recovers after crashed runs; call it after ``Ledger/startRun(_:)`` and before the first claim. Open attempts
+  /// become `crashed`. Their chunks become pending, or `unknown` if sending them again could store something twice;
+  /// likewise the files. One transaction whose cost grows with the number of requests in flight, not with the ledger.
+  /// Writes `recovered` events. ``Ledger/recover(_:)`` continues file by file if the rules refuse a row.
   /// - Parameters:
-  ///   - only: of this file alone.
-  ///   - sent: what requests of dead runs had read of their files.
+  ///   - only: the only file to recover; nil for all.
+  ///   - sent: what requests of crashed runs had read of their files.
   func recover(
     _ run: RunID, only: FileID? = nil, sent: [AttemptID: SentContent.Piece] = [:]
   ) throws -> Recovery {
@@ -19,7 +19,7 @@ extension LedgerTransaction {
     for (attempt, piece) in sent { try recordSent(piece, byDead: attempt, notOf: run, only) }
     for orphan in orphans { try closeUnheard(orphan, .crashed, .engineOrphaned) }
     let unknown = try orphanFiles(of: orphans)
-    // A chunk had failed for good, and the engine died before its file had ended with it: the file goes on as a whole.
+    // A chunk failed permanently, but the engine crashed before its file failed too: the whole file is tried again.
     try db.run(
       """
       UPDATE chunk SET state = 'pending' WHERE state = 'failed'
@@ -39,13 +39,13 @@ extension LedgerTransaction {
       try recordEvent(
         "recovered", batch: nil, file: nil,
         detail:
-          "\(orphans.count) requests cut off, \(recovery.requeuedFiles) files go on, \(recovery.unknownFiles) unknown")
+          "\(orphans.count) attempts crashed, \(recovery.requeuedFiles) files resume, \(recovery.unknownFiles) unknown")
     }
     return recovery
   }
 
-  /// Of the files that were given back, those that people had asked for something do not go on; and one that was called
-  /// off is not unknown any more.
+  /// Counts the files by their state after pending control requests were applied: released files that were then paused
+  /// or cancelled do not resume, and a cancelled file is no longer unknown.
   private func recovery(
     _ crashed: Int, _ requeued: Int, _ unknown: Set<FileID>, _ wishes: [Wish: [FileID]]
   ) -> Recovery {
@@ -58,7 +58,8 @@ extension LedgerTransaction {
       cancelledFiles: cancelled.count)
   }
 
-  /// The files whose outcome is unknown; one event for each operation whose answer was lost.
+  /// Marks the files whose outcome is unknown, and returns them. Writes one event for each operation whose answer was
+  /// lost.
   private func orphanFiles(of orphans: [OpenAttempt]) throws -> Set<FileID> {
     var unknown: Set<FileID> = []
     var lost: [AttemptOperation: [FileID]] = [:]

@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// What becomes of one file when the rules of the ledger refuse a change of it. No other file is at fault.
+/// Ends the one file of which the rules of the ledger refused a change. Other files are not affected.
 extension LedgerTransaction {
-  /// active, finishing → failed; or unknown, when a request of it is open that must not be repeated. Its open attempts
-  /// are closed: what became of them is not known. Its session stays for a retry. Returns the state that it has then.
+  /// active, finishing → failed; or unknown, if a request that must not be repeated is open. Its open attempts are
+  /// closed: their results are not known. Its session is kept for a retry. Returns the state of the file after that.
   public func abandonFile(_ file: FileID, _ run: RunID, message: String) throws -> AbandonedFile {
     let open = try openAttempts(of: file, run)
     for attempt in open { try closeUnheard(attempt, attempt.isRepeatable ? .interrupted : .unknown, .engineBug) }
@@ -23,14 +23,14 @@ extension LedgerTransaction {
 /// A file of which the ledger refused a change.
 public struct AbandonedFile: Sendable, Hashable {
   public var id: FileID
-  /// It was with the run.
+  /// The file belonged to the run.
   public var isApplied: Bool
   public var state: FileState?
   public var path: NameBytes?
 }
 
 extension LedgerReader {
-  /// Files in the hands of dead runs, and those with a request of one.
+  /// Files that belong to crashed runs, and those with an open attempt of one.
   func filesInHand(notOf run: RunID) throws -> [FileID] {
     try db.rows(
       """
@@ -42,10 +42,10 @@ extension LedgerReader {
 }
 
 extension Ledger {
-  /// Puts right what dead runs left; after ``startRun(_:)`` and before the first claim. Attempts that were open are
-  /// `crashed`. Their chunks may be sent again, or are `unknown` where that could double; likewise the files. In one
-  /// transaction; when the rules of the ledger refuse a row, file by file, and only the files that are refused stay as
-  /// they are. Blocking.
+  /// Recovers after crashed runs; call it after ``startRun(_:)`` and before the first claim. Open attempts become
+  /// `crashed`. Their chunks become pending, or `unknown` if sending them again could store something twice; likewise
+  /// the files. Uses one transaction; if the rules of the ledger refuse a row, one for each file, and only the refused
+  /// files are left unchanged. Blocking.
   public func recover(_ run: RunID) throws(TransferError) -> Recovery {
     let sent = SendingJournal.read(SendingJournal.path(ofLedger: path))
     do throws(TransferError) { return try write { try $0.recover(run, sent: sent) } } catch {

@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// How a run begins and ends.
+/// Transitions of runs.
 extension LedgerTransaction {
-  /// Ends runs that said no word as crashed and records a new one. The caller holds the engine lock, which proves that
-  /// their processes are gone.
+  /// Marks runs that did not record their end as crashed, and records a new one. The caller holds the engine lock,
+  /// which proves that their processes are gone.
   func beginRun(_ run: NewRun) throws -> RunID {
     try db.run(
       "UPDATE engine_run SET ended_at = max(started_at, ?), how = 'crashed' WHERE ended_at IS NULL", .int(wallMs))
@@ -18,9 +18,9 @@ extension LedgerTransaction {
         .text(run.bootID), .int(run.pid), .int(wallMs), .int(run.bootMs)))
   }
 
-  /// A sign of life, by the wall clock and the boot clock of this moment, with the processor time of the process; nil
-  /// takes the time of the transaction, and leaves the others. `.lost` when the run was ended, by itself or by another
-  /// engine.
+  /// Records a heartbeat: the current wall-clock and boot-clock time, and the processor time of the process. If
+  /// `civilMs` is nil, the time of the transaction is used; if another value is nil, its column is not changed. `.lost`
+  /// if the run was ended, by itself or by another engine.
   public func heartbeat(
     _ run: RunID, civilMs: Int64? = nil, bootMs: Int64? = nil, processorMs: Int64? = nil
   ) throws -> TransitionResult {
@@ -34,7 +34,8 @@ extension LedgerTransaction {
     ) { try howEnded(run) }
   }
 
-  /// The machine woke up now, within a run. An event tells it, for no file: requests that were open then look long.
+  /// Records that the machine woke up now, during a run, as an event without a file: it explains why requests that were
+  /// open look long.
   public func noteSleep(_ sleep: MachineSleep, _ run: RunID) throws {
     try requireLease(run)
     try recordEvent(MachineSleep.verb, batch: nil, file: nil, detail: sleep.detail)

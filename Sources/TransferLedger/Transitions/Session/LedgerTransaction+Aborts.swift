@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// Sessions that have to be ended at the server.
+/// Sessions that must be aborted on the server.
 extension LedgerTransaction {
-  /// Sessions that have to be ended at the server (their file failed for good, was cancelled or superseded), with an
-  /// `abort` attempt opened for each. One that did not succeed comes again after a while.
+  /// Claims sessions that must be aborted on the server (their file failed permanently, was cancelled or superseded),
+  /// and opens an `abort` attempt for each. An abort that did not succeed becomes due again later.
   public func claimAborts(_ run: RunID, limit: Int) throws -> [AbortWork] {
     try requireLease(run)
     let due = try db.rows(Self.dueAborts, .int(wallMs), .int(limit)) { row in
@@ -32,7 +32,7 @@ extension LedgerTransaction {
     return next
   }
 
-  /// An abort that did not succeed waits as long as was chosen, or a second for each try.
+  /// An abort that did not succeed waits for the given backoff; without one, a second for each attempt, at most 60.
   func delayAbort(of attempt: AttemptID, backoffMs: Int64?) throws {
     try db.run(
       """
@@ -42,8 +42,8 @@ extension LedgerTransaction {
       """, .int(wallMs), .int(backoffMs), .id(attempt))
   }
 
-  /// A create whose answer was lost may have made a session that the server did not list yet when it was asked: it is
-  /// looked for once more, as an abort that is due a little later.
+  /// A create request whose answer was lost may have created a session that the server did not list yet when it was
+  /// queried. The server is queried once more, by an abort that is due a little later.
   func watchForOrphan(of completed: SessionID) throws {
     try db.run(
       """
@@ -55,8 +55,8 @@ extension LedgerTransaction {
       """, .int(wallMs), .int(Self.orphanDelayMs), .id(completed))
   }
 
-  /// Gives up the live session of a file that is with this run: what is left of it at the server is ended there, while
-  /// the file begins anew.
+  /// Gives up the live session of a file of this run: its remains are aborted on the server, while the file starts
+  /// over.
   public func giveUpSession(_ file: FileID, _ run: RunID) throws {
     try requireWork(file, run)
     try dropSession(of: file)
@@ -70,7 +70,8 @@ extension LedgerTransaction {
       """, .int(wallMs), .id(file))
   }
 
-  /// Sessions that failed or cancelled generations had kept for a retry that will not come.
+  /// Marks sessions for abort that failed or cancelled generations of the key had kept for a retry, which is no longer
+  /// possible.
   func dropSessions(_ destination: Int64, _ key: NameBytes) throws {
     try db.run(
       """
@@ -79,7 +80,7 @@ extension LedgerTransaction {
       """, .int(wallMs), .integer(destination), .name(key))
   }
 
-  /// Marks the live sessions of those that are in `state` for abort.
+  /// Marks the live sessions of the chosen files in `state` for abort.
   func dropSessionsOfChosen(_ state: FileState) throws {
     try db.run(
       """
@@ -89,7 +90,8 @@ extension LedgerTransaction {
       """, .int(wallMs), .raw(state))
   }
 
-  /// Long enough for a server that lists what it made a moment ago. Seen: OpenStack Swift 2.30 needs some milliseconds.
+  /// Long enough for a server to list a session that it has just created. Observed: OpenStack Swift 2.30 needs a few
+  /// milliseconds.
   static let orphanDelayMs: Int64 = 1_000
 
   /// Longer than a control request may take.

@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// How a session begins and ends.
+/// Transitions of sessions.
 extension LedgerTransaction {
-  /// Records that a session will be asked for; durable before the create call is sent. Throws `.leaseLost` when the
-  /// file is not with this run; a second live session of a file is refused by the schema.
+  /// Records that a session will be requested; durable before the create request is sent. Throws `.leaseLost` if the
+  /// file does not belong to this run; the schema refuses a second live session of a file.
   public func intendSession(_ file: FileID, _ run: RunID) throws -> SessionID {
     try requireWork(file, run)
     return SessionID(
@@ -12,8 +12,8 @@ extension LedgerTransaction {
         .int(wallMs)))
   }
 
-  /// intended → open, when its file is with this run. `remoteID` is the name that the server gave it; `notes` replace
-  /// what is remembered of it, nil leaves that.
+  /// intended → open, if its file belongs to this run. `remoteID` is the server's name for it; `notes` replace the
+  /// stored notes, nil keeps those.
   public func openSession(
     _ session: SessionID, _ run: RunID, remoteID: String, expiresAtMs: Int64?, notes: [String: String]? = nil
   ) throws -> TransitionResult {
@@ -25,8 +25,8 @@ extension LedgerTransaction {
       """, .text(remoteID), .int(wallMs), .int(expiresAtMs), try notes.map(json) ?? .null)
   }
 
-  /// An attempt that must not be repeated opened this session by its own request: what became of it can be asked from
-  /// now on. Applies while the session is open and its file is with this run.
+  /// Records that the request of an attempt which must not be repeated opened this session: from now on the server can
+  /// be queried about its result. Applies while the session is open and its file belongs to this run.
   public func askAbout(
     _ attempt: AttemptID, of session: SessionID, _ run: RunID
   ) throws -> TransitionResult {
@@ -38,8 +38,8 @@ extension LedgerTransaction {
       """, .id(attempt))
   }
 
-  /// A session whose name is ours begins open: nobody has to be asked for it. Throws `.leaseLost` when the file is not
-  /// with this run.
+  /// Records a session whose name we chose: it is open from the beginning, because no server has to create it. Throws
+  /// `.leaseLost` if the file does not belong to this run.
   public func beginOwnSession(
     _ file: FileID, _ run: RunID, remoteID: String, notes: [String: String]
   ) throws -> SessionID {
@@ -52,11 +52,11 @@ extension LedgerTransaction {
     return session
   }
 
-  /// Replaces what is remembered of a live session, when its file is with this run.
+  /// Replaces the notes of a session that has not ended, if its file belongs to this run.
   public func noteSession(
     _ session: SessionID, _ run: RunID, _ notes: [String: String]
   ) throws -> TransitionResult {
-    // It keeps the state that it has.
+    // The state does not change.
     try result(
       db.run(
         """
@@ -66,16 +66,16 @@ extension LedgerTransaction {
     ) { try stateOf(session) }
   }
 
-  /// intended, open → completed, aborted or gone. Applied too when it is there already.
+  /// intended, open → completed, aborted or gone. Also `.applied` if it is in that state already.
   public func endSession(_ session: SessionID, _ state: SessionState) throws -> TransitionResult {
-    precondition(state != .intended && state != .open, "a session ends in a last state")
+    precondition(state != .intended && state != .open, "a session ends in a final state")
     let result = try moveSession(
       session, nil, to: state, "UPDATE session SET {moved}, ended_at = ?1 WHERE {guard}", .int(wallMs))
     if result.isApplied, state == .completed { try watchForOrphan(of: session) }
     return result == .lost(to: state.rawValue) ? .applied : result
   }
 
-  /// One that was never answered may exist at the server: it is aborted.
+  /// Completes an open session. One whose create request was never answered may exist on the server: it is aborted.
   func completeSession(_ session: SessionID, isOpen: Bool, of file: FileID) throws {
     guard isOpen else { return try dropSession(of: file) }
     let completed = try moveSession(

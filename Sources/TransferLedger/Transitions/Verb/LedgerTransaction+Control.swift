@@ -1,10 +1,10 @@
 import TransferModel
 
-/// What people do to files. Each verb changes at once what no engine has, asks the engine for the rest, and writes
-/// events; all of it is durable on return of the write.
+/// Control verbs. Each verb changes immediately the files that no engine has, records a request to the engine for the
+/// rest, and writes events; all of this is durable when the write returns.
 extension LedgerTransaction {
-  /// Does what the verb says to all that the filter selects, in this one transaction: ``Ledger/control(_:_:between:)``
-  /// does it a part at a time.
+  /// Applies the verb to everything that the filter selects, in this one transaction; ``Ledger/control(_:_:between:)``
+  /// does so in parts.
   public func control(_ verb: ControlVerb, _ filter: RowFilter) throws -> ControlOutcome {
     let selection = LedgerSelection(db: db, filter: filter)
     let (outcome, batches) = try (selection.outcome(of: verb), verb.hides ? selection.batches() : [])
@@ -13,8 +13,8 @@ extension LedgerTransaction {
     return outcome
   }
 
-  /// The same of a filter that names each file, where nothing is said of batches. Its events go on with those that the
-  /// parts before it began.
+  /// The same for a filter that names individual files and no batches. Its events become parts of those that earlier
+  /// parts began.
   func controlPart(
     _ verb: ControlVerb, _ filter: RowFilter, _ begun: [EventKey: Int64]
   ) throws -> (ControlOutcome, begun: [EventKey: Int64]) {
@@ -35,7 +35,7 @@ extension LedgerTransaction {
     case .resume: try resumeChosen()
     case .cancel: try cancelChosen()
     case .retry(let startsOver):
-      // A person says that they are to be sent, also those that the original of this copy may have sent.
+      // A person wants them to be sent, even those that the original of this copy may have sent.
       try db.run("DELETE FROM doubt WHERE file_id IN (SELECT id FROM temp.chosen)")
       try retryChosen(startsOver: startsOver)
     case .resolve(let resolution, let reason): try resolveChosen(resolution, reason: reason)
@@ -49,7 +49,7 @@ extension LedgerTransaction {
 }
 
 extension LedgerReader {
-  /// The batches that go with their files when the verb hides all of them.
+  /// The batches that are hidden with their files if the verb hides all of these.
   func batchesToHide(_ verb: ControlVerb, _ filter: RowFilter) throws -> [BatchID] {
     verb.hides ? try batches(selectedBy: filter) : []
   }
@@ -63,7 +63,7 @@ extension ControlVerb {
     }
   }
 
-  /// What an engine is asked for.
+  /// The request to the engine.
   var wish: Wish? {
     switch self {
     case .pause(let now): now ? .pauseNow : .pause

@@ -1,8 +1,8 @@
 import TransferModel
 
 extension LedgerTransaction {
-  /// unknown → done, pending or cancelled, because a person says so. Their reason is in the event of these files, and
-  /// of a done one part of its receipt. The chosen files are unknown.
+  /// unknown → done, pending or cancelled, by decision of a person. The reason is stored in the event of these files,
+  /// and for a done file in its receipt. All chosen files must be unknown.
   func resolveChosen(_ resolution: Resolution, reason: String) throws {
     try recordChosen("resolved", detail: "\(resolution.rawValue): \(reason)")
     switch resolution {
@@ -12,8 +12,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// Proof `none`; chunks stay as they are, because nobody acknowledged them. Sessions end here and not at the server:
-  /// what a person found there may be what the session became.
+  /// Proof `none`; chunks do not change, because the server did not acknowledge them. Sessions end only in the ledger,
+  /// not on the server: the object that the person found there may be the result of the session.
   private func completeChosen(reason: String) throws {
     let files = try db.rows(
       "SELECT f.id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id WHERE f.state = 'unknown' ORDER BY f.id"

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// What was asked of an engine is honoured by the transition that takes the file out of its hands, in the same
-/// transaction: so it holds whether the engine saw it, stopped before, or died.
+/// A control request for a file that an engine has is applied by the transition that releases the file, in the same
+/// transaction. So it takes effect even if the engine did not see it, stopped before, or crashed.
 extension LedgerTransaction {
   func wish(of file: FileID) throws -> Wish? {
     try db.first("SELECT wish FROM file WHERE id = ?", .id(file)) { row throws(SQLiteError) in
@@ -9,7 +9,7 @@ extension LedgerTransaction {
     } ?? nil
   }
 
-  /// For a file that has just come to rest. What is done or has failed stays so.
+  /// Applies the request to a file that was just released. A file that is done or failed stays so.
   func honour(_ wish: Wish?, of file: FileID) throws {
     guard let wish else { return }
     try honour(wish, of: [file])
@@ -27,8 +27,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// For a file that has come to its end by itself, and is hidden with it when that was asked. Called off, it keeps its
-  /// source.
+  /// Applies the request to a file that ended without it, and that its own transition has hidden if `remove` was
+  /// requested. If cancelling or removing was requested, the removal of its source is revoked.
   func honourEnd(_ wish: Wish?, of file: FileID) throws {
     guard wish == .remove || wish == .cancel else { return }
     try choose([file])
@@ -38,7 +38,7 @@ extension LedgerTransaction {
     try hideEmptied(batches(of: [file]))
   }
 
-  /// The wishes on files of dead runs, or on one of them.
+  /// The control requests for files of crashed runs, or for the one file `only`.
   func wishes(notOf run: RunID, _ only: FileID?) throws -> [Wish: [FileID]] {
     let rows = try db.rows(
       "SELECT wish, id FROM file WHERE wish IS NOT NULL AND run_id <> ?1 AND (?2 IS NULL OR id = ?2)", .id(run),
