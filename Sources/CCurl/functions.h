@@ -1,7 +1,7 @@
 #pragma once
 #include "CCurl.h"
 
-/// Every function of libcurl that is called, without its prefix.
+/// All functions of libcurl that are called, without their prefix.
 #define CCURL_FUNCTIONS(X)                                                                                             \
   X(easy_init) X(easy_reset) X(easy_cleanup) X(easy_strerror) X(easy_setopt) X(easy_getinfo) X(easy_pause)             \
   X(multi_init) X(multi_cleanup) X(multi_add_handle) X(multi_remove_handle) X(multi_perform) X(multi_poll)             \

@@ -13,11 +13,12 @@ static ccurl_outcome because(ccurl_verdict verdict, const char *detail) {
   return (ccurl_outcome){verdict, detail == NULL ? NULL : strdup(detail)};
 }
 
-/// The library is never closed: OpenSSL and others leave handlers for the end of a thread and of the process behind.
+/// The library is never closed, because OpenSSL and others register handlers that run when a thread or the process
+/// ends.
 static ccurl_outcome fill(ccurl_functions *functions, const char *name, unsigned oldest) {
   void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
   if (library == NULL) return because(CCURL_NOT_FOUND, dlerror());
-  // POSIX promises that a function's address fits a void pointer: dlsym(3p).
+  // POSIX guarantees that the address of a function fits a void pointer: dlsym(3p).
 #define LOOK_UP(function)                                                                                              \
   if ((*(void **)&functions->function = dlsym(library, "curl_" #function)) == NULL)                                    \
     return because(CCURL_LACKS_FUNCTION, "curl_" #function);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/// Eight bytes at a time by eight tables. The register is not inverted here.
+/// Processes eight bytes at a time with eight tables. The register is not inverted here.
 static uint64_t by_tables(const crc_tables *t, uint64_t crc, const unsigned char *p, size_t n) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   for (; n >= 8; p += 8, n -= 8) {

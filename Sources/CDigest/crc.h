@@ -1,11 +1,11 @@
 #pragma once
 #include "CDigest.h"
 
-// Both CRCs are reflected: bit 0 of a register holds the highest power of x. A 32-bit CRC lives in the low half of its
+// All CRCs are reflected: bit 0 of a register holds the highest power of x. A 32-bit CRC is in the low half of its
 // 64-bit variable.
 
-/// Constants that carry 128 bits of message over a distance: x^(d+63) and x^(d-1) modulo the polynomial, reflected in
-/// 64 bits. The missing power is the one that a reflected carry-less product has too much.
+/// Constants that shift 128 bits of message by a distance d: x^(d+63) and x^(d-1) modulo the polynomial, reflected in
+/// 64 bits. The exponents are one too low, because a reflected carry-less product has one power too many.
 typedef struct fold_step {
   uint64_t low, high;
 } fold_step;
@@ -16,7 +16,7 @@ typedef struct crc_tables {
   uint64_t slice[8][256];
   /// x^(8 * 2^k) modulo the polynomial.
   uint64_t zeros[64];
-  /// Over eight blocks of 16 bytes, and over one.
+  /// For distances of eight blocks of 16 bytes, and of one.
   fold_step by8, by1;
 } crc_tables;
 

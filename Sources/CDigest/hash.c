@@ -17,7 +17,7 @@ static EVP_MD *fetched[sizeof names / sizeof *names];
 static const EVP_MD *algorithm(cdigest_kind kind) {
   EVP_MD *known = __atomic_load_n(&fetched[kind], __ATOMIC_ACQUIRE);
   if (known != NULL) return known;
-  EVP_MD *mine = EVP_MD_fetch(NULL, names[kind], "-fips");  // MD5 is compared, not trusted: FIPS mode may not forbid it
+  EVP_MD *mine = EVP_MD_fetch(NULL, names[kind], "-fips");  // MD5 is compared, not trusted: FIPS mode must not forbid it
   if (mine == NULL) return NULL;
   if (__atomic_compare_exchange_n(&fetched[kind], &known, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return mine;
   EVP_MD_free(mine);
@@ -84,6 +84,6 @@ bool cdigest_once(cdigest_kind kind, const void *bytes, size_t length, uint8_t *
 
 bool cdigest_hmac_sha256(const void *key, size_t key_length, const void *bytes, size_t length, uint8_t *mac) {
   const EVP_MD *md = algorithm(CDIGEST_SHA256);
-  // A NULL key means "the key of before" to libcrypto.
+  // To libcrypto, a NULL key means "the previous key".
   return md != NULL && HMAC(md, key == NULL ? "" : key, (int)key_length, bytes, length, mac, NULL) != NULL;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-// In words where a whole turn of the ring is left; the compiler makes vectors of them.
+// Uses words while at least one whole turn of the ring is left, so that the compiler can vectorize the loop.
 void cdigest_xor_ring(uint8_t ring[160], uint64_t at, const void *bytes, size_t length) {
   const uint8_t *next = bytes;
   size_t place = at % 160;

@@ -11,7 +11,7 @@ static const polynomial ieee = {0xEDB88320u, 32};
 static const polynomial castagnoli = {0x82F63B78u, 32};
 static const polynomial nvme = {0x9A6C9329AC4BC9B5u, 64};
 
-/// One bit of zero message: multiplies the register by x.
+/// Processes one zero bit of message: multiplies the register by x.
 static uint64_t times_x(polynomial p, uint64_t a) { return (a >> 1) ^ (p.reflected & (0 - (a & 1))); }
 
 static uint64_t multiply(polynomial p, uint64_t a, uint64_t b) {
@@ -25,7 +25,7 @@ static uint64_t multiply(polynomial p, uint64_t a, uint64_t b) {
 
 static uint64_t one(polynomial p) { return (uint64_t)1 << (p.width - 1); }
 
-/// x^n, as the upper bits of 64 so that both widths fold alike.
+/// x^n, in the upper bits of 64, so that both widths can be folded in the same way.
 static uint64_t fold_constant(polynomial p, unsigned n) {
   uint64_t power = one(p);
   while (n-- > 0) power = times_x(p, power);
@@ -50,7 +50,7 @@ static void fill(crc_tables *t, polynomial p) {
   t->by1 = (fold_step){fold_constant(p, 128 + 63), fold_constant(p, 128 - 1)};
 }
 
-// At load and not on first use: some microseconds, and no lock on the read path.
+// Filled at load time and not on first use: this takes some microseconds, and avoids a lock on the read path.
 __attribute__((constructor)) static void fill_tables(void) {
   fill(&crc32_tables, ieee);
   fill(&crc32c_tables, castagnoli);

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// One component at a time, and no symbolic link in any of them.
+// Opens one component at a time; none may be a symbolic link.
 static int open_stepwise(int root, const char *path, int flags, uint32_t mode) {
   int folder = root;
   for (;;) {
@@ -39,8 +39,8 @@ static int open_stepwise(int root, const char *path, int flags, uint32_t mode) {
   }
 }
 
-// Source: openat2(2), since Linux 5.6. The system call, because glibc has no wrapper before 2.43. Containers may forbid
-// it with EPERM, which openat2 itself gives for immutable files only.
+// Source: openat2(2), since Linux 5.6. Uses the system call, because glibc has no wrapper before 2.43. Containers may
+// forbid it with EPERM, which openat2 itself returns only for immutable files.
 int csys_open_beneath(int root, const char *path, int flags, uint32_t mode) {
   if (path[0] == 0) path = ".";
   flags |= O_CLOEXEC;
@@ -49,7 +49,7 @@ int csys_open_beneath(int root, const char *path, int flags, uint32_t mode) {
   for (int tries = 0; tries < 100; tries++) {
     long fd = syscall(SYS_openat2, root, path, &how, sizeof how);
     if (fd >= 0) return (int)fd;
-    // A rename went on meanwhile somewhere.
+    // A concurrent rename interfered.
     if (errno != EAGAIN && errno != EINTR) break;
   }
   if (errno != ENOSYS && errno != EPERM) return -1;

@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-// The limit before it was raised; 0 where it was not.
+// The limit before it was raised; 0 if it was not raised.
 static _Atomic(rlim_t) usual_file_limit;
 
 void csys_raise_file_limit(void) {
@@ -26,8 +26,8 @@ void csys_raise_file_limit(void) {
   if (setrlimit(RLIMIT_NOFILE, &limit) == 0) atomic_store(&usual_file_limit, usual);
 }
 
-// Programs that use select(2) cannot use descriptors from 1024 on. posix_spawn(3) sets no limits: this one may come a
-// moment after the program began, before it can have opened that many.
+// Programs that use select(2) cannot use descriptors of 1024 and above. posix_spawn(3) cannot set limits: this one may
+// be set a moment after the program started, before it can have opened that many.
 static void restore_file_limit(pid_t process) {
   struct rlimit limit;
   const rlim_t usual = atomic_load(&usual_file_limit);
@@ -36,7 +36,7 @@ static void restore_file_limit(pid_t process) {
   prlimit(process, RLIMIT_NOFILE, &limit, NULL);
 }
 
-// In memory, so that a program that does not read it holds up nobody.
+// A file in memory, so that a program that does not read it blocks nobody.
 static int file_of(const void *input, int64_t length) {
   int fd = memfd_create("input", MFD_CLOEXEC);
   if (fd < 0) return -1;
@@ -57,7 +57,7 @@ static int spawn(pid_t *process, char *const *arguments, int in, int out) {
   posix_spawn_file_actions_adddup2(&actions, out, 1);
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-  // Libraries may have opened others that are inherited.
+  // Libraries may have opened other descriptors that would be inherited.
   posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 #endif
   posix_spawnattr_setpgroup(&attributes, 0);

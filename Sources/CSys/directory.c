@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// A listing that grows.
+// A growing listing.
 typedef struct {
   csys_listing *out;
   size_t used, room, slots;
@@ -46,7 +46,7 @@ static int compare(const void *a, const void *b, void *names) {
   return strcmp((char *)names + ((const csys_entry *)a)->start, (char *)names + ((const csys_entry *)b)->start);
 }
 
-// Source: getdents(2). A buffer of 64 KiB makes one call of about 1,500 names.
+// Source: getdents(2). With a buffer of 64 KiB, one call returns about 1,500 names.
 int csys_list_directory(int fd, csys_listing *out) {
   memset(out, 0, sizeof *out);
   growing g = {.out = out};
@@ -78,7 +78,7 @@ void csys_free_listing(csys_listing *listing) {
 int csys_open_unnamed(const char *folder) {
   int fd = open(folder, O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, 0600);
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
-  // A file system without O_TMPFILE.
+  // The file system does not support O_TMPFILE.
   size_t length = strlen(folder);
   char *path = malloc(length + 18);
   if (!path) return -1;

@@ -59,7 +59,7 @@ int csys_punch_hole(int fd, int64_t offset, int64_t length) {
   return length == 0 ? 0 : fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
 }
 
-// umask(2) cannot be asked without being set, for all threads. Source: proc(5), since Linux 4.7.
+// umask(2) cannot be read without setting it for all threads. Source: proc(5), since Linux 4.7.
 uint32_t csys_umask(void) {
   char line[256];
   unsigned mask = 022;
@@ -101,7 +101,7 @@ int csys_copy_range(int from, int to, int64_t offset, int64_t length) {
   while (read_at < end) {
     ssize_t n = copy_file_range(from, &read_at, to, &write_at, (size_t)(end - read_at), 0);
     if (n < 0 && errno == EINTR) continue;
-    // Not between these file systems, or an old kernel: the slow way says what is wrong, if anything is.
+    // Not supported between these file systems or by an old kernel. If there is an error, the slow way reports it.
     if (n <= 0) return copy_through_memory(from, to, read_at, end);
   }
   return 0;

@@ -51,7 +51,7 @@ int64_t csys_birth_ns(const char *path) {
   return x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
 }
 
-// A file system that does not know the flag says EINVAL: then link(2), which never replaces, does the same in two
+// A file system that does not support the flag returns EINVAL: then link(2), which never replaces, does the same in two
 // steps.
 int csys_rename_exclusive(const char *from, const char *to) { return csys_rename_exclusive_in(AT_FDCWD, from, to); }
 
@@ -61,7 +61,7 @@ int64_t csys_free_bytes(const char *path) {
   return (int64_t)s.f_bavail * (int64_t)s.f_frsize;
 }
 
-// Source: adjtimex(2); with modes 0 it changes nothing and needs no privilege.
+// Source: adjtimex(2); with modes = 0 it changes nothing and needs no privilege.
 int csys_clock_is_synchronized(void) {
   struct timex t = {.modes = 0};
   int state = adjtimex(&t);

@@ -9,7 +9,7 @@
 
 int csys_watch_open(void) { return inotify_init1(IN_NONBLOCK | IN_CLOEXEC); }
 
-// IN_CREATE is for folders and links, IN_CLOSE_WRITE for files: while one is written there is nothing to be sent.
+// IN_CREATE is for folders and links, IN_CLOSE_WRITE for files: a file that is being written cannot be sent yet.
 int csys_watch_add(int watch, const char *path, int follows) {
   uint32_t mask = IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_ATTRIB | IN_ONLYDIR | IN_EXCL_UNLINK;
   return inotify_add_watch(watch, path, mask | (follows ? 0 : IN_DONT_FOLLOW));
@@ -17,7 +17,7 @@ int csys_watch_add(int watch, const char *path, int follows) {
 
 void csys_watch_remove(int watch, int folder) { inotify_rm_watch(watch, folder); }
 
-// Source: inotify(7). The kernel fills `name` with NULs up to `len`.
+// Source: inotify(7). The kernel pads `name` with NULs up to `len`.
 int csys_watch_next(const void *buffer, size_t size, size_t *at, csys_watch_event *out) {
   struct inotify_event event;
   if (*at + sizeof event > size) return 0;

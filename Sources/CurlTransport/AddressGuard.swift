@@ -7,21 +7,21 @@ internal import TransferModel
   internal import Darwin
 #endif
 
-/// Decides for one request with ``AddressRule/public(unlessOf:)`` whether a connection may lead to an address. It is
-/// asked with each address before libcurl connects to it, so that no name that changes between two lookups gets past
-/// it. Belongs to one exchange.
+/// Decides for one request with ``AddressRule/public(unlessOf:)`` whether an address may be connected to. It checks
+/// each address immediately before libcurl connects to it, so that DNS rebinding cannot bypass it. Belongs to one
+/// exchange.
 final class AddressGuard {
   /// The address that was refused.
   private(set) var refused: String?
   private let home: String
 
-  /// nil when every address will do.
+  /// nil when every address is allowed.
   init?(_ rule: AddressRule) {
     guard case .public(let home) = rule else { return nil }
     self.home = home
   }
 
-  /// Opens the socket, or says no with CURL_SOCKET_BAD.
+  /// Opens the socket, or refuses with CURL_SOCKET_BAD.
   func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
     let at = address.pointee
     let isAllowed = withUnsafePointer(to: &address.pointee.addr) { to in
@@ -32,7 +32,8 @@ final class AddressGuard {
     return isAllowed ? socket(at.family, at.socktype | Int32(SOCK_CLOEXEC.rawValue), at.protocol) : -1
   }
 
-  /// Through a proxy it is the proxy that looks names up: what can be checked here is what the URL writes out.
+  /// Whether a request to this host may go through a proxy. The proxy resolves names, so that only an address written
+  /// in the URL can be checked here.
   func mayAsk(host: String) -> Bool {
     guard SpecialAddress.isSpecial(host: host, isNumeric: true), !isHomeSpecial else { return true }
     refused = host
@@ -41,13 +42,13 @@ final class AddressGuard {
 
   var message: String? {
     refused.map {
-      "the server points to \(printable($0)), an address of this machine or of a private network, where the destination is not"
+      "the server refers to \(printable($0)): unlike the destination, an address of this machine or a private network"
     }
   }
 
   private static let known = Lock<[String: Bool]>([:])
 
-  /// The destination has such an address itself. Looked up once, and only when it matters.
+  /// Whether the destination itself has such an address. Looked up once, and only when needed.
   private var isHomeSpecial: Bool {
     if let known = Self.known.withLock({ $0[home] }) { return known }
     guard let origin = try? Origin(url: home) else { return false }
@@ -57,8 +58,8 @@ final class AddressGuard {
   }
 }
 
-/// Whether a request goes through a proxy of the environment, decided here where it has to be known: libcurl is then
-/// told so.
+/// Whether a request goes through a proxy of the environment. It is decided here if it has to be known; libcurl is then
+/// configured accordingly.
 enum ProxyRoute {
   static func isProxied(_ origin: Origin) -> Bool {
     let names = origin.isTLS ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
@@ -76,7 +77,7 @@ enum ProxyRoute {
 }
 
 extension Exchange {
-  /// Sets what ``AddressGuard`` needs. False when the request is refused before anything is sent.
+  /// Sets the options that ``AddressGuard`` needs. False when the request is refused before anything is sent.
   func guardAddresses() -> Bool {
     guard let addresses, let origin = try? Origin(url: order.request.url) else { return true }
     if ProxyRoute.isProxied(origin) {

@@ -1,15 +1,15 @@
 internal import HTTPTypes
 internal import TransferModel
 
-/// Puts an answer together from the lines and pieces that libcurl delivers. Bounded whatever a server sends.
+/// Assembles an answer from the lines and pieces that libcurl delivers. Its memory is bounded, whatever a server sends.
 struct AnswerCollector {
-  /// All header lines of an answer together, in bytes. Peers grew to 280 MB on such a server.
+  /// All header lines of an answer together, in bytes. Other clients grew to 280 MB with a server that sends more.
   static let maxHeaderBytes = 256 << 10
-  /// Those of all interim answers of a request: servers of resumable uploads tell their progress with them.
+  /// The header lines of all interim answers to a request: servers of resumable uploads report progress with them.
   static let maxInterimBytes = 16 << 20
   /// How many bytes of the body of an error answer are kept: only its code and message are read.
   static let maxErrorBytes = 64 << 10
-  /// How much of a too long body is read for the sake of the connection; beyond it a new connection is cheaper.
+  /// How much of an excess body is read and dropped to keep the connection; beyond it a new connection is cheaper.
   static let maxDroppedBytes = 64 << 20
 
   private enum Phase { case beforeBlock, inBlock, complete }
@@ -18,9 +18,9 @@ struct AnswerCollector {
   private(set) var fields = HTTPFields()
   private(set) var body: [UInt8] = []
   private(set) var isBodyTruncated = false
-  /// Why the collector refused to go on; nil while all is well.
+  /// Why the collector refused to continue; nil if it did not.
   private(set) var refusal: RequestRefusal?
-  /// Header and body bytes together, those that were dropped included.
+  /// Header and body bytes together, including dropped ones.
   private(set) var receivedBytes: Int64 = 0
 
   private let maxBodyBytes: Int
@@ -68,7 +68,7 @@ struct AnswerCollector {
     return false
   }
 
-  /// A new status line makes everything before it interim: 1xx, or a 417 that libcurl answered by itself.
+  /// A new status line makes everything before it interim: 1xx, or a 417 that libcurl handled itself.
   private mutating func beginBlock(_ line: Slice<UnsafeRawBufferPointer>) {
     phase = .inBlock
     status = 0

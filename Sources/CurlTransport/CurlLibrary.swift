@@ -1,20 +1,20 @@
 internal import CCurl
 public import TransferModel
 
-/// The libcurl that this process runs with.
+/// The libcurl that this process uses.
 public struct CurlLibrary: Sendable, Hashable {
   /// `7.88.1`
   public var version: String
   /// `OpenSSL/3.0.17`; nil without TLS.
   public var tls: String?
-  /// `AsynchDNS`, `HTTP2`, `SSL` …; empty when it is too old to tell.
+  /// `AsynchDNS`, `HTTP2`, `SSL` …; empty when it is too old to report them.
   public var features: [String]
   /// Certificate authorities that are trusted when none are named: a PEM file, a directory.
   public var caFile: String?
   public var caPath: String?
 
-  /// Loads libcurl with the first call in a process, which takes some milliseconds; callable from any thread. Throws
-  /// `config` when there is none, or none that will do: then with every call.
+  /// Loads libcurl on the first call in a process, which takes some milliseconds; callable from any thread. Throws
+  /// `config`, on every call, when there is no suitable libcurl.
   public static func load() throws(TransferError) -> CurlLibrary {
     try judge(ccurl_load(), String(cString: ccurl_library_name()), oldest: UInt32(CCURL_OLDEST))
     return CurlLibrary(
@@ -23,7 +23,7 @@ public struct CurlLibrary: Sendable, Hashable {
       caPath: ccurl_default_ca_path().map { String(cString: $0) })
   }
 
-  /// Throws what ``load()`` would if libcurl had this name and had to be of this version (0x075700 is 7.87.0).
+  /// Throws what ``load()`` would throw if libcurl had this name and had to be of this version (0x075700 is 7.87.0).
   static func check(named name: String, oldest: UInt32 = UInt32(CCURL_OLDEST)) throws(TransferError) {
     try judge(ccurl_try(name, oldest), name, oldest: oldest)
   }
@@ -42,7 +42,7 @@ public struct CurlLibrary: Sendable, Hashable {
       remedy: "install libcurl \(versionText(oldest)) or newer (Debian: libcurl4)")
   }
 
-  /// Source: LIBCURL_VERSION_NUM in curlver.h, one byte a part.
+  /// Source: LIBCURL_VERSION_NUM in curlver.h, one byte for each part.
   private static func versionText(_ number: UInt32) -> String {
     "\(number >> 16).\(number >> 8 & 0xFF).\(number & 0xFF)"
   }

@@ -8,14 +8,14 @@ internal import TransferModel
   internal import Darwin
 #endif
 
-/// One thread with one multi handle, for one origin and one credential. This is the side that other threads see.
+/// One thread with one multi handle, for one origin and one credential. This is the interface for other threads.
 final class CurlPool: Sendable {
   enum Command: Sendable {
     case start(Order)
     case cancel(ExchangeID)
   }
 
-  /// What the thread of the pool takes at the beginning of a round.
+  /// What the thread of the pool takes at the beginning of an iteration.
   struct Inbox {
     var commands: [Command] = []
     var isClosed = false
@@ -38,25 +38,25 @@ final class CurlPool: Sendable {
     thread.withLock { $0 = worker }
   }
 
-  /// False when the pool is closed: then nothing will come of the command.
+  /// False when the pool is closed: then the command is not executed.
   func put(_ command: Command) -> Bool {
     inbox.withLock {
       guard !$0.isClosed else { return false }
       $0.commands.append(command)
-      // Later commands of the same round need no second wake-up.
+      // Later commands of the same iteration need no second wake-up.
       if $0.commands.count == 1 { multi.wake() }
       return true
     }
   }
 
-  /// Makes the thread look at the rate again.
+  /// Makes the thread check the rate again.
   func wake() {
     inbox.withLock {
       if !$0.isClosed { multi.wake() }
     }
   }
 
-  /// Refuses further commands and lets the thread cancel what it has.
+  /// Refuses further commands, and makes the thread cancel its requests.
   func close() {
     inbox.withLock {
       if !$0.isClosed { multi.wake() }
@@ -64,7 +64,7 @@ final class CurlPool: Sendable {
     }
   }
 
-  /// Waits for the end of the thread; after ``close()``, from another thread.
+  /// Waits for the end of the thread. Call it after ``close()``, from another thread.
   func join() { thread.withLock { $0.take() }?.join() }
 
   func bytesInFlight() -> [ExchangeID: Int64] {
@@ -80,11 +80,11 @@ final class CurlPool: Sendable {
     }
   }
 
-  /// For the thread of the pool: nil removes.
+  /// For the thread of the pool; nil removes the counter.
   func publish(_ counter: ByteCounter?, for id: ExchangeID) { counters.withLock { $0[id] = counter } }
 
-  /// Signals belong to the program's own threads; and OpenSSL writes without MSG_NOSIGNAL, so a peer that closed would
-  /// end the process with SIGPIPE. Source: CURLOPT_NOSIGNAL(3).
+  /// Signals are handled by the program's own threads. Also, OpenSSL writes without MSG_NOSIGNAL, so that a peer that
+  /// has closed the connection would end the process with SIGPIPE. Source: CURLOPT_NOSIGNAL(3).
   private static func blockSignals() {
     var all = sigset_t()
     sigfillset(&all)
@@ -92,10 +92,11 @@ final class CurlPool: Sendable {
   }
 }
 
-/// The multi handle and what its easy handles share.
+/// The multi handle, and the data that its easy handles share.
 final class MultiHandle: @unchecked Sendable {
   let raw: UnsafeMutableRawPointer
-  /// TLS sessions: without it, 7.88.1 keeps them for each easy handle alone. Needs no locks: one thread uses it.
+  /// Shares TLS sessions: without it, 7.88.1 keeps them for each easy handle separately. Needs no locks, because one
+  /// thread uses it.
   let share: UnsafeMutableRawPointer?
 
   init?(maxIdleConnections: Int) {
@@ -107,7 +108,7 @@ final class MultiHandle: @unchecked Sendable {
     _ = ccurl_multi_set_long(raw, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
   }
 
-  /// All easy handles must be gone.
+  /// All easy handles must have been released before.
   deinit {
     ccurl_multi_cleanup(raw)
     if let share { ccurl_share_cleanup(share) }

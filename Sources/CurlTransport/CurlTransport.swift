@@ -1,23 +1,23 @@
 internal import CCurl
 public import TransferModel
 
-/// Performs requests with libcurl: one thread and one set of connections for each origin and credential, made when the
-/// first such request comes and ended by ``stop()``.
+/// Performs requests with libcurl: one thread and one set of connections for each origin and credential, created with
+/// the first such request and ended by ``stop()``.
 ///
 /// Callable from any thread. Reply handlers run on the thread of their pool with no lock held; they must not block.
 public final class CurlTransport: Transport {
   private struct PoolKey: Hashable {
-    /// nil for requests whose URL is refused: they need a thread for the reply, no connection.
+    /// nil for requests whose URL is refused: they need a thread for the reply, but no connection.
     var origin: Origin?
     var credentialLabel: String
-    /// A connection that was made under another rule may lead where this one forbids.
+    /// Part of the key, because a connection made under another rule may lead to an address that this one forbids.
     var addresses: AddressRule
   }
 
   private struct State {
     var pools: [PoolKey: CurlPool] = [:]
     var isStopped = false
-    /// Threads that deliver replies for which there is no pool.
+    /// Threads that deliver replies of requests without a pool.
     var couriers: [WorkerThread] = []
   }
 
@@ -26,8 +26,8 @@ public final class CurlTransport: Transport {
   private let state = Lock(State())
   private static let globalInit = ccurl_global_init()
 
-  /// Loads libcurl unless it is loaded; throws what ``CurlLibrary/load()`` throws. With `other` the limit for all
-  /// bodies together counts those of both transports.
+  /// Loads libcurl unless it is loaded; throws what ``CurlLibrary/load()`` throws. With `other`, both transports share
+  /// their rate limits.
   public init(_ configuration: CurlConfiguration, sharingRateOf other: CurlTransport? = nil) throws(TransferError) {
     _ = try CurlLibrary.load()
     self.configuration = configuration
@@ -36,7 +36,7 @@ public final class CurlTransport: Transport {
 
   deinit { stop() }
 
-  /// After ``stop()`` the reply comes at once, from the caller's own thread, as cancelled.
+  /// After ``stop()``, the reply (cancelled) is delivered immediately, on the caller's thread.
   public func start(
     _ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void
   ) {
@@ -56,7 +56,7 @@ public final class CurlTransport: Transport {
   }
 
   public func cancel(_ id: ExchangeID) {
-    // Few pools, and cancelling is rare: asking all of them is cheaper than a register of every request.
+    // There are few pools, and cancelling is rare: sending it to all of them is cheaper than an index of every request.
     for pool in state.withLock({ Array($0.pools.values) }) { _ = pool.put(.cancel(id)) }
   }
 

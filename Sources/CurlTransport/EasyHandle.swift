@@ -3,7 +3,7 @@ internal import CCurl
 /// One reusable easy handle with its error text. Belongs to the thread of its pool.
 final class EasyHandle {
   let raw: UnsafeMutableRawPointer
-  /// The first option that libcurl refused since the last reset.
+  /// The error of the first option that libcurl refused since the last reset.
   private(set) var refused = CURLE_OK
   private let errorText: UnsafeMutablePointer<CChar>
 
@@ -22,7 +22,7 @@ final class EasyHandle {
     errorText.deallocate()
   }
 
-  /// Forgets all options; connections, TLS sessions and the share stay.
+  /// Resets all options; connections, TLS sessions and the share are kept.
   func reset() {
     ccurl_easy_reset(raw)
     refused = CURLE_OK
@@ -30,7 +30,7 @@ final class EasyHandle {
     set(CURLOPT_ERRORBUFFER, pointer: errorText)
   }
 
-  /// libcurl's words for the last failure of this handle, else its general text for `code`.
+  /// libcurl's message for the last failure of this handle, or else its general text for `code`.
   func message(for code: CURLcode) -> String {
     errorText[0] == 0 ? Self.generalMessage(for: code) : String(cString: errorText)
   }
@@ -42,8 +42,8 @@ final class EasyHandle {
   func set(_ option: CURLoption, offset: Int64) { note(ccurl_set_offset(raw, option, curl_off_t(offset))) }
   func set(_ option: CURLoption, _ text: String) { note(ccurl_set_string(raw, option, text)) }
 
-  /// Trusts the certificates in `file` and no others: libcurl has a directory of them built in, which counts beside any
-  /// file.
+  /// Trusts only the certificates in `file`: libcurl has a built-in directory of certificates, which it would use
+  /// besides any file.
   func trustOnly(_ file: String) {
     set(CURLOPT_CAINFO, file)
     note(ccurl_set_string(raw, CURLOPT_CAPATH, nil))

@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// The functions that libcurl calls, on the thread of the pool, while it performs the request.
+/// The callbacks of libcurl, called on the thread of the pool while it performs the request.
 extension Exchange {
   /// The exchange must stay alive until the handle is removed from the multi handle.
   func setCallbacks() {
@@ -55,6 +55,6 @@ extension Exchange {
     return isTaken ? piece.count : Exchange.refusing(piece.count)
   }
 
-  /// Any count but the one that was given ends the transfer; 0 would not for an empty piece.
+  /// Any count except the given one ends the transfer; 0 would not do so for an empty piece.
   private static func refusing(_ count: Int) -> Int { count == 0 ? 1 : 0 }
 }

@@ -11,7 +11,7 @@ extension Exchange {
     case cancelled
   }
 
-  /// Everything that is known at the end. Call it before the handle is reset.
+  /// The reply, with everything that is known at the end. Call it before the handle is reset.
   func reply(_ end: End) -> TransferReply {
     var reply = TransferReply()
     reply.status = answer.status
@@ -62,7 +62,7 @@ extension Exchange {
     }
   }
 
-  /// libcurl's text may quote what it was given; a text that quotes a value of ours gives way to the general one.
+  /// libcurl's message may quote its input; a message that quotes one of our values is replaced by the general text.
   static func withoutSecrets(_ message: String, otherwise general: String, _ request: TransferRequest) -> String {
     var secrets = request.fields.filter { $0.name.canonicalName != "host" }.map(\.value)
     if let query = request.url.firstIndex(of: "?") { secrets.append(String(request.url[query...].dropFirst())) }
@@ -71,7 +71,7 @@ extension Exchange {
     return printable(String(text.prefix(300)))
   }
 
-  /// A moment that libcurl did not record was not reached. The total is ours: libcurl has none for a cancelled request.
+  /// -1 for phases that were not reached. The total is measured here, because libcurl has none for a cancelled request.
   private func timing() -> TransferReply.Timing {
     var timing = TransferReply.Timing()
     timing.dnsMs = milliseconds(CURLINFO_NAMELOOKUP_TIME_T)

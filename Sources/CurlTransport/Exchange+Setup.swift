@@ -3,7 +3,7 @@ internal import HTTPTypes
 internal import TransferModel
 
 extension Exchange {
-  /// Sets every option of the request; the handle was reset before. Returns the error of libcurl, else CURLE_OK.
+  /// Sets all options of the request; the handle has been reset before. Returns the error of libcurl, or else CURLE_OK.
   func configure(_ configuration: CurlConfiguration) -> CURLcode {
     setSafety(configuration)
     setLimits()
@@ -15,7 +15,7 @@ extension Exchange {
 
   private func setSafety(_ configuration: CurlConfiguration) {
     easy.set(CURLOPT_NOSIGNAL, true)
-    // Otherwise removing a request waits for a name server that does not answer.
+    // Otherwise, removing a request waits for an unresponsive name server.
     easy.set(CURLOPT_QUICK_EXIT, true)
     easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
     easy.set(CURLOPT_FOLLOWLOCATION, false)
@@ -34,7 +34,7 @@ extension Exchange {
     easy.set(CURLOPT_MAXAGE_CONN, configuration.maxIdleSeconds)
   }
 
-  /// libcurl takes a connect limit of 0 for its own default of 300 s, so "no limit" is 24 days.
+  /// libcurl interprets a connect limit of 0 as its default of 300 s, so "no limit" is 24 days.
   private func setLimits() {
     let limits = order.request.limits
     easy.set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(limits.connectMs > 0 ? limits.connectMs : .max))
@@ -43,8 +43,8 @@ extension Exchange {
 
   private static func milliseconds(_ value: Int64) -> Int { Int(min(max(0, value), Int64(Int32.max))) }
 
-  /// The caller's fields as they are, and an empty `Accept` and `Expect` where the caller has none, because libcurl
-  /// adds its own then.
+  /// Sets the caller's fields unchanged, and empty `Accept` and `Expect` fields if the caller has none, because libcurl
+  /// would add its own.
   private func setFields(_ configuration: CurlConfiguration) {
     let fields = order.request.fields
     var list: UnsafeMutablePointer<curl_slist>?
@@ -79,7 +79,7 @@ extension Exchange {
     if request.method == .head {
       easy.set(CURLOPT_NOBODY, true)
     } else if let length = request.body.length {
-      // The upload path serves every method: it sends `Content-Length` also for 0 and adds no `Content-Type`.
+      // The upload path works for every method: it sends `Content-Length` even for 0, and adds no `Content-Type`.
       easy.set(CURLOPT_UPLOAD, true)
       easy.set(CURLOPT_INFILESIZE_LARGE, offset: length)
       let isBulk = length >= configuration.bulkThreshold

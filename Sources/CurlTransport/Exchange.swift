@@ -3,12 +3,12 @@ internal import CSys
 internal import Synchronization
 internal import TransferModel
 
-/// What other threads may see of a running request.
+/// The progress of a running request, readable by other threads.
 final class ByteCounter: Sendable {
   let value = Atomic<Int64>(0)
 }
 
-/// What a caller handed over: a request on its way to the thread of a pool.
+/// A request that a caller passed to the thread of a pool.
 struct Order: Sendable {
   let id: ExchangeID
   let request: TransferRequest
@@ -17,7 +17,7 @@ struct Order: Sendable {
   let counter = ByteCounter()
 }
 
-/// One request while libcurl performs it. Belongs to the thread of its pool; the callbacks of libcurl come here.
+/// One request while libcurl performs it. Belongs to the thread of its pool, and handles the callbacks of libcurl.
 final class Exchange {
   let order: Order
   let easy: EasyHandle
@@ -26,36 +26,36 @@ final class Exchange {
   var stall: StallWatch?
   /// Must live as long as the handle uses it.
   var fieldList: UnsafeMutablePointer<curl_slist>?
-  /// nil when every address will do. Must live as long as the handle uses it.
+  /// nil when every address is allowed. Must live as long as the handle uses it.
   let addresses: AddressGuard?
 
   private(set) var bodyFailure: Failure?
   private(set) var offset: Int64 = 0
-  /// Bytes of the answer's body that the sink took.
+  /// Bytes of the answer's body that the sink has accepted.
   private(set) var received: Int64 = 0
-  /// What the sink said to the answer; nil as long as it was not asked.
+  /// Whether the sink accepts the body of the answer; nil until it was asked.
   private var isForSink: Bool?
-  /// How many bytes that come next the sink has already: those that it took of a piece before the rest had to wait.
+  /// How many of the next bytes the sink already has: those that it accepted of a piece before the rest had to wait.
   private var repeated = 0
   /// How often libcurl was about to send the request.
   private(set) var passes = 0
-  /// What `CURLINFO_REQUEST_SIZE` was before the request: a CONNECT to a proxy counts there too.
+  /// `CURLINFO_REQUEST_SIZE` before the request: it also includes a CONNECT to a proxy.
   private(set) var requestSizeBefore = 0
-  /// Body bytes that libcurl had taken when libcurl wanted to begin again.
+  /// Body bytes that libcurl had read when it wanted to start again.
   private(set) var bytesInFirstPass: Int64?
-  /// The header of the final answer was complete before the whole body had gone out.
+  /// Whether the header of the final answer was complete before the whole body was sent.
   private(set) var isAnsweredEarly = false
-  /// Since when libcurl waits for our limiter; the moment at which it may go on. nil while it does not wait.
+  /// When libcurl, which waits for our limiter, may continue; nil while it does not wait.
   private(set) var heldUntilNs: Int64?
   private var wasHeld = false
-  /// Since when it waits, and how long it waited before.
+  /// The start of the current wait, and the total of earlier waits.
   private var heldSinceNs: Int64?
   private var heldNs: Int64 = 0
-  /// When the last byte of the body was taken.
+  /// When libcurl read the last byte of the body.
   private(set) var sentNs: Int64?
   private var grant: RateLimiter.Grant?
   private let limiter: RateLimiter
-  /// Of all requests of the thread, and what of it the last look for a stall has seen.
+  /// The own time of all requests of the thread, and its value at the last stall check.
   private let ownTime: OwnTime
   private var seenOwnNs: Int64
   let length: Int64
@@ -75,8 +75,8 @@ final class Exchange {
 
   deinit { ccurl_slist_free_all(fieldList) }
 
-  /// Fills libcurl's buffer; the result is what libcurl's read callback returns. Never 0 before the end: libcurl would
-  /// then wait with an unfinished body until the server gives up.
+  /// Fills libcurl's buffer; returns the result of libcurl's read callback. Never 0 before the end: libcurl would then
+  /// wait with an unfinished body until the server gives up.
   func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     let left = length - offset
     guard left > 0, buffer.count > 0 else { return 0 }
@@ -95,22 +95,22 @@ final class Exchange {
     }
   }
 
-  /// Says whether libcurl may send the request now. It repeats one by itself when a reused connection died before the
-  /// first byte of the answer, or when `Expect` was refused; but the server may have carried the first one out, and
-  /// each request on the wire is an attempt of its own in somebody's books. So the second time is refused, which ends
-  /// the transfer with code 42.
+  /// Whether libcurl may send the request now. libcurl repeats a request automatically when a reused connection was
+  /// closed before the first byte of the answer, or when `Expect` was refused. But the server may have executed the
+  /// first one, and callers record each request on the wire as a separate attempt. Therefore the second time is
+  /// refused, which ends the transfer with code 42.
   func mayBegin() -> Bool {
     passes += 1
     if passes == 1 { requestSizeBefore = easy.long(CURLINFO_REQUEST_SIZE) }
     return passes == 1
   }
 
-  /// libcurl rewinds the body, to send the request a second time. It also does so before the first time, when the
-  /// handle's last request was to be sent again and could not connect (libcurl 7.88.1: `curl_easy_reset` keeps that
-  /// wish); that says nothing.
+  /// libcurl rewinds the body to send the request a second time. It also rewinds before the first time if the handle's
+  /// previous request was to be sent again and could not connect (libcurl 7.88.1: `curl_easy_reset` keeps that state);
+  /// this has no meaning.
   func seek(to target: Int64) -> Bool {
     guard (0...length).contains(target) else { return false }
-    // By now libcurl has forgotten how many of them it sent.
+    // libcurl no longer knows how many of these bytes it sent.
     if bytesInFirstPass == nil, offset > 0 { bytesInFirstPass = offset }
     (offset, sentNs) = (target, nil)
     publishBytes()
@@ -138,7 +138,7 @@ final class Exchange {
     return bodyFailure == nil
   }
 
-  /// Takes a piece of the answer's body. nil when libcurl has to wait: it then delivers the same bytes again, in pieces
+  /// Takes a piece of the answer's body. nil when libcurl has to wait; it then delivers the same bytes again, in pieces
   /// of any length. False ends the transfer.
   func take(body piece: UnsafeRawBufferPointer) -> Bool? {
     guard isForSink == true, let sink = order.request.sink else { return answer.take(body: piece) }
@@ -173,13 +173,13 @@ final class Exchange {
       guard case .success(let count) = result else { return result }
       if count <= 0 { return .failure(Failure(.sourceShortRead, "the body ended at byte \(offset) of \(length)")) }
       if count > buffer.count {
-        return .failure(Failure(.engineBug, "the body gave more bytes than there was room for"))
+        return .failure(Failure(.engineBug, "the body returned more bytes than were requested"))
       }
       return result
     }
   }
 
-  /// How many bytes may be sent or received now; 0 when the transfer has to wait, which is then noted.
+  /// How many bytes may be sent or received now. 0 when the transfer has to wait; the wait is then recorded.
   private func allowance(_ wanted: Int) -> Int {
     let now = csys_boottime_ns()
     if grant == nil || grant?.bytes == 0 { grant = limiter.reserve(wanted, of: order.request.rateGroup, nowNs: now) }
@@ -191,36 +191,36 @@ final class Exchange {
     return 0
   }
 
-  /// Lets libcurl go on after it had to wait. It delivers what it kept of the answer before this returns; when that is
-  /// not taken, the error comes back here, and nothing but the caller ends the transfer (libcurl 7.88.1).
+  /// Lets libcurl continue after it had to wait. It delivers buffered data of the answer before this returns; if that
+  /// is refused, the error is returned here, and the caller has to end the transfer (libcurl 7.88.1).
   func release() -> CURLcode {
     heldNs = heldNs(until: csys_boottime_ns())
     (heldUntilNs, heldSinceNs) = (nil, nil)
     let code = ccurl_resume(easy.raw)
-    // The transfer has no connection any more, so nothing is paused.
+    // The transfer no longer has a connection, so nothing is paused.
     return code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code
   }
 
-  /// How long the rates have held it, also while it still waits.
+  /// How long the rate limits have delayed it, including a current wait.
   func heldNs(until nowNs: Int64) -> Int64 { heldNs + (heldSinceNs.map { nowNs - $0 } ?? 0) }
 
-  /// Drops a permission of an older rate, so that the next bytes are booked under the new one.
+  /// Drops a grant of an older rate, so that the next bytes are booked under the new one.
   func dropGrant(unlessOf generation: Int) {
     guard let held = grant, held.generation != generation else { return }
     limiter.giveBack(held)
     grant = nil
   }
 
-  /// Gives unused permission to others; at the end.
+  /// Returns the unused grant to the limiter, at the end.
   func settle() {
     if let grant { limiter.giveBack(grant) }
     grant = nil
   }
 
-  /// True when the server, not we, kept the bytes from moving for too long.
+  /// True when no bytes moved for too long because of the server, and not because of us.
   func isStalled(nowNs: Int64) -> Bool {
     guard order.request.limits.stallMs > 0 else { return false }
-    // Until the connection stands, the limit for connecting counts.
+    // Until the connection is established, the connect limit applies.
     guard easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0 else { return false }
     let isExcused = wasHeld
     wasHeld = heldUntilNs != nil
@@ -231,7 +231,7 @@ final class Exchange {
     return stall?.isStalled(moved: moved, isExcused: isExcused, ownNs: ownNs, nowNs: nowNs, limitMs: answerMs) ?? false
   }
 
-  /// The limit in place of `stallMs` when there is another one for this moment: while the answer is awaited.
+  /// The limit that replaces `stallMs` while the answer is awaited, if there is one.
   var answerMs: Int64? {
     let isAwaited = received == 0 && easy.offset(CURLINFO_SIZE_UPLOAD_T) >= length
     return isAwaited ? order.request.limits.answerMs : nil

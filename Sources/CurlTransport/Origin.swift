@@ -1,4 +1,4 @@
-/// Scheme, host and port of a URL: requests share connections only within one origin.
+/// Scheme, host and port of a URL. Requests share connections only within one origin.
 struct Origin: Hashable, Sendable {
   /// `https://example.org:443`, in lower case.
   let text: String
@@ -6,7 +6,7 @@ struct Origin: Hashable, Sendable {
   /// In lower case; an IPv6 address keeps its brackets.
   let host: String
 
-  /// Takes what libcurl will connect to from an absolute `http` or `https` URL. Stricter than libcurl: user
+  /// The origin to which libcurl will connect for an absolute `http` or `https` URL. Stricter than libcurl: user
   /// information, control characters, spaces and backslashes are refused, so that two parsers cannot disagree about the
   /// host.
   init(url: String) throws(RequestRefusal) {
@@ -24,7 +24,7 @@ struct Origin: Hashable, Sendable {
       throw .badArgument("the URL carries user information; give credentials by reference instead")
     }
     let (host, port) = Self.split(authority)
-    guard !host.isEmpty else { throw .malformedURL("the URL names no host") }
+    guard !host.isEmpty else { throw .malformedURL("the URL has no host") }
     let effectivePort = port.isEmpty ? (scheme == "https" ? "443" : "80") : Self.lowercased(port)
     isTLS = scheme == "https"
     self.host = Self.lowercased(host)

@@ -2,9 +2,9 @@ internal import CCurl
 internal import CSys
 internal import TransferModel
 
-/// The side of a ``CurlPool`` that its own thread runs: everything here belongs to that thread.
+/// The part of a ``CurlPool`` that runs on its own thread: everything here belongs to that thread.
 final class PoolLoop {
-  /// Handles that are kept for reuse; each has buffers of up to ``CurlConfiguration/bulkUploadBuffer``.
+  /// How many handles are kept for reuse; each has buffers of up to ``CurlConfiguration/bulkUploadBuffer``.
   private static let maxFreeHandles = 64
 
   private let pool: CurlPool
@@ -39,7 +39,7 @@ final class PoolLoop {
       if code != CURLM_OK { failAll(code) }
       endStalled()
       releaseHeld()
-      // Those that have just ended made room; a new handle makes the wait below end at once.
+      // Requests that have just ended made room for others; a new handle ends the wait below immediately.
       startWaiting()
       ccurl_multi_poll(multi.raw, waitMs())
     }
@@ -98,8 +98,8 @@ final class PoolLoop {
     }
   }
 
-  /// Takes a request out of libcurl and answers it. The handle is free before the answer goes out, so that a request
-  /// that is started by the answer finds it and its connection.
+  /// Removes a request from libcurl and delivers its reply. The handle is released before the reply is delivered, so
+  /// that a request started by the reply can reuse it and its connection.
   private func finish(_ exchange: Exchange, _ end: Exchange.End) {
     let reply = exchange.reply(end)
     exchange.settle()
@@ -145,13 +145,13 @@ extension PoolLoop {
     }
   }
 
-  /// Eight looks during the limit, at most one a second for limits that are not tiny.
+  /// Schedules eight checks within the limit, at least one a second and at most one every 10 ms.
   private func scheduleStallCheck(_ limits: RequestLimits, _ nowNs: Int64) {
     let interval = min(max(limits.stallMs / 8, 10), 1000) * 1_000_000
     nextStallCheckNs = min(nextStallCheckNs, nowNs + interval)
   }
 
-  /// Lets go on whose turn has come. After a change of the rate all may ask again, in their order.
+  /// Lets requests continue when their time has come. After a change of the rate, all ask the limiter again, in order.
   private func releaseHeld() {
     let current = limiter.generation
     let isNewRate = current != generation
@@ -167,7 +167,7 @@ extension PoolLoop {
     }
   }
 
-  /// Until the next thing that libcurl does not know of; libcurl shortens it by its own timers.
+  /// The time until the next event that libcurl does not know about; libcurl shortens the wait for its own timers.
   private func waitMs() -> Int32 {
     let nextNs = running.values.lazy.compactMap(\.heldUntilNs).reduce(nextStallCheckNs, min)
     let waitNs = max(0, nextNs - csys_boottime_ns())
@@ -182,7 +182,7 @@ extension TransferReply {
     return reply
   }()
 
-  /// The reply to a request of which not one byte left.
+  /// The reply to a request of which not a single byte was sent.
   static func refused(_ code: Int32, _ message: String) -> TransferReply {
     var reply = TransferReply()
     reply.curlCode = code

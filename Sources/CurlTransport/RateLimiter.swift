@@ -1,10 +1,10 @@
 internal import CSys
 internal import TransferModel
 
-/// The rates of a transport, used by the threads of all pools: one for all bodies together, and one for each group that
-/// has a limit of its own. A body that has both keeps both.
+/// The rate limits of a transport, used by the threads of all pools: one for all bodies together, and one for each
+/// group that has its own. If both apply to a body, it respects both.
 final class RateLimiter: Sendable {
-  /// A permission to send or to receive, bound to the rates under which it was given.
+  /// Permission to send or receive bytes, tied to the rates under which it was granted.
   struct Grant {
     var bytes: Int
     var readyNs: Int64
@@ -16,14 +16,14 @@ final class RateLimiter: Sendable {
 
   private struct Limit {
     var bucket: TokenBucket
-    /// The generation in which it was set: what was booked in an older one is not returned to it.
+    /// The generation in which it was set: bytes booked in an older one are not returned to it.
     let stamp: Int
   }
 
   private struct State {
     var overall: Limit?
     var groups: [RateGroup: Limit] = [:]
-    /// Grows with each change of a rate; grants of an older one are void.
+    /// Incremented with each change of a rate; grants of an older generation are void.
     var generation = 0
   }
 
@@ -31,7 +31,7 @@ final class RateLimiter: Sendable {
 
   var generation: Int { state.withLock { $0.generation } }
 
-  /// Of all bodies together, or of a group; nil for no limit.
+  /// Sets the rate of all bodies together, or of a group; nil for no limit.
   func setRate(bytesPerSecond: Int64?, of group: RateGroup?, nowNs: Int64 = csys_boottime_ns()) {
     state.withLock { state in
       state.generation += 1
@@ -42,7 +42,7 @@ final class RateLimiter: Sendable {
     }
   }
 
-  /// Books up to `bytes`; nil when there is no limit.
+  /// Reserves up to `bytes`; nil when there is no limit.
   func reserve(_ bytes: Int, of group: RateGroup?, nowNs: Int64) -> Grant? {
     state.withLock { state in
       let isGrouped = group.map { state.groups[$0] != nil } ?? false
@@ -61,7 +61,7 @@ final class RateLimiter: Sendable {
     }
   }
 
-  /// Returns what is left of a grant to those rates that are still the same.
+  /// Returns the unused rest of a grant to those limits that have not been replaced since.
   func giveBack(_ grant: Grant) {
     guard grant.bytes > 0 else { return }
     state.withLock { state in

@@ -1,9 +1,9 @@
 internal import HTTPTypes
 internal import TransferModel
 
-/// Why a request is not given to libcurl at all. Its text holds no part of the request but names.
+/// Why a request is not passed to libcurl at all. Its text contains no part of the request except names.
 struct RequestRefusal: Error, Sendable, Hashable {
-  /// The CURLcode that libcurl has for this kind of mistake.
+  /// The CURLcode that libcurl uses for this kind of error.
   let code: Int32
   let message: String
 
@@ -13,7 +13,7 @@ struct RequestRefusal: Error, Sendable, Hashable {
   static func malformedURL(_ message: String) -> Self { Self(code: 3, message: message) }
   static func badArgument(_ message: String) -> Self { Self(code: 43, message: message) }
 
-  /// Checks what could turn one request into two or send something else than was asked for.
+  /// Refuses requests that could be split into two, or that would send something other than requested.
   static func check(_ request: TransferRequest) throws(RequestRefusal) {
     for field in request.fields {
       guard field.withUnsafeBytesOfValue({ isSafe($0) }) else {
@@ -21,7 +21,7 @@ struct RequestRefusal: Error, Sendable, Hashable {
       }
     }
     if request.fields.contains(.transferEncoding) {
-      throw .badArgument("the field \"Transfer-Encoding\" is not the caller's to set")
+      throw .badArgument("the field \"Transfer-Encoding\" must not be set by the caller")
     }
     let lengths = request.fields[values: .contentLength]
     guard lengths.allSatisfy({ Int64($0) == request.body.length }) else {
@@ -32,7 +32,8 @@ struct RequestRefusal: Error, Sendable, Hashable {
     }
   }
 
-  /// CR and LF end a field line and NUL ends the text for libcurl; no other control but TAB has business in a value.
+  /// CR and LF end a field line, and NUL ends the text for libcurl; no other control character except TAB belongs in a
+  /// value.
   static func isSafe(_ value: some Sequence<UInt8>) -> Bool {
     value.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
   }

@@ -6,12 +6,12 @@ internal import CCurl
   internal import Darwin
 #endif
 
-/// Addresses that lead to this machine or into a private network: a server that names such a URL could make us speak to
-/// what only we can reach.
+/// Addresses of this machine or of private networks. A server that returns a URL with such an address could make us
+/// contact services that only we can reach (SSRF).
 enum SpecialAddress {
-  /// `bytes` are the 4 or 16 of an address in network order. Sources: RFC 6890, RFC 1918, RFC 6598, RFC 3927, RFC 4193,
-  /// RFC 4291; addresses with an IPv4 address in them (RFC 4291 section 2.5.5, RFC 6052, RFC 3056) are what that one
-  /// is.
+  /// `bytes` are the 4 or 16 bytes of an address in network order. Sources: RFC 6890, RFC 1918, RFC 6598, RFC 3927, RFC
+  /// 4193, RFC 4291; addresses that contain an IPv4 address (RFC 4291 section 2.5.5, RFC 6052, RFC 3056) are special if
+  /// that one is.
   static func isSpecial(_ bytes: [UInt8]) -> Bool {
     bytes.count == 4 ? isSpecialIPv4(bytes) : bytes.count != 16 || isSpecialIPv6(bytes)
   }
@@ -57,8 +57,8 @@ enum SpecialAddress {
     return String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// One of the addresses of `host` is special. With `isNumeric` only an address is understood, and no name server
-  /// asked; else this blocks while one is. A name that has no address is not special.
+  /// Whether one of the addresses of `host` is special. With `isNumeric`, only literal addresses are checked, without a
+  /// DNS query; otherwise this blocks during the query. A name without an address is not special.
   static func isSpecial(host: String, isNumeric: Bool) -> Bool {
     if host == "localhost" || host.hasSuffix(".localhost") { return true }
     var hints = addrinfo()

@@ -1,21 +1,22 @@
-/// Notices that a request moves fewer than 1,024 bytes a second for too long. Pure: the caller brings time and counts.
+/// Detects that a request moves fewer than 1,024 bytes per second for too long. Pure: the caller provides times and
+/// counts.
 ///
-/// Time in which the thread that receives was kept busy by us (a reader of standard output that takes its time, a slow
-/// disk) does not count.
+/// Time in which we blocked the receiving thread ourselves (a slow reader of standard output, a slow disk) does not
+/// count.
 ///
-/// Each 1,024 bytes make up for one second, however late they come: a trickle in lumps is a trickle.
+/// Each 1,024 bytes make up for one second, however late they arrive: a slow transfer in bursts is still slow.
 ///
-/// Ours instead of libcurl's, whose limit also fires while a transfer waits for our own rate limit
-/// (libcurl 7.88.1), which says nothing about the server.
+/// It replaces the limit of libcurl, which also fires while a transfer waits for our own rate limit (libcurl 7.88.1);
+/// that says nothing about the server.
 struct StallWatch {
   static let leastBytesPerSecond: Int64 = 1024
 
   private let limitNs: Int64
   private var checkedNs: Int64
   private var movedAtCheck: Int64 = 0
-  /// Up to here as much has moved as was to be.
+  /// Up to this time, enough bytes have moved.
   private var goodNs: Int64
-  /// The longest time that was not made up for.
+  /// The longest time for which too few bytes had moved.
   private(set) var longestPauseNs: Int64 = 0
 
   init(limitMs: Int64, nowNs: Int64) {
@@ -24,9 +25,9 @@ struct StallWatch {
     goodNs = nowNs
   }
 
-  /// `moved` counts bytes both ways; a smaller count than before is a rewind, hence progress. `isExcused` says that we
-  /// ourselves kept the request waiting since the last check, and `ownNs` for how long we kept the thread that
-  /// receives. `limitMs` is for this moment, when it is another one. True when the request has to be ended.
+  /// `moved` counts bytes in both directions; a smaller count than before is a rewind, hence progress. `isExcused` says
+  /// that we ourselves delayed the request since the last check, and `ownNs` for how long we blocked the receiving
+  /// thread. `limitMs` replaces the limit for this check. True when the request has to be ended.
   mutating func isStalled(
     moved: Int64, isExcused: Bool, ownNs: Int64 = 0, nowNs: Int64, limitMs: Int64? = nil
   ) -> Bool {

@@ -4,24 +4,24 @@
   import Darwin
 #endif
 
-/// What a client may send, and how long it may take.
+/// Limits for what a client may send, and how long it may take.
 public struct HTTPLimits: Sendable, Hashable {
   public var headBytes = 16 << 10
   public var bodyBytes = 64 << 10
   public var connections = 64
-  /// From its first byte until a request is complete, however slowly its bytes come.
+  /// The time from the first byte of a request until it is complete, however slowly its bytes arrive.
   public var requestMs: Int64 = 10_000
-  /// Until the first byte of the first request: who says nothing holds no place for long.
+  /// The time until the first byte of the first request: silent clients do not occupy a connection for long.
   public var firstMs: Int64 = 5_000
-  /// Without a further request.
+  /// The time without a further request.
   public var idleMs: Int64 = 60_000
-  /// For an answer that the client does not read.
+  /// The time for sending an answer that the client does not read.
   public var sendMs: Int64 = 30_000
 
   public init() {}
 }
 
-/// The life of one connection: one request after the other, on a thread of its own.
+/// Serves one connection: one request after the other, on its own thread.
 struct Connection {
   private let socket: Int32
   private let limits: HTTPLimits
@@ -56,7 +56,7 @@ struct Connection {
     }
   }
 
-  /// nil when the client closed, or said nothing for too long.
+  /// nil when the client closed the connection, or was silent for too long.
   private mutating func nextHead() throws(HTTPRefusal) -> RequestHead? {
     if buffer.isEmpty, !fill(untilMs: Self.nowMs + (served ? limits.idleMs : limits.firstMs)) { return nil }
     served = true
@@ -72,7 +72,7 @@ struct Connection {
       }
       guard fill(untilMs: deadline) else {
         if Self.nowMs < deadline { return nil }
-        throw HTTPRefusal(408, "the request did not come within \(limits.requestMs) ms")
+        throw HTTPRefusal(408, "the request was not received within \(limits.requestMs) ms")
       }
     }
   }
@@ -87,13 +87,13 @@ struct Connection {
     if head.expectsContinue, !push(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) { return [] }
     let deadline = Self.nowMs + limits.requestMs
     while buffer.count < head.length {
-      guard fill(untilMs: deadline) else { throw HTTPRefusal(408, "the body did not come to its end") }
+      guard fill(untilMs: deadline) else { throw HTTPRefusal(408, "the body was not received completely in time") }
     }
     defer { buffer.removeFirst(head.length) }
     return Array(buffer.prefix(head.length))
   }
 
-  /// Waits for the next bytes; false at the end of the connection or of the time.
+  /// Waits for the next bytes; false when the connection has ended or the time has expired.
   private mutating func fill(untilMs deadline: Int64) -> Bool {
     while true {
       let restMs = deadline - Self.nowMs
@@ -135,8 +135,8 @@ struct Connection {
     }
   }
 
-  /// A close with unread bytes becomes a reset, which could destroy the answer on its way: what still comes is read for
-  /// a moment.
+  /// Reads what still arrives for a moment: closing with unread bytes would cause a reset, which could destroy the
+  /// answer on its way.
   private mutating func linger() {
     shutdown(socket, Int32(SHUT_WR))
     let deadline = Self.nowMs + 500

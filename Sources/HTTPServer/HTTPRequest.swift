@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// One request, read to its end and checked. Source: RFC 9112.
+/// One request, completely read and checked. Source: RFC 9112.
 public struct HTTPRequest: Sendable, Hashable {
   public struct Field: Sendable, Hashable {
     public let name: String
@@ -9,7 +9,7 @@ public struct HTTPRequest: Sendable, Hashable {
     public init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
   }
 
-  /// One term of the query; its bytes are what was meant after percent-decoding.
+  /// One term of the query, percent-decoded.
   public struct Term: Sendable, Hashable {
     public let name: String
     public let value: NameBytes
@@ -18,7 +18,7 @@ public struct HTTPRequest: Sendable, Hashable {
   }
 
   public let method: String
-  /// Decoded; without empty segments at the end: `/` has none.
+  /// Percent-decoded, without empty segments: `/` has none.
   public let path: [String]
   public let query: [Term]
   /// Names in lower case, in the order of arrival.
@@ -37,7 +37,7 @@ public struct HTTPRequest: Sendable, Hashable {
 
   public func has(_ name: String) -> Bool { fields.contains { $0.name == name } }
 
-  /// Terms as forms and queries spell them: `a=1&b=two+words`. Nil for a broken one.
+  /// Parses terms of forms and queries: `a=1&b=two+words`. Nil if one is invalid.
   /// Source: WHATWG URL Standard section 5.1.
   public static func terms(_ text: some Sequence<UInt8>) -> [Term]? {
     var terms: [Term] = []
@@ -53,7 +53,7 @@ public struct HTTPRequest: Sendable, Hashable {
     return terms
   }
 
-  /// Nil for a broken escape or a NUL.
+  /// Nil for an invalid escape or an escaped NUL.
   static func percentDecoded(_ text: ArraySlice<UInt8>, plusIsSpace: Bool) -> [UInt8]? {
     var (out, at) = ([UInt8](), text.startIndex)
     out.reserveCapacity(text.count)

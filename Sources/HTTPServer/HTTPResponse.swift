@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// What is sent back for one request.
+/// The response to one request.
 public struct HTTPResponse: Sendable, Hashable {
   public var status: Int
   public var fields: [HTTPRequest.Field]
@@ -19,7 +19,8 @@ public struct HTTPResponse: Sendable, Hashable {
     self.init(status, fields: [.init("Content-Type", "text/plain; charset=utf-8")], body: Array("\(text)\n".utf8))
   }
 
-  /// The status line and the fields with the empty line. A value never ends its line early.
+  /// The status line, the fields and the empty line. Control characters are removed from values, so that a value cannot
+  /// end its line.
   func head(nowSeconds: Int, closing: Bool) -> [UInt8] {
     var text = "HTTP/1.1 \(status) \(Self.reason(status))\r\nDate: \(Self.date(nowSeconds))\r\n"
     for field in fields {

@@ -6,8 +6,8 @@ public import TransferModel
   import Darwin
 #endif
 
-/// A small strict HTTP/1.1 server: a thread for each connection, bounded in everything that a client decides. It knows
-/// nothing of what is served.
+/// A small strict HTTP/1.1 server with a thread for each connection and limits for everything that a client controls.
+/// It does not know what is served.
 public final class HTTPServer: Sendable {
   private struct Live {
     var sockets: [Int64: Int32] = [:]
@@ -34,10 +34,10 @@ public final class HTTPServer: Sendable {
   /// The port that was bound; 0 for a socket file.
   public var port: UInt16 { socket.port }
 
-  /// Begins to serve, on threads of its own. Once.
+  /// Starts serving, on its own threads. Call it once.
   public func start() { acceptor.withLock { $0 = WorkerThread { [self] in acceptAll() } } }
 
-  /// Ends every connection, and waits for the threads: no handler runs afterwards. A second call does nothing.
+  /// Closes all connections and waits for the threads: no handler runs afterwards. A second call does nothing.
   public func stop() {
     let taken = acceptor.withLock { acceptor in
       defer { acceptor = nil }
@@ -82,7 +82,7 @@ public final class HTTPServer: Sendable {
   private func turnAway(_ accepted: Int32) {
     let response = HTTPResponse(503, text: "too many connections")
     let bytes = response.head(nowSeconds: Int(time(nil)), closing: true) + response.body
-    // Fits into an empty send buffer, so that the accepting thread is never held up.
+    // Fits into an empty send buffer, so that the accepting thread is never blocked.
     _ = bytes.withUnsafeBytes { send(accepted, $0.baseAddress!, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)) }
     shutdown(accepted, Int32(SHUT_WR))
     close(accepted)

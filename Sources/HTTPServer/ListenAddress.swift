@@ -6,13 +6,13 @@ public import TransferModel
   import Darwin
 #endif
 
-/// Where a server listens: `127.0.0.1:8787`, `[::1]:0`, `localhost:8787` or `unix:/path.sock`.
+/// The address on which a server listens: `127.0.0.1:8787`, `[::1]:0`, `localhost:8787` or `unix:/path.sock`.
 public enum ListenAddress: Sendable, Hashable {
-  /// A numeric address; port 0 stands for a free one.
+  /// A numeric address; port 0 means any free port.
   case tcp(host: String, port: UInt16)
   case unix(path: NameBytes)
 
-  /// Throws `.usage` for what is neither: names are not looked up, because they may mean another machine.
+  /// Throws `.usage` for any other text: names are not resolved, because they may mean another machine.
   public init(_ text: NameBytes) throws(TransferError) {
     if text.bytes.starts(with: "unix:".utf8) {
       self = .unix(path: try Self.socketPath(NameBytes(Array(text.bytes.dropFirst(5)))))
@@ -27,7 +27,7 @@ public enum ListenAddress: Sendable, Hashable {
     self = .tcp(host: host, port: port)
   }
 
-  /// Only programs of this machine reach it.
+  /// Whether only programs on this machine can reach it.
   public var isLocal: Bool {
     switch self {
     case .unix: true
@@ -35,7 +35,7 @@ public enum ListenAddress: Sendable, Hashable {
     }
   }
 
-  /// A numeric address of this machine for itself. Source: RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3.
+  /// Whether it is a loopback address. Source: RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3.
   public static func isLoopback(_ host: String) -> Bool {
     isIPv4(host) && host.hasPrefix("127.") || host == "::1"
   }
@@ -62,10 +62,10 @@ public enum ListenAddress: Sendable, Hashable {
     digits.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt16(digits) : nil
   }
 
-  /// The system has room for 107 bytes and a NUL. Source: unix(7).
+  /// The system allows 107 bytes and a NUL. Source: unix(7).
   private static func socketPath(_ path: NameBytes) throws(TransferError) -> NameBytes {
-    guard !path.isEmpty, !path.bytes.contains(0) else { throw refusal(path, "it names no file") }
-    guard path.bytes.count <= 107 else { throw refusal(path, "the path of a socket has at most 107 bytes") }
+    guard !path.isEmpty, !path.bytes.contains(0) else { throw refusal(path, "it does not name a file") }
+    guard path.bytes.count <= 107 else { throw refusal(path, "the path of a socket may have at most 107 bytes") }
     return path
   }
 

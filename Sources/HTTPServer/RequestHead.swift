@@ -1,11 +1,11 @@
-/// The head of a request, taken apart. What is in doubt is refused: what a proxy and this server understand
-/// differently cannot be used to smuggle a request.
+/// The parsed head of a request. Ambiguous input is refused, so that differences between a proxy's parser and this one
+/// cannot be used to smuggle a request.
 struct RequestHead {
   var request: HTTPRequest
   let length: Int
   let isHTTP10: Bool
 
-  /// Throws the answer to what is not a request. `bytes` end with the empty line.
+  /// Throws the answer to an invalid request. `bytes` end with the empty line.
   init(_ bytes: ArraySlice<UInt8>, limits: HTTPLimits) throws(HTTPRefusal) {
     var lines = try Self.lines(bytes)[...]
     guard let first = lines.popFirst() else { throw HTTPRefusal(400, "the request line is empty") }
@@ -18,7 +18,7 @@ struct RequestHead {
     var fields: [HTTPRequest.Field] = []
     for line in lines { fields.append(try Self.field(line)) }
     let hosts = fields.filter { $0.name == "host" }.count
-    guard hosts <= 1, hosts == 1 || isHTTP10 else { throw HTTPRefusal(400, "there is not one Host field") }
+    guard hosts <= 1, hosts == 1 || isHTTP10 else { throw HTTPRefusal(400, "there must be exactly one Host field") }
     length = try Self.length(fields, limits)
     request = HTTPRequest(
       method: String(decoding: words[0], as: UTF8.self), path: path, query: query, fields: fields)
@@ -31,14 +31,14 @@ struct RequestHead {
 
   var expectsContinue: Bool { request["expect"]?.lowercased() == "100-continue" }
 
-  /// Lines end with CRLF and nothing else. Source: RFC 9112 section 2.2.
+  /// Lines must end with CRLF. Source: RFC 9112 section 2.2.
   private static func lines(_ bytes: ArraySlice<UInt8>) throws(HTTPRefusal) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     for line in bytes.dropLast(4).split(separator: 0x0A, omittingEmptySubsequences: false) {
       let isLast = line.endIndex == bytes.endIndex - 4
       let text = isLast ? line : line.dropLast()
       guard isLast || line.last == 0x0D, !text.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
-        throw HTTPRefusal(400, "the head holds a control character")
+        throw HTTPRefusal(400, "the head contains a control character")
       }
       lines.append(text)
     }
@@ -48,10 +48,11 @@ struct RequestHead {
   private static func isHTTP10(_ version: ArraySlice<UInt8>) throws(HTTPRefusal) -> Bool {
     if version.elementsEqual("HTTP/1.1".utf8) { return false }
     if version.elementsEqual("HTTP/1.0".utf8) { return true }
-    throw HTTPRefusal(505, "only HTTP/1.1 and HTTP/1.0 are spoken here")
+    throw HTTPRefusal(505, "only HTTP/1.1 and HTTP/1.0 are supported")
   }
 
-  /// Only the origin form. A segment that means another folder, or holds a slash or a control character, is refused.
+  /// Only the origin form is accepted. A segment that is `.` or `..`, or that contains a slash, a backslash or a
+  /// control character, is refused.
   private static func target(
     _ word: ArraySlice<UInt8>
   ) throws(HTTPRefusal) -> (path: [String], query: [HTTPRequest.Term]) {
@@ -71,7 +72,7 @@ struct RequestHead {
     return (path, query)
   }
 
-  /// A line that begins with a space would continue the one before; that was given up (RFC 9112 section 5.2).
+  /// A line that begins with a space would continue the previous one; such folding is obsolete (RFC 9112 section 5.2).
   private static func field(_ line: ArraySlice<UInt8>) throws(HTTPRefusal) -> HTTPRequest.Field {
     guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex, line[..<colon].allSatisfy(isToken) else {
       throw HTTPRefusal(400, "a header field is malformed")
@@ -83,10 +84,10 @@ struct RequestHead {
       String(decoding: line[..<colon], as: UTF8.self).lowercased(), String(decoding: value, as: UTF8.self))
   }
 
-  /// Bodies come with a length, once. Source: RFC 9112 section 6.3.
+  /// Bodies must have exactly one Content-Length. Source: RFC 9112 section 6.3.
   private static func length(_ fields: [HTTPRequest.Field], _ limits: HTTPLimits) throws(HTTPRefusal) -> Int {
     if fields.contains(where: { $0.name == "transfer-encoding" }) {
-      throw HTTPRefusal(501, "bodies come with Content-Length here")
+      throw HTTPRefusal(501, "a body requires Content-Length")
     }
     let lengths = fields.filter { $0.name == "content-length" }
     guard let text = lengths.first?.value else { return 0 }
@@ -109,7 +110,7 @@ struct RequestHead {
   }
 }
 
-/// What is answered to something that is not a request; the connection ends with it.
+/// The answer to an invalid request; the connection is closed after it.
 struct HTTPRefusal: Error, Hashable {
   let status: Int
   let text: String

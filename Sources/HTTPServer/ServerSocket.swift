@@ -6,18 +6,18 @@ import TransferModel
   import Darwin
 #endif
 
-/// A listening socket. A socket file is only for its owner (0600) and goes with the value.
+/// A listening socket. A socket file is only accessible to its owner (0600) and is removed with this value.
 final class ServerSocket: Sendable {
   private let descriptor: Int32
   /// The port that was bound; 0 for a socket file.
   let port: UInt16
   private let path: NameBytes?
-  /// The socket file that is ours: another server may have taken the name since.
+  /// The identity of our socket file: another server may have taken over the name since.
   private let file: FileIdentity?
   private let isStopped = Lock(false)
   private let accepting: @Sendable (Int32) -> Int32
 
-  /// `accepting` takes the next connection of a socket as accept(2) does.
+  /// `accepting` accepts the next connection of a socket, like accept(2).
   init(
     _ address: ListenAddress, accepting: @escaping @Sendable (Int32) -> Int32 = { accept($0, nil, nil) }
   ) throws(TransferError) {
@@ -50,9 +50,9 @@ final class ServerSocket: Sendable {
     if let path, let file, file == Self.identity(path) { _ = path.withCString { unlink($0) } }
   }
 
-  /// Waits for a connection; nil after ``stop()``. Every error passes: those of the network belong to one connection
-  /// (Linux hands them on: accept(2)), and descriptors come back when connections end; until then new ones wait in the
-  /// backlog.
+  /// Waits for a connection; nil after ``stop()``. All errors are temporary: network errors concern one connection
+  /// (Linux returns them from accept(2)), and descriptors become free when connections end; until then, new ones wait
+  /// in the backlog.
   func nextConnection() -> Int32? {
     while !isStopped.withLock(\.self) {
       let accepted = accepting(descriptor)
@@ -65,7 +65,7 @@ final class ServerSocket: Sendable {
     return nil
   }
 
-  /// Wakes ``nextConnection()`` for good.
+  /// Makes ``nextConnection()`` return nil, now and in the future.
   func stop() {
     isStopped.withLock { $0 = true }
     _ = shutdown(descriptor, Int32(SHUT_RDWR))
@@ -100,8 +100,8 @@ final class ServerSocket: Sendable {
     guard bound else { throw failure(NameBytes("\(host):\(port)")) }
   }
 
-  /// The mode of the socket file is that of the socket, set before the file is there. A file that nobody listens on is
-  /// what a killed server left.
+  /// The socket file gets the mode of the socket, which is set before the file exists. A file on which nobody listens
+  /// was left by a killed server and is replaced.
   private static func bind(_ socket: Int32, _ path: NameBytes) throws(TransferError) {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -140,7 +140,7 @@ final class ServerSocket: Sendable {
       getsockname(socket, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length)
     }
     guard found == 0 else { throw failure(NameBytes(host)) }
-    // The port is at the same place in both families.
+    // The port is at the same offset in both address families.
     return withUnsafeBytes(of: &storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
   }
 
@@ -161,7 +161,7 @@ final class ServerSocket: Sendable {
 }
 
 extension NameBytes {
-  /// Runs `body` with the name as system calls want it. The name must not contain NUL.
+  /// Runs `body` with the name as a C string. The name must not contain NUL.
   fileprivate func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     (bytes + [0]).withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
   }

@@ -1,6 +1,6 @@
-/// Numbers as JSON writes them.
+/// Numbers in JSON syntax.
 public enum JSONNumber {
-  /// Whether this is a number as RFC 8259 section 6 writes it.
+  /// Whether this is a number according to RFC 8259 section 6.
   public static func isNumber(_ text: some Collection<UInt8>) -> Bool {
     var rest = Array(text)[...]
     if rest.first == 0x2D { rest = rest.dropFirst() }

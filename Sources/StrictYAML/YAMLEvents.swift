@@ -17,13 +17,13 @@ struct YAMLEvent {
 
   var kind: Kind
   var mark: SourceMark
-  /// Behind its last character.
+  /// The position after its last character.
   var endMark: SourceMark
   var anchor: String?
   var hasTag: Bool
 }
 
-/// Owns one parser of libyaml. The bytes have to live as long as it.
+/// Owns one parser of libyaml. The bytes must live as long as it.
 struct YAMLEvents: ~Copyable {
   private let parser: UnsafeMutablePointer<yaml_parser_t>
 
@@ -31,7 +31,7 @@ struct YAMLEvents: ~Copyable {
     parser = .allocate(capacity: 1)
     guard yaml_parser_initialize(parser) == 1 else {
       parser.deallocate()
-      throw YAMLFault(SourceMark(line: 1, column: 1), "memory is short")
+      throw YAMLFault(SourceMark(line: 1, column: 1), "out of memory")
     }
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
     yaml_parser_set_input_string(parser, bytes.baseAddress, bytes.count)
@@ -56,7 +56,7 @@ struct YAMLEvents: ~Copyable {
     let state = parser.pointee
     let problem = state.problem.map { String(cString: $0) } ?? "it cannot be read"
     let isReader = state.error == YAML_READER_ERROR
-    return YAMLFault(SourceMark(isReader ? state.mark : state.problem_mark), "no valid YAML: \(problem)")
+    return YAMLFault(SourceMark(isReader ? state.mark : state.problem_mark), "not valid YAML: \(problem)")
   }
 
   private static func kind(_ event: yaml_event_t) throws(YAMLFault) -> YAMLEvent.Kind {
@@ -74,7 +74,7 @@ struct YAMLEvents: ~Copyable {
       let scalar = event.data.scalar
       let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
       return .scalar(String(decoding: bytes, as: UTF8.self), isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE)
-    default: throw YAMLFault(SourceMark(event.start_mark), "no valid YAML")
+    default: throw YAMLFault(SourceMark(event.start_mark), "not valid YAML")
     }
   }
 

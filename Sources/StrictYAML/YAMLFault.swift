@@ -1,4 +1,4 @@
-/// Where something stands in a document: both counted from 1, the column in characters.
+/// A position in a document: line and column count from 1, the column in characters.
 public struct SourceMark: Sendable, Hashable, Comparable {
   public var line: Int
   public var column: Int
@@ -11,7 +11,7 @@ public struct SourceMark: Sendable, Hashable, Comparable {
   public static func < (a: SourceMark, b: SourceMark) -> Bool { (a.line, a.column) < (b.line, b.column) }
 }
 
-/// One thing that is wrong in a document.
+/// One error in a document.
 public struct YAMLFault: Error, Sendable, Hashable {
   public var mark: SourceMark
   /// One line in lower case; may quote the document, so escape it before printing.

@@ -1,4 +1,4 @@
-/// One node of a YAML or JSON document, with its place. Aliases are resolved: the node of an alias is a copy.
+/// One node of a YAML or JSON document, with its position. Aliases are resolved: the node of an alias is a copy.
 public struct YAMLNode: Sendable, Hashable {
   public enum Content: Sendable, Hashable {
     /// `isPlain` is false for quoted and block scalars, which are always text.
@@ -15,18 +15,18 @@ public struct YAMLNode: Sendable, Hashable {
 
   public var content: Content
   public var mark: SourceMark
-  /// What a copy of it costs: how many nodes it consists of, keys and itself included, and their text.
+  /// The cost of a copy: its number of nodes, including keys and itself, and their text.
   var count: Int
-  /// Its characters stand in the document as they are: no escape and no folded line is among them.
+  /// Whether its characters are in the document unchanged, without escapes and folded lines.
   public internal(set) var isVerbatim = true
 }
 
-/// What a scalar means: the core schema of YAML 1.2, with the numbers of JSON. `yes`, `off` and `0x10` are text.
+/// The value of a scalar, by the core schema of YAML 1.2 with the numbers of JSON. `yes`, `off` and `0x10` are text.
 public enum YAMLScalar: Sendable, Hashable {
   case null
   case bool(Bool)
   case int(Int64)
-  /// A number of JSON that is no 64-bit integer, as written.
+  /// A JSON number that is not a 64-bit integer, as written.
   case number(String)
   case text(String)
 }
@@ -46,7 +46,7 @@ extension YAMLNode {
     return Int64(text).map { .int($0) } ?? .number(text)
   }
 
-  /// The characters of a scalar, whatever they mean; nil for lists and maps.
+  /// The characters of a scalar, whatever its type; nil for lists and maps.
   public var text: String? {
     if case .scalar(let text, _) = content { text } else { nil }
   }
@@ -59,7 +59,7 @@ extension YAMLNode {
     if case .list(let nodes) = content { nodes } else { nil }
   }
 
-  /// For messages: what was found.
+  /// The kind of node, for messages.
   public var kind: String {
     switch content {
     case .list: return "a list"

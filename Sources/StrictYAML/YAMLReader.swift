@@ -1,8 +1,8 @@
-/// Reads one YAML document (JSON is YAML too) into a tree that knows where everything stands.
+/// Reads one YAML document (JSON is YAML too) into a tree with the position of every node.
 ///
-/// Bounded, since such files are passed around: at most 1 MiB, 32 levels, 256 aliases, and 20,000 nodes with every
-/// alias written out (where 64 bytes of text count as one more), so that a small text cannot become a large tree. Keys
-/// are unique, tags and further documents are refused.
+/// Bounded, because such files may come from others: at most 1 MiB, 32 levels, 256 aliases, and 20,000 nodes with all
+/// aliases expanded (64 bytes of text count as one more node), so that a small text cannot become a large tree. Keys
+/// must be unique; tags and further documents are refused.
 public struct YAMLReader: ~Copyable {
   public static let largest = 1 << 20
   public static let deepest = 32
@@ -14,8 +14,8 @@ public struct YAMLReader: ~Copyable {
   private var aliases = 0
   private var nodes = 0
 
-  /// - Parameter what: what the document is, for messages.
-  /// - Throws: the first thing that is wrong.
+  /// - Parameter what: the kind of document, for messages.
+  /// - Throws: the first error.
   public static func read(_ bytes: [UInt8], as what: String = "a profile") throws(YAMLFault) -> YAMLNode {
     guard bytes.count <= largest else {
       throw YAMLFault(SourceMark(line: 1, column: 1), "it has \(bytes.count) bytes; \(what) may have \(largest)")
@@ -41,13 +41,13 @@ public struct YAMLReader: ~Copyable {
     _ = try events.next()
     let next = try events.next()
     guard case .streamEnd = next.kind else {
-      throw YAMLFault(next.mark, "a second document begins here; write each document into a file of its own")
+      throw YAMLFault(next.mark, "a second document begins here; put each document into its own file")
     }
     return root
   }
 
   private mutating func node(_ event: YAMLEvent, depth: Int) throws(YAMLFault) -> YAMLNode {
-    guard !event.hasTag else { throw YAMLFault(event.mark, "tags (\"!…\") have no meaning here") }
+    guard !event.hasTag else { throw YAMLFault(event.mark, "tags (\"!…\") are not supported") }
     guard depth < Self.deepest else {
       throw YAMLFault(event.mark, "it is nested deeper than \(Self.deepest) levels")
     }
@@ -65,7 +65,7 @@ public struct YAMLReader: ~Copyable {
     case .scalar(let text, let isPlain): return .scalar(text, isPlain: isPlain)
     case .listStart: return .list(try list(depth))
     case .mapStart: return .map(try map(depth))
-    default: throw YAMLFault(event.mark, "no valid YAML")
+    default: throw YAMLFault(event.mark, "not valid YAML")
     }
   }
 
@@ -85,14 +85,14 @@ public struct YAMLReader: ~Copyable {
       let event = try events.next()
       if case .mapEnd = event.kind { return entries }
       let key = try node(event, depth: depth + 1)
-      guard let name = key.text else { throw YAMLFault(event.mark, "a key has to be text, and this is \(key.kind)") }
-      guard known.insert(name).inserted else { throw YAMLFault(event.mark, "the key \"\(name)\" stands here twice") }
+      guard let name = key.text else { throw YAMLFault(event.mark, "a key has to be text, but this is \(key.kind)") }
+      guard known.insert(name).inserted else { throw YAMLFault(event.mark, "the key \"\(name)\" is duplicated") }
       let value = try node(try events.next(), depth: depth + 1)
       entries.append(YAMLNode.Entry(key: name, keyMark: event.mark, value: value))
     }
   }
 
-  /// An anchor is known when its node is complete: a node cannot hold itself.
+  /// An anchor is only known when its node is complete, so that a node cannot contain itself.
   private mutating func alias(_ name: String, _ mark: SourceMark) throws(YAMLFault) -> YAMLNode {
     guard let node = anchors[name] else { throw YAMLFault(mark, "there is no anchor \"&\(name)\" before this") }
     aliases += 1
@@ -104,13 +104,13 @@ public struct YAMLReader: ~Copyable {
   private mutating func charge(_ count: Int, _ mark: SourceMark) throws(YAMLFault) {
     nodes += count
     guard nodes <= Self.mostNodes else {
-      throw YAMLFault(mark, "it has more than \(Self.mostNodes) values, aliases written out")
+      throw YAMLFault(mark, "it has more than \(Self.mostNodes) values, with aliases expanded")
     }
   }
 }
 
 extension YAMLEvent {
-  /// A scalar takes as much room in the document as its text and its quotes.
+  /// Whether a scalar is exactly as long in the document as its text and its quotes.
   fileprivate var isVerbatim: Bool {
     guard case .scalar(let text, let isPlain) = kind else { return true }
     return endMark.line == mark.line
@@ -119,7 +119,7 @@ extension YAMLEvent {
 }
 
 extension YAMLNode.Content {
-  /// How many nodes a copy of a node with this content counts for.
+  /// As how many nodes a copy of a node with this content counts.
   fileprivate var count: Int {
     switch self {
     case .scalar(let text, _): 1 + text.utf8.count / 64

@@ -2,10 +2,10 @@ public import TransferModel
 
 /// What an `add` recorded.
 public struct AddResult: Sendable, Hashable {
-  /// nil when nothing had to be recorded: everything is there already.
+  /// nil when nothing had to be recorded because everything was recorded already.
   public var batch: BatchID?
   public var counts: SourceCounts
-  /// The files that were recorded or found queued, to look for later.
+  /// The files that were recorded or found queued, for looking them up later.
   public var files: AddedFiles
 
   public init(batch: BatchID?, counts: SourceCounts = SourceCounts(), files: AddedFiles) {
@@ -15,15 +15,16 @@ public struct AddResult: Sendable, Hashable {
   }
 }
 
-/// What an `add` would record, and what sending it would take.
+/// What an `add` would record, and what sending it would require.
 public struct PlanResult: Sendable, Hashable {
   public var counts = SourceCounts()
   public var chunks = 0
-  /// When nothing has to be repeated, at a server that can all that the protocol makes use of.
+  /// Assuming that nothing is retried and that the server supports everything that the protocol uses.
   public var requests = 0
-  /// Where requests go, as far as it is known before any is made: `https://host`. The destination is the first.
+  /// The hosts that receive requests, as far as known before the first request: `https://host`. The destination is
+  /// first.
   public var hosts: [String] = []
-  /// Variables of the environment that hold credentials and inputs, sorted.
+  /// Environment variables that hold credentials and inputs, sorted.
   public var variables: [String] = []
 
   public init() {}

@@ -2,22 +2,22 @@ import TransferEngine
 import TransferModel
 import TransferProtocols
 
-/// Keeps a credential until it is about to expire. Asked on threads that may block, several at a time: one of them asks
-/// for a new one; the others go on with the old one while that is valid, else they wait for the answer.
+/// Caches a credential until it is about to expire. Several threads, all of which may block, can request it at once:
+/// one of them obtains a new one; the others use the old one while it is valid, otherwise they wait for the result.
 final class CredentialCache: Sendable {
   typealias Reason = CredentialRequest.Reason
   typealias Answer = Result<Credential?, Failure>
 
-  /// What was got.
+  /// A credential that was just obtained.
   struct Fresh: Sendable {
     var credential: Credential
-    /// How long it is valid, in milliseconds; nil without end.
+    /// How long it is valid, in milliseconds; nil if it does not expire.
     var validMs: Int64?
   }
 
   private struct Kept {
     var credential: Credential
-    /// When it is renewed while it still is valid, and when it is not used any more: milliseconds of the boot clock.
+    /// When it is renewed although still valid, and when it is no longer used: milliseconds of the boot clock.
     var renewMs: Int64?
     var endMs: Int64?
   }
@@ -29,18 +29,18 @@ final class CredentialCache: Sendable {
     var reason = Reason.first
   }
 
-  /// After a renewal failed, the next is tried so much later, in milliseconds, while the old credential is valid.
+  /// The delay in milliseconds from a failed renewal to the next one, while the old credential is valid.
   private static let retryMs: Int64 = 60_000
 
   private let clock: any TransferClock
   private let aheadMs: Int64
   private let state = Lock(State())
 
-  /// - Parameter aheadMs: how long before its end a credential is renewed, in milliseconds; at most half of the time
-  ///   for which it is valid.
+  /// - Parameter aheadMs: how long before its expiry a credential is renewed, in milliseconds; limited to half of its
+  ///   lifetime.
   init(_ clock: any TransferClock = SystemClock(), aheadMs: Int64) { (self.clock, self.aheadMs) = (clock, aheadMs) }
 
-  /// What is kept and valid; nil where there is nothing, which has to be asked for. Never blocks.
+  /// The cached credential if it is valid; nil if one has to be requested. Never blocks.
   var held: HeldCredential? {
     let nowMs = clock.bootMs
     return state.withLock { state in
@@ -49,7 +49,7 @@ final class CredentialCache: Sendable {
     }
   }
 
-  /// Forgets what a server refused.
+  /// Forgets the credential after a server refused it.
   func forget() {
     state.withLock { state in
       if state.kept != nil { state.reason = .refused }
@@ -57,7 +57,8 @@ final class CredentialCache: Sendable {
     }
   }
 
-  /// What is kept, or else what `read` gets, which is kept until it is refused. As ``credential(isOver:_:)``.
+  /// The cached credential, or else the result of `read`, which is cached until it is refused. Otherwise the same as
+  /// ``credential(isOver:_:)``.
   func lasting(
     isOver: () -> Bool, _ read: () throws(Failure) -> Credential
   ) throws(Failure) -> Credential? {
@@ -71,9 +72,9 @@ final class CredentialCache: Sendable {
     }
   }
 
-  /// What is kept, or else what `ask` gets. With nil in place of ``Fresh`` its answer is for this caller and those who
-  /// wait, and nothing is kept.
-  /// - Parameter isOver: asked several times a second whether this caller still waits.
+  /// The cached credential, or else the result of `ask`. If that has nil in place of ``Fresh``, its answer is only for
+  /// this caller and those already waiting, and is not cached.
+  /// - Parameter isOver: called several times a second; true when this caller no longer waits.
   func credential(
     isOver: () -> Bool, _ ask: (Reason) -> (Answer, Fresh?)
   ) throws(Failure) -> Credential? {
@@ -109,7 +110,8 @@ final class CredentialCache: Sendable {
     return .ask(state.reason)
   }
 
-  /// Keeps what came, and tells all who wait. A renewal that failed leaves the old credential while it is valid.
+  /// Caches the result and passes it to all waiting callers. After a failed renewal, the old credential is kept while
+  /// it is valid.
   private func conclude(_ answer: Answer, _ fresh: Fresh?) -> Answer {
     let nowMs = clock.bootMs
     let (waiting, answer) = state.withLock { state in
@@ -134,13 +136,13 @@ final class CredentialCache: Sendable {
 }
 
 extension Mailbox {
-  /// The first that comes. Blocking.
-  /// - Parameter isOver: asked ten times a second whether anybody still waits.
-  /// - Throws: `engine.interrupted` when nobody does.
+  /// The first element that arrives. Blocking.
+  /// - Parameter isOver: called ten times a second; true when nobody waits any longer.
+  /// - Throws: `engine.interrupted` when nobody waits any longer.
   func take(until isOver: () -> Bool) throws(Failure) -> Element {
     while !isOver() {
       if let first = take(timeoutMs: 100)?.first { return first }
     }
-    throw Failure(.engineInterrupted, "stopped while a credential was waited for")
+    throw Failure(.engineInterrupted, "stopped while waiting for a credential")
   }
 }

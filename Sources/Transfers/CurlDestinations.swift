@@ -6,13 +6,13 @@ import TransferProtocols
 /// Makes destinations with libcurl as their transport; destinations with the same authorities share one.
 final class CurlDestinations: DestinationResolver {
   private let transports = Lock([String: CurlTransport]())
-  /// Of accounts and references, by their names: batches of the same one ask it once.
+  /// Credential sources of accounts and references, by name: batches with the same one share it.
   private let sources = Lock([String: any CredentialSource]())
-  /// Connections of a transport to one origin: as many as the engine may use.
+  /// Connections of a transport to one origin; as many as the engine may use.
   private let connections: Int
 
   private let hook: CredentialHook?
-  /// Instead of libcurl; nil for that.
+  /// Used instead of libcurl; nil for libcurl.
   private let carrier: (any Transport)?
 
   init(
@@ -34,8 +34,8 @@ final class CurlDestinations: DestinationResolver {
     return resolved
   }
 
-  /// The file with the authorities to trust; nil for libcurl's default. A file that cannot be used fails here, once,
-  /// and not with every file that is sent.
+  /// The file with the authorities to trust; nil for libcurl's default. An unusable file causes one error here, not one
+  /// for every file that is sent.
   private static func authorities(_ settings: BatchSettings, _ origin: WebOrigin) throws(TransferError) -> String? {
     if let file = settings.caFile {
       try TrustFile.check(file, namedBy: "--ca-file")
@@ -45,13 +45,13 @@ final class CurlDestinations: DestinationResolver {
     return trustedFile
   }
 
-  /// What OpenSSL's own programs use for the same purpose; libcurl by itself does not look at it.
+  /// The variable that OpenSSL's own programs use for the same purpose; libcurl itself ignores it.
   static let trustVariable = "SSL_CERT_FILE"
 
   /// Certificate authorities for batches that name none; nil for libcurl's default.
   static var trustedFile: String? { Environment.value(trustVariable) }
 
-  /// Ends all connections. Blocks until the last thread has gone.
+  /// Closes all connections. Blocks until the last thread has ended.
   func stop() {
     for transport in transports.withLock({ Array($0.values) }) { transport.stop() }
   }

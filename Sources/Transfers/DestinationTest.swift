@@ -2,23 +2,26 @@ import TransferEngine
 package import TransferModel
 import TransferProtocols
 
-/// What a destination answered to a question that changes nothing there. No ledger knows of it: nothing was moved.
+/// The answer of a destination to a request that changes nothing there. It is not recorded in a ledger, because nothing
+/// was transferred.
 package struct DestinationTest: Sendable {
   /// `HEAD` or `OPTIONS`.
   package let question: String
   /// `https://host:port`
   package let host: String
   package private(set) var status: Int?
-  /// The server's own words about what it can: `Server`, `Allow`, `DAV`, `Tus-Version` … in lower case.
+  /// Header fields in which the server describes its capabilities: `Server`, `Allow`, `DAV`, `Tus-Version` … in lower
+  /// case.
   package private(set) var fields: [String: String] = [:]
   package private(set) var address: String?
   package private(set) var httpVersion: String?
   package private(set) var totalMs: Int64?
-  /// Why there is no answer, or a refusal; nil when the destination is there and takes what it was shown.
+  /// Why there is no answer, or why the request was refused; nil when the destination answers and accepts the
+  /// credentials.
   package private(set) var failure: Failure?
 
-  /// Asks, and once more where the first answer says how. Blocking.
-  /// - Throws: `.usage` and `.config` for a destination that cannot be understood.
+  /// Sends the request, and once more if the first answer says how it has to be sent. Blocking.
+  /// - Throws: `.usage` and `.config` for an invalid destination.
   package init(_ asked: BatchSettings) throws(TransferError) {
     let target = try UploadTarget(asked)
     let destinations = CurlDestinations(connections: 1)
@@ -65,11 +68,11 @@ package struct DestinationTest: Sendable {
     failure = Self.refusal(reply.status)
   }
 
-  /// 404 is what an object that is not there gets, and 405 or 501 a method that a server does not know: all of them
-  /// know who asks.
+  /// 404 is the answer for an object that does not exist, 405 or 501 for a method that the server does not support;
+  /// with all of them, the server has accepted the credentials.
   private static func refusal(_ status: Int) -> Failure? {
     switch status {
-    case 401: Failure(.authRefused, "it answers 401: the credentials are refused, or missing")
+    case 401: Failure(.authRefused, "it answers 401: the credentials are missing or refused")
     case 403:
       Failure(
         .authRefused, "it answers 403: the credentials lack the permission for this query, or for everything here")

@@ -3,7 +3,7 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Where the files of a `pull` come from and go to: the settings of one batch for each server.
+/// Origins and folder of the files of a `pull`: the settings of one batch for each server.
 struct DownloadTarget: Sendable {
   let folder: LocalFolder
   private let options: DownloadOptions
@@ -13,9 +13,9 @@ struct DownloadTarget: Sendable {
     self.options = options
   }
 
-  /// The batches of these servers. Their names are the one that was given; with several servers, each with the server
-  /// behind it.
-  /// - Throws: `.usage` for options that downloads do not know, `.config` for files that cannot be understood.
+  /// The batches of these servers. They get the given name; if there are several servers, each with the server
+  /// appended.
+  /// - Throws: `.usage` for options that do not apply to downloads, `.config` for invalid files.
   func batches(_ origins: [DownloadOrigin]) throws(TransferError) -> [DownloadOrigin: NewBatch] {
     if options.auth != nil, origins.count > 1 {
       throw TransferError(
@@ -43,12 +43,12 @@ struct DownloadTarget: Sendable {
     return batches
   }
 
-  /// What keys belong to: the same URL may be fetched to several folders.
+  /// The scope in which keys are unique: the same URL may be fetched to several folders.
   static func place(_ proto: any TransferProtocol, _ folder: NameBytes) -> String {
     "\(proto.location(ofKey: NameBytes(""))) to \(folder.embedded)"
   }
 
-  /// An option must say something to one of the servers.
+  /// Refuses options that apply to none of the servers.
   /// - Throws: `.usage`.
   private func refuseForeignOptions(_ origins: [DownloadOrigin]) throws(TransferError) {
     var foreign: Set<String>?
@@ -86,7 +86,7 @@ struct DownloadTarget: Sendable {
     return try AWSEnvironment(profile: settings.awsProfile).completing(settings)
   }
 
-  /// With its program from the root, where it is no name to be found in `PATH`.
+  /// The URL command; its program gets an absolute path unless it is a name to be found in `PATH`.
   private func command() throws(TransferError) -> [String] {
     guard let program = options.urlCommand.first else { return [] }
     guard options.auth == nil else {
@@ -99,17 +99,17 @@ struct DownloadTarget: Sendable {
     return [place] + options.urlCommand.dropFirst()
   }
 
-  /// Variables of the environment that the credentials of these batches are read from.
+  /// Environment variables from which the credentials of these batches are read.
   func variables(_ batches: some Sequence<NewBatch>) throws(TransferError) -> [String] {
     var names: Set<String> = []
     for batch in batches { names.formUnion(try batch.settings.credentialVariables) }
     return names.sorted()
   }
 
-  /// Every file that is asked for, checked.
-  /// - Parameter ignoresCase: the target folder takes names that differ only in case for one; asked when a list has
-  ///   such names.
-  /// - Throws: `.usage` for what cannot be fetched or understood, and for two files of one name.
+  /// Collects and checks all requested files.
+  /// - Parameter ignoresCase: whether the target folder treats names that differ only in case as the same; called when
+  ///   a list has such names.
+  /// - Throws: `.usage` for sources that are invalid or cannot be fetched, and for two files with the same name.
   func spool(
     ignoresCase: @escaping () -> Bool, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> DownloadSpool {
@@ -123,9 +123,9 @@ struct DownloadTarget: Sendable {
         try listed.read { entry throws(TransferError) in try spool.append(entry) }
       }
     }
-    // An empty list is a list.
+    // An empty list is valid.
     guard spool.count > 0 || options.sources.contains(where: \.isList) else {
-      throw TransferError(.usage, "read URLs", cause: "there is none", remedy: "name at least one file to fetch")
+      throw TransferError(.usage, "read URLs", cause: "there are none", remedy: "name at least one file to fetch")
     }
     try spool.check()
     return spool

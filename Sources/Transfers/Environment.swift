@@ -4,9 +4,9 @@
   import Darwin
 #endif
 
-/// The environment of the process, read only.
+/// Read-only access to the environment of the process.
 enum Environment {
-  /// nil when the variable is not set or empty: an empty value means the same everywhere here.
+  /// nil when the variable is unset or empty; the program treats both alike everywhere.
   static func value(_ name: String) -> String? {
     guard let pointer = getenv(name) else { return nil }
     let text = String(cString: pointer)

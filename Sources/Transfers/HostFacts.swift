@@ -17,7 +17,7 @@ package enum HostFacts {
     return status == 0 ? String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self) : "unknown"
   }
 
-  /// Tells one boot from another: a process id means nothing after a restart.
+  /// Distinguishes boots, because process ids are meaningless after a reboot.
   package static var bootID: String {
     String(decoding: FileText.bytes("/proc/sys/kernel/random/boot_id") ?? [], as: UTF8.self)
       .split(separator: "\n").first.map(String.init) ?? "unknown"
@@ -28,19 +28,20 @@ package enum HostFacts {
 
 /// Small files as bytes.
 enum FileText {
-  /// Everything in the file up to 1 MiB; nil when it cannot be read.
+  /// The content of the file up to 1 MiB; nil when it cannot be read.
   static func bytes(_ path: String) -> [UInt8]? { bytes(NameBytes(path), limit: 1 << 20) }
 
-  /// Everything in the file up to so many bytes, and somewhat more; nil when it cannot be read.
+  /// The content of the file up to `limit` bytes or slightly more; nil when it cannot be read.
   static func bytes(_ path: NameBytes, limit: Int) -> [UInt8]? { try? read(path, limit: limit) }
 
-  /// Why a file cannot be read, as the end of "it cannot be read: ".
+  /// Why a file cannot be read, to be appended to "it cannot be read: ".
   struct Unreadable: Error {
     let cause: String
     var isMissing = false
   }
 
-  /// The same. Never waits for the other end of a FIFO, or for a device: only regular files are read.
+  /// The same, but throws the cause. Only regular files are read; never waits for the other end of a FIFO or for a
+  /// device.
   static func read(_ path: NameBytes, limit: Int = 1 << 20) throws(Unreadable) -> [UInt8] {
     let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
     guard descriptor >= 0 else {
@@ -56,7 +57,7 @@ enum FileText {
     return bytes
   }
 
-  /// The same from where an open file stands.
+  /// The same for an open file, from its current offset.
   static func bytes(in descriptor: Int32, limit: Int) -> [UInt8]? {
     var all: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
@@ -69,13 +70,13 @@ enum FileText {
     return all
   }
 
-  /// Whether a file is there, or a link to one.
+  /// Whether the path is a regular file or a link to one.
   static func isFile(_ path: NameBytes) -> Bool {
     var status = stat()
     return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Writes all of it at an offset; false with `errno` when that fails.
+  /// Writes all bytes at an offset; returns false and sets `errno` when that fails.
   static func write(_ bytes: some Sequence<UInt8>, to descriptor: Int32, at offset: Int) -> Bool {
     let bytes = Array(bytes)
     var done = 0

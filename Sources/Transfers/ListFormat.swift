@@ -1,6 +1,6 @@
 import TransferProtocols
 
-/// How a list of files to fetch is written.
+/// The format of a list of files to fetch.
 public enum ListFormat: String, Sendable, CaseIterable {
   /// Checksum files: `SHA256SUMS`, the output of `md5sum`.
   case sums
@@ -10,9 +10,9 @@ public enum ListFormat: String, Sendable, CaseIterable {
   case bagit
   /// A table with a header: `url`, `path`, `size`, `digest`.
   case csv
-  /// A JSON object a line, with the same names.
+  /// One JSON object per line, with the same names.
   case jsonl
-  /// A URL or relative path a line, and a target path behind a tab.
+  /// One URL or relative path per line, optionally followed by a tab and a target path.
   case list
 
   var manifest: ManifestFormat {

@@ -1,17 +1,16 @@
 import TransferEngine
 package import TransferModel
 
-/// What a store needs of the world besides its files: clocks, and what carries requests. Tests put something else in
-/// the place of both.
+/// External dependencies of a store besides its files: the clock and the transport. Tests replace both.
 package struct Machine: Sendable {
   package var clock: any TransferClock
-  /// Carries all requests, those of callbacks too; nil for libcurl. It stays: whoever made it stops it.
+  /// Carries all requests, including those of callbacks; nil for libcurl. It is not stopped here; its creator stops it.
   package var transport: (any Transport)?
 
   package init(clock: any TransferClock, transport: (any Transport)? = nil) {
     (self.clock, self.transport) = (clock, transport)
   }
 
-  /// The one that this process runs on.
+  /// The machine on which this process runs.
   package static var this: Machine { Machine(clock: SystemClock()) }
 }

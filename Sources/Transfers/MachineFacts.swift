@@ -9,10 +9,10 @@ public import TransferModel
   import Darwin
 #endif
 
-/// What a run on this machine will work with. Reading it changes nothing and touches no network; secrets are looked
-/// for, never read out.
+/// The environment of a run on this machine. Reading it changes nothing and does not use the network; it checks whether
+/// secrets exist, but never exposes them.
 public struct MachineFacts: Sendable, Hashable {
-  /// Version of the Swift compiler that built the program, as far as it tells.
+  /// Version of the Swift compiler that built the program, as far as it can be determined.
   public var swift: String
   /// nil when libcurl cannot be used; `curlProblem` says why.
   public var curl: String?
@@ -22,12 +22,13 @@ public struct MachineFacts: Sendable, Hashable {
   public var tls: String?
   public var sqlite: String
   public var sqliteHasWALResetBug: Bool
-  /// The file, else the directory, of certificate authorities for batches that name none, and where its name is from.
+  /// The file, or else the directory, of certificate authorities for batches that name none, and the origin of its
+  /// name.
   public var caPlace: String?
   public var caOrigin: String
   /// Where AWS credentials would come from: names of variables and files, no values.
   public var awsCredentials: String?
-  /// What is wrong with them; nil when nothing is or when there are none.
+  /// The problem with them; nil when there is no problem, or when there are no credentials.
   public var awsProblem: String?
 
   public init() {
@@ -56,7 +57,7 @@ public struct MachineFacts: Sendable, Hashable {
     }
   }
 
-  /// Whether a time service keeps the clock of this machine; nil when that cannot be known.
+  /// Whether the clock of this machine is synchronized; nil if that cannot be determined.
   public static var isClockSynchronized: Bool? { SystemClock.isSynchronized }
 
   private static var swiftVersion: String {

@@ -1,9 +1,9 @@
 public import TransferModel
 import TransferProtocols
 
-/// Profiles: the built-in ones and files.
+/// Built-in profiles and profiles in files.
 public enum ProfileLibrary {
-  /// One thing that is wrong in a profile; line and column count from 1.
+  /// One error in a profile; line and column count from 1.
   public struct Fault: Sendable, Hashable {
     public var line: Int
     public var column: Int
@@ -12,27 +12,27 @@ public enum ProfileLibrary {
 
   /// What `check` found.
   public struct Report: Sendable, Hashable {
-    /// Empty when the profile has none that can be read.
+    /// Empty when the profile has no readable name.
     public var name: String
     /// SHA-256 of the canonical text, in hexadecimal digits; empty when there are faults.
     public var digest: String
     public var faults: [Fault]
-    /// Where it sends, besides the destination: origins that it writes out; they need `--allow-host`.
+    /// Origins written in the profile to which it sends besides the destination; they need `--allow-host`.
     public var hosts: [String] = []
-    /// Steps whose URL a server names.
+    /// Steps whose URL is given by a server.
     public var serverNamedSteps: [String] = []
-    /// Variables of the environment that are read when an input is not given, with the name of the input.
+    /// Environment variables that are read when an input is not given, with the name of the input.
     public var variables: [String: String] = [:]
   }
 
-  /// What there is to know of a profile before it is used.
+  /// What a user needs to know about a profile before using it.
   public struct Summary: Sendable, Hashable {
     public var name: String
     /// The first sentence of its comment.
     public var about: String
     public var chunks: String
     public var inputs: [Input]
-    /// Steps whose lost answer leaves a file unknown.
+    /// Steps that leave a file unknown if their answer is lost.
     public var unrepeatable: [String]
   }
 
@@ -59,7 +59,7 @@ public enum ProfileLibrary {
       remedy: "name a file, or one of: \(names.joined(separator: ", "))")
   }
 
-  /// Reads a profile and says everything that is wrong in it.
+  /// Reads a profile and reports all errors in it.
   public static func check(_ nameOrPath: String) throws(TransferError) -> Report {
     do {
       let profile = try Profile.read(try text(nameOrPath), file: nameOrPath)
@@ -108,10 +108,11 @@ public enum ProfileLibrary {
 
   // MARK: - Using one
 
-  /// What a batch keeps of a profile. `inputs` are `name=value`; for a secret, and for what else is not to be stored,
-  /// the value is `env:NAME` or `file:PATH`. Without `needsSecrets` none has to be given: nothing will be sent.
-  /// - Throws: `.usage` for inputs that the profile does not have, lacks, or must not be given in clear; `.config` for
-  ///   a profile with faults.
+  /// The settings that a batch stores of a profile. `inputs` are `name=value`; for a secret, and for any other value
+  /// that must not be stored, the value is `env:NAME` or `file:PATH`. Without `needsSecrets`, no secret has to be
+  /// given, because nothing will be sent.
+  /// - Throws: `.usage` for inputs that the profile does not have, or that must not be given in clear text; `.config`
+  ///   for a profile with faults.
   public static func settings(
     via nameOrPath: String, inputs: [String], needsSecrets: Bool = true
   ) throws(TransferError) -> ProfileSettings {
@@ -143,7 +144,7 @@ public enum ProfileLibrary {
     return settings
   }
 
-  /// What was not given comes from the variable that the program knows for a built-in profile, by reference.
+  /// An input that was not given refers to the environment variable that the program knows for a built-in profile.
   private static func fill(_ input: ProfileInput, _ profile: String, _ settings: inout ProfileSettings) {
     guard settings.secrets[input.name] == nil, settings.inputs[input.name] == nil,
       let variable = variable(profile, input.name), Environment.value(variable) != nil
@@ -151,7 +152,7 @@ public enum ProfileLibrary {
     settings.secrets[input.name] = "env:\(variable)"
   }
 
-  /// A file has none, whatever name it gives itself.
+  /// A profile in a file has no such variable, whatever its name is.
   private static func variable(_ nameOrPath: String, _ input: String) -> String? {
     BuiltinProfile.text(nameOrPath) == nil ? nil : BuiltinProfile.variable(of: nameOrPath, input)
   }
@@ -174,16 +175,16 @@ public enum ProfileLibrary {
     public var url: String
     /// `Name: value`
     public var headers: [String]
-    /// Text of a small body; else what it is made of.
+    /// The text of a small body, or else a description of its contents.
     public var body: String
   }
 
-  /// The requests that the upload of the file at `path` would make, in order, when the server answers as the profile
-  /// hopes. What a server would say and what is secret is shown by its name. Reads the file; nothing is sent.
+  /// The requests that the upload of the file at `path` would make, in order, if the server answers as the profile
+  /// expects. Values from the server and secrets are shown by name. Reads the file; sends nothing.
   public static func rehearse(
     _ settings: BatchSettings, path: NameBytes
   ) throws(TransferError) -> [PlannedRequest] {
-    // Says what is wrong with the URL, and names it.
+    // Throws an error that names the URL if it is invalid.
     _ = try Destination(settings)
     let proto = try ProfileProtocol(settings)
     let source = try RehearsedFile(path)

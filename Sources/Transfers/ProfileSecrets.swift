@@ -2,12 +2,12 @@ import TransferEngine
 import TransferModel
 import TransferProtocols
 
-/// The secret inputs of a profile, read when they are first needed, and again after a server refused them.
+/// The secret inputs of a profile, read when they are first needed and again after a server refused them.
 final class ProfileSecrets: CredentialSource {
   private let references: [String: SecretReference]
   private let cache = CredentialCache(aheadMs: 0)
 
-  /// - Throws: `.config` for what is not a reference.
+  /// - Throws: `.config` for a secret that is not a reference.
   init(_ settings: ProfileSettings) throws(TransferError) {
     var references: [String: SecretReference] = [:]
     for (name, text) in settings.secrets {
@@ -25,7 +25,7 @@ final class ProfileSecrets: CredentialSource {
     references.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.text)" }.joined(separator: ", ")
   }
 
-  /// A profile without secret inputs needs nobody to be asked.
+  /// A profile without secret inputs needs no request.
   var held: HeldCredential? { references.isEmpty ? HeldCredential(.inputs([:])) : cache.held }
   func refresh() { cache.forget() }
 

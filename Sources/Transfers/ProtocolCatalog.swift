@@ -2,7 +2,7 @@ import TransferEngine
 public import TransferModel
 import TransferProtocols
 
-/// The upload protocols that this library speaks.
+/// The upload protocols that this library supports.
 public enum ProtocolCatalog {
   /// What each upload protocol can do, in the order in which they are shown.
   public static var all: [ProtocolDescription] { AllProtocols.descriptions + AllProtocols.profiles }
@@ -10,11 +10,12 @@ public enum ProtocolCatalog {
   /// The options of all protocols, each once.
   public static var options: [ProtocolOption] { AllProtocols.options }
 
-  /// Options of those that fetch.
+  /// Options of the download protocols.
   public static var downloadOptions: [ProtocolOption] { AllProtocols.downloadOptions }
 
-  /// Options in `settings` that the destination does not know, by their long names without dashes; `add` refuses them.
-  /// - Throws: `.usage` for a destination that cannot be understood.
+  /// Options in `settings` that the destination does not support, by their long names without dashes; `add` refuses
+  /// them.
+  /// - Throws: `.usage` for an invalid destination.
   public static func foreignOptions(_ settings: BatchSettings) throws(TransferError) -> [String] {
     try AllProtocols.foreignOptions(settings)
   }
@@ -27,14 +28,14 @@ public enum ProtocolCatalog {
     throw TransferError(.usage, "read --rule", NameBytes(text), cause: cause, remedy: "correct the pattern")
   }
 
-  /// Rules in `settings` whose setting the destination does not have; `add` refuses them.
-  /// - Throws: `.usage` for a destination that cannot be understood.
+  /// Rules in `settings` whose setting the destination does not support; `add` refuses them.
+  /// - Throws: `.usage` for an invalid destination.
   public static func foreignRules(_ settings: BatchSettings) throws(TransferError) -> [ObjectRule] {
     try AllProtocols.foreignRules(settings)
   }
 
-  /// Scheme, host and port that requests of a batch go to, as `https://s3.example:9000`.
-  /// - Throws: `.usage` for a destination that cannot be understood.
+  /// Scheme, host and port to which the requests of a batch go, like `https://s3.example:9000`.
+  /// - Throws: `.usage` for an invalid destination.
   package static func origin(_ settings: BatchSettings) throws(TransferError) -> String {
     try AllProtocols.origin(settings, credentialsRegion: nil).description
   }

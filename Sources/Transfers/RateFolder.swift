@@ -4,11 +4,12 @@
   import Darwin
 #endif
 
-/// Where the engines of this user and host meet that share a rate. It goes with a restart, as they do.
+/// The folder through which engines of this user and host share a rate. It does not survive a reboot, and neither do
+/// they.
 enum RateFolder {
   static var path: String {
     if let folder = Environment.value("XDG_RUNTIME_DIR"), folder.hasPrefix("/") { return "\(folder)/transfers" }
-    // That of a login, which a job of cron has, too, without the variable.
+    // The runtime folder of a login; cron jobs can use it too, although they lack the variable.
     let login = "/run/user/\(geteuid())"
     return access(login, W_OK) == 0 ? "\(login)/transfers" : "/tmp/transfers-\(geteuid())"
   }

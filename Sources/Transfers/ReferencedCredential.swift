@@ -2,8 +2,8 @@ import TransferEngine
 package import TransferModel
 import TransferProtocols
 
-/// A scheme, and where its secret is: `bearer=env:NAME`, `basic=file:PATH` and so on (``SecretReference``). The value
-/// of a basic secret is `user:password`.
+/// A scheme and the place of its secret: `bearer=env:NAME`, `basic=file:PATH` and so on (``SecretReference``). The
+/// value of a basic secret is `user:password`.
 struct CredentialReference: Sendable, Hashable {
   enum Scheme: String, Sendable { case basic, bearer }
   let scheme: Scheme
@@ -22,10 +22,10 @@ struct CredentialReference: Sendable, Hashable {
     self.place = place
   }
 
-  /// As it is stored.
+  /// The text as it is stored.
   var text: String { "\(scheme.rawValue)=\(place.text)" }
 
-  /// The text is not repeated: somebody may have put the secret itself there.
+  /// Does not quote the text, because it might be the secret itself.
   private static var malformed: TransferError {
     TransferError(
       .usage, "read --auth", cause: "it is not a reference to a secret",
@@ -49,14 +49,14 @@ extension BatchSettings {
 }
 
 /// Reads a referenced secret when it is first needed, and again after the server refused it as expired. A command is
-/// started once for all who wait.
+/// started once for all waiting callers.
 final class ReferencedCredential: CredentialSource {
   private let reference: CredentialReference
   private let cache = CredentialCache(aheadMs: 0)
 
   init(_ reference: CredentialReference) { self.reference = reference }
 
-  /// With the arguments of a command: others may give another secret.
+  /// Includes the arguments of a command, because other arguments may produce another secret.
   var label: String { reference.text }
   var held: HeldCredential? { cache.held }
   func refresh() { cache.forget() }

@@ -7,7 +7,7 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// A file that is looked at and not sent.
+/// A file that is read for a dry run and not sent.
 final class RehearsedFile {
   let size: Int64
   /// Milliseconds since 1970 UTC.

@@ -1,36 +1,36 @@
-/// How a run of the engine is to work.
+/// Options of a run of the engine.
 public struct RunOptions: Sendable {
-  /// Connections at a time; nil for the default.
+  /// Number of concurrent connections; nil for the default.
   public var workers: Int?
-  /// Bytes a second, all the time; nil for no limit.
+  /// Constant limit in bytes per second; nil for no limit.
   public var rate: Int64?
-  /// Bytes a second by the day of the week and the time of day; nil for ``rate``.
+  /// Limits in bytes per second by day of the week and time of day; nil for ``rate``.
   public var rates: RateTimetable?
-  /// Engines of this host, each with a ledger of its own, that name the same group share ``rate``; if they name
-  /// different ones, the smallest counts. Up to 64 of `A–Z a–z 0–9 . _ -`; nil for a rate of its own.
+  /// Engines on this host (each with its own ledger) that name the same group share ``rate``; if their rates differ,
+  /// the lowest applies. Up to 64 characters of `A–Z a–z 0–9 . _ -`; nil to not share the rate.
   public var rateGroup: String?
-  /// After a drain is asked for, requests that run are given so long, in milliseconds.
+  /// How long running requests may continue after a drain is requested, in milliseconds.
   public var drainMs: Int64
-  /// While the ledger's disk is full or fails, results wait in memory for so long, in milliseconds.
+  /// How long results wait in memory while the ledger's disk is full or failing, in milliseconds.
   public var diskWaitMs: Int64 = 300_000
-  /// Between two calls of `progress`, in milliseconds, at least.
+  /// The minimum interval between two calls of `progress`, in milliseconds.
   public var progressEveryMs: Int64
-  /// The run ends with work left after so long, in milliseconds, and begins nothing before that cannot end by then; nil
-  /// for no limit. What is still being sent then gets ``drainMs``.
+  /// The run ends after this time, in milliseconds, even if work is left, and starts nothing that cannot end by then;
+  /// nil for no limit. Requests still being sent then get ``drainMs``.
   public var maxDurationMs: Int64?
-  /// The run ends with work left before its bodies would have more bytes; nil for no limit.
+  /// The run ends, even if work is left, before its bodies exceed this number of bytes; nil for no limit.
   public var maxBytes: Int64?
-  /// Does not end while a source may settle within ten minutes. One that changes meanwhile is not waited for again.
+  /// Does not end while a source may settle within ten minutes. Does not wait again for one that changes meanwhile.
   public var waitsForSettling = true
-  /// Begins no file: only ends upload sessions at their servers that are marked for it.
+  /// Starts no file; only ends upload sessions on servers that are marked for it.
   public var onlyEndsSessions = false
-  /// The process is there for this run: its limit of open files may be raised.
+  /// The process exists only for this run, so its limit of open files may be raised.
   package var ownsProcess = false
-  /// A place in the queue for the ledger whose turn has come.
+  /// The engine's place in the queue for the ledger, if its turn has come.
   package var turn: EngineTurn?
-  /// Goes on with a copy of a ledger as with the ledger itself: its original sent nothing since.
+  /// Continues with a copy of a ledger as if it were the original, trusting that the original has sent nothing since.
   public var trustsCopy = false
-  /// The command line, for the record; the caller has taken secrets out.
+  /// The command line, to be recorded; the caller has removed secrets.
   public var argv: [String]
 
   public init(

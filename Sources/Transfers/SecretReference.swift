@@ -8,12 +8,12 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// Where a secret is, without being one: `env:NAME`, `file:PATH`, `command:PROGRAM ARGUMENTS`, or `credential:NAME`
-/// for what systemd hands to a service (`LoadCredential=`).
+/// A reference to a secret, not itself secret: `env:NAME`, `file:PATH`, `command:PROGRAM ARGUMENTS`, or
+/// `credential:NAME` for a credential that systemd passes to a service (`LoadCredential=`).
 enum SecretReference: Sendable, Hashable, CustomStringConvertible {
   case environment(String)
   case file(String)
-  /// As it was written; see ``ShellWords``.
+  /// The command as it was written; see ``ShellWords``.
   case command(String)
   case credential(String)
 
@@ -31,7 +31,7 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// A later run may be started in another folder: a program is found in `PATH` or named from the root.
+  /// The program must be a name in `PATH` or an absolute path, because a later run may be started in another folder.
   private static func isCommand(_ text: some StringProtocol) -> Bool {
     guard let program = ShellWords.split(String(text))?.first else { return false }
     return !program.isEmpty && (program.hasPrefix("/") || !program.utf8.contains(0x2F))
@@ -48,7 +48,7 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
       }
   }
 
-  /// A name that every shell can read: what is printed for one must not be anything else to it.
+  /// A name that is valid in every shell: text printed for a shell must not mean anything else to it.
   /// Source: POSIX.1-2017, XBD 3.235 "Name".
   private static func isVariable(_ name: some StringProtocol) -> Bool {
     func isLetter(_ byte: UInt8) -> Bool { byte == 0x5F || (0x41...0x5A).contains(byte & 0xDF) }
@@ -56,7 +56,7 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
       && name.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) }
   }
 
-  /// As it is stored.
+  /// The text as it is stored.
   var text: String {
     switch self {
     case .environment(let name): "env:\(name)"
@@ -75,7 +75,7 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The same with its file from the root, so that a run in another folder finds it.
+  /// The same with an absolute path of its file, so that a run in another folder finds it.
   var rooted: SecretReference {
     switch self {
     case .environment, .command, .credential: self
@@ -83,8 +83,8 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// - Parameter isOver: asked while a command runs whether anybody still waits.
-  /// - Throws: `auth.missing` when there is no secret of one line, saying what is there instead.
+  /// - Parameter isOver: called while a command runs; true when nobody waits any longer.
+  /// - Throws: `auth.missing` when the secret is not exactly one line, with a description of what was found.
   func read(isOver: () -> Bool) throws(Failure) -> String {
     let text = try content(isOver)
     let lines = text.split(whereSeparator: \.isNewline)
@@ -125,7 +125,7 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     return try text(bytes)
   }
 
-  /// A file of a secret, in bytes.
+  /// The maximum size of a secret's file, in bytes.
   private static let longest = 64 << 10
 
   private func text(_ bytes: [UInt8]) throws(Failure) -> String {
@@ -137,13 +137,13 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension RunningCommand {
-  /// For a command to give a secret, in milliseconds.
+  /// How long a command may take to supply a secret, in milliseconds.
   private static let credentialLimitMs: Int64 = 60_000
-  /// What may succeed later is tried again after so long, in milliseconds.
+  /// The delay before a command that may succeed later is retried, in milliseconds.
   private static let credentialRetryMs: Int64 = 10_000
 
-  /// What a command writes that gives a secret. Blocking.
-  /// - Throws: `auth.missing`, with a wait where the command may succeed later; `engine.interrupted` when it is over.
+  /// The output of a command that supplies a secret. Blocking.
+  /// - Throws: `auth.missing`, with a retry delay if the command may succeed later; `engine.interrupted` when `isOver`.
   static func credential(_ words: [String], isOver: () -> Bool) throws(Failure) -> [UInt8] {
     let command = try RunningCommand(words, code: .authMissing)
     do throws(Failure) { return try command.output(limitMs: credentialLimitMs, isOver: isOver) } catch {
@@ -155,8 +155,8 @@ extension RunningCommand {
 }
 
 extension BatchSettings {
-  /// The same with every file that it names from the root: what is recorded must not depend on where a later run is
-  /// started.
+  /// The same with absolute paths of all files that it names: the recorded settings must not depend on the folder in
+  /// which a later run is started.
   /// - Throws: `.usage` for a credential that is not a reference.
   func rooted() throws(TransferError) -> BatchSettings {
     var settings = self

@@ -8,17 +8,17 @@ public import TransferModel
   import Darwin
 #endif
 
-/// What is done with a source once its file is done and has its receipt.
+/// The action on a source once its file is done and has its receipt.
 public enum SourceFate: Sendable, Hashable {
   case keep
   case delete
-  /// Moved to this folder, where it keeps its path below the folder that keys are relative to. The folder must exist,
-  /// on the file system of the sources.
+  /// Moves it to this folder, keeping its path relative to the folder to which keys are relative. The folder must exist
+  /// and be on the file system of the sources.
   case move(to: NameBytes)
 }
 
 extension UploadOptions {
-  /// The settings of the batch with what is said here about its sources.
+  /// The settings of the batch, completed by these options about its sources.
   /// - Throws: `.usage` and `.noSource`.
   func settings(for found: ResolvedSources) throws(TransferError) -> BatchSettings {
     var settings = settings
@@ -31,8 +31,8 @@ extension UploadOptions {
     return settings
   }
 
-  /// Says which sources will not go as this `add` wants it: those that were sent before, and those for which another
-  /// batch has other plans.
+  /// Reports which sources will not be treated as this `add` requests: those that were sent before, and those that
+  /// another batch will delete or move.
   func tellFates(
     _ recorded: SourceAdmitter.Recorded, _ ledger: Ledger, _ notice: (Notice) -> Void
   ) throws(TransferError) {
@@ -40,23 +40,23 @@ extension UploadOptions {
     if recorded.counts.staying > 0 {
       notice(
         .remark(
-          "sources that stay, because they were sent before and the batch that sent them keeps them: "
+          "sources that are kept, because an earlier batch sent them and keeps them: "
             + "\(recorded.counts.staying)"))
     }
     guard let batch = recorded.batch else { return }
     for other in try ledger.read({ reader in try reader.otherFates(of: batch) }) {
       notice(
-        .remark("sources that batch \(other.batch) is to \(other.removal.words), too: \(other.sources); \(rule(other))")
+        .remark("sources that batch \(other.batch) will also \(other.removal.words): \(other.sources); \(rule(other))")
       )
     }
   }
 
-  /// The move comes first; of two moves that which is due first.
+  /// A move takes precedence over a deletion; of two moves, the first that is due wins.
   private func rule(_ other: OtherFate) -> String {
     switch (fate, other.removal.action) {
     case (.delete, .move): "they are moved, and not deleted"
-    case (.move, .delete): "they are moved, and not deleted, unless they are gone before"
-    default: "whichever batch is done with a source first moves it"
+    case (.move, .delete): "they are moved, and not deleted, unless they are deleted first"
+    default: "the batch that is done with a source first moves it"
     }
   }
 

@@ -9,37 +9,39 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// What became of files that were given away as they came.
+/// The result of files that were written out as they arrived.
 package struct StreamResult: Sendable {
   package var files = 0
   package var bytes: Int64 = 0
-  /// Of the last file.
+  /// The proof of the last file.
   package var proof: FileProof?
-  /// Why there is no more.
+  /// Why the transfer ended early.
   package var failure: StreamFailure?
 }
 
 package struct StreamFailure: Sendable {
   package enum Operation: String, Sendable { case fetch, write }
   package var operation: Operation
-  /// The file that was fetched, or what it was written to.
+  /// The file that was fetched, or the output to which it was written.
   package var path: NameBytes
   package var failure: Failure
-  /// Bytes of the file that had gone out.
+  /// Bytes of the file that had been written.
   package var written: Int64 = 0
 
-  /// Whoever reads standard output has closed it. A connection that is closed has the same number of the system.
+  /// The reader of standard output has closed it. The error code is compared too, because a closed connection has the
+  /// same `errno`.
   package var isClosedReader: Bool { failure.code == .localIO && failure.systemError == EPIPE }
 }
 
-/// Files fetched in order and given away at once: to standard output, or into an archive. No ledger knows of them.
+/// Fetches files in order and writes them out immediately, to standard output or into an archive. They are not recorded
+/// in a ledger.
 package struct Streaming {
   private let spool: DownloadSpool
   private let settings: [DownloadOrigin: BatchSettings]
   private let rate: Int64?
 
-  /// - Parameter rate: bytes a second; nil for no limit.
-  /// - Throws: `.usage`, `.badList`, `.noSource` and `.config`, as an `add` of these.
+  /// - Parameter rate: bytes per second; nil for no limit.
+  /// - Throws: `.usage`, `.badList`, `.noSource` and `.config`, like an `add` of the same files.
   package init(
     _ options: DownloadOptions, rate: Int64?, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) {
@@ -50,7 +52,7 @@ package struct Streaming {
     try refuseFolders()
   }
 
-  /// What is in a folder is only known while it is listed, which takes a ledger.
+  /// Folders are refused: their files become known only while they are listed, which requires a ledger.
   private func refuseFolders() throws(TransferError) {
     _ = try spool.replay { page throws(TransferError) in
       guard let folder = page.first(where: { $0.url.isFolder }) else { return }
@@ -61,7 +63,7 @@ package struct Streaming {
     }
   }
 
-  /// The one file that is named, to an open descriptor. Blocking.
+  /// Writes the one file that is named to an open descriptor. Blocking.
   package func file(to descriptor: Int32) throws(TransferError) -> StreamResult {
     let output = DescriptorOutput(descriptor)
     return try each(to: Self.output) { entry, resolved in
@@ -69,14 +71,14 @@ package struct Streaming {
     }
   }
 
-  /// All of them as an archive, to an open descriptor. Blocking.
+  /// Writes all files as an archive to an open descriptor. Blocking.
   package func archive(to descriptor: Int32) throws(TransferError) -> StreamResult {
     try archive(to: DescriptorOutput(descriptor), named: Self.output)
   }
 
   private static let output = NameBytes("standard output")
 
-  /// The same to a file, which gets its name when all of it is there, durable on return. Blocking.
+  /// The same to a file, which gets its name when it is complete, and is durable on return. Blocking.
   package func archive(at path: NameBytes, overwrites: Bool) throws(TransferError) -> StreamResult {
     var result = StreamResult()
     let file: ArchiveFile
@@ -84,7 +86,7 @@ package struct Streaming {
       result.failure = StreamFailure(operation: .write, path: path, failure: error)
       return result
     }
-    // Of nothing, once it has its name.
+    // Does nothing once the file has its name.
     defer { file.discard() }
     result = try archive(to: file, named: path)
     guard result.failure == nil else { return result }
@@ -103,7 +105,7 @@ package struct Streaming {
       try tar.close()
     }
     guard result.failure == nil else {
-      // When that fails too, the first failure is the one to tell.
+      // If this fails too, the first failure is reported.
       try? tar.breakOff()
       return result
     }

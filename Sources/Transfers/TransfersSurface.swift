@@ -1,4 +1,4 @@
-// `import Transfers` is all that a program needs: the values of the model and of the reports that this library takes
-// and gives come with it.
+// `import Transfers` is all that a program needs: it includes the model and report types that this library accepts and
+// returns.
 @_exported public import TransferModel
 @_exported public import TransferReports

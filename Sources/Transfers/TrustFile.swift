@@ -9,7 +9,7 @@ import TransferModel
 /// A file with the certificate authorities to trust.
 enum TrustFile {
   /// - Parameter name: the option or variable that names the file.
-  /// - Throws: `.config` when it cannot be read or holds no certificate in PEM; looks no closer.
+  /// - Throws: `.config` when it cannot be read or contains no PEM certificate. Nothing else is checked.
   static func check(_ path: String, namedBy name: String) throws(TransferError) {
     let bytes: [UInt8]
     do throws(FileText.Unreadable) { bytes = try FileText.read(NameBytes(path)) } catch {

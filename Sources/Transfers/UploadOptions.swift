@@ -1,7 +1,7 @@
 import TransferEngine
 public import TransferModel
 
-/// What one `add` is to record, beside its sources.
+/// Options of one `add`, besides its sources.
 public struct UploadOptions: Sendable {
   public var settings: BatchSettings
   public var name: String?
@@ -9,25 +9,25 @@ public struct UploadOptions: Sendable {
   public var priority: Int
   /// The configured job that records it.
   public var job: String?
-  /// Takes exactly these of what is found; one that is another one now, or is gone, is recorded as failed.
+  /// Selects exactly these of the files found; one that has changed since or is missing is recorded as failed.
   package var plan: PlannedFiles?
   /// Include and exclude rules in the order given; the first that matches decides.
   public var rules: [PathRule]
   public var followSymlinks: Bool
   /// A list of files instead of named sources.
   public var list: FileList?
-  /// The folder that keys are relative to; nil takes the one that all named sources share, or for a list the working
-  /// directory.
+  /// The folder to which keys are relative; nil for the folder that all named sources share, or for the working
+  /// directory if there is a list.
   public var base: NameBytes?
-  /// How long a source that is new or has changed must stay as it is before it is sent, in milliseconds; nil for no
-  /// time. It is recorded at once as `settling`.
+  /// How long a new or changed source must remain unchanged before it is sent, in milliseconds; nil to not wait. It is
+  /// recorded immediately, as `settling`.
   public var settleMs: Int64?
-  /// Which file shows that a source is complete: `{path}.done`, `{dir}/{stem}.ready`, `{dir}/.done`. Sources without it
-  /// are not recorded; it is not sent, and goes with its source.
+  /// The file that marks a source as complete: `{path}.done`, `{dir}/{stem}.ready`, `{dir}/.done`. Sources without it
+  /// are not recorded. It is not sent, and is deleted or moved together with its source.
   public var readyFile: String?
-  /// What is done with sources when their files are done.
+  /// The action on sources when their files are done.
   public var fate = SourceFate.keep
-  /// What a receipt has to prove before that is done.
+  /// What a receipt has to prove before that action.
   public var fateProof = SourceRemoval.Proof.size
 
   public init(
@@ -51,7 +51,7 @@ extension UploadOptions {
     SourceSelection(sources, list: list, base: base, rules: PathRules(rules), followsSymlinks: followSymlinks)
   }
 
-  /// - Throws: `.usage` for a pattern that is invalid.
+  /// - Throws: `.usage` for an invalid pattern.
   var objectRules: ObjectRules {
     get throws(TransferError) {
       let rules = ObjectRules(settings.rules ?? [])

@@ -2,15 +2,15 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Where a batch goes: settings with everything taken from the environment that must not change later, and what they
-/// mean.
+/// The destination of a batch: its settings, completed by values from the environment that must not change later, and
+/// their interpretation.
 struct UploadTarget: Sendable {
   let settings: BatchSettings
   let destination: Destination
   let transferProtocol: ProtocolInUse
 
-  /// - Throws: `.usage` for a destination that cannot be understood, and for options that it does not know; `.config`
-  ///   for files that cannot be understood.
+  /// - Throws: `.usage` for an invalid destination and for options that it does not support; `.config` for invalid
+  ///   files.
   init(_ asked: BatchSettings) throws(TransferError) {
     try AllProtocols.refuseForeignOptions(asked)
     let rooted = try asked.rooted()
@@ -24,18 +24,18 @@ struct UploadTarget: Sendable {
     transferProtocol = ProtocolInUse(try AllProtocols.make(settings, credentialsRegion: nil))
   }
 
-  /// Where requests go, as far as it is known before any is made; the destination first.
+  /// The hosts that receive requests, as far as known before the first request; the destination is first.
   func hosts() throws(TransferError) -> [String] {
     if let profile = transferProtocol.base as? ProfileProtocol { return profile.hosts }
     return [try AllProtocols.origin(settings, credentialsRegion: nil).description]
   }
 
-  /// Variables of the environment that credentials and inputs are read from.
+  /// Environment variables from which credentials and inputs are read.
   func variables() throws(TransferError) -> [String] {
     try settings.credentialVariables.sorted()
   }
 
-  /// The batch that an `add` with these options makes.
+  /// The batch that an `add` with these options creates.
   func batch(_ options: UploadOptions) -> NewBatch {
     NewBatch(
       name: options.name, settings: settings, protocolName: transferProtocol.name, destination: settings.destination,
@@ -45,7 +45,7 @@ struct UploadTarget: Sendable {
 }
 
 extension BatchSettings {
-  /// Variables of the environment that credentials and inputs are read from.
+  /// Environment variables from which credentials and inputs are read.
   var credentialVariables: Set<String> {
     get throws(TransferError) {
       var references = (profile?.secrets ?? [:]).values.map { SecretReference($0) }

@@ -7,9 +7,9 @@
 #include "CSysStore.h"
 #include "CSysWatch.h"
 
-/// CLOCK_BOOTTIME in nanoseconds: monotonic, and it continues while the machine sleeps.
+/// CLOCK_BOOTTIME in nanoseconds: monotonic, and continues while the machine is suspended.
 int64_t csys_boottime_ns(void);
-/// CLOCK_MONOTONIC in nanoseconds: the same without the time in which the machine slept (Linux).
+/// CLOCK_MONOTONIC in nanoseconds: the same without the time in which the machine was suspended (Linux).
 int64_t csys_awake_ns(void);
 /// CLOCK_PROCESS_CPUTIME_ID in nanoseconds: user and system time of all threads of this process.
 int64_t csys_processor_ns(void);

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// What the kernel says about one file.
+/// The status of one file.
 typedef struct {
   int64_t size;
   /// Nanoseconds since 1970 UTC.
@@ -17,7 +17,7 @@ typedef struct {
 /// 0, or -1 with errno.
 int csys_status_at(int dirfd, const char *_Nonnull name, int follows, csys_file_status *_Nonnull out);
 
-/// The same of an open descriptor. 0, or -1 with errno.
+/// The same for an open descriptor. 0, or -1 with errno.
 int csys_status_fd(int fd, csys_file_status *_Nonnull out);
 
 /// Opens a file for reading: O_NOFOLLOW, O_NONBLOCK (a FIFO does not block), O_CLOEXEC, O_NOATIME where allowed.
@@ -28,72 +28,72 @@ int csys_open_source(const char *_Nonnull path);
 int csys_open_directory(int dirfd, const char *_Nonnull name, int follows);
 
 /// Opens `path`, relative to the directory `root`, with openat2(2) and its RESOLVE_BENEATH: neither ".." nor a symbolic
-/// link leads out of `root` (EXDEV). On kernels before 5.6 no symbolic link is followed at all. `path` "" or "." is the
-/// root itself. A descriptor with O_CLOEXEC, or -1 with errno.
+/// link can lead out of `root` (EXDEV). On kernels before 5.6, symbolic links are not followed at all. `path` "" or "."
+/// is the root itself. Returns a descriptor with O_CLOEXEC, or -1 with errno.
 int csys_open_beneath(int root, const char *_Nonnull path, int flags, uint32_t mode);
 
 /// Renames `from` to `to`, both names in the directory `folder`, unless `to` exists (RENAME_NOREPLACE). 0, or -1 with
-/// errno, EEXIST for one.
+/// errno, for example EEXIST.
 int csys_rename_exclusive_in(int folder, const char *_Nonnull from, const char *_Nonnull to);
 
-/// The same from one directory to another of its file system (EXDEV otherwise). Where the file system cannot do it in
+/// The same from one directory to another on the same file system (EXDEV otherwise). If the file system cannot do it in
 /// one step, the file has both names for a moment.
 int csys_rename_exclusive_at(int from_folder, const char *_Nonnull from, int to_folder, const char *_Nonnull to);
 
-/// Opens what `name` in the directory `folder` is, without following a symbolic link and without touching it (O_PATH).
-/// A descriptor, or -1 with errno.
+/// Opens the object `name` in the directory `folder` by reference only (O_PATH), without following a symbolic link. A
+/// descriptor, or -1 with errno.
 int csys_open_path(int folder, const char *_Nonnull name);
 
 /// One name of a directory.
 typedef struct {
-  /// Where it begins in the names of its listing.
+  /// Its offset in the names of its listing.
   uint32_t start;
   uint16_t length;
-  /// A DT_ constant of readdir(3); DT_UNKNOWN where the file system does not say.
+  /// A DT_ constant of readdir(3); DT_UNKNOWN if the file system does not provide it.
   uint8_t type;
 } csys_entry;
 
-/// The names in one directory but "." and "..", in the order of their bytes.
+/// The names in one directory except "." and "..", in the order of their bytes.
 typedef struct {
-  /// Each with a NUL behind it.
+  /// Each followed by a NUL.
   char *_Nullable names;
   csys_entry *_Nullable entries;
   size_t count;
 } csys_listing;
 
-/// Lists the directory that is open as `fd`, from its beginning. 0, or -1 with errno; what was read until then is in
-/// `out` in any case. The caller ends it with csys_free_listing.
+/// Lists the directory that is open as `fd`, from its beginning. 0, or -1 with errno; in either case `out` contains
+/// what was read. The caller releases it with csys_free_listing.
 int csys_list_directory(int fd, csys_listing *_Nonnull out);
 
 void csys_free_listing(csys_listing *_Nonnull listing);
 
-/// Makes a file without a name in the directory `folder`, for reading and writing by this process alone. A descriptor,
+/// Creates a file without a name in the directory `folder`, for reading and writing only by this process. A descriptor,
 /// or -1 with errno.
 int csys_open_unnamed(const char *_Nonnull folder);
 
-/// Asks the file system for the blocks of the first `length` bytes, without changing the size of the file. 0, also
-/// where the file system cannot; -1 with errno.
+/// Allocates the blocks of the first `length` bytes, without changing the size of the file. 0, even if the file system
+/// does not support it; -1 with errno.
 int csys_preallocate(int fd, int64_t length);
 
-/// Begins to write to the disk what was written to the file (sync_file_range(2)), and does not wait for it: nothing is
-/// durable by that. 0, also where the file system cannot; -1 with errno, and fdatasync(2) need not fail then.
+/// Starts writing the file's dirty pages to the disk (sync_file_range(2)) without waiting: this does not make anything
+/// durable. 0, even if the file system does not support it; -1 with errno, and fdatasync(2) may then not fail again.
 int csys_begin_writing(int fd);
 
-/// Makes a range read as zeros and gives its whole blocks back to the file system; the length of the file stays.
-/// 0, or -1 with errno.
+/// Makes a range read as zeros and frees the blocks that are entirely in it; the length of the file is unchanged. 0, or
+/// -1 with errno.
 int csys_punch_hole(int fd, int64_t offset, int64_t length);
 
-/// The permissions that this process takes away from files that it makes (umask(2)).
+/// The permissions that are removed from files that this process creates (umask(2)).
 uint32_t csys_umask(void);
 
 /// Asks the kernel to read a range ahead. Advice only.
 void csys_will_need(int fd, int64_t offset, int64_t length);
 
-/// Copies the first `length` bytes of `from` to the beginning of `to`: shared where the file system can (FICLONE), else
-/// in the kernel, else through memory. 0, or -1 with errno; EIO when `from` is shorter.
+/// Copies the first `length` bytes of `from` to the beginning of `to`: as a shared clone if the file system supports it
+/// (FICLONE), else in the kernel, else through memory. 0, or -1 with errno; EIO when `from` is shorter.
 int csys_copy_file(int from, int to, int64_t length);
 
-/// Copies `length` bytes at `offset` of `from` to the same place in `to`: shared where the file system can
-/// (copy_file_range(2) clones what is aligned, Linux 5.3), else in the kernel, else through memory. 0, or -1 with
-/// errno; EIO when `from` is shorter.
+/// Copies `length` bytes at `offset` of `from` to the same offset in `to`: as a shared clone if the file system
+/// supports it (copy_file_range(2) clones aligned ranges, Linux 5.3), else in the kernel, else through memory. 0, or -1
+/// with errno; EIO when `from` is shorter.
 int csys_copy_range(int from, int to, int64_t offset, int64_t length);

@@ -2,29 +2,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The name of the file system that holds `path` when SQLite's WAL mode is not safe on it (it needs memory shared
-/// between processes on one machine, and locks that hold): `NFS`, `SMB`, … ; NULL when it is safe or cannot be known.
+/// The name of the file system of `path` if SQLite's WAL mode is not safe on it (it needs memory shared between
+/// processes on one machine, and working file locks): `NFS`, `SMB`, … ; NULL when it is safe or unknown.
 const char *_Nullable csys_unsafe_filesystem(const char *_Nonnull path);
 
 /// Writes the identifier of this boot (36 characters and a NUL) to `out`; an empty string when there is none.
 void csys_boot_id(char out[_Nonnull 37]);
 
-/// When the file at `path` came into being, in nanoseconds since 1970 UTC; -1 when its file system does not keep that.
-/// Nobody can set it, and a copy has its own.
+/// The creation time of the file at `path`, in nanoseconds since 1970 UTC; -1 when its file system does not record it.
+/// It cannot be set, and a copy has its own.
 int64_t csys_birth_ns(const char *_Nonnull path);
 
-/// Renames `from` to `to` unless `to` exists (RENAME_NOREPLACE). 0, or -1 with errno, EEXIST for one.
+/// Renames `from` to `to` unless `to` exists (RENAME_NOREPLACE). 0, or -1 with errno, for example EEXIST.
 int csys_rename_exclusive(const char *_Nonnull from, const char *_Nonnull to);
 
-/// Bytes that an ordinary user can still write in the file system of `path`; -1 when it cannot be known.
+/// Bytes that an unprivileged user can still write in the file system of `path`; -1 when it is unknown.
 int64_t csys_free_bytes(const char *_Nonnull path);
 
-/// Whether the clock of this machine is kept by a time service: 1, 0, or -1 when it cannot be known.
+/// Whether the clock of this machine is synchronized: 1, 0, or -1 when it is unknown.
 int csys_clock_is_synchronized(void);
 
 /// The device number of `major` and `minor`, as in st_dev.
 uint64_t csys_device(uint32_t major, uint32_t minor);
 
-/// Takes the open file description lock on the first byte of the file, or gives it up when `takes` is 0; waits for
-/// nobody. 0, or -1 with errno: EAGAIN when another open file holds it.
+/// Takes the open file description lock on the first byte of the file, or releases it when `takes` is 0; does not wait.
+/// 0, or -1 with errno: EAGAIN when another open file description holds it.
 int csys_lock_byte(int descriptor, int takes);

@@ -3,13 +3,14 @@ import TransferEngine
 import TransferModel
 import TransferProtocols
 
-/// Gets a credential of AWS from where it comes from: variables, files, programs, and services that are asked over
-/// HTTP. Blocking; for one use.
+/// Obtains an AWS credential from its source: variables, files, programs, or services that are queried over HTTP.
+/// Blocking; for one use.
 final class AWSCredentialFetch {
-  /// Pauses before another try where the last may pass, in milliseconds: a service that is away for some seconds does
-  /// not end a run.
+  /// Delays before retries after a transient failure, in milliseconds: a service that is unavailable for some seconds
+  /// does not end a run.
   static let pausesMs: [Int64] = [500, 1_000, 2_000]
-  /// Instance metadata hands out expired credentials while its own source is away; they are tried so much longer.
+  /// Instance metadata returns expired credentials while its own source is unavailable; they are used for at least this
+  /// long, in milliseconds.
   static let leastOfInstanceMs: Int64 = 600_000
 
   private let environment: AWSEnvironment
@@ -18,14 +19,14 @@ final class AWSCredentialFetch {
   private var transports: [Bool: CurlTransport] = [:]
   private var number: UInt64 = 0
 
-  /// - Parameter isOver: asked several times a second whether anybody still waits.
+  /// - Parameter isOver: called several times a second; true when nobody waits any longer.
   init(_ environment: AWSEnvironment, _ clock: any TransferClock, isOver: @escaping @Sendable () -> Bool) {
     (self.environment, self.clock, self.isOver) = (environment, clock, isOver)
   }
 
   deinit { for transport in transports.values { transport.stop() } }
 
-  /// - Throws: what is wrong, without secrets.
+  /// - Throws: a description of the problem, without secrets.
   func fetch(_ source: AWSCredentialSource) throws(CredentialFault) -> TemporaryCredential {
     switch source {
     case .keys(let credential): return TemporaryCredential(credential)
@@ -34,7 +35,7 @@ final class AWSCredentialFetch {
       return TemporaryCredential(keys)
     case .role(let role, let source):
       let credential = try fetch(source).credential
-      let service = try service("keys that open the account")
+      let service = try service("a request signed with account keys")
       return try tokens { [clock, sessionName] () throws(CredentialFault) in
         try CredentialRequests.assumeRole(
           role, sessionName: sessionName, with: credential, service, wallMs: clock.civilMs)
@@ -56,7 +57,7 @@ final class AWSCredentialFetch {
 
   private var sessionName: String { "transfers-\(clock.civilMs / 1_000)" }
 
-  /// - Parameter secret: what the requests or their answers hold.
+  /// - Parameter secret: the secret that the requests or their answers contain, for messages.
   private func service(_ secret: String) throws(CredentialFault) -> TokenServiceEndpoint {
     let service: TokenServiceEndpoint
     do throws(TransferError) { service = try environment.tokenService() } catch {
@@ -69,7 +70,7 @@ final class AWSCredentialFetch {
     return service
   }
 
-  /// Signed anew for each try.
+  /// Builds and signs the request anew for each try.
   private func tokens(
     _ request: () throws(CredentialFault) -> TransferRequest
   ) throws(CredentialFault) -> TemporaryCredential {
@@ -164,7 +165,7 @@ final class AWSCredentialFetch {
 
   // MARK: - Requests
 
-  /// Again after a pause where that may help.
+  /// Retries after a delay if the failure is transient.
   private func patiently(
     _ ask: () throws(CredentialFault) -> TemporaryCredential
   ) throws(CredentialFault) -> TemporaryCredential {

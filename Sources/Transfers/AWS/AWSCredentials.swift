@@ -2,13 +2,13 @@ import TransferEngine
 import TransferModel
 import TransferProtocols
 
-/// The credential of the AWS chain: got when it is first needed, renewed before it expires, and again after the server
-/// refused it.
+/// The credential of the AWS chain: obtained when it is first needed, renewed before it expires, and obtained again
+/// after the server refused it.
 final class AWSCredentials: CredentialSource {
   /// Source: botocore 1.44.5, `_DEFAULT_ADVISORY_REFRESH_TIMEOUT`.
   static let renewAheadMs: Int64 = 900_000
 
-  /// A service that is away may be asked again after so long, in milliseconds.
+  /// The delay before an unavailable service is queried again, in milliseconds.
   static let retryMs: Int64 = 10_000
 
   private let profile: String?
@@ -49,7 +49,7 @@ final class AWSCredentials: CredentialSource {
     do throws(CredentialFault) {
       return try AWSCredentialFetch(environment, clock, isOver: isOver).fetch(source)
     } catch {
-      if isOver() { throw Failure(.engineInterrupted, "stopped while a credential was waited for") }
+      if isOver() { throw Failure(.engineInterrupted, "stopped while waiting for a credential") }
       throw Failure(
         .authMissing, "\(source.label): \(error.cause)", retryAfterMs: error.isTransient ? Self.retryMs : nil)
     }

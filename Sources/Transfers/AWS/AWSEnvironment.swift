@@ -2,9 +2,9 @@ import TransferEngine
 import TransferModel
 import TransferProtocols
 
-/// What the environment and the shared files of AWS tools say, in the order of botocore: the keys of the environment,
-/// unless a profile is named explicitly; the profile, else that of `AWS_PROFILE` or `default`; a web identity of the
-/// environment; the endpoint of a container; the metadata of an instance.
+/// The AWS settings in the environment and in the shared files of AWS tools, in the order of botocore: the keys of the
+/// environment, unless a profile is named explicitly; the profile, else that of `AWS_PROFILE` or `default`; a web
+/// identity of the environment; the endpoint of a container; the metadata of an instance.
 /// Source: botocore 1.44.5, `create_credential_resolver`.
 struct AWSEnvironment: Sendable {
   private let environment: AWSProfile
@@ -12,15 +12,15 @@ struct AWSEnvironment: Sendable {
   private let profileName: String
   private let isProfileNamed: Bool
 
-  /// Reads environment and files now. Blocking.
-  /// - Throws: `.config` for a file that cannot be understood or a named profile that does not exist.
+  /// Reads environment and files immediately. Blocking.
+  /// - Throws: `.config` for an invalid file or a named profile that does not exist.
   init(profile named: String?) throws(TransferError) {
     environment = Self.variables()
     let asked = named ?? Environment.value("AWS_PROFILE")
     profileName = asked ?? "default"
     isProfileNamed = named != nil
     profile = try Self.profile(profileName)
-    // Another identity must not step in for one that was asked for. Keys of the environment go before `AWS_PROFILE`.
+    // A requested identity must not be replaced by another one. Keys of the environment precede `AWS_PROFILE`.
     if asked != nil, profile == nil, isProfileNamed || environment.credential == nil {
       throw TransferError(
         .config, "read AWS profile", NameBytes(profileName), cause: "there is no such profile",
@@ -28,7 +28,7 @@ struct AWSEnvironment: Sendable {
     }
   }
 
-  /// Where the credential comes from; nil when nothing says so.
+  /// Where the credential comes from; nil when none is configured.
   var source: AWSCredentialSource? {
     if !isProfileNamed, environment.credential != nil { return .environment }
     if case .role? = profile?.source { return profile?.source }
@@ -41,8 +41,8 @@ struct AWSEnvironment: Sendable {
   /// The keys of the environment; nil when one is missing.
   var keys: Credential? { environment.credential }
 
-  /// Where AWS STS is.
-  /// - Throws: `.usage` or `.config` for an endpoint or a region that is none.
+  /// The endpoint of AWS STS.
+  /// - Throws: `.usage` or `.config` for an invalid endpoint or region.
   func tokenService() throws(TransferError) -> TokenServiceEndpoint {
     try TokenServiceEndpoint(
       named: Environment.value("AWS_ENDPOINT_URL_STS") ?? Environment.value("AWS_ENDPOINT_URL")
@@ -61,13 +61,14 @@ struct AWSEnvironment: Sendable {
       || Environment.value("AWS_CONTAINER_CREDENTIALS_FULL_URI") != nil
   }
 
-  /// Asked for only where there is one: elsewhere nothing answers, or somebody who should not be asked.
+  /// Whether to query instance metadata. It is queried only on an instance: elsewhere nothing answers at that address,
+  /// or a host that must not be queried.
   private static var hasInstance: Bool {
     guard !InstanceMetadata.isDisabled else { return false }
     return Environment.value(InstanceMetadata.endpointVariable) != nil || InstanceMetadata.isOnInstance
   }
 
-  /// Names of the variables that ``source`` is in.
+  /// Names of the variables that contain ``source``.
   var variables: [String] {
     guard source == .environment else { return [] }
     guard case .aws(_, _, let token)? = environment.credential, token != nil else { return Self.keyVariables }
@@ -77,7 +78,7 @@ struct AWSEnvironment: Sendable {
   private static let keyVariables = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
   private static let tokenVariables = ["AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN"]
 
-  /// Where the credential is found, by name; nil when there is none.
+  /// The name of the place where the credential was found; nil when there is none.
   var origin: String? {
     switch source {
     case nil: nil
@@ -88,7 +89,7 @@ struct AWSEnvironment: Sendable {
     }
   }
 
-  /// A key without its other half; nil when both or none are there.
+  /// Reports that only one of the two keys is set; nil when both or neither are set.
   var problem: String? {
     switch (environment.accessKey, environment.secretKey) {
     case (.some, nil): "AWS_ACCESS_KEY_ID is set, AWS_SECRET_ACCESS_KEY is not"
@@ -97,7 +98,8 @@ struct AWSEnvironment: Sendable {
     }
   }
 
-  /// Endpoint and region that a batch keeps: flags win over the environment, which wins over the profile.
+  /// Adds the endpoint and region that a batch stores: flags take precedence over the environment, which takes
+  /// precedence over the profile.
   func completing(_ asked: BatchSettings) -> BatchSettings {
     var settings = asked
     settings.endpointURL = asked.endpointURL ?? environment.endpointURL ?? profile?.endpointURL
@@ -105,7 +107,7 @@ struct AWSEnvironment: Sendable {
     return settings
   }
 
-  /// For messages: where was looked.
+  /// The places that were searched, for messages.
   var searched: String {
     (isProfileNamed ? "" : "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and ") + "the profile \"\(profileName)\" of "
       + "\(Self.path("AWS_SHARED_CREDENTIALS_FILE", "credentials")) and \(Self.path("AWS_CONFIG_FILE", "config"))"

@@ -6,15 +6,15 @@ enum InstanceMetadata {
 
   static var isDisabled: Bool { Environment.value("AWS_EC2_METADATA_DISABLED")?.lowercased() == "true" }
 
-  /// Where it is, without a slash at the end.
+  /// Its URL, without a trailing slash.
   static var base: String {
     var text = Environment.value(endpointVariable) ?? "http://169.254.169.254"
     while text.hasSuffix("/") { text.removeLast() }
     return text
   }
 
-  /// Whether this machine is an instance of EC2, as its firmware says: the address of the service is link-local, and
-  /// anybody could answer there elsewhere.
+  /// Whether this machine is an EC2 instance according to its firmware. This is checked because the address of the
+  /// service is link-local: elsewhere, any host could answer there.
   /// Source: EC2 user guide, "Identify EC2 instances".
   static var isOnInstance: Bool {
     let places = [

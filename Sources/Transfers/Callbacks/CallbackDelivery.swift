@@ -6,17 +6,17 @@ import TransferModel
 import TransferProtocols
 import TransferReports
 
-/// Delivers callbacks: runs programs without a shell, and posts documents over libcurl. Redirects are failures: what is
-/// told goes to the receiver that was named, and nowhere else.
+/// Delivers callbacks: runs programs without a shell, and posts documents over libcurl. Redirects are failures:
+/// documents go only to the receiver that was named.
 final class CallbackDelivery: CallbackCarrier {
   /// How long one delivery may take, in milliseconds.
   static let limitMs: Int64 = 30_000
-  /// For what has begun to end within its limit, in milliseconds.
+  /// How long to wait for deliveries that have started to end within their limit, in milliseconds.
   static let graceMs = limitMs + 5_000
 
   private let ledger: Ledger
   private let clock: any TransferClock
-  /// Instead of libcurl; nil for that.
+  /// Used instead of libcurl; nil for libcurl.
   private let carrier: (any Transport)?
   private let transport = Lock<CurlTransport?>(nil)
   private let numbers = Lock<UInt64>(0)
@@ -25,7 +25,7 @@ final class CallbackDelivery: CallbackCarrier {
     (self.ledger, self.clock, self.carrier) = (ledger, clock, carrier)
   }
 
-  /// Ends all connections. Blocks until the last thread has gone.
+  /// Closes all connections. Blocks until the last thread has ended.
   func stop() {
     transport.withLock { held in
       defer { held = nil }
@@ -60,11 +60,11 @@ final class CallbackDelivery: CallbackCarrier {
     return DeliveryEnd(.failed, exitCode: Int(code), message: "the program \(how)", output: kept)
   }
 
-  /// `-i`: a line with a dot ends nothing; `-t`: who gets it stands in it. Source: sendmail(8).
+  /// `-i`: a line with only a dot does not end the message; `-t`: it contains the recipients. Source: sendmail(8).
   private func mail(_ callback: DueCallback, _ isOver: () -> Bool) throws(Failure) -> DeliveryEnd {
     let words = ShellWords.split(callback.setting.target) ?? []
     guard words.count > 1, let job = Self.job(callback.body) else {
-      throw Failure(.engineBug, "a mail to nobody, or of nothing")
+      throw Failure(.engineBug, "a mail without recipients or without a job")
     }
     let message = MailMessage.bytes(
       to: Array(words.dropFirst()), subject: "transfers: job \(job.name ?? ""): \(job.result ?? "")", id: callback.key,
@@ -104,7 +104,7 @@ final class CallbackDelivery: CallbackCarrier {
     return try send(request, secrets, isOver)
   }
 
-  /// What a document of a job says, for receivers that read no JSON.
+  /// The job in a callback document, for receivers that do not read JSON.
   private static func job(_ body: String?) -> ToldJob? {
     struct Document: Decodable {
       struct Content: Decodable { var job: ToldJob? }
@@ -146,7 +146,7 @@ final class CallbackDelivery: CallbackCarrier {
     var end = DeliveryEnd(
       .failed, httpStatus: reply.status, message: "\(cause): it answers \(reply.status)", output: output)
     end.retryAfterMs = reply.retryAfterMs(wallMs: clock.civilMs)
-    // Standard Webhooks 1.0.0, "Disabling endpoints": 410 wants no more of it.
+    // Standard Webhooks 1.0.0, "Disabling endpoints": 410 means that no more webhooks should be sent.
     end.isFinal = reply.status == 410
     return end
   }
@@ -182,7 +182,7 @@ final class CallbackDelivery: CallbackCarrier {
 
   // MARK: - Documents
 
-  /// What is told: of a job as it was recorded, of a file as its rows are.
+  /// The document to deliver: for a job as it was recorded, for a file from its current rows.
   private func document(_ callback: DueCallback) throws(Failure) -> [UInt8] {
     if let body = callback.body { return Array(body.utf8) }
     guard let file = callback.file else { throw Failure(.engineBug, "a callback without a subject") }
@@ -196,7 +196,7 @@ final class CallbackDelivery: CallbackCarrier {
   }
 }
 
-/// A run of a job as its document has it.
+/// A run of a job as in its callback document.
 private struct ToldJob: Decodable {
   var name, result, message, summary, report: String?
   var failed_runs: Int?
@@ -215,11 +215,11 @@ private struct ToldJob: Decodable {
 }
 
 extension TransferStore {
-  /// For how long callbacks are begun at the end of a run, in milliseconds; the last ones may take as long as any.
+  /// How long deliveries are started at the end of a run, in milliseconds; the last ones get the usual time limit.
   package static let callbackEndMs: Int64 = 10_000
 
-  /// Delivers what is due, for at most this time; what an engine or another process delivers at this moment is left to
-  /// it. Returns what is left.
+  /// Delivers callbacks that are due, for at most this time; skips those that an engine or another process is
+  /// delivering at the moment. Returns how many are left.
   package func deliverCallbacks(withinMs: Int64) throws(TransferError) -> CallbacksLeft {
     let clock = machine.clock
     let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)

@@ -1,29 +1,29 @@
 package import TransferModel
 import TransferProtocols
 
-/// Receivers of callbacks as people write them: `exec:PROGRAM ARGUMENTS`, `webhook:URL`, `ping:URL`, and for a URL that
-/// is a secret where it is kept (`webhook:file:PATH`).
+/// Receivers of callbacks as people write them: `exec:PROGRAM ARGUMENTS`, `webhook:URL`, `ping:URL`, or a reference to
+/// a URL that is secret (`webhook:file:PATH`).
 package enum CallbackText {
   package static let kinds =
     "exec:PROGRAM ARGUMENTS, webhook:URL, or webhook:env:NAME or webhook:file:PATH for a URL that is a secret"
 
-  /// nil for what is none of them. A program is found in `PATH` or named from the root: a later run may be started in
-  /// another folder.
+  /// nil for any other text. A program must be a name in `PATH` or an absolute path, because a later run may be started
+  /// in another folder.
   package static func read(_ text: String, _ event: CallbackEvent, key: String? = nil) -> CallbackSetting? {
     let halves = text.split(separator: ":", maxSplits: 1).map(String.init)
     guard halves.count == 2, let kind = CallbackKind(rawValue: halves[0]) else { return nil }
     return setting(kind, halves[1], event, key)
   }
 
-  /// A dead man's switch: it hears of beginnings and ends.
+  /// The callbacks of a dead man's switch, which is notified of starts and ends.
   package static func pings(_ url: String) -> [CallbackSetting]? {
     guard isTarget(url) else { return nil }
     return [CallbackEvent.started, .succeeded, .unsuccessful].map { CallbackSetting($0, .ping, rooted(url)) }
   }
 
   /// A mail to all of these addresses for these events, each at its pace.
-  /// - Parameter program: takes the message; nil for sendmail.
-  /// - Returns: nil for what is no address, and for a program that is not named from the root or has a space.
+  /// - Parameter program: receives the message; nil for sendmail.
+  /// - Returns: nil if an address is invalid, or if the program is not an absolute path or contains a space.
   package static func mails(
     _ addresses: [String], by program: String?, _ events: [(event: CallbackEvent, pace: CallbackPace)]
   ) -> [CallbackSetting]? {
@@ -50,12 +50,12 @@ package enum CallbackText {
 
   private static func isTarget(_ text: String) -> Bool { Webhook.isURL(text) || isReference(text) }
 
-  /// Whether it says where a secret is.
+  /// Whether the text is a reference to a secret.
   package static func isReference(_ text: String) -> Bool { SecretReference(text) != nil }
 
   private static func rooted(_ text: String) -> String { SecretReference(text)?.rooted.text ?? text }
 
-  /// What people see of a target: the path of a URL may be a secret.
+  /// The part of a target that may be shown: the path of a URL may be secret.
   package static func shown(_ setting: CallbackSetting) -> String {
     guard setting.kind != .exec, setting.kind != .mail, SecretReference(setting.target) == nil else {
       return setting.target

@@ -3,7 +3,7 @@ package import TransferModel
 import TransferReports
 
 extension StoreReader {
-  /// Callbacks by number; with `isOpen` only those that were not delivered.
+  /// Callbacks by number; with `isOpen`, only those that were not delivered.
   package func callbacks(after: Int64, isOpen: Bool, limit: Int) throws -> [CallbackRow] {
     try reader.callbacks(after: after, isOpen: isOpen, limit: limit)
   }
@@ -11,11 +11,11 @@ extension StoreReader {
   /// How many wait or are being delivered, and how many were given up.
   package func callbacksLeft() throws -> CallbacksLeft { try reader.callbacksLeft() }
 
-  /// The same of a job: of its runs, and of the files of its batches.
+  /// The same for one job: for its runs and for the files of its batches.
   package func callbacksLeft(ofJob job: String) throws -> CallbacksLeft { try reader.callbacksLeft(ofJob: job) }
 }
 
-/// A run of a job that tells of itself.
+/// The callbacks of one run of a job.
 package struct JobTelling: Sendable {
   package let uid: UID
   package let callbacks: [CallbackSetting]
@@ -43,7 +43,7 @@ package struct JobTelling: Sendable {
 }
 
 extension OpenStore {
-  /// Queues that a run of a job began; durable on return.
+  /// Queues callbacks for the start of a job's run; durable on return.
   package func tellStart(of job: String, _ telling: JobTelling) throws(TransferError) {
     guard telling.isAbout(.started) else { return }
     let body = telling.body(.started, nil, summary: "transfers: job=\(job) started", store: path)
@@ -52,8 +52,8 @@ extension OpenStore {
     }
   }
 
-  /// A run that left the ledger to another engine began nothing: nobody is told. A dead man's switch that was told of
-  /// the beginning by now is told of the end, too: it would wait for that, and raise an alarm.
+  /// Withdraws the callbacks for the start of a run that left the ledger to another engine and so did nothing. If they
+  /// were delivered already, dead man's switches are notified of the end too; otherwise they would raise an alarm.
   package func takeBackStart(of job: String, _ telling: JobTelling) throws(TransferError) {
     guard telling.isAbout(.started) else { return }
     let body = telling.body(.succeeded, nil, summary: "transfers: job=\(job) result=skipped", store: path)
@@ -64,10 +64,10 @@ extension OpenStore {
     }
   }
 
-  /// Records how a run of a job ended, and queues who is told, in one transaction; durable on return.
+  /// Records how a run of a job ended, and queues its callbacks, in one transaction; durable on return.
   /// - Parameters:
-  ///   - summary: the line that the system's log gets.
-  ///   - report: the lines that standard error gets; empty when all is well.
+  ///   - summary: the line for the system log.
+  ///   - report: the lines for standard error; empty when all is well.
   package func recordJob(
     _ run: JobRow, _ telling: JobTelling, summary: String, report: String
   ) throws(TransferError) {
@@ -80,12 +80,12 @@ extension OpenStore {
     }
   }
 
-  /// Puts callbacks back that were given up or cancelled; nil for all that were given up. Returns how many.
+  /// Queues again callbacks that were given up or cancelled; nil for all that were given up. Returns how many.
   package func retryCallbacks(_ ids: [Int64]?) throws(TransferError) -> Int {
     try write { tx in try tx.retryCallbacks(ids) }
   }
 
-  /// Cancels callbacks that wait; nil for all. Returns how many.
+  /// Cancels waiting callbacks; nil for all. Returns how many.
   package func cancelCallbacks(_ ids: [Int64]?) throws(TransferError) -> Int {
     try write { tx in try tx.cancelCallbacks(ids) }
   }

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// Threads for what blocks: SQLite, the scan of a folder, an engine. Swift tasks wait for them without holding a thread
-/// of their own pool. A thread that has nothing to do is used again; there are as many as calls at a time.
+/// Threads for blocking work: SQLite, folder scans, an engine. Swift tasks wait for them without occupying a thread of
+/// Swift's pool. Idle threads are reused; there are as many as concurrent calls.
 final class BlockingPool: Sendable {
   private typealias Job = @Sendable () -> Void
 
@@ -13,7 +13,7 @@ final class BlockingPool: Sendable {
   private final class Threads: Sendable {
     let state = Lock(State())
 
-    /// False when the thread is to end.
+    /// False when the thread should end.
     func isIdle(_ box: Mailbox<Job>) -> Bool {
       state.withLock { state in
         guard !state.isClosed else { return false }
@@ -25,7 +25,7 @@ final class BlockingPool: Sendable {
 
   private let threads = Threads()
 
-  /// What runs is brought to its end.
+  /// Running calls are completed.
   deinit {
     let idle = threads.state.withLock { state in
       state.isClosed = true

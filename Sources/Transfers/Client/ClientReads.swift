@@ -1,10 +1,10 @@
 public import TransferModel
 public import TransferReports
 
-/// Looks at the store; each is one consistent state, and works while an engine runs in whichever process. Lists come a
-/// page at a time: rows by number, after the number that the page before ended with.
+/// Queries of the store. Each reads one consistent state, and works while an engine runs in any process. Lists are
+/// returned in pages: rows in order of their numbers, after the last number of the previous page.
 extension TransferClient {
-  /// What is happening now.
+  /// The current status.
   public func status(of files: RowFilter = RowFilter()) async throws(TransferError) -> StoreStatus {
     try await read { [clock] in try $0.status(files, clock) }
   }
@@ -43,17 +43,17 @@ extension TransferClient {
     try await read { try $0.receipt(of: file) }
   }
 
-  /// How did it go? Also of what people tidied away.
+  /// A summary of the results, including files that were cleaned.
   public func summary(of filter: RowFilter = RowFilter()) async throws(TransferError) -> SummaryFigures {
     try await read { try $0.summary(filter.withHidden) }
   }
 
-  /// What went wrong, by error code.
+  /// Failures by error code.
   public func failures(of filter: RowFilter = RowFilter()) async throws(TransferError) -> [FailureRow] {
     try await read { try $0.failures(filter.withHidden) }
   }
 
-  /// How fast it was, over time; without `step` in at most 120 stretches.
+  /// Throughput over time; without `step`, in at most 120 intervals.
   public func throughput(
     of filter: RowFilter = RowFilter(), step: Duration? = nil
   ) async throws(TransferError) -> [ThroughputRow] {
@@ -64,7 +64,7 @@ extension TransferClient {
     }
   }
 
-  /// The store itself: whether the file is intact and every rule holds. Reads everything.
+  /// Checks the store itself: whether the file is intact and all invariants hold. Reads everything.
   public func check() async throws(TransferError) -> StoreCheck {
     try await read { try $0.wholeCheck() }
   }

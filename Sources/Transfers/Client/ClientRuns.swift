@@ -1,17 +1,17 @@
 public import TransferModel
 
-/// When a run of the engine ends by itself.
+/// When a run of the engine ends on its own.
 public enum RunGoal: Sendable, Hashable {
   /// When nothing is left that can be sent now.
   case idle
-  /// Only when it is stopped: what is added, resumed or due later is sent then.
+  /// Only when it is stopped: files that are added, resumed or due later are sent too.
   case stopped
 }
 
 extension TransferClient {
-  /// Sends what is recorded in the store, by this client or others. `stop` ends it, as does cancelling the task: what
-  /// is being sent is finished first. Everything that the result counts is durable. A batch that cannot be sent holds
-  /// up no other: the result names it with its error.
+  /// Sends the files recorded in the store by this client or others. Ends on `stop` or when the task is cancelled,
+  /// after finishing what is being sent. Everything counted in the result is durable. A batch that cannot be sent does
+  /// not delay others; the result names it with its error.
   /// - Throws: `.locked` when another engine owns the store; errors of the store.
   public func run(
     until goal: RunGoal = .idle, _ options: RunOptions = RunOptions(), stop: StopSignal = StopSignal(),
@@ -25,8 +25,8 @@ extension TransferClient {
     return try result.get()
   }
 
-  /// The figures of the engine that runs in this client, at most ten times a second: the newest ones, of which a slow
-  /// reader misses some. Those of a run of another process are told by ``progress(of:)``. Ends with the client.
+  /// Progress of the engine that runs in this client, at most ten times a second. Always the newest snapshot: a slow
+  /// reader misses some. For a run in another process, use ``progress(of:)``. Ends with the client.
   public func engineProgress() -> AsyncStream<ProgressSnapshot> { latest.stream() }
 
   private func work(
@@ -43,7 +43,7 @@ extension TransferClient {
     }
   }
 
-  /// Waits until there is something to send; false when it is to stop.
+  /// Waits until there is something to send; false when asked to stop.
   private func hasWork(after result: RunResult, _ stop: StopSignal) async throws(TransferError) -> Bool {
     let rest = Rest(after: result, event: try await read { try $0.newestNumbers().event }, clock)
     var pace = WatchPace(clock)
@@ -55,12 +55,12 @@ extension TransferClient {
   }
 }
 
-/// An engine without work: decides when there is some again.
+/// Decides when an idle engine has work again.
 private struct Rest: Sendable {
   let clock: any TransferClock
-  /// The newest event when it began.
+  /// The newest event when the engine became idle.
   let event: Int64
-  /// What could not be sent then is tried again no sooner, by the boot clock, unless somebody does something.
+  /// The earliest time, by the boot clock, to retry what could not be sent, unless a new event is recorded first.
   let untilMs: Int64
 
   init(after result: RunResult, event: Int64, _ clock: any TransferClock) {
@@ -79,7 +79,7 @@ private struct Rest: Sendable {
 }
 
 extension RunResult {
-  /// Of one run after another: work adds up, and what is left is what the last one left.
+  /// Combines consecutive runs: adds up their work; the remaining files are those of the last run.
   fileprivate mutating func add(_ next: RunResult) {
     let before = self
     self = next

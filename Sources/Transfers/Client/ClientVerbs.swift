@@ -1,10 +1,11 @@
 public import TransferModel
 
-/// What people ask of files and batches. A running engine, in whichever process, follows within a second; without one
-/// it is done at once, also to files that a crashed engine had. Durable on return. An empty filter means everything.
+/// Control requests for files and batches. A running engine, in any process, applies them within a second; without one
+/// they are applied immediately, including to files that a crashed engine held. Durable on return. An empty filter
+/// selects everything.
 extension TransferClient {
-  /// Nothing of these files is begun any more until ``resume(_:)``; what the server has stays. `interrupting` also ends
-  /// requests that run.
+  /// Starts no more requests for these files until ``resume(_:)``; data on the server is kept. `interrupting` also ends
+  /// running requests.
   @discardableResult
   public func pause(_ files: RowFilter, interrupting: Bool = false) async throws(TransferError) -> ControlOutcome {
     try await control(.pause(now: interrupting), files)
@@ -15,19 +16,20 @@ extension TransferClient {
     try await control(.resume, files)
   }
 
-  /// Ends files for good, and what was begun at their servers with the next run.
+  /// Ends files permanently; the next run aborts their sessions on the servers.
   @discardableResult
   public func cancel(_ files: RowFilter) async throws(TransferError) -> ControlOutcome {
     try await control(.cancel, files)
   }
 
-  /// Lets failed, cancelled and unknown files be tried again. `startingOver` leaves unused what the server has.
+  /// Makes failed, cancelled and unknown files eligible for transfer again. `startingOver` ignores data already on the
+  /// server.
   @discardableResult
   public func retry(_ files: RowFilter, startingOver: Bool = false) async throws(TransferError) -> ControlOutcome {
     try await control(.retry(startsOver: startingOver), files)
   }
 
-  /// Says what became of files whose outcome is unknown, and why one says so.
+  /// Decides the state of files whose outcome is unknown, with a reason.
   @discardableResult
   public func resolve(
     _ files: RowFilter, as resolution: Resolution, reason: String
@@ -35,24 +37,24 @@ extension TransferClient {
     try await control(.resolve(resolution, reason: reason), files)
   }
 
-  /// Hides finished files from status and lists; reports still have them.
+  /// Hides finished files from status and lists; reports still include them.
   @discardableResult
   public func clean(_ files: RowFilter, failed: Bool = false) async throws(TransferError) -> ControlOutcome {
     try await control(.clean(failed: failed), files)
   }
 
-  /// Cancels what is not at rest, then hides it.
+  /// Cancels unfinished files, then hides all.
   @discardableResult
   public func remove(_ files: RowFilter) async throws(TransferError) -> ControlOutcome {
     try await control(.remove, files)
   }
 
-  /// What the verb would do now; changes nothing.
+  /// The effect that the verb would have now; changes nothing.
   public func outcome(of verb: ControlVerb, _ files: RowFilter) async throws(TransferError) -> ControlOutcome {
     try await read { try $0.outcome(of: verb, files) }
   }
 
-  /// Changes priority, limits, deadline or labels of the batches that the filter names, or that have a file which it
+  /// Changes priority, limits, deadline or labels of the batches that the filter names, or that contain a file which it
   /// selects.
   @discardableResult
   public func set(_ batches: RowFilter, _ change: BatchChange) async throws(TransferError) -> BatchOutcome {
@@ -72,7 +74,7 @@ extension TransferClient {
 }
 
 extension ControlVerb {
-  /// Files that it ends need their staged copy no more.
+  /// Whether the verb ends files, so that they no longer need their staged copy.
   package var endsFiles: Bool {
     switch self {
     case .cancel, .remove, .resolve(.done, _), .resolve(.cancel, _): true

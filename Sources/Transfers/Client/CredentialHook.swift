@@ -1,24 +1,24 @@
 import TransferModel
 import TransferProtocols
 
-/// Gives the credential for a destination, from wherever the program keeps it. It is asked when a credential is first
-/// needed, when the last one is no longer valid, and after a server refused it; in between the engine keeps the answer
-/// in memory, and nowhere else. `nil` leaves the destination to what is recorded with its batches. Of several requests
-/// that need it at the same time one asks. The files of the destination wait for the answer; when the hook throws, they
-/// wait for another run.
+/// Supplies the credential for a destination, from wherever the program keeps it. It is called when a credential is
+/// first needed, when the last one is no longer valid, and after a server refused it; in between the engine keeps the
+/// credential only in memory. If it returns `nil`, the credential recorded with the batches of the destination is used.
+/// If several requests need it at the same time, it is called once. The files of the destination wait for the result;
+/// when the hook throws, they wait for another run.
 public typealias CredentialHook = @Sendable (CredentialRequest) async throws -> SuppliedCredential?
 
-/// What a ``CredentialHook`` is asked for.
+/// The request to a ``CredentialHook``.
 public struct CredentialRequest: Sendable, Hashable {
   public enum Reason: Sendable, Hashable {
     case first
-    /// The time for which the last one was valid is over.
+    /// The last one has expired.
     case expired
     /// A server refused the last one.
     case refused
   }
 
-  /// What the destination takes.
+  /// The kind of credential that the destination accepts.
   public enum Kind: Sendable, Hashable {
     /// ``SuppliedCredential/basic(user:password:)`` or ``SuppliedCredential/bearer(token:)``.
     case http
@@ -34,10 +34,10 @@ public struct CredentialRequest: Sendable, Hashable {
   public var reason: Reason
 }
 
-/// A credential in the hands of the library. It is not printed, compared or stored.
+/// A credential passed to the library. It is not printed, compared or stored.
 public struct SuppliedCredential: Sendable, CustomStringConvertible, CustomReflectable {
   let credential: Credential
-  /// Asked for again after this time; nil for as long as servers take it.
+  /// The hook is called again after this time; nil to use the credential as long as servers accept it.
   var validFor: Duration?
 
   public static func basic(user: String, password: String) -> SuppliedCredential {
@@ -56,7 +56,7 @@ public struct SuppliedCredential: Sendable, CustomStringConvertible, CustomRefle
     SuppliedCredential(credential: .inputs(values))
   }
 
-  /// The same, asked for again after this time.
+  /// The same credential; the hook is called again after this time.
   public func valid(for duration: Duration) -> SuppliedCredential {
     SuppliedCredential(credential: credential, validFor: duration)
   }

@@ -1,14 +1,14 @@
 public import TransferModel
 
-/// Something that was recorded, and the place behind it, from which another reader goes on.
+/// A recorded event, and the cursor after it, from which another reader can continue.
 public struct TransferEvent: Sendable, Hashable {
   public let recorded: RecordedEvent
   public let cursor: EventCursor
 }
 
-/// What happens, from the store and so whoever does it: each event once, and each request once when it has ended.
-/// Nothing is lost between two looks, however slow the reader is, because it is read when it is asked for. It ends when
-/// the task is cancelled. A reader that stored the cursor of its last event goes on behind it, in another process too.
+/// Events of the store, whichever process caused them: each event once, and each request once when it has ended. They
+/// are read on demand, so that even a slow reader misses none. The sequence ends when the task is cancelled. A reader
+/// that stored the cursor of its last event can continue after it, even in another process.
 public struct EventSequence: AsyncSequence, Sendable {
   let watch: StoreWatch
   let filter: RowFilter
@@ -19,7 +19,7 @@ public struct EventSequence: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol, Sendable {
     private let watch: StoreWatch
     private let filter: RowFilter
-    /// nil before the first look of a reader that wants only what comes.
+    /// nil before the first query of a reader that only wants future events.
     private var cursor: EventCursor?
     private var pace: WatchPace
     private var page: ArraySlice<TransferEvent> = []
@@ -41,7 +41,7 @@ public struct EventSequence: AsyncSequence, Sendable {
       return Task.isCancelled ? nil : page.removeFirst()
     }
 
-    /// The next page with anything in it, or the one that says where what comes begins; nil when the task was
+    /// The next page with events, or the empty page that determines where future events begin; nil when the task was
     /// cancelled.
     private mutating func look() async throws(TransferError) -> EventPage? {
       let (filter, cursor) = (filter, cursor)
@@ -59,19 +59,19 @@ extension EventPage {
 }
 
 extension TransferClient {
-  /// Events behind `cursor`; without one those that come from the first time on that one is asked for.
+  /// Events after `cursor`; without one, the events recorded after the first event is requested.
   public func events(of filter: RowFilter = RowFilter(), after cursor: EventCursor? = nil) -> EventSequence {
     EventSequence(watch: watch, filter: filter, cursor: cursor)
   }
 
-  /// What is recorded behind `cursor`, without waiting for more: a page of it, empty when there is nothing.
+  /// One page of the events recorded after `cursor`, without waiting for more; empty when there are none.
   public func recordedEvents(
     of filter: RowFilter = RowFilter(), after cursor: EventCursor
   ) async throws(TransferError) -> [TransferEvent] {
     try await read { try EventPage($0, filter, after: cursor) }.events
   }
 
-  /// Behind everything that is recorded now.
+  /// The cursor after everything that is recorded now.
   public func newestCursor(of filter: RowFilter = RowFilter()) async throws(TransferError) -> EventCursor {
     try await read { try $0.newestCursor(filter) }
   }

@@ -2,7 +2,7 @@ import TransferEngine
 import TransferModel
 import TransferProtocols
 
-/// Asks the hook of the program, and what is recorded with the batch where that has nothing to say.
+/// Obtains the credential from the hook of the program, or if that returns nil, from what is recorded with the batch.
 final class HookedCredential: CredentialSource {
   private let hook: CredentialHook
   private let recorded: any CredentialSource
@@ -16,11 +16,11 @@ final class HookedCredential: CredentialSource {
   ) {
     (self.hook, self.destination, self.kind) = (hook, destination, kind)
     self.recorded = recorded
-    // What the program says of its validity is taken as it is.
+    // The validity that the program states is used unchanged.
     cache = CredentialCache(clock, aheadMs: 0)
   }
 
-  /// Connections are not shared with other destinations.
+  /// Contains the destination, so that connections are not shared with other destinations.
   var label: String { "the program, for \(destination)" }
 
   func refresh() {
@@ -41,7 +41,7 @@ final class HookedCredential: CredentialSource {
     }
   }
 
-  /// A Swift task runs the hook; this thread is none of its pool and may wait for it.
+  /// Runs the hook in a Swift task. This thread does not belong to Swift's pool and may wait for it.
   private func call(
     _ request: CredentialRequest, _ isOver: () -> Bool
   ) throws(Failure) -> Result<SuppliedCredential?, any Error> {
@@ -71,7 +71,7 @@ final class HookedCredential: CredentialSource {
     }
   }
 
-  /// The text of a foreign error may hold a secret: only its type is told.
+  /// Reports only the type of a foreign error, because its text may contain a secret.
   private static func value(
     _ supplied: Result<SuppliedCredential?, any Error>
   ) throws(Failure) -> SuppliedCredential? {
@@ -85,7 +85,7 @@ final class HookedCredential: CredentialSource {
 }
 
 extension Duration {
-  /// Rounded down; at most what a counter holds.
+  /// Rounded down, and limited to what the integer can represent.
   var milliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, isTooMuch) = seconds.multipliedReportingOverflow(by: 1_000)

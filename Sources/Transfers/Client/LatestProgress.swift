@@ -1,7 +1,7 @@
 import TransferModel
 
-/// The newest figures of the engine that runs in this client, for any number of readers: a slow one misses some, and
-/// nothing piles up.
+/// The newest progress of the engine that runs in this client, for any number of readers. A slow reader misses some
+/// snapshots, and nothing accumulates.
 final class LatestProgress: Sendable {
   private struct State {
     var latest: ProgressSnapshot?
@@ -19,7 +19,7 @@ final class LatestProgress: Sendable {
     for reader in readers { reader.yield(snapshot) }
   }
 
-  /// The run is over: its figures are no longer those of now.
+  /// Discards the snapshot after the run has ended, because it is no longer current.
   func forget() { state.withLock { $0.latest = nil } }
 
   func stream() -> AsyncStream<ProgressSnapshot> {

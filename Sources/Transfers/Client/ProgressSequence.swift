@@ -1,8 +1,8 @@
 public import TransferModel
 
-/// Where the files of a selection stand, whoever sends them: as they are at the beginning and whenever that has
-/// changed, at most five times a second. It is read when it is asked for, so that a slow reader gets the newest state
-/// and nothing piles up. The last one is settled; then it ends, as when the task is cancelled.
+/// The states of the selected files, whichever process sends them: the initial state and every change, at most five
+/// times a second. It is read on demand, so that a slow reader gets the newest state and nothing accumulates. The last
+/// state is settled; then the sequence ends, as it does when the task is cancelled.
 public struct ProgressSequence: AsyncSequence, Sendable {
   let watch: StoreWatch
   let filter: RowFilter
@@ -37,13 +37,13 @@ public struct ProgressSequence: AsyncSequence, Sendable {
 }
 
 extension TransferClient {
-  /// The states of these files until nothing of them goes on by itself.
+  /// The states of these files until none of them will progress on its own.
   public func progress(of filter: RowFilter = RowFilter()) -> ProgressSequence {
     ProgressSequence(watch: watch, filter: filter)
   }
 
-  /// Waits until the goal is reached, whoever works on it; files that are selected by their state are those of this
-  /// moment. A cancelled task gets what is there then.
+  /// Waits until the goal is reached, whichever process does the work. If files are selected by their state, those that
+  /// match now are used. A cancelled task gets the current state.
   public func wait(
     for filter: RowFilter, until goal: WaitGoal = .settled, timeout: Duration? = nil
   ) async throws(TransferError) -> WaitResult {
@@ -65,7 +65,7 @@ extension TransferClient {
 }
 
 extension StoreReader {
-  /// The same files when their states have changed: those that the filter selects now.
+  /// A filter for the files selected now, which still selects them after their states have changed.
   package func fixed(_ filter: RowFilter) throws -> RowFilter {
     guard filter.saysWhatChanges else { return filter }
     return .files(try fileIDs(filter))
@@ -73,7 +73,7 @@ extension StoreReader {
 }
 
 extension RowFilter {
-  /// Whether it selects by what changes while files are sent.
+  /// Whether it selects by properties that change while files are sent.
   fileprivate var saysWhatChanges: Bool {
     !states.isEmpty || isBackingOff || !errors.isEmpty || sinceMs != nil || untilMs != nil
   }

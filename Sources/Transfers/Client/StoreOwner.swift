@@ -1,7 +1,7 @@
 import TransferModel
 
-/// Keeps the store of a client open for as long as the client, or a sequence that it gave, is there. Closing blocks,
-/// and the last of them may be let go by a Swift task: so a thread of its own does it.
+/// Keeps the store of a client open as long as the client, or a sequence that it returned, exists. Closing blocks, and
+/// the last reference may be released by a Swift task; therefore a separate thread closes the store.
 final class StoreOwner: Sendable {
   let store: OpenStore
 

@@ -1,13 +1,13 @@
 import TransferModel
 
-/// Looks at a store again and again for a Swift task, which does nothing in between.
+/// Polls a store for a Swift task, which sleeps in between.
 struct StoreWatch: Sendable {
   let owner: StoreOwner
   let pool: BlockingPool
   let clock: any TransferClock
 
-  /// Calls `look` in one consistent look whenever something may have changed, until it returns something. nil when the
-  /// time of `pace` is over or the task was cancelled.
+  /// Calls `look` on a consistent state whenever something may have changed, until it returns a value. nil when `pace`
+  /// has timed out or the task was cancelled.
   func until<Value: Sendable>(
     _ pace: inout WatchPace, _ look: @escaping @Sendable (StoreReader) throws -> Value?
   ) async throws(TransferError) -> Value? {

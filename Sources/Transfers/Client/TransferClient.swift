@@ -1,13 +1,13 @@
 import TransferEngine
 public import TransferModel
 
-/// A store and what is done with it: files are recorded, sent, controlled and looked at. Any number of clients, in one
-/// process or several, may use one store at the same time; one of them at a time runs the engine.
+/// A store and its operations: recording, sending, controlling and inspecting files. Any number of clients, in one
+/// process or several, may use one store at the same time; only one of them at a time runs the engine.
 ///
-/// State is in the store, and the client holds none but its connections: what a method recorded is durable when it
-/// returns. Cancelling the task of a method that waits, reads or watches ends only that; cancelling the task of
-/// ``run(until:_:stop:notice:)`` asks the engine to finish what it sends and to stop. What blocks runs on threads of
-/// the client's own, never on those of Swift's tasks.
+/// All state is in the store; the client only has its connections. What a method recorded is durable when it returns.
+/// Cancelling the task of a method that waits, reads or watches ends only that method; cancelling the task of
+/// ``run(until:_:stop:notice:)`` asks the engine to finish what it is sending and to stop. Blocking work runs on the
+/// client's own threads, never on those of Swift's tasks.
 public final class TransferClient: Sendable {
   public static let version = "0.1.0"
 
@@ -21,8 +21,8 @@ public final class TransferClient: Sendable {
 
   var store: OpenStore { owner.store }
 
-  /// Opens the store at `path`, which is made when it is missing (its folder with mode 0700, the file with 0600) unless
-  /// `mayCreate` is false. `credentials` is asked wherever runs of this client need a credential.
+  /// Opens the store at `path`; creates it if it is missing (its folder with mode 0700, the file with 0600) unless
+  /// `mayCreate` is false. `credentials` is called whenever runs of this client need a credential.
   /// - Throws: `.storeMissing`, `.storeUnsuitable` and the other errors of a store.
   public static func open(
     _ path: String, mayCreate: Bool = true, credentials: CredentialHook? = nil
@@ -34,10 +34,10 @@ public final class TransferClient: Sendable {
     }
   }
 
-  /// Absolute.
+  /// The absolute path of the store.
   public var storePath: String { store.path }
 
-  /// Records files and folders to be sent; touches no network. Adding the same again records nothing.
+  /// Records files and folders to be sent; does not use the network. Adding the same again records nothing.
   /// - Throws: `.usage`, `.config`, `.noSource` and `.badList` before anything is recorded; errors of the store.
   public func add(
     _ sources: [String], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void = { _ in }
@@ -47,7 +47,8 @@ public final class TransferClient: Sendable {
     }
   }
 
-  /// Records files at servers to be fetched; touches no network. Adding the same again while it waits records nothing.
+  /// Records files on servers to be fetched; does not use the network. Adding a file again while it waits records
+  /// nothing.
   /// - Throws: `.usage` and `.config` before anything is recorded; errors of the store.
   public func add(
     _ downloads: DownloadOptions, notice: @escaping @Sendable (Notice) -> Void = { _ in }
@@ -55,8 +56,8 @@ public final class TransferClient: Sendable {
     try await pool.run { [files] () throws(TransferError) in try files.add(downloads, notice: notice) }
   }
 
-  /// Says what ``add(_:_:notice:)`` would record and what sending it would take; every file comes as `Notice.planned`.
-  /// Writes nothing and touches no network.
+  /// Reports what ``add(_:_:notice:)`` would record and what sending it would require; every file is reported as
+  /// `Notice.planned`. Writes nothing and does not use the network.
   public func plan(
     _ sources: [String], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void = { _ in }
   ) async throws(TransferError) -> PlanResult {
@@ -65,19 +66,19 @@ public final class TransferClient: Sendable {
     }
   }
 
-  /// The same for files at servers; their sizes are known as far as manifests tell them.
+  /// The same for files on servers; their sizes are known only if manifests state them.
   public func plan(
     _ downloads: DownloadOptions, notice: @escaping @Sendable (Notice) -> Void = { _ in }
   ) async throws(TransferError) -> PlanResult {
     try await pool.run { [files] () throws(TransferError) in try files.plan(downloads, notice: notice) }
   }
 
-  /// Compares the local files of downloads that `filter` selects with what was recorded of them, each read from its
-  /// beginning to its end. What was found of a file is durable when `found` is told of it.
+  /// Compares the local files of the downloads that `filter` selects with what was recorded about them. Each file is
+  /// read completely. The finding for a file is durable when `found` is called with it.
   /// - Parameters:
-  ///   - share: only one of equal shares of them.
-  ///   - repairs: records what has changed or is missing to be fetched again, whole; ``run(until:_:stop:notice:)``
-  ///     fetches it, and it replaces what is there.
+  ///   - share: selects only one of several equal shares of the files.
+  ///   - repairs: records changed and missing files to be fetched again completely; ``run(until:_:stop:notice:)``
+  ///     fetches them and replaces the existing files.
   /// - Throws: errors of the store.
   public func verify(
     _ filter: RowFilter, share: FileShare = .all, repairs: Bool = false,

@@ -8,24 +8,24 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// A file that HTCondor wants moved: one ad of the input of a file-transfer plug-in.
+/// A file that HTCondor requests to be transferred: one ad of the input of a file-transfer plug-in.
 ///
 /// Source: HTCondor 25 manual, "File Transfer Plug-Ins", protocol versions 2 and 4.
 package struct CondorFile: Sendable {
-  /// As they were asked for: the answer repeats them.
+  /// As requested; repeated in the answer.
   package let url, localName: NameBytes
-  /// Where an upload goes, see ``escapingName(_:_:)``.
+  /// The target of an upload, see ``escapingName(_:_:)``.
   private(set) var target: NameBytes
   /// Absolute.
   let path: NameBytes
-  /// What keeps it from being moved at all.
+  /// Why it cannot be transferred at all.
   package internal(set) var fault: TransferError?
 
-  /// An input of this many files is some 4 KiB for each of them.
+  /// The maximum size of an input or output, in bytes: enough for 65,536 files with some 4 KiB each.
   static let longestInput = 256 << 20
 
-  /// nil for an ad that is about no file (version 4): what such ads say is not known here, and is ignored as all
-  /// attributes are but two.
+  /// nil for an ad that is not about a file (version 4): such ads are not interpreted. Of other ads, all attributes
+  /// except two are ignored.
   init?(_ ad: ClassAd) {
     guard ad["Url"] != nil || ad["LocalFileName"] != nil else { return nil }
     (url, localName) = (ad.string("Url") ?? NameBytes(""), ad.string("LocalFileName") ?? NameBytes(""))
@@ -34,14 +34,15 @@ package struct CondorFile: Sendable {
     if url.utf8?.contains("://") != true || url.bytes.contains(0x0A) || localName.isEmpty
       || localName.bytes.last == 0x2F
     {
-      fault = Self.error("read ad", url.isEmpty ? localName : url, "its Url or LocalFileName names no file")
+      fault = Self.error("read ad", url.isEmpty ? localName : url, "its Url or LocalFileName does not name a file")
     }
   }
 
-  /// Keys in buckets are used as they are: nothing in them is an escape or a template.
+  /// Keys in buckets are used literally: they contain neither escapes nor templates.
   var isInBucket: Bool { url.utf8?.prefix(5).lowercased() == "s3://" }
 
-  /// HTCondor puts names behind URLs as they are, with blanks and letters that no URL of the web has.
+  /// The URL with invalid bytes percent-encoded: HTCondor appends names to URLs unescaped, including blanks and
+  /// characters that are not allowed in URLs.
   var visibleURL: String {
     guard !isInBucket else { return url.utf8 ?? "" }
     let digits = Array("0123456789ABCDEF".utf8)
@@ -51,12 +52,12 @@ package struct CondorFile: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// All files of an input; a second one of the same place is marked.
+  /// All files of an input. A second file with the same target is marked with a fault.
   /// - Throws: `.noSource`, `.badList`.
   package static func read(_ input: NameBytes, _ direction: Direction) throws(TransferError) -> [CondorFile] {
     guard let bytes = FileText.bytes(input, limit: longestInput), bytes.count < longestInput else {
       throw TransferError(
-        .noSource, "read input", input, cause: "it cannot be read, or has more than 256 MiB", remedy: "see -infile")
+        .noSource, "read input", input, cause: "it cannot be read, or is larger than 256 MiB", remedy: "see -infile")
     }
     var reader = ClassAdReader(bytes)
     var (files, places): ([CondorFile], Set<Place>) = ([], [])
@@ -72,13 +73,13 @@ package struct CondorFile: Sendable {
     } catch {
       throw TransferError(
         .badList, "read input", input, cause: "line \(error.line): \(error.cause)",
-        remedy: "it holds ClassAds in the new syntax, as HTCondor writes them")
+        remedy: "it must contain ClassAds in the new syntax, as HTCondor writes them")
     }
     return files
   }
 
-  /// HTCondor puts the name of a file behind the URL of a folder as it is: what would be an escape, a query or a
-  /// fragment there is part of the name. A URL that somebody signed ends otherwise.
+  /// HTCondor appends the name of a file to the URL of a folder unescaped: apparent escapes, queries and fragments
+  /// there are part of the name, and are escaped here. A presigned URL does not end with the name and is not changed.
   static func escapingName(_ url: NameBytes, _ name: NameBytes) -> NameBytes {
     guard !name.isEmpty, url.bytes.count > name.bytes.count, url.bytes.suffix(name.bytes.count) == name.bytes[...],
       case let folder = url.bytes.dropLast(name.bytes.count), folder.last == 0x2F
@@ -92,10 +93,10 @@ package struct CondorFile: Sendable {
   }
 }
 
-/// Where a file goes, so that two of them are told apart.
+/// The target of a file, for detecting two files with the same target.
 private enum Place: Hashable {
   case url(NameBytes)
-  /// Whatever links lead to its folder.
+  /// Independent of links that lead to its folder.
   case inFolder(device: UInt64, inode: UInt64, name: NameBytes)
   case path(NameBytes)
 

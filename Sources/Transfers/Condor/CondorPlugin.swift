@@ -7,9 +7,9 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// What this program says of itself to HTCondor, and where it keeps its ledger there.
+/// How this program describes itself to HTCondor, and where it keeps its ledger there.
 package enum CondorPlugin {
-  /// The ad of `-classad`: its five attributes and no other, as version 4 wants it.
+  /// The ad of `-classad`: exactly the five attributes that version 4 requires.
   package static func ad(protocolVersion: Int) -> [UInt8] {
     ClassAd([
       ("MultipleFileSupport", .boolean(true)), ("PluginVersion", .string(TransferClient.version)),
@@ -18,14 +18,14 @@ package enum CondorPlugin {
     ]).longText
   }
 
-  /// Schemes of which files are sent, fetched or both.
+  /// URL schemes that are supported for uploads, downloads or both.
   private static var methods: String {
     var known: Set<String> = []
     return Direction.allCases.flatMap(AllProtocols.schemes).filter { known.insert($0).inserted }
       .map { $0.replacing("://", with: "") }.joined(separator: ",")
   }
 
-  /// The answer when the input could not be understood, so that no file has one.
+  /// The answer when the input is invalid, so that no file has an answer.
   package static func failureAd(_ text: String) -> [UInt8] {
     let failure = ClassAd([
       ("ErrorType", .string("Parameter")), ("PluginVersion", .string(TransferClient.version)),
@@ -43,9 +43,9 @@ package enum CondorPlugin {
     NameBytes(Array(file.bytes.dropLast(file.lastComponent.bytes.count))).utf8.map { $0.isEmpty ? "." : $0 }
   }
 
-  /// The ledger of a job, in a folder of its own: HTCondor takes new files of the scratch folder for results of the
-  /// job, and leaves its folders alone.
-  /// - Throws: `.storeIO` when the folder cannot be made, or is somebody else's.
+  /// The ledger of a job, in its own folder: HTCondor treats new files in the scratch folder as results of the job, but
+  /// ignores folders.
+  /// - Throws: `.storeIO` when the folder cannot be created, or belongs to another user.
   package static func store(inScratch scratch: String) throws(TransferError) -> String {
     let folder = scratch + "/.transfers"
     var status = stat()
@@ -53,7 +53,7 @@ package enum CondorPlugin {
       throw failure(folder, String(cString: strerror(errno)))
     }
     guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
-      throw failure(folder, "it is no folder of this user")
+      throw failure(folder, "it is not a folder of this user")
     }
     return folder + "/condor.db"
   }

@@ -1,18 +1,18 @@
 package import TransferModel
 import TransferProtocols
 
-/// What HTCondor is told of one file: the attributes that every version has to have, those that its own curl plug-in
-/// gives where they are known, and why it failed.
+/// The result of one file for HTCondor: the attributes that every version requires, those that HTCondor's own curl
+/// plug-in reports (if they are known), and why it failed.
 ///
 /// Source: HTCondor 25 manual, "File Transfer Plug-Ins" and "Transfer Error Data".
 package struct CondorResult: Sendable {
   let file: CondorFile
   let direction: Direction
-  /// nil for one that was not recorded.
+  /// nil for a file that was not recorded.
   let row: FileRow?
   let last: AttemptRow?
   let retryAfterMs: Int64?
-  /// Why nothing of its batch, or nothing at all, could be moved.
+  /// Why nothing of its batch, or nothing at all, could be transferred.
   let error: TransferError?
 
   package var isDone: Bool { row?.state == FileState.done.rawValue }
@@ -32,7 +32,7 @@ package struct CondorResult: Sendable {
     (row, last, retryAfterMs) = (nil, nil, nil)
   }
 
-  /// The answer.
+  /// The ad with the answer.
   package func ad(wallMs: Int64) -> [UInt8] {
     let ended = row?.finishedMs ?? wallMs
     let started = min(row?.startedMs ?? ended, ended)
@@ -56,7 +56,7 @@ package struct CondorResult: Sendable {
     return ad.newText
   }
 
-  /// Where to look it up.
+  /// Details for diagnosis, including the uid under which the file is in the ledger.
   private var details: ClassAd {
     ClassAd([
       ("TransfersVersion", .string(TransferClient.version)), ("TransfersFile", row.map { .string($0.uid) }),
@@ -66,7 +66,7 @@ package struct CondorResult: Sendable {
     ])
   }
 
-  /// Host and port, without what a URL may hide in front of them.
+  /// Host and port, without a user and password that may precede them in the URL.
   var host: String {
     let rest = (file.url.utf8 ?? "").split(separator: "://", maxSplits: 1).dropFirst().first ?? ""
     return rest.prefix { !"/?#".contains($0) }.split(separator: "@").last.map(String.init) ?? ""
@@ -78,7 +78,7 @@ package struct CondorResult: Sendable {
       let message = printable(row?.message ?? last?.message ?? "")
       return "\(code)\(message.isEmpty ? "" : ": ")\(message)" + (row?.state == "unknown" ? Self.unknown : "")
     }
-    return error.map { "\($0)" } ?? "it was not moved: the run ended before"
+    return error.map { "\($0)" } ?? "it was not transferred: the run ended first"
   }
 
   private static let unknown = " (it may have arrived; see \"transfers help resolve\")"
@@ -94,7 +94,7 @@ struct CondorFailure {
     code = (result.row?.cause ?? result.last?.errorCode).flatMap { ErrorCode(rawValue: $0) }
   }
 
-  /// Seconds after which another try makes sense; -1 for never.
+  /// Seconds after which a retry makes sense; -1 for never.
   func retrySeconds(wallMs: Int64) -> Int64 {
     guard isPassing else { return -1 }
     let due = result.last.flatMap { last in
@@ -105,7 +105,7 @@ struct CondorFailure {
 
   private static let passing: [TransferError.Kind] = [.locked, .storeBusy]
 
-  /// Whether the same can succeed without anybody changing anything. What may have arrived is not sent twice.
+  /// Whether a retry can succeed without anybody changing anything. A file that may have arrived is not sent twice.
   private var isPassing: Bool {
     guard let state = result.row?.state else { return result.error.map { Self.passing.contains($0.kind) } ?? false }
     if state == "unknown" { return false }
@@ -155,14 +155,14 @@ struct CondorFailure {
 }
 
 extension CondorResult {
-  /// Of files of which no ledger knows anything.
+  /// Results for files that are not in a ledger.
   package static func all(
     _ files: [CondorFile], _ direction: Direction, _ error: TransferError?
   ) -> [CondorResult] {
     files.map { CondorResult($0, direction, error) }
   }
 
-  /// Whether a new call can do what this one did not.
+  /// Whether another call may succeed.
   package func isRetryable(wallMs: Int64) -> Bool { CondorFailure(self).retrySeconds(wallMs: wallMs) >= 0 }
 
   /// One line, safe for a terminal.

@@ -8,14 +8,13 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// The files of one call of HTCondor: recorded as a push or a pull is, and found again in the ledger afterwards.
-/// Blocking.
+/// The files of one call by HTCondor: recorded like a push or a pull, and looked up in the ledger afterwards. Blocking.
 package struct CondorTransfers {
   package private(set) var files: [CondorFile]
   let direction: Direction
   private let store: TransferStore
   private let notice: @Sendable (Notice) -> Void
-  /// Of uploads: what they are called at their destination, by their places in ``files``.
+  /// The names of uploads at their destination, by their indices in ``files``.
   private var names: [Int: RemoteName] = [:]
   private var added: [AddedFiles] = []
 
@@ -30,7 +29,7 @@ package struct CondorTransfers {
     self.store = TransferStore(at: store)
   }
 
-  /// Records all that can be moved; the others have their fault. Durable on return.
+  /// Records all files that can be transferred; the others have a fault. Durable on return.
   /// - Throws: errors of the store.
   package mutating func record() throws(TransferError) -> AddedFiles {
     var groups: [Group: [Int]] = [:]
@@ -39,7 +38,8 @@ package struct CondorTransfers {
     return AddedFiles(of: added)
   }
 
-  /// Nothing is recorded of a list that is wrong somewhere: it is halved until what is wrong stands alone.
+  /// Records a list of files. A list with an invalid entry is refused as a whole; it is then halved until the invalid
+  /// entry is isolated.
   private mutating func record(_ places: ArraySlice<Int>, of group: Group) throws(TransferError) {
     do throws(TransferError) {
       added.append(try direction == .upload ? upload(places, group) : download(places, group))
@@ -82,7 +82,7 @@ package struct CondorTransfers {
     guard target.destination.isInto else {
       let file = files[places[places.startIndex]]
       guard FileText.isFile(file.path) else {
-        throw CondorFile.error("upload", file.localName, "it is no file, or is not there")
+        throw CondorFile.error("upload", file.localName, "it is not a file, or does not exist")
       }
       options.base = nil
       return try store.add([file.path], options, notice: notice).files
@@ -93,12 +93,12 @@ package struct CondorTransfers {
     }
   }
 
-  /// Uploads that keep their names go into one batch; one that is called otherwise there has a batch of its own.
+  /// Uploads that keep their names share one batch; an upload with another name at the destination gets its own batch.
   private func group(_ place: Int) -> Group {
     let file = files[place]
     let folder = NameBytes(Array(file.path.bytes.dropLast(file.path.lastComponent.bytes.count)))
     guard direction == .upload, let url = file.target.utf8 else { return Group(folder: folder, destination: nil) }
-    // Braces in a URL of the web would be a template.
+    // Braces in an http(s) URL would be a template.
     let exact = file.isInBucket ? url : url.replacing("{", with: "%7B").replacing("}", with: "%7D")
     guard let slash = exact.lastIndex(of: "/"), let whole = try? Destination(parsing: exact),
       case let into = String(exact[...slash]), let above = try? Destination(parsing: into), above.isInto,
@@ -107,8 +107,8 @@ package struct CondorTransfers {
     return Group(folder: folder, destination: into)
   }
 
-  /// What became of each file, from the ledger.
-  /// - Parameter error: why some could not be moved.
+  /// The result of each file, from the ledger.
+  /// - Parameter error: why some could not be transferred.
   /// - Throws: errors of the store.
   package func results(_ error: TransferError?, at path: String) throws(TransferError) -> [CondorResult] {
     if added.isEmpty { return CondorResult.all(files, direction, error) }
@@ -120,7 +120,7 @@ package struct CondorTransfers {
     }
   }
 
-  /// The newest row of each file that was recorded, by places in ``files``.
+  /// The newest row of each recorded file, by indices in ``files``.
   private func rows(_ reader: StoreReader) throws -> [Int: FileRow] {
     var wanted: [NameBytes: [Int]] = [:]
     for place in files.indices where files[place].fault == nil { wanted[files[place].path, default: []].append(place) }
@@ -128,7 +128,7 @@ package struct CondorTransfers {
     filter.direction = direction
     filter.withinBatches = AddedFiles(of: added).batches.map(\.rawValue)
     try find(wanted, filter, reader, into: &rows)
-    // What an earlier call had sent is in a batch of that.
+    // A file that an earlier call sent is in a batch of that call.
     filter.withinBatches = nil
     if wanted.values.contains(where: { $0.contains { rows[$0] == nil } }) {
       try find(wanted, filter, reader, into: &rows)
@@ -153,7 +153,7 @@ package struct CondorTransfers {
   }
 }
 
-/// A list for those who read lists from files: it has no name that a crash could leave behind.
+/// A temporary file for lists that must be read from a file. It has no name, so that a crash leaves nothing behind.
 enum UnnamedFile {
   static func holding<Result>(
     _ bytes: [UInt8], _ body: (NameBytes) throws(TransferError) -> Result

@@ -7,7 +7,7 @@ import TransferModel
   import Darwin
 #endif
 
-/// Where a folder is, by device and inode of what it is in. Blocking.
+/// Locates folders by device and inode. Blocking.
 enum FolderPlace {
   private struct ID: Equatable {
     let device: dev_t
@@ -16,7 +16,7 @@ enum FolderPlace {
 
   static func isFolder(_ path: NameBytes) -> Bool { id(path) != nil }
 
-  /// Whether a path, which need not exist, is a folder or lies in it, by whatever links and names.
+  /// Whether a path, which need not exist, is the folder or lies in it, through any links and names.
   static func isInside(_ path: NameBytes, _ folder: NameBytes) -> Bool {
     guard let outer = id(folder) else { return false }
     var place = existing(AbsolutePath.of(path))
@@ -27,7 +27,7 @@ enum FolderPlace {
     }
   }
 
-  /// The real path of it or, where it will be made, of the folder above that is there.
+  /// The real path of `path` or, if that does not exist, of its closest existing parent folder.
   private static func existing(_ path: NameBytes) -> NameBytes {
     var place = path
     while place.bytes.count > 1 {

@@ -1,9 +1,9 @@
 package import TransferModel
 import TransferProtocols
 
-/// What a manifest holds, and how it could be cut.
+/// The contents of a manifest, and how it could be split.
 package struct ManifestAnalysis: Sendable {
-  /// Files of some size: from `atLeast` bytes to the next class.
+  /// Files of one size class: from `atLeast` bytes to the next class.
   package struct SizeClass: Sendable {
     package var atLeast: Int64
     package var totals = ManifestTotals()
@@ -12,7 +12,7 @@ package struct ManifestAnalysis: Sendable {
   package var totals = ManifestTotals()
   package var classes: [SizeClass]
   package var largest: ManifestTool.ListedFile?
-  /// Files whose size is not said.
+  /// Files whose size is not given.
   package var withoutSize: Int64 = 0
   package var withoutDigest: Int64 = 0
 
@@ -21,8 +21,8 @@ package struct ManifestAnalysis: Sendable {
 
   init() { classes = Self.bounds.map { SizeClass(atLeast: $0) } }
 
-  /// So many shards hold at most 250,000 files and 1 TiB each, as long as no file is larger: some hours of work for one
-  /// machine, and a ledger of less than 1 GiB.
+  /// The recommended number of shards. Each holds at most 250,000 files and 1 TiB, unless one file is larger: some
+  /// hours of work for one machine, and a ledger of less than 1 GiB.
   package var shards: Int64 {
     let byFiles = (totals.files + 249_999) / 250_000
     let byBytes = totals.bytes >> 40 + 1

@@ -2,34 +2,33 @@ import TransferEngine
 package import TransferModel
 import TransferProtocols
 
-/// How a manifest is cut into shards.
+/// The measure by which a manifest is split into shards.
 package enum ShardMeasure: String, Sendable, CaseIterable {
   case bytes, files
 }
 
-/// When a shard is full that is written while the manifest still comes: with the file that reaches a limit. nil is no
-/// limit.
+/// When a shard is full while the manifest is still being read: with the file that reaches a limit. nil means no limit.
 package struct ShardLimit: Sendable, Hashable {
   package var files, bytes: Int64?
 
   package init(files: Int64?, bytes: Int64?) { (self.files, self.bytes) = (files, bytes) }
 }
 
-/// One part of a manifest that was cut.
+/// One part of a manifest that was split.
 package struct WrittenShard: Sendable, Hashable {
-  /// Of its file, without the folder.
+  /// The name of its file, without the folder.
   package var name: String
   package var totals: ManifestTotals
-  /// Bytes of its file, and their SHA-256.
+  /// The size of its file in bytes, and the SHA-256 of its content.
   var size: Int64
   var sha256: String
 }
 
-/// What is cut.
+/// What is split.
 package enum ShardSource: Sendable {
   /// nil is standard input.
   case manifest(NameBytes?, ListFormat?)
-  /// The files of a folder, while it is scanned, with these digests of each.
+  /// The files of a folder, while it is scanned, each with these digests.
   case folder(NameBytes, digests: [String])
 }
 
@@ -37,11 +36,11 @@ extension ManifestTool {
   /// How many shards there may be.
   package static let shardCounts = ManifestShards.counts
 
-  /// Cuts a manifest into files `shard-001.jsonl` and so on in a folder, which is made, or is empty, and writes
-  /// `shards.json` last (``ShardIndex``): a folder without it is no whole set. The same manifest gives the same shards.
-  /// All are durable on return; nothing is left in the folder when it fails.
-  /// - Throws: `.noSource`, `.badList` for a manifest that cannot be read; `.usage` for a folder with files in it;
-  ///   `.output` for what cannot be written.
+  /// Splits a manifest into files `shard-001.jsonl` and so on in a new or empty folder, and writes `shards.json` last
+  /// (``ShardIndex``): a folder without it is not a complete set. The same manifest always gives the same shards. All
+  /// files are durable on return; if it fails, nothing is left in the folder.
+  /// - Throws: `.noSource`, `.badList` for a manifest that cannot be read; `.usage` for a folder that is not empty;
+  ///   `.output` for files that cannot be written.
   package func shard(
     _ path: NameBytes?, _ format: ListFormat?, into folder: NameBytes, count: Int, by measure: ShardMeasure
   ) throws(TransferError) -> [WrittenShard] {
@@ -56,11 +55,11 @@ extension ManifestTool {
     return try set.keep()
   }
 
-  /// The same while the manifest or the scan still goes on: each shard is durable and has its name as soon as it is
-  /// full, and one is open at a time. When it fails the whole shards stay, without `shards.json`.
+  /// The same while the manifest is still being read or the folder scanned: each shard is durable and has its name as
+  /// soon as it is full, and only one is open at a time. If it fails, complete shards are kept, without `shards.json`.
   /// - Returns: the shards, and how many files of a folder could not be listed.
-  /// - Throws: as ``shard(_:_:into:count:by:)``; `.badList` for more shards than there may be; `.usage` if
-  ///   `folder` is inside the folder to be scanned; `.noSource` if the folder to be scanned does not exist.
+  /// - Throws: as ``shard(_:_:into:count:by:)``; `.badList` for more shards than allowed; `.usage` if `folder` is
+  ///   inside the folder to be scanned; `.noSource` if the folder to be scanned does not exist.
   package func shardLive(
     _ source: ShardSource, into folder: NameBytes, upTo limit: ShardLimit, placed: @escaping (WrittenShard) -> Void
   ) throws(TransferError) -> (shards: [WrittenShard], failed: Int64) {
@@ -89,7 +88,7 @@ extension ManifestTool {
     return (try set.keep(failed: failed), failed)
   }
 
-  /// A scan would list the parts that it makes.
+  /// Refuses a folder inside the scanned one, because the scan would list the shards that it writes.
   private static func check(_ parts: NameBytes, isOutside folder: NameBytes) throws(TransferError) {
     guard FolderPlace.isFolder(folder) else {
       throw TransferError(

@@ -2,7 +2,7 @@ import TransferEngine
 package import TransferModel
 import TransferProtocols
 
-/// How a manifest is written.
+/// The format in which a manifest is written.
 package enum ManifestForm: String, Sendable, CaseIterable {
   case jsonl, csv, sums, list, list0
 
@@ -17,22 +17,22 @@ package enum ManifestForm: String, Sendable, CaseIterable {
   }
 }
 
-/// What a manifest lists.
+/// Totals of the files that a manifest lists.
 package struct ManifestTotals: Sendable, Hashable {
   package var files: Int64 = 0
-  /// Of the files whose size it says.
+  /// Of the files whose size is given.
   package var bytes: Int64 = 0
 }
 
-/// Makes, compares and converts manifests. Needs no ledger; blocking; memory does not grow with their length.
+/// Creates, compares and converts manifests. Needs no ledger; blocking; memory use does not grow with their length.
 package struct ManifestTool: Sendable {
   let notice: @Sendable (Notice) -> Void
-  /// What a scan leaves out.
+  /// Files that a scan leaves out.
   let ownFiles: FileNumbers
 
   /// - Parameters:
   ///   - output: the descriptor that the result is written to.
-  ///   - path: the file that the output replaces in the end; nil for none. Neither is listed by a scan.
+  ///   - path: the file that the output finally replaces; nil for none. Neither is listed by a scan.
   package init(
     output: Int32? = nil, replacing path: NameBytes? = nil, notice: @escaping @Sendable (Notice) -> Void
   ) {
@@ -40,11 +40,11 @@ package struct ManifestTool: Sendable {
     ownFiles = FileNumbers(path.map { [$0] } ?? [], descriptors: output.map { [$0] } ?? [])
   }
 
-  /// Lists the files that sources hold.
+  /// Lists the files in the sources.
   /// - Parameters:
-  ///   - digests: what is computed of each, by the names of algorithms.
-  ///   - write: takes the text piece by piece.
-  /// - Throws: `.usage` for an unknown algorithm; `.noSource`, `.badList` as an `add`.
+  ///   - digests: names of the digest algorithms to compute for each file.
+  ///   - write: receives the text piece by piece.
+  /// - Throws: `.usage` for an unknown algorithm; `.noSource`, `.badList` like `add`.
   package func build(
     _ sources: [NameBytes], list: FileList?, base: NameBytes?, rules: [PathRule], followsSymlinks: Bool,
     digests: [String], _ form: ManifestForm, write: @escaping ([UInt8]) -> Void
@@ -77,7 +77,7 @@ package struct ManifestTool: Sendable {
   }
 
   /// Writes a manifest in another form.
-  /// - Throws: `.noSource`, `.badList` for one that cannot be read, or that the form cannot hold.
+  /// - Throws: `.noSource`, `.badList` for one that cannot be read, or that the form cannot represent.
   package func convert(
     _ path: NameBytes?, _ format: ListFormat?, to form: ManifestForm, write: ([UInt8]) -> Void
   ) throws(TransferError) -> ManifestTotals {
@@ -91,15 +91,15 @@ package struct ManifestTool: Sendable {
     write(writer.end)
     if leftOut > 0 {
       notice(
-        .remark("left out the URLs of \(leftOut) files: \(form.rawValue) has no place for them, jsonl and csv have"))
+        .remark("left out the URLs of \(leftOut) files: \(form.rawValue) cannot contain them, jsonl and csv can"))
     }
     return ManifestTotals(files: writer.files, bytes: writer.bytes)
   }
 
-  /// Writes a manifest with the paths below another folder (``ManifestRebase``).
-  /// - Parameter keepsOthers: what is not below `old` stays as it is; else it is an error.
-  /// - Throws: as ``convert(_:_:to:write:)``; `.usage` for folders that cannot be; `.badList` with the line of a path
-  ///   outside, and of a URL that the form cannot hold: without it the file would be fetched from somewhere else.
+  /// Writes a manifest whose paths are moved below another folder (``ManifestRebase``).
+  /// - Parameter keepsOthers: paths that are not below `old` are left unchanged; otherwise they are an error.
+  /// - Throws: as ``convert(_:_:to:write:)``; `.usage` for invalid folders; `.badList` with the line of a path outside
+  ///   `old`, or of a URL that the form cannot represent: without it the file would be fetched from another place.
   package func rebase(
     _ path: NameBytes?, _ format: ListFormat?, from old: NameBytes, to new: NameBytes, keepsOthers: Bool,
     to form: ManifestForm, write: ([UInt8]) -> Void
@@ -111,7 +111,7 @@ package struct ManifestTool: Sendable {
       guard writer.form.holdsURLs || !entry.isElsewhere else {
         throw TransferError(
           .badList, "rebase", path ?? NameBytes("standard input"),
-          cause: "line \(entry.line): \"\(entry.path.embedded)\" has a URL, and \(form.rawValue) has no place for it",
+          cause: "line \(entry.line): \"\(entry.path.embedded)\" has a URL, and \(form.rawValue) cannot contain it",
           remedy: "give --form jsonl or --form csv")
       }
       guard let moved = rebase.entry(entry) ?? (keepsOthers ? entry : nil) else {
@@ -126,10 +126,10 @@ package struct ManifestTool: Sendable {
     return ManifestTotals(files: writer.files, bytes: writer.bytes)
   }
 
-  /// Compares files below a folder with what the manifest says of them.
+  /// Compares files below a folder with their entries in the manifest.
   /// - Parameters:
   ///   - readsContent: compares digests, too.
-  ///   - found: takes each path with what the manifest says and what was found.
+  ///   - found: receives each path with its entry in the manifest and the finding.
   /// - Throws: `.noSource`, `.badList` for a manifest that cannot be read.
   package func check(
     _ path: NameBytes?, _ format: ListFormat?, below folder: NameBytes, readsContent: Bool,
@@ -149,12 +149,12 @@ package struct ManifestTool: Sendable {
     return result
   }
 
-  /// What a manifest says of one file.
+  /// The entry of one file in a manifest.
   package struct ListedFile: Sendable {
     package var path: NameBytes
-    /// Bytes; nil when it is not said.
+    /// Bytes; nil when it is not given.
     package var size: Int64?
-    /// The strongest that is compared.
+    /// The strongest digest that is compared.
     package var digest: Digest?
   }
 

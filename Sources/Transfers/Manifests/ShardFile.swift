@@ -7,7 +7,8 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// One shard while it is written, under a name of its own that goes with this value.
+/// One shard while it is being written, under a temporary name. The file is removed with this value unless it is
+/// placed.
 final class ShardFile {
   private static let bufferSize = 64 << 10
 
@@ -32,7 +33,7 @@ final class ShardFile {
     abandon()
   }
 
-  /// Removes what has no name yet.
+  /// Removes the file if it has not been placed yet.
   func abandon() {
     if !isPlaced { unlink(part) }
     isPlaced = true
@@ -50,7 +51,7 @@ final class ShardFile {
     return line
   }
 
-  /// Ends it; its content is durable on return.
+  /// Completes the shard; its content is durable on return.
   func seal() throws(TransferError) {
     buffer += writer.end
     try flush()
@@ -71,13 +72,13 @@ final class ShardFile {
   }
 }
 
-/// The index of a set of shards: JSON with one shard a line, so that a shell can read it too.
+/// The index of a set of shards: JSON with one shard per line, so that a shell can read it too.
 enum ShardIndex {
   static let schema = "transfers.shards/1"
 
   /// - Parameters:
   ///   - manifest: SHA-256 of the manifest as `manifest convert --to jsonl` writes it.
-  ///   - failed: files that could not be listed: the set is not everything there was.
+  ///   - failed: how many files could not be listed; if not 0, the set is incomplete.
   static func text(
     _ shards: [WrittenShard], manifest: String, files: Int64, bytes: Int64, failed: Int64
   ) -> [UInt8] {

@@ -8,7 +8,8 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// A folder of shards while it is written. What a kill leaves has no index, and so is no set.
+/// A folder of shards while it is being written. If the process is killed, the folder has no index, so that it is not
+/// taken for a complete set.
 final class ShardSet {
   let folder: String
   private let isMade: Bool
@@ -22,7 +23,7 @@ final class ShardSet {
 
   static let indexName = "shards.json"
 
-  /// - Parameter keepsWhole: shards that have their names stay when the set fails.
+  /// - Parameter keepsWhole: keeps shards that have their final names if the set fails.
   init(_ folder: NameBytes, keepsWhole: Bool = false) throws(TransferError) {
     guard let text = folder.utf8, !text.isEmpty else {
       throw TransferError(.usage, "make folder", folder, cause: "its name is not UTF-8", remedy: "choose another name")
@@ -47,12 +48,12 @@ final class ShardSet {
     return files
   }
 
-  /// - Throws: `.badList` when there would be more than may be.
+  /// - Throws: `.badList` when there would be more shards than allowed.
   func openNext(of count: Int = 0) throws(TransferError) -> ShardFile {
     opened += 1
     guard opened <= ManifestTool.shardCounts.upperBound else {
       throw TransferError(
-        .badList, "write shards into", NameBytes(folder), cause: "there are more than \(opened - 1)",
+        .badList, "write shards into", NameBytes(folder), cause: "there are more than \(opened - 1) shards",
         remedy: "make them larger")
     }
     let digits = String(opened)
@@ -63,12 +64,12 @@ final class ShardSet {
     return file
   }
 
-  /// Takes in a line of a shard as one of the manifest.
+  /// Includes a line of a shard in the digest of the manifest.
   func count(_ line: [UInt8]) { digest(line) }
 
   private func digest(_ bytes: [UInt8]) { bytes.withUnsafeBytes { manifest.update($0) } }
 
-  /// Gives a sealed shard its name; durable on return when ``keepsWhole``, else with the set.
+  /// Gives a sealed shard its name; durable on return if ``keepsWhole``, otherwise together with the set.
   @discardableResult
   func place(_ file: ShardFile) throws(TransferError) -> WrittenShard {
     let shard = try file.place()
@@ -78,8 +79,8 @@ final class ShardSet {
     return shard
   }
 
-  /// Writes the index when everything else is durable.
-  /// - Parameter failed: files that could not be listed, and are in no shard.
+  /// Writes the index after everything else is durable.
+  /// - Parameter failed: how many files could not be listed, and so are in no shard.
   func keep(failed: Int64 = 0) throws(TransferError) -> [WrittenShard] {
     try sync()
     let files = placed.reduce(0) { $0 + $1.totals.files }
@@ -108,17 +109,17 @@ final class ShardSet {
     guard descriptor >= 0, fsync(descriptor) == 0 else { throw Self.failure("sync folder", folder) }
   }
 
-  /// A shard of another cut beside these would be taken for one of them.
+  /// Requires an empty folder, because a shard of another set would be mistaken for one of these.
   private static func checkEmpty(_ folder: String) throws(TransferError) {
     guard let names = names(in: folder) else { throw failure("read folder", folder) }
     guard names.isEmpty else {
       throw TransferError(
         .usage, "write shards into", NameBytes(folder), cause: "the folder is not empty",
-        remedy: "choose a new or an empty folder; one without \(indexName) holds a set that was cut off")
+        remedy: "choose a new or empty folder; one without \(indexName) contains an incomplete set")
     }
   }
 
-  /// What is in a folder; nil with `errno` when it cannot be read.
+  /// The names in a folder; nil, with `errno` set, when it cannot be read.
   static func names(in folder: String) -> [String]? {
     guard let listing = opendir(folder) else { return nil }
     defer { closedir(listing) }
@@ -132,14 +133,14 @@ final class ShardSet {
     return names
   }
 
-  /// What the last system call failed with.
+  /// The error of the last system call.
   static func failure(_ operation: String, _ path: String) -> TransferError {
     let code = errno
     let isName = [ENOENT, ENOTDIR, EACCES, EROFS, ENAMETOOLONG, ELOOP].contains(code)
     let remedy =
       switch code {
       case ENOSPC, EDQUOT: "free space and run it again"
-      case EMFILE: "raise the limit of open files (ulimit -n), or cut into fewer shards"
+      case EMFILE: "raise the limit of open files (ulimit -n), or make fewer shards"
       default: isName ? "choose another folder" : "run it again"
       }
     return TransferError(

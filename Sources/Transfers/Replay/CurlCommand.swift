@@ -4,9 +4,9 @@ import TransferProtocols
 
 /// The request of an attempt as a curl command line for a POSIX shell. Secrets are references.
 package struct CurlCommand: Sendable, Hashable {
-  /// What has to be known of it; each a line.
+  /// What the user has to know about it; one line each.
   package private(set) var remarks: [String] = []
-  /// nil where no such request can be built any more.
+  /// nil if the request can no longer be built.
   package private(set) var command: String?
 
   package init(_ row: RequestRow) {
@@ -27,7 +27,7 @@ package struct CurlCommand: Sendable, Hashable {
     }
     if row.operation == .create || row.operation == .probe, row.chunk == nil {
       remarks.append(
-        "it was the request \(row.operation) of the file; a folder or page that it may have been for is not recorded"
+        "it was a \(row.operation) request of the file; the folder or page that it may have been for is not recorded"
       )
     }
   }
@@ -68,7 +68,7 @@ package struct CurlCommand: Sendable, Hashable {
     return before + words.joined(separator: " \\\n  ")
   }
 
-  /// From the scope of the signature that was made: date, region, service.
+  /// The region is taken from the scope of the signature that was built: date, region, service.
   private mutating func signature(_ request: RequestText) -> [String] {
     remarks.append(
       "curl 7.87 or newer signs it anew; with temporary keys add -H \"x-amz-security-token: $AWS_SESSION_TOKEN\"")
@@ -103,7 +103,7 @@ package struct CurlCommand: Sendable, Hashable {
     request.body != nil || row.operation == .part && row.settings.direction == .upload
   }
 
-  /// What goes before the command, and its words with those that say where the body is.
+  /// The text that precedes the command, and the words of the command with those for the body.
   private mutating func body(
     _ row: RequestRow, _ request: ReplayedRequest, _ words: [String]
   ) -> (before: String, words: [String]) {
@@ -134,14 +134,14 @@ package struct CurlCommand: Sendable, Hashable {
     return (set + source + " |\n", words + ["--data-binary @-"])
   }
 
-  /// A line that sets a variable where the name is not plain text, and the word for the file.
+  /// A line that sets a variable if the name is not plain text, and the word for the file.
   private static func file(_ path: NameBytes) -> (set: String, word: String) {
     if ShellText.isShown(path.bytes), let text = path.utf8 { return ("", ShellText.quoted(text)) }
-    // The point keeps line feeds at the end.
+    // The dot preserves trailing line feeds.
     return ("FILE=$(printf '\(ShellText.octal(path.bytes)).') FILE=${FILE%.}\n", "\"$FILE\"")
   }
 
-  /// Beside where one stands, never over a file.
+  /// A file in the working directory, never the target file.
   private static func outputName(_ row: RequestRow) -> String { "\(row.attempt).part" }
 }
 

@@ -1,17 +1,17 @@
 import TransferModel
 import TransferProtocols
 
-/// What stands in a rebuilt request for its secrets. Two requests that are built with different marks differ where a
-/// secret was worked into something else.
+/// Marks that replace the secrets of a rebuilt request. If it is built twice with different marks, the two requests
+/// differ where a value was computed from a secret.
 struct ReplaySecrets {
   private(set) var text = ShellText()
   private(set) var credential: Credential?
-  /// Options of curl that carry the credential instead of a field.
+  /// Options of curl that pass the credential instead of a header field.
   private(set) var options: [String] = []
-  /// `Authorization` and what belongs to a signature is not taken from the request.
+  /// `Authorization` and other fields of a signature are not taken from the request.
   private(set) var isSigned = false
   private(set) var replacesAuthorization = false
-  /// Names of variables that hold what works as a secret and is not looked up by the program, with what they are.
+  /// Names and meanings of variables for values that act as secrets and that the program does not look up.
   private(set) var variables: [(name: String, meaning: String)] = []
   private let variant: Int
 
@@ -42,14 +42,14 @@ struct ReplaySecrets {
     }
   }
 
-  /// curl signs anew: a signature holds for some minutes.
+  /// curl signs the request anew, because a signature is only valid for some minutes.
   private mutating func sign(_ settings: BatchSettings) {
     credential = .aws(accessKey: "access", secretKey: "secret", sessionToken: nil)
     isSigned = true
     options = [#"--user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY""#]
   }
 
-  /// Takes the place of a value that works as a secret, under a variable of that name.
+  /// A mark that replaces a value that acts as a secret; in the shell, it is a variable of that name.
   mutating func variable(_ name: String, _ meaning: String, around: (String) -> String = { $0 }) -> String {
     let name = String(name.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     variables.append((name, meaning))
@@ -64,7 +64,8 @@ struct ReplaySecrets {
     return mark
   }
 
-  /// How a shell reads what a reference names. Commands are not repeated: who wrote this ledger may be somebody else.
+  /// The shell expression for a reference. Commands are not repeated, because the ledger may have been written by
+  /// somebody else.
   private static func shell(_ place: String) -> String {
     switch SecretReference(place) {
     case .environment(let name): "${\(name)}"

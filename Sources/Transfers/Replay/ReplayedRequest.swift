@@ -1,17 +1,17 @@
 import TransferModel
 import TransferProtocols
 
-/// The request of an attempt, built again from what the ledger has of it.
+/// The request of an attempt, rebuilt from what the ledger has recorded about it.
 struct ReplayedRequest {
   let text: RequestText
   let secrets: ReplaySecrets
 
-  /// - Throws: why it cannot be built any more.
+  /// - Throws: the reason why it can no longer be built.
   init(_ row: RequestRow, variant: Int) throws {
     var secrets = try ReplaySecrets(row.settings, variant: variant)
     let proto = try AllProtocols.make(row.settings, credentialsRegion: nil)
     let origin = try AllProtocols.origin(row.settings, credentialsRegion: nil)
-    // Of the others ids are names, and stand in queries.
+    // The session ids of other protocols are names in queries, not URLs.
     let isURL = ["tus", "resumable"].contains(proto.name)
     let facts = Self.facts(row, isURL ? "\(origin)/" : "", &secrets)
     var row = row
@@ -21,7 +21,7 @@ struct ReplayedRequest {
     }
     var step = Self.step(row, facts)
     if case .chunk(var chunk) = step {
-      // Of a signature that is made anew; nothing of it is printed.
+      // Placeholder: curl signs the request anew, and nothing of this signature is printed.
       if secrets.isSigned { chunk.digests[.sha256] = Digest(.sha256, [UInt8](repeating: 0, count: 32)) }
       step = .chunk(chunk)
     }
@@ -62,7 +62,7 @@ struct ReplayedRequest {
 
   static func isCapability(_ text: String) -> Bool { text.contains("://") }
 
-  /// Notes are tokens at some servers. Numbers are none.
+  /// Hides notes, because some servers use them as tokens. Numbers are not hidden.
   private static func hidden(
     _ notes: [String: String], _ meaning: String, _ secrets: inout ReplaySecrets
   ) -> [String: String] {

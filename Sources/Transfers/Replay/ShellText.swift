@@ -1,8 +1,8 @@
 import TransferModel
 
-/// Words and bytes for a POSIX shell. What stands for a secret is put in as a reference; it is never in the text.
+/// Words and bytes for a POSIX shell. Marks of secrets are replaced by references; secrets are never in the text.
 struct ShellText {
-  /// What stands for a secret in a request, and what a shell reads in its place: `$TOKEN`, `$(cat 'file')`.
+  /// The marks of secrets in a request, and the shell expressions that replace them: `$TOKEN`, `$(cat 'file')`.
   var references: [Reference] = []
 
   struct Reference {
@@ -10,7 +10,7 @@ struct ShellText {
     let shell: String
   }
 
-  /// A stretch of text, or a reference.
+  /// A piece of text, or a reference.
   enum Piece: Hashable {
     case text(String)
     case reference(String)
@@ -25,7 +25,7 @@ struct ShellText {
     return text.isEmpty ? [] : [.text(text)]
   }
 
-  /// One word.
+  /// The text as one shell word.
   func word(_ text: String) -> String {
     let found = pieces(text)
     guard !found.isEmpty else { return "''" }
@@ -37,7 +37,7 @@ struct ShellText {
     }.joined()
   }
 
-  /// In single quotes, unless no shell sees anything in it.
+  /// The text in single quotes, unless it has no characters that are special to a shell.
   static func quoted(_ text: String) -> String {
     let isPlain = !text.isEmpty && text.utf8.allSatisfy { plain.contains($0) }
     return isPlain ? text : "'" + text.replacing("'", with: #"'\''"#) + "'"
@@ -45,13 +45,13 @@ struct ShellText {
 
   private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-".utf8)
 
-  /// Whether a terminal shows the bytes as they are, and they are text.
+  /// Whether the bytes are text that a terminal shows unchanged.
   static func isShown(_ bytes: [UInt8]) -> Bool {
     guard let text = NameBytes(bytes).utf8 else { return false }
     return printable(text) == text && !text.contains("\n")
   }
 
-  /// `printf` that writes these bytes, with the references among them as its arguments.
+  /// A `printf` command that writes these bytes, with references in them as its arguments.
   func printing(_ bytes: [UInt8]) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
     guard Array(text.utf8) == bytes else { return "printf '\(Self.octal(bytes))'" }
@@ -67,7 +67,7 @@ struct ShellText {
     return "printf '\(format)'\(arguments)"
   }
 
-  /// Within single quotes, as a format of `printf`. A dash in front would be an option.
+  /// The bytes as a `printf` format for single quotes. A leading dash is escaped, because it would be an option.
   static func octal(_ bytes: [UInt8]) -> String {
     bytes.enumerated().map { place, byte in
       switch byte {

@@ -1,17 +1,17 @@
 package import TransferModel
 
-/// A folder that `manifest shard` made, as its index describes it.
+/// A folder made by `manifest shard`, as its index describes it.
 package struct ShardFolder: Sendable, Hashable {
   /// Absolute.
   package let path: String
   /// Names of the files, in the order of their numbers.
   package let shards: [String]
-  /// Files that could not be listed, and are in no shard.
+  /// How many files could not be listed, and so are in no shard.
   package let failed: Int
 
-  /// Reads the index, and compares it with the files that are there; their content is not read.
-  /// - Throws: `.noSource` without a folder, without an index or without shards; `.badList` for an index that was cut
-  ///   off, and for files that it does not name or that are lost.
+  /// Reads the index, and compares it with the existing files; their content is not read.
+  /// - Throws: `.noSource` without a folder, without an index or without shards; `.badList` for an incomplete index,
+  ///   and for files that it does not name or that are missing.
   package init(_ path: String) throws(TransferError) {
     self.path = path
     guard let names = ShardSet.names(in: path) else {
@@ -20,34 +20,34 @@ package struct ShardFolder: Sendable, Hashable {
     }
     guard names.contains(ShardSet.indexName), let text = FileText.bytes("\(path)/\(ShardSet.indexName)") else {
       throw Self.missing(
-        path, "it has no \(ShardSet.indexName) and is no whole set", "make one with \"transfers manifest shard\"")
+        path, "it has no \(ShardSet.indexName) and is not complete", "make one with \"transfers manifest shard\"")
     }
     guard let shards = ShardIndex.names(text), let failed = ShardIndex.failed(text) else {
       throw TransferError(
         .badList, "read shards in", NameBytes(path),
-        cause: "\(ShardSet.indexName) was cut off, or is no index of shards",
+        cause: "\(ShardSet.indexName) is incomplete, or is not an index of shards",
         remedy: "make a new set with \"transfers manifest shard\"")
     }
     (self.shards, self.failed) = (shards, failed)
-    guard !shards.isEmpty else { throw Self.missing(path, "the manifest was empty", "shard one that has files") }
+    guard !shards.isEmpty else { throw Self.missing(path, "the manifest was empty", "shard a manifest with files") }
     let found = names.filter { $0.hasPrefix("shard-") && $0.hasSuffix(".jsonl") }
     guard Set(found) == Set(shards) else {
       throw TransferError(
         .badList, "read shards in", NameBytes(path),
         cause:
-          "it has \(found.count) shards, and its index \(shards.count): they are of several sets, or some are lost",
+          "it has \(found.count) shards, its index lists \(shards.count): they are of several sets, or some are lost",
         remedy: "make a new set with \"transfers manifest shard\"")
     }
   }
 
-  /// Without the files that could not be listed all tasks would end well.
-  /// - Throws: `.badList` for a set that lacks some.
+  /// Refuses an incomplete set: all tasks would succeed although some files could not be listed.
+  /// - Throws: `.badList` for a set that lacks files.
   package func checkComplete() throws(TransferError) {
     guard failed > 0 else { return }
     throw TransferError(
       .badList, "read shards in", NameBytes(path),
       cause: "\(failed) \(failed == 1 ? "file" : "files") could not be listed and cannot be in a shard",
-      remedy: "list them again, or give --incomplete to move the others")
+      remedy: "list them again, or give --incomplete to transfer the others")
   }
 
   private static func missing(_ path: String, _ cause: String, _ remedy: String) -> TransferError {
@@ -56,7 +56,7 @@ package struct ShardFolder: Sendable, Hashable {
 }
 
 extension ShardIndex {
-  /// The shards that ``text(_:manifest:files:bytes:)`` lists; nil for what it did not write as a whole.
+  /// The shards in a text that ``text(_:manifest:files:bytes:failed:)`` wrote; nil for any other or incomplete text.
   static func names(_ bytes: [UInt8]) -> [String]? {
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.count >= 4, lines.suffix(2) == ["]}", ""], lines[0].hasPrefix("{\"set\":\"\(schema)\",") else {
@@ -70,14 +70,14 @@ extension ShardIndex {
     return names.compactMap(\.self)
   }
 
-  /// How many files could not be listed; nil for an index that does not say.
+  /// How many files could not be listed; nil for an index without that number.
   static func failed(_ bytes: [UInt8]) -> Int? {
     let head = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
     guard let mark = head.firstRange(of: ",\"failed\":") else { return nil }
     return Int(head[mark.upperBound...].prefix(while: \.isWholeNumber))
   }
 
-  /// Of one line.
+  /// The name of the shard in one line.
   private static func name(_ line: Substring) -> String? {
     let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
     guard parts.count > 4, parts[1] == "shard", parts[2] == ":", ["}", "},"].contains(parts.last) else { return nil }

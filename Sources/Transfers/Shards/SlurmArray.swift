@@ -8,8 +8,8 @@ package import TransferModel
   import Darwin
 #endif
 
-/// An array job of Slurm that moves the shards of a set: a task for each, with an engine and a ledger of its own
-/// (docs/scale.md). What a task does is in tools/slurm/transfers-array.sh, which this program has in it.
+/// A Slurm array job that transfers the shards of a set: one task for each, with its own engine and ledger
+/// (docs/scale.md). A task runs tools/slurm/transfers-array.sh, which is embedded in this program.
 package struct SlurmArray: Sendable {
   package enum Work: Sendable, Hashable {
     /// Files below a folder, as the nodes see it, to a destination.
@@ -18,24 +18,24 @@ package struct SlurmArray: Sendable {
   }
 
   private let shards: ShardFolder
-  /// Seen by all nodes, absolute: ledgers and logs.
+  /// Absolute path of a folder that all nodes share, for ledgers and logs.
   private let shared: String
   private let work: Work
-  /// For `add` or `pull`.
+  /// Arguments of `add` or `pull`.
   private let words: [String]
-  /// Tasks that run at the same time.
+  /// The number of tasks that run at the same time.
   package let atOnce: Int
   /// Limits of one task; nil for none.
   package private(set) var rate: Int64?
   package private(set) var workers: Int?
-  /// Runs of one task, at most.
+  /// The maximum number of runs of one task.
   package var tries = 20
-  /// On a disk of the node, for the ledgers; nil for its temporary folder.
+  /// A folder on a disk of the node, for the ledgers; nil for its temporary folder.
   package var local: String?
-  /// For `sbatch`.
+  /// Options of `sbatch`.
   package var options: [String] = []
 
-  /// - Parameter atOnce: the most tasks at the same time.
+  /// - Parameter atOnce: the maximum number of tasks at the same time.
   package init(_ shards: ShardFolder, shared: String, _ work: Work, words: [String], atOnce: Int) {
     (self.shards, self.shared, self.work, self.words) = (shards, shared, work, words)
     self.atOnce = min(atOnce, shards.shards.count)
@@ -43,14 +43,14 @@ package struct SlurmArray: Sendable {
 
   package var count: Int { shards.shards.count }
 
-  /// Divides what all tasks may use together, in bytes a second and connections: each may use its part, whether the
-  /// others do or not.
+  /// Divides the limits of all tasks together, in bytes per second and connections: each may use its share, even if the
+  /// others do not use theirs.
   package mutating func divide(rate: Int64?, workers: Int?) {
     self.rate = rate.map { max(1, $0 / Int64(atOnce)) }
     self.workers = workers.map { max(1, $0 / atOnce) }
   }
 
-  /// The line that submits it.
+  /// The command line that submits it.
   package var command: [String] {
     let (verb, place, destination) =
       switch work {
@@ -66,27 +66,27 @@ package struct SlurmArray: Sendable {
     ] + words
   }
 
-  /// The same as a shell reads it.
+  /// The same, quoted for a shell.
   package var commandText: String { command.map(ShellText.quoted).joined(separator: " ") }
 
   private var script: String { "\(shared)/transfers-array.sh" }
 
-  /// Makes the folder for the ledgers and hands the job to Slurm. Blocking.
+  /// Creates the folder for the ledgers and submits the job to Slurm. Blocking.
   /// - Returns: the number of the job.
-  /// - Throws: `.unavailable` where there is no Slurm, and when it takes no job; `.output` or `.usage` for a folder
+  /// - Throws: `.unavailable` if there is no Slurm or it does not accept the job; `.output` or `.usage` for a folder
   ///   that cannot be written.
   package func submit() throws(TransferError) -> String {
     guard try run(["/bin/sh", "-c", "command -v sbatch"]).code == 0 else {
       throw unavailable("there is no command sbatch", "run this where jobs are submitted, or see --print")
     }
     try prepare()
-    // Its errors are shown, too.
+    // Its error output is captured, too.
     let (code, output) = try run(["/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"] + command)
     let text = String(decoding: output, as: UTF8.self)
     let words = text.split(whereSeparator: \.isWhitespace)
     guard code == 0, let job = words.last.map(String.init), words.count > 3, Int(job) != nil else {
-      let said = text.split(separator: "\n").last.map(String.init) ?? "it said nothing"
-      throw unavailable("Slurm took no job (exit code \(code)): \(said)", "see to that, and submit again")
+      let said = text.split(separator: "\n").last.map(String.init) ?? "no message"
+      throw unavailable("Slurm did not accept the job (exit code \(code)): \(said)", "fix that, and submit again")
     }
     return job
   }
@@ -95,7 +95,7 @@ package struct SlurmArray: Sendable {
     do throws(Failure) {
       return try RunningCommand(words, code: .localIO).result(keeping: 4_096, limitMs: 120_000, isOver: { false })
     } catch {
-      throw unavailable(error.message, "look with \"squeue --me\" whether the job is there before you submit again")
+      throw unavailable(error.message, "check with \"squeue --me\" whether the job exists before you submit again")
     }
   }
 
@@ -103,7 +103,7 @@ package struct SlurmArray: Sendable {
     TransferError(.unavailable, "submit shards in", NameBytes(shards.path), cause: cause, remedy: remedy)
   }
 
-  /// The folder, the script, and a name by which nodes tell this folder from one that was there before it.
+  /// Creates the folder, the script, and an id by which nodes distinguish this folder from an earlier one.
   private func prepare() throws(TransferError) {
     guard mkdir(shared, 0o777) == 0 || errno == EEXIST else { throw ShardSet.failure("make folder", shared) }
     var length = 0
@@ -114,7 +114,7 @@ package struct SlurmArray: Sendable {
     try put(Array("\(id)\n".utf8), "\(shared)/id", mode: 0o666)
   }
 
-  /// Durably, or not at all.
+  /// Writes a file durably, or not at all.
   private func put(_ bytes: [UInt8], _ path: String, mode: mode_t) throws(TransferError) {
     let part = "\(path).\(getpid())"
     unlink(part)
@@ -131,6 +131,6 @@ package struct SlurmArray: Sendable {
 }
 
 extension TransferError.Kind {
-  /// Another program or service that the command needs is not there, or refuses it.
+  /// Another program or service that the command needs is missing, or refuses it.
   package static let unavailable = TransferError.Kind(rawValue: "unavailable")
 }

@@ -7,12 +7,12 @@ import TransferModel
   import Darwin
 #endif
 
-/// A statement that is longer than what belongs into memory: kept in a file without a name until it is signed and
-/// written. Used by one thread.
+/// A statement that may be too long for memory: kept in an unnamed temporary file until it is signed and written. Used
+/// by one thread.
 package final class CertificateSpool {
   private let file: UnsafeMutablePointer<FILE>
   private(set) var length = 0
-  /// Room ahead of the statement for what is signed with it.
+  /// Space before the statement for the header that is signed with it.
   private static let room = 256
   /// A multiple of three, so that the base64 of the pieces is that of the whole.
   private static let piece = 96 << 10
@@ -29,12 +29,12 @@ package final class CertificateSpool {
     length += bytes.count
   }
 
-  /// What another one holds.
+  /// Appends the content of another spool.
   func append(_ other: CertificateSpool) throws(TransferError) {
     try other.forEachPiece { bytes throws(TransferError) in try append(bytes) }
   }
 
-  /// The statement with `opening` ahead of it, as a mapped file: the kernel takes its pages back as it needs them.
+  /// Maps the statement with `opening` before it; the kernel can reclaim the pages when it needs memory.
   func withMapped(_ opening: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void) throws(TransferError) {
     precondition(opening.count <= Self.room, "an opening of \(opening.count) bytes")
     let start = Self.room - opening.count
@@ -63,6 +63,6 @@ package final class CertificateSpool {
   }
 
   private static func failure(_ code: Int32) -> TransferError {
-    Spooling.failure(code, keeping: "the certificate until it is signed", remedy: "name another folder with TMPDIR")
+    Spooling.failure(code, keeping: "the certificate until it is signed", remedy: "set TMPDIR to another folder")
   }
 }

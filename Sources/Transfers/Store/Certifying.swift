@@ -2,7 +2,7 @@ import TransferLedger
 package import TransferModel
 package import TransferReports
 
-/// A certificate that is signed, as it is written.
+/// A signed certificate, ready to be written.
 package struct SignedCertificate {
   private let spool: CertificateSpool
   private let frame: (before: String, behind: String)
@@ -13,7 +13,7 @@ package struct SignedCertificate {
     (self.spool, self.frame, self.undigested) = (spool, frame, undigested)
   }
 
-  /// The envelope in pieces, in order.
+  /// Writes the envelope in pieces, in order.
   package func write(_ take: ([UInt8]) -> Void) throws(TransferError) {
     take(Array(frame.before.utf8))
     try spool.forEachPiece { bytes throws(TransferError) in take(Array(base64(bytes).utf8)) }
@@ -22,12 +22,12 @@ package struct SignedCertificate {
 }
 
 extension OpenStore {
-  /// The no-loss proof of what the filter selects and, where it holds, the certificate of it: both of one and the same
-  /// look, in the memory of a page of receipts. Makes the store's key where there is none.
+  /// The no-loss proof for the selected files and, if it holds, its certificate: both from the same snapshot, with
+  /// memory for one page of receipts. Creates the store's key if there is none.
   /// - Parameters:
-  ///   - filters: what was selected, in the words of the certificate.
+  ///   - filters: the selection, as the certificate describes it.
   ///   - provenMs: milliseconds since 1970 UTC.
-  ///   - remote: what the destinations said before.
+  ///   - remote: what the destinations answered before.
   package func certified(
     _ filter: RowFilter, filters: [String: Cell], provenMs: Int64, remote: RemoteProof?
   ) throws(TransferError) -> (proof: LossProof, certificate: SignedCertificate?) {
@@ -35,7 +35,7 @@ extension OpenStore {
     return try read { reader in
       let proof = try reader.lossProof(filter)
       guard proof.holds, proof.total > 0 else { return (proof, nil) }
-      // The proof has compared the log with its rows.
+      // The proof has already compared the log with its rows.
       let prover = try reader.reader.logProver(ofLedger: path, withReceipts: true)
       let text = Certificate(proof, prover.seal, filters: filters, provenMs: provenMs, remote: remote)
       let (statement, others) = (try CertificateSpool(), try CertificateSpool())
@@ -63,7 +63,7 @@ extension OpenStore {
 }
 
 extension LedgerReader {
-  /// The first receipt of each done file that the filter selects, and the newest where others followed.
+  /// The first receipt of each done file that the filter selects, and the newest one if others followed.
   fileprivate func forEachProven(
     _ filter: RowFilter, by prover: LogProver, _ body: (ProvenReceipt, ProvenReceipt?) throws -> Void
   ) throws {

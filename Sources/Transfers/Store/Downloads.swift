@@ -4,8 +4,8 @@ package import TransferModel
 import TransferProtocols
 
 extension TransferStore {
-  /// Records the files that `options` name to be fetched; touches no network. Nothing is recorded of a list that is
-  /// wrong somewhere. Durable on return; adding the same again while it waits records nothing.
+  /// Records the files named by `options` to be fetched; does not use the network. If a list has an error, none of it
+  /// is recorded. Durable on return; adding a file again while it waits records nothing.
   /// - Throws: `.usage`, `.badList`, `.noSource` and `.config` before anything is recorded; errors of the store.
   package func add(
     _ options: DownloadOptions, notice: @escaping @Sendable (Notice) -> Void = { _ in }

@@ -6,14 +6,15 @@ public import TransferModel
   import Darwin
 #endif
 
-/// The engine of a store, as far as one can tell from outside.
+/// The engine of a store, as far as it can be observed from outside.
 public struct EngineState: Sendable, Hashable {
-  /// Not ended, heard of within a minute, and, on this machine, a process.
+  /// Whether its run has not ended, its last heartbeat is less than a minute old and, if it is on this machine, its
+  /// process exists.
   public let isAlive: Bool
-  /// The run that goes on, or was the last; nil when none ever was.
+  /// The current or last run; nil if there never was one.
   public let run: RunRow?
 
-  /// Within one boot the minute is one of the boot clock, whatever was done to the wall clock.
+  /// Within one boot the minute is measured by the boot clock, so that changes of the wall clock do not matter.
   package init(_ run: RunRow?, _ clock: any TransferClock, bootID: String = HostFacts.bootID) {
     self.run = run
     isAlive = run.map { $0.endedMs == nil && Self.wasHeard($0, clock, bootID) && Self.mayExist($0) } ?? false

@@ -1,8 +1,8 @@
 public import TransferModel
 
-/// Something that was recorded.
+/// An event or an ended attempt in the store.
 public enum RecordedEvent: Sendable, Hashable {
-  /// What people or the engine did.
+  /// An action of a person or of the engine.
   case event(EventRow)
   /// A request that has ended.
   case attempt(FollowedAttempt)
@@ -16,9 +16,10 @@ public enum RecordedEvent: Sendable, Hashable {
   }
 }
 
-/// A place in the history of one store: everything before it was told. It can be stored and used by another process.
+/// A position in the history of one store: everything before it was reported. It can be stored, and used by another
+/// process.
 public struct EventCursor: Sendable, Hashable, Codable {
-  /// The numbers of the newest event and attempt that were looked at, of one part of the store.
+  /// The numbers of the newest event and attempt that were read, of one part of the store.
   struct Place: Sendable, Hashable, Codable {
     var event: Int64 = 0
     var attempt: Int64 = 0
@@ -26,25 +27,25 @@ public struct EventCursor: Sendable, Hashable, Codable {
 
   /// By part (``NewestNumbers``): a merged ledger has several, each with numbers that follow the time.
   var places: [Int64: Place] = [:]
-  /// Attempts below that which had not ended yet.
+  /// Attempts with lower numbers that had not ended yet.
   var open: Set<Int64> = []
 
   /// Before everything that is recorded.
   public static let beginning = EventCursor()
 }
 
-/// What is new behind a cursor, in one snapshot, at most 500 events and 500 attempts of each part of the store, and
-/// those that were known to be open.
+/// New events and attempts after a cursor, in one snapshot: at most 500 events and 500 attempts of each part of the
+/// store, and the attempts that were known to be open.
 package struct EventPage: Sendable {
-  /// Each with the cursor behind it. Events come first, each kind by number.
+  /// Each with the cursor after it. Events come first; each kind is sorted by number.
   package private(set) var rows: [(row: RecordedEvent, cursor: EventCursor)] = []
-  /// Behind all of it, and behind what the filter leaves out.
+  /// The cursor after all of them, including those that the filter leaves out.
   package private(set) var end: EventCursor
-  /// Nothing more is there.
+  /// Whether there are no more.
   package private(set) var isLast = true
   static let size = 500
 
-  /// Of a reader that begins here.
+  /// An empty page, for a reader that begins here.
   init(end: EventCursor) { self.end = end }
 
   package init(_ reader: StoreReader, _ filter: RowFilter, after cursor: EventCursor) throws {
@@ -53,7 +54,7 @@ package struct EventPage: Sendable {
     let ended = try reader.endedAttempts(filter, after: 0, among: known)
     let open = Set(try reader.openAttempts(filter).map(\.rawValue))
     end = cursor
-    // What is neither open nor among the ended is of no selected file any more.
+    // An attempt that is neither open nor among the ended ones no longer belongs to a selected file.
     end.open.formIntersection(open.union(ended.map(\.attempt.id.rawValue)))
     for part in parts { try addEvents(reader, filter, of: part) }
     for attempt in ended {
@@ -63,7 +64,7 @@ package struct EventPage: Sendable {
     for part in parts { try addAttempts(reader, filter, of: part, open) }
   }
 
-  // A page that is not full was read to the end; rows that the filter leaves out are not read again.
+  // An incomplete page was read to the end: rows that the filter leaves out are not read again.
 
   private mutating func addEvents(_ reader: StoreReader, _ filter: RowFilter, of part: NewestNumbers) throws {
     var place = end.places[part.part] ?? part.beginning
@@ -89,7 +90,7 @@ package struct EventPage: Sendable {
     if attempts.count < Self.size { pass(part.attempt, part, open) } else { isLast = false }
   }
 
-  /// Moves the end behind this attempt; those before it that are open are still to come.
+  /// Moves the end past this attempt; open attempts before it are still to be reported.
   private mutating func pass(_ attempt: Int64, _ part: NewestNumbers, _ open: Set<Int64>) {
     var place = end.places[part.part] ?? part.beginning
     end.open.formUnion(open.filter { $0 > place.attempt && $0 <= attempt })
@@ -103,7 +104,7 @@ extension NewestNumbers {
 }
 
 extension StoreReader {
-  /// Behind everything that is recorded now.
+  /// The cursor after everything that is recorded now.
   package func newestCursor(_ filter: RowFilter) throws -> EventCursor {
     var cursor = EventCursor(open: Set(try openAttempts(filter).map(\.rawValue)))
     for part in try newestNumbersOfParts() {

@@ -4,9 +4,10 @@ package import TransferModel
 import TransferProtocols
 
 extension TransferStore {
-  /// Says what ``add(_:_:notice:)`` would record and what sending it would take; every file comes as `Notice.planned`.
-  /// Reads sources and ledger; writes nothing and touches no network. A ledger that does not exist counts as empty.
-  /// - Throws: `.usage`, `.config`, `.noSource`, `.badList`; errors of the store but `.storeMissing`.
+  /// Reports what ``add(_:_:notice:)`` would record and what sending it would require; every file is reported as
+  /// `Notice.planned`. Reads sources and ledger; writes nothing and does not use the network. A missing ledger counts
+  /// as empty.
+  /// - Throws: `.usage`, `.config`, `.noSource`, `.badList`; errors of the store except `.storeMissing`.
   package func plan(
     _ sources: [NameBytes], _ options: UploadOptions,
     each: @escaping @Sendable (NameBytes, PlannedFiles.Entry, String) -> Void = { _, _, _ in },
@@ -47,14 +48,14 @@ extension TransferStore {
     return result
   }
 
-  /// Says what ``add(_:notice:)`` would record and what fetching it would take, as far as that is known before the
-  /// servers were asked: sizes of manifests.
-  /// - Throws: as the `add`, but for the folder.
+  /// Reports what ``add(_:notice:)`` would record and what fetching it would require, as far as known before servers
+  /// are queried: sizes come from manifests.
+  /// - Throws: as that `add`, except for errors of the folder.
   package func plan(
     _ options: DownloadOptions, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> PlanResult {
     let target = DownloadTarget(options)
-    // Finding out about case would write something.
+    // Testing whether the folder ignores case would write to it.
     let spool = try target.spool(ignoresCase: { false }, notice: notice)
     let batches = try target.batches(spool.origins)
     let ledger = try openForReading()
@@ -78,7 +79,7 @@ extension TransferStore {
     return plan
   }
 
-  /// Reads the file where only its content can tell.
+  /// Reads the file if only its content can decide.
   private static func standing(
     of file: SourceCandidate, _ found: (standing: Standing, moved: MovedFile?)?, _ ledger: Ledger?
   ) throws(TransferError) -> Standing {
@@ -132,7 +133,7 @@ extension PlanResult {
 }
 
 extension SourceCounts {
-  /// What a scan saw besides the files that it gave to be looked up.
+  /// Adds what a scan found besides the files that were looked up in the ledger.
   fileprivate mutating func add(_ seen: SourceCounts) {
     repeated = seen.repeated
     failed = seen.failed

@@ -4,10 +4,9 @@ import TransferLedger
 package import TransferModel
 
 extension TransferStore {
-  /// Asks the destinations again about each done upload that the filter selects, and compares the local files of
-  /// downloads as ``verify(_:_:repairs:found:)`` does. What was found of a file is its next receipt, durable on return;
-  /// of a file about which nothing is known only the question is recorded. A run of its own: each request has its
-  /// attempt.
+  /// Queries the destinations again about each done upload that the filter selects, and compares the local files of
+  /// downloads like ``verify(_:_:repairs:found:)``. The finding for a file is its next receipt, durable on return; if
+  /// nothing could be determined, only the query is recorded. It is a separate run: each request has an attempt.
   /// - Throws: `.locked` when another engine owns the ledger; errors of the store.
   package func proveRemotely(
     _ filter: RowFilter, argv: [String], notice: @escaping @Sendable (Notice) -> Void, stop: StopSignal

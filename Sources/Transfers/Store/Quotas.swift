@@ -2,8 +2,8 @@ import TransferLedger
 package import TransferModel
 
 extension TransferStore {
-  /// Sets the quota of a job for all engines, or with nil removes it; durable on return. Writes only what is new, and
-  /// makes no ledger to remove one.
+  /// Sets the quota of a job for all engines, or removes it if nil; durable on return. Writes only changes, and does
+  /// not create a ledger only to remove a quota.
   package func setQuota(ofJob job: String, _ quota: JobQuota?) throws(TransferError) {
     guard let ledger = try quota == nil ? openForReading() : Ledger.open(at: path, mode: .create, clock: machine.clock)
     else { return }

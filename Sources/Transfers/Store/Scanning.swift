@@ -4,7 +4,7 @@ package import TransferModel
 import TransferProtocols
 
 extension UploadOptions {
-  /// What is remembered of a scan that is complete.
+  /// The row that records a complete scan.
   func scan(
     _ sources: [NameBytes], _ target: UploadTarget, _ counts: SourceCounts, tookMs: Int64
   ) -> ScanRow {
@@ -18,25 +18,23 @@ extension UploadOptions {
 }
 
 extension StoreReader {
-  /// The last complete scans, the newest first; of one job, or of all.
+  /// The last complete scans of one job or of all jobs, newest first.
   package func scans(ofJob job: String? = nil, limit: Int = 1_000) throws -> [ScanRow] {
     try reader.scans(ofJob: job, limit: limit)
   }
 
-  /// How many sources wait to be deleted or moved, and how many stay that were to go;
-  /// of one job, or of all.
+  /// How many sources wait to be deleted or moved, and for how many that was given up; of one job or of all jobs.
   package func removalsLeft(ofJob job: String?) throws -> (waiting: Int, kept: Int) {
     try reader.removalsLeft(ofJob: job)
   }
 
-  /// Sources of the selected files that are to be deleted or moved and are still there; of those that are kept only
-  /// what was given up from `keptSinceMs` on.
+  /// Sources of the selected files that are to be deleted or moved and still exist. Of kept sources, only those that
+  /// were given up at or after `keptSinceMs`.
   package func removals(_ filter: RowFilter, keptSinceMs: Int64 = .min) throws -> RemovalTotals {
     try reader.removals(filter, keptSinceMs: keptSinceMs)
   }
 
-  /// Whether a source is to be deleted or moved, or somebody to be told, by now: what an engine does also where no file
-  /// is left.
+  /// Whether the removal of a source or a callback is due now. An engine does both even if no files are left.
   package func isUpkeepDue(nowMs: Int64) throws -> Bool {
     if try reader.hasDueCallback(nowMs: nowMs, resting: []) { return true }
     return try !reader.dueRemovals(after: 0, limit: 1).isEmpty

@@ -7,15 +7,15 @@ package import TransferModel
   import Darwin
 #endif
 
-/// The store's log: what makes its receipts checkable by strangers (docs/receipts.md).
+/// The store's log, by which third parties can verify its receipts (docs/receipts.md).
 extension OpenStore {
-  /// Seals the log as it is now, also of a store that is open for reading. The first time it makes the store's key,
-  /// `<path>.key`. Reads the whole log.
+  /// Seals the current log, even if the store is open read-only. The first seal creates the store's key, `<path>.key`.
+  /// Reads the whole log.
   package func sealing() throws(TransferError) -> LedgerSeal { try prover(withReceipts: false).seal }
 
-  /// The same, with the proof that the log of the seal in `file` is its beginning; nil where it is not, and then the
-  /// comparison says why.
-  /// - Throws: `.usage` for a file that holds no seal of this store.
+  /// The same, with the proof that the log of the seal in `file` is its beginning; the proof is nil if it is not, and
+  /// then the comparison says why.
+  /// - Throws: `.usage` for a file without a seal of this store.
   package func sealing(
     since file: NameBytes
   ) throws(TransferError) -> (seal: LedgerSeal, comparison: SealComparison, proof: SealConsistency?) {
@@ -24,18 +24,19 @@ extension OpenStore {
     return (prover.seal, comparison, proof)
   }
 
-  /// Compares the log with the seal in `file`, which was kept elsewhere; signed with `key`, where that is given.
-  /// - Throws: `.usage` for a file that holds no seal of this store, and for what is no public key.
+  /// Compares the log with the seal in `file`, which was kept elsewhere. If `key` is given, the seal must be signed
+  /// with it.
+  /// - Throws: `.usage` for a file without a seal of this store, and for an invalid public key.
   package func compare(sealIn file: NameBytes, key: String?) throws(TransferError) -> SealComparison {
     try compare(seal: try Self.seal(in: file), key: key)
   }
 
-  /// Reads the whole log once, and then proves receipts of ``StoreReader/provenReceipts(_:after:limit:by:)``.
+  /// Reads the whole log once; then proves receipts of ``StoreReader/provenReceipts(_:after:limit:by:)``.
   package func receiptProver() throws(TransferError) -> ReceiptProver { try prover(withReceipts: true) }
 
-  /// The same by the seal in `file`, which was kept: it makes no seal and needs no key. nil where the log does not
-  /// begin with it; then the comparison says why.
-  /// - Throws: `.usage` for a file that holds no seal of this store.
+  /// The same with the stored seal in `file`: creates no seal and needs no key. nil if the log does not begin with it;
+  /// then the comparison says why.
+  /// - Throws: `.usage` for a file without a seal of this store.
   package func receiptProver(
     sealedIn file: NameBytes
   ) throws(TransferError) -> (comparison: SealComparison, prover: ReceiptProver?) {
@@ -53,7 +54,7 @@ extension OpenStore {
   }
 }
 
-/// Proves of receipts that they are in the log, as it was when the prover was made. Used by one thread at a time.
+/// Proves that receipts are in the log as it was when the prover was created. Used by one thread at a time.
 package struct ReceiptProver {
   let prover: LogProver
   let ledger: Ledger
@@ -67,11 +68,11 @@ package struct ReceiptProver {
 }
 
 extension StoreReader {
-  /// Looks at every file that the filter selects with its chunks and receipts, and at the whole log.
+  /// Checks every file that the filter selects, with its chunks and receipts, and the whole log.
   package func lossProof(_ filter: RowFilter) throws -> LossProof { try reader.lossProof(filter) }
 
-  /// The receipts of the next files that are done, at most `limit` files after number `after`, and the number of the
-  /// last of these files; nil at the end.
+  /// The receipts of the next done files, at most `limit` files after number `after`, and the number of the last of
+  /// these files; nil at the end.
   package func storedReceipts(
     _ filter: RowFilter, after: Int64, limit: Int
   ) throws -> (receipts: [StoredReceipt], last: Int64?) {

@@ -7,24 +7,24 @@ package import TransferModel
   import Darwin
 #endif
 
-/// Watches the sources of jobs on a thread of its own, so that a folder that hangs (a server that is away) holds up
-/// nobody who asks. Nothing is promised: see ``SourceWatch``.
+/// Watches the sources of jobs on a separate thread, so that a folder that hangs (because a file server is unavailable)
+/// does not block callers. It is best effort; see ``SourceWatch``.
 package final class SourceWatcher: Sendable {
-  /// What is to be watched for a job.
+  /// The sources to watch for a job.
   package struct Sources: Sendable {
     package var named: [NameBytes]
     package var options: UploadOptions
     fileprivate let ownFiles: OwnFiles
 
     /// - Parameters:
-    ///   - store: the path of the ledger; its files are no news.
-    ///   - files: what jobs write themselves, which is none either.
+    ///   - store: the path of the ledger; changes of its files are ignored.
+    ///   - files: files that jobs write themselves, whose changes are ignored, too.
     package init(named: [NameBytes], options: UploadOptions, store: String, files: [String]) {
       (self.named, self.options, ownFiles) = (named, options, OwnFiles(ledger: store, files: files))
     }
   }
 
-  /// What has come since the last time, by job.
+  /// Changes since the last call, by job.
   package struct News: Sendable {
     package var changed: Set<String> = []
     package var remarks: [(job: String, text: String)] = []
@@ -32,17 +32,17 @@ package final class SourceWatcher: Sendable {
 
   private struct State: Sendable {
     var news = News()
-    /// What to watch from now on; nil for what is being watched.
+    /// What to watch from now on; nil if that has not changed.
     var wanted: [String: Sources]?
   }
 
-  /// Between two looks whether sources are still the same, in milliseconds.
+  /// The interval between two checks whether sources are still the same, in milliseconds.
   private static let lookMs: Int64 = 2_000
 
   private let state = Lock(State())
   private let wake: (read: Int32, write: Int32)
 
-  /// nil without descriptors; `errno` says why.
+  /// nil if no descriptors are available; `errno` says why.
   package init?(_ clock: any TransferClock) {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { return nil }
@@ -54,10 +54,10 @@ package final class SourceWatcher: Sendable {
     WorkerThread { [state, wake] in Self.work(state, wake.read, clock) }.detach()
   }
 
-  /// The thread ends with it.
+  /// Ends the thread.
   deinit { close(wake.write) }
 
-  /// Watches these from now on, in place of all others. Returns at once.
+  /// Watches these from now on, instead of all others. Returns immediately.
   package func watch(_ jobs: [String: Sources]) {
     state.withLock { $0.wanted = jobs }
     var byte: UInt8 = 0
@@ -95,9 +95,9 @@ package final class SourceWatcher: Sendable {
     }
   }
 
-  /// False when nobody wants to know any more.
+  /// False when the watcher is gone and the thread should end.
   private static func wait(_ descriptors: [Int32], atMostMs: Int64) -> Bool {
-    // poll() takes no notice of a descriptor below 0.
+    // poll() ignores descriptors below 0.
     var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     _ = poll(&entries, nfds_t(entries.count), Int32(clamping: atMostMs))
     guard entries[0].revents != 0 else { return true }
@@ -118,7 +118,7 @@ package final class SourceWatcher: Sendable {
 }
 
 extension SourceWatcher.Sources {
-  /// nil for sources that a list names.
+  /// nil for sources from a list.
   fileprivate var watched: WatchedSources? {
     guard options.list == nil else { return nil }
     return WatchedSources(

@@ -3,23 +3,24 @@ import FoundationEssentials
 package import TransferModel
 import TransferReports
 
-/// What came of sending spans to a collector.
+/// The result of sending spans to a collector.
 package struct SpanExportResult: Sendable, Hashable {
   package var endpoint: String
   package var spansSent: Int64 = 0
-  /// Of these: what the collector says that it did not take.
+  /// How many of these the collector reported as rejected.
   package var spansRejected: Int64 = 0
   package var requests: Int64 = 0
   package var retries: Int64 = 0
-  /// Its words about them.
+  /// The collector's message about them.
   package var message: String?
 }
 
-/// Sends attempts to a collector of OpenTelemetry over HTTP, page by page: what is in memory does not grow with them.
+/// Sends attempts to an OpenTelemetry collector over HTTP, page by page, so that memory use does not grow with their
+/// number.
 package final class SpanExport {
-  /// Spans in a request: some 700 KB.
+  /// Spans in a request: about 700 KB.
   static let pageSize = 500
-  /// Requests for one page.
+  /// The maximum number of requests for one page.
   static let triesAtMost = 6
 
   private let url: String
@@ -29,7 +30,7 @@ package final class SpanExport {
   private var number: UInt64 = 0
   private(set) var result: SpanExportResult
 
-  /// Of headers each value is `env:NAME` or `file:PATH`.
+  /// The value of each header is `env:NAME` or `file:PATH`.
   /// - Throws: `.usage` for an invalid URL, header name or reference; `.auth` for a missing secret.
   package init(endpoint: String, headers: [String], clock: any TransferClock) throws(TransferError) {
     url = try Self.traces(endpoint)
@@ -83,7 +84,8 @@ package final class SpanExport {
     return reply
   }
 
-  /// What the protocol names as worth another try (OTLP 1.x, OTLP/HTTP response), and what never got an answer.
+  /// The statuses that the protocol defines as retryable (OTLP 1.x, OTLP/HTTP response), and requests without an
+  /// answer.
   private static func isTransient(_ reply: TransferReply) -> Bool {
     reply.curlCode != 0 || [429, 502, 503, 504].contains(reply.status)
   }
@@ -99,8 +101,8 @@ package final class SpanExport {
       cause: "\(cause) (\(sent))", remedy: "check the collector, and send them again: it recognises spans by their IDs")
   }
 
-  /// A collector may accept only some spans, and says so (`partialSuccess`). An answer that is not an object of JSON
-  /// comes from something else than a collector. Source: OTLP 1.x, "OTLP/HTTP Response".
+  /// A collector may accept only some spans, and reports this (`partialSuccess`). An answer that is not a JSON object
+  /// does not come from a collector. Source: OTLP 1.x, "OTLP/HTTP Response".
   private func note(_ body: [UInt8]) throws(TransferError) {
     struct Answer: Decodable {
       struct Partial: Decodable {
@@ -121,7 +123,7 @@ package final class SpanExport {
     if let message = partial.errorMessage, !message.isEmpty { result.message = message }
   }
 
-  /// A number of 64 bits, which this form writes as text.
+  /// A 64-bit number, which JSON of this protocol encodes as a string.
   private struct Count: Decodable {
     let value: Int64
     init(from decoder: any Decoder) throws {
@@ -134,7 +136,7 @@ package final class SpanExport {
     }
   }
 
-  /// Where spans go below an endpoint that names no path.
+  /// The URL for spans: the default path is added to an endpoint without a path.
   private static func traces(_ endpoint: String) throws(TransferError) -> String {
     let rest = ["http://", "https://"].compactMap { endpoint.hasPrefix($0) ? endpoint.dropFirst($0.count) : nil }.first
     guard let rest, let first = rest.first, first != "/", !rest.contains(where: { "@?#".contains($0) }) else {

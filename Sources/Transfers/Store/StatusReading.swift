@@ -2,25 +2,25 @@ import TransferLedger
 public import TransferModel
 package import TransferReports
 
-/// What is happening now, of the files of one selection.
+/// The current status of the selected files.
 public struct StoreStatus: Sendable {
   public let engine: EngineState
   public let totals: StateTotals
-  /// Bytes of the selected files that are out and not acknowledged yet, by file; for display.
+  /// Bytes of the selected files that were sent and are not acknowledged yet, by file; for display.
   public let inFlight: [FileID: Int64]
-  /// Of the selected files that people tidied away, when nothing else is left to show.
+  /// How many of the selected files are hidden, if there is nothing else to show; otherwise 0.
   public let hidden: Int
   /// When the next waiting file, chunk or abort is due, in milliseconds since 1970 UTC.
   public let nextDueMs: Int64?
-  /// At most 20 of the files in work.
+  /// At most 20 of the files that an engine works on.
   public let active: [FileRow]
-  /// Why files ended without success, most files first.
+  /// Failures of files that ended without success, most files first.
   public let failures: [FailureRow]
   /// Batches that wait for a person because their deadline has passed.
   public let overdue: [OverdueBatch]
-  /// Of the whole ledger.
+  /// Callbacks of the whole ledger.
   public let callbacks: CallbacksLeft
-  /// What `--after` was to delete or move, and is still there.
+  /// Sources that `--after` should delete or move and that still exist.
   public let removals: RemovalTotals
 }
 
@@ -29,7 +29,7 @@ extension StoreReader {
 
   package func status(_ filter: RowFilter, _ clock: any TransferClock) throws -> StoreStatus {
     let (totals, nowMs) = (try stateTotals(filter), clock.wallMs)
-    // What waits in a batch past its deadline is not tried again.
+    // Files waiting in a batch past its deadline are not retried.
     let held = Set(try overdueBatches(RowFilter(), nowMs: nowMs).map(\.id))
     return StoreStatus(
       engine: try engine(clock), totals: totals, inFlight: try bytesInFlight(filter, clock),
@@ -39,7 +39,7 @@ extension StoreReader {
       callbacks: try callbacksLeft(), removals: try removals(filter))
   }
 
-  /// Empty where no engine is alive that tells it. For display: the acknowledged bytes are the only progress.
+  /// Empty if no live engine reports them. For display only: real progress is the acknowledged bytes.
   package func bytesInFlight(_ filter: RowFilter, _ clock: any TransferClock) throws -> [FileID: Int64] {
     guard let note = InFlightNote.read(ofLedger: path, bootMs: clock.bootMs), try engine(clock).isAlive else {
       return [:]
@@ -54,8 +54,8 @@ extension StoreReader {
       removals: removals(filter))
   }
 
-  /// Empty without attempts. `stepMs` is asked for the length of the stretches of a span; both in milliseconds.
-  /// - Throws: `.usage` when there were too many of them.
+  /// Empty without attempts. `stepMs` returns the length of the intervals for a span; both in milliseconds.
+  /// - Throws: `.usage` when there would be too many intervals.
   package func throughput(
     _ filter: RowFilter, nowMs: Int64, stepMs: (_ spanMs: Int64) -> Int64
   ) throws -> [ThroughputRow] {
@@ -74,7 +74,7 @@ extension StoreReader {
 }
 
 extension StoreStatus {
-  /// All of them; never more than is left.
+  /// The bytes in flight of all files; limited to the bytes that are left.
   public var bytesInFlight: Int64 {
     max(0, min(inFlight.values.reduce(0, +|), totals.bytes -| totals.bytesAcked))
   }
@@ -84,14 +84,14 @@ extension StoreStatus {
 public struct StoreCheck: Sendable, Hashable {
   /// What SQLite says about the file itself; empty when it is intact.
   public let damage: [String]
-  /// Rows that break a rule.
+  /// Rows that violate a rule.
   public let findings: [Finding]
-  /// How many rules were looked at.
+  /// How many rules were checked.
   public let rules: Int
 
   public var isSound: Bool { damage.isEmpty && findings.isEmpty }
 
-  /// With what a seal that was kept elsewhere says: one more rule.
+  /// Adds the comparison with a seal that was kept elsewhere, as one more rule.
   package func with(_ seal: SealComparison) -> StoreCheck {
     StoreCheck(damage: damage, findings: findings + seal.findings, rules: rules + 1)
   }

@@ -1,17 +1,17 @@
 import TransferLedger
 package import TransferModel
 
-/// What is known of configured jobs.
+/// Facts about configured jobs.
 extension StoreReader {
   /// How the last run of each job ended, by name.
   package func jobs() throws -> [JobRow] { try reader.jobs() }
 
-  /// The newest batches that a job made, newest first.
+  /// The newest batches of a job, newest first.
   package func newestBatches(ofJob job: String, limit: Int) throws -> [BatchID] {
     try reader.newestBatches(ofJob: job, limit: limit)
   }
 
-  /// Whether a job has made a batch, or has run.
+  /// Whether a job has a batch, or has run.
   package func knowsJob(_ job: String) throws -> Bool { try reader.knowsJob(job) }
 
   /// The quota of a job, and what its attempts have sent in the current period; nil for a job without one.
@@ -23,6 +23,6 @@ extension StoreReader {
       endMs: row.quota.period.nextLocalStart(after: nowMs), reachedMs: row.reachedMs)
   }
 
-  /// The files that are not at rest: of a job, or with nil of all.
+  /// The files that are not at rest, of one job or, with nil, of all jobs.
   package func unfinished(ofJob job: String?) throws -> UnfinishedFiles { try reader.unfinished(ofJob: job) }
 }

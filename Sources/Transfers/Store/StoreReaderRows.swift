@@ -1,9 +1,9 @@
 import TransferLedger
 package import TransferModel
 
-/// What lists and single rows show.
+/// Lists and single rows.
 extension StoreReader {
-  /// What rules set for the object of a file.
+  /// The properties that rules set for the object of a file.
   package func properties(of file: FileID) throws -> ObjectProperties { try reader.properties(of: file) }
 
   package func attempt(_ id: AttemptID) throws -> AttemptRow? { try reader.attempt(id) }
@@ -13,24 +13,24 @@ extension StoreReader {
     try reader.attempts(filter, after: after, limit: limit)
   }
 
-  /// The beginning of what the server answered, as it came; nil when it said nothing.
+  /// The unchanged beginning of the server's answer; nil if there was none.
   package func replyExcerpt(of id: AttemptID) throws -> NameBytes? { try reader.replyExcerpt(of: id) }
 
-  /// How long the server asked to wait, in milliseconds from the end of the attempt; nil when it said nothing.
+  /// How long the server asked to wait, in milliseconds from the end of the attempt; nil if it did not.
   package func retryAfterMs(of id: AttemptID) throws -> Int64? { try reader.retryAfterMs(of: id) }
 
-  /// The newest attempts for a file, or only those for one of its chunks; oldest of them first.
+  /// The newest attempts for a file, or only those for one of its chunks, in chronological order.
   package func newestAttempts(of file: FileID, chunk: ChunkID?, limit: Int) throws -> [AttemptRow] {
     try reader.newestAttempts(of: file, chunk: chunk, limit: limit)
   }
 
   /// Batches by number, after number `after`, that the filter names, or that have a file which it selects. Their times,
-  /// sent bytes and retries are only there `withAttempts`, which reads all attempts of them.
+  /// sent bytes and retries are only filled `withAttempts`, which reads all their attempts.
   package func batches(_ filter: RowFilter, after: Int64, limit: Int, withAttempts: Bool = true) throws -> [BatchRow] {
     try reader.batches(filter, after: after, limit: limit, withAttempts: withAttempts)
   }
 
-  /// Numbers of the batches of which all of this is true. Reads all batches.
+  /// Numbers of the batches that match all terms. Reads all batches.
   package func batches(_ terms: BatchTerms) throws -> [Int64] { try reader.batches(terms) }
 
   /// How many batches have a file that the filter selects, or are named by it.
@@ -41,7 +41,7 @@ extension StoreReader {
     try reader.batchIDs(filter, limit: limit)
   }
 
-  /// The newest batches that nobody tidied away, newest first, by the primary key.
+  /// The newest batches that are not hidden, newest first, by the primary key.
   package func newestBatches(limit: Int) throws -> [(id: BatchID, name: String?)] {
     try reader.newestBatches(limit: limit)
   }
@@ -54,20 +54,21 @@ extension StoreReader {
   /// The chunks of one file in the order of their bytes.
   package func chunks(of file: FileID, limit: Int) throws -> [ChunkRow] { try reader.chunks(of: file, limit: limit) }
 
-  /// The chunks of one file in the order of their bytes, with what became of them.
+  /// The chunks of one file in the order of their bytes, with their results.
   package func chunkMap(of file: FileID, limit: Int) throws -> [ChunkMapRow] {
     try reader.chunkMap(of: file, limit: limit)
   }
 
   package func chunk(_ id: ChunkID) throws -> ChunkRow? { try reader.chunk(id) }
 
-  /// What was done, by number, after number `after`, to the files and batches that the filter selects. What took
+  /// Events of the files and batches that the filter selects, by number, after number `after`. An event that took
   /// several transactions is one row, with the number and the time of the first one.
   package func events(_ filter: RowFilter, after: Int64, before: Int64 = .max, limit: Int) throws -> [EventRow] {
     try reader.events(filter, after: after, before: before, limit: limit)
   }
 
-  /// The newest that was found of a file since it is done, at its destination or here; nil when nobody looked.
+  /// The newest finding about a file since it is done, at its destination or on this machine; nil if it was not
+  /// checked.
   package func laterFinding(of file: FileID) throws -> LaterFinding? { try reader.laterFinding(of: file) }
 
   /// Files by number, after number `after`.
@@ -79,7 +80,7 @@ extension StoreReader {
   package func files(_ ids: [Int64]) throws -> [FileRow] { try reader.files(ids) }
   package func attempts(_ ids: [Int64]) throws -> [AttemptRow] { try reader.attempts(ids) }
 
-  /// Files in the hands of an engine, by number. The cost grows with them, not with the ledger.
+  /// Files that an engine holds, by number. The cost grows with their number, not with the ledger.
   package func runningFiles(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
     try reader.runningFiles(filter, limit: limit)
   }
@@ -90,13 +91,13 @@ extension StoreReader {
   /// nil for a file that is not done.
   package func receipt(of file: FileID) throws -> ReceiptRow? { try reader.receipt(of: file) }
 
-  /// Sessions by number, after number `after`, that wait for their end, or whose file is at rest; not those of unknown
-  /// files, which may be all that there is of a finished object. Read from the indexes of live sessions only.
+  /// Sessions by number, after number `after`, that wait to be aborted, or whose file is at rest; not those of unknown
+  /// files, which may be the only trace of a finished object. Read from the indexes of live sessions only.
   package func orphans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [OrphanRow] {
     try reader.orphans(filter, after: after, limit: limit)
   }
 
-  /// How many requests that make something at a server lost their answer, where the server was not, or could not be,
-  /// asked for a list of what it made: what they left there has no name here.
+  /// How many requests that create something on a server lost their answer, if the server was not or could not be
+  /// queried for a list of what it created: what they left there has no id here.
   package func lostCreations(_ filter: RowFilter) throws -> Int64 { try reader.lostCreations(filter) }
 }

@@ -10,11 +10,11 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// A store by its path, and what is done with it as a whole: files are recorded and sent. Everything blocks; call it
-/// from a plain thread. ``TransferClient`` has the same for Swift tasks.
+/// A store, given by its path, and operations on it as a whole: recording and sending files. Everything blocks; call it
+/// from a plain thread. ``TransferClient`` offers the same for Swift tasks.
 package struct TransferStore: Sendable {
   package let path: String
-  /// What programs give credentials by; nil for what is recorded with the batches.
+  /// Supplies credentials of a program; nil to use what is recorded with the batches.
   let hook: CredentialHook?
   let machine: Machine
 
@@ -22,8 +22,8 @@ package struct TransferStore: Sendable {
     (self.path, self.hook, self.machine) = (path, hook, machine)
   }
 
-  /// Records the files below `sources`, or of the list in `options`, for the destination there; touches no network.
-  /// Durable on return; adding the same again records nothing, not even a batch.
+  /// Records the files below `sources`, or in the list of `options`, for the destination in `options`; does not use the
+  /// network. Durable on return; adding the same again records nothing, not even a batch.
   /// - Throws: `.usage`, `.config`, `.noSource` and `.badList` before anything is recorded; errors of the store.
   package func add(
     _ sources: [NameBytes], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void
@@ -61,8 +61,9 @@ package struct TransferStore: Sendable {
       files: AddedFiles(since: mark, batch: recorded.batch, files: recorded.files))
   }
 
-  /// Works until nothing is left, `stop` is asked for, or no destination can be reached. Everything that `result`
-  /// counts is durable on return. A batch that cannot be sent holds up no other: `result` names it with its error.
+  /// Works until nothing is left, `stop` is requested, or no destination can be reached. Everything counted in the
+  /// result is durable on return. A batch that cannot be sent does not delay others; the result names it with its
+  /// error.
   /// - Throws: `.locked` when another engine owns the ledger; errors of the store.
   package func run(
     _ options: RunOptions, progress: (@Sendable (ProgressSnapshot) -> Void)?,
@@ -84,11 +85,11 @@ package struct TransferStore: Sendable {
     configuration.claimsFiles = !options.onlyEndsSessions
     let copies = StagedCopies(storePath: path)
     configuration.copies = copies
-    // An `add` that was cut off may have left files without their copy.
+    // An interrupted `add` may have left files without their copy.
     do throws(TransferError) {
       try copies.settleLeft(ledger, notice: notice)
     } catch {
-      // They wait on, and hold up nobody else.
+      // These files keep waiting, and do not delay others.
       guard error.kind == .storeIO else { throw error }
       notice(.remark("\(error)"))
     }
@@ -108,13 +109,13 @@ package struct TransferStore: Sendable {
     defer { delivery.stop() }
     let callbacks = CallbackDeliveries(ledger, by: delivery, clock: clock)
     callbacks.start()
-    // Whoever stops the run does not wait for them.
+    // A run that is stopped does not wait for them.
     defer {
       callbacks.finish(
         withinMs: stop.isAsked ? 0 : Self.callbackEndMs, graceMs: stop.isAsked ? 0 : CallbackDelivery.graceMs)
     }
     let result = try engine.work(until: stop)
-    // What cannot be removed now is removed by the next run.
+    // Copies that cannot be removed now are removed by the next run.
     try? copies.sweep(ledger)
     return result
   }
@@ -122,8 +123,9 @@ package struct TransferStore: Sendable {
   private static func copyRemark(_ files: Int) -> String {
     let waiting = files == 1 ? "the file that was waiting in it" : "the \(files) files that were waiting in it"
     return """
-      this ledger is a copy or was restored from one. The original may have sent \(waiting); where the server cannot be asked \
-      they become unknown, unless --trust-copy says that nothing was sent. What was added to the original later is not known here
+      this ledger is a copy or was restored from one. The original may have sent \(waiting); if the server cannot \
+      be queried, they become unknown, unless --trust-copy says that nothing was sent. Files that were added to the \
+      original later are not in this ledger
       """
   }
 

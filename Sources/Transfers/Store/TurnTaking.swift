@@ -6,8 +6,8 @@ package import TransferModel
   import Darwin
 #endif
 
-/// Others wait for the store while much is changed, and SQLite serves who asks at the right moment: they get a quarter
-/// of the time.
+/// Throttles large changes of the store, so that other processes get a quarter of the time. SQLite has no queue: a
+/// waiting process gets the lock only if it happens to ask while the lock is free.
 package final class TurnTaking {
   private let clock: any TransferClock
   private var sinceMs: Int64

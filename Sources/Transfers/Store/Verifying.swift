@@ -3,21 +3,21 @@ import TransferLedger
 package import TransferModel
 import TransferProtocols
 
-/// What a `verify` found. Counts are files.
+/// The result of `verify`. Counts are files.
 public struct VerifyResult: Sendable, Hashable {
-  /// With the digest that they had.
+  /// Files whose digest is unchanged.
   public var intact = 0
-  /// With the size that they had: no digest of them is known, or none was compared.
+  /// Files whose size is unchanged, if no digest is known or none was compared.
   public var sameSize = 0
-  /// Nothing is known of them that could be compared.
+  /// Files of which nothing is known that could be compared.
   public var present = 0
   public var changed = 0
   public var missing = 0
-  /// Could not be read: nothing is recorded of them.
+  /// Files that could not be read; nothing is recorded about them.
   public var unreadable = 0
-  /// Of the changed and missing: recorded to be fetched again.
+  /// How many of the changed and missing files were recorded to be fetched again.
   public var requeued = 0
-  /// Of what was compared, in bytes.
+  /// The size of the compared files, in bytes.
   public var bytes: Int64 = 0
 
   public init(intact: Int = 0, changed: Int = 0, missing: Int = 0, unreadable: Int = 0) {
@@ -28,10 +28,10 @@ public struct VerifyResult: Sendable, Hashable {
 }
 
 extension TransferStore {
-  /// Compares the local files of downloads with what was recorded of them, and records what it found; each is read from
-  /// its beginning to its end. What was found of a file is durable when `found` is told of it.
-  /// - Parameter repairs: records what has changed or is missing to be fetched again, in batches with the settings of
-  ///   theirs that replace what is there.
+  /// Compares the local files of downloads with what was recorded about them, and records the findings. Each file is
+  /// read completely. The finding for a file is durable when `found` is called with it.
+  /// - Parameter repairs: records changed and missing files to be fetched again, in batches with the same settings that
+  ///   replace existing files.
   /// - Throws: errors of the store.
   package func verify(
     _ filter: RowFilter, _ share: FileShare, repairs: Bool = false,
@@ -66,7 +66,7 @@ extension TransferStore {
     Result { () throws(Failure) in try KeptFile(file.path, below: folder).compare(with: file) }
   }
 
-  /// - Returns: those that still stand for their paths.
+  /// - Returns: those that still represent their paths.
   private static func record(
     _ findings: [(KeptDownload, Result<LocalFinding, Failure>)], _ ledger: Ledger
   ) throws(TransferError) -> [(KeptDownload, Result<LocalFinding, Failure>)] {
@@ -84,7 +84,7 @@ extension TransferStore {
   }
 }
 
-/// Records what `verify` found changed or missing to be fetched again.
+/// Records files that `verify` found changed or missing to be fetched again.
 private struct Repair {
   private let ledger: Ledger
   private let wallMs: Int64

@@ -1,27 +1,27 @@
 public import TransferModel
 
-/// What is waited for.
+/// The goal of waiting.
 public enum WaitGoal: String, Sendable, CaseIterable {
   /// Nothing continues without a person: every file is at rest, paused or past the deadline of its batch.
   case settled
-  /// Every file is done, or one of them cannot become so by itself. Waits through a pause.
+  /// Every file is done, or one of them cannot become done without a person. Waits through a pause.
   case done
 }
 
-/// Where the files of a selection stand.
+/// The states of the selected files.
 public struct SelectionState: Sendable, Hashable {
   public var totals: StateTotals
-  /// Of the pending files: those whose batch is past its deadline.
+  /// How many of the pending files are in a batch past its deadline.
   public var overdue: Int
 
   package init(totals: StateTotals = StateTotals(), overdue: Int = 0) {
     (self.totals, self.overdue) = (totals, overdue)
   }
 
-  /// Nothing of it continues without a person.
+  /// Whether none of the files continues without a person.
   public var isSettled: Bool { reaches(.settled) }
 
-  /// Acknowledged bytes of all, from 0 to 1; nil while there are none.
+  /// The acknowledged fraction of all bytes, from 0 to 1; nil while there are none.
   public var fraction: Double? {
     totals.bytes > 0 ? min(1, Double(totals.bytesAcked) / Double(totals.bytes)) : nil
   }
@@ -47,13 +47,13 @@ public struct WaitResult: Sendable, Hashable {
   }
 }
 
-/// The files that are waited for, as they were when the waiting began.
+/// The files that are waited for, as selected when waiting began.
 package struct AwaitedFiles: Sendable {
   private let filter: RowFilter
-  /// Files that the filter selects and that are not waited for: they were hidden before.
+  /// Files that the filter selects but that are not waited for, because they were hidden before.
   private let aside: StateTotals
 
-  /// What people tidy away meanwhile still counts; what is hidden now counts where the filter asks for it.
+  /// Files that are hidden while waiting still count; files that are hidden now count only if the filter includes them.
   package init(_ selected: RowFilter, _ reader: StoreReader) throws {
     filter = selected.withHidden
     aside =

@@ -1,16 +1,16 @@
 package import TransferModel
 
-/// When somebody who waits for what others do to a store looks at its rows again. To see that nothing has changed costs
-/// next to nothing; a look at the rows may take one part in ten of the time. A value, so that threads and Swift tasks
-/// can wait by it, each in their own way.
+/// Decides when a reader that waits for changes of a store reads its rows again. Detecting that nothing has changed
+/// costs next to nothing; reading rows may take up to a tenth of the time. It is a value, so that threads and Swift
+/// tasks can use it, each with their own way of waiting.
 package struct WatchPace: Sendable {
   package static let stepMs: Int64 = 200
-  /// Deadlines pass without a change.
+  /// The maximum interval, because deadlines pass without a change of the store.
   private static let longestMs: Int64 = 5_000
   private static let share: Int64 = 10
 
   private let clock: any TransferClock
-  /// Looks become seldomer up to this, in milliseconds, for what may take hours.
+  /// The maximum to which the polling interval grows, in milliseconds, for waits that may take hours.
   private let slowestMs: Int64
   private let timeoutMs: Int64?
   private let startedMs: Int64
@@ -24,23 +24,23 @@ package struct WatchPace: Sendable {
     (notBeforeMs, latestMs, lookedMs) = (startedMs, startedMs, startedMs)
   }
 
-  /// Whether the rows are worth a look, now that the store has this mark.
+  /// Whether the rows should be read, given the current mark of the store.
   package mutating func isDue(_ mark: StoreMark) -> Bool {
     lookedMs = clock.bootMs
     return lookedMs >= latestMs || mark != seen && lookedMs >= notBeforeMs
   }
 
-  /// The rows were looked at; `mark` is from before.
+  /// Notes that the rows were read; `mark` was taken before.
   package mutating func looked(_ mark: StoreMark) {
     seen = mark
     notBeforeMs = lookedMs + (clock.bootMs - lookedMs) * Self.share
     latestMs = max(notBeforeMs, lookedMs + Self.longestMs)
   }
 
-  /// The look did not reach the end: another one is due at once.
+  /// The rows were not read to the end, so the next read is due immediately.
   package mutating func goOn() { (seen, latestMs) = (nil, lookedMs) }
 
-  /// How long to do nothing now, in milliseconds; nil when the time is over.
+  /// How long to sleep now, in milliseconds; nil when the timeout has expired.
   package mutating func rest() -> Int64? {
     let restMs = timeoutMs.map { $0 - (clock.bootMs - startedMs) } ?? stepMs
     guard restMs > 0 else { return nil }

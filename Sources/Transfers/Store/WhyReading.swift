@@ -2,12 +2,12 @@ import TransferLedger
 package import TransferModel
 package import TransferReports
 
-/// Where the time of something went.
+/// What the time of a file, batch or run was spent on.
 extension StoreReader {
-  /// nil when there is no such row. What goes on is counted until the wall clock of this moment. Passes over the
-  /// attempts once, and keeps none. What else the host was asked is only there with `countsOthers`.
+  /// nil when there is no such row. Work in progress is counted until the current wall-clock time. Reads the attempts
+  /// once, and keeps none in memory. Other requests to the host are only included with `countsOthers`.
   ///
-  /// Throws `.usage` when attempts of it were pruned: then its parts cannot be told.
+  /// Throws `.usage` when attempts of it were pruned, because its parts can then not be determined.
   package func why(
     _ subject: WhySubject, _ clock: any TransferClock, countsOthers: Bool = true
   ) throws -> WhyFigures? {
@@ -15,7 +15,7 @@ extension StoreReader {
     try requireHistory(of: subject)
     let isAlive = try engine(clock).isAlive
     if case .run(let id) = subject, row.toMs == nil, !isAlive {
-      // It crashed, and no other run has found that yet.
+      // It crashed, and no other run has detected that yet.
       row.toMs = try reader.runLives(TimeSpan(.min, .max), only: id).first?.lastMs
       row.state = "crashed"
     }
@@ -42,7 +42,7 @@ extension StoreReader {
     return WhyFigures(row, toMs: toMs, sweep.finish(), tally, runs: runs, host: host)
   }
 
-  /// When a file, or its attempts, were deleted; nil where they were not, and for batches and runs.
+  /// When a file, or its attempts, were deleted; nil if they were not, and for batches and runs.
   package func prunedFile(_ subject: WhySubject) throws -> PrunedRow? {
     if case .file(let id) = subject { return try reader.pruned(id) }
     return nil
@@ -61,8 +61,8 @@ extension StoreReader {
       remedy: "\"transfers report batches\" still includes its sums")
   }
 
-  /// Files that were begun and came to rest, the one with the longest wall time first, each with its parts. Only those
-  /// that are told are looked into.
+  /// Files that were started and are at rest, longest wall time first, each with its parts. Only the files that are
+  /// returned are analysed.
   package func slow(_ filter: RowFilter, limit: Int, _ clock: any TransferClock) throws -> [WhyFigures] {
     try reader.longestFiles(filter, limit: limit).compactMap { try why(.file($0), clock, countsOthers: false) }
   }
