@@ -17,9 +17,9 @@ struct Answer {
   struct FileBody {
     var descriptor: Descriptor
     var range: ByteRange
-    /// Every byte is combined with this one by exclusive or.
+    /// Every byte is XORed with this one.
     var mask: UInt8 = 0
-    /// The byte at this offset of the object is another one; nil for none.
+    /// The byte at this offset of the object is altered; nil for none.
     var wrongByte: Int64?
   }
 
@@ -27,7 +27,7 @@ struct Answer {
   enum Framing: String, Sendable {
     case length
     case chunked
-    /// By the end of the connection.
+    /// The connection is closed after the body.
     case close = "no-length"
   }
 
@@ -37,7 +37,7 @@ struct Answer {
   var body: [UInt8] = []
   var file: FileBody?
   var framing = Framing.length
-  /// What HEAD says of a body that is not at hand; nil for the length of the body.
+  /// The length that HEAD announces when the body is not available; nil for the length of the body.
   var announcedLength: Int64?
 
   init(_ status: Int, fields: [Field] = []) {
@@ -52,7 +52,8 @@ struct Answer {
     body = Array("\(printable(text))\n".utf8)
   }
 
-  /// The answer may have a body, also when that is empty or belongs to a HEAD. Source: RFC 9110 section 6.4.1.
+  /// Whether the answer may have a body, even an empty one or one omitted because of HEAD. Source: RFC 9110 section
+  /// 6.4.1.
   var mayHaveBody: Bool { status != 204 && status != 304 && status >= 200 }
 
   var contentLength: Int64 { announcedLength ?? file?.range.length ?? Int64(body.count) }

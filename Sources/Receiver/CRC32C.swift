@@ -1,6 +1,6 @@
-/// A running CRC-32C (Castagnoli, reflected polynomial 0x82F63B78), eight bytes a step from tables.
+/// A running CRC-32C (Castagnoli, reflected polynomial 0x82F63B78), computed eight bytes at a time from tables.
 ///
-/// The receiver judges what a client sent, so it computes with code of its own and not with the client's.
+/// The receiver checks what a client sent, so it computes with its own code and not with the client's.
 /// Source: RFC 3720 appendix B.4 for the polynomial and the check values.
 struct CRC32C: Sendable {
   private var register: UInt32 = .max
@@ -33,8 +33,8 @@ extension CRC32C {
     return String(repeating: "0", count: 8 - digits.count) + digits
   }
 
-  /// The checksum of A followed by B, from the checksum of each and the length of B in bytes: A's is multiplied by
-  /// x to the power of B's bits, modulo the polynomial.
+  /// The checksum of A followed by B, from the checksum of each and the length of B in bytes: the checksum of A is
+  /// multiplied by x to the power of the number of bits in B, modulo the polynomial.
   static func combined(_ a: UInt32, _ b: UInt32, lengthB: Int64) -> UInt32 {
     var power: UInt32 = 1 << 31
     var square: UInt32 = 1 << 23

@@ -1,4 +1,4 @@
-/// Eight tables of 256 entries, one behind the other; table k advances a byte over k further zero bytes.
+/// Eight consecutive tables of 256 entries; table k advances a byte over k further zero bytes.
 struct CRCTables {
   static let castagnoliPolynomial: UInt32 = 0x82F6_3B78
   static let castagnoli = CRCTables(castagnoliPolynomial)
@@ -18,7 +18,7 @@ struct CRCTables {
     entries = out
   }
 
-  /// The register after `bytes`, eight of them a step.
+  /// The register after `bytes`, eight of them at a time.
   func advance(_ register: UInt32, _ bytes: UnsafeRawBufferPointer) -> UInt32 {
     entries.withUnsafeBufferPointer { tables in
       var crc = register
@@ -36,7 +36,7 @@ struct CRCTables {
     }
   }
 
-  /// Made of what costs little without optimisation too: the tests are built so, and send gigabytes.
+  /// Written with operations that are cheap without optimisation too: the tests are built that way, and send gigabytes.
   @inline(__always)
   private static func step(_ word: UInt64, _ crc: UInt32, _ tables: UnsafePointer<UInt32>) -> UInt32 {
     let low = UInt32(truncatingIfNeeded: word) ^ crc

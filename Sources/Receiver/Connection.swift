@@ -1,6 +1,6 @@
 import Glibc
 
-/// The life of one connection: a request after the other until one side has enough. Runs on its own thread.
+/// The life of one connection: one request after the other until one side closes it. Runs on its own thread.
 struct Connection {
   let core: ReceiverCore
   let socket: Socket
@@ -24,15 +24,15 @@ struct Connection {
     socket.finishSending(milliseconds: 1000)
   }
 
-  /// Answers what is not a request. The record leaves it out, because it has no path.
+  /// Answers data that is not a valid request. It has no path, so the record leaves it out.
   private func refuse(_ end: ExchangeEnd) {
     let answer: Answer
     switch end {
     case .refuse(let refusal): answer = refusal
-    case .timedOut: answer = Answer(408, text: "the request head did not come within \(core.settings.timeoutMs) ms")
+    case .timedOut: answer = Answer(408, text: "the request head did not arrive within \(core.settings.timeoutMs) ms")
     case .cut, .reset, .gone, .superseded: return
     }
     do throws(ExchangeEnd) { try finish(with: answer) } catch { return }
-    core.settings.log?("no request: \(answer.status)")
+    core.settings.log?("invalid request: \(answer.status)")
   }
 }

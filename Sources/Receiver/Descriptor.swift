@@ -9,7 +9,7 @@ final class Descriptor: Sendable {
 
   deinit { _ = close(number) }
 
-  /// `fstat`; nil when the system refuses, with the reason in `errno`.
+  /// `fstat`; nil on failure, with the reason in `errno`.
   var status: stat? {
     var out = stat()
     return fstat(number, &out) == 0 ? out : nil
@@ -23,7 +23,7 @@ final class Descriptor: Sendable {
 }
 
 extension NameBytes {
-  /// Runs `body` with the name as the system calls want it. The name must not contain NUL.
+  /// Runs `body` with the name in the form that system calls expect. The name must not contain NUL.
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     (bytes + [0]).withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
   }

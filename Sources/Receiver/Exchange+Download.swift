@@ -1,6 +1,6 @@
 import TransferModel
 
-/// GET and HEAD, whole or one range.
+/// GET and HEAD of a whole object or one range.
 extension Exchange {
   /// Source: RFC 9110 sections 13.2.2 (order of the conditions) and 14.2.
   func get(_ path: ObjectPath) throws(ExchangeEnd) -> Answer {
@@ -20,12 +20,12 @@ extension Exchange {
       return answer(206, object, ByteRange(offset: range.offset - earlier, length: range.length + earlier))
     case .unsatisfiable:
       throw .refuse(
-        416, "the range lies behind the end", fields: [Answer.Field("Content-Range", "bytes */\(object.size)")])
+        416, "the range lies past the end", fields: [Answer.Field("Content-Range", "bytes */\(object.size)")])
     }
   }
 
-  /// The client has this version: If-None-Match names it, or without that nothing was modified since (RFC 9110 sections
-  /// 13.1.2 and 13.1.3).
+  /// Whether the client has this version: If-None-Match names it, or that field is absent and the object was not
+  /// modified since If-Modified-Since (RFC 9110 sections 13.1.2 and 13.1.3).
   private func isKnown(_ object: StoredObject) -> Bool {
     if let none = head["if-none-match"] { return lists(none, object.etag) || lists(none, "W/\(object.etag)") }
     guard let since = head["if-modified-since"].flatMap({ HTTPDate.parse($0, wallMs: wallMilliseconds()) }) else {
@@ -46,7 +46,7 @@ extension Exchange {
     return answer
   }
 
-  /// The answer with the fields and the framing that the script wants.
+  /// The answer with the fields and the framing that the script sets.
   func shaped(_ answer: Answer) -> Answer {
     var answer = answer
     answer.fields.removeAll { effect.omitted.contains($0.name.lowercased()) }
@@ -75,7 +75,7 @@ extension Exchange {
     return RangeWanted(field, size: object.size)
   }
 
-  /// Says whether If-Range names this object. Only strong validators count, and a date is one when the object was
+  /// Whether If-Range names this object. Only strong validators match, and a date is strong when the object was
   /// modified at least a second ago. Source: RFC 9110 sections 8.8.2.2 and 13.1.5.
   private func isSame(_ condition: String, _ object: StoredObject) -> Bool {
     if condition.hasSuffix("\"") { return !effect.isETagWeak && condition == object.etag }
@@ -87,7 +87,7 @@ extension Exchange {
   }
 }
 
-/// What a Range field asks for. Several ranges, other units and malformed fields count as no field at all.
+/// The range that a Range field asks for. Several ranges, other units and malformed fields count as no field at all.
 enum RangeWanted: Equatable {
   case whole
   case part(ByteRange)
@@ -106,7 +106,7 @@ enum RangeWanted: Equatable {
     self = Self.between(Self.number(ends[0]), Self.number(ends[1]), size)
   }
 
-  /// Outer nil is malformed, inner nil is empty.
+  /// The outer nil means malformed, the inner nil empty.
   private static func number(_ text: Substring) -> Int64?? {
     if text.isEmpty { return .some(nil) }
     guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -1,9 +1,9 @@
 import Glibc
 import TransferModel
 
-/// How an exchange ends: the answer, or what the script or the network makes of it.
+/// How an exchange ends: with the answer, or with what the script or the network makes of it.
 extension Exchange {
-  /// Sends the answer. Its record is written first, so that no client knows more than the record.
+  /// Sends the answer. Its record is written first, so that the record is never behind the client.
   func finish(_ answer: Answer) throws(ExchangeEnd) -> Bool {
     let answer = shaped(answer)
     if head.method == "GET", let file = answer.file { try note(.content(file.range)) }
@@ -36,7 +36,8 @@ extension Exchange {
 
   private static func chunkHead(_ length: Int64) -> [UInt8] { Array("\(String(length, radix: 16))\r\n".utf8) }
 
-  /// Sends a part of a stored object at the pace of the script; as chunks of one buffer each, without the last chunk.
+  /// Sends a part of a stored object at the pace of the script. With chunked framing, each buffer is one chunk; the
+  /// last chunk is not sent.
   private func stream(_ file: Answer.FileBody, isChunked: Bool) throws(ExchangeEnd) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
     defer { buffer.deallocate() }
@@ -81,7 +82,7 @@ extension Exchange {
     return false
   }
 
-  /// Half of the body behind a complete head; half of the head when there is no body.
+  /// Half of the body after a complete head; half of the head when there is no body.
   private func sendHalf(_ answer: Answer) throws(ExchangeEnd) {
     let bytes = answer.head(closing: true, nowSeconds: Int(wallMilliseconds() / 1000))
     let isChunked = answer.framing == .chunked
@@ -97,18 +98,18 @@ extension Exchange {
     }
   }
 
-  /// 64 bytes that are not HTTP; the same ones for the same seed and request.
+  /// 64 bytes that are not HTTP, always the same for the same seed and request.
   private func garbage() -> [UInt8] {
     (0..<64).map { i in
       i == 0 ? 0 : UInt8(unitInterval(core.settings.seed, UInt64(request), UInt64(i)) * 256)
     }
   }
 
-  /// Ends a connection whose request did not get an answer in the normal way. Always false.
+  /// Ends a connection whose request was not answered in the normal way. Always returns false.
   func close(after end: ExchangeEnd) -> Bool {
     switch end {
     case .refuse(let answer): return answerAtLast(answer)
-    case .timedOut: return answerAtLast(Answer(408, text: "nothing came for \(core.settings.timeoutMs) ms"))
+    case .timedOut: return answerAtLast(Answer(408, text: "nothing arrived for \(core.settings.timeoutMs) ms"))
     case .cut, .reset, .gone, .superseded: return lose(0, because: end)
     }
   }
@@ -125,8 +126,8 @@ extension Exchange {
     return false
   }
 
-  /// Notes that the client will not see an answer, and closes as told. Where the record cannot be written either, the
-  /// closed connection is all that is left to say.
+  /// Records that the client will not see an answer, and closes the connection as `end` says. If the record cannot be
+  /// written either, the closed connection is the only sign.
   private func lose(_ status: Int, because end: ExchangeEnd) -> Bool {
     let cause =
       switch end {

@@ -1,10 +1,10 @@
 import Glibc
 import TransferModel
 
-/// What lies in a folder, for clients of S3 and WebDAV.
+/// The contents of a folder, for clients of S3 and WebDAV.
 extension Exchange {
-  /// `GET /BUCKET?list-type=2`: the objects of a folder and of those below it, by ListObjectsV2 of the S3 API. Folders
-  /// are buckets, and have no markers.
+  /// `GET /BUCKET?list-type=2`: all objects at any depth below a folder, as ListObjectsV2 of the S3 API lists them.
+  /// Folders serve as buckets, and have no marker objects.
   func listObjects(_ query: Query) throws(ExchangeEnd) -> Answer {
     try drop()
     guard let store = core.store else { throw .refuse(404, "bodies are discarded here") }
@@ -31,14 +31,14 @@ extension Exchange {
     return answer
   }
 
-  /// PROPFIND of one object, or of a collection and what is directly in it (RFC 4918 section 9.1).
+  /// PROPFIND of one object, or of a collection and its direct members (RFC 4918 section 9.1).
   func properties(_ path: ObjectPath) throws(ExchangeEnd) -> Answer {
     try drop()
     guard let store = core.store else { throw .refuse(404, "bodies are discarded here") }
     guard let depth = head["depth"], depth == "0" || depth == "1" else {
-      throw .refuse(403, "only Depth 0 and 1 are answered")
+      throw .refuse(403, "only Depth 0 and 1 are supported")
     }
-    guard let status = try store.status(of: path) else { throw .systemError(ENOENT, "look at object") }
+    guard let status = try store.status(of: path) else { throw .systemError(ENOENT, "read status of object") }
     var xml = "<?xml version=\"1.0\"?><D:multistatus xmlns:D=\"DAV:\">"
     if status.isDirectory {
       xml += Self.response(path.bytes.bytes + (path.bytes.isEmpty ? [] : [0x2F]), nil)
@@ -68,7 +68,7 @@ extension Exchange {
 }
 
 extension ObjectStore {
-  /// Names in a folder, sorted; its own are left out.
+  /// Sorted names in a folder, without the receiver's own.
   func names(in path: ObjectPath) throws(ExchangeEnd) -> [NameBytes] {
     let folder = try parent(of: path.appending(NameBytes("x")), creating: false)
     guard let directory = fdopendir(dup(folder.number)) else { throw .systemError(errno, "read collection") }
@@ -82,7 +82,7 @@ extension ObjectStore {
     return names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
   }
 
-  /// Every object below a folder, by its path from there.
+  /// Every object at any depth below a folder, by its path relative to that folder.
   func walk(_ path: ObjectPath, prefix: [UInt8], _ found: ([UInt8]) -> Void) throws(ExchangeEnd) {
     for name in try names(in: path) {
       let (member, key) = (path.appending(name), prefix + name.bytes)
@@ -95,7 +95,7 @@ extension ObjectStore {
   }
 }
 
-/// Percent-encoded, but for slashes and what stands for itself in every URL.
+/// Percent-encodes everything but slashes and unreserved characters.
 private func encodedPath(_ bytes: [UInt8]) -> String {
   bytes.map { byte in
     switch byte {

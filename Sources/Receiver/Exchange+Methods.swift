@@ -9,7 +9,7 @@ extension Exchange {
       throw .refuse(413, "the body is longer than \(limit) bytes")
     }
     if let expect = head["expect"], expect.lowercased() != "100-continue" {
-      throw .refuse(417, "only 100-continue can be expected")
+      throw .refuse(417, "Expect takes only 100-continue")
     }
     if let reserved = Endpoints.reserved(head.path) { return try Endpoints.answer(self, reserved) }
     try authorize()
@@ -24,7 +24,7 @@ extension Exchange {
     case "OPTIONS":
       try drop()
       return Answer(204, fields: [Answer.Field("Allow", Self.methods), Answer.Field("DAV", "1")])
-    default: throw .refuse(405, "the method is not known here", fields: [Answer.Field("Allow", Self.methods)])
+    default: throw .refuse(405, "the method is not supported here", fields: [Answer.Field("Allow", Self.methods)])
     }
   }
 
@@ -40,13 +40,13 @@ extension Exchange {
   }
 
   func makeCollection(_ path: ObjectPath) throws(ExchangeEnd) -> Answer {
-    if !body.isComplete { throw .refuse(415, "MKCOL takes no body here") }
+    if !body.isComplete { throw .refuse(415, "MKCOL with a body is not supported") }
     if let store = core.store { try store.makeCollection(path) }
     try note(.makeCollection)
     return Answer(201)
   }
 
-  /// Refuses with 401 unless the request brings a credential that this receiver demands.
+  /// Refuses with 401 unless the request brings a credential that this receiver requires.
   func authorize() throws(ExchangeEnd) {
     let settings = core.settings
     if settings.basicCredential == nil && settings.bearerToken == nil { return }
@@ -57,12 +57,12 @@ extension Exchange {
     if expected.contains(where: { isEqualInConstantTime(Array($0.utf8), given) }) { return }
     let challenge = settings.basicCredential == nil ? "Bearer" : "Basic realm=\"receiver\", charset=\"UTF-8\""
     throw .refuse(
-      401, given.isEmpty ? "a credential is needed" : "the credential is wrong",
+      401, given.isEmpty ? "a credential is required" : "the credential is wrong",
       fields: [Answer.Field("WWW-Authenticate", challenge)])
   }
 }
 
-/// Compares without telling by its duration where the difference is.
+/// Compares in constant time, so that the duration does not reveal where the difference is.
 func isEqualInConstantTime(_ a: [UInt8], _ b: [UInt8]) -> Bool {
   a.count == b.count && zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
 }

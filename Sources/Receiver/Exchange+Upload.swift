@@ -6,8 +6,8 @@ extension Exchange {
   func put() throws(ExchangeEnd) -> Answer { try put(at: try ObjectPath(requestPath: head.path)) }
 
   func put(at path: ObjectPath) throws(ExchangeEnd) -> Answer {
-    if path.isCollection { throw .refuse(409, "a collection cannot be written; MKCOL makes one") }
-    if head["content-range"] != nil { throw .refuse(400, "Content-Range is not understood with PUT") }
+    if path.isCollection { throw .refuse(409, "a collection cannot be written; create one with MKCOL") }
+    if head["content-range"] != nil { throw .refuse(400, "Content-Range is not supported with PUT") }
     let condition = try condition()
     try checkParents(of: path)
     if case .createOnly = condition, try core.store?.status(of: path) != nil {
@@ -18,7 +18,7 @@ extension Exchange {
     return Answer(created ? 201 : 204, fields: upload.fields)
   }
 
-  /// Each POST makes an object with a number as its name inside the path, so that a repeated POST shows as a second
+  /// Each POST makes an object with a number as its name below the path, so that a repeated POST shows as a second
   /// object; `?name=x` makes it `<number>-x`.
   func post() throws(ExchangeEnd) -> Answer {
     var folder = try ObjectPath(requestPath: head.path)
@@ -48,7 +48,7 @@ extension Exchange {
     return []
   }
 
-  /// What If-Match and If-None-Match demand of the name.
+  /// The condition that If-Match and If-None-Match set for the name.
   func condition() throws(ExchangeEnd) -> StagedObject.Condition {
     if let none = head["if-none-match"] {
       guard none == "*" else { throw .refuse(400, "If-None-Match takes only * with PUT") }
@@ -133,7 +133,7 @@ final class Upload {
 
 func reprDigest(_ crc32c: UInt32) -> String { "crc32c=:\(base64(CRC32C.bigEndianBytes(crc32c))):" }
 
-/// The crc32c in a digest field, nil when it names only other algorithms; 400 when it is malformed.
+/// The crc32c in a digest field; nil when the field names only other algorithms; 400 when it is malformed.
 func crc32c(inDigestField value: String) throws(ExchangeEnd) -> UInt32? {
   try digests(inField: value, of: [.crc32c])[.crc32c]?.reduce(0) { $0 << 8 | UInt32($1) }
 }

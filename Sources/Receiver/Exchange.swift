@@ -3,7 +3,7 @@ import TransferModel
 
 /// One request and its answer on one connection. Used by the thread of the connection.
 final class Exchange {
-  /// Bodies up to this length are read to the end after an early answer, so that the connection can go on.
+  /// Bodies up to this length are read to the end after an early answer, so that the connection can be reused.
   private static let drainLimit: Int64 = 1 << 20
 
   let core: ReceiverCore
@@ -12,11 +12,11 @@ final class Exchange {
   let connection: Int64
   let request: Int64
   let effect: FaultEffect
-  /// Ends this exchange for the sake of another one.
+  /// Lets another exchange end this one.
   let interruption: Interruption
   var body: RequestBody
   var pacer: Pacer
-  /// As far as known: the object's path below the folder; the path as sent where it is not valid.
+  /// The object's path below the folder, as far as it is known; the path as sent where that is not valid.
   var recordedPath: NameBytes
   private var mayContinue: Bool
   private let rule: FaultRule?
@@ -40,7 +40,7 @@ final class Exchange {
     mayContinue = !head.isHTTP10 && head["expect"]?.lowercased() == "100-continue"
   }
 
-  /// Carries the request out. True when the connection can take another one.
+  /// Carries out the request. True when the connection can take another one.
   func run() -> Bool {
     do throws(ExchangeEnd) {
       try begin()
@@ -70,7 +70,7 @@ final class Exchange {
 
   private func respond() throws(ExchangeEnd) -> Answer {
     if let scripted = effect.answer {
-      // A server that is locked by its own merge goes on with it.
+      // A server that is locked by its own merge continues that merge.
       if effect.isLocked, head.method == "MOVE" { _ = try? carryOut() }
       if !effect.isEarly { try drop() }
       return scripted
@@ -87,7 +87,7 @@ final class Exchange {
     }
   }
 
-  /// What a captive portal or a broken proxy answers.
+  /// The page that a captive portal or a broken proxy answers with.
   private func htmlPage() throws(ExchangeEnd) -> Answer {
     try drop()
     var answer = Answer(200, fields: [Answer.Field("Content-Type", "text/html; charset=utf-8")])
@@ -95,7 +95,7 @@ final class Exchange {
     return answer
   }
 
-  /// The answer with the Location that the script wants.
+  /// The answer with the Location that the script sets.
   func relocated(_ answer: Answer) -> Answer {
     guard let location = effect.location else { return answer }
     var answer = answer
@@ -111,28 +111,28 @@ final class Exchange {
         kind: kind))
   }
 
-  /// Sends an interim answer. Source: RFC 9110 section 15.2: not to clients of HTTP/1.0.
+  /// Sends an interim answer, but not to clients of HTTP/1.0. Source: RFC 9110 section 15.2.
   func sendInterim(_ status: Int, _ fields: [Answer.Field]) throws(ExchangeEnd) {
     guard !head.isHTTP10, !effect.hidesInterim else { return }
     let lines = relocated(Answer(status, fields: fields)).fields.map { "\($0.name): \($0.value)\r\n" }
     try socket.send(Array("HTTP/1.1 \(status) \(Answer.reason(status))\r\n\(lines.joined())\r\n".utf8))
   }
 
-  /// Asks the client for the body when it waits to be asked.
+  /// Asks the client for the body if it waits for `100 Continue`.
   func invite() throws(ExchangeEnd) {
     guard mayContinue, !body.isComplete else { return }
     mayContinue = false
     try socket.send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
   }
 
-  /// Reads the whole body and keeps nothing.
+  /// Reads and discards the whole body.
   func drop() throws(ExchangeEnd) {
     try invite()
     try receive(nil, checksum: { nil })
   }
 
-  /// Reads the whole body, piece by piece, and records how much came, complete or not; its first byte is byte `offset`
-  /// of the object.
+  /// Reads the whole body, buffer by buffer, and records the received range, complete or not; the first byte of the
+  /// body is byte `offset` of the object.
   func receive(
     at offset: Int64 = 0, _ consume: BodyConsumer?, checksum: () -> UInt32?
   ) throws(ExchangeEnd) {
@@ -144,7 +144,7 @@ final class Exchange {
     if let end { throw end }
   }
 
-  /// Reads the whole body, piece by piece.
+  /// Reads the whole body, buffer by buffer.
   func pump(_ consume: BodyConsumer?) throws(ExchangeEnd) {
     let before = body.received
     defer { core.count { $0.bytesReceived += body.received - before } }
@@ -159,7 +159,7 @@ final class Exchange {
     }
   }
 
-  /// Whether the connection has to end after the answer, because bytes of the body are still to come.
+  /// Whether the connection has to end after the answer, because a part of the body has not been read.
   func settleBody() -> Bool {
     if body.isComplete { return head.wantsClose }
     guard !effect.isEarly, !mayContinue, let left = body.remaining, left <= Self.drainLimit else { return true }

@@ -2,7 +2,7 @@ import Glibc
 
 /// Why a request did not take its normal course.
 enum ExchangeEnd: Error {
-  /// Answered with this instead.
+  /// The request is refused with this answer.
   case refuse(Answer)
   /// The script closes the connection here.
   case cut
@@ -10,7 +10,7 @@ enum ExchangeEnd: Error {
   case reset
   /// The client went away, or the server is being stopped.
   case gone
-  /// A later request took the upload over.
+  /// A later request took over the upload.
   case superseded
   /// The client sent nothing for too long.
   case timedOut
@@ -19,7 +19,7 @@ enum ExchangeEnd: Error {
     .refuse(Answer(status, text: text, fields: fields))
   }
 
-  /// What a failed system call on a stored object means to a client.
+  /// Maps a failed system call on a stored object to an answer for the client.
   static func systemError(_ code: Int32, _ operation: String) -> ExchangeEnd {
     switch code {
     case ENOENT: .refuse(404, "\(operation): nothing is stored there")

@@ -1,8 +1,8 @@
-/// One line of a fault script: which requests it is for, which of them it hits, and what happens to those.
+/// One line of a fault script: which requests it matches, which of these it hits, and what happens to them.
 struct FaultRule: Sendable {
   enum Selector: Sendable, Equatable {
     case all
-    /// The n-th matching request and, with `times`, those after it; from 1.
+    /// The n-th matching request and, with `times`, the ones after it; counts from 1.
     case nth(Int)
     /// The n-th, 2n-th, 3n-th … matching request.
     case every(Int)
@@ -17,9 +17,9 @@ struct FaultRule: Sendable {
   /// Compared with the path as it was sent, percent-encoded and without query; `*` stands for any bytes.
   var pattern: [UInt8]
   var selector = Selector.all
-  /// Counts each path for itself.
+  /// Each path has its own count.
   var isPerPath = false
-  /// How often it hits at most.
+  /// The maximum number of hits.
   var times: Int?
   var effect = FaultEffect()
 
@@ -27,7 +27,7 @@ struct FaultRule: Sendable {
     (self.method == nil || self.method == method) && Self.glob(pattern[...], path)
   }
 
-  /// Says whether the `count`-th matching request (from 1) is hit, after `hits` earlier ones.
+  /// Whether the `count`-th matching request (from 1) is hit, after `hits` earlier hits.
   func hits(count: Int, hits: Int, seed: UInt64) -> Bool {
     switch selector {
     case .all: return hits < times ?? .max
@@ -37,7 +37,7 @@ struct FaultRule: Sendable {
     }
   }
 
-  /// Remembers the last `*` and lets it take one byte more whenever the rest does not fit: linear in practice.
+  /// Remembers the last `*` and extends its match by one byte whenever the rest does not fit: linear in practice.
   private static func glob(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Bool {
     var (p, t) = (pattern.startIndex, text.startIndex)
     var retry: (pattern: Int, text: Int)?
@@ -81,30 +81,30 @@ struct FaultEffect: Sendable, Equatable {
   /// As written in the script, for the record.
   var text = ""
   var latencyMs: Int64 = 0
-  /// Between the work and its answer.
+  /// A delay after the request is carried out and before it is answered.
   var lateMs: Int64 = 0
-  /// Names of what holds the request: before it is looked at, between the work and its answer, and in its body.
+  /// Names of holds for the request: before it is processed, before its answer is sent, and within its body.
   var hold: String?
   var lateHold: String?
   var bodyHold: BodyHold?
-  /// Answered instead of doing what was asked.
+  /// Sent instead of carrying out the request.
   var status: Int?
-  /// Answered after doing what was asked.
+  /// Sent after carrying out the request.
   var lateStatus: Int?
-  /// The scripted answer leaves before the body is read.
+  /// The scripted answer is sent before the body is read.
   var isEarly = false
   var retryAfter: String?
   var redirect: String?
   var cutAfter: Int64?
   var resetAfter: Int64?
   var stall: Stall?
-  /// Bytes a second.
+  /// Bytes per second.
   var slow: Int64?
   var ending: Ending?
-  /// The uploads' own faults, see ``FaultScript``.
+  /// Faults of uploads, see ``FaultScript``.
   var forgetsSession = false
   var regress: Int64?
-  /// Says that nothing is held, and keeps what there is: what comes next is put behind it.
+  /// Reports that nothing is stored but keeps the bytes: later bodies are appended to them.
   var forgetsOffset = false
   var isOffsetPastEnd = false
   var isLocked = false
@@ -113,7 +113,7 @@ struct FaultEffect: Sendable, Equatable {
   var isHTML = false
   var token: String?
   var limit: Int64?
-  /// The downloads' own faults: another version of the object, and what is wrong with the answer.
+  /// Faults of downloads: another version of the object, and errors in the answer.
   var version: UInt8?
   var wrongByte: Int64?
   var ignoresRange = false
@@ -126,7 +126,7 @@ struct FaultEffect: Sendable, Equatable {
   var omitted: Set<String> = []
   var framing = Answer.Framing.length
 
-  /// The names of all of its holds.
+  /// The names of all its holds.
   var holds: [String] { [hold, lateHold, bodyHold?.name].compactMap(\.self) }
 
   /// The scripted answer; nil when the request is to be carried out.
@@ -135,7 +135,7 @@ struct FaultEffect: Sendable, Equatable {
     return scripted(status)
   }
 
-  /// What is answered instead of what the server would say to a request that it has carried out; nil for just that.
+  /// The answer that replaces the server's own for a request that was carried out; nil to keep the server's own.
   var lateAnswer: Answer? { lateStatus.map(scripted) }
 
   private func scripted(_ status: Int) -> Answer {
@@ -150,7 +150,7 @@ struct FaultEffect: Sendable, Equatable {
   var retryAfterFields: [Answer.Field] { retryAfter.map { [Answer.Field("Retry-After", $0)] } ?? [] }
 }
 
-/// A number in 0 ..< 1 that depends on nothing but its arguments, spread by the finalizer of SplitMix64.
+/// A number in 0 ..< 1 that depends only on its arguments, spread by the finalizer of SplitMix64.
 /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014).
 func unitInterval(_ seed: UInt64, _ a: UInt64, _ b: UInt64) -> Double {
   var mixed = scattered(seed &+ 0x9E37_79B9_7F4A_7C15)

@@ -1,85 +1,84 @@
 public import TransferModel
 
-/// What goes wrong on purpose, from a text file of one rule a line. Empty lines and what follows `#` are ignored.
+/// Deliberate faults, read from a text file with one rule per line. Empty lines and text after `#` are ignored.
 ///
 ///     match METHOD PATH [SELECTOR…] : ACTION [ACTION…]
 ///
 /// METHOD is `PUT`, `GET`, … or `*`. PATH is compared with the path as sent (percent-encoded, without query); `*`
-/// stands for any bytes. A word with blanks is written in double quotes. Each rule counts the requests that its METHOD
-/// and PATH match; the first rule in the file that hits a request is applied to it, alone.
+/// stands for any bytes. A word that contains blanks is enclosed in double quotes. Each rule counts the requests that
+/// its METHOD and PATH match; only the first rule in the file that hits a request is applied to it.
 ///
 /// Selectors (without one, every matching request is hit):
 ///
 ///     nth=N        the N-th matching request, from 1; with times=T also the T-1 after it
 ///     every=N      every N-th matching request
-///     p=X          each with probability X (0…1), decided by seed, line and count only: one seed replays one run
+///     p=X          each with probability X (0…1), which depends only on seed, line and count: a seed repeats a run
 ///     per=path     counts each path for itself
-///     times=T      at most T hits (may also stand among the actions)
+///     times=T      at most T hits (allowed among the actions, too)
 ///
 /// Actions:
 ///
-///     latency=MS            waits before the request is looked at
-///     status=CODE           reads the body, keeps nothing, answers CODE
+///     latency=MS            waits before the request is processed
+///     status=CODE           reads and discards the body, answers CODE
 ///     early-status=CODE     answers CODE before the body is read, then closes
-///     late-status=CODE      does what was asked, then answers CODE, as a gateway that gave up
+///     late-status=CODE      carries out the request, then answers CODE, like a gateway that gave up
 ///     retry-after=TEXT      the Retry-After of that answer, as written
-///     redirect=URL          the Location of that answer; CODE is 307 without one
+///     redirect=URL          the Location of that answer; the default CODE is 307
 ///     cut-after=N           closes the connection after N body bytes, or at the end of a shorter body, and keeps what
 ///                           the protocol keeps: the bytes so far for tus without a checksum and for resumable
-///                           uploads, else nothing
+///                           uploads, otherwise nothing
 ///     reset-after=N         the same with a TCP reset
-///     stall=N,SECONDS       goes silent for SECONDS after N body bytes, or at the end of a shorter one, then continues
-///     slow=N                moves N body bytes a second
-///     lose-answer           does what was asked, then closes without an answer
-///     truncate-answer       does what was asked, sends half of the answer, closes
-///     garbage               does what was asked, answers bytes that are not HTTP, closes
-///     wrong-digest          does what was asked, answers with the Repr-Digest of other bytes
+///     stall=N,SECONDS       pauses for SECONDS after N body bytes, or at the end of a shorter body, then continues
+///     slow=N                transfers N body bytes per second
+///     lose-answer           carries out the request, then closes without an answer
+///     truncate-answer       carries out the request, sends half of the answer, closes
+///     garbage               carries out the request, answers with bytes that are not HTTP, closes
+///     wrong-digest          carries out the request, answers with a wrong Repr-Digest
 ///
-///     hold=NAME             waits before the request is looked at until a test releases the hold with this name
-///                           (letters, digits, minus signs), which lets go on all requests under it, later ones too
-///     late-hold=NAME        does what was asked, and waits in the same way before it answers
-///     body-hold=N,NAME      the same after N body bytes, or at the end of a shorter body
+///     hold=NAME             waits, before the request is processed, until a test releases the hold with this name
+///                           (letters, digits, minus signs); a release applies to all its requests, later ones too
+///     late-hold=NAME        carries out the request, and waits in the same way before it answers
+///     body-hold=N,NAME      waits in the same way after N body bytes, or at the end of a shorter body
 ///
-/// A held request ends by itself, as one whose client is gone, when its connection is closed. A test waits for held
-/// requests and releases them by ``ReceiverServer/waitUntilHeld(_:count:timeoutMs:)`` and
-/// ``ReceiverServer/release(_:)``, or from another process by GET and DELETE of `/-/holds/NAME`.
+/// A held request ends when its connection is closed, as if its client had gone. A test waits for held requests and
+/// releases them by ``ReceiverServer/waitUntilHeld(_:count:timeoutMs:)`` and ``ReceiverServer/release(_:)``, or from
+/// another process by GET and DELETE of `/-/holds/NAME`.
 ///
-/// Actions for uploads of several requests (the protocols below `/-/`):
+/// Actions for uploads that take several requests (the protocols below `/-/`):
 ///
-///     forget-session        the upload that the request names is not known any more, from now on
-///     wrong-offset=N        does what was asked, then forgets the last N bytes of the upload and says so
-///     forget-offset         a question for the offset is answered 0, and what comes next is put behind what there is
-///     offset-past-end       announces an offset behind the end of the upload
+///     forget-session        the upload that the request names is unknown from now on
+///     wrong-offset=N        carries out the request, then discards the last N bytes of the upload and reports that
+///     forget-offset         reports the offset 0 to a query; later bytes are appended to the stored ones
+///     offset-past-end       announces an offset past the end of the upload
 ///     locked=TIMES          answers 423 to this many requests; a Nextcloud MOVE merges meanwhile
 ///     no-104                sends no interim answers
 ///     bad-location=URL      sends this as the Location, also in interim answers
-///     html                  answers 200 with a page for people and does nothing
-///     token=TEXT            sends this as the token or id of the upload; \r, \n and \\ are understood
+///     html                  answers 200 with an HTML page and does nothing
+///     token=TEXT            sends this as the token or ID of the upload; \r, \n and \\ are escapes
 ///     limit=N               answers 413 to bodies of more than N bytes
 ///
 /// Actions for downloads (GET and HEAD):
 ///
 ///     version=N             answers with another version of the object, of the same length: N (1…255) decides which
-///     wrong-byte=N          the byte at offset N of the object is another one, where an answer brings it
-///     ignore-range          answers 200 with the whole object, whatever range was asked for
+///     wrong-byte=N          alters the byte at offset N of the object in every answer that contains it
+///     ignore-range          answers 200 with the whole object, even if a range was requested
 ///     ignore-condition      sends the object whatever If-None-Match and If-Modified-Since say
-///     content-range=TEXT    sends this as the Content-Range, beside the bytes that were asked for
-///     earlier=N             begins a range N bytes before the one that was asked for, and says so
-///     field=NAME:VALUE      answers with this field in place of its own, or beside them
-///     weak-etag             the ETag is a weak one
+///     content-range=TEXT    sends this as the Content-Range, with the bytes that were requested
+///     earlier=N             begins a range N bytes before the requested one, with the matching Content-Range
+///     field=NAME:VALUE      answers with this field; it replaces a field of the same name
+///     weak-etag             makes the ETag weak
 ///     omit=NAME,…           leaves these fields out, also of other answers: ETag, Last-Modified, Content-Range, …
 ///     no-length             sends no Content-Length: the body ends with the connection, in other answers too
-///     chunked               the same with chunks
+///     chunked               sends chunks instead of a Content-Length, in other answers too
 ///
-/// The body is that of the request; for GET it is that of the answer.
+/// Body bytes are those of the request, for GET those of the answer.
 public struct FaultScript: Sendable {
   var rules: [FaultRule]
 
   /// No faults.
   public init() { rules = [] }
 
-  /// Reads a script. Throws `.config` with line and column of the first mistake; `name` stands for the script in
-  /// errors.
+  /// Reads a script. Throws `.config` with line and column of the first mistake; `name` is the script's name in errors.
   public init(text: String, name: String = "script") throws(TransferError) {
     rules = []
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -104,7 +103,7 @@ public struct FaultScript: Sendable {
   }
 }
 
-/// What is wrong in a line of a script, and where (column from 1, in bytes).
+/// A mistake in a line of a script, and its position (column from 1, in bytes).
 struct ScriptMistake: Error {
   var column: Int
   var text: String

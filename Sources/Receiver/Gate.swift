@@ -1,7 +1,8 @@
 import Glibc
 import TransferModel
 
-/// Opens once and stays open. Whoever waits for it polls its descriptor, and so can wait for other things as well.
+/// A one-time signal: it opens once and stays open. Waiting threads poll its descriptor, and so can wait for other
+/// events, too.
 final class Gate: Sendable {
   private let reader: Descriptor
   private let writer: Lock<Descriptor?>
@@ -15,14 +16,14 @@ final class Gate: Sendable {
     writer = Lock(Descriptor(ends.1))
   }
 
-  /// A poll for reading returns at once when the gate is open.
+  /// Polling it for reading returns immediately once the gate is open.
   var number: Int32 { reader.number }
 
   func open() { writer.withLock { $0 = nil } }
 
-  /// Waits until one of the gates is open, and returns the index of the first that is; nil when the time is over, or
-  /// one side has shut down the connection `socket` before. A client's close is not seen before the bytes that it has
-  /// sent are in the receive buffer.
+  /// Waits until one of the gates is open, and returns the index of the first open one; nil on timeout, or if either
+  /// side shuts down the connection `socket` first. A client's close is only noticed once the bytes that it has sent
+  /// are in the receive buffer.
   static func waitForAny(_ gates: [Gate], socket: Int32? = nil, timeoutMs: Int64 = .max) -> Int? {
     let deadline = monotonicNanoseconds() + min(timeoutMs, 1 << 40) * 1_000_000
     var polled = gates.map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }

@@ -1,20 +1,20 @@
 import TransferModel
 
-/// The holds of a script by their names: the requests that are held, and who waits for them. Called from the threads
-/// of all connections.
+/// The holds of a script by name: the held requests, and the tests that wait for them. Called from the threads of all
+/// connections.
 final class HoldBook: Sendable {
   private struct Hold {
     let release: Gate
     var isReleased = false
     var held = 0
-    /// Opened when so many requests are held.
+    /// The gate opens when this many requests are held.
     var awaited: [(count: Int, arrival: Gate)] = []
   }
 
   private let holds: Lock<[String: Hold]>
   private let stop: Gate
 
-  /// Nothing is held any more once `stop` is open.
+  /// Nothing is held any longer once `stop` is open.
   init(_ script: FaultScript, stop: Gate) throws(TransferError) {
     var holds: [String: Hold] = [:]
     for name in script.rules.flatMap(\.effect.holds) { holds[name] = Hold(release: try Gate()) }
@@ -22,7 +22,7 @@ final class HoldBook: Sendable {
     self.stop = stop
   }
 
-  /// Returns when the hold is released; false when the connection ended or the receiver stops before.
+  /// Returns true when the hold is released; false when the connection ends or the receiver stops before.
   func hold(_ name: String, socket: Int32) -> Bool {
     guard let release = enter(name) else { return true }
     defer { holds.withLock { $0[name]?.held -= 1 } }
@@ -43,7 +43,7 @@ final class HoldBook: Sendable {
 
   func has(_ name: String) -> Bool { holds.withLock { $0[name] != nil } }
 
-  /// Lets go on what is held, now and later.
+  /// Releases the held requests, and all later ones.
   func release(_ name: String) {
     holds.withLock { holds in
       holds[name]?.isReleased = true
@@ -51,8 +51,8 @@ final class HoldBook: Sendable {
     }
   }
 
-  /// Waits until `count` requests are held at the same time; false when that will not be: the hold is released or
-  /// unknown, the receiver stops, the time is over, or `socket`, the connection that wants to know, is shut down.
+  /// Waits until `count` requests are held at the same time; false if that cannot happen: the hold is released or
+  /// unknown, the receiver stops, the timeout expires, or `socket`, the connection of the waiting client, is shut down.
   func waitUntilHeld(
     _ name: String, count: Int, socket: Int32? = nil, timeoutMs: Int64 = .max
   ) throws(TransferError) -> Bool {

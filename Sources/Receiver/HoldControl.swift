@@ -1,12 +1,12 @@
 import TransferModel
 
 /// Requests below `/-/holds/`, by which a test in another process waits for held requests and releases them. They are
-/// no part of what is tested: no rule of the script is for them, they need no credential, and the record and the
-/// summary leave them out.
+/// not part of what is tested: script rules do not apply to them, they need no credential, and they appear neither in
+/// the record nor in the summary.
 ///
-///     GET /-/holds/NAME?count=N   waits until N requests (1 without a count) are held under the name: 200; 410 when
-///                                 there will not be so many, because the hold was released
-///     DELETE /-/holds/NAME        lets go on what is held under the name, now and later: 204
+///     GET /-/holds/NAME?count=N   waits until N requests (default 1) are held under the name: 200; 410 when that
+///                                 cannot happen, because the hold was released
+///     DELETE /-/holds/NAME        releases all requests held under the name, now and later: 204
 struct HoldControl {
   private static let prefix = "/-/holds/"
 
@@ -22,7 +22,7 @@ struct HoldControl {
     self.head = head
   }
 
-  /// The answer, behind which the connection ends.
+  /// The answer; the connection ends after it.
   func answer() throws(ExchangeEnd) -> Answer {
     let name = String(decoding: head.path.dropFirst(Self.prefix.utf8.count), as: UTF8.self)
     guard core.holds.has(name) else { throw .refuse(404, "the script has no hold with this name") }
@@ -31,7 +31,7 @@ struct HoldControl {
     case "DELETE":
       core.holds.release(name)
       return Answer(204)
-    default: throw .refuse(405, "a hold is awaited or released", fields: [Answer.Field("Allow", "GET, DELETE")])
+    default: throw .refuse(405, "a hold takes GET and DELETE", fields: [Answer.Field("Allow", "GET, DELETE")])
     }
   }
 

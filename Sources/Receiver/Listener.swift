@@ -8,7 +8,7 @@ struct Listener {
   let url: String
   let port: UInt16
 
-  /// Binds to a numeric address and a port (0 for a free one). Throws `.config` when that is refused.
+  /// Binds to a numeric address and a port (0 for a free one). Throws `.config` when the system refuses.
   init(host: String, port: UInt16) throws(TransferError) {
     let isIPv6 = host.contains(":")
     let opened = socket(
@@ -54,7 +54,7 @@ struct Listener {
       getsockname(socket, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length)
     }
     guard bound == 0 else { throw failure(host, port) }
-    // The port is at the same place in both families.
+    // The port is at the same offset in both address families.
     return withUnsafeBytes(of: &storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
   }
 
@@ -78,7 +78,7 @@ struct Listener {
       switch errno {
       case EINTR, ECONNABORTED: continue
       case EMFILE, ENFILE, ENOBUFS, ENOMEM:
-        // Descriptors come back when connections end; until then new ones wait in the backlog.
+        // Descriptors become free when connections end; until then new connections wait in the backlog.
         poll(nil, 0, 20)
       default: return nil
       }

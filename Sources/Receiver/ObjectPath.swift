@@ -1,8 +1,8 @@
 import TransferModel
 
-/// Where a request points inside the receiver's folder: names as bytes, already decoded and proven harmless.
+/// The path of a request below the receiver's folder: names as bytes, already decoded and checked for safety.
 struct ObjectPath: Hashable {
-  /// Not empty, none of them empty, `.`, `..`, longer than 255 bytes or with a slash or NUL inside.
+  /// Empty only for the root; no component is empty, `.`, `..`, longer than 255 bytes or contains a slash or NUL.
   var components: [NameBytes]
   /// The path ended with a slash.
   var isCollection: Bool
@@ -11,7 +11,7 @@ struct ObjectPath: Hashable {
 
   var bytes: NameBytes { NameBytes(Array(components.map(\.bytes).joined(separator: [0x2F]))) }
 
-  /// Reads the path of a request target, query excluded. Refuses with 400 or 414 what must not reach the disk.
+  /// Reads the path of a request target without the query. Refuses with 400 or 414 paths that must not reach the disk.
   init(requestPath: ArraySlice<UInt8>) throws(ExchangeEnd) {
     guard requestPath.first == 0x2F else { throw .refuse(400, "the path does not begin with a slash") }
     var pieces = requestPath.dropFirst().split(separator: 0x2F, omittingEmptySubsequences: false)
@@ -24,14 +24,14 @@ struct ObjectPath: Hashable {
     }
   }
 
-  /// The name of an object in a URL path; as above, and what belongs to the protocols cannot be named.
+  /// The name of an object in a URL path. Refuses the same paths, and those that are reserved for the protocols.
   init(objectAt path: ArraySlice<UInt8>) throws(ExchangeEnd) {
     try self.init(requestPath: path)
     if components.isEmpty || isCollection { throw .refuse(400, "the object has no name") }
     try refuseReserved()
   }
 
-  /// A relative path in plain bytes, as file names arrive in fields of protocols. The same refusals.
+  /// A relative path in plain bytes, as file names arrive in fields of protocols. Refuses the same paths.
   init(name: [UInt8]) throws(ExchangeEnd) {
     isCollection = false
     components = []
@@ -93,7 +93,7 @@ struct ObjectPath: Hashable {
   }
 }
 
-/// The bytes behind percent-encoded text; nil when a `%` is not followed by two hexadecimal digits.
+/// The bytes of percent-encoded text; nil when a `%` is not followed by two hexadecimal digits.
 func percentDecoded(_ encoded: ArraySlice<UInt8>) -> [UInt8]? {
   var out: [UInt8] = []
   var rest = encoded

@@ -1,16 +1,17 @@
 import Glibc
 import TransferModel
 
-/// A stored object, opened.
+/// An opened stored object.
 struct StoredObject {
   var descriptor: Descriptor
   var size: Int64
   var modifiedSeconds: Int
   var crc32c: UInt32
-  /// Not 0 in another version of what is stored.
+  /// Not 0 in another version of the stored object.
   var mask: UInt8 = 0
 
-  /// Another version of the object: as long, but every byte is another one, and it was modified as many seconds later.
+  /// Another version of the object: it has the same length, but every byte differs, and it was modified as many seconds
+  /// later.
   func version(_ number: UInt8) throws(ExchangeEnd) -> StoredObject {
     var other = self
     other.mask = number
@@ -26,7 +27,7 @@ struct StoredObject {
 func objectETag(crc32c: UInt32, size: Int64) -> String { "\"\(CRC32C.text(crc32c))-\(size)\"" }
 
 extension ObjectStore {
-  /// Opens the object at `path` with its checksum, which is computed from the content when it is not known yet.
+  /// Opens the object at `path` with its checksum, which is computed from the content when it is not yet known.
   func object(at path: ObjectPath) throws(ExchangeEnd) -> StoredObject {
     guard let name = path.components.last, !path.isCollection else {
       throw .refuse(404, "collections have no content")
@@ -43,14 +44,14 @@ extension ObjectStore {
   }
 
   private func object(_ descriptor: Descriptor) throws(ExchangeEnd) -> StoredObject {
-    guard let status = descriptor.status else { throw .systemError(errno, "look at object") }
+    guard let status = descriptor.status else { throw .systemError(errno, "read status of object") }
     guard status.isRegular else { throw .refuse(404, "collections have no content") }
     return StoredObject(
       descriptor: descriptor, size: Int64(status.st_size), modifiedSeconds: status.st_mtim.tv_sec,
       crc32c: try checksums.checksum(of: descriptor, status))
   }
 
-  /// Removes an object or an empty collection; durable on return. 404 when there is nothing.
+  /// Removes an object or an empty collection; durable on return. 404 when nothing is stored there.
   func remove(_ path: ObjectPath) throws(ExchangeEnd) {
     guard let name = path.components.last else { throw .refuse(403, "the root cannot be removed") }
     guard let status = try status(of: path) else { throw .systemError(ENOENT, "remove object") }
@@ -65,7 +66,7 @@ extension ObjectStore {
   /// Makes one collection; durable on return. 405 when the name is taken, 409 when a parent is missing.
   /// Source: RFC 4918 section 9.3.1.
   func makeCollection(_ path: ObjectPath) throws(ExchangeEnd) {
-    guard let name = path.components.last else { throw .refuse(405, "the root is there") }
+    guard let name = path.components.last else { throw .refuse(405, "the root exists") }
     let folder = try parent(of: path, creating: false)
     guard name.withCString({ mkdirat(folder.number, $0, 0o755) }) == 0 else {
       throw errno == EEXIST ? .refuse(405, "the name is taken") : .systemError(errno, "make collection")
@@ -74,13 +75,13 @@ extension ObjectStore {
   }
 }
 
-/// Combines every byte with `mask` by exclusive or.
+/// XORs every byte with `mask`.
 func applyMask(_ mask: UInt8, to bytes: UnsafeMutableRawBufferPointer) {
   if mask == 0 { return }
   for i in bytes.indices { bytes[i] ^= mask }
 }
 
-/// Remembers the checksum of files as they were: a file that changed in any way is read again.
+/// Remembers checksums of files: a file that changed in any way since is read again.
 final class ChecksumCache: Sendable {
   private struct Identity: Hashable {
     var device: UInt
@@ -115,7 +116,7 @@ final class ChecksumCache: Sendable {
     return computed
   }
 
-  /// Of the content with every byte combined with `mask`.
+  /// The checksum of the content with every byte XORed with `mask`.
   static func compute(_ file: Descriptor, mask: UInt8 = 0) throws(ExchangeEnd) -> UInt32 {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
     defer { buffer.deallocate() }

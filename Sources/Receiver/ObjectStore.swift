@@ -1,24 +1,24 @@
 import Glibc
 import TransferModel
 
-/// The receiver's folder. Objects get their final name only when all their bytes are on the disk, and no path leads out
-/// of the folder: it is walked component by component, and symbolic links are never followed.
+/// The receiver's folder. Objects get their final name only when all their bytes are on the disk. No path leads out of
+/// the folder: paths are resolved component by component, and symbolic links are never followed.
 ///
 /// Called from the threads of all connections.
 final class ObjectStore: Sendable {
-  /// Holds what is not complete yet. On the same file system as the objects, and out of reach of every request.
+  /// Holds incomplete objects. It is on the same file system as the objects, and no request can reach it.
   static let hiddenName = NameBytes(".transfers-receiver")
 
   let root: Descriptor
   let staging: Descriptor
   let serial = Lock<UInt64>(0)
-  /// Taken while a final name appears or goes, so that the record tells the names in that order. The value only counts:
-  /// the thread sanitizer takes a value without a size for the object's header, and reports races that are none.
+  /// Held while a final name is added or removed, so that the record lists the names in that order. The value is only a
+  /// counter: the thread sanitizer takes a value without a size for the object's header, and reports false races.
   let publishing = Lock<Int>(0)
   let checksums = ChecksumCache()
 
-  /// Opens `path`, makes it when it is missing, takes it for this process alone, and removes what a killed receiver
-  /// left half received.
+  /// Opens `path`, creates it when it is missing, locks it for this process, and removes the partial bodies that a
+  /// killed receiver left.
   init(path: String) throws(TransferError) {
     root = try Self.openFolder(path)
     let made = Self.hiddenName.withCString { [root] in mkdirat(root.number, $0, 0o700) }
@@ -53,8 +53,8 @@ final class ObjectStore: Sendable {
     }
   }
 
-  /// Opens the folder that holds the last component of `path`, making missing ones when `creating`. A made folder is
-  /// durable on return.
+  /// Opens the folder that contains the last component of `path`, and makes missing folders when `creating`. A new
+  /// folder is durable on return.
   func parent(of path: ObjectPath, creating: Bool) throws(ExchangeEnd) -> Descriptor {
     var current = root
     for name in path.components.dropLast() { current = try folder(name, in: current, creating: creating) }
@@ -72,7 +72,7 @@ final class ObjectStore: Sendable {
     return found
   }
 
-  /// What is at `path`, links not followed; nil when there is nothing.
+  /// The status of what is at `path`, without following links; nil when nothing is there.
   func status(of path: ObjectPath) throws(ExchangeEnd) -> stat? {
     guard let name = path.components.last else { return root.status }
     let folder: Descriptor

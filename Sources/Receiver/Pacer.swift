@@ -1,6 +1,6 @@
 import Glibc
 
-/// Moves the bytes of one body at the pace of the script: stalls, holds, slows down, and ends it in the middle.
+/// Moves the bytes of one body at the pace that the script sets: stalls, holds, slows down, and ends the body early.
 struct Pacer {
   private let effect: FaultEffect
   private let wait: (Int64) -> Bool
@@ -10,8 +10,8 @@ struct Pacer {
   private var begin: Int64 = 0
   private(set) var moved: Int64 = 0
 
-  /// `wait` sleeps for milliseconds, `hold` until the hold with this name is released; they say false when the request
-  /// is to end instead.
+  /// `wait` sleeps for milliseconds, `hold` until the hold with this name is released; they return false when the
+  /// request is to end instead.
   init(_ effect: FaultEffect, wait: @escaping (Int64) -> Bool, hold: @escaping (String) -> Bool) {
     self.effect = effect
     self.wait = wait
@@ -20,7 +20,7 @@ struct Pacer {
     isHoldPending = effect.bodyHold != nil
   }
 
-  /// How many of `wanted` bytes may move now, at least 1. Throws where the script ends the body.
+  /// The number of bytes of `wanted` that may move now, at least 1. Throws where the script ends the body.
   mutating func allowance(_ wanted: Int) throws(ExchangeEnd) -> Int {
     try stopAtMarks(isEnd: false)
     var allowed = Int64(wanted)
@@ -31,7 +31,7 @@ struct Pacer {
     return Int(allowed)
   }
 
-  /// Notes that `count` bytes moved, and waits when that was faster than the script allows.
+  /// Counts `count` moved bytes, and waits when that was faster than the script allows.
   mutating func note(_ count: Int) throws(ExchangeEnd) {
     moved += Int64(count)
     guard let rate = effect.slow else { return }
@@ -41,7 +41,7 @@ struct Pacer {
     if due > now { try pause((due - now) / 1_000_000) }
   }
 
-  /// The body is complete: what the script wanted to do behind its end happens now.
+  /// The body is complete: applies the faults that the script set for positions past its end.
   mutating func finish() throws(ExchangeEnd) { try stopAtMarks(isEnd: true) }
 
   private mutating func stopAtMarks(isEnd: Bool) throws(ExchangeEnd) {

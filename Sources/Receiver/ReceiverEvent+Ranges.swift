@@ -1,8 +1,9 @@
 public import TransferModel
 
 extension Sequence<ReceiverEvent> {
-  /// The bytes of an object that were received, each body in the order of the record: where in the object they are,
-  /// also those that came under another path before the object had its name. What was sent twice is there twice.
+  /// The received byte ranges of an object, body by body in the order of the record, as ranges in the object. Bodies
+  /// that arrived under another path before the object had its name are included. Bytes that were sent twice appear
+  /// twice.
   public func receivedRanges(of path: NameBytes) -> [ByteRange] {
     var places: [NameBytes: [Int64]] = [path: [0]]
     for event in self where event.path == path {

@@ -1,15 +1,14 @@
 import TransferModel
 
 extension ReceiverEvent {
-  /// Reads one line without its newline; nil when the receiver did not write it.
+  /// Parses one line without its newline; nil when the receiver did not write it.
   init?(line: ArraySlice<UInt8>) {
     guard let fields = JSON(Array(line)), let name = fields["t"]?.text, let atMs = fields["at_ms"]?.number,
       let connection = fields["conn"]?.number, let request = fields["req"]?.number,
       let kind = Kind(name, fields), let path = bytesFromBase64(fields["path_b64"]?.text ?? "")
     else { return nil }
     self.init(atMs: atMs, connection: connection, request: request, path: NameBytes(path), kind: kind)
-    // A member that comes twice or means nothing here is not read: a line is accepted only if writing it again gives
-    // the same bytes.
+    // A repeated or meaningless member is not read: a line is accepted only if writing it again gives the same bytes.
     guard self.line.dropLast().elementsEqual(line) else { return nil }
   }
 }

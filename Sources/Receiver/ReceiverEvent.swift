@@ -1,34 +1,34 @@
 public import TransferModel
 
-/// One line of the receiver's record: what the server saw and did, by its own account.
+/// One line of the receiver's record: what the server itself saw and did.
 ///
-/// The record is a text file to which lines are only ever added, each a flat JSON object written with one `write(2)`;
-/// what a request caused is in the file before its answer leaves. All lines hold `t` (the kind), `at_ms` (wall clock,
-/// milliseconds since 1970 UTC), `conn` and `req` (numbers that count from 1 in each run of the server) and, but for
+/// The record is an append-only text file. Each line is a flat JSON object written with one `write(2)`; the effects of
+/// a request are in the file before its answer leaves. All lines contain `t` (the kind), `at_ms` (wall clock,
+/// milliseconds since 1970 UTC), `conn` and `req` (numbers that count from 1 in each run of the server) and, except
 /// `open`, `path_b64` (base64 of the bytes of the path below the folder, decoded; of the request target where that is
-/// no valid path).
+/// not a valid path).
 ///
 ///     open    pid, seed                  a receiver began to write here; conn and req are 0
 ///     start   method, declared           a request head arrived; declared is Content-Length, -1 when there is none
 ///     fault   line, effect               this line of the script is applied to the request
-///     bytes   offset, length, crc32c     body bytes received, written once at the end of the body or where it was cut;
-///                                        crc32c (8 hex digits) is missing where it was not computed (--discard)
+///     bytes   offset, length, crc32c     body bytes received, written once, at the end of the body or where it is cut;
+///                                        crc32c (8 hex digits) is absent if it was not computed (--discard)
 ///     commit  size, crc32c               the object is complete under its final name; durable when an answer follows
 ///     delete                             the object or collection was removed
 ///     mkcol                              the collection was made
 ///     session protocol, id, state        an upload of several requests was opened, completed (its object is there),
 ///                                        aborted by the client, expired, or forgotten by the script
-///     joined  from_b64, offset, length   bytes that were recorded under another path (a part that did not know its
-///                                        object yet) are now at this place of the object
-///     content offset, length             the answer to a GET that follows has these bytes of the object
+///     joined  from_b64, offset, length   bytes that were recorded under another path (a part whose object was not
+///                                        known yet) are now at this place of the object
+///     content offset, length             the following answer to a GET contains these bytes of the object
 ///     answer  status                     this answer is about to be sent
-///     lost    status, cause              the answer was not or not completely sent: lose-answer, truncate-answer,
+///     lost    status, cause              the answer was not sent, or not completely: lose-answer, truncate-answer,
 ///                                        garbage, disconnected, or superseded by a later request on the same
 ///                                        upload; status is what would have been answered
 ///
-/// The offset of `bytes` is that in the object, and the path is the object's as soon as the request names it or the
-/// upload that it continues does; before, it is that of the request, and the offset counts from the beginning of the
-/// part.
+/// The path of `bytes` is that of the object, and the offset is that in the object, once the request or the upload that
+/// it continues names the object. Before that, the path is that of the request, and the offset counts from the
+/// beginning of the part.
 public struct ReceiverEvent: Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
     case open(pid: Int64, seed: UInt64)
@@ -45,7 +45,7 @@ public struct ReceiverEvent: Sendable, Hashable {
     case lost(status: Int, cause: String)
   }
 
-  /// What became of an upload of several requests.
+  /// The state of an upload that takes several requests.
   public enum SessionState: String, Sendable {
     case opened, completed, aborted, expired, forgotten
   }

@@ -1,12 +1,11 @@
 import Glibc
 public import TransferModel
 
-/// The receiver's own account of what it accepted: a file to which lines are only added. ``ReceiverEvent`` tells the
-/// format.
+/// The receiver's own account of what it accepted: an append-only file. ``ReceiverEvent`` describes the format.
 public final class ReceiverRecord: Sendable {
   private let file: Descriptor?
 
-  /// Opens `path` for adding, readable by its owner only; nil keeps no record.
+  /// Opens `path` for appending, readable by its owner only; nil keeps no record.
   init(path: String?) throws(TransferError) {
     guard let path else {
       file = nil
@@ -20,8 +19,9 @@ public final class ReceiverRecord: Sendable {
     file = Descriptor(opened)
   }
 
-  /// Adds one event. In the file, and so safe from the end of this process, on return; not yet safe from a power cut.
-  /// A record that cannot be written refuses the request with 507: an unrecorded success would make it worthless.
+  /// Appends one event. On return it is in the file, and so survives the end of this process, but not yet a power cut.
+  /// If the record cannot be written, the request is refused with 507: an unrecorded success would make the record
+  /// worthless.
   func add(_ event: @autoclosure () -> ReceiverEvent) throws(ExchangeEnd) {
     guard let file else { return }
     let line = event().line
@@ -31,8 +31,8 @@ public final class ReceiverRecord: Sendable {
     }
   }
 
-  /// Reads a record. A last line without its newline, as a full disk or a kill can leave it, is not an event and is
-  /// left out; any other line that is not ours throws `.config` and names its number.
+  /// Reads a record. A last line without its newline, which a full disk or a kill can leave, is not an event and is
+  /// ignored; any other line that the receiver did not write throws `.config` with its number.
   public static func read(path: String) throws(TransferError) -> [ReceiverEvent] {
     let content = try bytes(ofFile: path, "read record")
     guard let lastNewline = content.lastIndex(of: 0x0A) else { return [] }

@@ -1,14 +1,14 @@
 import Glibc
 public import TransferModel
 
-/// A small real HTTP/1.1 server for uploads and downloads, one thread a connection.
+/// A small, real HTTP/1.1 server for uploads and downloads, with one thread per connection.
 ///
 /// Objects appear under their final name only when they are complete and on the disk. ``ReceiverEvent`` is its record
-/// of everything it accepted, ``FaultScript`` what it does wrong on purpose. It shares no code with the client but
-/// plain values.
+/// of everything it accepted, ``FaultScript`` its deliberate faults. It shares only plain values with the client, no
+/// other code.
 public final class ReceiverServer: Sendable {
   private struct Running {
-    /// -1 once closed by its thread.
+    /// -1 once its thread has closed it.
     var socket: Int32
     var thread: WorkerThread
   }
@@ -49,7 +49,7 @@ public final class ReceiverServer: Sendable {
   public var port: UInt16 { listener.port }
   public var summary: ReceiverSummary { core.summary }
 
-  /// Begins to serve, on threads of its own, and returns the URL. Once.
+  /// Starts serving on its own threads, and returns the URL. Can be called once.
   @discardableResult
   public func start() -> String {
     threads.withLock { threads in
@@ -60,7 +60,7 @@ public final class ReceiverServer: Sendable {
     return url
   }
 
-  /// Ends every connection at once and waits for the threads; bodies in flight leave nothing behind. Call it from a
+  /// Ends every connection immediately and waits for the threads; bodies in flight leave nothing behind. Call it from a
   /// thread that may block. A second call does nothing.
   public func stop() {
     let taken = threads.withLock { threads in
@@ -82,14 +82,14 @@ public final class ReceiverServer: Sendable {
     core.uploads.removeAll()
   }
 
-  /// Waits until the script holds `count` requests under this name at the same time; false when that will not be: the
-  /// hold was released, the receiver stopped, the script has no such name, or the time is over. Call it from a thread
-  /// that may block.
+  /// Waits until the script holds `count` requests under this name at the same time; false if that cannot happen: the
+  /// hold was released, the receiver stopped, the script has no such name, or the timeout expired. Call it from a
+  /// thread that may block.
   public func waitUntilHeld(_ name: String, count: Int = 1, timeoutMs: Int64 = .max) throws(TransferError) -> Bool {
     try core.holds.waitUntilHeld(name, count: count, timeoutMs: timeoutMs)
   }
 
-  /// Lets requests go on that the script holds under this name, those that come later too.
+  /// Releases the requests that the script holds under this name, and all later ones.
   public func release(_ name: String) { core.holds.release(name) }
 
   private func acceptAll() {
@@ -119,7 +119,7 @@ public final class ReceiverServer: Sendable {
     var answer = Answer(503, text: "too many connections")
     answer.fields.append(Answer.Field("Retry-After", "1"))
     let bytes = answer.head(closing: true, nowSeconds: Int(wallMilliseconds() / 1000)) + answer.body
-    // Fits into an empty send buffer, so that the accepting thread is never held up.
+    // This fits into an empty send buffer, so the accepting thread never blocks.
     _ = bytes.withUnsafeBytes {
       send(socket, $0.baseAddress!, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
     }

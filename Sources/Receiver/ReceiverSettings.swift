@@ -1,15 +1,15 @@
 import Glibc
 import TransferModel
 
-/// How a receiver is to behave. Every default is a plain, well-behaved server on a free loopback port.
+/// The settings of a receiver. The defaults make a plain, well-behaved server on a free loopback port.
 public struct ReceiverSettings: Sendable {
-  /// Folder for the objects; made when it is missing (its parent must be there). Not looked at when `discards`.
+  /// Folder for the objects, created when it is missing (its parent must exist). Ignored if `discards` is set.
   public var directory: String
   /// File for the record, see ``ReceiverEvent``; nil keeps none.
   public var recordPath: String?
   /// Numeric IPv4 or IPv6 address.
   public var host = "127.0.0.1"
-  /// 0 takes a free one.
+  /// 0 takes a free port.
   public var port: UInt16 = 0
   public var script = FaultScript()
   public var seed: UInt64 = 0
@@ -18,15 +18,15 @@ public struct ReceiverSettings: Sendable {
   public var bearerToken: String?
   /// Longest accepted body in bytes; longer ones are answered 413.
   public var maxBody: Int64 = .max
-  /// Answers 409 when a parent collection is missing, as WebDAV does, instead of making it.
+  /// Answers 409 when a parent collection is missing, as WebDAV does, instead of creating it.
   public var strictParents = false
-  /// Counts and records bodies, stores nothing, and computes checksums only where a request brings one to compare.
+  /// Counts and records bodies, stores nothing, and computes checksums only if a request brings one to compare.
   public var discards = false
-  /// Connections beyond this many are answered 503 and closed.
+  /// Further connections are answered 503 and closed.
   public var maxConnections = 1024
-  /// Silence, and the time for one request head, after which a connection is ended; milliseconds.
+  /// The time without any bytes, and the time for one request head, after which a connection is ended; in milliseconds.
   public var timeoutMs: Int64 = 60_000
-  /// Gets one line for each request, on the thread of its connection.
+  /// Called with one line for each request, on the thread of its connection.
   public var log: (@Sendable (String) -> Void)?
 
   public init(directory: String, recordPath: String? = nil) {
@@ -49,7 +49,7 @@ public struct ReceiverSummary: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// What all connections of one receiver share.
+/// State that all connections of one receiver share.
 final class ReceiverCore: Sendable {
   let settings: ReceiverSettings
   /// nil when bodies are discarded.
@@ -90,7 +90,7 @@ final class ReceiverCore: Sendable {
     }
   }
 
-  /// Ends every wait, now and later.
+  /// Ends all waits, now and later.
   func stopWaits() { stop.open() }
 
   /// Sleeps; false when the receiver is being stopped or another exchange wants this one to end.

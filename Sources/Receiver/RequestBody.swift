@@ -1,12 +1,12 @@
 import TransferModel
 
-/// Gets the next bytes of a body; they are valid during the call only.
+/// Receives the next bytes of a body; they are valid only during the call.
 typealias BodyConsumer = (UnsafeRawBufferPointer) throws(ExchangeEnd) -> Void
 
-/// The body of one request as it comes in, whatever its framing.
+/// The body of one request as it arrives, whatever its framing.
 struct RequestBody {
   private enum State {
-    /// Bytes left of a body with a known length.
+    /// The remaining bytes of a body with a known length.
     case counted(Int64)
     case chunkHead
     case chunk(Int64)
@@ -17,7 +17,7 @@ struct RequestBody {
   private let limit: Int64
   private var state: State
   private(set) var received: Int64 = 0
-  /// Fields behind a chunked body.
+  /// The trailer fields of a chunked body.
   private(set) var trailers: [(name: String, value: String)] = []
 
   init(_ head: RequestHead, _ socket: Socket, limit: Int64) {
@@ -32,7 +32,7 @@ struct RequestBody {
 
   var isComplete: Bool { if case .done = state { true } else { false } }
 
-  /// Bytes that are still to come; nil when the client did not say.
+  /// The remaining bytes; nil when the client did not state the length.
   var remaining: Int64? {
     switch state {
     case .done: 0
@@ -41,7 +41,7 @@ struct RequestBody {
     }
   }
 
-  /// Hands the next bytes to `consume`, at most 256 KiB; with nil they are dropped in the kernel. False at the end.
+  /// Passes the next bytes, at most 256 KiB, to `consume`; with nil they are dropped in the kernel. False at the end.
   mutating func next(
     _ pacer: inout Pacer, _ consume: BodyConsumer?
   ) throws(ExchangeEnd) -> Bool {
@@ -55,7 +55,7 @@ struct RequestBody {
       do throws(ExchangeEnd) {
         try consume(bytes)
       } catch {
-        // They are not counted as received, but they are not in the socket any more either.
+        // They do not count as received, but they have left the socket.
         try advance(by: Int64(count))
         throw error
       }

@@ -1,4 +1,4 @@
-/// A request line and its fields, checked as far as framing and safety need it.
+/// A request line and its fields, checked as far as framing and safety require.
 struct RequestHead {
   enum Framing: Equatable {
     case none
@@ -9,14 +9,14 @@ struct RequestHead {
   var method: String
   /// The path as it was sent, without query.
   var path: ArraySlice<UInt8>
-  /// What follows `?`; empty when nothing does.
+  /// The text after `?`; empty when there is none.
   var query: ArraySlice<UInt8>
   var isHTTP10: Bool
   /// Names in lower case, in the order of arrival.
   var fields: [(name: String, value: String)]
   var framing = Framing.none
 
-  /// Refuses with 400, 501 or 505 what is not HTTP/1.1 or leaves the length of the body in doubt.
+  /// Refuses with 400, 501 or 505 a head that is not HTTP/1.1 or leaves the length of the body in doubt.
   /// Source: RFC 9112 sections 3, 5 and 6.
   init(_ bytes: [UInt8]) throws(ExchangeEnd) {
     var lines = bytes.dropLast(4).split(separator: 0x0A, omittingEmptySubsequences: false)[...]
@@ -33,7 +33,7 @@ struct RequestHead {
     if !isHTTP10, self["host"] == nil { throw .refuse(400, "the Host field is missing") }
   }
 
-  /// The value of a field, several of them joined by commas; nil when it is absent.
+  /// The value of a field; several are joined by commas; nil when it is absent.
   subscript(name: String) -> String? {
     var found: String?
     for field in fields where field.name == name { found = found.map { "\($0), \(field.value)" } ?? field.value }
@@ -52,7 +52,7 @@ struct RequestHead {
   private static func isHTTP10(_ version: ArraySlice<UInt8>) throws(ExchangeEnd) -> Bool {
     if version.elementsEqual("HTTP/1.1".utf8) { return false }
     if version.elementsEqual("HTTP/1.0".utf8) { return true }
-    throw .refuse(505, "only HTTP/1.1 and HTTP/1.0 are spoken here")
+    throw .refuse(505, "only HTTP/1.1 and HTTP/1.0 are supported")
   }
 
   private static func target(
@@ -93,7 +93,7 @@ struct RequestHead {
       throw .refuse(400, "Content-Length and Transfer-Encoding contradict each other")
     }
     if let coding {
-      guard coding == "chunked" else { throw .refuse(501, "only the chunked transfer coding is understood") }
+      guard coding == "chunked" else { throw .refuse(501, "only the chunked transfer coding is supported") }
       return .chunked
     }
     guard let text = lengths.first else { return .none }

@@ -13,7 +13,7 @@ struct ScriptSetting {
     value = hasValue ? String(parts[1]) : ""
     keyColumn = word.column
     valueColumn = word.column + key.utf8.count + 1
-    guard seen.insert(key).inserted else { throw mistake("\"\(key)\" stands twice") }
+    guard seen.insert(key).inserted else { throw mistake("\"\(key)\" appears twice") }
   }
 
   func select(_ rule: inout FaultRule) throws(ScriptMistake) {
@@ -150,14 +150,14 @@ struct ScriptSetting {
     rule.effect.ending = ending
   }
 
-  /// Refuses actions that cannot happen to one request together.
+  /// Refuses actions that contradict each other.
   static func checkTogether(_ effect: FaultEffect, column: Int) throws(ScriptMistake) {
     let isAnswered = effect.status != nil || effect.lateStatus != nil || effect.redirect != nil
     if effect.cutAfter != nil && effect.resetAfter != nil {
       throw ScriptMistake(column: column, text: "cut-after contradicts reset-after")
     }
     if effect.ending != nil && (effect.cutAfter != nil || effect.resetAfter != nil) {
-      throw ScriptMistake(column: column, text: "cut-after and reset-after leave no answer to spoil")
+      throw ScriptMistake(column: column, text: "cut-after and reset-after leave no answer to modify")
     }
     if effect.retryAfter != nil && !isAnswered {
       throw ScriptMistake(column: column, text: "retry-after needs a status")
@@ -178,7 +178,7 @@ struct ScriptSetting {
     return FaultEffect.BodyHold(afterBytes: bytes, name: try name(String(parts[1])))
   }
 
-  /// What can stand in a URL as it is.
+  /// Characters that need no encoding in a URL.
   private func name(_ text: String) throws(ScriptMistake) -> String {
     let isName = text.utf8.allSatisfy {
       (0x61...0x7A).contains($0) || (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D

@@ -1,4 +1,4 @@
-/// Cuts one line of a fault script into words and reads the rule in it.
+/// Splits one line of a fault script into words and parses its rule.
 struct ScriptWords {
   struct Word {
     var text: String
@@ -72,7 +72,7 @@ struct ScriptWords {
     }
     if isQuoted { throw ScriptMistake(column: column, text: "the quote is not closed") }
     if word.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-      throw ScriptMistake(column: column, text: "the word holds a control character")
+      throw ScriptMistake(column: column, text: "the word contains a control character")
     }
     return Word(text: String(decoding: word, as: UTF8.self), column: column)
   }

@@ -11,7 +11,7 @@ final class Socket {
   private var start = 0
   private var end = 0
 
-  /// Takes over the descriptor's settings, not the descriptor: its owner closes it.
+  /// Sets the options of the descriptor but does not own it: its owner closes it.
   init(_ number: Int32, timeoutMs: Int64) {
     self.number = number
     self.timeoutMs = timeoutMs
@@ -25,8 +25,8 @@ final class Socket {
 
   deinit { buffer.deallocate() }
 
-  /// The next request head up to and including its empty line; nil when the client closed or stayed silent before it.
-  /// The head has to be complete within the timeout, however slowly its bytes arrive.
+  /// The next request head up to and including its empty line; nil when the client closed the connection or sent
+  /// nothing before it. The head has to be complete within the timeout, however slowly its bytes arrive.
   func nextHead() throws(ExchangeEnd) -> [UInt8]? {
     if start == end {
       do throws(ExchangeEnd) { try refill() } catch { return nil }
@@ -79,7 +79,7 @@ final class Socket {
     return UnsafeRawBufferPointer(rebasing: buffer[start..<(start + count)])
   }
 
-  /// Drops between 1 and `limit` bytes, in the kernel where it can.
+  /// Drops between 1 and `limit` bytes, in the kernel where possible.
   func skip(atMost limit: Int) throws(ExchangeEnd) -> Int {
     if start < end { return try bytes(atMost: limit).count }
     return try received(recv(number, buffer.baseAddress!, limit, Int32(MSG_TRUNC)))
@@ -119,8 +119,8 @@ final class Socket {
     }
   }
 
-  /// Says that nothing more will come, and reads for up to `milliseconds` what the client still sends: a close with
-  /// unread bytes would turn into a reset and could destroy the answer on its way.
+  /// Ends sending, and reads for up to `milliseconds` what the client still sends: closing with unread bytes would
+  /// cause a reset and could destroy the answer on its way.
   func finishSending(milliseconds: Int64) {
     shutdown(number, Int32(SHUT_WR))
     let deadline = monotonicNanoseconds() + milliseconds * 1_000_000
@@ -131,7 +131,7 @@ final class Socket {
     }
   }
 
-  /// Makes the close that follows a TCP reset.
+  /// Makes the following close a TCP reset.
   func resetOnClose() {
     var now = linger(l_onoff: 1, l_linger: 0)
     setsockopt(number, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))

@@ -1,7 +1,7 @@
 import Glibc
 import TransferModel
 
-/// Bodies that come in pieces.
+/// Bodies that arrive in pieces.
 extension StagedObject {
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(ExchangeEnd) {
     var (rest, at) = (bytes, offset)
@@ -18,7 +18,7 @@ extension StagedObject {
     guard ftruncate(descriptor.number, off_t(size)) == 0 else { throw .systemError(errno, "shorten part file") }
   }
 
-  /// What was written is on the disk on return.
+  /// The written bytes are on the disk on return.
   func flush() throws(ExchangeEnd) {
     guard fdatasync(descriptor.number) == 0 else { throw .systemError(errno, "make part file durable") }
   }

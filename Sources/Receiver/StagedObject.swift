@@ -1,14 +1,15 @@
 import Glibc
 import TransferModel
 
-/// A body on its way in: a file in the hidden folder that disappears unless it is published. Used by one thread.
+/// A body that is being received: a file in the hidden folder that disappears unless it is published. Used by one
+/// thread.
 final class StagedObject {
   private let store: ObjectStore
   private let name: NameBytes
   let descriptor: Descriptor
   private var isStaged = true
   private(set) var size: Int64 = 0
-  /// The time that the object is said to have been modified at, in seconds since 1970; nil for that of its last byte.
+  /// The modification time that the object gets, in seconds since 1970; nil for that of its last byte.
   var modifiedSeconds: Int64?
 
   init(_ store: ObjectStore) throws(ExchangeEnd) {
@@ -38,17 +39,18 @@ final class StagedObject {
     size += Int64(bytes.count)
   }
 
-  /// How a final name may be taken.
+  /// The condition for taking a final name.
   enum Condition {
     case replace
-    /// Refused with 412 when the name is taken; decided by the kernel, not by a look beforehand.
+    /// Refused with 412 when the name is taken; decided by the kernel, not by a check beforehand.
     case createOnly
-    /// Refused with 412 unless the object there has this entity tag; with nil, unless there is one.
+    /// Refused with 412 unless the object there has this entity tag; with nil, unless there is any object.
     case match(String?)
   }
 
-  /// Gives the body its final name: data to the disk, then the name, then the folder to the disk. Durable on return.
-  /// `visible` runs right after the name appeared, before any other name can. Returns true when the name was free.
+  /// Gives the body its final name: syncs the data, then sets the name, then syncs the folder. Durable on return.
+  /// `visible` runs immediately after the name appeared, before any other name can. Returns true when the name was
+  /// free.
   func publish(
     at path: ObjectPath, _ condition: Condition, crc32c: UInt32, visible: () throws(ExchangeEnd) -> Void
   ) throws(ExchangeEnd) -> Bool {

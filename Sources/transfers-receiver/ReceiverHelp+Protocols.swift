@@ -1,8 +1,8 @@
 extension ReceiverHelp {
-  /// The URL of each protocol, with lines that work.
+  /// The URL of each protocol, with working examples.
   static let protocols = #"""
-    Upload protocols, all below /-/; what they make is fetched as above. S is the
-    file's size, L the URL that the answer before names.
+    Upload protocols, all below /-/; the objects that they create are fetched as
+    above. S is the size of the file, L the URL in the previous answer.
 
       tus 1.0, with all its extensions
         curl -i -X POST -H 'Tus-Resumable: 1.0.0' -H "Upload-Length: $S" \
@@ -28,16 +28,16 @@ extension ReceiverHelp {
         curl --data-binary @a "$U/-/blocks/block?upToken=T&sequenceNo=1&\
         blockSize=$S&totFileSize=$S&crc=CRC32"
         curl -d '{"fileUrl":"URL","name":"in/a"}' "$U/-/blocks/save"
-        init?rotate=1 ?refuse-duplicates=1 ?max-age=SECONDS; with a bearer token
-        it comes in X-Token
+        init?rotate=1 ?refuse-duplicates=1 ?max-age=SECONDS; a bearer token is
+        sent in X-Token
 
       numbered chunks and a merge call; also status?uploadId=u
         curl --data-binary @a -H 'X-Upload-Id: u' -H 'X-Chunk-Number: 1' \
           -H 'X-Chunk-Count: 1' -H "X-Total-Size: $S" "$U/-/chunks/upload"
         curl -d '{"uploadId":"u","name":"in/a"}' "$U/-/chunks/merge"
         forms take uploadId chunkNumber chunkCount totalSize file; ?base=0;
-        merge?merge=idempotent, else a second one is 409; merge?merge=slow,SECONDS
-        is 202, then GET merge?uploadId=u
+        merge?merge=idempotent, otherwise a second call is 409;
+        merge?merge=slow,SECONDS is 202, then GET merge?uploadId=u
 
       Resumable.js and Flow.js (flowChunkNumber ... at /-/flow)
         curl -F resumableChunkNumber=1 -F resumableTotalChunks=1 \
@@ -51,7 +51,7 @@ extension ReceiverHelp {
           -F file=@a "$U/-/dropzone/upload"
         curl -d '{"id":"u","name":"in/a"}' "$U/-/dropzone/merge"
 
-      Qiniu 1 and 2; with a bearer token it comes as Authorization: UpToken
+      Qiniu 1 and 2; a bearer token is sent as Authorization: UpToken
         curl --data-binary @a "$U/-/qiniu/mkblk/$S"
         curl -d CTX "$U/-/qiniu/mkfile/$S/key/$(printf in/a | base64)"
         curl -X POST "$U/-/qiniu/buckets/b/objects/$(printf in/a | base64)/uploads"

@@ -1,19 +1,20 @@
 import Glibc
 import TransferModel
 
-/// Tells the URL on stdout, at once also where stdout is a pipe.
+/// Prints the URL on stdout, immediately even if stdout is a pipe.
 func announce(_ url: String) {
   print(url)
   fflush(nil)
 }
 
-/// One line on stderr in one write, so that lines of several threads do not mix.
+/// Writes one line to stderr with one write, so that lines of several threads do not mix.
 func printError(_ line: String) {
   let bytes = Array("\(line)\n".utf8)
   _ = bytes.withUnsafeBytes { write(2, $0.baseAddress!, $0.count) }
 }
 
-/// As many open files as this process may have: each connection and each unfinished upload takes one.
+/// Raises the limit of open files to the maximum for this process: each connection and each unfinished upload takes
+/// one.
 func raiseDescriptorLimit() {
   var limit = rlimit()
   guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -35,7 +36,7 @@ func secret(inFile path: String) throws(TransferError) -> String {
 }
 
 extension TransfersReceiver {
-  /// Writes the port beside its place and renames it there: so a reader never sees a part of it.
+  /// Writes the port to a temporary file and renames it, so that a reader never sees an incomplete file.
   func writePortFile(_ port: UInt16) throws(TransferError) {
     guard let portFile else { return }
     let temporary = "\(portFile).\(getpid()).new"

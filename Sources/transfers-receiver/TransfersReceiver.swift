@@ -14,41 +14,41 @@ struct TransfersReceiver: ParsableCommand {
     help: ArgumentHelp("Numeric address and port to listen on; port 0 takes a free one.", valueName: "address:port"))
   var listen = "127.0.0.1:0"
 
-  @Option(help: ArgumentHelp("Folder for the objects; made when it is missing.", valueName: "folder"))
+  @Option(help: ArgumentHelp("Folder for the objects; created when it is missing.", valueName: "folder"))
   var dir: String?
 
-  @Option(help: ArgumentHelp("Add every event to this file, one JSON object a line.", valueName: "file"))
+  @Option(help: ArgumentHelp("Append every event to this file, one JSON object per line.", valueName: "file"))
   var record: String?
 
-  @Option(help: ArgumentHelp("Do wrong what this fault script says.", valueName: "file"))
+  @Option(help: ArgumentHelp("Produce the faults in this fault script.", valueName: "file"))
   var script: String?
 
-  @Option(help: "Decides the random choices of the script.")
+  @Option(help: "Seed for the random choices of the script.")
   var seed: UInt64 = 0
 
   @Option(help: ArgumentHelp("Write the port to this file once the server is ready.", valueName: "file"))
   var portFile: String?
 
-  @Option(help: ArgumentHelp("Demand the user:password in this file.", valueName: "file"))
+  @Option(help: ArgumentHelp("Require the user:password in this file.", valueName: "file"))
   var authBasicFile: String?
 
-  @Option(help: ArgumentHelp("Demand the bearer token in this file.", valueName: "file"))
+  @Option(help: ArgumentHelp("Require the bearer token in this file.", valueName: "file"))
   var authBearerFile: String?
 
   @Option(help: ArgumentHelp("Refuse longer bodies with 413.", valueName: "bytes"))
   var maxBody: Int64?
 
-  @Flag(help: "Answer 409 when a parent collection is missing, instead of making it.")
+  @Flag(help: "Answer 409 when a parent collection is missing, instead of creating it.")
   var strictParents = false
 
-  @Flag(help: "Count and record bodies, but store nothing; checksums only where a request brings one.")
+  @Flag(help: "Count and record bodies, but store nothing; compute checksums only if a request brings one.")
   var discard = false
 
-  @Flag(help: "No line for each request on stderr.")
+  @Flag(help: "Print no line for each request on stderr.")
   var quiet = false
 
   func validate() throws {
-    if dir == nil && !discard { throw ValidationError("--dir says where to store; --discard stores nothing") }
+    if dir == nil && !discard { throw ValidationError("--dir or --discard is required") }
     if let maxBody, maxBody < 0 { throw ValidationError("--max-body cannot be negative") }
     _ = try address()
   }
@@ -58,7 +58,7 @@ struct TransfersReceiver: ParsableCommand {
     sigemptyset(&signals)
     for signal in [SIGTERM, SIGINT] { sigaddset(&signals, signal) }
     raiseDescriptorLimit()
-    // Before any thread is made, so that all of them inherit it and the signals wait for `sigwait` below.
+    // Before any thread starts, so that all of them inherit the mask and `sigwait` below gets the signals.
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     do throws(TransferError) {
       let server = try ReceiverServer(try settings())

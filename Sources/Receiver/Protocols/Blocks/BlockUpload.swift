@@ -1,6 +1,6 @@
 import TransferModel
 
-/// One upload of ordered blocks. What is not constant is used under the lock of `body`.
+/// One upload of ordered blocks. Mutable state is used under the lock of `body`.
 final class BlockUpload: UploadSession, @unchecked Sendable {
   let protocolName = "blocks"
 
@@ -8,12 +8,12 @@ final class BlockUpload: UploadSession, @unchecked Sendable {
   let body: AppendUpload
   let size: Int64
   let expiresAtMs: Int64
-  /// A new token with each answer; the one before is refused.
+  /// Each answer brings a new token; the previous one is refused.
   let rotates: Bool
   let refusesDuplicates: Bool
-  /// What the next request has to bring.
+  /// What the next request has to contain.
   var token: String
-  /// The offset behind each block that is stored; the first block has the number 1.
+  /// The end offset of each stored block; the first block has the number 1.
   var ends: [Int64] = []
   /// Set by the save call.
   var saved: (path: ObjectPath, number: UInt64)?
@@ -31,7 +31,7 @@ final class BlockUpload: UploadSession, @unchecked Sendable {
   var isComplete: Bool { body.offset == size && !ends.isEmpty }
   var isExpired: Bool { wallMilliseconds() >= expiresAtMs }
 
-  /// Forgets the blocks that are not wholly before the last `count` bytes.
+  /// Forgets the blocks that extend into the last `count` bytes.
   func regress(by count: Int64) throws(ExchangeEnd) {
     let kept = max(0, body.offset - count)
     ends.removeAll { $0 > kept }
@@ -39,7 +39,7 @@ final class BlockUpload: UploadSession, @unchecked Sendable {
   }
 }
 
-/// What the answers of the protocol say in `code`; the HTTP status of all of them is 200.
+/// The values of `code` in the answers of the protocol; all of them have the HTTP status 200.
 enum BlockCode: Int64 {
   case done = 0
   case badRequest = 40001
@@ -55,7 +55,7 @@ enum BlockCode: Int64 {
     switch self {
     case .done: "ok"
     case .badRequest: "a parameter is missing or malformed"
-    case .haveIt: "this block is stored"
+    case .haveIt: "this block is already stored"
     case .wrongChecksum: "the block does not have this length and crc"
     case .gap: "blocks are missing before this one"
     case .duplicate: "this block was sent before"

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// A token and ordered blocks: `init`, `block` … `block`, `save`, and `query` for what comes next.
-/// Many servers of one family speak this with names of their own; these are the profile `token-blocks`.
+/// A token and ordered blocks: `init`, `block` … `block`, `save`, and `query` for the next block. Many servers of one
+/// family use this protocol with their own names; these are the names of the profile `token-blocks`.
 struct BlocksEndpoint: Endpoint {
   static let names = ["blocks"]
 
@@ -19,7 +19,7 @@ struct BlocksEndpoint: Endpoint {
     }
   }
 
-  /// The bearer token of the receiver comes in a field of its own here.
+  /// In this protocol the bearer token of the receiver has its own field.
   private func authorize() throws(ExchangeEnd) {
     guard let token = exchange.core.settings.bearerToken else { return try exchange.authorize() }
     let given = Array((exchange.head["x-token"] ?? "").utf8)
@@ -70,7 +70,7 @@ struct BlocksEndpoint: Endpoint {
     }
   }
 
-  /// Gives the object its name. A repeated call with the same name answers the same and does nothing.
+  /// Gives the object its name. A repeated call with the same name gets the same answer and does nothing.
   private func save() throws(ExchangeEnd) -> Answer {
     guard let json = JSON(try exchange.smallBody()), let url = json["fileUrl"]?.text, let name = json["name"]?.text
     else { throw Self.refusal(.badRequest) }
@@ -99,7 +99,7 @@ struct BlocksEndpoint: Endpoint {
   ) throws(ExchangeEnd) -> Answer {
     guard let upload = try exchange.session(token, BlockUpload.self) else { throw Self.refusal(.noSession) }
     exchange.recordedPath = NameBytes("-/blocks/\(upload.id)")
-    let busy = Answer(423, text: "another request works on the upload")
+    let busy = Answer(423, text: "another request is using the upload")
     return try exchange.holding(upload.body.lock, busy: busy) { () throws(ExchangeEnd) in
       // The token may have been replaced while this request waited.
       if upload.isExpired || token != upload.token && token != Self.fileKey(upload) { throw Self.refusal(.noSession) }
@@ -107,7 +107,7 @@ struct BlocksEndpoint: Endpoint {
     }
   }
 
-  /// What every answer about an upload tells: what comes next, or where the whole file is.
+  /// What every answer about an upload contains: the next block, or the location of the complete file.
   private func progress(_ upload: BlockUpload) -> JSON {
     let next = exchange.effect.isOffsetPastEnd ? upload.next + upload.size : upload.next
     let json: JSON = ["next": .number(next), "upToken": shown(upload.token)]
@@ -133,14 +133,14 @@ struct BlocksEndpoint: Endpoint {
   private static func refusal(_ code: BlockCode, _ data: JSON? = nil) -> ExchangeEnd { .refuse(code.answer(data)) }
 }
 
-/// What the query of a block says about it.
+/// The parameters of a block in the query.
 struct BlockParameters {
   /// From 1.
   let number: Int64
   /// Length of this block in bytes.
   let size: Int64
   let totalSize: Int64
-  /// CRC-32 of this block; nil when it is not to be checked.
+  /// CRC-32 of this block; nil to skip the check.
   let crc32: UInt32?
 
   init(_ query: Query) throws(ExchangeEnd) {

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// What Resumable.js and Flow.js send: a test of each chunk with GET, chunks from number 1 as forms or raw bodies, and
-/// no merge call: the last chunk completes the object. Source: the sources of both libraries.
+/// The protocol of Resumable.js and Flow.js: a test of each chunk with GET, chunks from number 1 as forms or raw
+/// bodies, and no merge call: the last chunk completes the object. Source: the source code of both libraries.
 struct BrowserChunksEndpoint: Endpoint {
   static let names = ["resumablejs", "flow"]
 
@@ -18,18 +18,18 @@ struct BrowserChunksEndpoint: Endpoint {
     switch exchange.head.method {
     case "GET": return try test()
     case "POST", "PUT", "PATCH": return try upload()
-    default: throw .refuse(405, "a chunk is tested with GET and sent with POST")
+    default: throw .refuse(405, "test a chunk with GET and send it with POST")
     }
   }
 
-  /// 200 for a chunk that is there, 204 for one that is not.
+  /// 200 for a chunk that is stored, 204 for one that is not.
   private func test() throws(ExchangeEnd) -> Answer {
     try exchange.drop()
     let chunk = try chunk { target.query[$0] }
     exchange.recordedPath = receiver.path(chunk.id)
     let upload = try exchange.session(ChunkUpload.key(target.name, chunk.id), ChunkUpload.self)
     if exchange.core.uploads.isForgotten(ChunkUpload.key(target.name, chunk.id), ChunkUpload.self) {
-      throw .refuse(404, "the upload is not known")
+      throw .refuse(404, "the upload is unknown")
     }
     if let count = exchange.effect.regress, upload?.merged == nil { upload?.parts.regress(by: count) }
     let isThere = upload?.merged != nil || upload?.parts.parts[chunk.index] != nil
@@ -48,7 +48,7 @@ struct BrowserChunksEndpoint: Endpoint {
           found = upload
         })
     } catch {
-      // This may have been a chunk that was there already, and all that kept the others from being joined.
+      // This chunk may have been a duplicate, and the only request that kept the others from being joined.
       if let found { try joinIfComplete(found, name) }
       throw error
     }

@@ -2,15 +2,15 @@ import TransferModel
 
 /// The merge of numbered chunks.
 extension ChunkReceiver {
-  /// A merge call. `?merge=idempotent` repeats the answer to a second one, which is 409 otherwise;
-  /// `?merge=slow,SECONDS` answers 202 for so long.
+  /// A merge call. With `?merge=idempotent` a repeated call gets the same answer, otherwise 409; with
+  /// `?merge=slow,SECONDS` the answer is 202 for that long.
   func merge(
     _ id: String, at path: ObjectPath, _ query: Query, isAsAnnounced: (ChunkUpload) -> Bool, base: Int64
   ) throws(ExchangeEnd) -> Answer {
     let upload = try known(id)
     return try exchange.holding(upload.merging, busy: Answer(423)) { () throws(ExchangeEnd) in
       if let merged = upload.merged {
-        guard merged.isIdempotent else { throw .refuse(Answer(409, json: ["error": "the upload is merged already"])) }
+        guard merged.isIdempotent else { throw .refuse(Answer(409, json: ["error": "the upload is already merged"])) }
         return answer(merged)
       }
       guard upload.isComplete, isAsAnnounced(upload) else { throw .refuse(incomplete(upload, base)) }
@@ -25,7 +25,7 @@ extension ChunkReceiver {
     }
   }
 
-  /// The upload with an id that the client chose; 404 when it was not begun.
+  /// The upload with an ID that the client chose; 404 when it does not exist.
   func known(_ id: String) throws(ExchangeEnd) -> ChunkUpload {
     exchange.recordedPath = path(id)
     guard let upload = try exchange.session(ChunkUpload.key(name, id), ChunkUpload.self) else {
@@ -46,8 +46,8 @@ extension ChunkReceiver {
     return Answer(409, json: ["error": "chunks are missing, or count or size is wrong", "missing": .array(missing)])
   }
 
-  /// Joins the chunks of a complete upload under a name; nil while one is being received. What was recorded under the
-  /// upload's own path is told to be there.
+  /// Joins the chunks of a complete upload under a name; nil while one is being received. Records that the bytes
+  /// recorded under the upload's own path are now in that object.
   func join(
     _ upload: ChunkUpload, at path: ObjectPath, readyAtMs: Int64 = 0, isIdempotent: Bool = true
   ) throws(ExchangeEnd) -> ChunkUpload.Merged? {

@@ -1,21 +1,21 @@
 import TransferModel
 
-/// Takes one numbered chunk, as the raw body or as the file of a form.
+/// Receives one numbered chunk, as the raw body or as the file of a form.
 struct ChunkReceiver {
   let exchange: Exchange
-  /// The protocol, for ids and the record.
+  /// The protocol, for IDs and the record.
   let name: String
-  /// A chunk of a merged upload begins a new one, as it has to where ids are made from names; refused with 409
-  /// otherwise.
+  /// A chunk of a merged upload starts a new upload, which is necessary where IDs are derived from names; otherwise it
+  /// is refused with 409.
   var startsAnew = false
 
   typealias Parameters = ((String) -> String?) throws(ExchangeEnd) -> Chunk
 
-  /// What to record as the path of an upload's bytes before its object has a name.
+  /// The path under which an upload's bytes are recorded before its object has a name.
   func path(_ id: String) -> NameBytes { NameBytes("-/\(name)/\(id)") }
 
-  /// Stores the chunk; durable on return. `parameters` makes the chunk from the fields that `lookup` knows, and those
-  /// of the form before its file. `prepare` may name the object, or answer at once for an upload that is complete.
+  /// Stores the chunk; durable on return. `parameters` makes the chunk from the fields that `lookup` knows and the form
+  /// fields before its file. `prepare` may name the object, or answer immediately for a complete upload.
   func receive(
     lookup: @escaping (String) -> String?, _ parameters: @escaping Parameters,
     prepare: @escaping (ChunkUpload, FormBody?) throws(ExchangeEnd) -> Void

@@ -2,12 +2,12 @@ import TransferModel
 
 /// Numbered chunks of one file under an id that the client chose.
 final class ChunkUpload: UploadSession {
-  /// What became of it.
+  /// The result of the merge.
   struct Merged: Sendable {
     var path: ObjectPath
     var size: Int64
     var crc32c: UInt32
-    /// Milliseconds since 1970 UTC: before, the merge is told to be running.
+    /// Milliseconds since 1970 UTC: until then, the merge is reported as running.
     var readyAtMs: Int64
     var isIdempotent: Bool
   }
@@ -15,7 +15,7 @@ final class ChunkUpload: UploadSession {
   private static let lifeMs: Int64 = 86_400_000
 
   let protocolName: String
-  /// The protocol's name and the client's id: two protocols do not meet.
+  /// The protocol's name and the client's ID, so that IDs of different protocols do not collide.
   let id: String
   let count: Int64
   let size: Int64
@@ -36,8 +36,8 @@ final class ChunkUpload: UploadSession {
 
   static func key(_ name: String, _ id: String) -> String { "\(name):\(id)" }
 
-  /// The upload that a chunk belongs to, made with its first chunk; nil when the script makes the receiver forget it.
-  /// With `startsAnew` a chunk of a merged upload is the first one of another.
+  /// The upload that a chunk belongs to, created with its first chunk; nil when the script makes the receiver forget
+  /// it. With `startsAnew` a chunk of a merged upload starts a new upload.
   static func of(
     _ chunk: Chunk, _ name: String, startsAnew: Bool, _ exchange: Exchange
   ) throws(ExchangeEnd) -> ChunkUpload? {
@@ -52,34 +52,34 @@ final class ChunkUpload: UploadSession {
     return found.session
   }
 
-  /// True when chunks 0 ..< `count` are all there and are as long as the file.
+  /// True when chunks 0 ..< `count` are all stored and their sizes add up to the size of the file.
   var isComplete: Bool {
     let parts = parts.parts
     guard Int64(parts.count) == count, (0..<count).allSatisfy({ parts[$0] != nil }) else { return false }
     return parts.values.reduce(0) { $0 + $1.place.length } == size
   }
 
-  /// Numbers from 0 of the first chunks that are missing.
+  /// The numbers (from 0) of missing chunks, at most `limit`.
   func missing(upTo limit: Int) -> [Int64] {
     let parts = parts.parts
     return Array((0..<count).lazy.filter { parts[$0] == nil }.prefix(limit))
   }
 }
 
-/// What a request says about the chunk that it brings.
+/// The chunk as a request describes it.
 struct Chunk {
   var id: String
-  /// From 0, whatever the protocol counts from.
+  /// Counts from 0, whatever the protocol counts from.
   var index: Int64
   var count: Int64
   var totalSize: Int64
-  /// Of all chunks but the last; nil when the protocol does not say.
+  /// The size of all chunks but the last; nil when the protocol does not state it.
   var nominalSize: Int64?
-  /// Of its first byte in the file; nil when the protocol does not say.
+  /// The offset of its first byte in the file; nil when the protocol does not state it.
   var offset: Int64?
 
-  /// Where a chunk of `size` bytes begins: where the client says; the last one at the end of the file; the others
-  /// behind as many as long as themselves. Refuses with 400 what cannot be.
+  /// The offset of a chunk of `size` bytes: the one that the client states; otherwise the last chunk ends at the end of
+  /// the file, and the others follow chunks of the nominal or their own size. Refuses impossible places with 400.
   func place(size: Int64) throws(ExchangeEnd) -> Int64 {
     let isLast = index == count - 1
     let place = offset ?? (isLast ? totalSize - size : index.multipliedClamped(by: nominalSize ?? size))

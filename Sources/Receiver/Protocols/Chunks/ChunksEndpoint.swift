@@ -1,7 +1,7 @@
 import TransferModel
 
 /// Numbered chunks and a merge call: `upload`, `status`, `merge`.
-/// The form that many servers for browser uploads have in common. It has no specification.
+/// The form that many servers for browser uploads share. It has no specification.
 struct ChunksEndpoint: Endpoint {
   static let names = ["chunks"]
 
@@ -45,7 +45,7 @@ struct ChunksEndpoint: Endpoint {
       ])
   }
 
-  /// An upload that was not begun has no chunks; one that the script made unknown is unknown.
+  /// An upload that does not exist is reported without chunks; one that the script made unknown gets 404.
   private func status() throws(ExchangeEnd) -> Answer {
     try exchange.drop()
     let id = target.query["uploadId"] ?? ""

@@ -1,23 +1,23 @@
 import TransferModel
 
-/// A body that grows at its end over several requests. Used by the one request that holds ``lock``.
+/// A body that grows at its end over several requests. Used only by the request that holds ``lock``.
 final class AppendUpload: @unchecked Sendable {
-  /// What stays of a body that broke off.
+  /// The part of an interrupted body that is kept.
   enum Keeping {
     case prefix
-    /// As much of it as makes the offset a multiple.
+    /// The longest prefix that makes the offset a multiple of this.
     case multiple(of: Int64)
     case nothing
   }
 
   let lock = UploadLock()
-  /// Bytes that are counted; they are on the disk.
+  /// The number of stored bytes; they are on the disk.
   private(set) var offset: Int64 = 0
-  /// Bytes before the place that the server calls 0, by a scripted fault.
+  /// The number of stored bytes that a scripted fault hides: the server reports their end as offset 0.
   private var forgotten: Int64 = 0
-  /// What the server says that it holds.
+  /// The offset that the server reports.
   var shown: Int64 { offset - forgotten }
-  /// Of the bytes before `offset`; nil when they were not kept and cannot be read again.
+  /// The checksum of the bytes before `offset`; nil when they were not kept and cannot be read again.
   private(set) var crc32c: UInt32? = 0
   /// nil when bodies are discarded, and once the object is published.
   private var staged: StagedObject?
@@ -27,9 +27,9 @@ final class AppendUpload: @unchecked Sendable {
     if let store = core.store { staged = try StagedObject(store) }
   }
 
-  /// Adds the body of the request, or the file in it where it is a `form`, at most up to the offset `limit`. What
-  /// counts in ``offset`` is on the disk on return, also when this throws. A body with a `check` counts whole or not at
-  /// all. The first `known` bytes of the body are stored already and are skipped.
+  /// Appends the body of the request, or of its file if it is a `form`, at most up to the offset `limit`. The bytes
+  /// that ``offset`` counts are on the disk on return, even if this throws. A body with a `check` counts as a whole or
+  /// not at all. The first `known` bytes of the body are stored already and are skipped.
   func append(
     _ exchange: Exchange, form: FormBody? = nil, upTo limit: Int64, keeping: Keeping, check: BodyCheck? = nil,
     progress: Progress? = nil, known: Int64 = 0
@@ -85,10 +85,10 @@ final class AppendUpload: @unchecked Sendable {
     offset = kept
   }
 
-  /// From now on the server says that it holds nothing, and keeps what there is.
+  /// From now on the server reports offset 0 but keeps the stored bytes.
   func forgetOffset() { forgotten = offset }
 
-  /// Adds a copy of another upload, whose lock is held too.
+  /// Appends a copy of another upload, whose lock is also held.
   func append(copyOf other: AppendUpload) throws(ExchangeEnd) {
     if let staged, let source = other.staged {
       try staged.copy(ByteRange(offset: 0, length: other.offset), of: source, to: offset)
@@ -131,7 +131,7 @@ final class AppendUpload: @unchecked Sendable {
     return !isDiscarded
   }
 
-  /// Tells every so many bytes how far a body has come; those bytes are on the disk then.
+  /// Reports after every `step` bytes how far a body has come; those bytes are then on the disk.
   struct Progress {
     let step: Int64
     let tell: (Int64) throws(ExchangeEnd) -> Void
@@ -167,7 +167,7 @@ extension AppendUpload.Keeping {
   }
 }
 
-/// What a body has to be, found out while it comes in.
+/// The digest and length that a body must have, checked as it comes in.
 final class BodyCheck {
   private let hash: RunningHash?
   private let digest: [UInt8]
@@ -175,7 +175,7 @@ final class BodyCheck {
   private let refusal: ExchangeEnd
   private var received: Int64 = 0
 
-  /// `refusal` is thrown when the digest, or the length where one is given, is another one.
+  /// `refusal` is thrown when the digest, or the length if one is given, differs.
   init(_ expected: (kind: RunningHash.Kind, digest: [UInt8])?, length: Int64? = nil, refusal: ExchangeEnd) {
     hash = expected.map { RunningHash($0.kind) }
     digest = expected?.digest ?? []

@@ -1,7 +1,8 @@
 import TransferModel
 
-/// A Content-Range field of a request: which bytes the body holds, and how many there are in all.
-/// Source: RFC 9110 section 14.4; `bytes */N` asks in the protocols that use it here.
+/// A Content-Range field of a request: the range of bytes in the body, and the total size. In the protocols that use it
+/// here, `bytes */N` is a query.
+/// Source: RFC 9110 section 14.4.
 struct ContentRange: Equatable {
   /// nil for `*`.
   var range: ByteRange?

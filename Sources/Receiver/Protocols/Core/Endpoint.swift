@@ -2,15 +2,15 @@ import TransferModel
 
 /// One protocol below the reserved prefix `/-/`.
 protocol Endpoint {
-  /// The first components behind the prefix that belong to it.
+  /// The first path components after the prefix that select this protocol.
   static var names: [String] { get }
 
   init(exchange: Exchange, target: EndpointTarget)
 
-  /// Carries the request out, credentials included.
+  /// Carries out the request, including the check of credentials.
   func answer() throws(ExchangeEnd) -> Answer
 
-  /// Adds what every answer of the protocol holds, refusals included.
+  /// Adds the fields that every answer of the protocol has, even a refusal.
   func completed(_ answer: Answer) -> Answer
 }
 
@@ -20,9 +20,9 @@ extension Endpoint {
 
 /// A request target below the reserved prefix.
 struct EndpointTarget {
-  /// The first component, which chose the protocol.
+  /// The first component, which selected the protocol.
   var name: String
-  /// The components behind it as they were sent; the last one is empty behind a slash at the end.
+  /// The components after it as they were sent; the last one is empty if the path ends with a slash.
   var rest: [ArraySlice<UInt8>]
   var query: Query
 
@@ -46,7 +46,7 @@ enum Endpoints {
     GoogleEndpoint.self, DavPatchEndpoint.self,
   ]
 
-  /// What lies behind `/-/`, however the minus is written; nil for a path of plain objects.
+  /// The target below `/-/`, even if the minus is percent-encoded; nil for a path of plain objects.
   static func reserved(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     for prefix in ["/-/", "/%2D/", "/%2d/"] where path.starts(with: prefix.utf8) {
       return path.dropFirst(prefix.utf8.count)
@@ -57,10 +57,10 @@ enum Endpoints {
   static func answer(_ exchange: Exchange, _ reserved: ArraySlice<UInt8>) throws(ExchangeEnd) -> Answer {
     let components = reserved.split(separator: 0x2F, omittingEmptySubsequences: false)
     let name = String(decoding: components[0], as: UTF8.self)
-    // Clients make all collections of a path, from the top.
-    if name.isEmpty, exchange.head.method == "MKCOL" { throw .refuse(405, "the collection is there") }
+    // Clients create all collections of a path, from the top.
+    if name.isEmpty, exchange.head.method == "MKCOL" { throw .refuse(405, "the collection exists") }
     guard let type = all.first(where: { $0.names.contains(name) }) else {
-      throw .refuse(404, "no protocol lives there; see transfers-receiver --help")
+      throw .refuse(404, "no protocol has this path; see transfers-receiver --help")
     }
     let target = EndpointTarget(
       name: name, rest: Array(components.dropFirst()), query: try Query(exchange.head.query))

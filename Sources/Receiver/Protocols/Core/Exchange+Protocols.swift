@@ -1,8 +1,8 @@
 import TransferModel
 
-/// What the protocols share.
+/// Code that the protocols share.
 extension Exchange {
-  /// Runs `body` as the only request on an upload; refuses with `busy` when the one before does not end.
+  /// Runs `body` as the only request on an upload; refuses with `busy` when the previous request does not end.
   func holding<Result>(
     _ lock: UploadLock, busy: Answer, _ body: () throws(ExchangeEnd) -> Result
   ) throws(ExchangeEnd) -> Result {
@@ -11,7 +11,7 @@ extension Exchange {
     return try body()
   }
 
-  /// The upload with this id; nil when it is not known, or the script makes the receiver forget it now.
+  /// The upload with this ID; nil when it is unknown, or the script makes the receiver forget it now.
   func session<Session: UploadSession>(_ id: String, _ type: Session.Type) throws(ExchangeEnd) -> Session? {
     let found = core.uploads.find(id, type)
     guard effect.forgetsSession else { return found }
@@ -25,7 +25,7 @@ extension Exchange {
     try note(.session(session.protocolName, id: session.id, .opened))
   }
 
-  /// Records what became of a session. A complete one stays known for a while, an aborted one is not known any more.
+  /// Records how a session ended. A complete one stays known for a while, an aborted one becomes unknown.
   func end<Session: UploadSession>(
     _ session: Session, _ end: ReceiverEvent.SessionState, as id: String? = nil
   ) throws(ExchangeEnd) {
@@ -57,7 +57,7 @@ extension Exchange {
     }
   }
 
-  /// Reads a body that has to fit into memory; 413 when it is longer than 1 MiB.
+  /// Reads a body that must fit into memory; 413 when it is longer than 1 MiB.
   func smallBody() throws(ExchangeEnd) -> [UInt8] {
     var (out, crc) = ([UInt8](), CRC32C())
     try invite()
@@ -70,15 +70,15 @@ extension Exchange {
     return out
   }
 
-  /// Reads a JSON object; 400 when the body is none.
+  /// Reads a JSON object; 400 when the body is not one.
   func jsonBody() throws(ExchangeEnd) -> JSON {
     guard let json = JSON(try smallBody()), case .object = json else {
-      throw .refuse(400, "the body is no JSON object")
+      throw .refuse(400, "the body is not a JSON object")
     }
     return json
   }
 
-  /// Whether the request has a body with at least a byte, as far as its head tells.
+  /// Whether the request has a body of at least one byte, as far as its head tells.
   var hasBody: Bool { head.framing != .none && head.framing != .length(0) }
 
   /// A path of this server as a URL that the client can use: absolute with the Host field that it sent.
@@ -93,7 +93,7 @@ extension Exchange {
     return isRelative || authority.isEmpty || !isPlain ? path : "http://\(authority)\(path)"
   }
 
-  /// `{"key":…,"size":…,"crc32c":…}` of an object; the checksum is another one where the script says so.
+  /// `{"key":…,"size":…,"crc32c":…}` of an object; the checksum is wrong if the script says so.
   func receipt(_ path: ObjectPath, size: Int64, crc32c: UInt32?) -> JSON {
     let shown = crc32c.map { effect.ending == .wrongDigest ? ~$0 : $0 }
     return [

@@ -1,10 +1,10 @@
 import TransferModel
 
-/// The `name=value` parameters behind the first word of a field, such as Content-Disposition.
+/// The `name=value` parameters after the first word of a field, such as Content-Disposition.
 ///
-/// In a quoted value a backslash stands for itself, as browsers send it, unless it escapes a quote inside the value, as
-/// older clients do; `%22`, `%0D` and `%0A` are what the same characters become. Source: RFC 7578 section 4.2, HTML
-/// standard section "Multipart form data".
+/// In a quoted value a backslash is literal, as browsers send it, unless it escapes a quote within the value, as older
+/// clients do; `%22`, `%0D` and `%0A` are decoded to the characters that browsers encode so. Source: RFC 7578 section
+/// 4.2, HTML standard section "Multipart form data".
 struct FieldParameters {
   private var values: [String: [UInt8]] = [:]
 
@@ -24,7 +24,7 @@ struct FieldParameters {
 
   subscript(name: String) -> [UInt8]? { values[name] }
 
-  /// Takes a value up to the semicolon behind it.
+  /// Reads a value up to the semicolon after it.
   private static func value(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
     guard rest.first == 0x22 else {
       let token = rest.prefix { $0 != 0x3B }

@@ -1,7 +1,7 @@
 import TransferModel
 
 /// A multipart/form-data body with at most one file: the fields before the file are kept, the file is passed on as it
-/// comes. Used by the thread of the connection.
+/// arrives. Used by the thread of the connection.
 final class FormBody {
   private static let fieldLimit = 64 << 10
   private static let fieldsLimit = 1 << 20
@@ -11,14 +11,14 @@ final class FormBody {
   private var fieldBytes = 0
   private var current: MultipartPart?
   private var value: [UInt8] = []
-  /// The part with the file, once it began.
+  /// The part with the file, once it has begun.
   private(set) var file: MultipartPart?
   private(set) var fileSize: Int64 = 0
-  /// How long the file is when nothing but the closing delimiter follows it; nil when the body's length is not known.
+  /// The size of the file if only the closing delimiter follows it; nil when the body's length is unknown.
   private(set) var expectedSize: Int64?
   private let closingLength: Int64
 
-  /// Refuses with 415 what is not a form.
+  /// Refuses with 415 a body that is not a form.
   init(_ exchange: Exchange) throws(ExchangeEnd) {
     guard let boundary = MultipartReader.boundary(exchange.head["content-type"]) else {
       throw .refuse(415, "Content-Type has to be multipart/form-data with a boundary")
@@ -36,7 +36,7 @@ final class FormBody {
   subscript(name: String) -> String? { fields[name].map { String(decoding: $0, as: UTF8.self) } }
 
   /// Reads the whole body. `begin` runs when the file begins, and returns the offset of its first byte in the object;
-  /// `consume` gets its bytes. Records the file's bytes, complete or not; refuses with 400 a form without file.
+  /// `consume` gets its bytes. Records the file's bytes, complete or not; refuses with 400 a form without a file.
   func receive(
     _ exchange: Exchange, begin: @escaping (FormBody) throws(ExchangeEnd) -> Int64,
     _ consume: @escaping BodyConsumer, checksum: () -> UInt32?
@@ -64,7 +64,7 @@ final class FormBody {
       try exchange.note(.bytes(ByteRange(offset: offset, length: fileSize), crc32c: checksum()))
     }
     if let end { throw end }
-    if file == nil { throw .refuse(400, "the form holds no file") }
+    if file == nil { throw .refuse(400, "the form contains no file") }
   }
 
   /// True when the file begins.
@@ -72,7 +72,7 @@ final class FormBody {
     current = part
     value = []
     guard part.fileName != nil else { return false }
-    if file != nil { throw .refuse(400, "the form holds more than one file") }
+    if file != nil { throw .refuse(400, "the form contains more than one file") }
     file = part
     return true
   }
@@ -86,7 +86,7 @@ final class FormBody {
     } else {
       fieldBytes += bytes.count
       if value.count + bytes.count > Self.fieldLimit || fieldBytes > Self.fieldsLimit {
-        throw .refuse(413, "the fields of the form are longer than 64 KiB each or 1 MiB in all")
+        throw .refuse(413, "a field of the form is longer than 64 KiB, or all of them than 1 MiB")
       }
       value += bytes
     }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A JSON value, as small protocol messages and the lines of the record need it.
+/// A JSON value, sufficient for small protocol messages and the lines of the record.
 enum JSON: Equatable, Sendable {
   case null
   case bool(Bool)
@@ -15,7 +15,7 @@ enum JSON: Equatable, Sendable {
     var value: JSON
   }
 
-  /// Reads one value; nil when the bytes are none.
+  /// Reads one value; nil when the bytes are not one.
   init?(_ bytes: [UInt8]) {
     guard let read = try? JSONDecoder().decode(JSON.self, from: Data(bytes)) else { return nil }
     self = read
@@ -74,7 +74,7 @@ extension JSON: Decodable {
   }
 
   init(from decoder: any Decoder) throws {
-    // What most values are comes first: each wrong guess makes an error, which takes far longer than to read the value.
+    // The most frequent types come first: each wrong guess throws an error, which takes far longer than reading.
     if let scalar = try Self.scalar(try decoder.singleValueContainer()) {
       self = scalar
     } else if let members = try? decoder.container(keyedBy: Name.self) {
@@ -87,13 +87,13 @@ extension JSON: Decodable {
       while !items.isAtEnd { array.append(try items.decode(JSON.self)) }
       self = .array(array)
     } else {
-      // No protocol here has fractions: such a number reads as null.
+      // No protocol here uses fractions: such a number is read as null.
       _ = try decoder.singleValueContainer().decode(Double.self)
       self = .null
     }
   }
 
-  /// nil for what is an object, an array or a number with a fraction.
+  /// nil for an object, an array or a number with a fraction.
   private static func scalar(_ value: any SingleValueDecodingContainer) throws -> JSON? {
     if value.decodeNil() { return .null }
     if let text = try? value.decode(String.self) { return .text(text) }
@@ -116,7 +116,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
   }
 }
 
-/// Adds text as a JSON string, its quotes included.
+/// Appends text as a JSON string, including its quotes.
 private func appendJSONString(_ text: String, to out: inout [UInt8]) {
   out.append(0x22)
   for byte in text.utf8 {

@@ -9,7 +9,7 @@ struct MultipartPart: Equatable {
   var fileName: [UInt8]?
 }
 
-/// Takes a multipart/form-data body apart while it comes in; holds no more of it than a delimiter and a part's head.
+/// Parses a multipart/form-data body as it arrives; buffers no more than a delimiter and a part's head.
 /// Source: RFC 7578, RFC 2046 section 5.1.
 struct MultipartReader {
   enum Event {
@@ -22,7 +22,7 @@ struct MultipartReader {
   private enum State {
     /// Before the first delimiter, or in the bytes of a part.
     case preamble, content
-    /// Behind a delimiter: CRLF for another part, two minus signs for the end.
+    /// After a delimiter: CRLF for another part, two minus signs for the end.
     case delimiter
     case head
     case epilogue
@@ -32,9 +32,9 @@ struct MultipartReader {
   /// CRLF, two minus signs and the boundary.
   private let delimiter: [UInt8]
   private var state = State.preamble
-  /// What may be the beginning of a delimiter, or the part's head so far. The first delimiter has no CRLF before it.
+  /// The possible beginning of a delimiter, or the part's head so far. The first delimiter has no CRLF before it.
   private var held: [UInt8] = [0x0D, 0x0A]
-  /// Bytes of the body before the ones that are being looked at.
+  /// The number of body bytes before the ones being parsed.
   private var passed: Int64 = 0
 
   init(boundary: [UInt8]) { delimiter = Array("\r\n--".utf8) + boundary }
@@ -80,7 +80,7 @@ struct MultipartReader {
     return UnsafeRawBufferPointer(rebasing: bytes[bytes.count...])
   }
 
-  /// Decides about the bytes that were held back, with as many new ones as that takes.
+  /// Decides about the bytes held back, with as many new ones as necessary.
   private mutating func takeHeld(
     _ bytes: UnsafeRawBufferPointer, _ handle: (Event) throws(ExchangeEnd) -> Void
   ) throws(ExchangeEnd) -> UnsafeRawBufferPointer {
@@ -118,7 +118,7 @@ struct MultipartReader {
     state = .delimiter
   }
 
-  /// The two bytes behind a delimiter, or the fields up to the empty line.
+  /// The two bytes after a delimiter, or the fields up to the empty line.
   private mutating func takeHead(
     _ bytes: UnsafeRawBufferPointer, _ handle: (Event) throws(ExchangeEnd) -> Void
   ) throws(ExchangeEnd) -> UnsafeRawBufferPointer {
@@ -153,7 +153,7 @@ struct MultipartReader {
 
   private static let malformed = ExchangeEnd.refuse(400, "the multipart body is malformed")
 
-  /// Where the bytes at the end begin that could be the beginning of a delimiter.
+  /// The index of the first byte near the end that could begin a delimiter.
   private func possibleStart(in bytes: UnsafeRawBufferPointer) -> Int {
     var at = max(0, bytes.count - delimiter.count + 1)
     while at < bytes.count, !delimiter.starts(with: bytes[at...]) { at += 1 }

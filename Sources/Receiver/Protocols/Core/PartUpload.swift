@@ -1,19 +1,19 @@
 import TransferModel
 
-/// The parts of an object that come in any order and at the same time, in one staged file. A part is there whole or not
-/// at all, and may be sent again. Called from the threads of all connections.
+/// The parts of an object that arrive in any order and concurrently, in one staged file. A part is stored as a whole or
+/// not at all, and may be sent again. Called from the threads of all connections.
 final class PartUpload: Sendable {
   struct Part: Sendable {
-    /// Where its bytes are in the staged file.
+    /// Its place in the staged file.
     var place: ByteRange
     var crc32c: UInt32
-    /// What the protocol remembers of it, such as an entity tag.
+    /// What the protocol stores with it, such as an entity tag.
     var tag: String
   }
 
   private struct State {
     var parts: [Int64: Part] = [:]
-    /// Places that are being written to.
+    /// Places that are being written.
     var reserved: [ByteRange] = []
     var isClosed = false
 
@@ -33,11 +33,11 @@ final class PartUpload: Sendable {
 
   init(_ core: ReceiverCore) throws(ExchangeEnd) { file = try StagedFile(core) }
 
-  /// A snapshot of the parts that are there.
+  /// A snapshot of the stored parts.
   var parts: [Int64: Part] { state.withLock(\.parts) }
 
-  /// Takes a place for `size` bytes: `preferred` where nothing else is there, so that the parts lie in the object's
-  /// order in the end, else behind everything. Nil when the parts are joined already.
+  /// Reserves a place for `size` bytes: `preferred` if it is free, so that the parts end up in the object's order,
+  /// otherwise after everything else. Nil when the parts are joined already.
   func slot(_ number: Int64, preferred: Int64, size: Int64) -> PartSlot? {
     let place = state.withLock { state -> ByteRange? in
       if state.isClosed { return nil }
@@ -49,7 +49,7 @@ final class PartUpload: Sendable {
     return place.map { PartSlot(self, file, number, $0) }
   }
 
-  /// Makes what was written to a place a part. A part that is there with the same bytes stays where it is.
+  /// Makes the bytes written to a place a part. A stored part with the same bytes keeps its place.
   fileprivate func keep(_ part: Part, as number: Int64, reserved: ByteRange) {
     state.withLock { state in
       state.release(reserved)
@@ -63,7 +63,7 @@ final class PartUpload: Sendable {
 
   fileprivate func release(_ reserved: ByteRange) { state.withLock { $0.release(reserved) } }
 
-  /// Forgets parts from the highest number on until `count` bytes are gone.
+  /// Forgets parts, highest number first, until at least `count` bytes are gone.
   func regress(by count: Int64) {
     state.withLock { state in
       var left = count
@@ -73,7 +73,7 @@ final class PartUpload: Sendable {
     }
   }
 
-  /// Refuses further parts, unless some are being received: false then.
+  /// Refuses further parts and returns true; returns false and does nothing while some are being received.
   private func close() -> Bool {
     state.withLock { state in
       state.isClosed = state.reserved.isEmpty
@@ -92,7 +92,7 @@ final class PartUpload: Sendable {
     guard close() else { return nil }
     do throws(ExchangeEnd) {
       let ordered = numbers.compactMap { parts[$0] }
-      precondition(ordered.count == numbers.count, "parts are joined that are not there")
+      precondition(ordered.count == numbers.count, "parts to be joined are missing")
       let size = ordered.reduce(0) { $0 + $1.place.length }
       let crc32c = ordered.reduce(0) { CRC32C.combined($0, $1.crc32c, lengthB: $1.place.length) }
       try file.arrange(ordered.map(\.place), exchange.core)
@@ -106,7 +106,7 @@ final class PartUpload: Sendable {
     }
   }
 
-  /// Copies the parts with these numbers in this order to a file of their own; nil when bodies are discarded.
+  /// Copies the parts with these numbers in this order to a separate file; nil when bodies are discarded.
   func copy(_ numbers: [Int64], _ core: ReceiverCore) throws(ExchangeEnd) -> StagedObject? {
     guard let staged = file.staged, let store = core.store else { return nil }
     let (known, copy) = (parts, try StagedObject(store))
@@ -124,8 +124,8 @@ final class PartUpload: Sendable {
   }
 }
 
-/// The staged file of a ``PartUpload``. Its slots write to places of their own; everything else happens when there are
-/// none.
+/// The staged file of a ``PartUpload``. Slots write to separate places; everything else happens while there are no
+/// slots.
 private final class StagedFile: @unchecked Sendable {
   /// nil when bodies are discarded, and once the object is published.
   var staged: StagedObject?
@@ -134,7 +134,7 @@ private final class StagedFile: @unchecked Sendable {
     if let store = core.store { staged = try StagedObject(store) }
   }
 
-  /// Brings the places into this order, without gaps: as a copy, unless they lie so already.
+  /// Arranges the places in this order, without gaps: by copying, unless they already are.
   func arrange(_ places: [ByteRange], _ core: ReceiverCore) throws(ExchangeEnd) {
     guard let staged, let store = core.store else { return }
     var (end, isInOrder) = (Int64(0), true)
@@ -153,7 +153,7 @@ private final class StagedFile: @unchecked Sendable {
   }
 }
 
-/// The place of one part while it comes in. Given up unless it is finished. Used by one thread.
+/// The place of one part while it is being received. It is released unless it is finished. Used by one thread.
 final class PartSlot {
   private let upload: PartUpload
   private let file: StagedFile
@@ -178,7 +178,7 @@ final class PartSlot {
     size += Int64(bytes.count)
   }
 
-  /// The bytes are a part from now on, and on the disk.
+  /// Makes the bytes a part; they are on the disk.
   @discardableResult
   func finish(tag: String = "") throws(ExchangeEnd) -> PartUpload.Part {
     try file.staged?.flush()

@@ -1,8 +1,8 @@
-/// The `name=value` pairs behind the question mark of a request target, percent-decoded.
+/// The `name=value` pairs after the question mark of a request target, percent-decoded.
 struct Query {
   private let pairs: [(name: [UInt8], value: [UInt8])]
 
-  /// Refuses broken percent signs with 400.
+  /// Refuses invalid percent-encoding with 400.
   init(_ query: ArraySlice<UInt8>) throws(ExchangeEnd) {
     var pairs: [(name: [UInt8], value: [UInt8])] = []
     for pair in query.split(separator: 0x26) {
@@ -15,7 +15,7 @@ struct Query {
     self.pairs = pairs
   }
 
-  /// Asks for a list of objects, as clients of S3 do.
+  /// Whether this asks for a list of objects, as clients of S3 do.
   static func isListing(_ query: ArraySlice<UInt8>) -> Bool {
     query.split(separator: 0x26).contains { $0.elementsEqual("list-type=2".utf8) }
   }
@@ -27,7 +27,7 @@ struct Query {
 
   func has(_ name: String) -> Bool { bytes(name) != nil }
 
-  /// A whole number from 0; 400 when it is something else, nil when it is absent.
+  /// A non-negative whole number; nil when it is absent, 400 when it is anything else.
   func number(_ name: String) throws(ExchangeEnd) -> Int64? {
     guard let text = self[name] else { return nil }
     guard let number = wholeNumber(text) else { throw .refuse(400, "\(name) is not a whole number") }
@@ -35,7 +35,7 @@ struct Query {
   }
 }
 
-/// The number behind plain decimal digits, at most 18 of them; nil for anything else.
+/// The value of plain decimal digits, at most 18 of them; nil for anything else.
 func wholeNumber(_ text: some StringProtocol) -> Int64? {
   guard !text.isEmpty, text.utf8.count <= 18, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
   return Int64(text)

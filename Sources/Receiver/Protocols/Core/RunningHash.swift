@@ -1,6 +1,6 @@
 import CCrypto
 
-/// A digest or checksum that grows with the bytes that come in. Used by one thread.
+/// A digest or checksum that is updated as bytes arrive. Used by one thread.
 final class RunningHash {
   enum Kind: String, CaseIterable {
     case md5, sha1, sha256, sha512, crc32, crc32c
@@ -43,7 +43,7 @@ final class RunningHash {
     }
   }
 
-  /// The raw digest of everything added, most significant byte first; nothing can be added afterwards.
+  /// The raw digest of all bytes added, most significant byte first; nothing can be added afterwards.
   func finish() -> [UInt8] {
     guard let context else { return CRC32C.bigEndianBytes(kind == .crc32 ? crc32.value : crc32c.value) }
     var out = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))

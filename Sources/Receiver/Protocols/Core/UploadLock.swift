@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import TransferModel
 
-/// The means to end one exchange from the thread of another.
+/// Ends one exchange from the thread of another.
 final class Interruption: Sendable {
   /// From <poll.h>, where it needs _GNU_SOURCE: the socket was shut down for reading, by its peer or by us.
   static let readingEnded: Int16 = 0x2000
@@ -14,13 +14,13 @@ final class Interruption: Sendable {
 
   var isRaised: Bool { raised.load(ordering: .acquiring) }
 
-  /// Wakes the exchange out of a read or a scripted wait. Only while it cannot have closed its socket.
+  /// Wakes the exchange from a read or a scripted wait. To be called only while it cannot have closed its socket.
   fileprivate func raise() {
     raised.store(true, ordering: .releasing)
     shutdown(socket, Int32(SHUT_RD))
   }
 
-  /// Waits for the end of the time, a raise, or for `stop` to become readable. True when the time is over.
+  /// Waits until the time has passed, ``raise()`` is called, or `stop` becomes readable. True when the time has passed.
   func wait(milliseconds: Int64, stop: Int32) -> Bool {
     let deadline = monotonicNanoseconds() + milliseconds * 1_000_000
     var watched: nfds_t = 2
@@ -34,15 +34,15 @@ final class Interruption: Sendable {
         poll($0.assumingMemoryBound(to: pollfd.self).baseAddress!, watched, Int32(clamping: left))
       }
       if count > 0 && polled.0.revents != 0 { return false }
-      // The client closed its side of the connection; the wait goes on all the same.
+      // The client closed its side of the connection; the wait continues all the same.
       if count > 0 { watched = 1 }
     }
     return false
   }
 }
 
-/// Lets one request at a time work on an upload. A newcomer ends the request that is running, as a client that comes
-/// back after a broken connection needs it.
+/// Lets one request at a time use an upload. A new request ends the running one: a client that reconnects after a
+/// broken connection needs that.
 final class UploadLock: Sendable {
   final class Hold: Sendable {
     fileprivate let interruption: Interruption

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// What a client comes back to by an id: an upload that is not complete, or what is remembered of one that is.
+/// An upload to which a client returns by its ID: an incomplete one, or what is remembered of a complete one.
 protocol UploadSession: AnyObject, Sendable {
   /// `tus`, `resumable`, …: for the record.
   var protocolName: String { get }
@@ -9,7 +9,7 @@ protocol UploadSession: AnyObject, Sendable {
   var expiresAtMs: Int64 { get }
 }
 
-/// The uploads of one receiver, in memory: a receiver that was started again knows none.
+/// The uploads of one receiver, in memory: a restarted receiver knows none.
 final class UploadRegistry: Sendable {
   private struct Entry {
     var session: any UploadSession
@@ -19,14 +19,14 @@ final class UploadRegistry: Sendable {
 
   private struct State {
     var entries: [String: Entry] = [:]
-    /// What a script made unknown, for ids that the client chooses and would make again.
+    /// Uploads that a script made unknown: the client chooses their IDs and would otherwise create them again.
     var forgotten: Set<String> = []
     var nextSweep = UploadRegistry.sweepFrom
   }
 
-  /// Expired sessions stay known for this long, so that they can be told from those that never were.
+  /// Expired sessions are remembered for this long, so that they can be distinguished from those that never existed.
   private static let memoryMs: Int64 = 3_600_000
-  /// Complete ones at least for this long, for a client that lost the last answer.
+  /// Complete ones are remembered for at least this long, for a client that lost the last answer.
   private static let endedMemoryMs: Int64 = 60_000
   private static let sweepFrom = 10_000
   private let state = Lock(State())
@@ -38,7 +38,7 @@ final class UploadRegistry: Sendable {
     }
   }
 
-  /// Drops ended uploads whenever there are twice as many as the last time.
+  /// Drops ended uploads whenever the number of entries has doubled since the last sweep.
   private static func sweep(_ state: inout State) {
     guard state.entries.count >= state.nextSweep else { return }
     let now = wallMilliseconds()
@@ -52,7 +52,7 @@ final class UploadRegistry: Sendable {
     state.withLock { $0.entries[Self.key(type, id)]?.session as? Session }
   }
 
-  /// The session with an id that the client chose, made when there is none; nil when a script made it unknown.
+  /// The session with an ID that the client chose, created when there is none; nil when a script made it unknown.
   func findOrMake<Session: UploadSession>(
     _ id: String, isUsable: (Session) -> Bool = { _ in true }, _ make: () throws(ExchangeEnd) -> Session
   ) throws(ExchangeEnd) -> (session: Session, isNew: Bool)? {
@@ -80,7 +80,7 @@ final class UploadRegistry: Sendable {
     state.withLock { state in state.entries[Self.key(type, id)] = nil }
   }
 
-  /// Removes a session for good: an id that the client chose does not come back either.
+  /// Removes a session permanently: an ID that the client chose cannot be used again.
   func forget<Session: UploadSession>(_ id: String, _ type: Session.Type) {
     state.withLock { state in
       state.entries[Self.key(type, id)] = nil
@@ -88,7 +88,7 @@ final class UploadRegistry: Sendable {
     }
   }
 
-  /// Drops everything, and with it the staged files.
+  /// Drops all uploads, including their staged files.
   func removeAll() { state.withLock { $0.entries = [:] } }
 
   var count: Int { state.withLock(\.entries.count) }

@@ -1,9 +1,9 @@
 import TransferModel
 
-/// WebDAV whose objects take bytes by PATCH: `/-/davpatch/PATH` is the object `PATH`.
+/// WebDAV whose objects accept bytes by PATCH: `/-/davpatch/PATH` is the object `PATH`.
 ///
-/// What is put empty under a free name is a temporary object (``DavPatchUpload``): it takes PATCH, shows its length to
-/// HEAD, and becomes an object by MOVE. Everything else is an object at once, and takes no PATCH.
+/// An empty PUT to a free name makes a temporary object (``DavPatchUpload``): it takes PATCH, shows its length to HEAD,
+/// and becomes an object by MOVE. Everything else is an object immediately, and takes no PATCH.
 /// Sources: sabre.io/dav/http-patch; RFC 4918 section 9.9 (MOVE).
 struct DavPatchEndpoint: Endpoint {
   static let names = ["davpatch"]
@@ -58,7 +58,7 @@ struct DavPatchEndpoint: Endpoint {
     case "PATCH":
       try exchange.drop()
       if try exchange.core.store?.status(of: path) != nil {
-        throw .refuse(403, "only what was put empty under a free name takes PATCH")
+        throw .refuse(403, "only an object made by an empty PUT to a free name takes PATCH")
       }
       throw .refuse(404, "nothing is stored there")
     case "MOVE": return try moveNothing()
@@ -72,7 +72,7 @@ struct DavPatchEndpoint: Endpoint {
 
   // MARK: - Bytes
 
-  /// An empty body under a free name makes a temporary object.
+  /// An empty PUT to a free name makes a temporary object.
   private func put(at path: ObjectPath) throws(ExchangeEnd) -> Answer {
     guard head.framing == .length(0), try exchange.core.store?.status(of: path) == nil else {
       return try exchange.put(at: path)
@@ -122,7 +122,7 @@ struct DavPatchEndpoint: Endpoint {
     return [tag, digest].compactMap { $0 }
   }
 
-  /// The answer with the length that the script wants.
+  /// The answer with the length that the script sets.
   private func announced(_ answer: Answer) -> Answer {
     guard head.method == "HEAD", exchange.effect.isOffsetPastEnd else { return answer }
     var answer = answer
@@ -156,8 +156,9 @@ struct DavPatchEndpoint: Endpoint {
     return Answer(created ? 201 : 204)
   }
 
-  /// Removes what is to be replaced before it finds that there is nothing to put there, as sabre/dav does (seen with
-  /// 1.8.12, which does not look at If-Match here): a client that repeats a MOVE without asking loses its file.
+  /// Removes the object that is to be replaced before it finds that there is nothing to move, as sabre/dav does (seen
+  /// with 1.8.12, which does not check If-Match here): a client that repeats a MOVE without querying first loses its
+  /// file.
   private func moveNothing() throws(ExchangeEnd) -> Answer {
     try exchange.drop()
     let path = try destination()

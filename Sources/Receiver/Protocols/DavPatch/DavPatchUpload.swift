@@ -1,7 +1,7 @@
 import TransferModel
 
-/// A temporary object: it is created empty, takes bytes at any offset, and becomes an object when it is moved to its
-/// name. What is not constant is used under ``lock``.
+/// A temporary object: it is created empty, accepts bytes at any offset, and becomes an object when it is moved to its
+/// name. Mutable state is used under ``lock``.
 final class DavPatchUpload: UploadSession, @unchecked Sendable {
   let protocolName = "davpatch"
   let id: String
@@ -9,14 +9,14 @@ final class DavPatchUpload: UploadSession, @unchecked Sendable {
   let expiresAtMs = wallMilliseconds() + 86_400_000
   let lock = UploadLock()
   private(set) var length: Int64 = 0
-  /// It was moved or deleted while a request waited for the lock.
+  /// Whether it was moved or deleted while a request waited for the lock.
   private(set) var isEnded = false
-  /// Of all bytes; nil when it has to be computed from them.
+  /// The checksum of all bytes; nil when it has to be computed from them.
   private var known: UInt32? = 0
   /// nil when bodies are discarded.
   private var staged: StagedObject?
 
-  /// The farthest behind the end that a range may begin: what lies between is filled with zeros.
+  /// The largest gap between the end and the start of a range; it is filled with zeros.
   static let widestGap: Int64 = 64 << 20
 
   init(_ core: ReceiverCore, _ path: ObjectPath) throws(ExchangeEnd) {
@@ -25,10 +25,11 @@ final class DavPatchUpload: UploadSession, @unchecked Sendable {
     if let store = core.store { staged = try StagedObject(store) }
   }
 
-  /// As the record names it: no object has such a path.
+  /// The name in the record: no object has such a path.
   var recordedPath: NameBytes { NameBytes(Array("-/davpatch/".utf8) + path.bytes.bytes) }
 
-  /// Puts the body of the request at `start`. Bytes before a break stay, and are on the disk also when this throws.
+  /// Writes the body of the request at `start`. Bytes received before an interruption are kept, and are on the disk
+  /// even if this throws.
   func patch(_ exchange: Exchange, at start: Int64) throws(ExchangeEnd) {
     var (at, piece, end) = (start, CRC32C(), ExchangeEnd?.none)
     do throws(ExchangeEnd) {
@@ -53,7 +54,7 @@ final class DavPatchUpload: UploadSession, @unchecked Sendable {
     length = max(length, range.end)
   }
 
-  /// Forgets all bytes, as a PUT of nothing does.
+  /// Forgets all bytes, as an empty PUT does.
   func empty() throws(ExchangeEnd) {
     try staged?.truncate(to: 0)
     (length, known) = (0, 0)
@@ -66,7 +67,7 @@ final class DavPatchUpload: UploadSession, @unchecked Sendable {
     known = length == 0 ? 0 : nil
   }
 
-  /// Of all bytes, read again where they did not come in their order; nil when they were not kept.
+  /// The checksum of all bytes, read again if they did not arrive in order; nil when they were not kept.
   func crc32c() throws(ExchangeEnd) -> UInt32? {
     if known == nil { known = try staged?.checksum(of: ByteRange(offset: 0, length: length)) }
     return known
@@ -87,10 +88,10 @@ final class DavPatchUpload: UploadSession, @unchecked Sendable {
   func discard() { (staged, isEnded) = (nil, true) }
 }
 
-/// Where the body of a PATCH goes. Source: sabre.io/dav/http-patch.
+/// The offset of a PATCH body. Source: sabre.io/dav/http-patch.
 enum UpdateRange {
   /// The offset of a body of `length` bytes in an object of `size` bytes, as `X-Update-Range` gives it. A malformed
-  /// range is refused with 400; one that does not match the body, or starts too far behind the end, with 416.
+  /// range is refused with 400; one that does not match the body, or starts too far past the end, with 416.
   static func start(_ field: String, length: Int64, size: Int64) throws(ExchangeEnd) -> Int64 {
     let text = field.lowercased()
     if text == "append" { return size }
@@ -108,7 +109,7 @@ enum UpdateRange {
       throw .refuse(416, "the range is not as long as the body of \(length) bytes")
     }
     guard first - size <= DavPatchUpload.widestGap else {
-      throw .refuse(416, "the range begins more than 64 MiB behind the end")
+      throw .refuse(416, "the range begins more than 64 MiB past the end")
     }
     return first
   }

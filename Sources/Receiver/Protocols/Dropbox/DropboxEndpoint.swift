@@ -1,6 +1,6 @@
 import TransferModel
 
-/// An upload session of Dropbox. What is not constant is used under the lock of `body`.
+/// An upload session of Dropbox. Mutable state is used under the lock of `body`.
 final class DropboxUpload: UploadSession, @unchecked Sendable {
   let protocolName = "dropbox"
   let id = randomID()
@@ -33,7 +33,7 @@ struct DropboxEndpoint: Endpoint {
     }
     let argument = exchange.head["dropbox-api-arg"] ?? target.query["arg"] ?? ""
     guard argument.utf8.allSatisfy({ $0 < 0x80 }), let json = JSON(Array(argument.utf8)) else {
-      throw .refuse(400, "Dropbox-API-Arg is no JSON in ASCII")
+      throw .refuse(400, "Dropbox-API-Arg is not JSON in ASCII")
     }
     if case .length(let length) = exchange.head.framing, length > Self.bodyLimit {
       throw Self.refusal(["payload_too_large"])
@@ -48,7 +48,7 @@ struct DropboxEndpoint: Endpoint {
 
   private func start(_ json: JSON) throws(ExchangeEnd) -> Answer {
     guard json["session_type"]?[".tag"]?.text ?? "sequential" == "sequential" else {
-      throw .refuse(400, "only sequential sessions are spoken here")
+      throw .refuse(400, "only sequential sessions are supported here")
     }
     let upload = DropboxUpload(try AppendUpload(exchange.core))
     exchange.recordedPath = upload.path
@@ -94,7 +94,7 @@ struct DropboxEndpoint: Endpoint {
     }
   }
 
-  /// Finds the session of a cursor and compares its offset. `wrap` puts an error where the call has it.
+  /// Finds the session of a cursor and compares its offset. `wrap` puts an error where the call expects it.
   private func onCursor(
     _ json: JSON, wrap: ([String]) -> [String], _ body: (DropboxUpload) throws(ExchangeEnd) -> Answer
   ) throws(ExchangeEnd) -> Answer {
@@ -114,14 +114,14 @@ struct DropboxEndpoint: Endpoint {
     }
   }
 
-  /// A body that breaks off is not kept.
+  /// An interrupted body is not kept.
   private func take(_ upload: DropboxUpload) throws(ExchangeEnd) {
     try exchange.invite()
     try upload.body.append(exchange, upTo: .max, keeping: .nothing)
     if let count = exchange.effect.regress { try upload.body.regress(by: count) }
   }
 
-  /// 409 with tags inside each other, the last one with what is right.
+  /// 409 with nested tags; the innermost has the correct value.
   private static func refusal(_ tags: [String], correct: Int64? = nil) -> ExchangeEnd {
     var error: JSON = [".tag": .text(tags.last!)]
     if let correct { error = error.adding("correct_offset", .number(correct)) }

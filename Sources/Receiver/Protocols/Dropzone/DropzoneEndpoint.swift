@@ -1,6 +1,6 @@
 import TransferModel
 
-/// What Dropzone.js sends with chunking on, and the merge call that applications add to it.
+/// The requests of Dropzone.js with chunking, and the merge call that applications add to it.
 /// Source: the source code of Dropzone.js.
 struct DropzoneEndpoint: Endpoint {
   static let names = ["dropzone"]

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// multipart/form-data in one request: `POST /-/form/`. The object's name is the field `key`, when it comes before the
-/// file, or the file's own. Source: RFC 7578.
+/// multipart/form-data in one request: `POST /-/form/`. The object's name is the field `key`, if it precedes the file,
+/// otherwise the file's own name. Source: RFC 7578.
 struct FormEndpoint: Endpoint {
   static let names = ["form"]
 

@@ -1,13 +1,13 @@
 import TransferModel
 
-/// A session of Google's resumable upload. What is not constant is used under the lock of `body`.
+/// A session of Google's resumable upload. Mutable state is used under the lock of `body`.
 final class GoogleUpload: UploadSession, @unchecked Sendable {
   let protocolName = "google"
   let id = randomID()
   let body: AppendUpload
   let path: ObjectPath
   let expiresAtMs = wallMilliseconds() + 7 * 86_400_000
-  /// nil while the client has not said.
+  /// nil until the client has stated it.
   var total: Int64?
   var isPublished = false
 
@@ -16,9 +16,9 @@ final class GoogleUpload: UploadSession, @unchecked Sendable {
   }
 }
 
-/// Google's resumable upload (Cloud Storage, Drive, YouTube): `POST /-/google/upload/NAME`, `?name=` or a name in the
-/// metadata opens, PUT with Content-Range to `/-/google-uploads/ID` sends and asks. Source: Cloud Storage, "Resumable
-/// uploads".
+/// Google's resumable upload (Cloud Storage, Drive, YouTube): `POST /-/google/upload/NAME`, or with `?name=` or a name
+/// in the metadata, opens a session; PUT with Content-Range to `/-/google-uploads/ID` sends bytes and queries. Source:
+/// Cloud Storage, "Resumable uploads".
 struct GoogleEndpoint: Endpoint {
   static let names = ["google", "google-uploads"]
   private static let unit: Int64 = 256 << 10
@@ -40,7 +40,7 @@ struct GoogleEndpoint: Endpoint {
     return Answer(200, fields: [Answer.Field("Location", exchange.url("/-/google-uploads/\(upload.id)"))])
   }
 
-  /// The URL of a session is a secret that stands for a credential.
+  /// The URL of a session is a secret that serves as a credential.
   private func onUpload() throws(ExchangeEnd) -> Answer {
     guard target.rest.count == 1, let upload = try exchange.session(target.words[0], GoogleUpload.self),
       upload.expiresAtMs > wallMilliseconds()
@@ -82,7 +82,7 @@ struct GoogleEndpoint: Endpoint {
     return resource(upload)
   }
 
-  /// What the body holds. Without Content-Range it is the whole object.
+  /// The range of the body. Without Content-Range it is the whole object.
   private func sent(_ upload: GoogleUpload) throws(ExchangeEnd) -> ContentRange {
     guard let field = exchange.head["content-range"] else {
       guard case .length(let length) = exchange.head.framing else { throw .refuse(411, "send Content-Length") }
@@ -96,15 +96,15 @@ struct GoogleEndpoint: Endpoint {
         throw Self.refusal("all chunks but the last are multiples of 256 KiB")
       }
     } else if exchange.hasBody {
-      throw Self.refusal("a question has no body")
+      throw Self.refusal("a query has no body")
     }
     return sent
   }
 
-  /// Bytes that are stored already are skipped; of an interrupted body, whole units stay.
+  /// Bytes that are stored already are skipped; of an interrupted body, complete units are kept.
   private func take(_ range: ByteRange, _ upload: GoogleUpload) throws(ExchangeEnd) {
     let known = upload.body.offset - range.offset
-    guard known >= 0 else { throw Self.refusal("there are bytes missing before this chunk") }
+    guard known >= 0 else { throw Self.refusal("bytes are missing before this chunk") }
     try exchange.invite()
     try upload.body.append(
       exchange, upTo: max(range.end, upload.body.offset), keeping: .multiple(of: Self.unit),

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// An upload session of Microsoft Graph. What is not constant is used under the lock of `body`.
+/// An upload session of Microsoft Graph. Mutable state is used under the lock of `body`.
 final class GraphUpload: UploadSession, @unchecked Sendable {
   enum Conflict: String {
     case replace, fail, rename
@@ -116,7 +116,7 @@ struct GraphEndpoint: Endpoint {
     }
   }
 
-  /// Its URL is not known any more, whatever became of it.
+  /// Its URL becomes unknown, however the session ended.
   private func end(_ upload: GraphUpload, _ state: ReceiverEvent.SessionState) throws(ExchangeEnd) {
     try exchange.end(upload, state)
     exchange.core.uploads.remove(upload.id, GraphUpload.self)
@@ -140,7 +140,7 @@ struct GraphEndpoint: Endpoint {
 }
 
 extension ObjectPath {
-  /// The name with a number before its extension, as OneDrive renames.
+  /// The name with a number before its extension, as OneDrive renames files.
   fileprivate func renamed(_ number: Int) -> ObjectPath {
     var path = self
     let name = path.components.removeLast().bytes

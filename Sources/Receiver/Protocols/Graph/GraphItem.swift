@@ -1,6 +1,6 @@
 import TransferModel
 
-/// What Microsoft Graph says about an item that was uploaded.
+/// The description that Microsoft Graph gives of an uploaded item.
 final class GraphItem: UploadSession {
   let protocolName = "graph item"
   let id = randomID()
@@ -13,7 +13,7 @@ final class GraphItem: UploadSession {
 }
 
 extension GraphEndpoint {
-  /// `GET drives/D/items/P:/NAME`: size and digest of an item; 404 for what was not uploaded here.
+  /// `GET drives/D/items/P:/NAME`: size and digest of an item; 404 for one that was not uploaded here.
   func item() throws(ExchangeEnd) -> Answer {
     try exchange.drop()
     let words = target.words
@@ -31,8 +31,8 @@ extension GraphEndpoint {
   }
 }
 
-/// QuickXorHash as Microsoft describes it: "QuickXorHash", OneDrive API, code snippets. Byte n is turned by 11·n of 160
-/// bits, so bytes that are 160 apart fall on the same bits: they are folded first, eight at a time.
+/// QuickXorHash as Microsoft describes it: "QuickXorHash", OneDrive API, code snippets. Byte n is rotated by 11·n of
+/// 160 bits, so bytes that are 160 apart affect the same bits: they are folded first, eight at a time.
 struct QuickXorRegister {
   private var folded = [UInt64](repeating: 0, count: 20)
   private var length = 0

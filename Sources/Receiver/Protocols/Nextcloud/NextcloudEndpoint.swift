@@ -1,6 +1,6 @@
 import TransferModel
 
-/// A folder of chunks of Nextcloud's upload version 2.
+/// A folder of chunks in Nextcloud's chunked upload version 2.
 final class NextcloudUpload: UploadSession {
   let protocolName = "nextcloud"
   /// User and folder, as in the URL.
@@ -68,7 +68,7 @@ struct NextcloudEndpoint: Endpoint {
       try NextcloudUpload(exchange.core, id)
     }
     guard let made else { throw .refuse(404, "no such upload") }
-    guard made.isNew else { throw .refuse(405, "the folder is there") }
+    guard made.isNew else { throw .refuse(405, "the folder exists") }
     try exchange.note(.session("nextcloud", id: id, .opened))
     return Answer(201)
   }
@@ -83,7 +83,7 @@ struct NextcloudEndpoint: Endpoint {
     return Answer(received.isNew ? 201 : 204, fields: [Answer.Field("OC-ETag", tag)])
   }
 
-  /// Joins the chunks in the order of their numbers under the name in Destination. The folder is gone then.
+  /// Joins the chunks in the order of their numbers under the name in Destination. The folder is then gone.
   private func move(_ upload: NextcloudUpload) throws(ExchangeEnd) -> Answer {
     try exchange.drop()
     let path = try destination()
@@ -116,7 +116,7 @@ struct NextcloudEndpoint: Endpoint {
     }
     let components = bytes.split(separator: 0x2F)
     let words = components.prefix(5).map { String(decoding: $0, as: UTF8.self) }
-    guard words == Self.files, components.count > 6 else { throw .refuse(400, "Destination is no file of this server") }
+    guard words == Self.files, components.count > 6 else { throw .refuse(400, "Destination is not a file here") }
     return try ObjectPath(objectAt: components.dropFirst(6).flatMap { [0x2F] + $0 }[...])
   }
 

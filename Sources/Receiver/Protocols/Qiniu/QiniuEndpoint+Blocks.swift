@@ -1,6 +1,6 @@
 import TransferModel
 
-/// A block of version 1: bytes that no file claims yet.
+/// A block of version 1: bytes that do not belong to a file yet.
 final class QiniuBlock: UploadSession {
   let protocolName = "qiniu"
   let id = randomID()
@@ -43,7 +43,7 @@ extension QiniuEndpoint {
 
   func makeBlock(_ size: String) throws(ExchangeEnd) -> Answer {
     guard let size = wholeNumber(size), size <= Self.blockSize, exchange.head.framing == .length(size) else {
-      throw Self.refusal(400, "a block has up to 4 MiB, and as many bytes as its URL says")
+      throw Self.refusal(400, "a block has at most 4 MiB, and exactly the size in its URL")
     }
     let blocks = try blocks()
     let number = blocks.nextNumber()
@@ -64,7 +64,7 @@ extension QiniuEndpoint {
 
   private static func path(_ number: Int64) -> NameBytes { NameBytes("-/qiniu/block/\(number)") }
 
-  /// Joins blocks in the order of their contexts. They stay until they expire, so that the call can be repeated.
+  /// Joins blocks in the order of their contexts. They are kept until they expire, so that the call can be repeated.
   func makeFile(_ words: [String]) throws(ExchangeEnd) -> Answer {
     let contexts = String(decoding: try exchange.smallBody(), as: UTF8.self).split(separator: ",")
     guard let size = wholeNumber(words[1]) else { throw Self.refusal(400, "the size is malformed") }
@@ -74,7 +74,7 @@ extension QiniuEndpoint {
     var found: [QiniuBlock] = []
     for context in contexts {
       guard let block = try exchange.session(String(context), QiniuBlock.self), block.expiresAtMs > wallMilliseconds()
-      else { throw Self.refusal(701, "a ctx is not known or expired") }
+      else { throw Self.refusal(701, "a ctx is unknown or expired") }
       found.append(block)
     }
     let lengths = found.map(\.part.place.length)

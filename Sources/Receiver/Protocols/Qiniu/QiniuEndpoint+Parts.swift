@@ -4,7 +4,7 @@ import TransferModel
 final class QiniuUpload: UploadSession {
   let protocolName = "qiniu"
   let id = randomID()
-  /// As in the URL; `~` when the name comes with the last call.
+  /// As in the URL; `~` when the name is sent with the last call.
   let key: String
   let parts: PartUpload
   let lock = UploadLock()
@@ -31,7 +31,7 @@ extension QiniuEndpoint {
       ])
   }
 
-  /// 612 says that the upload is not known.
+  /// 612 means that the upload is unknown.
   func known(_ id: String) throws(ExchangeEnd) -> QiniuUpload {
     guard let upload = try exchange.session(id, QiniuUpload.self) else { throw Self.refusal(612, "no such uploadId") }
     return upload
@@ -44,7 +44,7 @@ extension QiniuEndpoint {
     var check: BodyCheck?
     if let field = exchange.head["content-md5"] {
       guard let digest = bytesFromHex(field), digest.count == 16 else {
-        throw Self.refusal(400, "Content-MD5 is hexadecimal here")
+        throw Self.refusal(400, "Content-MD5 has to be hexadecimal here")
       }
       check = BodyCheck((.md5, digest), refusal: Self.refusal(400, "the part does not have this Content-MD5"))
     }
@@ -101,7 +101,7 @@ extension QiniuEndpoint {
     }
   }
 
-  /// The parts of the last call: ascending, there, and with the entity tags that were answered.
+  /// The parts of the last call: in ascending order, all stored, and with the entity tags of the answers.
   private func numbers(_ named: [JSON], _ parts: [Int64: PartUpload.Part]) throws(ExchangeEnd) -> [Int64] {
     var numbers: [Int64] = []
     for part in named {
@@ -110,7 +110,7 @@ extension QiniuEndpoint {
       else { throw Self.refusal(400, "a part is missing, out of order, or has another etag") }
       numbers.append(number)
     }
-    if numbers.isEmpty { throw Self.refusal(400, "no parts are named") }
+    if numbers.isEmpty { throw Self.refusal(400, "the list of parts is empty") }
     return numbers
   }
 }

@@ -44,17 +44,17 @@ struct QiniuEndpoint: Endpoint {
     .refuse(Answer(status, json: ["error": .text(text)]))
   }
 
-  /// The name in a key of the URL, else the given name of the file; the digest of empty data names nothing.
+  /// The name in a key of the URL; without a key or with `~`, the name that the file was given.
   func objectPath(_ key: String?, fileName: [UInt8]?) throws(ExchangeEnd) -> ObjectPath {
     guard let key, key != "~" else { return try ObjectPath(name: fileName ?? []) }
-    guard let name = bytesFromBase64URL(key) else { throw Self.refusal(400, "the key is no base64") }
+    guard let name = bytesFromBase64URL(key) else { throw Self.refusal(400, "the key is not base64") }
     return try ObjectPath(name: name)
   }
 
-  /// What a new object is answered with; `?insert-only=1` refuses to replace one.
+  /// The condition for taking the name: `?insert-only=1` refuses to replace an object.
   var condition: StagedObject.Condition { target.query["insert-only"] == "1" ? .createOnly : .replace }
 
-  /// 614 says that the name is taken.
+  /// The answer 614 instead of 412 when the name is taken.
   func taken(_ end: ExchangeEnd) -> ExchangeEnd {
     guard case .refuse(let answer) = end, answer.status == 412 else { return end }
     return Self.refusal(614, "file exists")

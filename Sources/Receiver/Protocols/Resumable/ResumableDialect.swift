@@ -1,15 +1,15 @@
 import TransferModel
 
-/// One version of the resumable uploads of the IETF, by its interop version.
+/// One version of the IETF's resumable uploads, by its interop version.
 /// Source: draft-ietf-httpbis-resumable-upload, -01 (3), -02 (4), -03 (5), -05 (6), -11 (8), -12 (9).
 struct ResumableDialect: Equatable {
   static let versions = [3, 4, 5, 6, 8, 9]
   static let versionField = "Upload-Draft-Interop-Version"
 
-  /// nil for a client that sends none, as it will be with the RFC.
+  /// nil for a client that sends none, as the final RFC will have it.
   let version: Int?
 
-  /// nil when the client speaks a version that is not spoken here.
+  /// nil when the client uses an unsupported version.
   init?(_ head: RequestHead) {
     guard let text = head["upload-draft-interop-version"] else {
       version = nil
@@ -21,7 +21,7 @@ struct ResumableDialect: Equatable {
 
   private func isSince(_ first: Int) -> Bool { version ?? .max >= first }
 
-  /// Appends have a media type of their own.
+  /// Appends have their own media type.
   var needsMediaType: Bool { isSince(6) }
   var tellsProgress: Bool { isSince(5) }
   var tellsLimits: Bool { isSince(6) }
@@ -30,14 +30,14 @@ struct ResumableDialect: Equatable {
 
   var versionFields: [Answer.Field] { version.map { [Answer.Field(Self.versionField, String($0))] } ?? [] }
 
-  /// Version 3 says the opposite: whether more is to come.
+  /// Version 3 states the opposite: whether more bytes follow.
   func completeness(_ isComplete: Bool) -> Answer.Field {
     version == 3
       ? Answer.Field("Upload-Incomplete", isComplete ? "?0" : "?1")
       : Answer.Field("Upload-Complete", isComplete ? "?1" : "?0")
   }
 
-  /// Whether the request ends the upload; nil when it does not say, or not with a boolean.
+  /// Whether the request ends the upload; nil when it does not state that, or not as a boolean.
   func isCompleting(_ head: RequestHead) -> Bool? {
     switch head[version == 3 ? "upload-incomplete" : "upload-complete"] {
     case "?1": version != 3
@@ -46,19 +46,20 @@ struct ResumableDialect: Equatable {
     }
   }
 
-  /// A field with a number; nil when it is absent or ill-typed, which counts as absent. Source: RFC 9651 section 3.3.1.
+  /// A field with a number; nil when it is absent or ill-typed, which is treated as absent. Source: RFC 9651 section
+  /// 3.3.1.
   static func number(_ text: String?) -> Int64? {
     guard let text, text.utf8.count <= 15 else { return nil }
     return wholeNumber(text)
   }
 }
 
-/// What the query of the target asks the server to demand.
+/// The limits that the query of the target asks the server to impose.
 struct ResumableLimits {
   let maxSize: Int64?
   let maxAppendSize: Int64?
   let minAppendSize: Int64?
-  /// As asked; a day otherwise.
+  /// As requested; otherwise a day.
   let maxAge: Int64?
   /// `?no-104`
   let hidesInterim: Bool
@@ -73,7 +74,7 @@ struct ResumableLimits {
 
   var lifeMs: Int64 { (maxAge ?? 86_400) * 1000 }
 
-  /// The Upload-Limit field; `age` are the seconds that are left to an upload.
+  /// The Upload-Limit field; `age` is the number of seconds until the upload expires.
   func field(_ dialect: ResumableDialect, age: Int64?) -> Answer.Field {
     let ageKey = dialect.version == 6 ? "expires" : "max-age"
     let values = [
@@ -84,7 +85,7 @@ struct ResumableLimits {
   }
 }
 
-/// One upload resource. What is not constant is used under the lock of `body`.
+/// One upload resource. Mutable state is used under the lock of `body`.
 final class ResumableUpload: UploadSession, @unchecked Sendable {
   let protocolName = "resumable"
   let id = randomID()
@@ -92,12 +93,12 @@ final class ResumableUpload: UploadSession, @unchecked Sendable {
   let path: ObjectPath
   let limits: ResumableLimits
   let condition: StagedObject.Condition
-  /// Of the whole representation, checked at its end.
+  /// The check of the whole representation, done at its end.
   let digests: [RunningHash.Kind: [UInt8]]
   let expiresAtMs: Int64
-  /// nil while the client has not said.
+  /// nil until the client has stated it.
   var length: Int64?
-  /// What was answered when the upload was completed; repeated to a client that lost it.
+  /// The answer that completed the upload; it is repeated to a client that lost it.
   var final: Answer?
 
   init(

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// Creation and appends: the requests that bring bytes.
+/// Creation and appends: the requests that carry content.
 extension ResumableEndpoint {
   private static let progressStep: Int64 = 8 << 20
 
@@ -55,7 +55,7 @@ extension ResumableEndpoint {
     }
   }
 
-  /// Upload-Length, or what the end of this content makes of the whole; 400 when they differ.
+  /// Upload-Length, or the total length that follows from the end of this content; 400 when they differ.
   private func declaredLength(_ implied: Int64?) throws(ExchangeEnd) -> Int64? {
     let declared = ResumableDialect.number(head["upload-length"])
     if let declared, let implied, declared != implied { throw .refuse(Self.inconsistentLength) }
@@ -74,7 +74,7 @@ extension ResumableEndpoint {
     return answer
   }
 
-  /// What the limits say of a request, before its body is read.
+  /// Checks a request against the limits before its body is read.
   private func check(
     _ upload: ResumableUpload, _ dialect: ResumableDialect, isComplete: Bool, isCreation: Bool
   ) throws(ExchangeEnd) {
@@ -94,8 +94,8 @@ extension ResumableEndpoint {
     }
   }
 
-  /// Takes the body, and completes the upload when this is its end. What came before a break counts, unless the request
-  /// brought a digest of its content.
+  /// Receives the body, and completes the upload if this is its end. The bytes of an interrupted body count, unless the
+  /// request had a digest of its content.
   private func take(
     into upload: ResumableUpload, _ dialect: ResumableDialect, isComplete: Bool, status: Int
   ) throws(ExchangeEnd) -> Answer {

@@ -21,7 +21,7 @@ struct ResumableEndpoint: Endpoint {
     default: throw .refuse(405, "a target takes OPTIONS, POST, PUT and PATCH; the object is fetched under its own path")
     }
     guard let dialect = ResumableDialect(head) else {
-      if head["upload-complete"] == "?0" { throw .refuse(400, "this interop version is not spoken here") }
+      if head["upload-complete"] == "?0" { throw .refuse(400, "this interop version is not supported") }
       return try exchange.put(at: path)
     }
     guard let isComplete = dialect.isCompleting(head) else { return try exchange.put(at: path) }
@@ -50,7 +50,7 @@ struct ResumableEndpoint: Endpoint {
   }
 
   private func onUpload() throws(ExchangeEnd) -> Answer {
-    guard let dialect = ResumableDialect(head) else { throw .refuse(400, "this interop version is not spoken here") }
+    guard let dialect = ResumableDialect(head) else { throw .refuse(400, "this interop version is not supported") }
     guard target.rest.count == 1, let upload = try exchange.session(target.words[0], ResumableUpload.self) else {
       throw .refuse(404, "the upload is not known")
     }
@@ -97,7 +97,7 @@ struct ResumableEndpoint: Endpoint {
   }
 
   static var busy: Answer {
-    Answer(503, text: "another request works on the upload", fields: [Answer.Field("Retry-After", "1")])
+    Answer(503, text: "another request is using the upload", fields: [Answer.Field("Retry-After", "1")])
   }
 
   /// Source: RFC 9457 section 3.

@@ -28,7 +28,7 @@ extension TusEndpoint {
     return .final(String(field.dropFirst(6)))
   }
 
-  /// The name that the metadata give, else the id.
+  /// The name in the metadata, otherwise the ID.
   private func objectPath(_ id: String) throws(ExchangeEnd) -> ObjectPath {
     try ObjectPath(name: try TusFields.fileName(in: head["upload-metadata"]) ?? Array(id.utf8))
   }
@@ -50,7 +50,7 @@ extension TusEndpoint {
     return try uploadLength(options)
   }
 
-  /// The number in Upload-Length, within the limit.
+  /// The number in Upload-Length, checked against the limit.
   func uploadLength(_ options: TusOptions) throws(ExchangeEnd) -> Int64 {
     guard let length = wholeNumber(head["upload-length"] ?? "") else {
       throw Self.refusal(400, "ERR_INVALID_UPLOAD_LENGTH", "Upload-Length is missing or malformed")
@@ -61,7 +61,7 @@ extension TusEndpoint {
     return length
   }
 
-  /// Creation with upload: only with the exact media type; any other body is ignored in silence, as tusd does.
+  /// Creation with upload: only with the exact media type; any other body is silently ignored, as by tusd.
   private func takeFirstBytes(_ upload: TusUpload) throws(ExchangeEnd) -> Answer {
     let takes =
       exchange.hasBody && upload.options.offers("creation-with-upload") && head["content-type"] == Self.contentType
@@ -76,8 +76,8 @@ extension TusEndpoint {
     return Answer.Field("Location", exchange.url(path, isRelative: upload.options.hasRelativeLocation))
   }
 
-  /// The final upload of a concatenation: a copy of the parts, in the order of their URLs. The parts stay, so that a
-  /// client that lost the answer can ask again.
+  /// The final upload of a concatenation: a copy of the parts, in the order of their URLs. The parts are kept, so that
+  /// a client that lost the answer can query again.
   private func concatenate(_ urls: String, _ options: TusOptions) throws(ExchangeEnd) -> Answer {
     try exchange.drop()
     let id = randomID()
@@ -110,7 +110,7 @@ extension TusEndpoint {
       let words = url.split(separator: "/")
       guard words.suffix(3).dropLast() == ["-", "tus"], let id = words.last,
         let part = try exchange.session(String(id), TusUpload.self), part.concatenation == .partial
-      else { throw Self.refusal(400, "ERR_INVALID_CONCAT", "Upload-Concat names what is no partial upload") }
+      else { throw Self.refusal(400, "ERR_INVALID_CONCAT", "Upload-Concat names an upload that is not partial") }
       parts.append(part)
     }
     if parts.isEmpty { throw Self.refusal(400, "ERR_INVALID_CONCAT", "Upload-Concat names no upload") }

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// HEAD and PATCH on an upload, and what they share with creation.
+/// HEAD and PATCH on an upload, and the code that they share with creation.
 extension TusEndpoint {
   func look(at upload: TusUpload) throws(ExchangeEnd) -> Answer {
     try exchange.drop()
@@ -37,7 +37,7 @@ extension TusEndpoint {
     return Answer(204, fields: [announced] + expiry(of: upload))
   }
 
-  /// A length that was deferred can be given once.
+  /// A deferred length can be given once.
   private func takeLength(_ upload: TusUpload) throws(ExchangeEnd) {
     guard head["upload-length"] != nil else { return }
     let length = try uploadLength(upload.options)
@@ -48,7 +48,7 @@ extension TusEndpoint {
     upload.length = length
   }
 
-  /// Takes the body of the request. Without a checksum the bytes before a break count.
+  /// Receives the body of the request. Without a checksum the bytes of an interrupted body count.
   func append(to upload: TusUpload) throws(ExchangeEnd) {
     let limit = upload.length ?? upload.options.maxSize ?? .max
     if case .length(let length) = head.framing, length > limit - upload.body.shown {
@@ -65,7 +65,7 @@ extension TusEndpoint {
     }
   }
 
-  /// A complete upload is an object at once: tus has no call that completes it.
+  /// A complete upload becomes an object immediately: tus has no call that completes it.
   func publishIfComplete(_ upload: TusUpload) throws(ExchangeEnd) {
     guard upload.isComplete, !upload.isPublished, let path = upload.path else { return }
     _ = try upload.body.publish(exchange, at: path)
@@ -82,7 +82,7 @@ extension TusEndpoint {
     exchange.effect.isOffsetPastEnd ? (upload.length ?? upload.body.shown) + 1 : upload.body.shown
   }
 
-  /// Only for unfinished uploads: nothing happens to the others.
+  /// Only for unfinished uploads: the others do not expire.
   func expiry(of upload: TusUpload) -> [Answer.Field] {
     guard upload.options.offers("expiration"), !upload.isComplete else { return [] }
     return [Answer.Field("Upload-Expires", httpDate(Int(upload.expiresAtMs / 1000)))]

@@ -78,7 +78,7 @@ struct TusEndpoint: Endpoint {
 
   private static var locked: Answer {
     Answer(
-      423, text: "ERR_UPLOAD_LOCKED: another request works on the upload", fields: [Answer.Field("Retry-After", "1")])
+      423, text: "ERR_UPLOAD_LOCKED: another request is using the upload", fields: [Answer.Field("Retry-After", "1")])
   }
 
   static func refusal(_ status: Int, _ code: String, _ text: String) -> ExchangeEnd {

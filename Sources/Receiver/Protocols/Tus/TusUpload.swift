@@ -1,6 +1,6 @@
 import TransferModel
 
-/// What the query of the creation URL asks of the server, for the life of an upload.
+/// The behaviour that the query of the creation URL sets, for the life of an upload.
 struct TusOptions {
   /// Source: tus 1.0.0, section "Protocol Extensions".
   static let extensions = [
@@ -8,7 +8,7 @@ struct TusOptions {
     "concatenation",
   ]
 
-  /// `?ext=checksum,termination`: what is offered besides creation; everything by default.
+  /// `?ext=checksum,termination`: the extensions offered besides creation; all by default.
   let offered: [String]
   /// `?max-size=N`, bytes.
   let maxSize: Int64?
@@ -28,11 +28,11 @@ struct TusOptions {
   func offers(_ name: String) -> Bool { offered.contains(name) }
 }
 
-/// One upload URL of tus. What is not constant is used under the lock of `body`.
+/// One upload URL of tus. Mutable state is used under the lock of `body`.
 final class TusUpload: UploadSession, @unchecked Sendable {
   let protocolName = "tus"
 
-  /// `Upload-Concat` of the creation; nil for an upload that is neither part nor whole of a concatenation.
+  /// `Upload-Concat` of the creation; nil for an upload that is neither a part nor the final upload of a concatenation.
   enum Concatenation: Equatable {
     case partial
     case final(String)
@@ -49,12 +49,12 @@ final class TusUpload: UploadSession, @unchecked Sendable {
   let options: TusOptions
   let body: AppendUpload
   let concatenation: Concatenation?
-  /// As sent; nil when it was not.
+  /// As sent; nil when it was not sent.
   let metadata: String?
-  /// Where the object goes; nil for a partial upload.
+  /// The path of the object; nil for a partial upload.
   let path: ObjectPath?
   let expiresAtMs: Int64
-  /// nil while the client has not said.
+  /// nil until the client has stated it.
   var length: Int64?
   var isPublished = false
 
@@ -71,7 +71,7 @@ final class TusUpload: UploadSession, @unchecked Sendable {
   var isExpired: Bool { !isComplete && options.offers("expiration") && wallMilliseconds() >= expiresAtMs }
 }
 
-/// What the fields of tus hold. Source: tus 1.0.0, sections "Upload-Metadata" and "Checksum".
+/// The parsed contents of tus fields. Source: tus 1.0.0, sections "Upload-Metadata" and "Checksum".
 enum TusFields {
   static let checksums: [String: RunningHash.Kind] = ["sha1": .sha1, "sha256": .sha256, "md5": .md5, "crc32": .crc32]
 
@@ -98,7 +98,7 @@ enum TusFields {
       throw TusEndpoint.refusal(
         400, "ERR_INVALID_CHECKSUM", "the checksum is malformed or its algorithm is not offered")
     }
-    let mismatch = TusEndpoint.refusal(460, "ERR_CHECKSUM_MISMATCH", "the body does not have the checksum")
+    let mismatch = TusEndpoint.refusal(460, "ERR_CHECKSUM_MISMATCH", "the body does not match the checksum")
     return BodyCheck((kind, digest), refusal: mismatch)
   }
 }
