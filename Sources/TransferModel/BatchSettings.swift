@@ -20,11 +20,11 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   public var readyFile: String?
   /// How a source is removed when its file is done; nil keeps it.
   public var after: SourceRemoval?
-  /// The receivers of callbacks about its files; nil for none. Recorded in rows of their own: settings that are read
-  /// from a ledger have none.
+  /// The receivers of callbacks about its files; nil for none. Recorded in separate rows: settings that are read from a
+  /// ledger have none.
   public var callbacks: [CallbackSetting]?
-  /// Rules for the properties of its objects; nil for none. What they say is recorded with each file: settings that are
-  /// read from a ledger have none.
+  /// Rules for the properties of its objects; nil for none. Their results are recorded with each file: settings that
+  /// are read from a ledger have none.
   public var rules: [ObjectRule]?
   /// The profile that describes the protocol; the destination is its URL.
   public var profile: ProfileSettings?

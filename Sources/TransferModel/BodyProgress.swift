@@ -1,5 +1,6 @@
-/// What counts as progress if a server stores a part of a body. A server that stores almost nothing of what it gets is
-/// as faulty as one that stores nothing: otherwise one byte of each megabyte would keep an upload alive for ever.
+/// Defines what counts as progress if a server stores a part of a body. A server that stores almost nothing of what it
+/// receives is as faulty as one that stores nothing: otherwise one byte of each megabyte would keep an upload alive
+/// forever.
 public enum BodyProgress {
   /// This many bytes always count as progress.
   public static let enough: Int64 = 64 << 10

@@ -2,13 +2,12 @@
 public struct CallbackSetting: Sendable, Hashable, Codable {
   public var event: CallbackEvent
   public var kind: CallbackKind
-  /// Of ``CallbackKind/exec`` a program and its arguments, as ``ShellWords`` reads them; of ``CallbackKind/mail`` a
-  /// program and the addresses; else an `http` or `https` URL,
-  /// or a reference to one (`env:NAME`, `file:PATH`, …).
+  /// For ``CallbackKind/exec`` a program and its arguments, as parsed by ``ShellWords``; for ``CallbackKind/mail`` a
+  /// program and the addresses; otherwise an `http` or `https` URL, or a reference to one (`env:NAME`, `file:PATH`, …).
   public var target: String
   /// A reference to the key that signs webhooks; empty for none.
   public var secret = ""
-  /// Of the end of a job's run.
+  /// For the end of a job's run.
   public var pace = CallbackPace.each
 
   public init(
@@ -19,34 +18,35 @@ public struct CallbackSetting: Sendable, Hashable, Codable {
   }
 }
 
-/// Of which ends of runs a receiver is told. Those between are counted, and their number is told with the next.
+/// Which ends of job runs are reported to a receiver. Unreported ends are counted, and the next report includes their
+/// number.
 public enum CallbackPace: Sendable, Hashable, Codable {
   case each
-  /// A run that ends otherwise than the last one told, and after so many milliseconds one that ends alike.
+  /// A run whose result differs from that of the last reported run, or a run with the same result after this time.
   case changes(remindMs: Int64)
-  /// A run that ends well after one was told that did not.
+  /// A successful run, if an unsuccessful one was reported before it.
   case recovery
 
   /// - Parameters:
   ///   - isSuccess: how this run ended.
-  ///   - last: the last one told; nil for none.
+  ///   - last: the last reported run; nil for none.
   public func tells(isSuccess: Bool, result: String, after last: ToldRun?, nowMs: Int64) -> Bool {
     switch self {
     case .each: return true
     case .recovery: return isSuccess && last?.isSuccess == false
     case .changes(let remindMs):
       guard let last, last.result == result else { return true }
-      // One in the future: the clock was set back.
+      // A report in the future: the clock was set back.
       return nowMs < last.recordedMs || nowMs - last.recordedMs >= remindMs
     }
   }
 }
 
-/// The end of a run that a receiver was told of, or is about to be.
+/// The end of a run that was reported to a receiver, or is about to be.
 public struct ToldRun: Sendable, Hashable {
   public var result: String
   public var isSuccess: Bool
-  /// How many runs of the job had not ended well until then.
+  /// Number of unsuccessful runs of the job up to then.
   public var failedRuns: Int
   /// Milliseconds since 1970 UTC.
   public var recordedMs: Int64
@@ -81,7 +81,7 @@ public enum CallbackKind: String, Sendable, Hashable, Codable, CaseIterable {
   case webhook
   /// Notifies a dead man's switch by POST to `URL/start`, `URL` and `URL/fail`.
   case ping
-  /// By a program that takes messages as sendmail does: a mail.
+  /// Sends a mail by a program with the interface of sendmail.
   case mail
 }
 

@@ -76,7 +76,7 @@ public struct CivilTime: Hashable, Sendable {
 }
 
 extension CivilTime {
-  /// `20130524T000000Z`, as SigV4 wants it.
+  /// `20130524T000000Z`, as required by SigV4.
   public var basicText: String { "\(pad(year, 4))\(pad(month))\(pad(day))T\(pad(hour))\(pad(minute))\(pad(second))Z" }
 
   /// `2013-05-24T00:00:00Z` (RFC 3339).

@@ -5,15 +5,15 @@ public protocol TransferClock: Sendable {
   /// Milliseconds of CLOCK_BOOTTIME: never goes back, continues in sleep, starts from zero at boot. For deadlines and
   /// backoff.
   var bootMs: Int64 { get }
-  /// The current wall clock, whereas ``wallMs`` may be based on an earlier reading: for the times of people and
+  /// The current wall clock, whereas ``wallMs`` may be based on an earlier reading: for times set by people and
   /// servers, deadlines and signatures.
   var civilMs: Int64 { get }
   /// Like ``bootMs`` without the time in which the machine slept: the difference of the two is the length of sleeps.
   var awakeMs: Int64 { get }
   /// CPU time of this process in milliseconds; nil if unknown.
   var processorMs: Int64? { get }
-  /// How long a thread waits by the machine's own clock, in milliseconds, for `ms` of this one to pass: less where this
-  /// one runs faster.
+  /// How long a thread has to wait by the machine's own clock, in milliseconds, for `ms` of this clock to pass: less if
+  /// this clock runs faster.
   func machineMs(_ ms: Int64) -> Int64
 }
 

@@ -57,7 +57,7 @@ public func hexText(_ bytes: some Sequence<UInt8>) -> String {
   return String(decoding: out, as: UTF8.self)
 }
 
-/// The bytes of hexadecimal text in either case; nil when it is not.
+/// The bytes of hexadecimal text in either case; nil for other text.
 public func bytesFromHex(_ text: some StringProtocol) -> [UInt8]? {
   let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
   guard digits.count % 2 == 0, !digits.contains(nil) else { return nil }

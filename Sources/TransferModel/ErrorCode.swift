@@ -97,8 +97,8 @@ public struct Failure: Error, Sendable, Hashable {
   public var systemError: Int32?
   /// The wait requested by the server, in milliseconds; already clamped to 0 … 1 hour.
   public var retryAfterMs: Int64?
-  /// A sync of a local file failed. The kernel reports a lost write once and then takes its pages for written
-  /// (fsync(2)): nothing that was written to the file may be believed, whatever a later sync returns.
+  /// A sync of a local file failed. The kernel reports a lost write once and then treats its pages as written
+  /// (fsync(2)): no data written to the file can be trusted, whatever a later sync returns.
   public var isLostWrite = false
 
   public init(_ code: ErrorCode, _ message: String, systemError: Int32? = nil, retryAfterMs: Int64? = nil) {

@@ -5,7 +5,7 @@ public struct ExpectedContent: Sendable, Hashable {
   public var size: Int64?
   /// Of the whole file, at most one of each algorithm.
   public var digests: [Digest]
-  /// It is from a listing of the server. The file may have another version since, which is also accepted.
+  /// It is from a listing by the server. The file may have changed since; another version is accepted too.
   public var isListed = false
   /// Digests of its pieces, which cover all of it; nil if unknown.
   public var pieces: PieceDigests?
@@ -24,7 +24,7 @@ public struct ExpectedContent: Sendable, Hashable {
 
   public var isEmpty: Bool { !saysContent && mirrors.isEmpty }
 
-  /// Something is known of the content.
+  /// True if anything is known about the content.
   public var saysContent: Bool { size != nil || !digests.isEmpty || pieces != nil }
 
   /// The same expectation for a download from one place only.
@@ -34,12 +34,12 @@ public struct ExpectedContent: Sendable, Hashable {
     return expected
   }
 
-  /// A digest will show whether all bytes are of one version, from whichever places they came.
+  /// True if a digest will show whether all bytes are of one version, regardless of the places that they came from.
   public var isTied: Bool {
     pieces != nil || !mirrors.isEmpty && digests.contains { $0.algorithm.isCryptographic }
   }
 
-  /// The one that is hardest to forge; nil when there is none.
+  /// The digest that is hardest to forge; nil if there is none.
   public var strongestDigest: Digest? {
     let order: [DigestAlgorithm] = [.sha512, .sha256, .sha1, .md5, .crc64nvme, .crc32c, .crc32, .quickxor]
     return order.lazy.compactMap { self[$0] }.first

@@ -5,7 +5,7 @@ public enum HTTPDate {
   /// Milliseconds since 1970 UTC of a date in any of the three forms that a recipient has to accept; nil for anything
   /// else. The name of the weekday is not compared with the date.
   ///
-  /// `wallMs` places the two-digit years of RFC 850: a date more than 50 years ahead is one of the past.
+  /// `wallMs` determines the century of the two-digit years of RFC 850: a date more than 50 years ahead is in the past.
   public static func parse(_ text: String, wallMs: Int64 = 0) -> Int64? {
     let words = text.split { $0 == " " || $0 == "," }.map(String.init)
     switch words.count {

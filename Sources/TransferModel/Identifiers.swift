@@ -80,7 +80,7 @@ public struct UID: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// A new identifier from a generator that the process seeded once from the system: identifiers have to be unique, not
-  /// secret, and two system calls for each row are felt.
+  /// secret, and two system calls for each row would be noticeable.
   public static func make(wallMs: Int64) -> UID {
     generator.withLock { make(wallMs: wallMs, using: &$0) }
   }

@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// How many bytes the files of a job may send in a period of the local calendar.
+/// A limit of the bytes that the files of a job may send in a period of the local calendar.
 public struct JobQuota: Sendable, Hashable {
   public var bytes: Int64
   public var period: CalendarPeriod
@@ -13,8 +13,8 @@ public struct JobQuota: Sendable, Hashable {
 }
 
 extension CalendarPeriod {
-  /// The beginning of the period by the local time zone (`TZ`, else the system's) that a moment is in: the first moment
-  /// of its first day, also where that day has 23 or 25 hours. Both in milliseconds since 1970 UTC.
+  /// The beginning of the period that contains a moment, by the local time zone (`TZ`, else the system's): the first
+  /// moment of its first day, even if that day has 23 or 25 hours. Both in milliseconds since 1970 UTC.
   public func localStart(of ms: Int64) -> Int64 {
     var seconds = time_t(ms.floored(by: 1_000))
     var parts = tm()
@@ -41,7 +41,7 @@ extension CalendarPeriod {
     return Self.midnight(parts)
   }
 
-  /// Where the clock skips midnight, the first quarter of an hour of the day that it shows.
+  /// The beginning of a day. If the clock skips midnight, it is the first quarter of an hour that exists on that day.
   private static func midnight(_ day: tm) -> Int64 {
     var noon = day
     (noon.tm_hour, noon.tm_min, noon.tm_sec, noon.tm_isdst) = (12, 0, 0, -1)
@@ -57,10 +57,10 @@ extension CalendarPeriod {
   }
 }
 
-/// What a quota has come to in the current period. Times are milliseconds since 1970 UTC.
+/// The use of a quota in the current period. Times are milliseconds since 1970 UTC.
 public struct QuotaStanding: Sendable, Hashable {
   public var quota: JobQuota
-  /// Bytes that were sent in the period, at most.
+  /// Upper bound of the bytes sent in the period.
   public var sent: Int64
   public var startMs: Int64
   /// When the next period begins.

@@ -29,7 +29,7 @@ public struct KeptDownload: Sendable, Hashable {
   public var key: NameBytes
   /// Bytes.
   public var size: Int64
-  /// Digests of the whole file, each of another algorithm: that of its receipt, and the expected ones.
+  /// Digests of the whole file, each with a different algorithm: that of its receipt, and the expected ones.
   public var digests: [Digest]
   public var expected: ExpectedContent
 

@@ -5,7 +5,7 @@ public enum ObjectSetting: Sendable, Hashable {
   case header(String)
   case tag(String)
 
-  /// What a protocol supports or does not.
+  /// A kind of property, which a protocol supports or does not.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case contentType = "content_type"
     case storageClass = "storage_class"
@@ -29,7 +29,7 @@ public enum ObjectSetting: Sendable, Hashable {
     }
   }
 
-  /// nil for a name of no setting.
+  /// nil for an unknown name.
   public init?(name: String) {
     switch name {
     case Kind.contentType.rawValue: self = .contentType

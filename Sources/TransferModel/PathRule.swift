@@ -9,6 +9,6 @@ public struct PathRule: Sendable, Hashable {
     self.pattern = pattern
   }
 
-  /// `--exclude *.tmp`, as people are told.
+  /// `--exclude *.tmp`, as shown to people.
   public var label: String { "--\(kind.rawValue) \(pattern)" }
 }

@@ -31,7 +31,7 @@ public struct PieceDigests: Sendable, Hashable {
     return ByteRange(offset: offset, length: min(length, size - offset))
   }
 
-  /// All of a file of `size` bytes is covered.
+  /// Whether the pieces cover all of a file of `size` bytes.
   public func covers(_ size: Int64) -> Bool { Int64(count) == size / length + (size % length == 0 ? 0 : 1) }
 }
 
@@ -47,7 +47,7 @@ extension PieceDigests: Codable {
     guard let algorithm = DigestAlgorithm(rawValue: name), let bytes = bytesFromBase64(text), length > 0,
       bytes.count % algorithm.byteCount == 0
     else {
-      throw DecodingError.dataCorruptedError(forKey: .bytes, in: values, debugDescription: "no digests of pieces")
+      throw DecodingError.dataCorruptedError(forKey: .bytes, in: values, debugDescription: "invalid digests of pieces")
     }
     (self.algorithm, self.bytes) = (algorithm, bytes)
   }

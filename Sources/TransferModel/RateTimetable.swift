@@ -27,7 +27,7 @@ public struct RateTimetable: Sendable, Hashable {
   /// The same all the time.
   public init(_ bytesPerSecond: Int64?) { entries = [Entry(minuteOfWeek: 0, bytesPerSecond: bytesPerSecond)] }
 
-  /// nil without an entry, with two for the same minute, and with one for an invalid minute.
+  /// nil if there are no entries, two entries for the same minute, or an entry for an invalid minute.
   public init?(_ entries: [Entry]) {
     self.entries = entries.sorted { $0.minuteOfWeek < $1.minuteOfWeek }
     guard !entries.isEmpty, Set(entries.map(\.minuteOfWeek)).count == entries.count,

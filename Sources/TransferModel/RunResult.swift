@@ -2,7 +2,7 @@
 public enum StopCause: String, Sendable, Codable {
   /// Stopped on request; running requests were finished.
   case drained
-  /// Asked to stop at once.
+  /// Stopped immediately on request.
   case interrupted
   /// All remaining files are for hosts that accept no connections.
   case unreachable

@@ -5,9 +5,9 @@ public struct SourceCounts: Sendable, Hashable {
   /// Of the added: those that supersede an older version.
   public var changed = 0
   public var unchanged = 0
-  /// Of the unchanged: their sources stay although sources are to go, because another batch sent them.
+  /// Unchanged files whose sources stay although sources are to be removed, because another batch sent them.
   public var staying = 0
-  /// Already waiting or in work, from an earlier batch.
+  /// Already waiting or active, from an earlier batch.
   public var queued = 0
   /// Not recorded: an older version is being sent right now.
   public var busy = 0

@@ -37,7 +37,8 @@ extension TransferReply {
     return nil
   }
 
-  /// Bytes of a field's value; of one that comes more than once those of `fields[name]`, with ", " between.
+  /// Length of a field's value in bytes; for a repeated field the length of `fields[name]`, which joins the values by
+  /// ", ".
   private func length(of name: HTTPField.Name) -> Int {
     var length = 0
     for field in fields where field.name == name { length += field.value.utf8.count + (length > 0 ? 2 : 0) }

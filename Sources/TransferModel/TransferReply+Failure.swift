@@ -14,7 +14,7 @@ extension TransferReply {
   public var transportFailure: Failure? {
     if let bodyFailure { return bodyFailure }
     if isAnswered { return nil }
-    if isCancelled { return Failure(.policyCancelled, "stopped before an answer came") }
+    if isCancelled { return Failure(.policyCancelled, "stopped before an answer arrived") }
     if isEarlySuccess {
       return Failure(
         .protoBadReply,

@@ -3,7 +3,7 @@ public import HTTPTypes
 /// One complete HTTP request: only `Host`, `Content-Length` and `User-Agent` are added to it.
 public struct TransferRequest: Sendable {
   public var method: HTTPRequest.Method
-  /// Absolute `http` or `https` URL, already percent-encoded; sent as it stands (dot segments stay).
+  /// Absolute `http` or `https` URL, already percent-encoded; sent unchanged (dot segments stay).
   public var url: String
   /// The transport refuses values with CR, LF or NUL.
   public var fields: HTTPFields
@@ -94,8 +94,8 @@ public protocol BodySource: AnyObject, Sendable {
 /// Time limits of one request. Zero means no limit.
 public struct RequestLimits: Sendable, Hashable {
   public var connectMs: Int64
-  /// Fails with ``ErrorCode/netStalled`` when fewer than 1,024 bytes a second moved for so long; also while waiting for
-  /// the answer.
+  /// Fails with ``ErrorCode/netStalled`` when fewer than 1,024 bytes a second moved for this long; also while waiting
+  /// for the answer.
   public var stallMs: Int64
   public var totalMs: Int64
   /// Replaces ``stallMs`` while waiting for the answer to a completely sent body; nil keeps ``stallMs``.
@@ -176,10 +176,10 @@ public struct TransferReply: Sendable {
   /// fixed answer of a gateway, a login page or a handler that ignores the body.
   public var isEarlySuccess: Bool { isBodyIncomplete && (200..<300).contains(status) }
 
-  /// Body bytes that moved, whichever way.
+  /// Body bytes that moved, in either direction.
   public var bytesMoved: Int64 { bytesSent + bytesReceived }
 
-  /// There is an answer to interpret. Without one the effect of a request that may have arrived is uncertain.
+  /// True if there is an answer to interpret. Without one, the effect of a request that may have arrived is uncertain.
   public var isAnswered: Bool { status != 0 && !isEarlySuccess && overlongField == nil }
 
   /// Milliseconds from the start of the request; -1 when it did not get there.

@@ -31,8 +31,8 @@ public enum BatchFigures {
     .text("destination", "Destination") { $0.destination },
   ]
 
-  /// Without the columns for which all attempts have to be read: for `show`; `list batches` and `report summary` have
-  /// all.
+  /// For `show`: without the columns that require reading all attempts; `list batches` and `report summary` have all
+  /// columns.
   public static let ofFiles = columns.filter { !readFromAttempts.contains($0.key) }
   private static let readFromAttempts: Set<String> = [
     "bytes_transferred", "bytes_unacked", "bytes_unacked_at_most", "retries", "started_at", "finished_at",

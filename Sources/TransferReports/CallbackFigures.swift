@@ -3,7 +3,7 @@ public import TransferModel
 /// The document for receivers of callbacks: the state of a file, or the result of a job run.
 public struct CallbackDocument: Sendable {
   public let event: CallbackEvent
-  /// The same in each delivery of the callback.
+  /// The same for each delivery of the callback.
   public let id: String
   public let file: FileRow?
   public let job: CallbackJob?
@@ -41,11 +41,11 @@ public struct CallbackJob: Sendable {
   public var message: String?
   /// The line for the system log.
   public var summary: String?
-  /// The lines that standard error gets; nil when all is well.
+  /// The lines on standard error; nil for a successful run.
   public var report: String?
   public var startedMs: Int64
   public var endedMs: Int64?
-  /// Runs that have not ended well since the receiver was told last, this one included; nil at the start.
+  /// Unsuccessful runs since the last report to the receiver, including this one; nil at the start.
   public var failedRuns: Int?
 
   public init(name: String, startedMs: Int64) { (self.name, self.startedMs) = (name, startedMs) }

@@ -11,7 +11,7 @@ public enum Cell: Sendable, Hashable {
   case integer(Int64)
   /// NaN and infinities are unknown figures, `null`.
   case real(Double)
-  /// A part of a whole, 0 to 1: per cent for people, the number itself for programs.
+  /// A part of a whole, 0 to 1: percent for people, the number itself for programs.
   case share(Double)
   case flag(Bool)
   /// A size in bytes.

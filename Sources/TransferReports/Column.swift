@@ -27,16 +27,16 @@ public struct Column<Row>: Sendable {
     Column(self, phrase: phrase, tone: tone)
   }
 
-  /// The same, marked as good or bad.
+  /// The same figure, marked as good or bad.
   public func toned(_ tone: @escaping @Sendable (Row) -> Tone?) -> Column { Column(self, phrase: phrase, tone: tone) }
 
-  /// The same, under another title.
+  /// The same figure with another title.
   public func titled(_ title: String?) -> Column {
     let heading = FigureHeading(heading.key, title, heading.kind, isLabel: heading.isLabel)
     return Column(self, heading, phrase: phrase, tone: tone)
   }
 
-  /// The same figure of a row that holds such a row.
+  /// The same figure for a row that contains such a row.
   public func of<Outer>(_ inner: @escaping @Sendable (Outer) -> Row) -> Column<Outer> {
     var outer = Column<Outer>(heading) { [cell] in cell(inner($0)) }
     if let phrase { outer = outer.saying { phrase(inner($0)) } }
@@ -56,7 +56,7 @@ extension Array {
   public func labelled<Row>() -> [Column<Row>] where Element == Column<Row> { map { $0.titled($0.key) } }
 }
 
-/// Colour repeats what the words say; it is never the only carrier.
+/// Colour repeats what the words say; it is never the only carrier of information.
 public enum Tone: Sendable, Hashable { case good, bad, caution }
 
 /// The heading of a column or of a single figure.
@@ -64,8 +64,8 @@ public struct FigureHeading: Sendable, Hashable {
   /// The key in JSON and the heading in CSV: snake case, with the unit (`_ms`, `_bps`) where the name does not say it;
   /// sizes are bytes. Never renamed within a schema number.
   public let key: String
-  /// For people; nil for figures that only programs get, so that tables fit on a screen. A figure with an empty title
-  /// is shown in a sentence of its own.
+  /// For people; nil for figures that are only for programs, so that tables fit on a screen. A figure with an empty
+  /// title is shown as a sentence.
   public let title: String?
   public let kind: FigureKind
   /// It has few values, which distinguish the rows of a table: labels of metrics, and values to filter by.
@@ -75,7 +75,7 @@ public struct FigureHeading: Sendable, Hashable {
     (self.key, self.title, self.kind, self.isLabel) = (key, title, kind, isLabel)
   }
 
-  /// Whether it holds names, which are bytes: forms with fixed columns give those a second column for the exact bytes.
+  /// Whether it contains names, which are bytes: formats with fixed columns have a second column for the exact bytes.
   public var isName: Bool { kind == .name }
 }
 

@@ -5,7 +5,7 @@ public struct ComparedSide: Sendable {
   /// As it was typed.
   public let words: String
   public let batch: BatchID?
-  /// The half-open window, in milliseconds since 1970 UTC; nil where it has no end on that side.
+  /// The half-open window, in milliseconds since 1970 UTC; nil if it is unbounded on that side.
   public let sinceMs: Int64?
   public let untilMs: Int64?
   public let summary: SummaryFigures
@@ -37,7 +37,7 @@ public struct ComparedFigure: Sendable {
     }
   }
 
-  /// After minus before, of the same kind; unknown where one of them is.
+  /// After minus before, of the same kind; unknown if either is unknown.
   public var change: Cell {
     switch (before, after) {
     case (.integer(let a), .integer(let b)): .integer(b -| a)

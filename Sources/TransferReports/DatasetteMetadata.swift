@@ -1,13 +1,13 @@
 public import TransferModel
 
-/// Metadata with which Datasette shows a ledger, in YAML: titles, meaning and unit of each column, facets, and typical
-/// queries of auditors. Source: docs.datasette.io, "Metadata" and "Canned queries", version 0.65.
+/// Metadata with which Datasette displays a ledger, in YAML: titles, the meaning and unit of each column, facets, and
+/// typical queries of auditors. Source: docs.datasette.io, "Metadata" and "Canned queries", version 0.65.
 public struct DatasetteMetadata: Sendable {
   private let database: String
   private let views: [ViewColumnRow]
   private let tables: [String]
 
-  /// - Parameter database: the name of its file. Datasette calls the database so, without the last suffix.
+  /// - Parameter database: the name of its file. Datasette uses it without the last suffix as the name of the database.
   public init(database: String, views: [ViewColumnRow], tables: [String]) {
     let dot = database.lastIndex(of: ".").flatMap { $0 > database.startIndex ? $0 : nil }
     self.database = dot.map { String(database[..<$0]) } ?? database
@@ -40,8 +40,8 @@ public struct DatasetteMetadata: Sendable {
         WHERE f.state NOT IN ('done', 'superseded') AND f.created_at >= unixepoch(:since) * 1000 ORDER BY f.id LIMIT 1000
         """),
     Query(
-      name: "contradicted", title: "What was found to be gone or another?",
-      description: "Done files of which a later check says so.",
+      name: "contradicted", title: "What was later found missing or different?",
+      description: "Done files that a later check found missing or different.",
       sql: """
         SELECT r.file_id, CAST(f.path AS TEXT) AS path, r.finding, r.size, r.remote_digest,
           datetime(r.recorded_at / 1000, 'unixepoch') AS found_utc
@@ -59,7 +59,7 @@ public struct DatasetteMetadata: Sendable {
         """),
     Query(
       name: "errors", title: "Why did requests fail?",
-      description: "Reasons of requests that were begun since a day, most frequent first, with what to do about them.",
+      description: "Error codes of requests that began since a day, most frequent first, with remedies.",
       sql: """
         SELECT a.error_code, count(*) AS requests, count(DISTINCT a.file_id) AS files, e.blame, e.hint
         FROM v_attempts a LEFT JOIN v_errors e ON e.code = a.error_code
@@ -69,8 +69,8 @@ public struct DatasetteMetadata: Sendable {
   ]
 
   private static let titles = [
-    "v_attempts": "Requests", "v_batches": "Batches", "v_chunks": "Chunks", "v_cut_off": "Bodies that were cut off",
-    "v_errors": "Reasons", "v_event_ranges": "Files of events", "v_events": "History", "v_files": "Files",
+    "v_attempts": "Requests", "v_batches": "Batches", "v_chunks": "Chunks", "v_cut_off": "Unfinished bodies",
+    "v_errors": "Error codes", "v_event_ranges": "Files of events", "v_events": "History", "v_files": "Files",
     "v_meta": "This ledger", "v_receipts": "Receipts", "v_removals": "Sources to delete or move",
     "v_runs": "Runs of the engine",
     "v_scans": "Last scans of sources",
@@ -88,7 +88,7 @@ public struct DatasetteMetadata: Sendable {
       "databases:",
       "  \(Self.quoted(database)):", "    tables:",
     ]
-    // Datasette describes and facets views where it does tables.
+    // Datasette describes and facets views like tables.
     let names = views.map(\.view).reduce(into: [String]()) { if $0.last != $1 { $0.append($1) } }
     for view in names { lines += described(view) }
     for table in tables { lines += ["      \(Self.quoted(table)):", "        hidden: true"] }

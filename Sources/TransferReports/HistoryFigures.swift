@@ -17,7 +17,7 @@ enum FlowFigures {
     ]
   }
 
-  /// How many were measured, and their nearest-rank percentiles: `connect_p95_ms`.
+  /// The number of measured values, and their nearest-rank percentiles: `connect_p95_ms`.
   static func latency<Row>(
     _ name: String, _ title: String?, _ figures: @escaping @Sendable (Row) -> LatencyFigures
   ) -> [Column<Row>] {
@@ -45,7 +45,7 @@ public enum BatchHistoryFigures {
     .rate("goodput_active_bps") { Quantity.rate(bytes: $0.batch.totals.bytesMoved, ms: $0.flow.activeMs) },
   ]
 
-  /// Under the titles of `list batches`, but for those that would make the table too wide.
+  /// With the titles of `list batches`, except those that would make the table too wide.
   private static let listed: [Column<BatchHistory>] = BatchFigures.columns.map { column in
     let told = column.of { (row: BatchHistory) in row.batch }
     switch column.key {

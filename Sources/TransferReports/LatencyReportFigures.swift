@@ -27,7 +27,7 @@ public struct LatencyClass: Sendable, Hashable {
   public let upToMs: Int64
   public var counts: [LatencyMeasure: Int64] = [:]
 
-  /// From the first class with anything in it to the last: 1, 2 and 5 times a power of ten milliseconds.
+  /// From the first class that is not empty to the last: 1, 2 and 5 times a power of ten milliseconds.
   public static func all(_ rows: [LatencyRow]) -> [LatencyClass] {
     let longest = rows.compactMap(\.figures.max).max() ?? 0
     let shortest = rows.compactMap { $0.histogram.counts.keys.min() }.min() ?? 0

@@ -66,7 +66,7 @@ public struct LossProofFigures: Sendable {
     let states = [FileState.done, .failed, .cancelled, .superseded].filter { count($0) > 0 }
     let counts = states.map { "\(count($0)) \($0.rawValue)" }.joined(separator: ", ")
     let files = Quantity.count(proof.total, "file") + (counts.isEmpty ? "" : ": \(counts)")
-    let pruned = proof.pruned > 0 ? " (\(proof.pruned) by their receipts alone: their requests were pruned)" : ""
+    let pruned = proof.pruned > 0 ? " (\(proof.pruned) by their receipts only: their requests were pruned)" : ""
     return "\(files)\(pruned); nothing is lost, and the log agrees"
   }
 }

@@ -54,13 +54,13 @@ public enum Quantity {
     return "\(lower)at most \(bytes(most)) transferred and not acked"
   }
 
-  /// `3.2 GiB not fetched, because it was here`; nil for nothing.
+  /// `3.2 GiB already existed locally and were not fetched`; nil for nothing.
   public static func reused(_ count: Int64) -> String? {
-    count > 0 ? "\(bytes(count)) not fetched, because it was here" : nil
+    count > 0 ? "\(bytes(count)) already existed locally and were not fetched" : nil
   }
 
   /// `1 file`, `118 files`, `2 batches`.
-  /// `99.27 %` of 0.9927, rounded towards zero, so that what is not whole never reads as 100 %; `100 %` and `0 %`.
+  /// `99.27 %` for 0.9927, rounded towards zero, so that only a whole reads as 100 %; `100 %` and `0 %`.
   public static func percent(_ share: Double) -> String {
     let hundredths = Int64(nearest: (share.magnitude * 10_000 + 1e-7).rounded(.down))
     let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)

@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// Sources that `--after` was to delete or move and that are still there, in figures and words.
+/// Sources that `--after` was to delete or move and that still exist, as figures and words.
 public enum RemovalFigures {
   /// Columns of any value that has such totals.
   public static func columns<Value>(_ totals: @escaping @Sendable (Value) -> RemovalTotals) -> [Column<Value>] {
@@ -11,7 +11,7 @@ public enum RemovalFigures {
     ]
   }
 
-  /// `3 sources, 2 of them put off: its folder is not there`; nil without any.
+  /// `3 sources, 2 put off: its folder does not exist`; nil if there are none.
   static func waiting(_ totals: RemovalTotals) -> String? {
     guard totals.waiting > 0 else { return nil }
     let putOff =
@@ -19,18 +19,19 @@ public enum RemovalFigures {
     return Quantity.count(totals.waiting, "source") + putOff + why(totals, isKept: false)
   }
 
-  /// `2 that --after was to delete or move: it has changed since it was sent`; nil without any.
+  /// `2 that --after was to delete or move: it has changed since it was sent`; nil if there are none.
   static func kept(_ totals: RemovalTotals) -> String? {
     guard totals.kept > 0 else { return nil }
     return "\(totals.kept) that --after was to delete or move" + why(totals, isKept: true)
   }
 
-  /// `2 sources stay that --after was to delete or move: …; 1 waits: …`, for who asked for that; nil when none does.
+  /// `2 sources that --after was to delete or move stay: …; 1 source waits …`, for the caller; nil if there are none.
   public static func remark(_ totals: RemovalTotals) -> String? {
     var parts: [String] = []
     if totals.kept > 0 {
       parts.append(
-        "\(Quantity.count(totals.kept, "source")) \(totals.kept == 1 ? "stays" : "stay") that --after was to delete or move"
+        "\(Quantity.count(totals.kept, "source")) that --after was to delete or move "
+          + (totals.kept == 1 ? "stays" : "stay")
           + why(totals, isKept: true))
     }
     if totals.waiting > 0 {

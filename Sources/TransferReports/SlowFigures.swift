@@ -1,6 +1,6 @@
 import TransferModel
 
-/// The columns of `report slow`: a file a row, with where its wall time went.
+/// The columns of `report slow`: one file for each row, and how its wall time was spent.
 public enum SlowFigures {
   public static let columns: [Column<WhyFigures>] = file + parts + verdict
 
@@ -38,7 +38,7 @@ public enum SlowFigures {
     .share("share", "Share") { $0.share },
   ]
 
-  /// Of files whose wall time is known; nothing without any.
+  /// For files whose wall time is known; empty if there are none.
   public static func sums(_ files: [WhyFigures]) -> [(part: WallPart, ms: Int64, share: Double?)] {
     let known = files.filter { $0.wallMs != nil }
     let total = known.reduce(0) { $0 +| $1.result.parts.totalMs }

@@ -5,12 +5,12 @@ public struct SummaryFigures: Sendable {
   public let batches: Int
   public let totals: FileTotals
   public let attempts: AttemptTotals
-  /// Most files first.
+  /// Largest number of files first.
   public let failures: [FailureRow]
   public let slowest: [FileRow]
-  /// The most time first.
+  /// Most time first.
   public let costs: [CostRow]
-  /// What `--after` was to delete or move, and is still there.
+  /// Sources that `--after` was to delete or move, and that still exist.
   public let removals: RemovalTotals
 
   public init(
@@ -26,7 +26,7 @@ public struct SummaryFigures: Sendable {
   public static let ofPage: [SectionForm<SummaryFigures>] = [.words { $0.headline }] + overview + most + details
 
   private static let most: [SectionForm<SummaryFigures>] = [
-    .words { $0.costs.isEmpty && !$0.isEmpty ? "nothing cost any time" : nil },
+    .words { $0.costs.isEmpty && !$0.isEmpty ? "no costs in time" : nil },
     .table("costs", "what cost most", CostFigures.columns, TableLook(limit: 3)) { $0.costs },
   ]
 
@@ -67,7 +67,7 @@ public struct SummaryFigures: Sendable {
       .rate("goodput_active_bps") { $0.activeRate },
       .integer("files_unverified", "unverified") { $0.totals.unverified }.saying { figures in
         let files = figures.totals.unverified
-        return files > 0 ? "\(Quantity.count(files, "file")) done without a proof by the server" : nil
+        return files > 0 ? "\(Quantity.count(files, "file")) done without proof from the server" : nil
       },
     ] + RemovalFigures.columns { $0.removals }
 
@@ -118,7 +118,7 @@ public struct SummaryFigures: Sendable {
       .map { "\(totals.count($0)) \($0.rawValue)" }
     let failed = done < totals.files && totals.count(.failed) + totals.count(.unknown) == 0 ? ["none failed"] : []
     let rest = (failed + others).joined(separator: ", ")
-    let unproven = totals.unverified > 0 ? " \(totals.unverified) of them without a proof by the server." : ""
+    let unproven = totals.unverified > 0 ? " \(totals.unverified) of them without proof from the server." : ""
     let cost = costs.first.map { " What cost most: \($0.what)\($0.place), \(Quantity.duration($0.ms))." } ?? ""
     return "\(arrived), \(Quantity.fraction(totals.bytesAcked, of: totals.bytes))\(rest.isEmpty ? "" : ": " + rest)."
       + unproven + cost

@@ -1,14 +1,14 @@
 public import TransferLedger
 public import TransferModel
 
-/// Performs one delivery. Blocking; several threads at a time.
+/// Performs one delivery. Blocking; called by several threads concurrently.
 public protocol CallbackCarrier: Sendable {
   /// - Parameter isOver: polled several times a second; true when the result is no longer needed.
   func deliver(_ callback: DueCallback, isOver: @escaping @Sendable () -> Bool) -> DeliveryEnd
 }
 
-/// Delivers callbacks, alone or while an engine runs, on threads of its own, so that no file waits for a delivery. Each
-/// delivery is recorded before it begins and after it ended. Only one process delivers at a time (``DeliveryTurn``).
+/// Delivers callbacks, alone or while an engine runs, on its own threads, so that no file waits for a delivery. Each
+/// delivery is recorded before it begins and after it ends. Only one process delivers at a time (``DeliveryTurn``).
 public final class CallbackDeliveries: Sendable {
   private enum Message: Sendable {
     case ended(DueCallback, DeliveryEnd)
@@ -36,8 +36,8 @@ public final class CallbackDeliveries: Sendable {
   public func start() { thread.withLock { $0 = WorkerThread { [self] in work() } } }
 
   /// Begins due deliveries for at most `withinMs`, and waits for those it has begun. A delivery that is still running
-  /// after `graceMs` is interrupted and due again in the next run; so the grace must not be shorter than a delivery may
-  /// take, or every run would begin a slow one and none would finish it. Blocking.
+  /// after `graceMs` is interrupted and is due again in the next run. The grace must therefore not be shorter than a
+  /// delivery may take: otherwise every run would begin a slow delivery and none would finish it. Blocking.
   public func finish(withinMs: Int64, graceMs: Int64) {
     messages.put(.finish(withinMs: withinMs, graceMs: graceMs))
     let thread = thread.withLock { held in
@@ -110,7 +110,7 @@ public final class CallbackDeliveries: Sendable {
     state.failing[receiver] = (count, clock.bootMs + restMs)
   }
 
-  /// True when a due delivery was begun.
+  /// True if a due delivery was begun.
   private func begin(_ state: inout State) -> Bool {
     let isEnding = state.endMs.map { clock.bootMs >= $0 } ?? false
     guard state.turn != nil, !state.isStuck, !state.mustRecover, !isEnding else {

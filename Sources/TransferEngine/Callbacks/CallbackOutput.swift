@@ -1,6 +1,6 @@
 import TransferProtocols
 
-/// The answer of a receiver in the form that may be stored.
+/// The answer of a receiver in a form that may be stored.
 package enum CallbackOutput {
   /// Masks these secrets, in any encoding, and every part of a URL that may be a secret: the path, its components and
   /// the query.

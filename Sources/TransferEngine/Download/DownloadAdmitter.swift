@@ -7,11 +7,11 @@ public import TransferProtocols
 public struct DownloadAdmitter {
   let spool: DownloadSpool
   let folder: LocalFolder
-  /// One for each server of the spool.
+  /// One batch for each server of the spool.
   let batches: [DownloadOrigin: NewBatch]
   private let overwrites: Bool
 
-  /// - Parameter spool: checked.
+  /// - Parameter spool: already checked.
   public init(_ spool: DownloadSpool, to folder: LocalFolder, _ batches: [DownloadOrigin: NewBatch]) {
     (self.spool, self.folder, self.batches) = (spool, folder, batches)
     overwrites = batches.values.contains { $0.settings.download?.overwrites ?? false }
@@ -19,8 +19,8 @@ public struct DownloadAdmitter {
 
   /// Records every file that is not recorded yet. Durable on return. If the store fails midway, the files recorded so
   /// far stay, and adding again continues from there.
-  /// - Throws: `.usage` before anything is recorded, when another download that is not finished writes one of the
-  ///   files; errors of the store.
+  /// - Throws: `.usage` before anything is recorded if another unfinished download writes one of the files; errors of
+  ///   the store.
   public func admit(
     into ledger: Ledger, since mark: AddedFiles.Mark, wallMs: Int64
   ) throws(TransferError) -> SourceAdmitter.Recorded {
@@ -45,11 +45,11 @@ public struct DownloadAdmitter {
     return recorded
   }
 
-  /// Passes every file once, with its number and what ``admit(into:since:wallMs:)`` would do with it: nothing with
-  /// `unchanged` ones, which exist already.
-  /// - Parameter ledger: nil for one that is empty.
-  /// - Returns: how many came again.
-  /// - Throws: `.usage` where that would.
+  /// Passes every file once, with its number and the action that ``admit(into:since:wallMs:)`` would take. For
+  /// `unchanged` files, which exist already, it would do nothing.
+  /// - Parameter ledger: nil for an empty ledger.
+  /// - Returns: the number of duplicates.
+  /// - Throws: `.usage` if ``admit(into:since:wallMs:)`` would throw it.
   @discardableResult
   public func examine(
     _ ledger: Ledger?, nowMs: Int64, _ body: (Int, DownloadEntry, Standing) throws(TransferError) -> Void
@@ -71,7 +71,7 @@ public struct DownloadAdmitter {
     let known = try ledger?.read { try $0.standing(of: file, in: batch, nowMs: nowMs) } ?? .new
     if known == .queued { return known }
     if hasItsDigest(entry) { return .unchanged }
-    // Fetched by us, and not to be replaced.
+    // We fetched it, and it must not be replaced.
     return known == .changed && !overwrites && folder.holds(entry.path) ? .unchanged : known
   }
 

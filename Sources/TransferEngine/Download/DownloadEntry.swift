@@ -13,7 +13,7 @@ public struct DownloadEntry: Sendable, Hashable {
   }
 
   /// The file of a plain URL, named after its last component; with a base, under its path below that.
-  /// - Throws: `.usage` for a name that no file here can have.
+  /// - Throws: `.usage` if the name is impossible for a local file.
   public init(_ url: DownloadURL, base: DownloadURL?, expected: ExpectedContent = ExpectedContent())
     throws(TransferError)
   {
@@ -22,22 +22,22 @@ public struct DownloadEntry: Sendable, Hashable {
     // The contents of a folder are stored below this path.
     let checked = isFolder && path.bytes.last == 0x2F ? NameBytes(Array(path.bytes.dropLast())) : path
     if isFolder, path.isEmpty { return }
-    let slash = url.hasEncodedSlash ? "and a file name here cannot contain the encoded slash" : nil
+    let slash = url.hasEncodedSlash ? "which has an encoded slash, and a local file name cannot contain a slash" : nil
     if let cause = slash ?? Self.fault(in: checked) {
       throw TransferError(
         .usage, "read URL", NameBytes("\(url)"), cause: "it names \"\(path.embedded)\", \(cause)",
-        remedy: "give the name that the file is to have here in a list (--files-from)")
+        remedy: "give the local name of the file in a list (--files-from)")
     }
   }
 
   /// Why this relative path is not possible locally; nil if it is.
   static func fault(in path: NameBytes) -> String? {
-    if path.bytes.contains(0) { return "and no name here can hold a NUL byte" }
-    if path.bytes.count > 4_095 { return "and no path here can have \(path.bytes.count) bytes" }
+    if path.bytes.contains(0) { return "which contains a NUL byte" }
+    if path.bytes.count > 4_095 { return "which is too long for a local path (\(path.bytes.count) bytes)" }
     for component in path.bytes.split(separator: 0x2F, omittingEmptySubsequences: false) {
       if component.isEmpty { return "which has an empty component" }
-      if component.elementsEqual(".".utf8) || component.elementsEqual("..".utf8) { return "which leads elsewhere" }
-      if component.count > 255 { return "and no file here can have a name of \(component.count) bytes" }
+      if component.elementsEqual(".".utf8) || component.elementsEqual("..".utf8) { return "which has \".\" or \"..\"" }
+      if component.count > 255 { return "which has a component of \(component.count) bytes; the limit is 255" }
     }
     return nil
   }

@@ -75,7 +75,7 @@ public final class DownloadSpool {
     return number
   }
 
-  // MARK: - One file for one name
+  // MARK: - Duplicate names
 
   private func mark(_ path: NameBytes) throws(TransferError) {
     let name = Self.folded(path)
@@ -105,7 +105,7 @@ public final class DownloadSpool {
     return Self.folded(path).starts(with: Self.folded(folder) + [0x2F]) && ignoresCase
   }
 
-  /// - Throws: `.usage` for two sources of one file, and for a file that others need as a folder.
+  /// - Throws: `.usage` if a file has two sources, or if other files need it as a folder.
   public func check() throws(TransferError) {
     guard fflush(file) == 0 else { throw Spooling.failure(errno) }
     try checkURLs()
@@ -115,7 +115,7 @@ public final class DownloadSpool {
       for mark in group where mark.offset & Self.isFolder != 0 {
         let below = try entry(at: mark.offset & ~Self.isFolder)
         guard let other = files.first(where: { isFolder($0.path, of: below.path) }) else { continue }
-        throw Self.fault(below, other, "of them one is to be a file and the other is in a folder of this name")
+        throw Self.fault(below, other, "one would be a file, and the other is in a folder of this name")
       }
     }
   }
@@ -127,7 +127,7 @@ public final class DownloadSpool {
       for mark in group {
         let new = try entry(at: mark.offset)
         if let same = known.first(where: { $0.url == new.url && $0.path != new.path }) {
-          throw Self.fault(new, same, "it is to be \"\(same.path.embedded)\" too")
+          throw Self.fault(new, same, "it is also listed as \"\(same.path.embedded)\"")
         }
         if !known.contains(where: { $0.url == new.url }) { known.append(new) }
       }
@@ -147,7 +147,7 @@ public final class DownloadSpool {
         let isSame = same.path == new.path
         throw Self.fault(
           new, same,
-          isSame ? "both would be this file" : "the file system of the target folder takes their names for one")
+          isSame ? "both would be this file" : "the file system of the target folder does not distinguish their names")
       }
       repeats.insert(mark.offset)
     }
@@ -164,7 +164,7 @@ public final class DownloadSpool {
   // MARK: - Reading
 
   /// Passes all entries once, a page at a time, in their original order. `body` must not use the spool otherwise.
-  /// - Returns: how many came again.
+  /// - Returns: the number of duplicates.
   public func replay(
     pageSize: Int = 2_000, _ body: ([DownloadEntry]) throws(TransferError) -> Void
   ) throws(TransferError) -> Int {

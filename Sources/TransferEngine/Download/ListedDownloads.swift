@@ -55,14 +55,14 @@ public struct ListedDownloads {
     case .relative(let path):
       guard let base else {
         throw TransferError(
-          .badList, "read list", name, cause: "line \(found.line): it names a path and no URL",
-          remedy: "say with --base-url what the paths are below")
+          .badList, "read list", name, cause: "line \(found.line): it has a path but no URL",
+          remedy: "name the base URL of the paths with --base-url")
       }
       return DownloadEntry(url: try base.appending(path), path: found.path, expected: expected)
     case .urls(let urls):
       let url = try DownloadURL(urls[0].text)
       expected.mirrors = mirrors(of: url, urls)
-      // The list gives no other name than that of the URL.
+      // The list gives no name besides that of the URL.
       guard found.path == url.name else { return DownloadEntry(url: url, path: found.path, expected: expected) }
       return try DownloadEntry(url, base: base, expected: expected)
     }
@@ -127,8 +127,8 @@ private final class OpenBlocks {
     return csys_status_fd(descriptor, &status) == 0 && status.mode & S_IFMT == S_IFDIR
   }
 
-  /// Empty only at the end. What comes through a pipe is given as it comes, unless more of it is needed to know what it
-  /// is; JSON is known by its first character.
+  /// Empty only at the end. Data from a pipe is returned as it arrives, unless `fillsUp` requests a full block to
+  /// detect the format; JSON is detected by its first character.
   func next(fillsUp: Bool) throws(TransferError) -> [UInt8] {
     var block = [UInt8](repeating: 0, count: Self.size)
     var done = 0

@@ -9,8 +9,8 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// A page of a listing while a preparing thread checks which of its files exist locally and which have impossible
-/// names. The protocol cannot know that, and the transaction that records the page must not wait for a disk.
+/// A page of a listing while a preparing thread checks which of its files exist locally and which names are impossible.
+/// The protocol cannot know that, and the transaction that records the page must not wait for a disk.
 struct ListedPages: Sendable {
   let request: RequestNumbers.Number
   let meaning: Interpretation
@@ -22,7 +22,7 @@ struct ListedPages: Sendable {
   private let settings: DownloadSettings
   private let receiving: any BodiesInAnswers
 
-  /// nil when the answer is not a page.
+  /// nil if the answer is not a page.
   init?(_ request: RequestNumbers.Number, _ meaning: Interpretation, _ reply: TransferReply, _ work: FileWork) {
     guard case .listed(let page) = meaning.outcome, let settings = work.destination.refusals.settings.download,
       let receiving = work.destination.resolved.transferProtocol.bodiesInAnswers
@@ -32,7 +32,7 @@ struct ListedPages: Sendable {
     (listing, base) = (work.machine.claimed.id, work.machine.claimed.path)
   }
 
-  /// The same with a verdict on each object. Blocking.
+  /// The same page with a verdict on each object. Blocking.
   func examined(_ ledger: Ledger) -> Result<Interpretation, TransferError> {
     Result { () throws(TransferError) in
       let fetched = try ledger.read { [page, listing] reader in
@@ -51,7 +51,7 @@ struct ListedPages: Sendable {
     let path = NameBytes(base.bytes + object.path.bytes)
     let name = object.key.isFolder ? NameBytes(Array(path.bytes.dropLast())) : path
     if let fault = TargetNames.fault(in: name, below: settings.folder) {
-      return .refused(Failure(.sourceName, "no file here can have its name, \(fault)"))
+      return .refused(Failure(.sourceName, "no local file can have its name, \(fault)"))
     }
     guard let fetched, fetched.path == path else { return .wanted }
     var status = csys_file_status()
@@ -61,8 +61,8 @@ struct ListedPages: Sendable {
     return isSame && Int64(status.size) == fetched.size ? .unchanged : .wanted
   }
 
-  /// Of names that the target folder cannot distinguish, only the first is fetched. Such names are detected within one
-  /// page only.
+  /// If the target folder cannot distinguish several names, only the first is fetched. Such names are detected within
+  /// one page only.
   private func refuseSameNames(_ objects: inout [ListedObject]) {
     var first: [String: NameBytes] = [:]
     var ignoresCase: Bool?
@@ -75,14 +75,14 @@ struct ListedPages: Sendable {
       let isOne = ignoresCase ?? LocalFolder(settings.folder).ignoresCase
       ignoresCase = isOne
       guard isOne else { return }
-      let text = "the file system of the target folder takes its name and \"\(other.embedded)\" for one"
+      let text = "the file system of the target folder does not distinguish its name from \"\(other.embedded)\""
       objects[index].verdict = .refused(Failure(.policyExists, text))
     }
   }
 }
 
 extension ListedFiles {
-  /// - Parameter base: the path that a listing has, with a slash at its end.
+  /// - Parameter base: the path of a listing, which ends with a slash.
   init(_ page: ListedPage, below base: NameBytes) {
     self.init()
     for object in page.objects {

@@ -2,7 +2,7 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// A change to the rows of one file, as the file machine decides it; each is one named transition of the ledger.
+/// A change to the rows of one file, as decided by the file machine; each is one named transition of the ledger.
 enum FileChange: Sendable, Hashable {
   case storeChunk(ChunkID, AttemptID, PartReceipt)
   /// A query found that the server has the chunk.
@@ -16,7 +16,7 @@ enum FileChange: Sendable, Hashable {
   case probeChunk(ChunkID, AttemptID, acked: Int64)
   /// How a later query can recognise the chunk although its answer was lost.
   case doubtChunk(ChunkID, AttemptID, remote: [String: String])
-  /// Which pieces of a received chunk are wrong.
+  /// The wrong pieces of a received chunk.
   case noteChunk(ChunkID, AttemptID, remote: [String: String])
   case disownChunks([Int])
   /// The answer to the first request of a download: its size, the layout, and the received bytes.
@@ -31,24 +31,24 @@ enum FileChange: Sendable, Hashable {
   /// Divides a file of which nothing is stored into shorter chunks.
   case recut(ChunkLayout)
   case openSession(remoteID: String, expiresAtMs: Int64?, notes: [String: String]? = nil)
-  /// The attempt began as unrepeatable, and opened its session: from now on its result can be queried.
+  /// The attempt began as unrepeatable, and its session was opened: from now on its result can be queried.
   case askAbout(AttemptID)
   /// A session whose name we chose ourselves begins as open.
   case beginOwnSession(remoteID: String, notes: [String: String])
   case noteSession([String: String])
-  /// Of a download: the received data is useless; everything is requested again, with these notes.
+  /// For a download: the received data is useless; everything is requested again, with these notes.
   case renewSession([String: String])
-  /// The remains of the session are to be aborted on the server.
+  /// What is left of the session is to be aborted on the server.
   case giveUpSession
   case endSession(SessionState)
   case startFinishing
-  /// Of a download: the identity of its partial file.
+  /// For a download: the identity of its partial file.
   case notePartialFile(SourceIdentity)
-  /// Of a download: the local file had these chunks, which need not be fetched.
+  /// For a download: the local file had these chunks, which need not be fetched.
   case reuseChunks([PartReceipt])
-  /// The local file of a download has its name.
+  /// The local file of a download has its final name.
   case notePlaced(SourceIdentity)
-  /// Its source has another ctime or device, but the same content.
+  /// The source has a new ctime or device, but the same content.
   case sight(SourceIdentity)
   case resumeSending
   case complete(FileReceipt)
@@ -61,7 +61,7 @@ enum FileChange: Sendable, Hashable {
   case unknown(ErrorCode, String)
   case supersede(SourceIdentity, notBeforeMs: Int64?)
 
-  /// The engine is finished with the file after this change.
+  /// After this change the engine no longer holds the file.
   var isRelease: Bool {
     switch self {
     case .complete, .requeue, .fail, .unknown, .supersede, .endListing: true
@@ -112,7 +112,7 @@ struct FileUnit: Sendable {
   var file: FileID
   var session: SessionID?
   var plan: ChunkLayout?
-  /// Of a download that is planned: how large the remote object is, in bytes.
+  /// For a download that is planned: the size of the remote object, in bytes.
   var size: Int64?
   var ended: EndedAttempt?
   var changes: [FileChange] = []
@@ -143,7 +143,7 @@ struct Begun: Sendable {
   var file: FileID
   var chunks: [ClaimedChunk] = []
   var control: (step: StepRequest, attempt: AttemptID)?
-  /// The local file is to be renamed now, and is complete then.
+  /// The local file is to be renamed now; after that it is complete.
   var placing: FileProof?
   /// The path from the name that the server supplied; nil for the recorded path.
   var placedAt: NameBytes?

@@ -2,7 +2,7 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Turns claimed files into active ones, as far as there is capacity. Used by the engine's thread.
+/// Makes claimed files active, as far as there is capacity. Used by the engine's thread.
 final class FileIntake {
   private let engine: Engine
   private let stop: RunStop
@@ -21,12 +21,12 @@ final class FileIntake {
     (self.batches, self.room, self.commits, self.files) = (batches, room, commits, files)
   }
 
-  /// There is capacity for more files.
+  /// True if there is capacity for more files.
   var mayClaim: Bool {
     engine.configuration.claimsFiles && !claims.isClaiming && freePlaces > 0
   }
 
-  /// For files to be claimed.
+  /// The capacity for files to be claimed.
   private var freePlaces: Int { min(2 * room.mostFiles, room.mostOpenFiles) - files.count }
 
   func claimMore() {

@@ -12,8 +12,8 @@ extension FileMachine {
     return update.changes.flatMap { changes(job, $0, retry) }
   }
 
-  /// An interim answer named the session while its request is still running. From now on the request is treated as what
-  /// it has become, not as what it was at its start: after a crash there is an open session that can be queried.
+  /// An interim answer named the session while its request is still running. From now on the request counts as one with
+  /// an open session, regardless of how it began: after a crash the session can be queried.
   mutating func heard(_ job: JobStep, _ session: OpenedSession, _ proto: ProtocolInUse) -> [FileChange] {
     guard !facts.name(session).isEmpty else { return [] }
     let opened = FileChange.openSession(remoteID: session.remoteID, expiresAtMs: session.expiresAtMs)
@@ -24,8 +24,8 @@ extension FileMachine {
     return [opened, .askAbout(job.attempt)]
   }
 
-  /// Bytes that the server lost and gets again do not count as progress, here as in the ledger: otherwise a file whose
-  /// server loses them repeatedly would be retried for ever.
+  /// Bytes that the server loses and receives again do not count as progress, neither here nor in the ledger: otherwise
+  /// a file whose server loses them repeatedly would be retried forever.
   private mutating func count(_ update: FactsUpdate) {
     guard update.isNew, update.gained > 0 else { return }
     let size = facts.layout.size
@@ -65,10 +65,10 @@ extension FileMachine {
     }
   }
 
-  /// We stopped the request ourselves, or never sent it. Not a failure of the file.
+  /// We stopped the request ourselves, or never sent it. This is not a failure of the file.
   mutating func interrupted(_ job: JobStep, mayHaveArrived: Bool) -> [FileChange] {
     close(job)
-    let failure = Failure(.engineInterrupted, "stopped while its answer was awaited; it may have taken effect")
+    let failure = Failure(.engineInterrupted, "stopped while waiting for its answer; it may have taken effect")
     let isInDoubt = mayHaveArrived && abilities.unrepeatable.contains(job.step.operation)
     if isInDoubt { endInDoubt(failure) }
     guard let chunk = job.chunk else { return [] }
@@ -88,7 +88,7 @@ extension FileMachine {
     let admit = FileChange.admitListed(ListedFiles(page, below: claimed.path))
     guard page.isLast else { return [admit] }
     release()
-    let skipped = page.skipped > 0 ? ", of which \(page.skipped) are no files" : ""
+    let skipped = page.skipped > 0 ? ", \(page.skipped) of which are not files" : ""
     return [admit, .endSession(.completed), .endListing("\(page.found) listed\(skipped)")]
   }
 
@@ -127,7 +127,7 @@ extension FileMachine {
     }
     let taken = acked - chunk.acked
     return Failure(
-      .protoBadReply, "the server took \(taken) of \(chunk.body.length) bytes and answered that all was well")
+      .protoBadReply, "the server accepted \(taken) of \(chunk.body.length) bytes, but reported success")
   }
 
   /// The commit returns how many of them the ledger had recorded as done.

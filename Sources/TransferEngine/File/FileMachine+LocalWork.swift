@@ -4,9 +4,10 @@ import TransferProtocols
 
 /// Results of work on the local file of a download, which involves no request.
 extension FileMachine {
-  /// The file was renamed, or could not be (see `Placing`). Returns the changes for it.
-  /// - Parameters: - retryMs: when it may be tried again, in milliseconds since 1970 UTC, if it has to be fetched
-  ///   again. - renewal: the notes of its next session, if other places may have the right content.
+  /// The file was renamed, or could not be (see `Placing`). Returns the resulting changes.
+  /// - Parameters:
+  ///   - retryMs: if the file has to be fetched again, the retry time in milliseconds since 1970 UTC.
+  ///   - renewal: the notes of its next session, if other places may have the right content.
   mutating func placed(
     _ result: Result<SourceIdentity?, Failure>, _ proof: FileProof, retryMs: Int64,
     renewal: [String: String]? = nil
@@ -53,18 +54,18 @@ extension FileMachine {
 
   private mutating func failedLocally(_ failure: Failure, retryMs: Int64) {
     switch failure {
-    // Whatever removed it may do so again: the file waits, as after any failure.
+    // It could be removed again for the same reason: the file waits, as after any failure.
     case Placing.partialIsGone:
       lostSession = .gone
       end(.requeue(notBeforeMs: retryMs, failure.code, isFailure: true))
-    // Others close theirs.
+    // Other protocols close theirs.
     case _ where failure.code == .localFDLimit: end(.requeue(notBeforeMs: retryMs, failure.code, isFailure: false))
     case _ where failure.code == .engineInterrupted: end(.requeue(notBeforeMs: nil, nil, isFailure: false))
     case _ where failure.isLostWrite:
       lostSession = .useless
       end(.fail(failure, keepsSession: false))
     case _ where failure.code == .integrityMismatch: end(.fail(failure, keepsSession: false))
-    // The received data is kept for a retry, when the name is free or the disk has space.
+    // The received data is kept for a retry, which can succeed when the name is free or the disk has space.
     default: end(.fail(failure, keepsSession: true))
     }
   }

@@ -25,7 +25,7 @@ struct FileMachine: Sendable {
   /// Its row is `finishing`.
   var isFinishing = false
   var lostSession: LostSession?
-  /// The layout for a file that is released to be divided again, provided that no whole chunk is stored by then.
+  /// The new layout if the file is to be released and divided again, unless a whole chunk is stored by then.
   var shorterLayout: ChunkLayout?
   /// Consecutive attempts without progress, as far as is known here.
   var failures: Int
@@ -185,7 +185,7 @@ struct FileMachine: Sendable {
     }
   }
 
-  /// This counts as a failure, so that a server whose sessions expire at once does not keep us busy for ever.
+  /// This counts as a failure, so that a server whose sessions expire at once does not keep us busy forever.
   private mutating func dropSession(_ failure: Failure, nowMs: Int64) {
     lostSession = .gone
     guard failures < Self.dropLimit else { return end(.fail(failure, keepsSession: false)) }

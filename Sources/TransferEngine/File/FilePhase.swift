@@ -4,7 +4,7 @@ import TransferModel
 enum FilePhase: Sendable, Hashable {
   /// Performs the steps of its protocol.
   case working
-  /// Waits for the result of its last commit; with the reason to end, if there is one by then.
+  /// Waits for the result of its last commit; holds the reason to end, if one has occurred meanwhile.
   case held(Hold, FileEnding?)
   /// No new request begins; it is released when its last open attempt ends.
   case ending(FileEnding)
@@ -12,7 +12,7 @@ enum FilePhase: Sendable, Hashable {
   case released
 
   enum Hold: Sendable, Hashable {
-    /// A probe showed that chunks are missing: waits for how many of them the ledger had recorded as done.
+    /// A probe showed that chunks are missing: waits for the number of them that the ledger had recorded as done.
     case disowning
     /// Waits for the receipts of all chunks, for a protocol whose proof needs them.
     case parts

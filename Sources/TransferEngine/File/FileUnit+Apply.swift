@@ -98,14 +98,14 @@ extension FileUnit {
     case .confirmChunks(let attempt, let confirmation, let etag):
       try require(tx.confirmChunks(file, run, by: attempt, confirmation, etag: etag), "confirm chunks")
     case .resetChunks: _ = try tx.resetChunks(file, run)
-    case .recut(let layout): try require(tx.recut(file, run, layout), "cut anew")
+    case .recut(let layout): try require(tx.recut(file, run, layout), "divide the file again")
     case .openSession(let remoteID, let expiresAtMs, let notes):
       guard let session else { preconditionFailure("open a session that was not intended") }
       let opened = try tx.openSession(session, run, remoteID: remoteID, expiresAtMs: expiresAtMs, notes: notes)
       try require(opened, "open session")
     case .askAbout(let attempt):
-      guard let session else { preconditionFailure("ask about a session that was not intended") }
-      try require(tx.askAbout(attempt, of: session, run), "ask about attempt")
+      guard let session else { preconditionFailure("query a session that was not intended") }
+      try require(tx.askAbout(attempt, of: session, run), "query attempt")
     case .beginOwnSession(let remoteID, let notes):
       let id = try tx.beginOwnSession(file, run, remoteID: remoteID, notes: notes)
       begun.session = ClaimedSession(

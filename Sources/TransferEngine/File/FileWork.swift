@@ -9,10 +9,10 @@ import TransferProtocols
 final class FileWork {
   var machine: FileMachine
   var source: SourceFile?
-  /// Of a download: the local file.
+  /// For a download: the local file.
   let target: Target?
   let version: SourceVersion
-  /// The identity of the source, or of the partial file, as the ledger knows it.
+  /// The identity of the source, or of the partial file, as recorded in the ledger.
   var recorded: SourceIdentity
   /// Digests of the whole file that the protocol needed.
   var fileDigests: [DigestAlgorithm: Digest] = [:]
@@ -25,7 +25,7 @@ final class FileWork {
   var concurrency: Concurrency
   let destination: BatchDestination
 
-  /// `isLossy` says that connections to its host are lost again and again.
+  /// `isLossy` says that connections to its host are lost repeatedly.
   init(_ file: ClaimedFile, to destination: BatchDestination, _ engine: Engine, isLossy: Bool) {
     self.destination = destination
     machine = FileMachine(file, destination.resolved.transferProtocol, isLossy: isLossy)
@@ -47,7 +47,7 @@ final class FileWork {
     if let settings = destination.refusals.settings.download, !file.key.isFolder,
       let fault = TargetNames.fault(in: file.path, below: settings.folder)
     {
-      machine.end(.fail(Failure(.sourceName, "no file here can have its name, \(fault)"), keepsSession: false))
+      machine.end(.fail(Failure(.sourceName, "no local file can have its name, \(fault)"), keepsSession: false))
     }
     concurrency = Concurrency(first: chunks, highest: chunks, isExplicit: true)
   }
@@ -65,7 +65,7 @@ extension FileWork {
 }
 
 extension FileMachine {
-  /// A claimed file, with a layout planned if it has none. It ends at once if nothing of it can be sent.
+  /// A claimed file, with a layout planned if it has none. It ends at once if it cannot be sent.
   init(_ file: ClaimedFile, _ proto: ProtocolInUse, isLossy: Bool) {
     let (layout, failure) = Self.layout(of: file, proto, isLossy: isLossy)
     self.init(claimed: file, layout: layout, location: proto.location(ofKey: file.key), abilities: proto.abilities)

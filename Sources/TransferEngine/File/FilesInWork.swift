@@ -47,7 +47,7 @@ final class FilesInWork {
     return next.map { $0 - nowMs }
   }
 
-  // MARK: - Going on
+  // MARK: - Advancing files
 
   /// A file was claimed.
   func add(_ work: FileWork) {
@@ -149,9 +149,9 @@ final class FilesInWork {
     advance(work.machine.claimed.id, changes: [.notePartialFile(partial)])
   }
 
-  // MARK: - Turns
+  // MARK: - Sharing capacity
 
-  /// Files whose backoff is over are hungry again; those that only wait, and long, leave until they are due.
+  /// Queues files whose backoff has ended. Files that only wait, and for long, are released until they are due.
   func wakeWaiting() {
     let now = engine.wallMs
     for id in waiting {
@@ -182,7 +182,7 @@ final class FilesInWork {
     }
   }
 
-  /// Gives files with unsent chunks their share, in turn.
+  /// Gives queued files with unsent chunks their share, in turn.
   func feedHungry() {
     for _ in 0..<turns.count {
       guard let file = turns.popFirst() else { return }
@@ -219,7 +219,7 @@ final class FilesInWork {
     if work.machine.backoffs.isEmpty || work.machine.isReleased { waiting.remove(id) } else { waiting.insert(id) }
   }
 
-  // MARK: - Leaving
+  // MARK: - Releases
 
   /// A file was released: counts it and notifies the observer.
   private func released(_ work: FileWork, _ unit: FileUnit) {
@@ -246,7 +246,7 @@ final class FilesInWork {
     work.destination.files -= 1
   }
 
-  /// A file with a change that the ledger refused ends in the ledger after its requests have ended.
+  /// If the ledger refused a change of a file, the file ends in the ledger after its requests have ended.
   func endRefused(_ work: FileWork) {
     guard let reason = work.refusal, work.jobs.isEmpty else { return }
     let file = work.machine.claimed.id

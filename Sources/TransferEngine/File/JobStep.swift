@@ -36,7 +36,7 @@ struct RetryDecision: Sendable, Hashable {
 }
 
 extension StepRequest {
-  /// It is for a chunk of which the server never lost anything.
+  /// True if it is for a chunk of which the server has never lost anything.
   var isOfNewChunk: Bool { chunk?.losses == 0 }
 
   /// The protocol compares or sends the receipts of stored chunks.

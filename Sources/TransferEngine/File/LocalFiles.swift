@@ -37,12 +37,12 @@ final class LocalFiles {
     }
   }
 
-  /// More would only keep the first of them waiting.
+  /// Maximum number in a group: with more, the first of them would only wait longer.
   static let mostTogether = 64
-  /// Of what has to be read or written for one of them, in bytes: the others would wait for it.
+  /// Maximum number of bytes to be read or written for one member of a group, because the others wait for it.
   static let longestTogether: Int64 = 1 << 20
 
-  /// Nobody waits for anything any more. Blocking.
+  /// Ends all waits for URLs and credentials. Blocking.
   func end() {
     urls.end()
     credentials.end()
@@ -123,7 +123,7 @@ final class LocalFiles {
     }
   }
 
-  /// Performs an order for a request, to be sent to this URL where there is one.
+  /// Performs the order for a request. A non-nil `url` is the URL to request.
   private var targetOpener: @Sendable (Job.ID, TargetOrder, String?) -> Void {
     { [targets, pool, mailbox] id, order, url in
       if order.isShort { return targets.add((id, order, url)) }
@@ -131,7 +131,7 @@ final class LocalFiles {
     }
   }
 
-  /// Where a digest says what the file is, and nothing of it is here yet, another file may have it.
+  /// If the expected digest is known and nothing of the file is stored yet, another local file may have its content.
   private func twins(_ facts: TransferFacts, _ algorithm: DigestAlgorithm) -> Twins? {
     let expected = facts.file.expected
     guard !facts.isPlanned, let digest = expected[.sha256] ?? expected[.sha512] else { return nil }
@@ -159,10 +159,10 @@ final class LocalFiles {
       }, then: { mailbox.put(.reused(file, proof, $0)) })
   }
 
-  /// Every byte is stored and recorded: the file gets its name and is then done.
-  /// - Parameter path: absolute, where its server gives it another name; nil for the one that it has.
+  /// Every byte is stored and recorded: the file gets its final name, and is then done.
+  /// - Parameter path: absolute, if the server supplied another name; nil for the recorded path.
   func place(_ work: FileWork, _ proof: FileProof, at path: NameBytes?) {
-    guard let target = work.target else { preconditionFailure("an upload has no place") }
+    guard let target = work.target else { preconditionFailure("an upload has no target file") }
     let file = work.machine.claimed.id
     let facts = work.machine.facts
     let receiving = work.destination.resolved.transferProtocol.bodiesInAnswers
@@ -178,7 +178,7 @@ final class LocalFiles {
 }
 
 extension Result<Prepared, PreparationFailure> {
-  /// The same for a request to this URL.
+  /// The same preparation, with this URL to request.
   fileprivate func at(_ url: String) -> Self {
     map { prepared in
       var placed = prepared

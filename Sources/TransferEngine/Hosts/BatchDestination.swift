@@ -42,7 +42,7 @@ final class BatchDestination {
 }
 
 extension BatchDestination {
-  /// Stores what the answer revealed about the destination, for all its files.
+  /// Stores facts about the destination from an answer, for all its files.
   func learn(from meaning: Interpretation) {
     if let new = meaning.learned { learned = new }
   }

@@ -1,8 +1,8 @@
 import TransferLedger
 import TransferModel
 
-/// The batches of one run: their destinations, made once, the hosts and refusals that they share, and the reasons to
-/// hold them back. Owner of the ``BatchHolds`` and the ``JobQuotas``. Used by the engine's thread.
+/// The batches of one run: their destinations, each set up once; the hosts and refusals that they share; and the
+/// reasons to hold them back. Owner of the ``BatchHolds`` and the ``JobQuotas``. Used by the engine's thread.
 final class Batches {
   /// Requests to begin ahead for each concurrent request of a limited batch: enough that its share is never idle.
   static let aheadOfShare = 6
@@ -13,13 +13,13 @@ final class Batches {
   private var destinations: [BatchID: BatchDestination] = [:]
   private var refusals: [BatchSettings: DestinationRefusals] = [:]
   private let rate: RunRate
-  /// Transports that have the rate of this run.
+  /// Transports that already have the rate limit of this run.
   private var limitedTransports: Set<ObjectIdentifier> = []
-  /// Batches that cannot be sent in this run, with the reason.
+  /// Batches that cannot be sent in this run, with their errors.
   private(set) var blocked: [BatchID: TransferError] = [:]
   private var holds = BatchHolds()
   let quotas: JobQuotas
-  /// Those with a share of the connections.
+  /// Destinations with a share of the connections.
   private var sharing: [BatchDestination] = []
 
   init(_ engine: Engine, rate: RunRate, hosts: Hosts, claims: Claims) {
@@ -32,14 +32,14 @@ final class Batches {
   /// Destinations of batches with a file that was claimed or examined.
   var all: Dictionary<BatchID, BatchDestination>.Values { destinations.values }
 
-  /// Each transport once, whichever batches use it.
+  /// Each transport once, even if several batches use it.
   var transports: [any Transport] {
     var seen: Set<ObjectIdentifier> = []
     return all.map(\.resolved.transport).filter { seen.insert(ObjectIdentifier($0 as AnyObject)).inserted }
   }
 
-  /// The destination of a batch, made from its frozen settings at the first use in this run.
-  /// - Throws: why the batch cannot be sent, errors of the store, `.bug` if its row is missing.
+  /// The destination of a batch, set up from its frozen settings at the first use in this run.
+  /// - Throws: the reason why the batch cannot be sent; errors of the store; `.bug` if its row is missing.
   func destination(of batch: BatchID) throws(TransferError) -> BatchDestination {
     if let known = destinations[batch] { return known }
     let destination = try make(batch)
@@ -91,8 +91,8 @@ final class Batches {
 
   // MARK: - Limits
 
-  /// Takes the requested limits; returns the destinations whose limits changed, to which they must be applied. A batch
-  /// whose first file is still to come gets its limits with its destination.
+  /// Takes the requested limits; returns the destinations whose limits changed, so that the caller can apply them. A
+  /// batch that has no destination yet gets its limits when the destination is set up.
   func take(_ limits: [BatchID: BatchLimits]) -> [BatchDestination] {
     holds.take(limits).compactMap { destinations[$0] }
   }
@@ -135,7 +135,7 @@ final class Batches {
 
   // MARK: - Deadlines
 
-  /// The time by which bodies must end, by batch, in milliseconds of the boot clock; nil if nothing is to be set.
+  /// The time by which bodies must end, by batch, in milliseconds of the boot clock; nil if no time needs to be set.
   func takeEnds() -> [BatchID: Int64]? { holds.takeEnds(civilMs: engine.civilMs, bootMs: engine.bootMs) }
 
   /// Notes which deadlines have passed. nil if nothing changed since the last check; else the newly overdue batches.
@@ -149,9 +149,9 @@ final class Batches {
 
   func isOverdue(_ batch: BatchID) -> Bool { holds.overdue.contains(batch) }
 
-  // MARK: - What is claimed
+  // MARK: - Claims
 
-  /// Batches whose files are not begun in this run, or no longer.
+  /// Batches of which no file is begun in this run, or no further one.
   var resting: Set<BatchID> { holds.overdue.union(blocked.keys).union(quotas.resting) }
 
   /// Batches with enough active files for their share: files of other batches are claimed first.

@@ -23,8 +23,8 @@ final class ClosedHosts {
     (self.commits, self.files, self.requests, self.outcomes) = (commits, files, requests, outcomes)
   }
 
-  /// Releases the files of hosts that stay closed for long (`Retry-After`) to the ledger until then; also those of
-  /// hosts that refuse connections, except a few that probe whether connections are accepted again.
+  /// Releases the files of hosts that stay closed for long (`Retry-After`) to the ledger until then. Also releases
+  /// files of hosts that refuse connections, except a few that probe whether connections are accepted again.
   func release() {
     guard hosts.scheduler.hasClosedGate(nowMs: engine.bootMs) else { return }
     for host in hosts.all where host.files > 0 {

@@ -19,8 +19,8 @@ public protocol CredentialSource: AnyObject, Sendable {
   var held: HeldCredential? { get }
   /// The cached credential, or a new one from files, programs or services. Blocking.
   /// - Parameter isOver: polled several times a second; true when the result is no longer needed.
-  /// - Throws: `auth.missing` with what was looked for, and with a wait (``Failure/retryAfterMs``) where the same
-  ///   question may have an answer later; `engine.interrupted` when nobody waits any more.
+  /// - Throws: `auth.missing` with the places that were searched, and with a wait (``Failure/retryAfterMs``) if the
+  ///   same query may succeed later; `engine.interrupted` if the result is no longer needed.
   func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential?
   /// Discards the cached credential; the next call obtains a new one.
   func refresh()

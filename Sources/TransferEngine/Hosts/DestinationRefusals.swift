@@ -47,13 +47,13 @@ final class DestinationRefusals {
     error = TransferError(
       isAuth ? .auth : .config, "send to", NameBytes(settings.destination), cause: failure.message,
       remedy: isAuth
-        ? "put the credentials right and run \"transfers run\""
-        : "make it or correct the destination, then run \"transfers run\"")
+        ? "fix the credentials, then run \"transfers run\""
+        : "create it or correct the destination, then run \"transfers run\"")
   }
 }
 
 extension ErrorCode {
-  /// The cause may concern the destination, and so all of its files.
+  /// The cause may concern the destination, and therefore all of its files.
   fileprivate var isOfDestination: Bool {
     switch self {
     case .authRefused, .authExpired, .protoNoDestination: true

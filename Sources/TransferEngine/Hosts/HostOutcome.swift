@@ -5,7 +5,7 @@ extension HostGate.Outcome {
   /// The outcome for the host of a reply that was interpreted as `meaning`.
   init(_ reply: TransferReply, _ meaning: Interpretation) {
     if case .failed(let failure, .elsewhere) = meaning.outcome, failure.code != .httpRedirect {
-      // The file continues at another place: files that need this one find out for themselves.
+      // The file continues at another place. Files that need this place detect its state themselves.
       self = .interrupted
     } else if reply.bodyFailure != nil {
       self = .interrupted

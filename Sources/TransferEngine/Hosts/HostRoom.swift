@@ -23,7 +23,7 @@ final class HostRoom {
       workers: configuration.workers, threads: configuration.preparingThreads)
   }
 
-  /// Requests to keep begun ahead for a host that is alone: as many as are sent while two commits gather and run, so
+  /// Requests to keep begun ahead for a host that is alone: the number sent while two commits are gathered and run, so
   /// that many files share a commit and no connection waits for one.
   private var targetAhead: Int { max(64, hosts.reach * 16) }
 
@@ -40,7 +40,7 @@ final class HostRoom {
     }
   }
 
-  /// Files of one host that may have an upload session at the same time.
+  /// Maximum number of files of one host with an upload session at the same time.
   var sessionsPerHost: Int { max(1, engine.configuration.sessionsAtOnce / max(1, hostsInUse)) }
 
   /// Requests to begin for a host now, so that its connections have enough to do.
@@ -52,7 +52,7 @@ final class HostRoom {
 
   // MARK: - Claims
 
-  /// Hosts for which no more files are claimed now: they have used their share, or accept nothing at the moment.
+  /// Hosts for which no more files are claimed now: they have used their share, or accept no requests at the moment.
   var fullHosts: Set<String> { Set(hosts.all.filter(isFull).map(\.name)) }
 
   private func isFull(_ host: HostState) -> Bool {
@@ -70,7 +70,7 @@ final class HostRoom {
     return used.reduce(HostShares.share(of: targetAhead, among: hostsInUse)) { min($0, requests(for: $1)) }
   }
 
-  /// A file of a batch whose host was not known when it was claimed.
+  /// Whether the host has too many active files. Checked for a file whose host was unknown when it was claimed.
   func hasTooMany(_ host: HostState) -> Bool {
     let most = hosts.isClosed(host) ? Self.probingFiles : HostShares.share(of: mostFiles, among: hostsInUse)
     return host.files >= most
@@ -82,7 +82,7 @@ final class HostRoom {
     return try engine.ledger.read { reader in try reader.hasReadyFiles(without: without) }
   }
 
-  /// Finds out which hosts have ready files, before any are claimed.
+  /// Finds the hosts with ready files, before any are claimed.
   func lookForHosts() {
     guard engine.bootMs >= shares.nextLookMs else { return }
     let after = shares.lookedThrough
@@ -99,7 +99,7 @@ final class HostRoom {
     }
   }
 
-  /// A batch without a destination has no active files, so nothing of it has to be released.
+  /// A batch without a destination has no active files, so it has nothing to release.
   private func hostName(of batch: BatchID) -> String? {
     do throws(TransferError) {
       return try batches.destination(of: batch).host.name

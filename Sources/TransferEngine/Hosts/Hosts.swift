@@ -55,7 +55,7 @@ final class Hosts {
   /// Removes and returns waiting requests for which `belongs` is true: they are not sent.
   func takeReady(where belongs: (Job.ID) -> Bool) -> [Job.ID] { scheduler.takeReady(where: belongs) }
 
-  /// Nothing more is sent.
+  /// Drops all waiting requests: nothing more is sent.
   func dropReady() { _ = scheduler.takeAllReady() }
 
   /// A sent request has ended; `bytes` of its body moved. The observer is notified when its host stops or starts to

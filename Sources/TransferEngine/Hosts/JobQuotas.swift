@@ -1,16 +1,16 @@
 import TransferLedger
 import TransferModel
 
-/// The quotas of jobs: owner of their accounts, which begin with what the ledger's attempts have sent. Used by the
-/// engine's thread.
+/// The quotas of jobs: owner of their accounts, which start from the bytes that attempts in the ledger have sent. Used
+/// by the engine's thread.
 final class JobQuotas {
-  /// Between checks whether a period is over, in milliseconds.
+  /// Interval between checks for the end of a period, in milliseconds.
   private static let lookMs: Int64 = 1_000
 
   private let engine: Engine
   private let claims: Claims
   private var accounts: [String: QuotaAccount] = [:]
-  /// The job of a batch that has a quota; nil for a batch without.
+  /// The job of a batch with a quota; nil for a batch without one.
   private var jobs: [BatchID: String?] = [:]
   private var nextLookMs: Int64 = 0
 
@@ -22,7 +22,7 @@ final class JobQuotas {
     return Set(jobs.filter { _, job in job.flatMap { accounts[$0]?.isUsedUp } ?? false }.keys)
   }
 
-  /// Whether a file may begin; if not, its batch rests.
+  /// Whether a file may begin; if not, no file of its batch is begun for now.
   /// - Throws: errors of the store.
   func admits(_ file: ClaimedFile) throws(TransferError) -> Bool {
     guard file.direction == .upload, let job = try job(of: file.batch), var account = accounts[job] else { return true }
@@ -31,7 +31,7 @@ final class JobQuotas {
     accounts[job] = account
     if !mayBegin, !wasUsedUp {
       let quota = account.quota
-      // For people only; the next run looks for itself.
+      // For display only; the next run checks the quota itself.
       engine.ledger.write({ tx in try tx.noteQuotaReached(job, quota) }, then: { _ in })
     }
     return mayBegin
@@ -46,7 +46,7 @@ final class JobQuotas {
     claims.wake()
   }
 
-  /// Opens the accounts of a period that has begun.
+  /// Opens the accounts of a period that has started.
   func look() {
     guard !accounts.isEmpty, engine.bootMs >= nextLookMs else { return }
     nextLookMs = engine.bootMs + Self.lookMs

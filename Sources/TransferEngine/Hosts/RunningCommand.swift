@@ -7,8 +7,8 @@ public import TransferModel
   import Darwin
 #endif
 
-/// A program that was started without a shell, and is killed with its process group when its result is no longer
-/// needed. Its standard error is not read, because it could contain a secret.
+/// A program started without a shell. It is killed with its process group when its result is no longer needed. Its
+/// standard error is not read, because it could contain a secret.
 public final class RunningCommand {
   private static let mostOutput = 64 << 10
   /// Interval between checks whether its result is still needed, in milliseconds.
@@ -16,14 +16,15 @@ public final class RunningCommand {
   /// Maximum wait for a killed program to end, in milliseconds.
   private static let mostEndMs: Int64 = 2_000
 
-  /// The code of its failures.
+  /// The code of the failures that it throws.
   private let errorCode: ErrorCode
   private let process: pid_t
   private let descriptor: Int32
   private var code: Int32?
   /// It exceeded its time limit.
   public private(set) var isLate = false
-  /// The same command may succeed later: it did not end in time, or said so (`EX_TEMPFAIL`). Source: sysexits.h.
+  /// The same command may succeed later: it timed out, or reported a temporary failure (`EX_TEMPFAIL`). Source:
+  /// sysexits.h.
   public var isTemporary: Bool { isLate || code == 75 }
 
   /// Starts it, with `input` on its standard input.
@@ -46,21 +47,22 @@ public final class RunningCommand {
     close(descriptor)
     // Includes its child processes.
     csys_command_kill(process)
-    // A program that runs as another user, or hangs in the kernel, is abandoned: nothing waits for it.
+    // A program that runs as another user, or hangs in the kernel, is abandoned after a while.
     let endNs = csys_boottime_ns() + Self.mostEndMs * 1_000_000
     var last: Int32 = 0
     while code == nil, csys_command_ended(process, &last) == 0, csys_boottime_ns() < endNs { usleep(1_000) }
   }
 
   /// Its complete output if it succeeds: at most 64 KiB. Blocking.
-  /// - Parameters: - limitMs: time limit, in milliseconds. - isOver: polled ten times a second; true when the result is
-  ///   no longer needed.
+  /// - Parameters:
+  ///   - limitMs: time limit, in milliseconds.
+  ///   - isOver: polled ten times a second; true when the result is no longer needed.
   /// - Throws: an error with its code; `engine.interrupted` when `isOver` returns true.
   public func output(limitMs: Int64, isOver: () -> Bool) throws(Failure) -> [UInt8] {
     let endNs = csys_boottime_ns() + limitMs * 1_000_000
     var output: [UInt8] = []
     while try !read(into: &output) || !hasEnded() {
-      if isOver() { throw Failure(.engineInterrupted, "stopped while a command was waited for") }
+      if isOver() { throw Failure(.engineInterrupted, "stopped while waiting for a command") }
       guard csys_boottime_ns() < endNs else {
         isLate = true
         throw Failure(errorCode, "the command did not end within \(limitMs / 1_000) s")
@@ -73,10 +75,10 @@ public final class RunningCommand {
     return output
   }
 
-  /// Its exit and the beginning of its output: the rest is read and discarded. Child processes that it left running are
-  /// killed with this value, and not waited for. Blocking.
-  /// - Returns: its exit code, -1 when a signal ended it.
-  /// - Throws: an error of its code when it did not end in time; `engine.interrupted` when it is over.
+  /// Its exit code and the beginning of its output; the rest is read and discarded. Child processes that are still
+  /// running are killed when this value is released, and are not waited for. Blocking.
+  /// - Returns: its exit code; -1 if a signal ended it.
+  /// - Throws: an error with its code if it exceeds the time limit; `engine.interrupted` when `isOver` returns true.
   public func result(
     keeping most: Int, limitMs: Int64, isOver: () -> Bool
   ) throws(Failure) -> (code: Int32, output: [UInt8]) {
@@ -86,7 +88,7 @@ public final class RunningCommand {
       let hasEnded = hasEnded(pauseUs: isAtEnd ? 1_000 : 0)
       if !isAtEnd { isAtEnd = readOn(&output, most, waitMs: hasEnded ? 0 : Self.lookMs / 10) ?? hasEnded }
       if hasEnded, isAtEnd { return (code ?? -1, output) }
-      if isOver() { throw Failure(.engineInterrupted, "stopped while a command was waited for") }
+      if isOver() { throw Failure(.engineInterrupted, "stopped while waiting for a command") }
       guard csys_boottime_ns() < endNs else {
         isLate = true
         throw Failure(errorCode, "the command did not end within \(limitMs / 1_000) s")
@@ -94,7 +96,7 @@ public final class RunningCommand {
     }
   }
 
-  /// True at the end of its output; nil when nothing can be read at the moment.
+  /// True at the end of its output; nil if nothing can be read at the moment.
   private func readOn(_ output: inout [UInt8], _ most: Int, waitMs: Int32) -> Bool? {
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, waitMs) > 0 else { return nil }

@@ -2,31 +2,33 @@ import CSys
 public import TransferModel
 public import TransferProtocols
 
-/// Gets the URL of a file from a program: the key on its standard input, one URL on its standard output. Nothing of its
-/// output is stored or shown.
+/// Obtains the URL of a file from a program: the key on its standard input, one URL on its standard output. Its output
+/// is neither stored nor shown.
 public struct URLCommand: URLSource {
   private let arguments: [String]
   private let origin: WebOrigin
   private let limitMs: Int64
-  /// Until when the program is not started, in nanoseconds of the boot clock: it exceeded its time for one file, and
-  /// each of the others would wait as long.
+  /// Until when the program is not started, in nanoseconds of the boot clock: it timed out for one file, and would
+  /// delay each of the others equally.
   private let restNs = Lock<Int64>(0)
   /// The pause after a timeout, as a multiple of the time limit.
   private static let restFactor: Int64 = 10
 
-  /// - Parameters: - origin: of the files. - limitMs: time limit, in milliseconds.
+  /// - Parameters:
+  ///   - origin: of the files.
+  ///   - limitMs: time limit, in milliseconds.
   public init(arguments: [String], origin: WebOrigin, limitMs: Int64 = 60_000) {
     (self.arguments, self.origin, self.limitMs) = (arguments, origin, limitMs)
   }
 
   public func url(for key: NameBytes, isOver: @Sendable () -> Bool) throws(Failure) -> String {
     guard csys_boottime_ns() >= restNs.withLock(\.self) else {
-      throw Failure(.authNeedsURL, "the command was not asked: it did not end for another file a short while ago")
+      throw Failure(.authNeedsURL, "the command was not started: it timed out for another file a short while ago")
     }
     let text = try output(for: key, isOver)
     let lines = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-    guard let line = lines.first else { throw Failure(.authNeedsURL, "the command gave no URL") }
-    guard lines.count == 1 else { throw Failure(.authNeedsURL, "the command wrote more than one URL") }
+    guard let line = lines.first else { throw Failure(.authNeedsURL, "the command returned no URL") }
+    guard lines.count == 1 else { throw Failure(.authNeedsURL, "the command returned more than one URL") }
     try SignedURL.check(String(line), for: origin)
     return String(line)
   }

@@ -1,8 +1,8 @@
 import TransferLedger
 import TransferModel
 
-/// The totals of a run: the files it has ended, and those that the ledger counts as left. Changes by other processes
-/// are included at the next count. A value.
+/// The totals of a run: the files that it has ended, and those that the ledger counts as left. Changes by other
+/// processes are included in the next count. A value.
 struct ProgressTotals: Sendable, Hashable {
   /// The figures of this run itself at one moment.
   private struct Own: Sendable, Hashable {

@@ -1,8 +1,8 @@
 import TransferModel
 
 /// Selects the files of a run to display, and their status. A value: the engine passes in its observations and the
-/// times. It remembers only what a single observation cannot show: since when nothing moved, why a file backs off,
-/// which file failed just now.
+/// times. It stores only what a single observation cannot show: since when nothing has moved, why a file backs off, and
+/// which file has just failed.
 struct ProgressTracker: Sendable {
   typealias JobID = Scheduler.JobID
 
@@ -18,7 +18,7 @@ struct ProgressTracker: Sendable {
     var finishingSinceMs: Int64?
     /// When the first of its backoffs ends, in wall milliseconds.
     var dueMs: Int64?
-    /// A request of it runs, with or without a body.
+    /// A request of it is running, with or without a body.
     var isBusy = false
   }
 

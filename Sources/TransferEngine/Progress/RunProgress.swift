@@ -18,7 +18,7 @@ struct RunProgress: Sendable {
     var elapsedMs: Int64
   }
 
-  /// Reading the mark is cheap; a count reads all files that are left, and may take at most one hundredth of the time.
+  /// Reading the mark is cheap; a count reads all unfinished files, and may take at most one hundredth of the time.
   private static let markEveryMs: Int64 = 1_000
   private static let countShare: Int64 = 100
 
@@ -30,7 +30,7 @@ struct RunProgress: Sendable {
   /// nil if an action of the run itself requires a new count.
   private var mark: ChangeMark?
   private var nextMarkMs: Int64 = 0
-  /// When the running count was requested; nil when none runs.
+  /// When the running count was requested; nil if none is running.
   private var countAskedMs: Int64?
   private var nextCountMs: Int64 = 0
 
@@ -87,7 +87,7 @@ struct RunProgress: Sendable {
   /// An action of this run on its files requires a new count.
   mutating func needsCount() { mark = nil }
 
-  /// The server has this many bytes more, or fewer.
+  /// The number of bytes stored on the server increased or decreased by this amount.
   mutating func stored(bytes: Int64) { totals.stored(bytes: bytes) }
 
   /// A file has ended: done, failed or unknown.

@@ -3,8 +3,8 @@ public import TransferModel
 
 extension Engine {
   /// Queries the destinations of the selected done uploads about each of them, many at a time. Blocks. Each request has
-  /// its attempt, which is durable before it is sent; the finding for a file is its next receipt, durable when `told`
-  /// is called with it, on the calling thread. No file is begun, and no session ended.
+  /// its own attempt, which is durable before the request is sent. The finding for a file becomes its next receipt,
+  /// which is durable when `told` is called with it, on the calling thread. No file is begun, and no session ended.
   /// - Returns: the number of files not queried because a stop was requested.
   /// - Throws: as ``work(until:)``.
   public func ask(

@@ -42,19 +42,19 @@ final class Question {
     return StoredObject(known, file.proof)
   }
 
-  /// Nothing can be asked about a file; in words.
+  /// The reason why a file cannot be queried, in words.
   struct Unaskable: Error { let reason: String }
 
-  /// What is asked first.
+  /// The first query.
   var firstStep: Result<StepRequest, Unaskable> {
-    if file.isMerged { return .failure(Unaskable(reason: "another ledger recorded it: ask there")) }
+    if file.isMerged { return .failure(Unaskable(reason: "it was recorded in another ledger: query it from there")) }
     if let refusal = target.refusal { return .failure(Unaskable(reason: refusal)) }
     if let step = target.resolved?.transferProtocol.laterQuestions?.question(about: object) { return .success(step) }
     let name = target.resolved?.transferProtocol.name ?? ""
-    return .failure(Unaskable(reason: "\(name) cannot ask about it, or what it would ask with was pruned"))
+    return .failure(Unaskable(reason: "\(name) cannot query it, or the data needed for the query was pruned"))
   }
 
-  /// What is done about an answer that says nothing.
+  /// How to continue after an inconclusive answer.
   enum Turn {
     case again(afterMs: Int64)
     case givenUp
@@ -88,7 +88,7 @@ final class Question {
     }
   }
 
-  /// Credentials are read again once.
+  /// Credentials are reloaded once.
   private func refreshed() -> Turn {
     guard !wasRefreshed, let credentials = target.resolved?.credentials, !credentials.label.isEmpty else {
       return .givenUp

@@ -2,8 +2,8 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// The done uploads of a selection that have not been asked about, with their destinations and hosts. Reads them from
-/// the ledger a page at a time and holds no more than a window of them. Used by one thread.
+/// The done uploads of a selection that have not been queried yet, with their destinations and hosts. Reads them from
+/// the ledger a page at a time and keeps no more than a window of them in memory. Used by one thread.
 final class QuestionBacklog {
   private static let page = 256
   private static let window = 512
@@ -20,7 +20,7 @@ final class QuestionBacklog {
   var isEmpty: Bool { !hasMore && waiting == 0 }
   private var waiting: Int { hosts.values.reduce(0) { $0 + $1.waiting } }
 
-  /// Whether another page fits into the window beside the requests that run.
+  /// Whether another page fits into the window in addition to the running requests.
   func hasRoom(running: Int) -> Bool { hasMore && running + waiting <= Self.window - Self.page }
 
   func readPage() throws(TransferError) {
@@ -32,17 +32,17 @@ final class QuestionBacklog {
     }
   }
 
-  /// Puts a question back whose answer said nothing; it is due when it says.
+  /// Returns a query with an inconclusive answer to the backlog; it is repeated when it is due.
   func add(_ question: Question) { question.target.host.add(question, nowMs: engine.bootMs) }
 
-  /// Removes a question whose host may be asked now; nil when there is none.
+  /// Removes a query whose host may be queried now; nil if there is none.
   func take() -> Question? {
     let nowMs = engine.bootMs
     for host in hosts.values { if let question = host.take(nowMs: nowMs) { return question } }
     return nil
   }
 
-  /// Removes the questions to hosts that refused connections again and again.
+  /// Removes the queries to hosts that refused connections repeatedly.
   func takeUnreachable() -> [Question] {
     let most = engine.configuration.breakerOpensBeforeGivingUp
     return hosts.values.filter { $0.gate.opensInARow >= most }.flatMap { $0.takeAll() }
@@ -50,7 +50,7 @@ final class QuestionBacklog {
 
   func removeAll() { for host in hosts.values { _ = host.takeAll() } }
 
-  /// Until a host may be asked, in milliseconds; nil when none waits for the time.
+  /// Time until a host may be queried, in milliseconds; nil if no query waits for time to pass.
   func waitMs(nowMs: Int64) -> Int64? { hosts.values.compactMap { $0.waitMs(nowMs: nowMs) }.min() }
 
   private func target(of batch: BatchID) throws(TransferError) -> QuestionTarget {

@@ -2,9 +2,8 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// The requests of questions that are under way. Each has an attempt, which is durable before the request is sent and
-/// closed in the transaction that records what was found. Used by one thread; what happens on others comes back as an
-/// ``Event``.
+/// The running queries. Each has an attempt, which is durable before the request is sent and is closed in the
+/// transaction that records the finding. Used by one thread; results from other threads are posted as an ``Event``.
 final class QuestionRequests {
   enum Event: Sendable {
     case begun(Question.Number, Result<AttemptID, TransferError>)
@@ -13,24 +12,24 @@ final class QuestionRequests {
     case ended(Question.Number, Result<Bool, TransferError>)
   }
 
-  /// What an event means for the file.
+  /// The meaning of an event for the file.
   enum Progress {
     case underWay
-    /// The answer said nothing: the question is to be asked again when it is due.
+    /// The answer was inconclusive: the query is to be repeated when it is due.
     case unanswered(Question)
-    /// The end is durable.
+    /// The end of the query is durable.
     case ended(Question, QuestionEnd)
   }
 
   private let engine: Engine
   private let numbers = RequestNumbers()
   private let credentials: FreshCredentials
-  /// Puts an event into the mailbox of the loop; from any thread.
+  /// Posts an event to the mailbox of the loop; callable from any thread.
   private let report: @Sendable (Event) -> Void
   private var running: [Question.Number: Question] = [:]
-  /// What the end of a question means for its file, until it is durable; nil when it is asked again.
+  /// The result of a query for its file, until it is durable; nil if the query is to be repeated.
   private var ends: [Question.Number: QuestionEnd?] = [:]
-  /// No request is sent any more.
+  /// No more requests are sent.
   private var isClosed = false
 
   init(_ engine: Engine, _ stop: ReadStop, report: @escaping @Sendable (Event) -> Void) {
@@ -41,7 +40,7 @@ final class QuestionRequests {
 
   var count: Int { running.count }
 
-  /// Records the attempt of a question; the request is sent when the attempt is durable.
+  /// Records the attempt of a query; the request is sent when the attempt is durable.
   func begin(_ question: Question, _ step: StepRequest) {
     question.step = step
     let number = numbers.next()
@@ -51,20 +50,20 @@ final class QuestionRequests {
     engine.ledger.write({ tx in try tx.beginQuestion(file, run, step.operation) }, then: { report(.begun(number, $0)) })
   }
 
-  /// Sends nothing more; requests that were sent may end.
+  /// Stops sending; requests that were sent may end.
   func close() { isClosed = true }
 
-  /// Cancels what was sent.
+  /// Cancels the requests that were sent.
   func cancel() {
     for (number, question) in running {
       question.target.resolved?.transport.cancel(ExchangeID(rawValue: number))
     }
   }
 
-  /// Ends the threads that get credentials.
+  /// Ends the threads that obtain credentials.
   func end() { credentials.end() }
 
-  /// - Throws: what the ledger refused: no further request can be recorded.
+  /// - Throws: the error of the ledger if it refused a change: no further request can be recorded.
   func handle(_ event: Event) throws(TransferError) -> Progress {
     switch event {
     case .begun(let number, let result): try begun(number, result)
@@ -95,7 +94,7 @@ final class QuestionRequests {
     guard let question = running[number] else { return }
     if isClosed { return interrupt(number, question) }
     do throws(Failure) { try send(number, question, try answer.get()) } catch {
-      // Asked to stop, of which no event has come yet.
+      // A stop was requested, but its event has not arrived yet.
       if error.code == .engineInterrupted { return interrupt(number, question) }
       conclude(number, question, .init(failure: error), nil)
     }
@@ -121,7 +120,7 @@ final class QuestionRequests {
     if reply.isCancelled && !reply.isAnswered { return interrupt(number, question) }
     let object = question.object
     let mask = SecretMask(context.credential, [context.learned], capabilities: object.facts.capabilities(nil))
-    // The answer that brings new secrets is read as it came, and nothing of it is kept.
+    // An answer with new secrets is parsed unmasked, and nothing of it is stored.
     let bringsSecrets = question.step == .discover && reply.status < 300
     let masked = mask.applied(to: reply)
     let answer = asks.answer(bringsSecrets ? reply : masked, to: question.step, about: object, context)
@@ -178,7 +177,7 @@ final class QuestionRequests {
     close(number, question, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil, nil)
   }
 
-  /// The host may be asked for something else.
+  /// Frees the capacity of the host for another request.
   private func release(_ number: Question.Number, _ outcome: HostGate.Outcome) {
     guard let question = running[number] else { return }
     question.target.host.gate.ended(number, outcome, nowMs: engine.bootMs)
@@ -209,10 +208,10 @@ final class QuestionRequests {
 }
 
 extension ObjectAnswer {
-  /// The request could not be made.
+  /// For a request that could not be made.
   fileprivate init(failure: Failure) { self.init(Outcome.failed(failure, .permanent)) }
 
-  /// As far as the host is concerned.
+  /// The meaning for the host.
   fileprivate var meaning: Interpretation {
     if case .failed(let failure, let remedy) = outcome { return Interpretation(.failed(failure, remedy)) }
     return .settled
@@ -220,7 +219,7 @@ extension ObjectAnswer {
 }
 
 extension QuestionEnd {
-  /// For the record of the attempt; nil where there is nothing to say.
+  /// For the attempt row; nil if there is nothing to record.
   fileprivate var message: String? {
     switch self {
     case .found(let finding): finding.detail.isEmpty ? nil : finding.detail

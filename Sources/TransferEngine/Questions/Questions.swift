@@ -2,8 +2,8 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// The loop of a run that only asks: keeps the hosts busy as far as each allows, and tells what was found. Used by one
-/// thread, but for the mailbox.
+/// The loop of a run that only queries: keeps the hosts as busy as each allows, and reports the findings. Used by one
+/// thread, except for the mailbox.
 ///
 /// A host that keeps refusing connections is given up for this run, as are destinations that refuse the credentials:
 /// their files are inconclusive, and the others are queried.
@@ -22,7 +22,7 @@ final class Questions {
   private let backlog: QuestionBacklog
   private let requests: QuestionRequests
   private let isStopAsked: Lock<Bool>
-  /// Told in the next turn: nothing had to be asked to know these.
+  /// To be reported in the next iteration: these results needed no query.
   private var concluded: [(DoneUpload, QuestionEnd)] = []
   private var told = 0
   private var nextBeatMs: Int64 = 0
@@ -48,7 +48,7 @@ final class Questions {
     }
   }
 
-  /// - Returns: how many files were not asked about because of a stop.
+  /// - Returns: the number of files that were not queried because of a stop.
   func work(_ tell: (DoneUpload, QuestionEnd) -> Void) throws(TransferError) -> Int {
     defer {
       mailbox.close()
@@ -79,7 +79,7 @@ final class Questions {
       fail(
         TransferError(
           .leaseLost, "keep the lease of run", NameBytes(engine.run.description), cause: "another engine took over",
-          remedy: "what was found is recorded"))
+          remedy: "the findings so far are recorded"))
     case .heartbeat(.failure(let error)): fail(error)
     case .stop(let wish):
       stopped = wish
@@ -110,12 +110,12 @@ final class Questions {
     tell(file, end)
   }
 
-  // MARK: - What is asked
+  // MARK: - Queries
 
   private func turn(_ tell: (DoneUpload, QuestionEnd) -> Void) throws(TransferError) {
     while mayRead { try backlog.readPage() }
     for question in backlog.takeUnreachable() {
-      concluded.append((question.file, .untold("its host takes no connections")))
+      concluded.append((question.file, .untold("its host refuses connections")))
     }
     while !isOver, requests.count < engine.configuration.workers, let question = backlog.take() { ask(question) }
     if isOver { backlog.removeAll() }

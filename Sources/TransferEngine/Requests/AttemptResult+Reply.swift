@@ -3,7 +3,7 @@ import TransferModel
 import TransferProtocols
 
 extension AttemptResult {
-  /// How many bytes of an error answer are kept.
+  /// Maximum number of bytes of an error answer that are kept.
   static let excerptLimit = 4 << 10
 
   /// The recorded result of an attempt that ended with `meaning`.
@@ -29,7 +29,7 @@ extension AttemptResult {
     (code, message) = (failure.code, failure.message)
   }
 
-  /// The figures of the transport.
+  /// Copies the values that the transport measured.
   mutating func fill(from reply: TransferReply) {
     httpStatus = reply.status == 0 ? nil : reply.status
     curlCode = reply.curlCode == 0 ? nil : reply.curlCode

@@ -1,9 +1,9 @@
 import TransferModel
 import TransferProtocols
 
-/// Supplies requests with the credentials of their destinations: cached ones at once, others from threads of its own,
-/// so that a slow program or service does not delay other destinations. A source is queried once for all waiting
-/// requests, and again if that may help: a service that is unavailable for some minutes does not end a run.
+/// Supplies requests with the credentials of their destinations: cached ones at once, others on its own threads, so
+/// that a slow program or service does not delay other destinations. A source is queried once for all waiting requests,
+/// and again if that may help: a service that is unavailable for some minutes does not end a run.
 final class FreshCredentials: Sendable {
   typealias Answer = Result<Credential?, Failure>
 
@@ -66,7 +66,7 @@ final class FreshCredentials: Sendable {
     var isTold = false
     while true {
       let answer = Result { () throws(Failure) in
-        if isOver() { throw Failure(.engineInterrupted, "stopped before the credential was asked for") }
+        if isOver() { throw Failure(.engineInterrupted, "stopped before the credential was requested") }
         return try source.credential(isOver: isOver)
       }
       guard case .failure(let failure) = answer, let waitMs = failure.retryAfterMs, clock.bootMs + waitMs < endMs else {
@@ -100,11 +100,11 @@ final class FreshCredentials: Sendable {
       }
       return givenUp
     }
-    let interrupted = Failure(.engineInterrupted, "stopped while the credential was waited for")
+    let interrupted = Failure(.engineInterrupted, "stopped while waiting for the credential")
     for waiter in givenUp { waiter.then(.failure(interrupted)) }
   }
 
-  /// Ends what is being asked, and the threads. Blocking.
+  /// Ends running queries and the threads. Blocking.
   func end() {
     let pool = state.withLock { state in
       state.isOver = true

@@ -1,7 +1,7 @@
 import TransferModel
 
 /// Obtains the URLs of files, several concurrently, and once for all requests of a file that need it. Results are
-/// delivered on threads of its own.
+/// delivered on its own threads.
 final class FreshURLs: Sendable {
   typealias Answer = Result<String, Failure>
 
@@ -40,7 +40,7 @@ final class FreshURLs: Sendable {
       stop.isAsked() || state.withLock { $0.isOver || $0.givenUp.contains(file) }
     }
     return Result { () throws(Failure) in
-      if isOver() { throw Failure(.engineInterrupted, "stopped before the URL was asked for") }
+      if isOver() { throw Failure(.engineInterrupted, "stopped before the URL was requested") }
       return try source.url(for: key, isOver: isOver)
     }
   }
@@ -60,7 +60,7 @@ final class FreshURLs: Sendable {
     }
   }
 
-  /// Ends what is being asked, and the threads. Blocking.
+  /// Ends running queries and the threads. Blocking.
   func end() {
     let pool = state.withLock { state in
       state.isOver = true

@@ -3,7 +3,7 @@ import TransferModel
 import TransferProtocols
 
 /// Queries the results of finishing requests whose answers are overdue, while they are still running: the answer may
-/// have been lost without the connection showing it. The finding only decides whether to keep waiting. The request
+/// have been lost although the connection shows no error. The finding only decides whether to keep waiting. The request
 /// itself is neither repeated nor ended before the server has shown that it has the file. Used by the engine's thread.
 final class Inquiries {
   private let engine: Engine

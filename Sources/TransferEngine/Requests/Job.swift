@@ -14,21 +14,21 @@ final class Job {
   var step: JobStep
   let range: ByteRange?
   let destination: BatchDestination
-  /// Which of the places of its file it goes to (``SeveralPlaces``).
+  /// The place of its file to which it is sent (``SeveralPlaces``).
   let place: Int
   var phase = Phase.preparing
   var prepared: Prepared?
   /// When it was passed to the transport, by the boot clock.
   var sentMs: Int64 = 0
-  /// Of a request that ends its file.
+  /// For a request that finishes its file.
   var inquiry: Inquiry?
-  /// Of a query: the request that it is about.
+  /// For a query: the request that it is about.
   var beside: ID?
   /// Bytes of the body before those of the file.
   var prefixLength = 0
   /// The facts about the destination when the request was made.
   var learnedWhenSent: LearnedFacts?
-  /// Where it was sent.
+  /// The route by which it was sent.
   var routeWhenSent: Route?
   /// How often the credentials had been reloaded when the request was begun.
   var credentialGeneration = 0
@@ -62,7 +62,7 @@ extension Job {
   }
 
   var identityNow: SourceIdentity? {
-    // The next generation finds out itself which version the server has now.
+    // The next generation determines which version the server has now.
     if prepared?.region != nil { return SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0) }
     guard case .slice(let slice)? = prepared?.body?.content else { return nil }
     return slice.identityNow
@@ -73,10 +73,10 @@ extension Job {
     range.flatMap { range in prepared?.body.flatMap { $0.sentPiece(of: range) } }
   }
 
-  /// The facts about its file, as they are for its place.
+  /// The facts about its file, as seen for its place.
   func facts(_ work: FileWork) -> TransferFacts { work.machine.facts.seen(from: place) }
 
-  /// The mirror that it goes to; nil for the server of its destination.
+  /// The mirror to which it is sent; nil for the server of its destination.
   func mirror(_ work: FileWork) -> String? {
     place == 0 ? nil : destination.resolved.transferProtocol.places?.host(of: place, work.machine.facts)
   }
@@ -104,8 +104,8 @@ extension Job {
     }
   }
 
-  /// The reply with the byte counts of the file only; it becomes a lost answer if we ended the request because the file
-  /// was found: the protocol then queries as after any lost answer.
+  /// The reply with the byte counts of the file only. If we ended the request because the file was found, it becomes a
+  /// lost answer: the protocol then queries as after any lost answer.
   func settled(_ reply: TransferReply) -> TransferReply {
     var reply = reply
     if inquiry?.isFound == true, reply.isCancelled, !reply.isAnswered {

@@ -82,7 +82,7 @@ final class ReplyHandler {
     job.destination.learn(from: read.meaning)
     let meaning = weighed(read.meaning, job, reply)
     if read.bringsSecrets { reply.body = [] }
-    // We ended it, and nothing of it can be continued: not a failure of the file.
+    // We ended it, and it cannot be continued: not a failure of the file.
     if reply.isCancelled, case .failed(let failure, _) = meaning.outcome, failure.code == .engineInterrupted {
       outcomes.connectionIsFree(job, .interrupted, bytes: reply.bytesMoved)
       return outcomes.interrupt(id, reply)
@@ -104,7 +104,7 @@ final class ReplyHandler {
     outcomes.conclude(id, meaning, reply: reply, identityNow: job.identityNow)
   }
 
-  /// A page of a listing was examined: it is known which files to fetch.
+  /// A page of a listing was examined: the files to fetch are known.
   func pageIsExamined(_ result: Result<Interpretation, TransferError>, _ listed: ListedPages) {
     switch result {
     case .success(let meaning): outcomes.conclude(listed.request, meaning, reply: listed.reply, identityNow: nil)
@@ -178,7 +178,7 @@ final class ReplyHandler {
     if let sent {
       if let ahead = body.ahead[sent.algorithm], ahead != sent {
         reading.meaning = .failed(
-          Failure(.sourceChanged, "the source was written to while it was sent: its digest changed"), .permanent)
+          Failure(.sourceChanged, "the source was modified while it was sent: its digest changed"), .permanent)
       }
       chunk.digests[sent.algorithm] = body.digestFromStart()
     }
@@ -190,7 +190,7 @@ final class ReplyHandler {
   private func expectationFailed(_ job: Job) -> Interpretation {
     var learned = job.destination.learned
     learned.refusesExpect = true
-    let failure = Failure(.http4xx, "the server answered 417: it does not know Expect; it is left out from now on")
+    let failure = Failure(.http4xx, "the server answered 417: it does not support Expect, which is omitted from now on")
     return .failed(failure, .repair).with(learned: learned)
   }
 }

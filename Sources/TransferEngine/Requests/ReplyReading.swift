@@ -78,7 +78,7 @@ struct ReplyReading: Sendable {
 
   private func readSettled() -> Result {
     var reply = reply
-    // Masked before any text is made of it: a truncated secret would not be recognised.
+    // Masked before any text is made from it: a truncated secret would not be recognised.
     if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }
     var meaning = interpreted(reply)
     // The receipt also contains the ID.

@@ -180,7 +180,7 @@ final class RequestOutcomes {
     tally.retried(work.machine, failure, failures: job.step.failures + 1, dueMs: retry.notBeforeMs)
   }
 
-  // MARK: - Letting go
+  // MARK: - Releasing
 
   /// Releases the file without recording a failure, as soon as none of its requests is running.
   func letGo(_ file: FileID, notBeforeMs: Int64?, _ code: ErrorCode? = nil) {
@@ -206,7 +206,7 @@ final class RequestOutcomes {
 }
 
 extension JobStep {
-  /// The failure because of which it is repeated; nil if there was none.
+  /// The failure that caused the retry; nil if there was none.
   fileprivate func failure(_ meaning: Interpretation) -> (Failure, Remedy)? {
     switch meaning.outcome {
     case .failed(let failure, let remedy): (failure, remedy)

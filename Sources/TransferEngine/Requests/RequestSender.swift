@@ -44,7 +44,7 @@ final class RequestSender {
 
   private func place(_ work: FileWork, _ proof: FileProof, _ begun: Begun) {
     guard let other = begun.nameTakenBy else { return local.place(work, proof, at: begun.placedAt) }
-    let failure = Failure(.policyExists, "its server gives it the name that file \(other) has")
+    let failure = Failure(.policyExists, "its server gives it the same name as file \(other)")
     mailbox.put(.placed(begun.file, proof, .failure(failure)))
   }
 
@@ -160,7 +160,7 @@ final class RequestSender {
     guard let job = requests[id], let work = files[job.file] else {
       preconditionFailure("request \(id) was scheduled and is unknown")
     }
-    // Its credentials were refused, and new ones were to be loaded since; or it waited until its URL expired.
+    // Its credentials were refused and have been reloaded since, or its URL expired while it waited.
     if job.credentialGeneration < job.destination.refusals.generation || needsURL(job, work) {
       outcomes.connectionIsFree(job, .interrupted)
       return prepare(job, work)

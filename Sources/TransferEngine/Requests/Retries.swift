@@ -10,8 +10,8 @@ struct Retries: Sendable {
     var wasUnderWay: Bool
   }
 
-  /// Generations of one source in one run before it is given up: a log file that is written continuously must not keep
-  /// a run alive for ever.
+  /// Maximum number of generations of one source in one run before it is given up: a log file that is written
+  /// continuously must not keep a run alive forever.
   static let sourceChangeLimit = 3
   /// Factor by which the failure limit rises while other bodies arrive.
   static let patienceWithDrops = 3

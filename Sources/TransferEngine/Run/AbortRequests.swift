@@ -2,8 +2,8 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// The requests that end sessions at their servers and are under way. Each has an attempt that was durable before it is
-/// begun here. Used by the engine's thread; what happens elsewhere comes back as an ``Event``.
+/// The running requests that abort sessions on their servers. Each has an attempt that was durable before the request
+/// is begun here. Used by the engine's thread; results from other threads are posted as an ``Event``.
 final class AbortRequests {
   enum Event: Sendable {
     case credential(RequestNumbers.Number, FreshCredentials.Answer)
@@ -14,29 +14,30 @@ final class AbortRequests {
 
   /// How a request ended; its attempt is still open in the ledger.
   enum End {
-    /// The server is to be asked for something else about the same session.
+    /// Another request about the same session follows.
     case next(AbortRun, after: AttemptResult)
-    /// Nothing more is asked in this run. The session gets the state; where it is nil, it stays for the next run.
+    /// No further request is sent in this run. The session gets the state; if that is nil, the session stays for the
+    /// next run.
     case over(AbortWork, AttemptResult, SessionState?)
   }
 
   private let around: SessionAborts.Surroundings
   private var running: [RequestNumbers.Number: AbortRun] = [:]
-  /// Batches without a credential: they are not asked for another one in this run.
+  /// Batches without a credential: no further credential is requested for them in this run.
   private var without: [BatchID: Failure] = [:]
 
   init(_ around: SessionAborts.Surroundings) { self.around = around }
 
   var count: Int { running.count }
 
-  /// Cancels what was sent.
+  /// Cancels the requests that were sent.
   func cancel() {
     for (id, abort) in running {
       try? around.batches.destination(of: abort.work.batch).resolved.transport.cancel(ExchangeID(rawValue: id))
     }
   }
 
-  /// - Returns: the end of the request, where it was the last event of one.
+  /// - Returns: the end of the request, if this was its last event.
   func handle(_ event: Event) -> End? {
     switch event {
     case .credential(let id, let answer): return send(id, answer)
@@ -46,7 +47,7 @@ final class AbortRequests {
     }
   }
 
-  /// Asks for the credential of the next request; it is sent when that is there.
+  /// Requests the credential for the next request, which is sent when the credential is available.
   func begin(_ abort: AbortRun) -> End? {
     if let failure = without[abort.work.batch] { return .over(abort.work, Self.withoutCredential(failure), nil) }
     do throws(TransferError) {
@@ -61,7 +62,7 @@ final class AbortRequests {
     }
   }
 
-  /// The server still has the session: it is ended when there are credentials.
+  /// The server still has the session: it is aborted when there are credentials.
   private static func withoutCredential(_ failure: Failure) -> AttemptResult {
     AttemptResult(outcome: .fatal, code: failure.code, message: failure.message)
   }
@@ -97,7 +98,7 @@ final class AbortRequests {
       let failure = error as? Failure
       let result = AttemptResult(
         outcome: .fatal, code: failure?.code ?? .engineBug, message: failure?.message ?? "\(error)")
-      // A request that cannot be made today cannot be made tomorrow.
+      // A request that cannot be made now cannot be made later either.
       return .over(abort.work, result, failure == nil ? nil : .gone)
     }
   }
@@ -142,7 +143,7 @@ final class AbortRequests {
     return conclude(listed.request, listed.meaning(without: result), listed.reply)
   }
 
-  /// Goes on with what the answer meant.
+  /// Continues according to the meaning of the answer.
   private func conclude(_ id: RequestNumbers.Number, _ meaning: Interpretation, _ reply: TransferReply) -> End? {
     guard var abort = running.removeValue(forKey: id) else { return nil }
     switch meaning.outcome {
@@ -164,7 +165,7 @@ final class AbortRequests {
 }
 
 extension Interpretation {
-  /// The server never will do it; other credentials would not help.
+  /// The server will never do it, and other credentials would not help.
   fileprivate var isRefusalForGood: Bool {
     guard case .failed(let failure, .permanent) = outcome else { return false }
     return failure.code.blame != .auth

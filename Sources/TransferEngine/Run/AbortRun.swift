@@ -28,7 +28,7 @@ struct AbortRun: Sendable {
     if !isListed && !proto.findsOrphans { isListed = true }
   }
 
-  /// The next request; nil when nothing of the session is left on the server.
+  /// The next request; nil if nothing of the session is left on the server.
   var step: StepRequest? {
     if !isListed { return .probe(marker: marker) }
     return remaining.last.map { .abort(remoteID: $0) }

@@ -13,13 +13,13 @@ final class Claims {
   /// The earliest useful time of the next claim, in wall milliseconds.
   var nextMs: Int64 { pacing.nextMs }
 
-  /// Something can be claimed now.
+  /// Files may be ready to be claimed now.
   func wake() { pacing.wake(atMs: engine.wallMs) }
 
-  /// Something can be claimed from `ms` on.
+  /// Files may be ready to be claimed from `ms` on.
   func wake(atMs ms: Int64) { pacing.wake(atMs: ms) }
 
-  /// `full` are the hosts that have their share now.
+  /// `full` are the hosts that have used their share.
   func isDue(full: Set<String>) -> Bool { pacing.isDue(nowMs: engine.wallMs, full: full) }
 
   /// Claims up to `limit` files, except those of the batches in `without`.

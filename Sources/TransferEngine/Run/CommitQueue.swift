@@ -10,7 +10,7 @@ struct CommitQueue: Sendable {
   private var units: [FileUnit] = []
   /// When the oldest of them was added.
   private var sinceMs: Int64 = 0
-  /// Writes passed to the ledger, including those of other rows than units.
+  /// Writes passed to the ledger, including writes of rows other than units.
   private(set) var running = 0
 
   var isEmpty: Bool { units.isEmpty }
@@ -25,7 +25,7 @@ struct CommitQueue: Sendable {
   /// Waiting longer would not help.
   func isDue(nowMs: Int64) -> Bool { units.count >= Self.fullBatch || nowMs - sinceMs >= Self.gatheringMs }
 
-  /// When the oldest has waited long enough; nil when none waits.
+  /// When the oldest unit has waited long enough; nil if none waits.
   var dueMs: Int64? { units.isEmpty ? nil : sinceMs + Self.gatheringMs }
 
   /// Removes and returns all waiting units, for one write.

@@ -11,13 +11,13 @@ final class Commits {
   init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>) { (self.engine, self.mailbox) = (engine, mailbox) }
 
   var isEmpty: Bool { queue.isEmpty }
-  /// Some write is not confirmed by the ledger yet.
+  /// Some write is not yet confirmed by the ledger.
   var isWriting: Bool { queue.running > 0 }
   /// Nothing waits to be written, and nothing is being written.
   var isIdle: Bool { queue.isIdle }
   /// Waiting longer would not help.
   var isDue: Bool { queue.isDue(nowMs: engine.bootMs) }
-  /// When the oldest unit has waited long enough, by the boot clock; nil when none waits.
+  /// When the oldest unit has waited long enough, by the boot clock; nil if none waits.
   var dueMs: Int64? { queue.dueMs }
 
   /// Adds the unit to the next commit.

@@ -82,7 +82,7 @@ final class ControlRequests {
     }
   }
 
-  /// One part after the other, each in its own transaction, so that other writes come between them.
+  /// Marks one part after the other, each in its own transaction, so that other writes can run in between.
   private func markOverdue(_ part: OverduePart) {
     commits.write({ tx in try tx.markOverdue(part) }, then: { .markedOverdue($0) })
   }

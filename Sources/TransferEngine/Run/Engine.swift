@@ -55,7 +55,7 @@ public struct Engine: Sendable {
         for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }
         return try tx.endRun(run, how: how, processorMs: clock.processorMs)
       }
-      // A failure here only leaves the sums to the next run: until then reports compute them.
+      // If this fails, the next run stores the sums; until then reports compute them.
       try? ledger.addUpHistory(until: { stop.isAsked })
       return summary
     } catch {

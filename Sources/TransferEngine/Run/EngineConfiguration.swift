@@ -1,7 +1,7 @@
 public import TransferModel
 public import TransferProtocols
 
-/// Configuration of an engine. It may differ between runs; settings that must not are stored with the batch.
+/// Configuration of an engine. It may differ between runs; settings that must not differ are stored with the batch.
 public struct EngineConfiguration: Sendable {
   /// Concurrent connections, over all destinations.
   public var workers: Int
@@ -25,7 +25,7 @@ public struct EngineConfiguration: Sendable {
   public var maxBytes: Int64?
   /// Rate limit of all connections together.
   public var rate: RateTimetable
-  /// The group of engines of this host that share ``rate``; nil for a rate of its own.
+  /// The group of engines on this host that share ``rate``; nil if the rate is not shared.
   public var sharedRate: SharedRate?
   /// Threads that open, check and digest sources.
   public var preparingThreads: Int
@@ -43,9 +43,9 @@ public struct EngineConfiguration: Sendable {
   /// When a finishing request has had no answer for this time, in milliseconds, its result is queried while it is
   /// running, and again after twice as long.
   public var askAfterMs: Int64
-  /// Descriptors that this process may have; nil for the limit of the system.
+  /// Maximum number of descriptors of this process; nil for the limit of the system.
   var openFileLimit: Int?
-  /// Of partial files.
+  /// The system calls that sync partial files.
   var syncs = FileSyncs.system
   /// Interval between progress reports, in milliseconds.
   public var progressEveryMs: Int64
@@ -103,7 +103,7 @@ public protocol DestinationResolver: Sendable {
 
 /// Callbacks of a running engine. Called on the engine's thread: return quickly.
 public struct EngineObserver: Sendable {
-  /// nil if there is no observer; then nothing is counted.
+  /// nil if there is no observer; then no progress is computed.
   public var progress: (@Sendable (ProgressSnapshot) -> Void)?
   public var notice: @Sendable (Notice) -> Void
 

@@ -2,8 +2,8 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// The loop of one run: takes events from its mailbox, passes each to its owner, lets the owners do their due work
-/// after every batch of events, and decides when the run is finished. Used by one thread, except for the mailbox.
+/// The loop of one run: takes events from its mailbox, passes each to its owner, lets the owners do the work that is
+/// due after every batch of events, and decides when the run is finished. Used by one thread, except for the mailbox.
 ///
 /// It owns all parts, and each part refers only to parts made before it in ``init(engine:)``: there are no references
 /// upwards. Information for a higher part is posted as an event, or polled in ``turn()``.
@@ -196,7 +196,7 @@ final class EngineLoop: @unchecked Sendable {
     if isCommitDue { commits.writeGathered() }
     if let dead = closed.allThatIsLeft() { shutdown.giveUp(on: dead) }
     if stop.isStopping {
-      // Also set if the run ends by itself.
+      // Also set if the run ends without a stop request.
       isReadingOver.withLock { $0 = true }
       shutdown.goOn()
     }
@@ -263,7 +263,7 @@ final class EngineLoop: @unchecked Sendable {
     return max(1, wait)
   }
 
-  /// Why a run that ended by itself leaves files.
+  /// Why a run that ended without a stop request leaves files.
   func whyLeft(_ left: WorkLeft) -> StopCause? {
     if left.files > 0 { return batches.hasOverdue ? .deadline : batches.quotas.resting.isEmpty ? nil : .quota }
     return left.paused > 0 ? .paused : left.settling > 0 ? .settling : nil

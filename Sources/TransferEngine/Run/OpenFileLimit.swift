@@ -6,9 +6,9 @@ import CSys
   import Darwin
 #endif
 
-/// How many descriptors this process may have (`ulimit -n`), and how many of them are left for the files of transfers.
+/// How many descriptors this process may have (`ulimit -n`), and how many of them are left for transferred files.
 public struct OpenFileLimit {
-  /// The ledger, sidecars, standard streams, folders that are walked, commands.
+  /// The ledger, its sidecar files, standard streams, folders of a scan, commands.
   private static let others = 64
 
   let limit: Int
@@ -21,15 +21,16 @@ public struct OpenFileLimit {
     return Int(clamping: limit.rlim_cur)
   }
 
-  /// Beside the connections, and the folders that the preparing threads have open: some for each file of a group.
+  /// The descriptors that remain besides those of the connections and of the folders that the preparing threads have
+  /// open: some for each file of a group.
   func files(workers: Int, threads: Int) -> Int {
     let folders = (threads + 1) * 2 * LocalFiles.mostTogether
     return max(Self.fewest, limit - Self.others - workers - folders)
   }
 
-  /// With fewer some wait for others to be closed, and go on then (`local.fd_limit`).
+  /// With fewer, some files wait until others are closed, and then continue (`local.fd_limit`).
   private static let fewest = 16
 
-  /// Raises the limit of this process as far as it may; programs that it starts keep the limit of before.
+  /// Raises the limit of this process as far as permitted; programs that it starts keep the previous limit.
   public static func raise() { csys_raise_file_limit() }
 }

@@ -7,19 +7,20 @@ import TransferModel
   import Darwin
 #endif
 
-/// The files in which the members of a rate group tell each other what they use: one for each, locked by its member
-/// (`flock`) as long as that lives, so that a killed one is gone at once. Nothing here has to outlive a restart.
+/// The files in which the members of a rate group publish what they use. Each member has one file, which it keeps
+/// locked (`flock`) as long as it runs, so that the file of a killed member is recognised at once. Nothing here has to
+/// survive a restart.
 final class RateLeases {
   private static let patienceMs: Int64 = 20
 
   /// The folder of the group.
   private let folder: Int32
-  /// Held by whoever reads or writes here.
+  /// Locked while a member reads or writes the files.
   private let gate: Int32
   private let own: Int32
   private let ownName: String
 
-  /// - Parameter path: for all groups of this user.
+  /// - Parameter path: the folder of all groups of this user.
   init(_ group: String, in path: String) throws(TransferError) {
     func failure(_ cause: String) -> TransferError {
       TransferError(
@@ -30,10 +31,10 @@ final class RateLeases {
     let all = Self.openFolder(AT_FDCWD, path)
     defer { if all >= 0 { close(all) } }
     guard all >= 0 else { throw failure("cannot be used: \(String(cString: strerror(errno)))") }
-    guard Self.isPrivate(all) else { throw failure("belongs to somebody else, or others may use it") }
+    guard Self.isPrivate(all) else { throw failure("belongs to another user, or is accessible to others") }
     folder = Self.openFolder(all, "rate-\(group)")
     gate = openat(folder, "gate", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    // One without a lock is taken for one that is left: it gets its name when it has one.
+    // A file without a lock counts as abandoned, so it gets its name after it is locked.
     let newName = ".\(ownName)"
     own = openat(folder, newName, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     let nothing = RateNote(named: nil, taken: 0, isSending: false, atMs: 0)
@@ -47,7 +48,7 @@ final class RateLeases {
     }
   }
 
-  /// The others do not see its note any more.
+  /// Removes its note, so that the other members no longer see it.
   func remove() { unlinkat(folder, ownName, 0) }
 
   deinit {
@@ -55,10 +56,10 @@ final class RateLeases {
     for descriptor in [folder, gate, own] { close(descriptor) }
   }
 
-  /// Passes the notes of all other members that live, and publishes what `decide` returns, while no other member does
-  /// the same.
-  /// - Returns: whether it is published; false also when another member holds the gate for longer than some
-  ///   milliseconds, or the others cannot be read.
+  /// Passes the notes of all other live members, and publishes the result of `decide`, while no other member does the
+  /// same.
+  /// - Returns: whether it was published; false also if another member holds the gate for longer than some
+  ///   milliseconds, or if the other notes cannot be read.
   func publish(_ decide: ([RateNote]) -> RateNote) -> Bool {
     guard locked() else { return false }
     defer { flock(gate, LOCK_UN) }
@@ -90,7 +91,7 @@ final class RateLeases {
     return notes
   }
 
-  /// nil for a member that is gone, whose file is removed.
+  /// nil for a member that has ended, whose file is removed.
   private func note(_ name: String) -> RateNote? {
     let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard file >= 0 else { return nil }
@@ -104,7 +105,7 @@ final class RateLeases {
     return RateNote(line.prefix(max(0, count)))
   }
 
-  /// -1 with `errno` when it is a link or no folder, or cannot be made.
+  /// -1 with `errno` if it is a link or not a folder, or cannot be created.
   private static func openFolder(_ parent: Int32, _ path: String) -> Int32 {
     guard mkdirat(parent, path, 0o700) == 0 || errno == EEXIST else { return -1 }
     return openat(parent, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

@@ -1,9 +1,9 @@
 import TransferLedger
 import TransferModel
 
-/// Handles refused changes, each of which affects one file. The units of a refused write are applied again one by one;
-/// the file of a unit that is refused again fails with the reason, and the others continue. Used by the engine's
-/// thread.
+/// Handles refused changes, each of which affects one file. The units of a refused write are applied again
+/// individually. The file of a unit that is refused again fails with the reason, and the others continue. Used by the
+/// engine's thread.
 final class RefusedUnits {
   private let stop: RunStop
   private let tally: RunTally
@@ -32,7 +32,7 @@ final class RefusedUnits {
   private func isOfUnit(_ error: TransferError, _ units: [FileUnit], isRepeat: Bool) -> Bool {
     guard error.kind == .bug || error.kind == .leaseLost, !units.isEmpty else { return false }
     guard isRepeat else {
-      // This includes a single unit: one that it depends on may be among those that were refused, and comes first now.
+      // This includes a single unit: it may depend on one of the refused units, which is now applied before it.
       for unit in units { commits.write([unit], isRepeat: true) }
       return true
     }
@@ -56,7 +56,7 @@ final class RefusedUnits {
     files.endRefused(work)
   }
 
-  /// Drops a reply that waited for a query that will not end any more.
+  /// Drops a reply that waits for a query that will never end.
   private func dropHeld(_ id: Job.ID) {
     if let job = requests[id] { outcomes.connectionIsFree(job, .interrupted) }
     outcomes.drop(id)

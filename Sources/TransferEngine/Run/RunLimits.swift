@@ -1,7 +1,7 @@
 import TransferModel
 
-/// The limits of a run in time and bytes. No body begins that would exceed either; when the time is over, or no body
-/// fits any more, the run is drained. Used by the engine's thread.
+/// The limits of a run in time and bytes. No body begins that would exceed either. When the time is over, or no further
+/// body fits, the run is drained. Used by the engine's thread.
 final class RunLimits {
   private let engine: Engine
   private let stop: RunStop

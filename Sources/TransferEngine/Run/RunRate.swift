@@ -1,7 +1,7 @@
 import TransferModel
 
-/// The current rate of all bodies together: from the timetable of the run, or the part of this engine in a rate that it
-/// shares with others. Used by the engine's thread.
+/// The current rate limit of all bodies together: from the timetable of the run, or the part of this engine in a shared
+/// rate. Used by the engine's thread.
 final class RunRate {
   /// Interval between checks of the clock, in milliseconds.
   private static let lookMs: Int64 = 1_000
@@ -15,7 +15,7 @@ final class RunRate {
   private var nextLookMs: Int64
   private let shared: SharedRate?
   private var wasSending = false
-  /// Of the group, as it was told last.
+  /// The rate of the group, as last reported to the observer.
   private var told: Int64?
 
   init(_ engine: Engine) {
@@ -28,11 +28,11 @@ final class RunRate {
   /// Total length of concurrent bodies, in bytes; nil for no limit.
   var bytesAtOnce: Int64? { bytesPerSecond.map { $0 *| Self.secondsAtOnce } }
 
-  /// How long nothing has to be looked at, in milliseconds; nil when the rate stays as it is.
+  /// Time until the next check, in milliseconds; nil if the rate is not shared.
   func waitMs(nowMs: Int64) -> Int64? { shared.map { _ in nextLookMs - nowMs } }
 
-  /// Checks the clock, and the others of a shared rate, if a check is due. True if the rate has changed.
-  /// - Parameter isSending: there is something to send or to fetch.
+  /// Checks the clock, and the other members of a shared rate, if a check is due. True if the rate has changed.
+  /// - Parameter isSending: whether there is something to send or fetch.
   func hasChanged(isSending: Bool) -> Bool {
     guard shared != nil || !engine.configuration.rate.isConstant else { return false }
     let begins = shared != nil && isSending && !wasSending
@@ -53,11 +53,11 @@ final class RunRate {
     if let group = part.group, group != named, group != told {
       engine.observer.notice(
         .remark(
-          "rate group \"\(shared.name)\": \(group) bytes/s for all its engines together, the smallest rate that one names"
+          "rate group \"\(shared.name)\": \(group) bytes/s for all its engines together, the lowest rate named"
         ))
     }
     told = part.group
-    // No rate is 0.
+    // The rate is never 0.
     return part.own.map { max(1, $0) }
   }
 }

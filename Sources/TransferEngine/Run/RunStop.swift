@@ -16,7 +16,7 @@ final class RunStop {
 
   var isStopping: Bool { sequence.isStopping }
 
-  /// False when as much was asked before.
+  /// False if an equal or stronger stop was requested before.
   func ask(_ wish: StopSignal.Wish) -> Bool {
     guard sequence.ask(wish, nowMs: engine.bootMs) else { return false }
     cause = wish == .drain ? .drained : .interrupted
@@ -30,18 +30,19 @@ final class RunStop {
     if error.leavesLedgerUsable { _ = ask(.now) }
   }
 
-  /// The ledger cannot be written at the moment. False when that is known, or the run ends with an error anyway.
+  /// The ledger cannot be written at the moment. False if that is known already, or if the run ends with an error
+  /// anyway.
   func note(diskTrouble error: TransferError) -> Bool { sequence.note(diskTrouble: error) }
 
   /// Ends the run with work left.
   func end(for cause: StopCause) { self.cause = cause }
 
-  /// Whether it is time to look which bodies cannot end in time.
+  /// Whether it is time to check which bodies cannot end in time.
   func takesLook() -> Bool { sequence.takesLook(nowMs: engine.bootMs) }
 }
 
 extension TransferError {
-  /// Blocks only the batch with this destination; includes faults of the program that one batch reveals.
+  /// True if the error blocks only the batch with this destination. This includes program bugs that one batch reveals.
   var concernsOneBatch: Bool { leavesLedgerUsable || kind == .bug }
 
   /// The ledger is still usable, so rows can be released before the run ends.

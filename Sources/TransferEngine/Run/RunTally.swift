@@ -35,7 +35,7 @@ final class RunTally {
     if !isStored { stored(bytes: bytes) }
   }
 
-  /// The server holds so many bytes more, or fewer.
+  /// The number of bytes stored on the server increased or decreased by this amount.
   func stored(bytes: Int64) { progress.stored(bytes: bytes) }
 
   // MARK: - Ends of files
@@ -140,13 +140,13 @@ final class RunTally {
   /// The ledger has counted what is left.
   func counted(_ size: Result<WorkSize, TransferError>) { progress.counted(size, nowMs: engine.bootMs) }
 
-  /// What this run did to its files calls for a count.
+  /// An action of this run on its files requires a new count.
   func needsCount() { progress.needsCount() }
 
-  /// When the next report is due, by the boot clock; nil when nobody listens.
+  /// When the next report is due, by the boot clock; nil without an observer.
   var reportDueMs: Int64? { progress.dueMs }
 
-  /// Whether a report is to be made now; the next is due a while later.
+  /// Whether a report is due now; if so, the next one is scheduled.
   func takesReport(force: Bool) -> Bool { progress.takesReport(nowMs: engine.bootMs, force: force) }
 
   /// Whether a new count is needed because others changed the remaining files. The count includes everything that this

@@ -3,7 +3,7 @@ import TransferProtocols
 
 /// Masks secrets in text from a server or a library before it is stored: servers often quote the request.
 ///
-/// A secret is masked wherever it occurs, also percent-encoded, escaped, or in base64. A secret that could be an
+/// A secret is masked wherever it occurs, even percent-encoded, escaped, or in base64. A secret that could be an
 /// ordinary word or a number is masked only as a value: as a whole word that is not the name of a JSON member, an XML
 /// element or a parameter, and not a JSON number. Names are chosen by the server's program, and answers without them
 /// would be meaningless.
@@ -177,8 +177,8 @@ struct SecretMask: Sendable {
     applied(bytes, forms(in: bytes) + capabilities(in: bytes), names: Self.names)
   }
 
-  /// The beginning of a successful answer that is kept because it was invalid: it may contain a session that was not
-  /// recorded yet.
+  /// The beginning of a successful answer that is stored because the answer was invalid: it may contain a session that
+  /// is not recorded yet.
   func applied(toExcerpt bytes: [UInt8]) -> [UInt8] { withoutPaths(applied(bytes)) }
 
   /// Reduces each URL to its origin.

@@ -3,7 +3,7 @@ import TransferModel
 import TransferProtocols
 
 /// Aborts sessions of given-up files on their servers: before the first claim, when no file is left, and when people
-/// cancel files meanwhile. Each request has its own attempt, which is durable before it is sent. Used by the engine's
+/// cancel files in between. Each request has its own attempt, which is durable before it is sent. Used by the engine's
 /// thread; results from other threads are posted as ``Event``s.
 final class SessionAborts {
   enum Event: Sendable {
@@ -11,7 +11,7 @@ final class SessionAborts {
     case request(AbortRequests.Event)
     case begun(Result<AbortWork, TransferError>, AbortRun)
     case ended(Result<Void, TransferError>)
-    /// The partial file of a download was removed, or why it was not.
+    /// The partial file of a download was removed, or could not be removed for this reason.
     case removed(AbortWork, Result<Void, Failure>)
   }
 
@@ -46,7 +46,7 @@ final class SessionAborts {
 
   /// The number of passes per run is limited, so that a server that refuses does not keep the run alive.
   var hasPassesLeft: Bool { passesLeft > 0 }
-  /// Nothing runs that could still report.
+  /// Nothing is running that could still post events.
   var isQuiet: Bool { requests.count == 0 && !isClaiming && writes == 0 }
   var isIdle: Bool { waiting.isEmpty && isQuiet }
 
@@ -109,7 +109,7 @@ final class SessionAborts {
     }
   }
 
-  /// A download has nothing on its server: its partial file is removed, unless it was retried and needs it.
+  /// A download has nothing on its server. Its partial file is removed, unless the download was retried and needs it.
   private func remove(_ work: AbortWork) {
     if work.isLive {
       let text = "nothing was removed: the file is fetched again"
@@ -140,7 +140,7 @@ final class SessionAborts {
     switch result {
     case .success: end(work, AttemptResult(outcome: .ok), .aborted)
     case .failure(let failure):
-      // Nothing can be removed in a folder that cannot be reached; and no run waits for one that may come back.
+      // Nothing can be removed from a folder that cannot be reached, and no run waits until it is available again.
       end(work, AttemptResult(outcome: .fatal, code: failure.code, message: failure.message), .gone)
     }
   }
@@ -159,7 +159,7 @@ final class SessionAborts {
       var next = abort
       next.work = work
       waiting.append(next)
-    // One that the ledger refuses stays open until the next run.
+    // If the ledger refuses the attempt, the session stays open until the next run.
     case .failure(let error): if error.kind != .bug { around.stop.fail(error) }
     }
   }
@@ -174,7 +174,7 @@ final class SessionAborts {
       }, then: { report(.ended($0)) })
   }
 
-  /// One that the ledger refuses stays open until the next run.
+  /// If the ledger refuses the change, the attempt stays open until the next run.
   private func ended(_ result: Result<Void, TransferError>) {
     writes -= 1
     if case .failure(let error) = result, error.kind != .bug { around.stop.fail(error) }

@@ -1,15 +1,16 @@
 public import TransferModel
 
-/// A part of a rate that the engines of this host share under a name. Each looks about twice a second at what the
-/// others use. A member takes no more than nobody else has, so that all together stay below the rate also while their
-/// number changes: what one gives back is free for the others from their next look on. Used by the engine's thread.
+/// A part of a rate that the engines on this host share under a name. Each member checks about twice a second what the
+/// others use. It never takes more than the others leave free, so that the total stays below the rate even while the
+/// number of members changes: what one member releases is available to the others from their next check on. Used by the
+/// engine's thread.
 public final class SharedRate: @unchecked Sendable {
-  /// Between two looks, in milliseconds.
+  /// Interval between checks, in milliseconds.
   static let lookMs: Int64 = 500
-  /// A member that did not look for so long is stopped or hangs, and sends nothing; in milliseconds.
+  /// A member without a check for this time is stopped or hangs, and sends nothing; in milliseconds.
   static let silentMs: Int64 = 60_000
 
-  /// The part of this member at the moment, and the rate of the whole group; bytes a second, nil for no limit.
+  /// The current part of this member, and the rate of the whole group; in bytes per second, nil for no limit.
   struct Part: Hashable {
     var own: Int64?
     var group: Int64?
@@ -19,20 +20,23 @@ public final class SharedRate: @unchecked Sendable {
   private let leases: RateLeases
   private var part = Part(own: 0, group: nil)
 
-  /// Becomes a member; it leaves by ``leave()``, with this value, or with the process.
-  /// - Parameters: - name: of the group, up to 64 of `A–Z a–z 0–9 . _ -`. - folder: made with mode 0700 when missing.
-  /// - Throws: `.usage` for another name; `.config` for a folder that is not this user's alone, or cannot be written.
+  /// Becomes a member until ``leave()`` is called, this value is released, or the process ends.
+  /// - Parameters:
+  ///   - name: of the group, up to 64 of `A–Z a–z 0–9 . _ -`.
+  ///   - folder: created with mode 0700 if it is missing.
+  /// - Throws: `.usage` for an invalid name; `.config` for a folder that is not private to this user, or cannot be
+  ///   written.
   public init(_ name: String, in folder: String) throws(TransferError) {
     guard Self.isName(name) else {
       throw TransferError(
-        .usage, "join rate group", NameBytes(name), cause: "the name is not 1 to 64 of A-Z a-z 0-9 . _ -",
+        .usage, "join rate group", NameBytes(name), cause: "the name must have 1 to 64 characters of A-Z a-z 0-9 . _ -",
         remedy: "choose another name")
     }
     self.name = name
     leases = try RateLeases(name, in: folder)
   }
 
-  /// Takes no part any more. For when nothing is sent any more: the part is free for the others.
+  /// Leaves the group. Call it when nothing more is sent: the part is then free for the others.
   public func leave() { leases.remove() }
 
   static func isName(_ text: String) -> Bool {
@@ -40,11 +44,11 @@ public final class SharedRate: @unchecked Sendable {
       && text.utf8.allSatisfy { "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8.contains($0) }
   }
 
-  /// Looks at the others, and tells them what this member takes from now on.
+  /// Checks the other members, and publishes what this member takes from now on.
   /// - Parameters:
   ///   - named: the rate that this member names for the group; nil for none.
-  ///   - isSending: it has something to send or to fetch; else it takes nothing.
-  /// - Returns: its part; the last one when the others cannot be looked at now.
+  ///   - isSending: whether it has something to send or fetch; otherwise it takes nothing.
+  /// - Returns: its part; the previous one if the others cannot be checked now.
   func look(named: Int64?, isSending: Bool, nowMs: Int64) -> Part {
     var next = part
     let isPublished = leases.publish { others in
@@ -54,12 +58,12 @@ public final class SharedRate: @unchecked Sendable {
       next = Part(own: own, group: group)
       return RateNote(named: named, taken: own, isSending: isSending, atMs: nowMs)
     }
-    // More than what the others know of is never taken.
+    // A member never takes more than it has published.
     if isPublished || next.own ?? .max < part.own ?? .max { part = next }
     return part
   }
 
-  /// An equal part for each that is sending, as far as the others have left it free.
+  /// An equal part for each member that is sending, as far as the others leave it free.
   static func part(of rate: Int64, beside others: [RateNote]) -> Int64 {
     let fair = rate / Int64(1 + others.count(where: \.isSending))
     let taken = others.reduce(Int64(0)) { $0 +| min(rate, $1.taken ?? rate) }
@@ -67,17 +71,17 @@ public final class SharedRate: @unchecked Sendable {
   }
 }
 
-/// What a member of a rate group tells the others.
+/// What a member of a rate group publishes for the others.
 struct RateNote: Hashable {
-  /// The rate that it names for the group, bytes a second; nil for none.
+  /// The rate that it names for the group, in bytes per second; nil for none.
   var named: Int64?
-  /// What it uses of it at most; nil for no limit.
+  /// Its maximum use; nil for no limit.
   var taken: Int64?
   var isSending: Bool
-  /// When it looked last, by the clock that counts from the boot.
+  /// The time of its last check, by the boot clock.
   var atMs: Int64
 
-  /// The same for a member that sends nothing.
+  /// The same note for a member that sends nothing.
   var silent: RateNote { RateNote(named: named, taken: 0, isSending: false, atMs: atMs) }
 
   static let length = 128
@@ -93,7 +97,7 @@ struct RateNote: Hashable {
     (self.named, self.taken, self.isSending, self.atMs) = (named, taken, isSending, atMs)
   }
 
-  /// nil for what no member wrote.
+  /// nil for text that no member wrote.
   init?(_ line: some Collection<UInt8>) {
     let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard words.count == 4, let atMs = Int64(words[3]), ["0", "1"].contains(words[2]) else { return nil }

@@ -30,7 +30,7 @@ final class Shutdown {
     engine.observer.notice(.draining(requests: hosts.scheduler.sendingCount))
   }
 
-  /// Only files for these hosts are left, which accept no connections.
+  /// Only files for hosts that accept no connections are left: `hosts`.
   func giveUp(on dead: Set<String>) {
     ask(.drain)
     stop.end(for: .unreachable)
@@ -58,8 +58,8 @@ final class Shutdown {
     commits.writeGathered()
   }
 
-  /// Interrupts bodies that cannot complete before the drain ends, so that others can: on a slow network all parallel
-  /// bodies would be interrupted.
+  /// Interrupts bodies that cannot complete before the drain ends, so that others can. Otherwise, on a slow network,
+  /// all parallel bodies would be interrupted.
   private func makeRoom() {
     guard stop.takesLook() else { return }
     let nowMs = engine.bootMs

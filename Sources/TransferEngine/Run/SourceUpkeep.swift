@@ -15,7 +15,7 @@ final class SourceUpkeep {
   private let pool: PreparingPool
   private let readStop: ReadStop
   private let startedMs: Int64
-  /// What could not be removed in this run.
+  /// The removals that failed or were postponed in this run.
   private let left = Lock(SourceRemovals.Left())
   private var nextMs: Int64 = 0
   private var nextRemovalsMs: Int64 = 0
@@ -78,11 +78,11 @@ final class SourceUpkeep {
       }, then: { mailbox.put(.looked($0)) })
   }
 
-  /// A pass over the sources that settle has ended.
+  /// A pass over the settling sources has ended.
   func looked(_ result: Result<SourceLooks.Result, TransferError>) {
     isWorking = false
     switch result {
-    // A copy that cannot be made does not delay other files.
+    // A failed copy does not delay other files.
     case .failure(let error) where error.kind == .storeIO: engine.observer.notice(.remark("\(error)"))
     case .failure(let error): stop.fail(error)
     case .success(let seen):

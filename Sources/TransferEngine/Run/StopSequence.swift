@@ -20,7 +20,7 @@ struct StopSequence: Sendable {
 
   var isStopping: Bool { wish != nil || fatal != nil }
 
-  /// False when as much was asked before.
+  /// False if an equal or stronger stop was requested before.
   mutating func ask(_ new: StopSignal.Wish, nowMs: Int64) -> Bool {
     if let wish, wish.rawValue >= new.rawValue { return false }
     wish = new
@@ -29,14 +29,15 @@ struct StopSequence: Sendable {
     return true
   }
 
-  /// False when the run ends with another error already.
+  /// False if the run already ends with another error.
   mutating func fail(_ error: TransferError) -> Bool {
     guard fatal == nil else { return false }
     fatal = error
     return true
   }
 
-  /// The ledger cannot be written at the moment. False when that is known, or the run ends with an error anyway.
+  /// The ledger cannot be written at the moment. False if that is known already, or if the run ends with an error
+  /// anyway.
   mutating func note(diskTrouble error: TransferError) -> Bool {
     guard diskTrouble == nil, fatal == nil else { return false }
     diskTrouble = error
@@ -52,8 +53,8 @@ struct StopSequence: Sendable {
   /// How long running requests may still take, in milliseconds.
   func leftMs(nowMs: Int64) -> Int64 { endMs - nowMs }
 
-  /// Whether to check now which bodies cannot end in time; the next check is a second later. While the engine waits for
-  /// the ledger's disk, no body is interrupted to make room for others.
+  /// Whether to check now which bodies cannot end in time; the next check is due a second later. While the engine waits
+  /// for the ledger's disk, no body is interrupted to let others complete.
   mutating func takesLook(nowMs: Int64) -> Bool {
     guard nowMs >= nextLookMs else { return false }
     nextLookMs = nowMs + Self.lookMs

@@ -2,10 +2,10 @@
 ///
 /// Parallel bodies share the bandwidth, and each takes longer: on an unreliable network many of them may never complete
 /// where a single one would. So the window begins small and doubles with each round that is noticeably faster than the
-/// one before; if none is, it stays, and tries again after a minute. A lost connection halves the window, at most once
-/// in 5 s; 20 consecutive bodies that arrive allow one more. A single body of any length is always allowed; a body that
-/// takes longer than ``countsForMs`` no longer counts: it may have its own rate limit, or a server that does not read
-/// it.
+/// one before. If a round is not, the window stays and a larger one is tried again after a minute. A lost connection
+/// halves the window, at most once in 5 s; 20 consecutive bodies that arrive allow one more. A single body of any
+/// length is always allowed. A body that takes longer than ``countsForMs`` no longer counts: it may have its own rate
+/// limit, or a server that does not read it.
 struct ByteWindow: Sendable, Hashable {
   static let first: Int64 = 16 << 20
   private static let most: Int64 = 1 << 40

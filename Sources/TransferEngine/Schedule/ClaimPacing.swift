@@ -1,5 +1,5 @@
-/// When to claim more files. After an empty claim the next one waits, or until a host that was full has capacity. A
-/// value; times are milliseconds since 1970 by the run's own clock, which is never adjusted.
+/// When to claim more files. After an empty claim the next one waits for a while, or until a host that was full has
+/// capacity. A value; times are milliseconds since 1970 by the run's own clock, which is never adjusted.
 struct ClaimPacing: Sendable {
   /// Pause after an empty claim, in milliseconds.
   private static let pauseMs: Int64 = 500
@@ -11,7 +11,7 @@ struct ClaimPacing: Sendable {
   private var fullAtClaim: Set<String> = []
   private var fullAtEmptyClaim: Set<String> = []
 
-  /// `full` are the hosts that have their share now.
+  /// `full` are the hosts that have used their share.
   func isDue(nowMs: Int64, full: Set<String>) -> Bool {
     !isClaiming && (nowMs >= nextMs || !fullAtEmptyClaim.isSubset(of: full))
   }
@@ -32,6 +32,6 @@ struct ClaimPacing: Sendable {
   /// The claim failed.
   mutating func failed() { isClaiming = false }
 
-  /// Something can be claimed from `ms` on.
+  /// Files may be ready to be claimed from `ms` on.
   mutating func wake(atMs ms: Int64) { nextMs = min(nextMs, ms) }
 }

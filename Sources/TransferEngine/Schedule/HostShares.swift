@@ -29,8 +29,8 @@ struct HostShares: Sendable {
     nextLookMs = nowMs + Self.betweenLooksMs
   }
 
-  /// The share of one of `count` hosts in `total`: everything if it is alone, else so much that all together have less
-  /// than twice the total, with room left for another.
+  /// The share of one of `count` hosts in `total`: everything for a single host; otherwise, all shares together are
+  /// less than twice the total, with room left for another host.
   static func share(of total: Int, among count: Int) -> Int {
     count <= 1 ? total : max(min(8, total), total * 2 / (count + 1))
   }

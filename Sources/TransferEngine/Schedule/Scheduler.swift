@@ -244,7 +244,7 @@ struct Scheduler: Sendable {
         && (ends.isEmpty || ends[waiting.batch].map { host.canEnd(waiting.bytes, by: $0, nowMs: nowMs) } ?? true)
     }
     if let next = hosts[name]!.urgent.popFirst(where: mayGo) { return taken(next) }
-    // The next one waits until it fits: if shorter ones could overtake it, it would wait for ever.
+    // The next one waits until it fits: if shorter ones could overtake it, it would wait forever.
     guard let next = hosts[name]!.ready.first(where: mayGo), fits(next),
       hosts[name]!.gate.takes(next.bytes, nowMs: nowMs)
     else {

@@ -8,9 +8,9 @@ import TransferModel
   import Darwin
 #endif
 
-/// Receives the files of a scan, one by one.
+/// Receives the files of a scan individually.
 protocol FileSink: AnyObject {
-  /// - Parameter properties: what rules set for its object; nil for nothing.
+  /// - Parameter properties: the properties that rules set for its object; nil for none.
   func take(
     path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
   ) throws(TransferError)

@@ -1,17 +1,18 @@
 import TransferModel
 
-/// Orders for a ``PreparingPool`` that cost less together than one by one, as what waits for a disk does. Those that
-/// come while all of its threads are busy make a group; one that comes to an idle pool waits for no others.
+/// Groups orders for a ``PreparingPool`` that cost less together than individually, for example because they wait for a
+/// disk. Orders that arrive while all threads of the pool are busy form a group; an order for an idle pool does not
+/// wait for others.
 final class GroupedOrders<Order: Sendable>: Sendable {
   private let pool: PreparingPool
   private let most: Int
   private let perform: @Sendable ([Order]) -> Void
-  /// For each `most` of them, and for the rest, the pool has a task.
+  /// The pool has one task for each `most` of them, and one for the rest.
   private let waiting = Lock<[Order]>([])
 
   /// - Parameters:
-  ///   - most: how many a group has at most.
-  ///   - perform: is called with each group, on a thread of the pool.
+  ///   - most: maximum number of orders in a group.
+  ///   - perform: called with each group, on a thread of the pool.
   init(_ pool: PreparingPool, most: Int, perform: @escaping @Sendable ([Order]) -> Void) {
     (self.pool, self.most, self.perform) = (pool, most, perform)
   }

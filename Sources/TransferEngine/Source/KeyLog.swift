@@ -87,7 +87,7 @@ package enum Spooling {
 
   package static func failure(
     _ code: Int32, keeping what: String = "the list while it is checked",
-    remedy: String = "name another folder with TMPDIR; nothing was recorded"
+    remedy: String = "set TMPDIR to another folder; nothing was recorded"
   ) -> TransferError {
     TransferError(
       code == ENOSPC || code == EDQUOT ? .storeFull : .storeIO, "keep \(what) in", folder, cause: systemText(code),

@@ -8,7 +8,7 @@ public import TransferModel
   import Darwin
 #endif
 
-/// Files by device and inode, whatever their names are. Blocking to make.
+/// A set of files by device and inode, regardless of their names. Blocking to create.
 public struct FileNumbers: Sendable {
   private struct ID: Equatable, Sendable {
     let device: UInt64
@@ -16,7 +16,7 @@ public struct FileNumbers: Sendable {
   }
   private let ids: [ID]
 
-  /// Those of them that are there, with links followed.
+  /// Those of them that exist, with links followed.
   public init(_ paths: [NameBytes], descriptors: [Int32] = []) {
     var (ids, status): ([ID], csys_file_status) = ([], csys_file_status())
     for path in paths where path.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0 {

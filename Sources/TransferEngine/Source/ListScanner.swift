@@ -39,8 +39,9 @@ final class ListScanner {
     throw TransferError(
       .noSource, "read list", list.list.name,
       cause:
-        "\(missing) of its files \(missing == 1 ? "is" : "are") not there (line \(lines)), first \"\(firstMissing.embedded)\"",
-      remedy: "correct the list, or --missing skip to go on without them; nothing was recorded")
+        "\(missing) of its files \(missing == 1 ? "does" : "do") not exist (line \(lines)), "
+        + "first \"\(firstMissing.embedded)\"",
+      remedy: "correct the list, or skip them with --missing skip; nothing was recorded")
   }
 
   private func look(_ entry: BorrowedName) throws(TransferError) {
@@ -72,7 +73,7 @@ final class ListScanner {
     case S_IFREG: try scanner.take(path, start, status, mayBeLink: scanner.followsSymlinks)
     case S_IFDIR:
       throw list.wrong(
-        "\"\(NameBytes(Array(path.suffix(from: start))).embedded)\" is a folder, and lists name files",
+        "\"\(NameBytes(Array(path.suffix(from: start))).embedded)\" is a folder, but lists must name files",
         "push the folder itself, or list its files with find -type f")
     default: try scanner.special(path, start, status.mode)
     }
@@ -118,7 +119,7 @@ final class ListScanner {
     guard isBelow else {
       throw list.wrong(
         "\"\(NameBytes(Array(path.bytes)).embedded)\" is not below the base \"\(base.embedded)\"",
-        "give --base a folder that holds all")
+        "set --base to a folder that contains all of them")
     }
     return start
   }
@@ -129,8 +130,8 @@ final class ListScanner {
       return
     }
     throw list.wrong(
-      "paths from the root and relative ones are mixed, so that two could become one object",
-      "give --base, the folder that all of them are below")
+      "absolute and relative paths are mixed, so that two could become one object",
+      "set --base to a folder that contains all of them")
   }
 
   /// The entry without a carriage return at its end and, on the first line, without a byte order mark; nil if it has

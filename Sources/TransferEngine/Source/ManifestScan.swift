@@ -13,17 +13,17 @@ public struct ManifestScan {
 
   /// - Parameters:
   ///   - digests: the digests to compute for each file; if empty, no content is read.
-  ///   - leavesOut: files that are being written for it.
+  ///   - leavesOut: files that this command writes, which are not scanned.
   public init(
     digests: Set<DigestAlgorithm>, leavesOut: FileNumbers, notice: @escaping @Sendable (Notice) -> Void
   ) {
     (self.digests, self.leavesOut, self.notice) = (digests, leavesOut, notice)
   }
 
-  /// Passes each regular file with its mtime, in nanoseconds since 1970 UTC, in scan order. Blocking; memory as for a
-  /// scan.
+  /// Passes each regular file with its mtime, in nanoseconds since 1970 UTC, in scan order. Blocking; needs as much
+  /// memory as a scan.
   /// - Parameter body: throws `.badList` for a file that the manifest cannot represent: it counts as failed.
-  /// - Throws: what `body` throws; `.noSource` and `.badList` as a scan.
+  /// - Throws: errors thrown by `body`; `.noSource` and `.badList` as for a scan.
   public func read(
     _ sources: ResolvedSources, _ body: @escaping (ManifestEntry) throws(TransferError) -> Void
   ) throws(TransferError) -> SourceCounts {

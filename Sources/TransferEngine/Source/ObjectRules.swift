@@ -1,7 +1,7 @@
 public import TransferModel
 
-/// Rules for the properties of objects, in the given order. For each setting the first rule that matches the path of a
-/// file, relative to the base, decides.
+/// Rules for the properties of objects, in the given order. For each setting, the first rule that matches the path of a
+/// file relative to the base decides.
 public struct ObjectRules: Sendable {
   private let rules: [(glob: PathGlob, rule: ObjectRule)]
 
@@ -11,7 +11,7 @@ public struct ObjectRules: Sendable {
   public var problem: (rule: ObjectRule, cause: String)? {
     for (glob, rule) in rules {
       if let cause = glob.problem { return (rule, cause) }
-      if glob.matchesDirectoriesOnly { return (rule, "it matches folders, and rules are for files; end it with /**") }
+      if glob.matchesDirectoriesOnly { return (rule, "it matches folders, but rules are for files; end it with /**") }
     }
     return nil
   }

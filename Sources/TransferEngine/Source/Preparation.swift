@@ -45,7 +45,7 @@ struct PreparedBody: Sendable {
     }
   }
 
-  /// The piece of `range`, the range of this body, that was read; nil for none.
+  /// The bytes of `range`, the range of this body, that were read; nil for none.
   func sentPiece(of range: ByteRange) -> SentContent.Piece? {
     switch content {
     case .memory(let bytes, let digest):
@@ -74,7 +74,7 @@ struct PreparedBody: Sendable {
 struct PreparationOrder: Sendable {
   var path: NameBytes
   var version: SourceVersion
-  /// The path is our staged copy: of its identity, size and mtime are those of the source.
+  /// The path is our staged copy, whose identity has only the size and the mtime of the source.
   var isStaged = false
   /// nil if only the identity is to be checked (before a finish step), or nothing.
   var range: ByteRange?
@@ -90,7 +90,7 @@ struct PreparationOrder: Sendable {
   /// An open descriptor of the same file to reuse, if there is one.
   var file: SourceFile?
   var credential: Credential?
-  /// A read that it ends throws `engine.interrupted`, from which nothing can be concluded about the file.
+  /// A read that it ends throws `engine.interrupted`, which says nothing about the file.
   var stop = ReadStop.never
 }
 
@@ -198,7 +198,7 @@ enum Preparation {
     _ copy: SourceIdentity, _ source: SourceIdentity
   ) throws(Failure) -> SourceIdentity {
     guard copy.size == source.size, copy.mtimeNs == source.mtimeNs else {
-      throw Failure(.sourceIO, "the staged copy is not what was added; add it again")
+      throw Failure(.sourceIO, "the staged copy differs from the added source; add it again")
     }
     return copy
   }

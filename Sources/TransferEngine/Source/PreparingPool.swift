@@ -5,7 +5,7 @@ import TransferModel
 ///
 /// The preparing threads process requests in order. While all of them do long reads (``Preparation/longRead(_:)``)
 /// another thread does short ones, so that no file waits for another one to be read; if there is only one preparing
-/// thread, another one also reads other long files. Answers have a thread of their own.
+/// thread, another one also reads other long files. Answers have their own thread.
 final class PreparingPool: Sendable {
   private let orders: PreparingQueue
   private let answers = Mailbox<PreparingQueue.Task>()
@@ -45,7 +45,7 @@ final class PreparingPool: Sendable {
     answers.put { then(work()) }
   }
 
-  /// Finishes what was ordered and ends the threads.
+  /// Finishes all orders and ends the threads.
   func stop() {
     orders.close()
     answers.close()

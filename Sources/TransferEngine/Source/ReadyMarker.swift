@@ -8,14 +8,14 @@ public import TransferModel
 #endif
 
 /// The marker file that shows that a source is complete: `{path}.done`, `{dir}/.{name}.ok`, `{dir}/{stem}.ready`, or
-/// one for a whole folder, `{dir}/.done`. It is in the folder of its source.
+/// `{dir}/.done` for a whole folder. It is in the folder of its source.
 public struct ReadyMarker: Sendable, Hashable {
   private enum Part: Hashable { case name, stem, none }
 
   private let part: Part
   private let before, after: [UInt8]
 
-  /// - Throws: `.usage` when the text is not such a pattern.
+  /// - Throws: `.usage` if the text is not such a pattern.
   public init(_ text: String) throws(TransferError) {
     let inFolder =
       text.hasPrefix("{path}")

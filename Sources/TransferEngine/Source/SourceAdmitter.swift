@@ -136,12 +136,12 @@ public struct SourceAdmitter {
       }
     }
 
-    /// Whether a source is complete, and not a marker itself.
+    /// Whether a source is complete, and is not a marker itself.
     private func isReady(_ path: BorrowedName, _ marker: ReadyMarker) -> Bool {
       let path = NameBytes(Array(path))
       guard !marker.isMarker(path.lastComponent.bytes) else { return false }
       if marker.isThere(for: path) { return true }
-      // It is there, and waits for its marker like any other: it is not missing.
+      // It exists, and waits for its marker like any other source: it is not missing.
       planned?[path] = nil
       seen.notReady += 1
       return false
@@ -187,14 +187,14 @@ public struct SourceAdmitter {
     /// Records files of the plan that the scan did not find as failed.
     func refuseMissing() throws(TransferError) {
       for (path, entry) in (planned ?? [:]).sorted(by: { $0.key < $1.key }) {
-        try sink.refuse(path: path, key: entry.key, Failure(.sourceMissing, "it is gone, or left out now"))
+        try sink.refuse(path: path, key: entry.key, Failure(.sourceMissing, "it no longer exists, or is excluded now"))
       }
     }
   }
 }
 
 extension TransferError {
-  /// Adds a remedy for files that the destination cannot distinguish.
+  /// Adds a remedy for files whose keys the destination cannot distinguish.
   fileprivate func advising(_ destination: Destination) -> TransferError {
     guard kind == .usage, let advice = destination.wayToTellPaths else { return self }
     var error = self

@@ -23,7 +23,7 @@ extension ReadableFile {
     defer { buffer.deallocate() }
     var done: Int64 = 0
     while done < range.length {
-      if stop.isAsked() { throw Failure(.engineInterrupted, "stopped while the source was read") }
+      if stop.isAsked() { throw Failure(.engineInterrupted, "stopped while reading the source") }
       let wanted = Int(min(Int64(buffer.count), range.length - done))
       let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
       try fill(part, at: range.offset + done)

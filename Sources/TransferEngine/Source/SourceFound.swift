@@ -45,7 +45,7 @@ struct SourceFound {
     }
   }
 
-  /// The folder that an absolute path is in.
+  /// The folder of an absolute path.
   static func parent(_ path: NameBytes) -> NameBytes {
     guard let slash = path.bytes.lastIndex(of: 0x2F), slash > 0 else { return NameBytes("/") }
     return NameBytes(Array(path.bytes[..<slash]))
@@ -96,15 +96,15 @@ struct SourcePattern {
     takesOnlyFolders = text.bytes.last == 0x2F
   }
 
-  /// What it matches, in byte order. Blocking.
+  /// The paths that match, in byte order. Blocking.
   func matches() -> [NameBytes] { look().found.sorted() }
 
-  /// The folders in which something may appear that it matches, or that leads to such a thing. Blocking.
+  /// The folders in which a match, or a folder that leads to one, may appear. Blocking.
   func places() -> [NameBytes] { look().folders.sorted() }
 
   private struct Look {
     var found: Set<NameBytes> = []
-    /// Where a component was looked for.
+    /// The folders in which a component was searched for.
     var folders: Set<NameBytes> = []
   }
 

@@ -29,10 +29,10 @@ struct SourceLooks: Sendable {
   var stop = ReadStop.never
 
   /// Checks every due source. An unchanged source may be sent; the settle time of a changed one restarts; a missing one
-  /// is left to the scan that finds it again. Durable on return.
+  /// is left to the next scan that finds it. Durable on return.
   func pass() throws(TransferError) -> Result {
     var result = Result()
-    // What was due when the pass began: a source whose time began anew meanwhile is left to the next one.
+    // Only sources that were due when the pass began: one whose time restarted meanwhile is left to the next pass.
     let beganMs = clock.bootMs
     while !stop.isAsked() {
       // The clock is read before the source is examined, so that the measured time between two checks is never too
@@ -45,7 +45,7 @@ struct SourceLooks: Sendable {
       let seen = page.map { ($0, verdict(on: $0, nowMs: nowMs)) }
       let recorded = try ledger.write { [startedMs] tx in try Self.record(seen, startedMs, tx) }
       result.add(recorded)
-      // Somebody else was faster with all of them: another pass sees what they left.
+      // Another process recorded all of them first: the next pass handles the rest.
       if recorded == Result() { return result }
     }
     return result
@@ -62,7 +62,7 @@ struct SourceLooks: Sendable {
     var status = csys_file_status()
     guard source.path.withCString({ csys_status_at(AT_FDCWD, $0, 0, &status) }) == 0 else {
       let code = errno
-      guard code != ENOENT, code != ENOTDIR else { return .gone(.sourceMissing, "its source is gone") }
+      guard code != ENOENT, code != ENOTDIR else { return .gone(.sourceMissing, "its source no longer exists") }
       // A source that cannot be examined may still exist: its time restarts, by the clock of this boot.
       var unseen = source.identity
       unseen.boot = boot

@@ -7,7 +7,7 @@ public import TransferModel
   import Darwin
 #endif
 
-/// Walks sources and reports its findings, directory by directory, names in byte order. Memory is bounded by the
+/// Walks sources and reports its findings, directory by directory, with names in byte order. Memory is bounded by the
 /// largest directory and the depth, not by the size of the tree. Blocking: call it from a plain thread.
 public struct SourceScanner {
   /// One finding of a scan.
@@ -147,7 +147,7 @@ public struct SourceScanner {
     }
     let descriptor = csys_open_directory(directory, name, followsSymlinks ? 1 : 0)
     guard descriptor >= 0 else {
-      // As a file that went between the listing and the look.
+      // As for a file that disappeared after it was listed.
       if errno == ENOENT && !followsSymlinks { return }
       return try unreadable(path, relativeStart, sourceFailure(errno))
     }

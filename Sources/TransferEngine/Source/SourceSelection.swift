@@ -66,14 +66,14 @@ public struct SourceSelection: Sendable {
     return ResolvedSources(self, .places(places, isSingleFile: only != nil && !isFolder), base: shared)
   }
 
-  /// Where the part of `path` below `base` begins.
+  /// The offset at which the part of `path` below `base` begins.
   static func relativeStart(_ path: NameBytes, below base: NameBytes) throws(TransferError) -> Int {
     let start = base.bytes == [0x2F] ? 1 : base.bytes.count + 1
     let isBelow = path.bytes.starts(with: base.bytes) && (path == base || path.bytes[start - 1] == 0x2F)
     guard isBelow else {
       throw TransferError(
         .usage, "add", path, cause: "it is not below the base \"\(base.embedded)\"",
-        remedy: "give --base a folder that holds all")
+        remedy: "set --base to a folder that contains all of them")
     }
     return start
   }
@@ -129,7 +129,7 @@ public struct ResolvedSources {
     if case .places(let places, _) = kind { places.count > 1 } else { true }
   }
 
-  /// Whether the scan may find late that the request is invalid, so that nothing may be recorded before its end.
+  /// Whether the scan may find only late that the request is invalid, so that nothing may be recorded before its end.
   var canBeRefused: Bool { if case .list = kind { true } else { false } }
 
   /// Reports every finding. Blocking. May be called only once, because a list may be a pipe.

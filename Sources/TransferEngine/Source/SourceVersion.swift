@@ -5,8 +5,8 @@ import TransferModel
 final class SourceVersion: Sendable {
   private let known: Lock<SourceIdentity>
   private let admitted: SourceIdentity
-  /// Its ctime or device changed while bodies were possibly running that had not been compared: the server may have
-  /// other bytes of these than the file has now.
+  /// Its ctime or device changed while bodies that had not been compared may have been running: the server may have
+  /// bytes that differ from those of the file now.
   private let isUnproven = Lock(false)
   /// The content that was sent of it. Blocking.
   private let content: @Sendable () throws(TransferError) -> SentContent
@@ -78,7 +78,7 @@ final class SourceVersion: Sendable {
 
   private func whatWasSent() throws(Failure) -> SentContent {
     do throws(TransferError) { return try content() } catch {
-      throw Failure(.localIO, "what was sent of it cannot be read from the ledger: \(error.cause)")
+      throw Failure(.localIO, "the record of its sent content cannot be read from the ledger: \(error.cause)")
     }
   }
 }

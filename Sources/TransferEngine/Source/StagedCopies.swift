@@ -65,7 +65,7 @@ public struct StagedCopies: Sendable {
       guard error.code.isOfSource else {
         throw TransferError(
           .storeIO, "copy the source", file.path, cause: error.message,
-          remedy: "free space beside the ledger and add again, which goes on where this stopped")
+          remedy: "free space beside the ledger and add again, which continues from here")
       }
       notice(.failed(path: file.path, error))
     }
@@ -73,12 +73,12 @@ public struct StagedCopies: Sendable {
     if !result.isApplied, staged != nil { unlink("\(folder)/\(name)") }
   }
 
-  /// False if the source no longer is the recorded version.
+  /// False if the source is no longer the recorded version.
   private func copy(_ file: SettlingFile, to name: String) throws(Failure) -> Bool {
     let source = try SourceFile(path: file.path)
     guard file.identity.relation(to: source.identity) != .other else { return false }
     let target = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard target >= 0 else { throw localFailure("make a file in \(folder)") }
+    guard target >= 0 else { throw localFailure("create a file in \(folder)") }
     defer { close(target) }
     if csys_copy_file(source.descriptor, target, file.identity.size) != 0 { throw localFailure("copy into \(folder)") }
     let modified = timespec(
@@ -97,9 +97,9 @@ public struct StagedCopies: Sendable {
     }
     let parent = folder.lastIndex(of: "/").map { $0 == folder.startIndex ? "/" : String(folder[..<$0]) } ?? "."
     let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw unusable("open what holds", errno) }
+    guard descriptor >= 0 else { throw unusable("open the parent of", errno) }
     defer { close(descriptor) }
-    if fsync(descriptor) != 0 { throw unusable("sync what holds", errno) }
+    if fsync(descriptor) != 0 { throw unusable("sync the parent of", errno) }
   }
 
   private func syncFolder() throws(Failure) {

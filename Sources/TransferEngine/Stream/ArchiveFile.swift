@@ -1,7 +1,7 @@
 public import TransferModel
 public import TransferProtocols
 
-/// A file that gets its name when it is complete. Blocking; one thread at a time.
+/// A file that gets its final name when it is complete. Blocking; one thread at a time.
 public final class ArchiveFile: StreamOutput, @unchecked Sendable {
   private let names: TargetNames
   private let target: Target

@@ -21,16 +21,16 @@ struct StreamRetries {
 
   mutating func failed(_ failure: Failure) { broken = failure }
 
-  /// The body was interrupted, and cannot be continued because the server offers no ranges or no validator for them.
+  /// The body was interrupted and cannot be continued, because the server offers no ranges, or no validator for them.
   var cannotGoOn: Failure {
-    let cause = broken?.message ?? "the body broke off"
+    let cause = broken?.message ?? "the body was interrupted"
     return Failure(
       broken?.code ?? .protoBadReply,
-      "\(cause); the server cannot send the rest alone (it has no ranges of the file, or no strong ETag)",
+      "\(cause); the server cannot send only the rest (it offers no ranges of the file, or no strong ETag)",
       systemError: broken?.systemError)
   }
 
-  /// Another version, of which nothing has been written.
+  /// Handles another version, if nothing has been written yet.
   mutating func changed(_ failure: Failure) throws(Failure) {
     changes += 1
     guard changes <= Retries.sourceChangeLimit else { throw failure }

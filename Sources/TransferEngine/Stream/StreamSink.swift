@@ -2,8 +2,8 @@ import HTTPTypes
 import TransferModel
 import TransferProtocols
 
-/// The body of an answer on its way to a ``StreamOutput``. The beginning of a file that a server sends as a part is
-/// kept back until it is known that the rest can be had too: at most as much as the first request asks for.
+/// Passes the body of an answer to a ``StreamOutput``. If the server sends the beginning of a file as a part (206), it
+/// is held back until the rest is known to be available too: at most the length of the first request.
 final class StreamSink: BodySink, @unchecked Sendable {
   typealias Content = @Sendable (_ status: Int, _ fields: HTTPFields) -> AnswerContent
   typealias Take = @Sendable (UnsafeRawBufferPointer) -> Failure?
@@ -14,13 +14,13 @@ final class StreamSink: BodySink, @unchecked Sendable {
   private let begun: @Sendable (_ status: Int, _ fields: HTTPFields) -> Void
   private let take: Take
   // Touched by one thread at a time: the transport's while the request runs, then the one that waits for its reply.
-  /// What is kept back; nil when bytes go on at once.
+  /// Bytes held back; nil if bytes are passed on at once.
   private(set) var held: [UInt8]?
   private var position: Int64 = 0
   private var end: Int64?
-  /// Bytes of the range, from its start.
+  /// Bytes of the range received so far, from its start.
   private(set) var taken: Int64 = 0
-  /// What an answer means of which nothing was taken.
+  /// The meaning of an answer whose body was refused.
   private(set) var refusal: Interpretation?
 
   init(
@@ -41,7 +41,7 @@ final class StreamSink: BodySink, @unchecked Sendable {
       return .failure(failure)
     case .bytes(let from, let to):
       guard from <= range.offset else {
-        return .failure(Failure(.engineBug, "the protocol took what begins at \(from) for content of \(range)"))
+        return .failure(Failure(.engineBug, "the protocol accepted bytes from \(from) on as content of \(range)"))
       }
       (position, end) = (from, to)
       if isBeginning, status == 206 { held = [] }
@@ -54,7 +54,7 @@ final class StreamSink: BodySink, @unchecked Sendable {
     if let end, position + Int64(bytes.count) > end {
       return Failure(.protoBadReply, "the body of the answer is longer than its header said")
     }
-    // What comes again is of the same version, and went on before.
+    // Repeated bytes are of the same version, and were passed on before.
     let again = Int(min(Int64(bytes.count), max(0, range.offset - position)))
     let next = UnsafeRawBufferPointer(rebasing: bytes[again...])
     position += Int64(bytes.count)
@@ -67,6 +67,6 @@ final class StreamSink: BodySink, @unchecked Sendable {
     return take(next)
   }
 
-  /// All came that the header announced.
+  /// The body has the length that the header announced.
   var isComplete: Bool { position == end ?? position }
 }

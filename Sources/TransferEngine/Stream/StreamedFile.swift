@@ -26,7 +26,7 @@ public final class StreamedFile: @unchecked Sendable {
   /// Bytes written to the output.
   public private(set) var written: Int64 = 0
 
-  /// - Parameter resolved: of a download.
+  /// - Parameter resolved: the destination of a download.
   public init(
     _ resolved: ResolvedDestination, key: NameBytes, _ expected: ExpectedContent, to output: any StreamOutput,
     clock: any TransferClock, policy: RetryPolicy = .standard
@@ -89,7 +89,7 @@ public final class StreamedFile: @unchecked Sendable {
         continue
       }
       guard found == wanted else {
-        throw Failure(.integrityMismatch, "the file is to have \(wanted), and what came has \(found)")
+        throw Failure(.integrityMismatch, "the file should have \(wanted), but the received data has \(found)")
       }
     }
     return proof
@@ -168,7 +168,7 @@ public final class StreamedFile: @unchecked Sendable {
     return resolved.transferProtocol.interpret(reply, to: step, facts, context)
   }
 
-  // MARK: - What comes
+  // MARK: - Received data
 
   private func begin(_ head: AnswerHead) {
     guard written == 0 else { return }

@@ -7,8 +7,10 @@ enum TarHeader {
   private static let longestName = 100
   private static let largestSize: Int64 = 0o777_7777_7777
 
-  /// - Parameters: - name: relative; may contain any byte except NUL. - size: in bytes. - modifiedMs: milliseconds
-  ///   since 1970 UTC.
+  /// - Parameters:
+  ///   - name: relative; may contain any byte except NUL.
+  ///   - size: in bytes.
+  ///   - modifiedMs: milliseconds since 1970 UTC.
   static func bytes(_ name: NameBytes, size: Int64, modifiedMs: Int64) -> [UInt8] {
     var records: [UInt8] = []
     if name.bytes.count > longestName || name.bytes.contains(where: { $0 >= 0x80 }) {
@@ -24,8 +26,8 @@ enum TarHeader {
     return extended + records + padding(Int64(records.count)) + plain
   }
 
-  /// Written after the last complete file of an interrupted archive. At a file boundary a reader takes the end of its
-  /// input for the end of the archive; GNU tar 1.34 does so even if less than a block follows. This header announces
+  /// Written after the last complete file of an interrupted archive. At a file boundary a reader would take the end of
+  /// its input as the end of the archive; GNU tar 1.34 does so even if less than a block follows. This header announces
   /// records that never follow.
   static let brokenOff =
     header(Array("PaxHeader".utf8), size: Int64(2 * block), 0, type: 0x78) + record("comment", Array("incomplete".utf8))

@@ -21,7 +21,7 @@ public final class TarOutput: StreamOutput, @unchecked Sendable {
   public func begin(_ head: AnswerHead) throws(Failure) {
     guard let size = head.size ?? file.size else {
       throw Failure(
-        .protoUnsupported, "the server does not say how long the file is, which stands before it in an archive")
+        .protoUnsupported, "the server does not report the size of the file, which precedes it in an archive")
     }
     (self.size, missing, isOpen) = (size, size, true)
     try put(TarHeader.bytes(file.name, size: size, modifiedMs: head.modifiedMs ?? nowMs))
@@ -29,7 +29,7 @@ public final class TarOutput: StreamOutput, @unchecked Sendable {
 
   public func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     guard Int64(bytes.count) <= missing else {
-      throw Failure(.protoBadReply, "more came than the \(size) bytes that the file was said to have")
+      throw Failure(.protoBadReply, "the server sent more than the announced \(size) bytes of the file")
     }
     missing -= Int64(bytes.count)
     try output.write(bytes)

@@ -7,7 +7,7 @@ public import TransferModel
   import Darwin
 #endif
 
-/// A local file of which is known what it has to hold: of a download that is done, or of a manifest.
+/// A local file whose expected content is known, from a done download or a manifest.
 public struct KeptFile: Sendable {
   private let names: TargetNames
 
@@ -18,14 +18,13 @@ public struct KeptFile: Sendable {
     names = TargetNames(path, below: root, UID(high: 0, low: 0))
   }
 
-  /// Reads it, from the disk as far as the kernel allows that, and compares it. Blocking.
-  /// - Throws: when the target folder is not there, or the file cannot be read: nothing can be said of it then.
+  /// Reads the file, from the disk as far as the kernel allows that, and compares it. Blocking.
+  /// - Throws: if the target folder does not exist, or the file cannot be read: then nothing is known about the file.
   public func compare(with download: KeptDownload) throws(Failure) -> LocalFinding {
     try compare(size: download.size, digests: download.digests)
   }
 
-  /// The same with a size (in bytes; nil when it is not known) and digests of the whole file; without digests nothing
-  /// is read.
+  /// The same with a size (in bytes; nil if unknown) and digests of the whole file; without digests nothing is read.
   public func compare(size expected: Int64?, digests: [Digest]) throws(Failure) -> LocalFinding {
     guard let folder = try TargetFolder(of: names) else { return LocalFinding(.missing) }
     guard let file = try TargetFile(placed: names, in: folder) else { return LocalFinding(.missing) }

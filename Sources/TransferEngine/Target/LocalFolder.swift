@@ -7,14 +7,14 @@ public import TransferModel
   import Darwin
 #endif
 
-/// A folder that downloads go to.
+/// A folder for downloaded files.
 public struct LocalFolder: Sendable {
-  /// From the root.
+  /// The absolute path.
   public let path: NameBytes
 
   public init(_ path: NameBytes) { self.path = SourceFound.absolute(path) }
 
-  /// Makes the folder when it is missing and the one above it is not. Blocking.
+  /// Creates the folder if it is missing and its parent exists. Blocking.
   /// - Throws: `.usage` when the folder is missing and cannot be created, or the path is not a folder.
   public func make() throws(TransferError) {
     guard path.withCString({ mkdir($0, 0o777) }) != 0, errno != EEXIST else { return }
@@ -27,7 +27,7 @@ public struct LocalFolder: Sendable {
     var status = csys_file_status()
     guard path.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0 else {
       throw TransferError(
-        .usage, "open folder", path, cause: systemText(code ?? errno), remedy: "make it, or name another folder")
+        .usage, "open folder", path, cause: systemText(code ?? errno), remedy: "create it, or name another folder")
     }
     guard status.mode & S_IFMT == S_IFDIR else {
       throw TransferError(
@@ -35,8 +35,8 @@ public struct LocalFolder: Sendable {
     }
   }
 
-  /// Whether names that differ only in case are the same file in it, found out by making a file for a moment; false
-  /// where none can be made. Blocking.
+  /// Whether names that differ only in case are the same file in it, determined by creating a temporary file; false if
+  /// none can be created. Blocking.
   public var ignoresCase: Bool {
     let name = "/.transfers-Case-\(UInt64.random(in: .min ... .max))"
     let made = NameBytes(path.bytes + name.utf8)
@@ -47,7 +47,7 @@ public struct LocalFolder: Sendable {
     return NameBytes(path.bytes + name.lowercased().utf8).withCString { access($0, F_OK) } == 0
   }
 
-  /// Something stands under the relative path, whatever it is. Blocking.
+  /// Whether anything has this relative path. Blocking.
   func holds(_ path: NameBytes) -> Bool {
     var status = csys_file_status()
     return self.path(of: path).withCString { csys_status_at(AT_FDCWD, $0, 0, &status) } == 0

@@ -7,23 +7,23 @@ import TransferModel
   import Darwin
 #endif
 
-/// The end of a download: its partial file, of which every byte is stored, gets its final name. A value, so that it
-/// crosses threads; blocking.
+/// The end of a download: its partial file, of which every byte is stored, gets its final name. A value, so that it can
+/// be passed between threads; blocking.
 struct Placing: Sendable {
   var names: TargetNames
-  /// The partial file as it was noted.
+  /// The identity of the partial file, as recorded.
   var known: SourceIdentity
-  /// It stood under its final name before, and is not touched.
+  /// The file had its final name already, and is not changed.
   var isKept = false
-  /// Of the whole file, in bytes.
+  /// Size of the whole file, in bytes.
   var size: Int64
-  /// Of the whole file, as it was written; nil where not every chunk has one.
+  /// Digest of the whole file, as it was written; nil if not every chunk has one.
   var digest: Digest?
-  /// Milliseconds since 1970 UTC; nil leaves the present time.
+  /// Milliseconds since 1970 UTC; nil keeps the current time.
   var modifiedMs: Int64?
   var overwrites: Bool
   var file: TargetFile?
-  /// Digests that the whole file must have, and that nobody has compared yet.
+  /// Digests that the whole file must have, and that have not been compared yet.
   var compared: [Digest] = []
   var stop = ReadStop.never
   var syncs = FileSyncs.system
@@ -31,15 +31,15 @@ struct Placing: Sendable {
   /// Whether little has to be read for it.
   var isShort: Bool { size <= LocalFiles.longestTogether || (compared.isEmpty && file != nil) }
 
-  /// The file stands under its name with all of its bytes, durable, when this returns: the identity by which it is
-  /// known later, nil when somebody wrote to it meanwhile. May be repeated: a file that was moved before an engine
-  /// could record it is known by its inode and its content.
+  /// On return the file has its final name with all of its bytes, and is durable. Returns the identity by which it is
+  /// recognised later; nil if somebody wrote to it meanwhile. May be repeated: a file that was renamed before an engine
+  /// could record it is recognised by its inode and its content.
   /// - Throws: ``partialIsGone``, `integrity.mismatch`, `policy.exists`, `local.disk_full`, `local.io`,
   ///   `engine.interrupted`.
   @discardableResult
   func perform() throws(Failure) -> SourceIdentity? { try PlacingGroup.perform([self])[0].get() }
 
-  /// Moving it changes its ctime; nobody else may have written to it.
+  /// Renaming it changes its ctime; otherwise nothing may have written to it.
   func identity(of file: TargetFile, since finished: SourceIdentity?) -> SourceIdentity? {
     guard let finished, let now = file.identityNow, now.mtimeNs == finished.mtimeNs, now.size == size else {
       return nil
@@ -49,12 +49,13 @@ struct Placing: Sendable {
 
   func opened(in folder: TargetFolder) throws(Failure) -> TargetFile? {
     if let file { return file }
-    // Of an empty file nothing came, and nothing may have been made.
+    // For an empty file nothing was received, and no partial file may have been created.
     if size == 0, known.inode == 0 { return try TargetFile(making: names, syncs) }
     return try TargetFile(opening: names, in: folder, known, syncs)
   }
 
-  /// The number of a removed file is given to another one: the content tells them apart. nil when it is another one.
+  /// The file that already has its final name; nil if that is another file. The inode number of a removed file may be
+  /// reused, so the content is compared too.
   func placed() throws(Failure) -> SourceFile? {
     guard known.inode != 0, let found = try? SourceFile(path: names.final), found.identity.isSameFile(as: known),
       found.identity.size == size
@@ -64,14 +65,14 @@ struct Placing: Sendable {
     return try found.digests(of: whole, [digest.algorithm], stop)[digest.algorithm] == digest ? found : nil
   }
 
-  /// The file is whole, and gets its permissions and its time.
+  /// The file is complete, and gets its permissions and its time.
   func finish(_ file: TargetFile) throws(Failure) {
     var status = csys_file_status()
     guard csys_status_fd(file.descriptor, &status) == 0 else {
       throw TargetFile.failure("examine the partial file", errno)
     }
     guard status.size == size else {
-      throw Failure(.localIO, "the partial file has \(status.size) bytes, and all \(size) were stored")
+      throw Failure(.localIO, "the partial file has \(status.size) bytes, but all \(size) were stored")
     }
     try compare(file)
     guard fchmod(file.descriptor, 0o666 & ~csys_umask()) == 0 else {
@@ -80,18 +81,18 @@ struct Placing: Sendable {
     if let modifiedMs { setTime(file, modifiedMs) }
   }
 
-  /// The file gets its name, if that is still the one that has the name of the partial file.
+  /// Renames the file to its final name, if it is still the file with the name of the partial file.
   func move(_ file: TargetFile, in folder: TargetFolder) throws(Failure) {
     if !overwrites, folder.holds(names.name) { throw Self.exists }
     guard folder.holds(names.partial, file.identity) else { throw Self.partialIsGone }
     guard folder.place(names, replacing: overwrites) == 0 else {
       if errno == EEXIST { throw Self.exists }
-      throw TargetFile.failure("move the file to its name", errno)
+      throw TargetFile.failure("rename the file to its final name", errno)
     }
   }
 
-  /// The sync of its folder failed, and the next one may succeed although the name is not on the disk (fsync(2)): the
-  /// file gets its name once more, so that there is something to be written again.
+  /// Renames the file once more. The sync of its folder failed, and the next sync may succeed although the name is not
+  /// on the disk (fsync(2)); the new rename makes the kernel write the name again.
   func moveAgain(_ file: TargetFile, in folder: TargetFolder) {
     guard folder.holds(names.name, file.identity), folder.takeBack(names) == 0 else { return }
     _ = folder.place(names, replacing: false)
@@ -103,34 +104,34 @@ struct Placing: Sendable {
     let found = try file.digests(of: whole, Set(compared.map(\.algorithm)), stop)
     for wanted in compared {
       guard let now = found[wanted.algorithm], now != wanted else { continue }
-      throw Failure(.integrityMismatch, "the file is to have \(wanted), and what came has \(now)")
+      throw Failure(.integrityMismatch, "the file should have \(wanted), but the received data has \(now)")
     }
   }
 
-  /// A file system that cannot keep it is no reason to do without the file.
+  /// Errors are ignored: a file system that cannot store the time is no reason to fail the file.
   private func setTime(_ file: TargetFile, _ modifiedMs: Int64) {
     let modified = timespec(tv_sec: Int(modifiedMs / 1_000), tv_nsec: Int(modifiedMs % 1_000) * 1_000_000)
     var times = [modified, modified]
     _ = futimens(file.descriptor, &times)
   }
 
-  /// - Throws: `policy.exists` when something stands under the final name, whatever it is.
+  /// - Throws: `policy.exists` if anything has the final name.
   static func refuse(existing names: TargetNames, in open: inout OpenFolders) throws(Failure) {
     guard let folder = try open.folder(of: names) else { return }
     if folder.holds(names.name) { throw exists }
   }
 
-  /// - Throws: `policy.exists` when a folder stands under the final name, which no file replaces.
+  /// - Throws: `policy.exists` if a folder has the final name, because a file cannot replace it.
   static func refuse(folder names: TargetNames, in open: inout OpenFolders) throws(Failure) {
     guard let folder = try open.folder(of: names) else { return }
     guard !folder.holdsFolder(names.name) else {
-      throw Failure(.policyExists, "there is a folder under this name, and --overwrite replaces files")
+      throw Failure(.policyExists, "a folder has this name, and --overwrite replaces only files")
     }
   }
 
   private static let exists = Failure(
-    .policyExists, "there is already something under this name (--overwrite replaces it)")
+    .policyExists, "this name already exists (--overwrite replaces it)")
 
-  /// Somebody removed or replaced it: what was stored is lost.
-  static let partialIsGone = Failure(.localIO, "the partial file is not there any more; the file is fetched anew")
+  /// Somebody removed or replaced it: the stored data is lost.
+  static let partialIsGone = Failure(.localIO, "the partial file no longer exists; the file is fetched again")
 }

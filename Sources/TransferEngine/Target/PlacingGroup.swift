@@ -1,14 +1,14 @@
 import TransferModel
 
-/// Partial files that get their final names together. What one of them needs of the disk is asked for before any of it
-/// is waited for, so that a file system writes its journal once for all of them, and each folder is synced once. For
-/// each file the order is the one that it has alone: all of it is on the disk before it is moved, its name is before
-/// anybody hears of it, and what fails for one does not keep the others.
+/// Partial files that get their final names together. All disk operations of a step are started before any of them is
+/// waited for, so that a file system writes its journal once for all of them, and each folder is synced once. The order
+/// for each file is the same as for a single file: all of it is on the disk before it is renamed, its name is on the
+/// disk before the result is reported, and a failure of one file does not affect the others.
 struct PlacingGroup {
   private var members: [Member]
 
   /// See ``Placing/perform()``. Blocking.
-  /// - Returns: what became of each, in order.
+  /// - Returns: the result for each of them, in order.
   static func perform(
     _ placings: [Placing], _ syncs: FolderSyncs = FolderSyncs()
   ) -> [Result<SourceIdentity?, Failure>] {
@@ -31,9 +31,9 @@ struct PlacingGroup {
 private struct Member {
   let placing: Placing
   var folder: TargetFolder?
-  /// nil when it has its name already.
+  /// nil if the file has its final name already.
   var file: TargetFile?
-  /// What it was when all of it was on the disk.
+  /// The identity of the file when all of it was on the disk.
   var finished: SourceIdentity?
   var failure: Failure?
 

@@ -7,18 +7,19 @@ import TransferModel
   import Darwin
 #endif
 
-/// Takes from the file that stands under the final name of a download what it still has of the version that is to be
-/// fetched. A value, so that it crosses threads; blocking.
+/// Reuses the intact data of the version to be fetched from the file that has the final name of the download. A value,
+/// so that it can be passed between threads; blocking.
 struct Reusing: Sendable {
   var target: Target
   var past: PastDownload
   /// Something is stored in the partial file.
   var holdsBytes: Bool
-  /// Those of which nothing is stored.
+  /// The chunks of which nothing is stored.
   var chunks: [PastChunk]
   var stop = ReadStop.never
 
-  /// What was found, on the disk when this returns. What is not sure to be of the version is not taken: it is fetched.
+  /// The data that was found, durable on return. Data that does not certainly belong to the version is not reused, but
+  /// fetched.
   /// - Throws: `engine.interrupted`, `local.disk_full`, `local.io`; ``Placing/partialIsGone``.
   func perform() throws(Failure) -> Reused {
     guard !chunks.isEmpty, let file = target.standing() else { return Reused() }
@@ -29,8 +30,8 @@ struct Reusing: Sendable {
     return try whole(file)
   }
 
-  /// Whoever put it there need not have done so. Where it fails here, or failed before and nobody is told again, only
-  /// what is read from the disk counts.
+  /// Syncs the file, because it may have been written without a sync. If this fails, or failed before (the kernel
+  /// reports that only once), only data that is read back from the disk counts.
   private func isSynced(_ file: TargetFile) -> Bool {
     defer { file.dropCache() }
     do throws(Failure) {
@@ -58,14 +59,14 @@ struct Reusing: Sendable {
     found.count == past.layout.count && file.identity.size == past.layout.size
   }
 
-  /// Nobody wrote to it since it got its name, as far as its identity tells, and nobody found that it changed.
+  /// Nobody wrote to it since it got its final name, as far as its identity shows, and no check found that it changed.
   private func isWhole(_ file: TargetFile) -> Bool {
     guard !past.isSuspect, past.identity.ctimeNs != 0, hasAll(chunks, file) else { return false }
     return past.identity.relation(to: file.identity) == .same
   }
 
-  /// All of its chunks are what they were, and all that is known of the whole agrees. Reading it takes a while, in
-  /// which nobody may write to it.
+  /// All of its chunks are unchanged, and all known digests of the whole file match. Reading takes a while, in which
+  /// nobody may write to the file.
   private func isProven(_ file: TargetFile, _ found: [PastChunk]) throws(Failure) -> Bool {
     guard hasAll(found, file) else { return false }
     let whole = ByteRange(offset: 0, length: past.layout.size)
@@ -84,14 +85,14 @@ struct Reusing: Sendable {
         let algorithm = chunk.digest.algorithm
         if try file.digests(of: chunk.range, [algorithm], stop)[algorithm] == chunk.digest { found.append(chunk) }
       } catch {
-        // A part of the disk that cannot be read is one to be fetched.
+        // A chunk that cannot be read from the disk is fetched.
         if error.code == .engineInterrupted { throw error }
       }
     }
     return found
   }
 
-  /// Those count that have their digests in the partial file, whatever was written to the other one meanwhile.
+  /// A chunk counts if its digest matches in the partial file, regardless of changes to the other file meanwhile.
   private func copied(_ found: [PastChunk], from file: TargetFile) throws(Failure) -> Reused {
     guard !found.isEmpty else { return Reused() }
     guard let partial = try target.file(size: past.layout.size, holdsBytes: holdsBytes) else {
@@ -110,11 +111,11 @@ struct Reusing: Sendable {
   }
 }
 
-/// What need not be fetched of a download.
+/// The part of a download that need not be fetched.
 struct Reused: Sendable {
   var parts: [PartReceipt] = []
-  /// The local file has all of it, and stays as it is; nil where what it has was copied.
+  /// The local file has all of the data, and stays as it is; nil if its data was copied.
   var whole: SourceIdentity?
-  /// The partial file that has the copy.
+  /// The partial file with the copy.
   var partial: SourceIdentity?
 }

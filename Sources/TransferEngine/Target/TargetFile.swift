@@ -7,19 +7,19 @@ import TransferModel
   import Darwin
 #endif
 
-/// The open partial file of a download: written at any place, read for digests, synced, and moved to its final name
-/// when all of it is there. The descriptor is closed with the last reference. All calls block.
+/// The open partial file of a download: written at any offset, read for digests, synced, and renamed to its final name
+/// when it is complete. The descriptor is closed with the last reference. All calls block.
 final class TargetFile: ReadableFile {
   let descriptor: Int32
-  /// Inode, device and boot say which file it is; the rest changes with each write.
+  /// Inode, device and boot identify the file; the other values change with each write.
   let identity: SourceIdentity
-  /// Takes room only for what is not zero; it has its full length as soon as that is known.
+  /// Space is used only for data that is not zero; the file gets its full length as soon as that is known.
   let isSparse: Bool
   private let reserved = Lock<Int64>(0)
-  /// Of a partial file; nil for a file with its final name, which is not ours to remove.
+  /// The names of a partial file; nil for a file with its final name, which is not ours to remove.
   private let names: TargetNames?
   private let syncs: FileSyncs
-  /// Held by each sync, so that the one that is told of a lost write is followed by none that is not.
+  /// Locked during each sync, so that no sync succeeds after one that reported a lost write.
   private let loss = Lock<Failure?>(nil)
 
   private init(
@@ -38,15 +38,15 @@ final class TargetFile: ReadableFile {
 
   deinit { close(descriptor) }
 
-  /// What the kernel says of it now; nil when it does not.
+  /// The current identity; nil if the kernel does not report it.
   var identityNow: SourceIdentity? {
     var status = csys_file_status()
     return csys_status_fd(descriptor, &status) == 0 ? SourceIdentity(status) : nil
   }
 
-  /// Makes the partial file, for this user alone, and the folders that lead to it. One that is there under this name,
-  /// which no other file can have, was made by an engine that ended before it could say so; it holds nothing that is
-  /// known.
+  /// Creates the partial file, readable by this user only, and the folders that lead to it. An existing file with this
+  /// name, which no other file can have, was created by an engine that ended before it could record it; its contents
+  /// are unknown.
   convenience init(
     making names: TargetNames, isSparse: Bool = false, _ syncs: FileSyncs = .system
   ) throws(Failure) {
@@ -60,11 +60,11 @@ final class TargetFile: ReadableFile {
     try self.init(try Self.make(names.partial, in: folder), names, isSparse: isSparse, syncs)
   }
 
-  /// Left free for others, the ledger among them, in bytes.
+  /// Disk space left free for others, including the ledger, in bytes.
   static let roomLeft: Int64 = 64 << 20
 
-  /// Makes room for a file of `size` bytes, so that a disk that is too small is known before it is full. Nothing is
-  /// taken of the disk when there is not enough: a server may say anything of its file.
+  /// Allocates space for a file of `size` bytes, so that a disk that is too small is detected before it is full.
+  /// Nothing is allocated if there is not enough space: the size may be an arbitrary claim of a server.
   func reserve(_ size: Int64) throws(Failure) {
     try reserved.withLock { reserved throws(Failure) in
       guard reserved < size else { return }
@@ -76,29 +76,29 @@ final class TargetFile: ReadableFile {
       }
       let (missing, free) = (size - Int64(status.st_blocks) * 512, freeBytes)
       guard missing <= 0 || free < 0 || missing <= free - Self.roomLeft else {
-        let room = "the disk has \(max(0, free)), of which \(Self.roomLeft) are left to others"
-        throw Failure(.localDiskFull, "\(missing) bytes of the file are to be stored, and \(room)", systemError: ENOSPC)
+        let room = "the disk has \(max(0, free)), of which \(Self.roomLeft) are reserved for others"
+        throw Failure(.localDiskFull, "\(missing) bytes of the file are to be stored, but \(room)", systemError: ENOSPC)
       }
       guard csys_preallocate(descriptor, size) == 0 else {
         let code = errno
-        // What a failed request got of the disk lies behind the end of the file.
+        // Space that a failed allocation did get is behind the end of the file.
         _ = ftruncate(descriptor, status.st_size)
-        throw Self.failure("make room for \(size) bytes", code)
+        throw Self.failure("allocate \(size) bytes", code)
       }
       reserved = size
     }
   }
 
-  /// Before anything is written behind its end, so that no other writer is behind it.
+  /// Called before any writer writes behind the current end, so that truncation cannot remove data.
   private func lengthen(to size: Int64, from now: Int64) throws(Failure) {
     guard now < size, ftruncate(descriptor, off_t(size)) != 0 else { return }
-    throw Self.failure("make a file of \(size) bytes", errno)
+    throw Self.failure("extend the file to \(size) bytes", errno)
   }
 
-  /// Makes zeros of a range, which take no room where the file system can do that (fallocate(2), Linux 2.6.38).
+  /// Clears a range to zeros, which use no space if the file system supports that (fallocate(2), Linux 2.6.38).
   func clear(_ range: ByteRange) throws(Failure) {
     guard csys_punch_hole(descriptor, range.offset, range.length) != 0 else { return }
-    guard errno == EOPNOTSUPP || errno == ENOSYS else { throw Self.failure("free room", errno) }
+    guard errno == EOPNOTSUPP || errno == ENOSYS else { throw Self.failure("free space", errno) }
     try writeZeros(range)
   }
 
@@ -113,19 +113,19 @@ final class TargetFile: ReadableFile {
     }
   }
 
-  /// What its file system gives room in, in bytes: 4 KiB at least.
+  /// The unit in which its file system allocates space, in bytes: 4 KiB at least.
   var blockSize: Int64 {
     var disk = statvfs()
     return fstatvfs(descriptor, &disk) == 0 ? max(4_096, Int64(disk.f_frsize)) : 4_096
   }
 
-  /// Forgets what an earlier body wrote, of which nothing is known to be of use.
+  /// Removes the data of an earlier body, none of which is known to be useful.
   func empty() throws(Failure) {
     reserved.withLock { $0 = 0 }
     guard ftruncate(descriptor, 0) == 0 else { throw Self.failure("empty the partial file", errno) }
   }
 
-  /// What is left of the disk, in bytes; -1 when it cannot be known.
+  /// Free space on the disk, in bytes; -1 if unknown.
   var freeBytes: Int64 {
     var disk = statvfs()
     return fstatvfs(descriptor, &disk) == 0 ? Int64(disk.f_bavail) * Int64(disk.f_frsize) : -1
@@ -147,11 +147,11 @@ final class TargetFile: ReadableFile {
     if descriptor < 0, errno == EEXIST, folder.remove(name) == 0 {
       descriptor = folder.open(name, flags, mode: 0o600)
     }
-    guard descriptor >= 0 else { throw failure("make the partial file", errno) }
+    guard descriptor >= 0 else { throw failure("create the partial file", errno) }
     return descriptor
   }
 
-  /// Opens the partial file that was noted as `known`; nil when it is not there any more, or is another one.
+  /// Opens the partial file that was recorded as `known`; nil if it no longer exists, or is another file.
   convenience init?(
     opening names: TargetNames, _ known: SourceIdentity, isSparse: Bool = false, _ syncs: FileSyncs = .system
   ) throws(Failure) {
@@ -201,18 +201,18 @@ final class TargetFile: ReadableFile {
     }
   }
 
-  /// What was written is on its way to the disk. A failure is one of ``sync()``, which need not fail then.
+  /// Starts writing the data to the disk. A failure counts as a failure of ``sync()``, which might not report it again.
   func beginSync() throws(Failure) {
     guard csys_begin_writing(descriptor) != 0 else { return }
     let code = errno
     throw loss.withLock { lost(&$0, code) }
   }
 
-  /// What was written is on the disk when this returns. When it throws, the partial file is lost for good: its name is
-  /// removed, so that no engine goes on with it, and each later sync of it throws too.
+  /// Syncs the written data; durable on return. If it throws, the partial file is unusable: its name is removed, so
+  /// that no engine continues with it, and each later sync of it throws too.
   func sync() throws(Failure) { try sync(syncs.data) }
 
-  /// The same for its permissions and its times.
+  /// The same including its permissions and times.
   func syncAll() throws(Failure) { try sync(syncs.all) }
 
   private func sync(_ call: FileSyncs.Call) throws(Failure) {
@@ -227,7 +227,7 @@ final class TargetFile: ReadableFile {
   private func lost(_ loss: inout Failure?, _ code: Int32) -> Failure {
     if let loss { return loss }
     var failure = Self.failure("sync the file", code)
-    failure.message += "; nothing that was written to it counts"
+    failure.message += "; none of the data written to it is trusted"
     failure.isLostWrite = true
     loss = failure
     if let names, let folder = try? TargetFolder(of: names), folder.holds(names.partial, identity) {
@@ -236,12 +236,12 @@ final class TargetFile: ReadableFile {
     return failure
   }
 
-  /// What is read from now on comes from the disk, as far as the kernel allows that: what was synced leaves its cache,
-  /// in which a write that was lost would still be seen.
+  /// From now on reads come from the disk, as far as the kernel allows that: synced data is dropped from the cache,
+  /// which would still show a lost write.
   func dropCache() { posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) }
 
-  /// No partial file of these names is there when this returns, and none comes back with a power cut: nobody would look
-  /// for it then. Blocking.
+  /// Removes the partial file with these names, durably: it must not reappear after a power failure, because nothing
+  /// would remove it then. Blocking.
   static func remove(_ names: TargetNames) throws(Failure) {
     guard let folder = try TargetFolder(of: names) else { return }
     guard folder.remove(names.partial) == 0 || errno == ENOENT else { throw failure("remove the partial file", errno) }
@@ -259,7 +259,7 @@ final class TargetFile: ReadableFile {
   }
 }
 
-/// The system calls by which a file gets to the disk, or what stands for them in tests.
+/// The system calls that sync a file, or their replacements in tests.
 struct FileSyncs: Sendable {
   /// 0, or -1 with errno.
   typealias Call = @Sendable (Int32) -> Int32
@@ -272,7 +272,7 @@ struct FileSyncs: Sendable {
 }
 
 extension SourceIdentity {
-  /// The same file of the same disk, whatever was written to it.
+  /// The same file on the same disk, regardless of its content.
   func isSameFile(as other: SourceIdentity) -> Bool {
     inode == other.inode && (device == other.device || boot != other.boot)
   }

@@ -7,22 +7,22 @@ import TransferModel
   import Darwin
 #endif
 
-/// The folder of a file that is fetched, open. It is reached from the folder of the batch, and no symbolic link leads
-/// out of that: whatever names a server or a manifest gives, nothing outside is written, replaced or removed. It is
-/// closed with its last reference. All calls block.
+/// The open folder of a file to be fetched. It is reached from the folder of the batch, and no symbolic link leads out
+/// of that: whatever names a server or a manifest gives, nothing outside is written, replaced or removed. It is closed
+/// with its last reference. All calls block.
 final class TargetFolder {
   private let root: TargetRoot
-  /// Below the root, from the top; the last is the folder itself. None for the root itself.
+  /// The folders below the root, from the top; the last is the folder itself. Empty for the root itself.
   private let path: [NameBytes]
   private let descriptor: Int32
 
-  /// Makes what is missing below the folder of the batch; never that folder itself, which may be the place of a disk
-  /// that is not there.
+  /// Creates missing folders below the folder of the batch; never that folder itself, which may be the mount point of a
+  /// disk that is not mounted.
   convenience init(making names: TargetNames) throws(Failure) {
     try self.init(making: names, in: try TargetRoot(names.root))
   }
 
-  /// The same below a root that is open.
+  /// The same below an open root.
   convenience init(making names: TargetNames, in root: TargetRoot) throws(Failure) {
     var found = root.open(names.folder)
     if found < 0, errno == ENOENT {
@@ -33,12 +33,12 @@ final class TargetFolder {
     self.init(root, names, found)
   }
 
-  /// nil when it is not there, although the folder of the batch is.
+  /// nil if the folder does not exist, although the folder of the batch does.
   convenience init?(of names: TargetNames) throws(Failure) {
     try self.init(of: names, in: try TargetRoot(names.root))
   }
 
-  /// The same below a root that is open.
+  /// The same below an open root.
   convenience init?(of names: TargetNames, in root: TargetRoot) throws(Failure) {
     let found = root.open(names.folder)
     guard found >= 0 else {
@@ -64,13 +64,13 @@ final class TargetFolder {
   /// 0, or -1 with errno.
   func remove(_ name: NameBytes) -> Int32 { name.withCString { unlinkat(descriptor, $0, 0) } }
 
-  /// Something stands under the name, whatever it is.
+  /// Whether anything has this name.
   func holds(_ name: NameBytes) -> Bool { status(of: name) != nil }
 
-  /// A folder stands under the name; a symbolic link is none.
+  /// Whether a folder has this name; a symbolic link does not count.
   func holdsFolder(_ name: NameBytes) -> Bool { status(of: name).map { $0.mode & S_IFMT == S_IFDIR } ?? false }
 
-  /// The name leads to this file, and not by a symbolic link.
+  /// Whether the name refers to this file, and not by a symbolic link.
   func holds(_ name: NameBytes, _ file: SourceIdentity) -> Bool {
     status(of: name).map { SourceIdentity($0).isSameFile(as: file) } ?? false
   }
@@ -80,7 +80,7 @@ final class TargetFolder {
     return name.withCString { csys_status_at(descriptor, $0, 0, &status) } == 0 ? status : nil
   }
 
-  /// Moves the partial file to the final name. 0, or -1 with errno.
+  /// Renames the partial file to its final name. 0, or -1 with errno.
   func place(_ names: TargetNames, replacing: Bool) -> Int32 {
     names.partial.withCString { from in
       names.name.withCString { to in
@@ -89,7 +89,7 @@ final class TargetFolder {
     }
   }
 
-  /// Moves it back, unless something stands in its way. 0, or -1 with errno.
+  /// Renames it back, unless the name of the partial file exists. 0, or -1 with errno.
   func takeBack(_ names: TargetNames) -> Int32 {
     names.name.withCString { from in
       names.partial.withCString { csys_rename_exclusive_in(descriptor, from, $0) }
@@ -98,18 +98,18 @@ final class TargetFolder {
 
   // MARK: - Durability
 
-  /// Its names are on the disk when this returns.
+  /// Syncs the names in the folder. Durable on return.
   func syncNames(_ fsync: (Int32) -> Int32 = fsync) throws(Failure) {
     guard fsync(descriptor) == 0 else { throw TargetFile.failure("sync the folder", errno) }
   }
 
-  /// The same, and those of the folders that lead to it.
+  /// The same, including the names of the folders that lead to it.
   func sync() throws(Failure) {
     var once = FolderSyncs()
     try once.sync(self)
   }
 
-  /// Its place and those of the folders that lead to it.
+  /// Its place and the places of the folders that lead to it.
   fileprivate var places: [FolderSyncs.Place] {
     let all = path.isEmpty ? [NameBytes("")] : [path[path.count - 1], NameBytes("")] + path.dropLast()
     return all.map { FolderSyncs.Place(root: ObjectIdentifier(root), folder: $0) }
@@ -130,7 +130,7 @@ struct OpenFolders {
   private var roots: [NameBytes: TargetRoot] = [:]
   private var folders: [Place: TargetFolder] = [:]
 
-  /// nil when it is not there.
+  /// nil if it does not exist.
   mutating func folder(of names: TargetNames) throws(Failure) -> TargetFolder? {
     let place = Place(root: names.root, folder: names.folder)
     if let open = folders[place] { return open }
@@ -139,7 +139,7 @@ struct OpenFolders {
     return found
   }
 
-  /// Made when it is not there.
+  /// Created if it does not exist.
   mutating func making(folderOf names: TargetNames) throws(Failure) -> TargetFolder {
     if let open = try folder(of: names) { return open }
     let made = try TargetFolder(making: names, in: root(names.root))
@@ -155,7 +155,8 @@ struct OpenFolders {
   }
 }
 
-/// Syncs folders once for several files. All of them hear of a failure: the kernel tells it once (fsync(2)).
+/// Syncs folders once for several files. A failure is returned for all of them, because the kernel reports it only once
+/// (fsync(2)).
 struct FolderSyncs {
   fileprivate struct Place: Hashable {
     let root: ObjectIdentifier
@@ -164,13 +165,13 @@ struct FolderSyncs {
 
   private let call: (Int32) -> Int32
   private var results: [Place: Result<Void, Failure>] = [:]
-  /// So that no other root gets the identity of one of them.
+  /// Keeps the folders alive, so that no other root gets the same object identity.
   private var folders: [TargetFolder] = []
 
-  /// - Parameter call: fsync(2), or what stands for it in tests.
+  /// - Parameter call: fsync(2), or its replacement in tests.
   init(_ call: @escaping (Int32) -> Int32 = fsync) { self.call = call }
 
-  /// The names in a folder, and those of the folders that lead to it, are on the disk when this returns.
+  /// Syncs the names in a folder, and those of the folders that lead to it. Durable on return.
   mutating func sync(_ folder: TargetFolder) throws(Failure) {
     folders.append(folder)
     for place in folder.places {

@@ -1,21 +1,22 @@
 import TransferModel
 
-/// Where a file that is fetched goes: the folder of its batch, what leads from there to its own, and two names in that:
-/// the one that it is to have, and the one that it has until all of it is there.
+/// The location of a file to be fetched: the folder of its batch, the relative path to its own folder, and two names in
+/// that folder: its final name, and the name that it has until it is complete.
 struct TargetNames: Sendable, Hashable {
-  /// The folder that holds all files of the batch, from the root.
+  /// The folder that contains all files of the batch, absolute.
   let root: NameBytes
   /// Relative to ``root``; empty for the root itself.
   let folder: NameBytes
   private(set) var name: NameBytes
-  /// `.NAME.UID.part` in the same folder, so that moving it is one step; of one generation of one file only.
+  /// `.NAME.UID.part` in the same folder, so that it can be renamed in one step; used by one generation of one file
+  /// only.
   let partial: NameBytes
 
-  /// A name may have 255 bytes (`NAME_MAX` of Linux); the rest is the uid, two dots and the ending.
+  /// A name may have 255 bytes (`NAME_MAX` on Linux); the rest is the uid, two dots and the suffix.
   private static let longestPart = 255 - 39
 
-  /// - Parameter path: absolute; below `root`, or it is not found there.
-  /// - Parameter isNamedLater: its server gives it a name, which does not change that of the partial file.
+  /// - Parameter path: absolute; a path that is not below `root` will not be found.
+  /// - Parameter isNamedLater: the server supplies a name, which does not change that of the partial file.
   init(_ path: NameBytes, below root: NameBytes, _ uid: UID, isNamedLater: Bool = false) {
     let below = path.bytes.starts(with: root.bytes) ? path.bytes.dropFirst(root.bytes.count) : path.bytes[...]
     let relative = below.drop { $0 == 0x2F }
@@ -28,7 +29,7 @@ struct TargetNames: Sendable, Hashable {
     partial = NameBytes([0x2E] + shown.prefix(Self.longestPart) + Array(".\(uidText).part".utf8))
   }
 
-  /// Why nothing below `root` can have this path; nil when something can.
+  /// Why no file below `root` can have this path; nil if one can.
   static func fault(in path: NameBytes, below root: NameBytes) -> String? {
     let below = path.bytes.starts(with: root.bytes) ? path.bytes.dropFirst(root.bytes.count) : path.bytes[...]
     return DownloadEntry.fault(

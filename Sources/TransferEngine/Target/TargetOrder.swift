@@ -1,23 +1,23 @@
 import TransferModel
 import TransferProtocols
 
-/// What a preparing thread needs to know to make ready what a chunk is written to. A value, so that it crosses threads.
+/// What a preparing thread needs to prepare the target of a chunk. A value, so that it can be passed between threads.
 struct TargetOrder: Sendable {
   var target: Target
-  /// Something is stored in it.
+  /// Something is stored in the partial file.
   var holdsBytes: Bool
-  /// Of the whole file, in bytes; nil before its server was asked.
+  /// Size of the whole file, in bytes; nil before the server was queried.
   var size: Int64?
-  /// What the answer is to bring.
+  /// The range that the answer should contain.
   var range: ByteRange
-  /// What is stored of the chunk before the range.
+  /// The stored part of the chunk before the range.
   var stored: ByteRange
-  /// The answer brings all of the chunk that is not stored.
+  /// The answer contains the whole part of the chunk that is not stored.
   var endsChunk: Bool
-  /// The file under the final name may be of an earlier fetch of the same URL: its server may answer that it has not
-  /// changed, and nothing is made here unless something comes.
+  /// The file with the final name may be from an earlier fetch of the same URL: the server may answer that it has not
+  /// changed, so nothing is created unless content arrives.
   var hasPast = false
-  /// Local files that may have all of it; nil where none is looked for.
+  /// Local files that may have the same content; nil if none are searched for.
   var twins: Twins?
   var algorithm: DigestAlgorithm
   var content: TargetRegion.Content
@@ -35,7 +35,7 @@ extension TargetOrder {
     return perform(in: &open)
   }
 
-  /// The same in a folder that may be open.
+  /// The same in a folder that may be open already.
   func perform(in open: inout OpenFolders) -> Result<Prepared, PreparationFailure> {
     do throws(PreparationFailure) {
       return .success(try prepared(in: &open))
@@ -48,7 +48,7 @@ extension TargetOrder {
     do throws(Failure) {
       if let kept = try twins?.standing(at: target) { return Prepared(credential: credential, twin: kept) }
       if target.isNamedLater {
-        // What stands in its way is seen when it gets its name.
+        // A conflicting name is detected when the file gets its final name.
       } else if target.overwrites {
         try Placing.refuse(folder: target.names, in: &open)
       } else {

@@ -3,37 +3,37 @@ import TransferModel
 import TransferProtocols
 
 /// A byte range of a partial file as the sink of an answer: written straight from libcurl's buffer, digested in the
-/// same pass. Nothing is taken of an answer that its protocol does not know for content of this range; bytes that are
-/// stored already and come again are compared, not written.
+/// same pass. A body is accepted only if the protocol recognises it as content of this range. Bytes that are already
+/// stored and arrive again are compared, not written.
 final class TargetRegion: BodySink, @unchecked Sendable {
   typealias Content = @Sendable (_ status: Int, _ fields: HTTPFields) -> AnswerContent
 
-  /// The partial file; nil until content comes, where none may come.
+  /// The partial file; nil until content arrives, if there may be none.
   private(set) var file: TargetFile?
   private let make: @Sendable () throws(Failure) -> TargetFile
   let range: ByteRange
   private let content: Content
   private let algorithm: DigestAlgorithm
-  /// What is stored of the chunk before the range.
+  /// The stored part of the chunk before the range.
   private let stored: ByteRange
-  /// Its digest; nil where nothing is stored, or the range does not end the chunk.
+  /// Its digest; nil if nothing is stored, or the range does not end the chunk.
   private let head: Digest?
   // Touched by one thread at a time: the transport's while the request runs, the engine's after its reply.
   private var running: RunningDigest
   private var zeros = ZeroRun()
-  /// Where the next byte of the body belongs.
+  /// The offset in the file of the next byte of the body.
   private var position: Int64 = 0
-  /// Where the body ends; nil where its length is not known.
+  /// The offset at which the body ends; nil if its length is unknown.
   private var end: Int64?
   private var checkedAt: Int64 = 0
-  /// What came of ``beginSettling()``.
+  /// The result of ``beginSettling()``.
   private var beginning: Result<Void, Failure> = .success(())
-  /// Bytes of the range, from its start, that are in the file.
+  /// Bytes of the range, from its start, that have been written to the file.
   private(set) var taken: Int64 = 0
-  /// What an answer means of which nothing was taken.
+  /// The meaning of an answer whose body was refused.
   private(set) var refusal: Interpretation?
 
-  /// - Parameter file: nil leaves it to the first content to `make` it.
+  /// - Parameter file: if nil, the first content calls `make` to create it.
   init(
     _ file: TargetFile?, make: @escaping @Sendable () throws(Failure) -> TargetFile = { preconditionFailure("a file") },
     _ range: ByteRange, stored: ByteRange? = nil, head: Digest? = nil, _ algorithm: DigestAlgorithm,
@@ -56,7 +56,7 @@ final class TargetRegion: BodySink, @unchecked Sendable {
       return .failure(failure)
     case .bytes(let from, let to):
       guard from <= range.offset else {
-        return .failure(Failure(.engineBug, "the protocol took what begins at \(from) for content of \(range)"))
+        return .failure(Failure(.engineBug, "the protocol accepted bytes from \(from) on as content of \(range)"))
       }
       (position, end) = (from, to)
       do throws(Failure) {
@@ -104,42 +104,42 @@ final class TargetRegion: BodySink, @unchecked Sendable {
     taken += Int64(bytes.count)
   }
 
-  /// What is before the range: stored bytes of the chunk are compared, and others belong to other chunks.
+  /// Handles bytes before the range: stored bytes of the chunk are compared, and bytes of other chunks are ignored.
   private func compare(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     let skipped = Int(min(Int64(bytes.count), max(0, stored.offset - position)))
     let again = UnsafeRawBufferPointer(rebasing: bytes[skipped...])
     guard !again.isEmpty else { return }
     let offset = position + Int64(skipped)
     guard try opened().holds(again, at: offset) else {
-      throw Failure(.sourceChanged, "the server sent other bytes again from byte \(offset) on than it did before")
+      throw Failure(.sourceChanged, "the server sent different bytes than before, from byte \(offset) on")
     }
   }
 
-  /// A body without a length may have no end, and nothing was reserved for a sparse file: neither gets the last of the
-  /// disk.
+  /// A body of unknown length may have no end, and nothing was reserved for a sparse file: neither may use the last
+  /// free space of the disk.
   private func checkRoom(of file: TargetFile) throws(Failure) {
     guard taken >= checkedAt else { return }
     checkedAt = taken + Self.roomEvery
     guard (0..<TargetFile.roomLeft).contains(file.freeBytes) else { return }
-    let body = end == nil ? "the body has no length, and went on after \(taken) bytes" : "\(taken) bytes came"
+    let body = end == nil ? "the body has no length, and continued after \(taken) bytes" : "\(taken) bytes arrived"
     throw Failure(.localDiskFull, "\(body); the disk has less than \(TargetFile.roomLeft >> 20) MiB left")
   }
 
   private static let roomEvery: Int64 = 16 << 20
 
-  /// Asks for what ``settle()`` waits for, so that several wait together. After the reply.
+  /// Starts the work that ``settle()`` waits for, so that it runs concurrently for several regions. After the reply.
   func beginSettling() {
     guard taken > 0, let file, !file.isSparse else { return }
     beginning = Result { () throws(Failure) in try file.beginSync() }
   }
 
-  /// What was taken is on the disk when this returns nil. Blocking; after the reply.
+  /// Syncs the received data, which is on the disk if this returns nil. Blocking; after the reply.
   func settle() -> Failure? {
     guard taken > 0, let file else { return nil }
     do throws(Failure) {
       try beginning.get()
       try zeros.flush(to: file)
-      // Of a body without a length: no other writer is behind it.
+      // For a body of unknown length: no other writer is behind it.
       if file.isSparse { try file.reserve(range.offset + taken) }
       try file.sync()
     } catch {
@@ -148,7 +148,7 @@ final class TargetRegion: BodySink, @unchecked Sendable {
     return nil
   }
 
-  /// The digest of what is stored of the chunk, when the body came to its end; after the reply.
+  /// The digest of the stored part of the chunk, if the body is complete; after the reply.
   func digest() -> Digest? {
     guard position == end ?? position else { return nil }
     guard stored.length > 0 else { return running.finish() }

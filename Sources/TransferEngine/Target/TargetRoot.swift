@@ -7,8 +7,8 @@ import TransferModel
   import Darwin
 #endif
 
-/// The folder that holds all files of a batch, open: what is below it is reached from here (``TargetFolder``). It is
-/// closed with its last reference. All calls block.
+/// The open folder that contains all files of a batch; everything below it is reached from here (``TargetFolder``). It
+/// is closed with its last reference. All calls block.
 final class TargetRoot {
   private let descriptor: Int32
 
@@ -24,7 +24,7 @@ final class TargetRoot {
     folder.withCString { csys_open_beneath(descriptor, $0, O_RDONLY | O_DIRECTORY, 0) }
   }
 
-  /// Makes a folder below it in one that is there, unless there is one.
+  /// Creates a folder below it in an existing folder, unless it exists.
   func make(_ folder: NameBytes) throws(Failure) {
     let slash = folder.bytes.lastIndex(of: 0x2F)
     let parent = open(NameBytes(Array(folder.bytes[..<(slash ?? 0)])))
@@ -34,7 +34,7 @@ final class TargetRoot {
     guard result == 0 || errno == EEXIST else { throw Self.failure(folder, errno) }
   }
 
-  /// The names in a folder below it are on the disk when this returns.
+  /// Syncs the names in a folder below it. Durable on return.
   func sync(_ folder: NameBytes, _ fsync: (Int32) -> Int32) throws(Failure) {
     let opened = open(folder)
     guard opened >= 0 else { throw Self.failure(folder, errno) }

@@ -7,14 +7,14 @@ import TransferModel
   import Darwin
 #endif
 
-/// Takes a file that is to have a certain digest from a local file that had it, as the ledger says. A value, so that it
-/// crosses threads; blocking.
+/// Copies a file with a known digest from a local file that had this digest according to the ledger. A value, so that
+/// it can be passed between threads; blocking.
 struct Twins: Sendable {
-  /// That the file is to have; nobody can make another one that has it.
+  /// The expected digest of the file; nobody can create another file with it.
   var digest: Digest
-  /// Bytes, where they are known.
+  /// In bytes, if known.
   var size: Int64?
-  /// Of each chunk.
+  /// The digest algorithm for each chunk.
   var algorithm: DigestAlgorithm
   /// Absolute paths of local files that had the digest once.
   var find: @Sendable () -> [NameBytes]
@@ -23,12 +23,12 @@ struct Twins: Sendable {
   struct Found: Sendable {
     var size: Int64
     var digest: Digest
-    /// The partial file that has the copy, or the file that stands under the final name.
+    /// The partial file with the copy, or the file with the final name.
     var partial: SourceIdentity
   }
 
-  /// The file that stands under the final name already, if it has the digest: it stays as it is. It is on the disk when
-  /// this returns something, and was read from there.
+  /// The file that already has the final name, if it has the digest; it stays as it is. If a value is returned, the
+  /// file is on the disk, and was read from there.
   /// - Throws: `engine.interrupted`.
   func standing(at target: Target) throws(Failure) -> Found? {
     guard !target.isNamedLater, let file = target.standing(), file.identity.size == size ?? file.identity.size else {
@@ -52,12 +52,13 @@ struct Twins: Sendable {
     return Found(size: file.identity.size, digest: ofChunk, partial: file.identity)
   }
 
-  /// A copy is in the partial file and on the disk when this returns something: it was read there, and has the digest.
-  /// What the ledger says of the other file proves nothing, which may have been written to since.
+  /// Copies a local file into the partial file. If a value is returned, the copy is on the disk, and its digest was
+  /// read back from there. The ledger's record of the other file proves nothing, because it may have been modified
+  /// since.
   /// - Throws: `engine.interrupted`, `local.disk_full`, `local.io`.
   func copied(into target: Target) throws(Failure) -> Found? {
     for path in find() {
-      if stop.isAsked() { throw Failure(.engineInterrupted, "stopped while a local file was looked for") }
+      if stop.isAsked() { throw Failure(.engineInterrupted, "stopped while searching for a local file") }
       guard let source = try? SourceFile(path: path), source.identity.size == size ?? source.identity.size,
         let partial = try target.file(size: nil, holdsBytes: false)
       else { continue }

@@ -6,23 +6,23 @@ import TransferModel
   import Darwin
 #endif
 
-/// Writes a stream of bytes to one place of a file, and leaves holes for its zeros. A run of zeros is held back until
-/// its end is known, so that it does not matter how the stream is cut. Zeros that fill no block of the file system are
-/// written: a hole of less than that frees nothing, and each costs a call of the system.
+/// Writes a stream of bytes to one range of a file, and leaves holes for its zeros. A run of zeros is held back until
+/// its end is known, so that the division of the stream into pieces does not matter. Zeros that fill no block of the
+/// file system are written: a smaller hole frees nothing, and each hole costs a system call.
 struct ZeroRun {
-  /// Bytes; in pieces of this length the stream is looked at.
+  /// The stream is examined in pieces of this length, in bytes.
   private static let block: Int64 = 4_096
 
-  /// Bytes; what the file system gives room in.
+  /// The unit in which the file system allocates space, in bytes.
   private var room: Int64?
 
-  /// Zeros that came and are not in the file yet; empty for none.
+  /// Zeros that arrived and are not in the file yet; empty for none.
   private var held = ByteRange(offset: 0, length: 0)
 
-  /// - Parameter room: nil for what the file system of the file says.
+  /// - Parameter room: nil for the unit of the file's own file system.
   init(room: Int64? = nil) { self.room = room }
 
-  /// - Parameter offset: of the first byte, in the file; behind what was written last.
+  /// - Parameter offset: of the first byte, in the file; behind all earlier writes.
   mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, to file: TargetFile) throws(Failure) {
     var written = 0
     var position = 0
@@ -39,7 +39,7 @@ struct ZeroRun {
     if written < position { try put(bytes[written..<position], at: offset + Int64(written), to: file) }
   }
 
-  /// What is held back is in the file when this returns.
+  /// Writes the zeros that are held back; they are in the file on return.
   mutating func flush(to file: TargetFile) throws(Failure) {
     guard held.length > 0 else { return }
     let room = room ?? file.blockSize
@@ -67,7 +67,7 @@ struct ZeroRun {
     try file.write(UnsafeRawBufferPointer(rebasing: bytes), at: offset)
   }
 
-  /// Each byte is the one before it, and the first is zero.
+  /// Whether the first byte is zero, and each byte equals the one before it.
   private static func isZero(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
     guard let first = bytes.first, first == 0 else { return false }
     let start = bytes.base.baseAddress! + bytes.startIndex

@@ -12,9 +12,9 @@ public struct BatchChange: Sendable, Hashable {
   public var workers: Limit?
   /// Milliseconds since 1970 UTC.
   public var deadlineMs: Limit?
-  /// A value that is nil removes the label.
+  /// A nil value removes the label.
   public var labels: [String: String?] = [:]
-  /// Sources that were not deleted or moved yet are kept; cannot be undone.
+  /// Keeps sources that were not deleted or moved yet; cannot be undone.
   public var keepsSources = false
 
   public init() {}

@@ -40,9 +40,10 @@ public struct ControlOutcome: Sendable, Hashable {
   public var asked: [FileID] = []
   /// Unchanged files, by state: the verb does not apply to them, or has no effect.
   public var unaffected: [FileState: Int] = [:]
-  /// Of the unaffected of a retry: never read, or superseded by newer content; they have to be pushed again.
+  /// Unaffected files of a retry that were never read, or are superseded by newer content; they have to be pushed
+  /// again.
   public var unrepeatable = 0
-  /// Of the changed: files whose sources would have been deleted or moved, and are kept.
+  /// Changed files whose sources would have been deleted or moved, and are kept.
   public var keptSources = 0
 
   public init() {}

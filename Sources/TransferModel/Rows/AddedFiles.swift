@@ -2,7 +2,7 @@
 public struct SelectedFiles: Sendable, Hashable {
   /// The batches that hold them.
   public private(set) var batches: Set<BatchID> = []
-  /// Their numbers, neighbours joined: what was admitted together mostly is recorded together.
+  /// Their numbers, with adjacent ones joined: files that were admitted together usually have adjacent numbers.
   private var ranges: [ClosedRange<Int64>] = []
   /// Listings among them, whose files are added to their batch later.
   fileprivate var listings: [BatchID: Int64] = [:]
@@ -50,7 +50,7 @@ public struct AddedFiles: Sendable, Hashable {
     package var file, attempt: Int64
 
     package init(file: Int64, attempt: Int64) { (self.file, self.attempt) = (file, attempt) }
-    /// Of an empty ledger.
+    /// The mark of an empty ledger.
     public static let beginning = Mark(file: 0, attempt: 0)
   }
 
@@ -58,7 +58,7 @@ public struct AddedFiles: Sendable, Hashable {
   package let ranges: [ClosedRange<Int64>]
   /// All files of these batches after these numbers, which are from listings.
   package let listings: [BatchID: Int64]
-  /// Its own batch, and those that hold what was found.
+  /// Its own batch, and the batches of the files that it found.
   public let batches: [BatchID]
 
   public init(since mark: Mark, batch: BatchID?, files: SelectedFiles) {
@@ -68,7 +68,7 @@ public struct AddedFiles: Sendable, Hashable {
     batches = files.batches.union(batch.map { [$0] } ?? []).sorted()
   }
 
-  /// Those of several, of which the first is the earliest.
+  /// The combination of several, of which the first is the earliest.
   package init(of all: [AddedFiles]) {
     mark = all.first?.mark ?? .beginning
     ranges = SelectedFiles.merged(all.flatMap(\.ranges))
@@ -76,7 +76,7 @@ public struct AddedFiles: Sendable, Hashable {
     batches = Set(all.flatMap(\.batches)).sorted()
   }
 
-  /// With files that were recorded before.
+  /// The same with files that were recorded before.
   package func adding(_ earlier: SelectedFiles) -> AddedFiles {
     AddedFiles(
       mark: mark, ranges: SelectedFiles.merged(ranges + earlier.merged), listings: listings,
@@ -101,7 +101,7 @@ public struct AddedFiles: Sendable, Hashable {
 public struct AddedTotals: Sendable, Hashable {
   /// Without those that could not be read; bytes sent and retries since the `add`.
   public var files = FileTotals()
-  /// Of the pending ones: those whose batch is past its deadline.
+  /// Pending files whose batch is past its deadline.
   public var overdue = 0
   /// Body bytes that answers since the `add` acknowledged.
   public var bytesAckedSince: Int64 = 0

@@ -51,8 +51,9 @@ package struct AttemptPhases {
     nextMs = to
   }
 
-  /// From the begin of an upload's request to the last byte of its body: 0 for one without a body, nil when it was sent
-  /// until the end. What was recorded before that moment was is judged by the first byte of the answer.
+  /// Time from the beginning of an upload's request to the last byte of its body: 0 for a request without a body; nil
+  /// if it was being sent until the end. For rows without this time (from older programs) the time of the first byte of
+  /// the answer is used.
   private static func sentMs(_ attempt: AttemptTrace) -> Int64? {
     if let sent = attempt.sentMs { return sent }
     guard attempt.operation == .part || attempt.bytesTransferred > 0 else { return 0 }

@@ -16,9 +16,9 @@ public struct AttemptTrace: Sendable, Hashable {
   public var httpStatus: Int64?
   public var bytesTransferred: Int64 = 0
   public var bytesAcked: Int64 = 0
-  /// From the name to the TCP connection; the round trip of the line and little else.
+  /// From the name to the TCP connection; hardly more than one round trip.
   public var dialMs: Int64?
-  /// Until the connection could be used: name, TCP and TLS. nil on a connection that was there.
+  /// Until the connection could be used: name, TCP and TLS. nil if an existing connection was used.
   public var connectMs: Int64?
   /// Until the last byte of the body was handed over.
   public var sentMs: Int64?

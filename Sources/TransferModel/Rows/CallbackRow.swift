@@ -76,11 +76,11 @@ public struct DeliveryEnd: Sendable, Hashable {
 public struct CallbacksLeft: Sendable, Hashable {
   /// They wait, or are being delivered.
   public var waiting: Int
-  /// Nothing is tried any more, until somebody says so.
+  /// No further delivery is attempted until a person requests it.
   public var givenUp: Int
-  /// Given up, and no row is kept of them.
+  /// Given up, and their rows were deleted.
   public var forgotten: Int
-  /// Of the forgotten: those whose receivers have heard nothing since.
+  /// Forgotten callbacks whose receivers have received nothing since.
   public var unheard: Int
 
   public init(waiting: Int = 0, givenUp: Int = 0, forgotten: Int = 0, unheard: Int = 0) {

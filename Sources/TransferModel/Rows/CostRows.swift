@@ -49,7 +49,7 @@ public struct AttemptCosts: Sendable, Hashable {
   }
 }
 
-/// How often attempts were repeated after one error, and how long was waited before.
+/// The number of repeated attempts after one error, and the total wait before them.
 public struct BackoffSum: Sendable, Hashable {
   public var attempts: Int64 = 0
   public var ms: Int64 = 0

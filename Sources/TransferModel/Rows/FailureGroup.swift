@@ -8,9 +8,9 @@ public struct FailureGroup: Sendable, Hashable {
 
   public var code: String?
   public var host: String?
-  /// Of the day in UTC: when a file came to rest, and an attempt began.
+  /// The hour of the day in UTC when a file ended, or an attempt began.
   public var hour: Int64?
-  /// The folder of the source, as far as it tells one branch below the folder of all failures from the others.
+  /// The folder of the source, shortened to the branch directly below the common folder of all failures.
   public var folder: NameBytes?
   /// Files that ended without success.
   public var files: Int64 = 0
@@ -18,7 +18,7 @@ public struct FailureGroup: Sendable, Hashable {
   public var attempts: Int64 = 0
   public var firstMs: Int64?
   public var lastMs: Int64?
-  /// A file that ended without success, or else one that only met a failure.
+  /// A file that ended without success, or otherwise one with only failed attempts.
   public var examplePath: NameBytes?
 
   public init() {}

@@ -10,10 +10,10 @@ public struct FailureRow: Sendable, Hashable {
   public var attempts: Int64
   public var firstMs: Int64?
   public var lastMs: Int64?
-  /// A file that ended for this reason, or else one that only met it.
+  /// A file that ended for this reason, or otherwise one with only failed attempts.
   public var examplePath: NameBytes?
   public var exampleMessage: String?
-  /// Where that file goes to or comes from; others may have been at other hosts.
+  /// The host of that file; other files may have other hosts.
   public var exampleHost: String?
 
   public init(

@@ -14,16 +14,16 @@ public struct FileRow: Sendable, Hashable {
   public var message: String?
   public var attempts: Int64
   public var bytesAcked: Int64
-  /// Of these: what was here already, and was not fetched.
+  /// The part of it that existed locally, and was not fetched.
   public var bytesReused: Int64
   public var bytesTransferred: Int64
-  /// With all that attempts which were cut off may have sent.
+  /// Includes all bytes that crashed and running attempts may have sent.
   public var bytesTransferredAtMost: Int64
   public var confirmedBy: String?
   public var digest: String?
   public var startedMs: Int64?
   public var finishedMs: Int64?
-  /// When its attempts were deleted, which `attempts` and the bytes still count; nil where they were not.
+  /// When its attempts were deleted, which `attempts` and the byte counts still include; nil if they were not deleted.
   public var prunedMs: Int64?
 
   package init(

@@ -1,12 +1,12 @@
 /// Sums over files and their attempts; never stored, always computed.
 public struct FileTotals: Sendable, Hashable {
-  /// Files by state, without those that a newer generation replaced.
+  /// Files by state, without superseded generations.
   public var byState: [FileState: Int]
   /// Sum of sizes.
   public var bytes: Int64
   /// Sum of the acknowledged bytes of chunks.
   public var bytesAcked: Int64
-  /// Of these: what was here already, and was not fetched.
+  /// The part of it that existed locally, and was not fetched.
   public var bytesReused: Int64 = 0
   /// Body bytes passed to the network in all attempts, as far as known: for crashed attempts only the bytes found on
   /// the server.
@@ -17,7 +17,7 @@ public struct FileTotals: Sendable, Hashable {
   public var retries: Int
   /// Failed files whose cause is `integrity.mismatch`.
   public var mismatched: Int
-  /// Done files for which the server said nothing but success.
+  /// Done files that the server confirmed with nothing but success.
   public var unverified: Int
 
   public init(

@@ -4,7 +4,7 @@ public struct NewestNumbers: Sendable, Hashable {
   public var part: Int64
   /// All numbers of the part lie between these.
   public var after, before: Int64
-  /// ``after`` where there is none.
+  /// Equals ``after`` if there is none.
   public var event, attempt: Int64
 
   public init(part: Int64, after: Int64, before: Int64, event: Int64, attempt: Int64) {
@@ -12,7 +12,8 @@ public struct NewestNumbers: Sendable, Hashable {
     (self.event, self.attempt) = (event, attempt)
   }
 
-  /// Rows of several parts, oldest first: each part is in its own order, and those of several go by their times.
+  /// Rows of several parts, oldest first: each part keeps its own order, and rows of different parts are ordered by
+  /// time.
   public static func joined<Row>(_ parts: [[Row]], atMs: (Row) -> Int64) -> [Row] {
     let filled = parts.filter { !$0.isEmpty }
     guard filled.count > 1 else { return filled.first ?? [] }

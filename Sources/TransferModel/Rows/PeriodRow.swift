@@ -5,7 +5,7 @@ public enum CalendarPeriod: String, Sendable, CaseIterable {
   case week
   case month
 
-  /// The beginning of the period that a moment is in; both in milliseconds since 1970 UTC.
+  /// The beginning of the period that contains a moment; both in milliseconds since 1970 UTC.
   public func start(of ms: Int64) -> Int64 { firstDay(of: ms.floored(by: Self.dayMs)) *| Self.dayMs }
 
   private static let dayMs: Int64 = 86_400_000
@@ -33,7 +33,7 @@ public enum CalendarPeriod: String, Sendable, CaseIterable {
 public struct PeriodRow: Sendable, Hashable {
   /// Its beginning, in milliseconds since 1970 UTC.
   public var fromMs: Int64
-  /// Without generations that were replaced.
+  /// Without superseded generations.
   public var files: [FileState: Int] = [:]
   /// Size of the files that are done.
   public var bytes: Int64 = 0

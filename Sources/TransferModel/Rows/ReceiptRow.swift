@@ -13,7 +13,7 @@ public struct ReceiptRow: Sendable, Hashable {
   public var serverDate: String
   public var location: String
   public var recordedMs: Int64
-  /// Why a person says that it is done; nil where the server confirmed it.
+  /// The reason for which a person declared it done; nil if the server confirmed it.
   public var note: String?
 
   package init(

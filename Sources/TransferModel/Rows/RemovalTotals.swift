@@ -1,20 +1,20 @@
-/// Sources that are to be deleted or moved and are still there. What a person revoked or tidied away does not count,
-/// nor what newer content has replaced.
+/// Sources that are to be deleted or moved and still exist. Excludes removals that a person revoked, hidden files, and
+/// sources that were superseded by newer content.
 public struct RemovalTotals: Sendable, Hashable {
-  /// To be done, or to be tried again.
+  /// Removals that are to be performed or retried.
   public var waiting = 0
-  /// Of those: nothing could be tried, for the reason that they have.
+  /// The part of ``waiting`` that was postponed because the removal could not be attempted.
   public var putOff = 0
-  /// The sources stay, for good.
+  /// Sources that are kept permanently.
   public var kept = 0
-  /// Why they are still there, most sources first; those that nobody has tried yet have none.
+  /// The reasons why they still exist, most sources first; sources without an attempt have none.
   public var reasons: [Reason] = []
 
   public struct Reason: Sendable, Hashable {
-    /// They stay for good.
+    /// Whether the sources are kept permanently.
     public var isKept: Bool
     public var code: String
-    /// For people, of one of them.
+    /// The message for one of them, for people.
     public var message: String
     public var sources: Int
 

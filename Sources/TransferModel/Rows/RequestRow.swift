@@ -11,13 +11,13 @@ public struct RequestRow: Sendable, Hashable {
   public var key: NameBytes
   public var size: Int64
   public var mtimeMs: Int64
-  /// What rules set for the object.
+  /// The properties that rules set for the object.
   public var properties = ObjectProperties()
   public var chunkSize: Int64?
   public var chunkCount: Int64?
   public var chunk: Chunk?
   public var session: Session?
-  /// Of all stored chunks, in order; for the steps that name them.
+  /// The receipts of all stored chunks, in order; for the steps that list them.
   public var parts: [PartReceipt] = []
   /// The range of the body, if it was recorded.
   public var body: ByteRange?

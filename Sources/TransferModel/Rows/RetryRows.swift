@@ -1,6 +1,6 @@
 /// Hosts and hours of attempts that ended with `retry`, and the number of attempts of parts.
 public struct RetryFigures: Sendable, Hashable {
-  /// By host, then hour; without empty ones.
+  /// By host, then hour; hours without retries are omitted.
   public var grid: [RetryHour]
   /// By the number of attempts.
   public var parts: [PartTries]

@@ -2,7 +2,7 @@
 /// contain the sizes, and for done files from their sums; rows are read only for active files and those of crashed
 /// attempts.
 public struct StateTotals: Sendable, Hashable {
-  /// Files by state, without those that a newer generation replaced.
+  /// Files by state, without superseded generations.
   public var byState: [FileState: Int] = [:]
   /// Sum of their sizes.
   public var bytes: Int64 = 0

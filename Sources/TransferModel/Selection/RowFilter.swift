@@ -91,7 +91,7 @@ public struct RowFilter: Sendable, Hashable {
 public enum FileMoment: String, Sendable, CaseIterable {
   /// Its first attempt.
   case started
-  /// When it came to rest.
+  /// When it ended.
   case finished
   /// When it was added.
   case created

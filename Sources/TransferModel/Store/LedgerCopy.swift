@@ -1,4 +1,4 @@
-/// The kinds of copies of a ledger. Both are one consistent state, also while an engine writes.
+/// The kinds of copies of a ledger. Both contain one consistent state, even while an engine writes.
 public enum LedgerCopy: String, Sendable, CaseIterable {
   /// A read-only copy for inspection: without the URLs of upload sessions, rewritten without free pages, in rollback
   /// mode, so that everybody who may read the file can open it, also on read-only media; mode 0400.

@@ -55,7 +55,7 @@ public struct StoredReceipt: Sendable, Hashable {
   public let number: Int64
   public let finding: String?
 
-  /// In hexadecimal; nil where another digest is known or none.
+  /// In hexadecimal; nil if only another digest, or none, is known.
   public var sha256: String? {
     let prefix = "sha256:"
     guard let digest = receipt.digest, digest.hasPrefix(prefix) else { return nil }

@@ -24,7 +24,7 @@ public struct SQLBudget: Sendable, Hashable {
 /// A column of such rows.
 public struct SQLColumn: Sendable, Hashable {
   public var name: String
-  /// Declared as BLOB; an expression is not declared.
+  /// Whether the column is declared as BLOB; an expression has no declaration.
   public var isBytes: Bool
 
   package init(name: String, isBytes: Bool) { (self.name, self.isBytes) = (name, isBytes) }

@@ -3,12 +3,12 @@ public import TransferModel
 /// One cost in time, with advice on how to reduce it.
 public struct CostRow: Sendable, Hashable {
   public enum Cause: String, Sendable, CaseIterable {
-    /// No engine ran, or the machine slept, while files waited for one; a person had paused some.
+    /// No engine ran, or the machine slept, while files waited for one; a person had paused some files.
     case down, paused
     /// Waiting after failures, for answers, for connections; bodies that do not count.
     case backoff, server, connect, resent
 
-    /// Each moment counts once; otherwise the times of all requests and waits are added, also concurrent ones.
+    /// Each moment counts once; otherwise the times of all requests and waits are added, even concurrent ones.
     public var isWall: Bool { self == .down || self == .paused }
   }
 
@@ -20,12 +20,12 @@ public struct CostRow: Sendable, Hashable {
   /// Repeated attempts, and bytes that do not count.
   public var attempts: Int64?
   public var bytes: Int64?
-  /// Of the error.
+  /// The advice for the error.
   public var advice: String?
 
   public init(_ cause: Cause, host: String? = nil, ms: Int64) { (self.cause, self.host, self.ms) = (cause, host, ms) }
 
-  /// All costs, largest first; but a pause, which a person requested, is last, however long it was.
+  /// All costs, largest first. A pause is last, however long it was, because a person requested it.
   public static func all(
     _ sums: CostSums, running: [TimeSpan], asleep: [TimeSpan], window: TimeSpan = TimeSpan(.min, .max)
   ) -> [CostRow] {
@@ -67,7 +67,7 @@ public enum CostFigures {
 }
 
 extension CostRow {
-  /// ` (data.example)`, of what happened at a server.
+  /// ` (data.example)`, for costs at a server.
   var place: String { host.map { " (\(printable($0)))" } ?? "" }
 
   var what: String {
@@ -88,7 +88,7 @@ extension CostRow {
     case .paused: "transfers resume"
     case .backoff: advice.flatMap { $0.isEmpty ? nil : $0 } ?? "transfers report failures"
     case .server: "more requests at a time (--workers), longer chunks, or a faster server: transfers report hosts"
-    case .connect: "where they fail, the network to it (transfers report failures); else longer requests (--part-size)"
+    case .connect: "if they fail, check the network (transfers report failures); else longer requests (--part-size)"
     case .resent: "shorter chunks, or a protocol that resumes: transfers report waste"
     }
   }

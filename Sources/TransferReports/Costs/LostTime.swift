@@ -1,7 +1,7 @@
 import TransferModel
 
-/// Wall time in which files waited without any progress. Each moment counts once, for the first of these that is true
-/// of it: the machine slept, something was paused, an engine ran, none did.
+/// Wall time in which files waited without any progress. Each moment counts once, for the first condition that is true:
+/// the machine slept, a file was paused, an engine ran, no engine ran.
 struct LostTime {
   /// No engine ran, or the machine slept.
   let downMs: Int64

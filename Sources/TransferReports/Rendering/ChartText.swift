@@ -11,8 +11,8 @@ enum ChartText {
     }
   }
 
-  /// A bar for each row, at most 20 columns; nil when the chart is not drawn beside rows. Those of parts are shares of
-  /// all of them, those of a histogram of the highest.
+  /// A bar for each row, at most 20 columns; nil if the chart is not drawn beside rows. Bars of parts are relative to
+  /// the sum of all rows, those of a histogram to the highest row.
   static func bars(_ table: FigureTable, _ chart: Chart?, _ style: TextStyle) -> [String]? {
     let key: String
     let sumsUp: Bool
@@ -43,7 +43,7 @@ enum ChartText {
     return ["\(title) |\(bars)|  at most \(table.rows[row][index].text)"]
   }
 
-  /// A line for each row of the grid, one character a column; darker is more.
+  /// One line for each row of the grid, one character for each column; darker means more.
   private static func heat(
     _ table: FigureTable, _ column: String, _ row: String, _ value: String, _ style: TextStyle
   ) -> [String] {
@@ -66,7 +66,7 @@ enum ChartText {
 struct HeatGrid {
   let columns: [Cell]
   let rows: [Cell]
-  /// By row, then column; 0 where the table has nothing.
+  /// By row, then column; 0 where the table has no value.
   let values: [[Double]]
 
   var highest: Double { values.joined().max() ?? 0 }
@@ -105,7 +105,7 @@ struct HeatGrid {
 extension FigureTable {
   func index(_ key: String) -> Int? { headings.firstIndex { $0.key == key } }
 
-  /// The figures under a key as numbers; 0 for what is unknown.
+  /// The figures under a key as numbers; 0 for unknown figures.
   func numbers(_ key: String) -> [Double] {
     guard let index = index(key) else { return rows.map { _ in 0 } }
     return rows.map { $0[index].number ?? 0 }
@@ -113,7 +113,7 @@ extension FigureTable {
 }
 
 extension Cell {
-  /// nil when it is not a number.
+  /// nil if it is not a number.
   var number: Double? {
     switch self {
     case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number),

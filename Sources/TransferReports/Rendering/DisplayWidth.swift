@@ -1,5 +1,5 @@
-/// How many columns a terminal gives to text: 2 for wide East Asian characters and emoji, 0 for combining marks.
-/// Source: Unicode Standard Annex #11 (East Asian Width) for the ranges, #29 for what one character is.
+/// The number of terminal columns that text occupies: 2 for wide East Asian characters and emoji, 0 for combining
+/// marks. Source: Unicode Standard Annex #11 (East Asian Width) for the ranges, #29 for the boundaries of characters.
 public enum DisplayWidth {
   public static func of(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + width($1) } }
 

@@ -3,7 +3,7 @@ import TransferModel
 /// Writes figures as JSON text: keys sorted, numbers as numbers, times as RFC 3339 UTC, one line. Written by hand,
 /// because lists may have millions of rows.
 public enum JSONWriter {
-  /// The one document of a report; in ndjson the same is one record, which has its `type`.
+  /// The document of a report; in ndjson it is one record with its `type`.
   public static func document(_ data: FigureTree, schema: String, _ header: ReportHeader, type: String? = nil)
     -> [UInt8]
   {
@@ -35,7 +35,7 @@ public enum JSONWriter {
 
   public static func append(_ object: FigureObject, to out: inout [UInt8]) { append(FigureTree(object), to: &out) }
 
-  /// A cell by itself.
+  /// A single cell.
   public static func text(_ cell: Cell) -> String {
     var out: [UInt8] = []
     append(cell, to: &out)

@@ -35,7 +35,7 @@ public enum MarkdownReport {
     return title.isEmpty ? "\(text)\n\n" : "- **\(escaped(sentence(title)))**: \(text)\n"
   }
 
-  /// Literal text of several lines: an indented code block, in which no character has a meaning.
+  /// Literal text of several lines: an indented code block, in which no character is special.
   private static func block(_ words: String) -> String {
     let lines = words.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.map { $0.isEmpty ? "\n" : "    \($0.replacing("\r", with: " "))\n" }.joined()
@@ -63,7 +63,7 @@ public enum MarkdownReport {
     text.prefix(1).uppercased() + text.dropFirst().replacing("_", with: " ")
   }
 
-  /// Escapes every character with a meaning in Markdown or HTML. Line ends become blanks.
+  /// Escapes every character that is special in Markdown or HTML. Line ends become blanks.
   public static func escaped(_ text: String) -> String {
     var out = ""
     for scalar in text.unicodeScalars {

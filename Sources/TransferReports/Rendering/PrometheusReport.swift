@@ -1,6 +1,6 @@
-/// A report in the text format of Prometheus, version 0.0.4, as the textfile collector of node_exporter reads it: each
-/// number is a gauge, in the base units of Prometheus (seconds, bytes). Tables give a sample for each row where columns
-/// of few words tell all rows apart.
+/// A report in the text format of Prometheus, version 0.0.4, as read by the textfile collector of node_exporter. Each
+/// number is a gauge, in the base units of Prometheus (seconds, bytes). A table has one sample for each row, if columns
+/// with few values distinguish all rows.
 /// Source: prometheus.io "Exposition formats" and "Metric and label naming".
 public struct PrometheusReport {
   private struct Sample { var labels: [(String, String)], value: String }
@@ -25,7 +25,7 @@ public struct PrometheusReport {
 
   private init(common: [(String, String)]) { self.common = common }
 
-  /// Of the figures of the document itself, and of what it is about.
+  /// The labels from the figures of the document itself, and of its subject.
   private static func labels(of sections: [ReportSection]) -> [(String, String)] {
     sections.flatMap { section -> [(String, String)] in
       guard section.key == nil || section.key == "subject", let facts = section.facts else { return [] }
@@ -80,7 +80,7 @@ public struct PrometheusReport {
 
   // MARK: - Names and values
 
-  /// With the base unit of its kind.
+  /// Includes the base unit of its kind.
   private static func metric(_ heading: FigureHeading) -> String {
     func base(_ suffixes: String...) -> String {
       let suffix = suffixes.first { heading.key.hasSuffix($0) } ?? ""

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// Rows as CSV or TSV. Numbers are plain, times RFC 3339 UTC, unknown figures empty, labels a JSON object. After each
-/// column of names comes one `<key>_b64` with the exact bytes where a name is not UTF-8, as JSON has it.
+/// Rows as CSV or TSV. Numbers are plain, times RFC 3339 UTC, unknown figures empty, labels a JSON object. Each column
+/// of names is followed by a column `<key>_b64` with the exact bytes of names that are not UTF-8, as in JSON.
 ///
 /// A cell that begins with `=`, `+`, `-` or `@` is written unchanged: these files are for programs and audits, and a
 /// quote before it would change the name. In a spreadsheet, import the columns as text.
@@ -9,7 +9,7 @@ public struct SeparatedRow: Sendable {
   public enum Form: Sendable { case csv, tsv }
 
   public let form: Form
-  /// On a terminal control characters in CSV are replaced by U+FFFD (`ls` prints `?`), so that a hostile name cannot
+  /// On a terminal, control characters in CSV are replaced by U+FFFD (`ls` prints `?`), so that a hostile name cannot
   /// control it.
   public var isForTerminal: Bool
 
@@ -72,7 +72,7 @@ public struct SeparatedRow: Sendable {
     return String(String.UnicodeScalarView(scalars))
   }
 
-  /// Neither C0 nor C1 controls (U+009B is a CSI), nor characters that reorder or hide text.
+  /// Excludes C0 and C1 controls (U+009B is a CSI) and characters that reorder or hide text.
   public static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF: false

@@ -1,10 +1,10 @@
-/// A row of bars, one character a figure.
+/// A row of bars, one character for each figure.
 public enum Sparkline {
   private static let blocks = Array("▁▂▃▄▅▆▇█")
   private static let ascii = Array("_.:-=+*#")
 
-  /// The highest of each group when there are more figures than `columns`. A figure of 0 is a blank, so that pauses
-  /// show.
+  /// Shows the highest figure of each group if there are more figures than `columns`. A figure of 0 is a blank, so that
+  /// pauses are visible.
   public static func text(_ values: [Int64], columns: Int, isASCII: Bool) -> String {
     guard let highest = values.max(), highest > 0, columns > 0 else { return "" }
     let width = min(columns, values.count)

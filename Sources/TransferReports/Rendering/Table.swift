@@ -1,12 +1,12 @@
-/// Rows of figures as aligned text: numbers to the right, names cut in the middle when the terminal is narrow. Where a
-/// row does not fit even then, each one is a block with a line for each figure.
+/// Rows of figures as aligned text: numbers to the right, names shortened in the middle if the terminal is narrow. If a
+/// row does not fit even then, each row is a block with a line for each figure.
 /// One `Table` may print several pages; columns keep the width that earlier pages needed.
 public struct Table {
   private let style: TextStyle
   private let indent: String
   private let look: TableLook
   private var widths: [Int] = []
-  /// Once rows have been printed in one way, later pages follow.
+  /// Once rows have been printed in one layout, later pages use it too.
   private var isFolded: Bool?
 
   public init(_ style: TextStyle, indent: Int = 0, _ look: TableLook = TableLook()) {
@@ -46,7 +46,7 @@ public struct Table {
 
   // MARK: - Lines
 
-  /// And whether rows fit into the terminal.
+  /// Also determines whether rows fit into the terminal.
   private func layout(_ page: Page) -> ([ColumnLayout], fits: Bool) {
     let natural = widths.indices.map { i in
       ColumnLayout(width: widths[i], alignsRight: page.alignsRight[i], isName: page.isName[i])

@@ -12,7 +12,7 @@ public struct TextReport {
   private init(style: TextStyle) { self.style = style }
 
   private mutating func append(_ sections: [ReportSection], indent: Int) {
-    // Sections without a heading read as one: their figures stand in the same column.
+    // Sections without a heading are shown as one: their figures share a column.
     let width = sections.filter { $0.title == nil }.map { Self.labelWidth($0.content) }.max() ?? 0
     for section in sections {
       let isNested = section.title != nil
@@ -47,14 +47,14 @@ public struct TextReport {
     return facts.compactMap { fact in fact.words.map { _ in DisplayWidth.of(fact.heading.title ?? "") } }.max() ?? 0
   }
 
-  /// Titles stand in a column of their own; a sentence has none.
+  /// Titles have a column of their own; a sentence has no title.
   private func lines(_ facts: [Fact], _ indent: Int, _ labelWidth: Int) -> String {
     facts.compactMap { fact in
       guard let words = fact.words else { return nil }
       let title = fact.heading.title ?? ""
       let label = title.isEmpty ? "" : DisplayWidth.pad(title, to: labelWidth, alignsRight: false) + "  "
       let end = words.hasSuffix("\n") ? "" : "\n"
-      // Names stay what they are.
+      // Names stay unchanged.
       let shown = style.isASCII && fact.heading.kind != .name ? words.replacing("×", with: style.times) : words
       return margin(indent) + label + style.paint(shown, fact.tone) + end
     }.joined()

@@ -1,16 +1,16 @@
 /// The current layout of text for people.
 public struct TextStyle: Sendable, Hashable {
-  /// Columns to fit into; nil for a pipe or file, where nothing is cut.
+  /// Maximum number of columns; nil for a pipe or file, where nothing is truncated.
   public var columns: Int?
   public var usesColour: Bool
-  /// The locale has no characters beyond ASCII for our own signs; names stay what they are.
+  /// The locale has only ASCII characters for our own symbols; names stay unchanged.
   public var isASCII: Bool
 
-  /// Between the figures of a line.
+  /// The separator between figures of a line.
   public var dot: String { isASCII ? " - " : " · " }
   public var arrow: String { isASCII ? "->" : "→" }
   public var times: String { isASCII ? "x" : "×" }
-  /// Where a name is cut.
+  /// The mark where a name is truncated.
   public var cut: String { isASCII ? "~" : "…" }
 
   public init(columns: Int?, usesColour: Bool, isASCII: Bool = false) {

@@ -70,7 +70,7 @@ public indirect enum FigureTree: Sendable, Hashable {
     }
   }
 
-  /// Only the members that `paths` name (`files` or `files.done`).
+  /// Only the members named by `paths` (`files` or `files.done`).
   public func choosing(_ paths: [String]) throws(UnknownFigure) -> FigureTree {
     switch self {
     case .array(let array):

@@ -4,7 +4,7 @@ public struct Report: Sendable {
   /// renamed.
   public let schema: String
   public let sections: [ReportSection]
-  /// The key of the table that forms of fixed columns print; nil where they print a line for each figure.
+  /// The key of the table that formats with fixed columns print; nil if they print a line for each figure.
   public let rows: String?
 
   public init(_ schema: String, _ sections: [ReportSection], rows: String? = nil) {
@@ -23,7 +23,7 @@ public struct Report: Sendable {
     return isMember || !isTable ? name : "\(rows).\(name)"
   }
 
-  /// The table that forms of fixed columns print.
+  /// The table that formats with fixed columns print.
   public var table: FigureTable? {
     guard let rows else { return nil }
     for section in sections {
@@ -40,9 +40,9 @@ public struct Report: Sendable {
 
 /// A part of a report.
 public struct ReportSection: Sendable {
-  /// The member of the document that it is; nil for figures that are members themselves.
+  /// The member of the document that holds it; nil for figures that are members themselves.
   public let key: String?
-  /// For people; nil for one without a heading.
+  /// For people; nil for a section without a heading.
   public let title: String?
   public let content: Content
 
@@ -50,9 +50,9 @@ public struct ReportSection: Sendable {
     case facts([Fact], FactLayout)
     case table(FigureTable, TableLook)
     case object([ReportSection])
-    /// Lines for people alone, escaped already.
+    /// Lines only for people, already escaped.
     case words(String)
-    /// For programs alone.
+    /// Only for programs.
     case document(FigureTree)
     /// Absent: `null`.
     case absent
@@ -62,7 +62,7 @@ public struct ReportSection: Sendable {
     (self.key, self.title, self.content) = (key, title, content)
   }
 
-  /// Its figures, of a section of figures or an object of nothing else.
+  /// The figures of a section of figures, or of an object that contains only figures.
   var facts: [Fact]? {
     switch content {
     case .facts(let facts, _): facts
@@ -76,7 +76,7 @@ public struct ReportSection: Sendable {
 public struct Fact: Sendable, Hashable {
   public let heading: FigureHeading
   public let cell: Cell
-  /// The text shown instead of the cell, escaped already. Empty to show nothing.
+  /// The text shown instead of the cell, already escaped. Empty to show nothing.
   public let phrase: String?
   public let tone: Tone?
 
@@ -87,7 +87,7 @@ public struct Fact: Sendable, Hashable {
     tone = column.tone?(value) ?? TextStyle.tone(of: column.heading.key, cell)
   }
 
-  /// Of a list, a row for each of its texts.
+  /// For a list, one row for each of its texts.
   var table: FigureTable? {
     guard case .list(let texts) = cell else { return nil }
     let key = SchemaName.singular(heading.key)
@@ -104,15 +104,15 @@ public struct Fact: Sendable, Hashable {
 
 /// How figures are laid out for people.
 public enum FactLayout: Sendable, Hashable {
-  /// A line each, behind its title.
+  /// One line for each figure, after its title.
   case lines
-  /// All in one line, without titles: those of the head, a colon, and the others.
+  /// All in one line, without titles: the figures of the head, a colon, and the others.
   case headline(Int)
 }
 
 /// How a table is shown to people.
 public struct TableLook: Sendable, Hashable {
-  /// Drawn beside it.
+  /// The chart drawn beside it.
   public var chart: Chart?
   /// The text shown instead of an empty table; nil for none.
   public var empty: String?
@@ -134,13 +134,13 @@ public struct TableLook: Sendable, Hashable {
   }
 }
 
-/// A drawing of columns of a table: it shows the figures of the table and no others.
+/// A chart of columns of a table: it shows only figures of the table.
 public enum Chart: Sendable, Hashable {
   /// A figure over time or over rows, by their keys.
   case series(x: String, y: String)
   /// The share of each row in the whole.
   case parts(name: String, value: String)
-  /// How many fall into each class.
+  /// The number of values in each class.
   case histogram(name: String, value: String)
   /// A grid: one square for each pair of column and row.
   case heat(column: String, row: String, value: String)

@@ -3,7 +3,7 @@
 public struct ReportForm<Value>: Sendable {
   public let schema: String
   public let sections: [SectionForm<Value>]
-  /// The key of the table that forms of fixed columns print.
+  /// The key of the table that formats with fixed columns print.
   let rows: String?
 
   public init(_ schema: String, rows: String? = nil, _ sections: [SectionForm<Value>]) {
@@ -29,7 +29,7 @@ public struct SectionForm<Value>: Sendable {
     }
   }
 
-  /// Figures of one object; `null` when `inner` finds none.
+  /// The figures of one object; `null` if `inner` finds none.
   public static func record<Inner>(
     _ key: String, _ title: String?, _ columns: [Column<Inner>], _ layout: FactLayout = .lines,
     of inner: @escaping @Sendable (Value) -> Inner?
@@ -52,14 +52,14 @@ public struct SectionForm<Value>: Sendable {
     }
   }
 
-  /// Lines for people with data that programs find elsewhere in the document, escaped already; nil for none.
+  /// Lines for people whose data is elsewhere in the document for programs, already escaped; nil for none.
   public static func words(_ words: @escaping @Sendable (Value) -> String?) -> SectionForm {
     SectionForm(shape: SectionShape(nil, .object([]))) { value in
       words(value).map { [ReportSection(nil, nil, .words($0))] } ?? []
     }
   }
 
-  /// Rows that programs find elsewhere in the document.
+  /// Rows whose data is elsewhere in the document for programs.
   public static func forPeople<Row>(
     _ title: String?, _ columns: [Column<Row>], _ look: TableLook = TableLook(),
     rows: @escaping @Sendable (Value) -> [Row]
@@ -69,7 +69,7 @@ public struct SectionForm<Value>: Sendable {
     }
   }
 
-  /// Rows whose columns are only known at run time; `null` without a table.
+  /// Rows whose columns are known only at run time; `null` without a table.
   public static func anyTable(
     _ key: String, _ title: String? = nil, _ look: TableLook, _ table: @escaping @Sendable (Value) -> FigureTable?
   ) -> SectionForm {
@@ -83,7 +83,7 @@ public struct SectionForm<Value>: Sendable {
     SectionForm(shape: SectionShape(key, .any)) { [ReportSection(key, nil, .document(tree($0)))] }
   }
 
-  /// The sections of a part of the value, as if they were its own.
+  /// The sections of a part of the value, as if they were its own sections.
   public static func merged<Inner>(
     _ sections: [SectionForm<Inner>], of inner: @escaping @Sendable (Value) -> Inner
   ) -> SectionForm {
@@ -92,7 +92,7 @@ public struct SectionForm<Value>: Sendable {
     }
   }
 
-  /// An object with sections of its own; `null` when `inner` finds none.
+  /// An object with its own sections; `null` if `inner` finds none.
   public static func object<Inner>(
     _ key: String, _ title: String?, _ sections: [SectionForm<Inner>],
     of inner: @escaping @Sendable (Value) -> Inner?
@@ -114,15 +114,15 @@ public struct ReportShape: Sendable, Hashable {
     (self.schema, self.sections, self.isRows) = (schema, sections, isRows)
   }
 
-  /// Of a list, whose `data` is an array.
+  /// For a list, whose `data` is an array.
   public init<Row>(list schema: String, _ columns: [Column<Row>]) {
     self.init(schema: schema, sections: columns.map { SectionShape($0.heading) }, isRows: true)
   }
 }
 
-/// One member of a document, or several that stand beside others.
+/// One member of a document, or several members at the same level.
 struct SectionShape: Sendable, Hashable {
-  /// nil for members that stand beside others.
+  /// nil for several members at the same level.
   let key: String?
   let content: Content
 
@@ -136,7 +136,7 @@ struct SectionShape: Sendable, Hashable {
   init(_ key: String?, _ content: Content) { (self.key, self.content) = (key, content) }
   init(_ heading: FigureHeading) { self.init(heading.key, .figure(heading.kind)) }
 
-  /// Itself, or what stands beside others.
+  /// Itself, or the members at the same level.
   var members: [SectionShape] {
     if key == nil, case .object(let members) = content { return members }
     return [self]

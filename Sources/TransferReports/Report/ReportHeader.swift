@@ -16,7 +16,7 @@ public struct ReportHeader: Sendable {
     (self.store, self.filters, self.generatedMs, self.checks) = (store, filters, generatedMs, checks)
   }
 
-  /// The members of a document beside `data`.
+  /// The members of a document besides `data`.
   public func members(schema: String) -> [FigureTree.Member] {
     [
       FigureTree.Member("schema", .figure(.text(schema))),
@@ -26,13 +26,13 @@ public struct ReportHeader: Sendable {
   }
 }
 
-/// The ledger that a document speaks of.
+/// The ledger that a document is about.
 public struct StoreIdentity: Sendable, Hashable {
   public var path: Cell
   public var uid: Cell
   public var schemaVersion: Cell
 
-  /// Of a ledger that could not be opened, or does not exist yet.
+  /// For a ledger that could not be opened, or does not exist yet.
   public init(path: String?) {
     self.path = path.map { .name(NameBytes($0)) } ?? .none
     uid = .none

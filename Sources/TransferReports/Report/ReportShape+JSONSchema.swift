@@ -1,5 +1,5 @@
-/// The JSON Schema of a document (draft 2020-12), as a document. Every figure may be unknown (`null`); members may be
-/// added within a schema number, so that others than these are allowed.
+/// The JSON Schema of a document (draft 2020-12), as a document. Every figure may be unknown (`null`). Members may be
+/// added within a schema number, so additional members are allowed.
 extension ReportShape {
   public var jsonSchema: FigureTree {
     let string = Self.object([("type", .text("string"))])

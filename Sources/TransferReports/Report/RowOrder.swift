@@ -19,7 +19,7 @@ public struct RowOrder: Sendable, Hashable {
 }
 
 extension FigureKind {
-  /// A column with several figures cannot be sorted by.
+  /// False for a column with several figures in each cell.
   public var isSortable: Bool {
     switch self {
     case .texts, .counts, .list: false
@@ -30,7 +30,7 @@ extension FigureKind {
 
 extension FigureTable {
   /// The same rows in this order.
-  /// - Throws: for a column that does not exist, or cannot be sorted by.
+  /// - Throws: if the column does not exist, or cannot be sorted by.
   public func sorted(by order: RowOrder) throws(UnknownFigure) -> FigureTable {
     let index = try Self.column(order, of: headings)
     let sorted = rows.indices.sorted { a, b in
@@ -40,7 +40,7 @@ extension FigureTable {
     return FigureTable(headings, sorted.map { rows[$0] })
   }
 
-  /// Which of the columns the order is about.
+  /// The index of the column that the order refers to.
   public static func column(_ order: RowOrder, of headings: [FigureHeading]) throws(UnknownFigure) -> Int {
     if let index = headings.firstIndex(where: { $0.key == order.key && $0.kind.isSortable }) { return index }
     throw UnknownFigure(name: order.key, known: headings.filter(\.kind.isSortable).map(\.key))
@@ -48,7 +48,7 @@ extension FigureTable {
 }
 
 extension Report {
-  /// The same with the rows of its table in this order, and no more of them than `limit`.
+  /// The same report with the rows of its table in this order, limited to `limit` rows.
   public func arranged(by order: RowOrder?, limit: Int? = nil) throws(UnknownFigure) -> Report {
     guard let rows, let index = sections.firstIndex(where: { $0.key == rows }),
       case .table(let table, let look) = sections[index].content

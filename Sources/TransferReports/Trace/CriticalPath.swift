@@ -1,5 +1,5 @@
-/// The critical path of a batch: backwards from the attempt that ended last, each time to the one that had ended last
-/// when that one began. Times are milliseconds.
+/// The critical path of a batch: backwards from the attempt that ended last, each time to the attempt that had most
+/// recently ended when this one began. Times are milliseconds.
 public struct CriticalPath: Sendable {
   public struct Step: Sendable, Hashable {
     public let attempt: Int64

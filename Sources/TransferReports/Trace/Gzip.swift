@@ -80,7 +80,7 @@ public struct Gzip {
 
   // MARK: - Codes
 
-  /// Of the fixed code; its bits go out most significant first.
+  /// Writes a symbol in the fixed code, whose bits are written most significant first.
   private mutating func code(_ symbol: Int) {
     switch symbol {
     case ..<144: put(Self.reversed(0x30 + symbol, 8), 8)
@@ -137,7 +137,7 @@ public struct Gzip {
     }
   }()
 
-  /// Of the CRC of section 8.
+  /// The table for the CRC of section 8.
   private static let table: [UInt32] = (0..<256).map { byte in
     (0..<8).reduce(UInt32(byte)) { crc, _ in crc & 1 == 1 ? 0xEDB8_8320 ^ (crc >> 1) : crc >> 1 }
   }

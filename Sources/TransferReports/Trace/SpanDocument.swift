@@ -2,7 +2,7 @@ public import TransferModel
 
 /// Attempts as spans of OpenTelemetry, in the JSON form of OTLP 1.x (ExportTraceServiceRequest): all requests for one
 /// file are one trace, whose id is the file's uid. Attributes have the names of the semantic conventions for HTTP
-/// clients (1.23 and later) where there is one; the method of a request is not in the ledger and so `_OTHER`.
+/// clients (1.23 and later) if there is one. The method of a request is not in the ledger and is therefore `_OTHER`.
 public enum SpanDocument {
   public static func bytes(_ rows: [SpanRow]) -> [UInt8] {
     var (order, groups): ([Maker], [Maker: [SpanRow]]) = ([], [:])
@@ -37,7 +37,7 @@ public enum SpanDocument {
       ("traceId", .figure(.text(digits(row.fileUID.description)))),
       ("spanId", .figure(.text(String(digits(attempt.uid).suffix(16))))),
       ("name", .figure(.text(attempt.operation))),
-      // Of a client.
+      // SPAN_KIND_CLIENT.
       ("kind", .figure(.integer(3))),
       ("startTimeUnixNano", nanoseconds(attempt.startedMs)), ("endTimeUnixNano", nanoseconds(endMs)),
       ("attributes", .array((protocolAttributes(row) + ownAttributes(row)).compactMap(\.self))),
@@ -77,13 +77,13 @@ public enum SpanDocument {
     ["retry", "fatal", "unknown", "crashed"].contains(attempt.outcome)
   }
 
-  /// 2 is an error; 0 says nothing.
+  /// 2 is an error; 0 is unset.
   private static func status(_ attempt: AttemptRow) -> FigureTree {
     guard isFailure(attempt) else { return object([("code", .figure(.integer(0)))]) }
     return object([("code", .figure(.integer(2))), ("message", .figure(.text(attempt.message ?? attempt.outcome)))])
   }
 
-  /// Numbers of 64 bits are texts in this form (the JSON mapping of Protocol Buffers); none is below 0.
+  /// 64-bit numbers are strings in this format (the JSON mapping of Protocol Buffers); none is below 0.
   private static func nanoseconds(_ ms: Int64) -> FigureTree { .figure(.text("\(max(0, ms) *| 1_000_000)")) }
 
   private static func text(_ key: String, _ value: String?) -> FigureTree? {

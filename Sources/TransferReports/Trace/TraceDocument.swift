@@ -1,7 +1,7 @@
 public import TransferModel
 
-/// Attempts as a trace that Perfetto and chrome://tracing open: a track for each host and each of its connections, one
-/// for each file, and one with the critical path of each batch. Written as the attempts come.
+/// Attempts as a trace for Perfetto and chrome://tracing: a track for each host and each of its connections, one for
+/// each file, and one with the critical path of each batch. Written as the attempts arrive.
 /// Source: "Trace Event Format" of the Catapult project: complete events (`X`) nest by their times on one track, `ts`
 /// and `dur` are microseconds, metadata events (`M`) name processes and threads.
 public struct TraceDocument {
@@ -29,7 +29,7 @@ public struct TraceDocument {
     let number: Int
     /// When each connection is free.
     var connections: [Int64] = []
-    /// In which anything was in flight.
+    /// The current span in which anything was in flight.
     var busy: Life
   }
 
@@ -118,7 +118,7 @@ public struct TraceDocument {
     }
   }
 
-  /// The attempt, and in it the parts of its request, which ends when the attempt does.
+  /// The attempt, containing the phases of its request, which ends when the attempt does.
   private mutating func attempt(_ row: AttemptSpan, _ endMs: Int64, _ host: Int, _ connection: Int) {
     span(
       "a\(row.id.rawValue) \(row.operation)", host, connection, row.startedMs, endMs,

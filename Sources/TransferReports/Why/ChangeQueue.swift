@@ -23,7 +23,7 @@ struct Change {
     case begin(Slot), end(Slot)
     /// A backoff begins.
     case wait(WaitKey, until: Int64)
-    /// It is over, unless it was cut short.
+    /// The backoff ends, unless it was ended earlier.
     case waited(WaitKey)
     /// By its index in the frame.
     case decision(Int)
@@ -42,7 +42,7 @@ struct ChangeQueue {
   private var orders: [Int] = []
   private var pushed = 0
 
-  /// Nothing for a span without length.
+  /// A span without length is ignored.
   mutating func push(_ span: TimeSpan, _ slot: Slot) {
     guard span.toMs > span.fromMs else { return }
     push(Change(atMs: span.fromMs, rank: 0, what: .begin(slot)))
@@ -60,7 +60,7 @@ struct ChangeQueue {
     }
   }
 
-  /// The earliest change, when it is not later than `moment`.
+  /// The earliest change, if it is not later than `moment`.
   mutating func pop(through moment: Int64) -> Change? {
     guard let first = heap.first, first.atMs <= moment else { return nil }
     swap(0, heap.count - 1)

@@ -35,7 +35,7 @@ struct NumberRanges: Sendable, Hashable {
     ranges.replaceSubrange(first..<last, with: rest)
   }
 
-  /// The first range that ends at this number or behind it.
+  /// The first range that ends at or after this number.
   private func firstIndex(endingAt number: Int64) -> Int {
     var (low, high) = (0, ranges.count)
     while low < high {

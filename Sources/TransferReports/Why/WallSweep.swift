@@ -109,7 +109,7 @@ public struct WallSweep {
     }
   }
 
-  /// A decision about a file also ends its backoff.
+  /// Applies a decision about a file, which also ends its backoff.
   private mutating func decide(_ decision: FileDecision) {
     let files = NumberRanges(decision.files)
     if !waits.isEmpty { waits = waits.filter { !files.contains($0.key.file.rawValue) } }
@@ -131,11 +131,11 @@ public struct WallSweep {
 /// The division of a wall time.
 public struct WallResult: Sendable, Hashable {
   public var parts = WallParts()
-  /// Of `down`: the machine slept while an engine ran.
+  /// The part of `down` in which the machine slept while an engine ran.
   public var asleepMs: Int64 = 0
   /// Part of `paused`: the file had failed or was cancelled, until somebody retried it.
   public var restedMs: Int64 = 0
-  /// The most requests that ran at a time, and the sum of the time of all of them.
+  /// The maximum number of concurrent requests, and the total time of all requests.
   public var peakRequests = 0
   public var requestMs: Int64 = 0
 
@@ -150,6 +150,6 @@ extension WallPart {
 /// The file or chunk in backoff.
 struct WaitKey: Hashable {
   let file: FileID
-  /// nil: nothing of the file is begun before.
+  /// nil if it applies to the whole file.
   let chunk: ChunkID?
 }

@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// `transfers why`: where the wall time of one file, batch or run went.
+/// `transfers why`: how the wall time of one file, batch or run was spent.
 public struct WhyFigures: Sendable {
   public let row: WhyRow
   /// The end of the wall time; now if it has not ended.
@@ -12,7 +12,7 @@ public struct WhyFigures: Sendable {
   public let limits: WhyLimits
   /// nil for a run.
   public let host: HostActivity?
-  /// By how much a clock was set back between runs, and moved within one: the farthest of each, in milliseconds.
+  /// The largest amount by which a clock was set back between runs, and moved within one, in milliseconds.
   public let clockSetBackMs: Int64
   public let clockMovedMs: Int64
 

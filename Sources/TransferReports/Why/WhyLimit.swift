@@ -2,7 +2,7 @@ public import TransferModel
 
 /// The bottleneck while requests ran.
 public enum WhyLimit: String, Sendable, CaseIterable {
-  /// A rate limit of ours.
+  /// Our own rate limit.
   case rate
   /// This machine's processor.
   case processor
@@ -17,8 +17,8 @@ public enum WhyLimit: String, Sendable, CaseIterable {
 /// The figures behind ``WhyLimit``; unknown ones are nil.
 public struct WhyLimits: Sendable, Hashable {
   public var limit: WhyLimit?
-  /// Mean body of a request that succeeded, in bytes, and the mean time of such a request in which its body did not
-  /// move: until it was connected, and until the answer.
+  /// The mean body length of successful requests, in bytes, and the mean time in which their bodies did not move: until
+  /// the connection was made, and until the answer arrived.
   public var chunkBytes: Int64?
   public var turnaroundMs: Int64?
   /// The maximum number of concurrent requests.
@@ -65,7 +65,7 @@ public struct WhyLimits: Sendable, Hashable {
     return turnaround <= trip *| Self.promptRoundTrips ? .roundTrip : .server
   }
 
-  /// Of runs that lasted for a while; nil when none recorded it.
+  /// Only includes runs that lasted for a while; nil if none recorded it.
   private static func share(_ runs: [RunLife]) -> Double? {
     let known = runs.filter { $0.processorMs != nil && $0.lastMs -| $0.startedMs >= 1_000 }
     let lived = known.reduce(0) { $0 +| ($1.lastMs -| $1.startedMs) }

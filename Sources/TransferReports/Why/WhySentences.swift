@@ -27,11 +27,11 @@ extension WhyFigures {
   private static func verdict(_ part: WallPart, isDownload: Bool) -> String {
     switch part {
     case .send: isDownload ? "it received its bytes" : "it sent its bytes"
-    case .server: "it waited for answers of the server"
+    case .server: "it waited for the server's answers"
     case .connect: "it was making connections"
-    case .verify: "the server was asked whether the content is right"
-    case .backoff: "it waited after failures before it tried again"
-    case .throttled: "a rate limit held it, or the server had asked for a wait"
+    case .verify: "the server was queried about the content"
+    case .backoff: "it waited after failures before retrying"
+    case .throttled: "a rate limit delayed it, or the server had requested a wait"
     case .paused: "it waited for a person"
     case .queued: "it waited while the engine did other things"
     case .down: "no engine ran"
@@ -43,7 +43,7 @@ extension WhyFigures {
     var out: [String] = []
     if isRunning { out.append("It has not ended: the time is counted until now.") }
     if row.state == "crashed" {
-      out.append("It crashed: its time ends with its last sign of life, which it gives every few seconds.")
+      out.append("It crashed: its time ends with its last heartbeat, which is recorded every few seconds.")
     }
     if row.state == "unknown" {
       out.append("Its outcome is unknown: the time is counted to the end of its last request.")
@@ -53,7 +53,8 @@ extension WhyFigures {
       out.append("The machine was asleep for \(time(result.asleepMs)) while an engine ran; that counts as down.")
     }
     if result.restedMs > 0 {
-      out.append("It was at rest for \(time(result.restedMs)) until somebody retried it; that counts as paused.")
+      out.append(
+        "It was failed or cancelled for \(time(result.restedMs)) until somebody retried it; that counts as paused.")
     }
     return out
   }
@@ -62,11 +63,12 @@ extension WhyFigures {
     var out: [String] = []
     if clockSetBackMs >= 1_000, wallMs != nil {
       out.append(
-        "The clock was set back by at least \(time(clockSetBackMs)) in that time: what happened around that moment may "
-          + "be in a wrong part, and the wall time is by the clock.")
+        "The clock was set back by at least \(time(clockSetBackMs)) in that time: activity around that moment may "
+          + "be in the wrong part, and the wall time follows the clock.")
     }
     if clockMovedMs.magnitude >= 1_000 {
-      out.append("The clock was moved by \(time(clockMovedMs)) during a run; the times of a run follow its first.")
+      out.append(
+        "The clock was moved by \(time(clockMovedMs)) during a run; the times of a run follow the clock at its start.")
     }
     return out
   }
@@ -90,18 +92,20 @@ extension WhyFigures {
     switch limit {
     case .rate:
       let rate = limits.rateBps.map { " (now \(Quantity.bytesPerSecond($0)))" } ?? ""
-      return "A rate limit of yours\(rate) limits: it held bodies for \(time(limits.heldMs)) in all."
+      return "The bottleneck is your rate limit\(rate): it delayed bodies for \(time(limits.heldMs)) in all."
     case .processor:
       let share = Int(nearest: (limits.processorShare ?? 0) * 100)
-      return "This machine may limit: the engine used \(share) % of a processor while it ran."
+      return "The bottleneck may be this machine: the engine used \(share) % of a processor while it ran."
     case .roundTrip:
-      return "Short requests limit: \(shape), \(pace)however fast the line is; longer chunks or more connections help."
+      return "Short requests are the bottleneck: \(shape), \(pace)on any network; longer chunks or more "
+        + "connections help."
     case .server:
-      return "The server limits: \(time(limits.turnaroundMs ?? 0)) of a request went by on average in which no body "
-        + "moved (\(shape))."
+      return "The server is the bottleneck: on average no body moved for \(time(limits.turnaroundMs ?? 0)) of a "
+        + "request (\(shape))."
     case .network:
-      let rate = limits.sendBps.map { ": \(Quantity.bytesPerSecond($0)) while bodies were on their way" } ?? ""
-      return "The line limits, or how fast the other side \(row.isDownload ? "gives" : "takes") bytes\(rate)."
+      let rate = limits.sendBps.map { ": \(Quantity.bytesPerSecond($0)) while bodies were being transferred" } ?? ""
+      return "The bottleneck is the network, or how fast the other side "
+        + "\(row.isDownload ? "sends" : "accepts") bytes\(rate)."
     }
   }
 
@@ -120,7 +124,7 @@ extension WhyFigures {
     let what = kinds.isEmpty ? "" : " (\(kinds.joined(separator: ", ")))"
     let blame =
       host.failed * 2 > host.others
-      ? ": it is the server or the way to it, not \(row.files == nil ? "this file" : "this batch")" : ""
+      ? ": it is the server or the network path to it, not \(row.files == nil ? "this file" : "this batch")" : ""
     return
       "Others at \(printable(host.host)) in that time: \(count(host.others, "attempt")), \(host.failed) failed\(what)\(blame)."
   }

@@ -12,7 +12,7 @@ public struct WhyTally: Sendable {
     public var longestAskedMs: Int64 = 0
     /// The waits that were chosen.
     public var backoffMs: Int64 = 0
-    /// The server of the newest; nil where none was reached.
+    /// The server of the newest failure; nil if none was reached.
     public var remoteIP: String?
   }
 
@@ -66,7 +66,7 @@ public struct WhyTally: Sendable {
     byCode[code] = known
   }
 
-  /// Those that cost the longest waits first, then the most frequent.
+  /// The failures with the longest total waits first, then the most frequent.
   public var failures: [Failures] {
     byCode.values.sorted { ($1.backoffMs, $1.count, $0.code) < ($0.backoffMs, $0.count, $1.code) }
   }

@@ -8,28 +8,28 @@ public import TransferModel
 #endif
 
 extension ResolvedSources {
-  /// The absolute path of the folder that sources are to be moved to, which is there, on their file system, and is not
-  /// scanned with them. Blocking.
-  /// - Throws: `.noSource` when it is not there, `.usage` when sources cannot be moved to it.
+  /// Checks the folder that sources are to be moved to: it must exist, be on their file system, and not be scanned with
+  /// them. Returns its absolute path. Blocking.
+  /// - Throws: `.noSource` if it does not exist; `.usage` if sources cannot be moved to it.
   public func checked(moveFolder folder: NameBytes) throws(TransferError) -> NameBytes {
     let path = SourceFound.absolute(folder)
     var status = csys_file_status()
     guard path.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0, status.mode & S_IFMT == S_IFDIR else {
       throw TransferError(
         .noSource, "open the folder of --after move:", path, cause: "there is no such folder",
-        remedy: "make it, on the file system of the sources")
+        remedy: "create it on the file system of the sources")
     }
     var home = csys_file_status()
     if let base, base.withCString({ csys_status_at(AT_FDCWD, $0, 1, &home) }) == 0, home.device != status.device {
       throw TransferError(
         .usage, "move sources to", path,
-        cause: "it is on another file system than they are, and they are moved by renaming",
-        remedy: "name a folder on theirs")
+        cause: "it is on another file system than the sources, which are moved by renaming",
+        remedy: "name a folder on the file system of the sources")
     }
     guard !isScanned(path), home.inode != status.inode || home.device != status.device else {
       throw TransferError(
-        .usage, "move sources to", path, cause: "it is among the sources, and what is moved there would be sent again",
-        remedy: "name a folder elsewhere, or leave it out with --exclude")
+        .usage, "move sources to", path, cause: "it is among the sources, so files moved there would be sent again",
+        remedy: "name a folder elsewhere, or exclude it with --exclude")
     }
     return path
   }
@@ -43,7 +43,7 @@ extension ResolvedSources {
       else {
         return false
       }
-      // A rule that leaves out a folder on the way leaves out what is in it.
+      // A rule that excludes a folder in the path also excludes its contents.
       let relative = folder.bytes[min(place.relativeStart, start)...]
       let ends = relative.indices.filter { relative[$0] == 0x2F } + [relative.endIndex]
       return !ends.contains { end in

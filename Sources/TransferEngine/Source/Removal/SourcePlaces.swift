@@ -7,8 +7,8 @@ import TransferModel
   import Darwin
 #endif
 
-/// The folders that sources are removed from and moved to, open below the two folders that a person named. No symbolic
-/// link leads out of these. What was changed in them is on the disk after ``sync()``. All calls block.
+/// The open folders from which sources are removed and to which they are moved, below the two folders that a person
+/// named. No symbolic link leads out of these. Changes in them are durable after ``sync()``. All calls block.
 final class SourcePlaces {
   private var open: [NameBytes: Int32] = [:]
   private var changed: Set<Int32> = []
@@ -22,8 +22,8 @@ final class SourcePlaces {
 
   deinit { release() }
 
-  /// The path of a source below the folder that keys are relative to; nil when it is not below it: a symbolic link led
-  /// to it.
+  /// The path of a source relative to the folder that keys are relative to; nil if it is not below that folder, because
+  /// it was reached through a symbolic link.
   func relative(_ path: NameBytes) -> NameBytes? {
     let start = base.bytes == [0x2F] ? 1 : base.bytes.count + 1
     guard path.bytes.count > start, path.bytes.starts(with: base.bytes), path.bytes[start - 1] == 0x2F else {
@@ -32,21 +32,21 @@ final class SourcePlaces {
     return NameBytes(Array(path.bytes[start...]))
   }
 
-  /// Whether the folder of all sources is there.
+  /// Whether the folder of all sources exists.
   var isThere: Bool { descriptor(base, NameBytes("")) >= 0 }
 
-  /// Whether the folder of all sources is there, on the file system with this device number: where that is not mounted,
-  /// nothing can be said of what lies on it.
+  /// Whether the folder of all sources exists on the file system with this device number: if that is not mounted, the
+  /// state of its files is unknown.
   func isOn(device: UInt64) -> Bool {
     let found = descriptor(base, NameBytes(""))
     var status = csys_file_status()
     return found >= 0 && csys_status_fd(found, &status) == 0 && status.device == device
   }
 
-  /// The folder of a source; -1 with errno.
+  /// The folder of a source; -1 with `errno`.
   func folder(of relative: NameBytes) -> Int32 { descriptor(base, Self.parent(relative)) }
 
-  /// The folder that a source is moved to, made when it is missing.
+  /// The folder to which a source is moved, created if it is missing.
   func newFolder(of relative: NameBytes) throws(Failure) -> Int32 {
     guard let target else { return -1 }
     let parent = Self.parent(relative)
@@ -68,7 +68,7 @@ final class SourcePlaces {
     changed = []
   }
 
-  /// Closes all folders: a tree may have more of them than a process may have open.
+  /// Closes all folders: a tree may have more folders than a process may have open.
   func release() {
     for descriptor in open.values { close(descriptor) }
     (open, changed) = ([:], [])
@@ -80,7 +80,7 @@ final class SourcePlaces {
       let above = descriptor(root, NameBytes(path))
       guard above >= 0 else { throw Self.failure("open the folder \(root.embedded)", errno) }
       let made = NameBytes(Array(part)).withCString { mkdirat(above, $0, 0o777) }
-      guard made == 0 || errno == EEXIST else { throw Self.failure("make a folder in \(root.embedded)", errno) }
+      guard made == 0 || errno == EEXIST else { throw Self.failure("create a folder in \(root.embedded)", errno) }
       changes(above)
       path += (path.isEmpty ? [] : [0x2F]) + Array(part)
     }

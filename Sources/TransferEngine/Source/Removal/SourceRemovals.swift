@@ -1,9 +1,8 @@
 import TransferLedger
 import TransferModel
 
-/// Deletes or moves the sources of files that are done. A step of its own for each: begun in the ledger, then done on
-/// the disk, then ended in the ledger, so that a kill in between leaves nothing but a step that the next run finishes.
-/// Blocking, on any thread.
+/// Deletes or moves the sources of done files. Each removal is begun in the ledger, performed on the disk, then ended
+/// in the ledger, so that a kill in between only leaves a removal that the next run finishes. Blocking, on any thread.
 struct SourceRemovals: Sendable {
   private static let atOnce = 100
 
@@ -11,16 +10,16 @@ struct SourceRemovals: Sendable {
   let notice: @Sendable (Notice) -> Void
   let stop: ReadStop
 
-  /// What came to nothing in this run.
+  /// The removals that were not completed in this run.
   struct Left: Sendable {
-    /// Not to be tried again in it.
+    /// Not retried in this run.
     var failed: Set<FileID> = []
-    /// To be tried once more at its end.
+    /// Retried once at the end of the run.
     var putOff: Set<FileID> = []
   }
 
-  /// Does everything that is due, but for what is `left` of earlier passes.
-  /// - Returns: how many sources were removed.
+  /// Performs all due removals, except those that are `left` from earlier passes.
+  /// - Returns: the number of sources that were removed.
   @discardableResult
   func pass(_ left: inout Left) throws(TransferError) -> Int {
     var (removed, last) = (0, Int64(0))
@@ -70,8 +69,8 @@ struct SourceRemovals: Sendable {
     do throws(Failure) {
       try remover.places.sync()
     } catch {
-      // What was done may not be on the disk: its end is not recorded, and the next run finds how it came out.
-      notice(.remark("\(error.message); the next run looks again at the sources that were removed there"))
+      // The changes may not be on the disk: their ends are not recorded, and the next run determines the result.
+      notice(.remark("\(error.message); the next run checks the sources that were removed there again"))
       ends.removeAll { $0.end.isOver }
     }
     remover.places.release()
@@ -95,7 +94,7 @@ struct SourceRemovals: Sendable {
 }
 
 extension RemovalEnd {
-  /// The source is where it was no more.
+  /// The source is no longer at its path.
   fileprivate var isOver: Bool {
     switch self {
     case .done, .gone: true

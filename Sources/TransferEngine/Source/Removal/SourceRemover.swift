@@ -8,40 +8,40 @@ import TransferModel
   import Darwin
 #endif
 
-/// Deletes or moves sources of one batch. Blocking. Nothing is on the disk before ``SourcePlaces/sync()``.
+/// Deletes or moves sources of one batch. Blocking. Nothing is durable before ``SourcePlaces/sync()``.
 struct SourceRemover {
   let removal: SourceRemoval
   let marker: ReadyMarker?
   let places: SourcePlaces
-  /// Reads from the ledger what was sent of a file.
+  /// Reads from the ledger the content that was sent of a file.
   let content: (FileID) throws(TransferError) -> SentContent
-  /// Asks the ledger whether the removal of a file is due still.
+  /// Asks the ledger whether the removal of a file is still due.
   let isDue: (FileID) throws(TransferError) -> Bool
   let stop: ReadStop
 
-  /// Why a source is kept, or left for later, without being looked at; nil when it is not.
+  /// Why a source is kept, or its removal postponed, without examining it; nil if it is to be removed.
   func refusal(_ due: DueRemoval) -> RemovalEnd? {
     if due.isLost {
-      return .kept(.policyProof, "its object was not found later, is another one, or was replaced by another file")
+      return .kept(.policyProof, "its object was later found missing or different, or another file replaced it")
     }
     guard !due.isByHand else {
-      return .kept(.policyProof, "a person said that it was delivered, and the server did not confirm it")
+      return .kept(.policyProof, "a person declared it delivered, but the server did not confirm it")
     }
     guard removal.proof.accepts(due.confirmation) else {
       let proved = due.confirmation == .none ? "nothing more than success" : "the size"
-      return .kept(.policyProof, "the server has confirmed \(proved), and --after-proof asks for more")
+      return .kept(.policyProof, "the server has confirmed \(proved), but --after-proof requires more")
     }
     if let keptMove = due.keptMove {
-      return .kept(keptMove, "another batch was to move it, and keeps it; that comes before deleting it")
+      return .kept(keptMove, "another batch was to move it but kept it; moving takes precedence over deleting")
     }
     guard places.relative(due.path) != nil else {
-      return .kept(.sourceKind, "a symbolic link led out of \(NameBytes(removal.base).embedded) to it")
+      return .kept(.sourceKind, "it was reached by a symbolic link out of \(NameBytes(removal.base).embedded)")
     }
     return places.isThere ? nil : Self.away
   }
 
-  /// Deletes or moves the source, after a last comparison of what is there with what was sent, and a last question
-  /// whether that is wanted still. May be repeated: what an earlier try has done is recognised.
+  /// Deletes or moves the source, after comparing it a last time with the sent content and checking again whether its
+  /// removal is still due. May be repeated: the effects of an earlier attempt are recognised.
   func remove(_ due: DueRemoval) throws(TransferError) -> RemovalEnd {
     if stop.isAsked() { return Self.stopped }
     guard let relative = places.relative(due.path) else { return .kept(.sourceKind, "it is not below its folder") }
@@ -53,7 +53,7 @@ struct SourceRemover {
     var status = csys_file_status()
     guard csys_status_fd(opened, &status) == 0 else { return failed("examine it", errno) }
     if let kept = try difference(due, SourceIdentity(status), isFile: status.mode & S_IFMT == S_IFREG) { return kept }
-    // To compare may have taken hours.
+    // The comparison may have taken hours.
     guard try isDue(due.file) else {
       return .putOff(.policyLimit, "another batch needs it, or somebody wants to keep it")
     }
@@ -78,7 +78,7 @@ struct SourceRemover {
       && SourceIdentity(now) == SourceIdentity(status)
   }
 
-  /// Removes the marker of a source that was removed. A marker that cannot be removed does not change that.
+  /// Removes the marker of a removed source. If that fails, the source still counts as removed.
   private func withoutMarker(
     _ end: RemovalEnd, _ name: NameBytes, _ folder: Int32, _ relative: NameBytes
   ) -> RemovalEnd {
@@ -86,15 +86,15 @@ struct SourceRemover {
       try removeMarker(of: name, in: folder, relative)
       return end
     } catch {
-      return .gone("it has gone, and the file that shows that it was complete stays: \(error.message)")
+      return .gone("it is gone, but its marker file remains: \(error.message)")
     }
   }
 
-  /// What is there is not what was sent, or nobody can tell; nil when it is.
+  /// The result if the file is not the one that was sent, or cannot be compared; nil if it is.
   private func difference(
     _ due: DueRemoval, _ now: SourceIdentity, isFile: Bool
   ) throws(TransferError) -> RemovalEnd? {
-    guard isFile else { return .kept(.sourceKind, "it is no regular file any more") }
+    guard isFile else { return .kept(.sourceKind, "it is no longer a regular file") }
     switch due.identity.relation(to: now) {
     case .same: return nil
     case .other: return .kept(.sourceChanged, "it has changed since it was sent")
@@ -114,21 +114,21 @@ struct SourceRemover {
     _ name: NameBytes, from folder: Int32, _ relative: NameBytes, _ status: csys_file_status
   ) throws(Failure) -> RemovalEnd? {
     let target = try places.newFolder(of: relative)
-    guard !Self.isSame(folder, target) else { return .kept(.policyExists, "it lies in the folder that it goes to") }
+    guard !Self.isSame(folder, target) else { return .kept(.policyExists, "it is already in the target folder") }
     places.changes(target)
     let result = name.withCString { csys_rename_exclusive_at(folder, $0, target, $0) }
     guard result != 0 else { return nil }
     switch errno {
     case EEXIST where isSame(name, in: target, status):
-      // Both names are those of one file: an earlier try came so far.
+      // Both names belong to one file: an earlier attempt was interrupted here.
       return name.withCString { unlinkat(folder, $0, 0) } == 0 ? nil : failed("move it", errno)
-    case EEXIST: return .kept(.policyExists, "there is something under its name in the folder that it goes to")
-    case EXDEV: return .kept(.localIO, "the folder that it goes to is on another file system")
+    case EEXIST: return .kept(.policyExists, "its name already exists in the target folder")
+    case EXDEV: return .kept(.localIO, "the target folder is on another file system")
     case let code: return failed("move it", code)
     }
   }
 
-  /// Whether both are one folder, by whatever names.
+  /// Whether both are the same folder, regardless of their names.
   private static func isSame(_ one: Int32, _ other: Int32) -> Bool {
     var (first, second) = (csys_file_status(), csys_file_status())
     guard csys_status_fd(one, &first) == 0, csys_status_fd(other, &second) == 0 else { return true }
@@ -141,14 +141,15 @@ struct SourceRemover {
       && found.device == status.device
   }
 
-  /// Nothing has its name. When a try was cut off, that may have been ours: what was to be moved lies where it goes
-  /// then, and of what was to be deleted nobody can tell. A try whose end is known has touched nothing.
+  /// Nothing has the name of the source. If an attempt was interrupted, that attempt may have removed it: a moved file
+  /// is then in the target folder, but for a deleted one this cannot be determined. An attempt whose end is known has
+  /// changed nothing.
   private func gone(_ due: DueRemoval, _ relative: NameBytes, _ folder: Int32? = nil) -> RemovalEnd {
     guard places.isOn(device: due.identity.device) else {
       return Self.away
     }
     guard due.isBegun else { return .kept(.sourceMissing, "it was gone before it was removed") }
-    var end = RemovalEnd.gone("it was gone after a try that was cut off: that one deleted it, or somebody else")
+    var end = RemovalEnd.gone("it was gone after an interrupted attempt: that attempt or somebody else deleted it")
     do throws(Failure) {
       if removal.action == .move {
         let target = try places.newFolder(of: relative)
@@ -166,7 +167,7 @@ struct SourceRemover {
     return withoutMarker(end, relative.lastComponent, folder, relative)
   }
 
-  /// To move a file changes its ctime.
+  /// Moving a file changes its ctime.
   private func wasMoved(_ due: DueRemoval, _ name: NameBytes, to target: Int32) -> Bool {
     var found = csys_file_status()
     guard name.withCString({ csys_status_at(target, $0, 0, &found) }) == 0 else { return false }
@@ -175,9 +176,8 @@ struct SourceRemover {
 
   // MARK: - Markers
 
-  /// The empty file that showed that the source was complete goes with it; one for a whole folder goes with the last
-  /// source. One that holds something may be wanted, and one for a stem may show that other sources are complete: these
-  /// stay.
+  /// Removes the empty marker file together with its source. The marker of a whole folder is removed with the last
+  /// source. A marker that is not empty may be needed, and one for a stem may also mark other sources: these are kept.
   private func removeMarker(of name: NameBytes, in folder: Int32, _ relative: NameBytes) throws(Failure) {
     guard let marker else { return }
     let mark = marker.name(of: name.bytes)
@@ -191,7 +191,7 @@ struct SourceRemover {
       return
     }
     guard mark.withCString({ unlinkat(folder, $0, 0) }) == 0 || errno == ENOENT else {
-      throw SourcePlaces.failure("delete the file that shows that it is complete", errno)
+      throw SourcePlaces.failure("delete its marker file", errno)
     }
   }
 
@@ -208,11 +208,11 @@ struct SourceRemover {
     return true
   }
 
-  // MARK: - Ends of a try
+  // MARK: - Results
 
   private static let stopped = RemovalEnd.putOff(.engineInterrupted, "the run was stopped")
   private static let away = RemovalEnd.putOff(
-    .sourceMissing, "its folder is not there, or lies on another file system than when it was sent")
+    .sourceMissing, "its folder does not exist, or is on another file system than when it was sent")
 
   private func failed(_ what: String, _ code: Int32) -> RemovalEnd {
     var failure = SourcePlaces.failure(what, code)
@@ -220,15 +220,15 @@ struct SourceRemover {
     return Self.ended(failure)
   }
 
-  /// A file system that is away, full or read-only, or a machine at its limits, says nothing of this source.
+  /// An unavailable, full or read-only file system, or a machine at its limits, says nothing about this source.
   static func ended(_ failure: Failure) -> RemovalEnd {
     if failure.code == .engineInterrupted { return stopped }
     let isPassing = failure.systemError.map { passing.contains($0) } ?? false
     return isPassing ? .putOff(failure.code, failure.message) : .failed(failure.code, failure.message)
   }
 
-  /// EBUSY also where the name is a mount point; ESTALE, EHOSTDOWN, ENOTCONN and ETIMEDOUT are how network and FUSE
-  /// file systems say that their server is away (errno(3)).
+  /// EBUSY also occurs if the name is a mount point. Network and FUSE file systems report an unavailable server with
+  /// ESTALE, EHOSTDOWN, ENOTCONN or ETIMEDOUT (errno(3)).
   private static let passing: Set<Int32> = [
     EBUSY, ETXTBSY, EAGAIN, EINTR, EROFS, ENOSPC, EDQUOT, EMFILE, ENFILE, ENOMEM, ESTALE, ENODEV, ENXIO, ENOTCONN,
     EHOSTDOWN, EHOSTUNREACH, ETIMEDOUT,

@@ -8,9 +8,9 @@ import TransferModel
   import Darwin
 #endif
 
-/// Files that the program writes itself while jobs run, so that their changes are no reason to run one: those of a
-/// ledger, the files that jobs write, and the temporary files beside them. They are known by folder and name, because
-/// they come and go.
+/// Files that the program itself writes while jobs run, so that their changes are no reason to run a job: those of a
+/// ledger, the output files of jobs, and the temporary files beside them. They are recognised by folder and name,
+/// because they are created and removed repeatedly.
 public struct OwnFiles: Sendable {
   private struct Place: Sendable {
     let folder: NameBytes
@@ -20,16 +20,16 @@ public struct OwnFiles: Sendable {
 
   /// - Parameters:
   ///   - ledger: the path of the database.
-  ///   - files: those of jobs.
+  ///   - files: the output files of jobs.
   public init(ledger: String, files: [String] = []) {
     let named = Ledger.fileSuffixes.map { ledger + $0 } + files
-    // A file is written where its link leads to.
+    // Writing to a link changes its target.
     places = Set(named.flatMap { [NameBytes($0), Self.target($0)].compactMap(\.self) }).sorted().map {
       Place(folder: SourceFound.parent(SourceFound.absolute($0)), name: $0.lastComponent.bytes)
     }
   }
 
-  /// Blocking, a few calls for a name that one of them may have.
+  /// Blocking: some system calls for a name that one of the files may have.
   func contains(_ path: NameBytes) -> Bool {
     let name = path.lastComponent.bytes
     return places.contains { place in
@@ -37,8 +37,8 @@ public struct OwnFiles: Sendable {
     }
   }
 
-  /// Temporary files: of output files and configurations (`.transfers-XXXXXX`), without a name on file systems that
-  /// have no `O_TMPFILE` (`transfers-XXXXXX`), and of the key of a ledger.
+  /// Temporary files: those of output files and configurations (`.transfers-XXXXXX`), unnamed files on file systems
+  /// without `O_TMPFILE` (`transfers-XXXXXX`), and those of the key of a ledger.
   private static func isOne(_ name: [UInt8], _ place: Place) -> Bool {
     name == place.name || name.starts(with: Array(".transfers-".utf8))
       || name.starts(with: Array("transfers-".utf8)) && name.count == 16

@@ -7,36 +7,37 @@ import TransferModel
   import Darwin
 #endif
 
-/// Tells when a look at the sources of a job may find something new. A hint and never more: what is there, and whether
-/// it is sent, is found out by a scan; and what no event tells of (a network file system that others write, a folder
-/// beyond the limits of the system) is found by the next scan at its time. Blocking, for one thread.
+/// Reports when a scan of the sources of a job may find something new. This is only a hint: a scan determines which
+/// files exist and whether they are sent. Changes that cause no event (on a network file system that other machines
+/// write to, or in a folder beyond the limits of the system) are found by the next scheduled scan. Blocking, for one
+/// thread.
 public final class SourceWatch {
-  /// What came of looking at the watch.
+  /// The result of checking the watch.
   public struct News: Sendable, Hashable {
-    /// Something may be new.
+    /// A source may be new or changed.
     public var hasChanged = false
-    /// For people, each once.
+    /// Remarks for people, each reported once.
     public var remarks: [String] = []
   }
 
-  /// Between two times that everything is watched anew because events were lost, and after a limit of the system was
-  /// met, in milliseconds.
+  /// Minimum interval between renewals after lost events, and the wait after a limit of the system was reached, in
+  /// milliseconds.
   static let renewalMs: Int64 = 30_000
   static let limitMs: Int64 = 600_000
-  /// Folders that cannot be watched, of which each is told.
+  /// Maximum number of folders that are reported because they cannot be watched.
   private static let mostTold = 5
 
   private let sources: WatchedSources
   private var watch: Int32 = -1
   private var folders = WatchedFolders()
   private var standing: [String] = []
-  /// When everything is watched anew, whatever the sources are then; nil for not.
+  /// When the watch is renewed even if the sources are unchanged; nil for no renewal.
   private var renewsAtMs: Int64?
   private var renewedMs: Int64 = 0
-  /// What was said of a limit, until everything could be watched again.
+  /// The reported limit of the system, until everything could be watched again.
   private var toldLimit: String?
   private var hasToldLoss = false
-  /// A folder appeared beside sources: patterns may lead to it.
+  /// A folder appeared beside sources: patterns may match in it.
   private var looksAgain = false
   private var unwatched: Set<NameBytes> = []
   private var buffer = [UInt8](repeating: 0, count: 256 << 10)
@@ -46,13 +47,13 @@ public final class SourceWatch {
 
   deinit { if watch >= 0 { close(watch) } }
 
-  /// Becomes readable when there are events; -1 while nothing is watched. Another one after ``tend(nowMs:)``.
+  /// Becomes readable when there are events; -1 while nothing is watched. May change in ``tend(nowMs:)``.
   public var descriptor: Int32 { watch }
 
-  /// How many folders are watched.
+  /// The number of watched folders.
   var count: Int { folders.count }
 
-  /// Begins to watch, and looks whether what is watched is still what the sources name. To be called every few seconds.
+  /// Begins to watch, and checks whether the watched folders are still those of the sources. Call it every few seconds.
   /// - Parameter nowMs: by the boot clock.
   public func tend(nowMs: Int64) -> News {
     var news = News()
@@ -66,10 +67,10 @@ public final class SourceWatch {
     return news
   }
 
-  /// Takes the events that are there, and watches folders that are new. Never waits.
+  /// Takes the pending events, and watches new folders. Never waits.
   public func drain(nowMs: Int64) -> News {
     var news = News()
-    // Who writes faster than this is read on with the next call.
+    // If events arrive faster than they are read, the next call continues.
     for _ in 0..<64 where watch >= 0 {
       let count = read(watch, &buffer, buffer.count)
       guard count > 0 else { break }
@@ -80,7 +81,7 @@ public final class SourceWatch {
 
   // MARK: Watching
 
-  /// Everything anew: what happened meanwhile is a reason to look.
+  /// Renews the watch completely. Changes may have been missed meanwhile, so a scan is needed.
   private func renew(_ nowMs: Int64, _ news: inout News) {
     stop()
     (renewsAtMs, renewedMs, looksAgain, news.hasChanged) = (nil, nowMs, false, true)
@@ -90,12 +91,12 @@ public final class SourceWatch {
     if watch >= 0 { toldLimit = nil }
   }
 
-  /// What patterns lead to now, beside what is watched already.
+  /// Watches what patterns match now, in addition to the folders that are already watched.
   private func lookAgain(_ nowMs: Int64, _ news: inout News) {
     looksAgain = false
     let before = folders.count
     for root in sources.roots() where watch >= 0 { begin(root, nowMs, &news) }
-    // What lies in it was written before it was watched.
+    // Its contents were written before it was watched.
     if folders.count != before { news.hasChanged = true }
   }
 
@@ -107,13 +108,13 @@ public final class SourceWatch {
   private func begin(_ root: WatchedSources.Root, _ nowMs: Int64, _ news: inout News) {
     let id = root.path.withCString { csys_watch_add(watch, $0, 1) }
     guard id >= 0 else { return cannot(root.path, errno, nowMs, &news) }
-    // Below another source, or the same again: deep is more.
+    // It is already watched, as part of another source or by itself; a deep watch replaces a shallow one.
     guard !folders.knows(id) || root.isDeep && !folders.isDeep(id) else { return }
     folders.addRoot(id, root.path, relativeStart: root.relativeStart, isDeep: root.isDeep)
     if root.isDeep { descend([id], nowMs, &news) }
   }
 
-  /// Watches what is in folders that are watched themselves, level by level without recursion.
+  /// Watches the subfolders of watched folders, level by level without recursion.
   private func descend(_ start: [Int32], _ nowMs: Int64, _ news: inout News) {
     var rest = start
     while watch >= 0, let parent = rest.popLast() {
@@ -125,7 +126,7 @@ public final class SourceWatch {
     }
   }
 
-  /// The number of a folder that is new here; nil for one that is not to be watched, or is already.
+  /// The number of a newly watched folder; nil for one that is not to be watched, or is watched already.
   private func enter(_ name: NameBytes, in parent: Int32, _ nowMs: Int64, _ news: inout News) -> Int32? {
     guard let place = folders.place(of: parent) else { return nil }
     let path = place.path.appending(name)
@@ -135,7 +136,7 @@ public final class SourceWatch {
       cannot(path, errno, nowMs, &news)
       return nil
     }
-    // A folder that is watched under another name too: a link to it, or a loop.
+    // The folder is already watched under another name: a link to it, or a loop.
     guard !folders.knows(id) else { return nil }
     for old in folders.add(id, name, in: parent) { csys_watch_remove(watch, old) }
     unwatched.remove(path)
@@ -164,7 +165,7 @@ public final class SourceWatch {
     let buffer = buffer
     buffer.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return }
-      // What is left of a watch that was given up meanwhile concerns nobody.
+      // The remaining events of a watch that was given up meanwhile are ignored.
       while watch >= 0, csys_watch_next(start, count, &at, &event) != 0 { take(event, nowMs, &news) }
     }
   }
@@ -173,7 +174,7 @@ public final class SourceWatch {
     guard event.folder >= 0 else { return lost(nowMs, &news) }
     guard folders.knows(event.folder) else { return }
     guard event.is_over == 0 else {
-      // A root that is gone may be back under its name, which tend() sees.
+      // A removed root may exist again under its name, which tend() detects.
       if folders.isRoot(event.folder) { (standing, news.hasChanged) = ([], true) }
       for id in folders.remove(event.folder) where id != event.folder { csys_watch_remove(watch, id) }
       return
@@ -181,7 +182,7 @@ public final class SourceWatch {
     guard let text = event.name else { return }
     let name = NameBytes(Array(UnsafeRawBufferPointer(start: text, count: strlen(text))))
     if event.has_left != 0 {
-      // What lies in it is no longer below the sources, or comes again under its new name.
+      // Its contents are no longer below the sources, or appear again under its new name.
       guard event.is_folder != 0, let id = folders.child(name, in: event.folder) else { return }
       for id in folders.remove(id) { csys_watch_remove(watch, id) }
     } else {
@@ -196,7 +197,7 @@ public final class SourceWatch {
     let path = place.path.appending(name)
     guard folders.isDeep(folder) else {
       guard isFolder || !sources.isOwn(path) else { return }
-      // It may be a source, or what a pattern matches.
+      // It may be a source, or match a pattern.
       news.hasChanged = true
       if isFolder || WatchedSources.isFolder(path) { looksAgain = true }
       return
@@ -212,28 +213,28 @@ public final class SourceWatch {
     renewSoon(nowMs)
     guard !hasToldLoss else { return }
     hasToldLoss = true
-    news.remarks.append("more happened at once than the system keeps: the folders are watched anew each time")
+    news.remarks.append("too many events at once for the system: the watch of the folders is renewed each time")
   }
 
   private func renewSoon(_ nowMs: Int64) {
     renewsAtMs = min(renewsAtMs ?? .max, max(nowMs, renewedMs + Self.renewalMs))
   }
 
-  // MARK: What cannot be watched
+  // MARK: Folders that cannot be watched
 
   private func cannot(_ path: NameBytes, _ code: Int32, _ nowMs: Int64, _ news: inout News) {
     switch code {
-    // It is gone already, or is no folder.
+    // It no longer exists, or is not a folder.
     case ENOENT, ENOTDIR, ELOOP: return
     case ENOSPC, ENOMEM, EMFILE, ENOSYS: giveUp(code, nowMs, &news)
     default:
       guard unwatched.count < Self.mostTold, unwatched.insert(path).inserted else { return }
       news.remarks.append(
-        "\"\(path.embedded)\" cannot be watched: \(systemText(code)); what is new in it is found at the next time")
+        "\"\(path.embedded)\" cannot be watched: \(systemText(code)); its changes are found by the next scan")
     }
   }
 
-  /// Other programs of the user need watches too, so that none is kept where not all can be had.
+  /// Other programs of the user need watches too, so none are kept if not all folders can be watched.
   private func giveUp(_ code: Int32, _ nowMs: Int64, _ news: inout News) {
     stop()
     renewsAtMs = nowMs + Self.limitMs
@@ -245,6 +246,6 @@ public final class SourceWatch {
       }
     guard toldLimit != limit else { return }
     toldLimit = limit
-    news.remarks.append("nothing is watched, only looked at from time to time: \(limit)")
+    news.remarks.append("the folders are not watched, only scanned at intervals: \(limit)")
   }
 }

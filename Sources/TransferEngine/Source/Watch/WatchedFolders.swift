@@ -7,16 +7,16 @@ import TransferModel
   import Darwin
 #endif
 
-/// The folders that one inotify descriptor watches, as the trees that they are: a folder is known by its place below
-/// another, so that one that is moved takes along what lies in it. Memory grows with the folders, by about their names.
+/// The folders that one inotify descriptor watches, as trees: a folder is stored under its parent, so that moving a
+/// folder also moves its contents. Memory grows with the number of folders, by about the length of their names.
 struct WatchedFolders {
   private struct Folder {
     let parent: Int32?
-    /// Of a root its whole path.
+    /// The name in its parent; the whole path for a root.
     let name: NameBytes
-    /// Where in its path the part begins that rules are compared with; of a root only.
+    /// The offset in its path of the part to which rules are applied; only for a root.
     let relativeStart: Int
-    /// Folders in it are watched too.
+    /// Subfolders are watched too.
     let isDeep: Bool
     var children: [NameBytes: Int32] = [:]
   }
@@ -33,8 +33,8 @@ struct WatchedFolders {
     folders[id] = Folder(parent: nil, name: path, relativeStart: relativeStart, isDeep: isDeep)
   }
 
-  /// One that stood there under this name was another folder.
-  /// - Returns: the folders that are to be given up for it.
+  /// Adds a folder. An existing folder of this name was another one.
+  /// - Returns: the folders that are no longer to be watched.
   mutating func add(_ id: Int32, _ name: NameBytes, in parent: Int32) -> [Int32] {
     let before = folders[parent]?.children[name].map { remove($0) } ?? []
     folders[id] = Folder(parent: parent, name: name, relativeStart: 0, isDeep: true)
@@ -44,8 +44,8 @@ struct WatchedFolders {
 
   func child(_ name: NameBytes, in parent: Int32) -> Int32? { folders[parent]?.children[name] }
 
-  /// Forgets a folder and all below it.
-  /// - Returns: which they were.
+  /// Removes a folder and everything below it.
+  /// - Returns: the removed folders.
   mutating func remove(_ id: Int32) -> [Int32] {
     guard let folder = folders[id] else { return [] }
     if let parent = folder.parent, folders[parent]?.children[folder.name] == id {
@@ -60,7 +60,7 @@ struct WatchedFolders {
     return removed
   }
 
-  /// Where a folder is, and where the part of it begins that rules are compared with.
+  /// The path of a folder, and the offset of the part to which rules are applied.
   func place(of id: Int32) -> (path: NameBytes, relativeStart: Int)? {
     var (names, next): ([NameBytes], Int32?) = ([], id)
     while let id = next {

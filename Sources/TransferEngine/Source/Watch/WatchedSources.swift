@@ -7,7 +7,7 @@ import TransferModel
   import Darwin
 #endif
 
-/// What is to be watched: the sources of a job, by its own rules.
+/// The sources of a job that are to be watched, with the job's rules.
 public struct WatchedSources: Sendable {
   /// As typed: files, folders and patterns.
   let sources: [NameBytes]
@@ -17,7 +17,7 @@ public struct WatchedSources: Sendable {
   let marker: ReadyMarker?
   let ownFiles: OwnFiles?
 
-  /// - Parameter ownFiles: files that are no reason to look; nil for none.
+  /// - Parameter ownFiles: files whose changes are no reason for a scan; nil for none.
   public init(_ selection: SourceSelection, marker: ReadyMarker?, ownFiles: OwnFiles? = nil) {
     sources = selection.sources
     base = selection.base.map(SourceFound.absolute)
@@ -31,11 +31,11 @@ public struct WatchedSources: Sendable {
   struct Root: Hashable {
     let path: NameBytes
     let relativeStart: Int
-    /// With all folders in it; otherwise it holds a source, or what a pattern may match.
+    /// Includes all subfolders; otherwise the folder contains a source, or may contain matches of a pattern.
     let isDeep: Bool
   }
 
-  /// The folders that sources are, and those that sources lie in. What is not there is left out. Blocking.
+  /// The folders that are sources, and those that contain sources. Missing ones are omitted. Blocking.
   func roots() -> [Root] {
     var (folders, homes): ([NameBytes], [NameBytes]) = ([], [])
     var shared: [NameBytes] = []
@@ -58,7 +58,8 @@ public struct WatchedSources: Sendable {
     return deep + homes.map { Root(path: $0, relativeStart: $0.bytes.count + 1, isDeep: false) }
   }
 
-  /// Tells whether sources came, went, or were mounted: what the names that were typed lead to. Blocking, a few calls.
+  /// Identifies what the typed names refer to, so that appeared, removed or mounted sources are detected. Blocking:
+  /// some system calls.
   func standing() -> [String] {
     sources.map { source in
       let place = SourcePattern.isOne(source) && Self.status(source) == nil ? SourcePattern(source).folder : source
@@ -68,7 +69,7 @@ public struct WatchedSources: Sendable {
     }
   }
 
-  /// Whether what appears at a path can be a reason to look.
+  /// Whether something that appears at a path can be a reason for a scan.
   func concerns(_ path: NameBytes, relativeStart: Int, isFolder: Bool) -> Bool {
     if !isFolder, isOwn(path) { return false }
     if !isFolder, let marker, marker.isMarker(path.lastComponent.bytes) { return true }
@@ -77,10 +78,10 @@ public struct WatchedSources: Sendable {
     return (isFolder ? rules.exclusion(ofDirectory: relative) : rules.exclusion(ofFile: relative)) == nil
   }
 
-  /// Whether the program itself writes the file of this path.
+  /// Whether the program itself writes the file at this path.
   func isOwn(_ path: NameBytes) -> Bool { ownFiles?.contains(path) ?? false }
 
-  /// Whether a folder is there, or a link to one. Blocking.
+  /// Whether a folder, or a link to one, exists at this path. Blocking.
   static func isFolder(_ path: NameBytes) -> Bool { status(path)?.isFolder ?? false }
 
   private static func status(_ path: NameBytes) -> (isFolder: Bool, device: UInt64, inode: UInt64)? {

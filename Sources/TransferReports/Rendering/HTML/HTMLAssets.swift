@@ -1,4 +1,5 @@
-/// Style and script of a page. The policy allows both only by their digests, so that nothing in a file name can run.
+/// Style and script of a page. The policy allows both only by their digests, so that nothing in a file name can be
+/// executed.
 enum HTMLAssets {
   /// SHA-256 of ``style`` and of ``script`` in base64; a test computes them.
   static let styleDigest = "mJN3bjwSOoSQE9uCh2XpYWfOaup9lPoi5aoT3FS1AQ8="
@@ -47,8 +48,8 @@ enum HTMLAssets {
     """
 
   /// Sorts by a click on a heading, and filters by facets and words. The state is in the fragment of the URL:
-  /// `#files.state=failed&files.q=bam&files.sort=-bytes`. Without the script the page has the same content, but for
-  /// rows that are packed (``HTMLPackedRows``).
+  /// `#files.state=failed&files.q=bam&files.sort=-bytes`. Without the script the page has the same content, except for
+  /// packed rows (``HTMLPackedRows``).
   static let script = """
     "use strict";
     const read=()=>{const m=new Map();for(const p of location.hash.slice(1).split("&")){const i=p.indexOf("=");

@@ -64,14 +64,14 @@ enum HTMLChart {
     return out + "</svg></div>"
   }
 
-  /// One bar of all parts, and what each is.
+  /// One bar of all parts, with a description of each.
   private static func parts(_ table: FigureTable, _ name: String, _ value: String) -> String {
     guard let names = table.index(name), let figures = table.index(value) else { return "" }
     let pairs = zip(table.rows, table.numbers(value)).filter { $0.1 > 0 }
     return stack(title(table.headings[figures]), pairs.map { ($0.0[names].text, $0.0[figures].text, $0.1) })
   }
 
-  /// Shares of a whole: a bar, and below it a legend with their words.
+  /// Shares of a whole: a bar, and below it a legend.
   static func stack(_ label: String, _ parts: [(name: String, text: String, value: Double)]) -> String {
     let whole = parts.map(\.value).reduce(0, +)
     guard whole > 0 else { return "" }
@@ -87,7 +87,7 @@ enum HTMLChart {
     return out + "</svg></div><ul class=\"legend\">" + legend.joined() + "</ul>"
   }
 
-  /// A bar for each row, the longest over the whole width, and one legend for all.
+  /// A bar for each row, the longest of which has the full width, and one legend for all.
   private static func stacks(_ table: FigureTable, _ name: String, _ parts: [String]) -> String {
     guard let names = table.index(name) else { return "" }
     let kept = parts.filter { part in table.numbers(part).contains { $0 > 0 } }
@@ -112,7 +112,7 @@ enum HTMLChart {
     return out + "</svg></div><ul class=\"legend\">" + legend.joined() + "</ul>"
   }
 
-  /// States have a colour of their own, and others one by their place.
+  /// States have their own colours; other values get one by position.
   static func tint(_ name: String, _ index: Int) -> String {
     switch TextStyle.tone(of: "state", .text(name)) {
     case .good: "good"
@@ -122,7 +122,7 @@ enum HTMLChart {
     }
   }
 
-  /// Colours without a meaning of their own; as many as a file's time has parts.
+  /// Colours without a meaning; as many as the parts of a file's time.
   static let tints = 9
 
   /// Colours of running and not yet begun states.

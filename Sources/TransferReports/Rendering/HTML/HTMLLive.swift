@@ -1,5 +1,5 @@
-/// How `transfers serve` shows the pages of reports: with links between them, refreshed, and with buttons where control
-/// is allowed.
+/// How `transfers serve` shows the pages of reports: with links between them, refreshed, and with buttons if control is
+/// allowed.
 public struct HTMLLive: Sendable, Hashable {
   public struct Link: Sendable, Hashable {
     public let title, path: String
@@ -8,7 +8,7 @@ public struct HTMLLive: Sendable, Hashable {
   }
 
   public let links: [Link]
-  /// The path of the page that is shown.
+  /// The path of the current page.
   public let path: String
   public let mayControl: Bool
   /// The entity tag of the page, with which a browser can check whether it has changed.

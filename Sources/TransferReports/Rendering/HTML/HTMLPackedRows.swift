@@ -1,5 +1,5 @@
-/// Rows of a large table in a short form, which the script of the page turns into rows: a page of 10,000 files stays
-/// below 1 MB with all of them.
+/// Rows of a large table in a compact form, which the script of the page expands: a page of 10,000 files stays below 1
+/// MB including all of them.
 ///
 /// An array of rows, each an array of cells: `0` is the cell above, `1` the cell to the left, a string is text,
 /// `[number]` a number, `["text", value]` a figure with the value by which it is sorted, `["text", null, "class"]` text
@@ -50,7 +50,7 @@ struct HTMLPackedRows {
     return "[\(shared),\(JSONWriter.text(.text(rest)))]"
   }
 
-  /// Of ASCII characters alone: bytes here, and units of a string in the script.
+  /// Only ASCII characters: bytes here, and string units in the script.
   private static func commonPrefix(_ a: String, _ b: String) -> Int {
     zip(a.utf8, b.utf8).prefix { $0 == $1 && $0 < 0x80 }.count
   }

@@ -1,7 +1,7 @@
 /// A report as one self-contained page: readable without scripts, in light and dark, on paper and on a telephone. It
 /// loads nothing, and its content security policy allows its own style and script and nothing else.
 public struct HTMLReport {
-  /// Bytes that the rows of all tables of a page may have.
+  /// Maximum number of bytes for the rows of all tables of a page.
   public static let rowBudget = 900_000
 
   private var out = ""
@@ -10,7 +10,7 @@ public struct HTMLReport {
   private let isLive: Bool
   private var sectionCount = 0
 
-  /// With `live` the same page as `transfers serve` shows it.
+  /// With `live`, the same page as shown by `transfers serve`.
   public static func render(
     _ report: Report, _ header: ReportHeader, live: HTMLLive? = nil, rowBudget: Int = rowBudget
   ) -> String {
@@ -73,7 +73,7 @@ public struct HTMLReport {
     }
   }
 
-  /// Figures without a heading that follow each other stand in one grid.
+  /// Consecutive figures without a heading are laid out in one grid.
   private static func joined(_ sections: [ReportSection]) -> [ReportSection] {
     var joined: [ReportSection] = []
     for section in sections {

@@ -1,5 +1,5 @@
-/// The rows of a table as one strip: the chunks of a file in the order of their bytes. Neighbours in the same state are
-/// one piece, so that ten thousand chunks that are done are drawn by one rectangle.
+/// The rows of a table as one strip: the chunks of a file in the order of their bytes. Adjacent chunks in the same
+/// state are merged, so that ten thousand done chunks are drawn as one rectangle.
 enum HTMLStrip {
   private struct Piece {
     let state: String

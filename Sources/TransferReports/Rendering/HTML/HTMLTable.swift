@@ -1,7 +1,7 @@
 import TransferModel
 
-/// A table of figures as HTML, with what a script needs to sort and filter it. End tags that HTML does not need are
-/// left out: a page of 10,000 files is to stay below 1 MB (HTML Living Standard, section 13.1.2.4).
+/// A table of figures as HTML, with the attributes that a script needs to sort and filter it. Optional end tags are
+/// omitted: a page of 10,000 files is to stay below 1 MB (HTML Living Standard, section 13.1.2.4).
 struct HTMLTable {
   private let table: FigureTable
   private let look: TableLook
@@ -15,8 +15,8 @@ struct HTMLTable {
     shown = table.headings.indices.filter { [note] in table.headings[$0].title != nil && $0 != note }
   }
 
-  /// What does not fit into `budget` bytes is packed for the script, where the page may do so; what does not fit then
-  /// is left out, and the page says how many rows.
+  /// Rows that do not fit into `budget` bytes are packed for the script, if the page allows that; rows that do not fit
+  /// even then are omitted, and the page states their number.
   func html(budget: Int, packs: Bool) -> String {
     var (rows, count) = written(table.rows[...], budget: budget)
     var packed = HTMLPackedRows()
@@ -27,7 +27,7 @@ struct HTMLTable {
       }
     }
     let left = table.rows.count - count - packed.count
-    let rest = left > 0 ? remark(left, left == 1 ? "is left out, so that" : "are left out, so that") : ""
+    let rest = left > 0 ? remark(left, left == 1 ? "is omitted, so that" : "are omitted, so that") : ""
     return facets
       + "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rows\"><table id=\"\(id)\"><thead><tr>\(headings)</thead><tbody>\(rows)</tbody></table></div>"
       + (packed.count > 0 ? "<noscript>\(remark(packed.count, "need scripts; without them"))</noscript>" : "")

@@ -22,14 +22,14 @@ enum HTMLText {
     return out
   }
 
-  /// The same without entities, for what a script puts into the page as text.
+  /// The same without entities, for text that a script inserts into the page.
   static func harmless(_ text: String) -> String {
     var out = String.UnicodeScalarView()
     out.append(contentsOf: text.unicodeScalars.map { $0 == "\n" || SeparatedRow.isHarmless($0) ? $0 : "\u{FFFD}" })
     return String(out)
   }
 
-  /// A figure as people read it.
+  /// A figure as shown to people.
   static func cell(_ cell: Cell) -> String {
     switch cell {
     case .time(let ms): "<time datetime=\"\(Timestamp.rfc3339(ms))\">\(escaped(cell.text))</time>"

@@ -3,7 +3,7 @@
 enum LiveAssets {
   /// SHA-256 in base64; a test computes them.
   static let styleDigest = "ufFn/q6JoPT5v/RCrO+n6zyTB/ZaX07xGruqOShzeRM="
-  static let scriptDigest = "Q/wWUpSSo/42dprv13pTT7qq87Ppic26xaKp+bAvJ1w="
+  static let scriptDigest = "lWJNkAI50Bfxd684GlY+IOD448sKuUbDJng/HdMDAn4="
   static let entryDigest = "FkdUkxEnpHaWOmrEIZ+hFaBnIJOzFujs+3ov1Z3hpyg="
 
   static let style = """
@@ -24,22 +24,22 @@ enum LiveAssets {
     @media print{.site,.do,.act,#said{display:none}}
     """
 
-  /// Polls for changes: once a second for the section `now`, and for a page that takes long to render so rarely that it
-  /// costs a twentieth of the time. Destructive buttons must be pressed twice.
+  /// Polls for changes: once a second for the section `now`. A page that takes long to render is polled so rarely that
+  /// rendering takes a twentieth of the time. Destructive buttons must be pressed twice.
   static let script = """
     {const mode=document.documentElement.dataset.live,live=document.getElementById("live"),said=document.getElementById("said"),tags=new Map();
     const names={pause:"Pause",resume:"Resume",retry:"Retry",cancel:"Cancel",rm:"Delete",clean:"Clear"};
-    const words={pause:"Not sent any further until resumed",resume:"Goes on",retry:"Tried again",
-    cancel:"Ends it for good; what was begun at the server is ended there",
-    rm:"Hides it, and cancels it when it is not finished. Nothing is deleted at the destination",
-    clean:"Hides what is finished; reports still have it"};
+    const words={pause:"Stops sending until resumed",resume:"Continues",retry:"Tries again",
+    cancel:"Ends it permanently, and aborts its upload on the server",
+    rm:"Hides it, and cancels it if it is not finished. Nothing is deleted at the destination",
+    clean:"Hides finished files; reports still include them"};
     const fit={pause:["settling","pending","active","finishing"],resume:["paused"],retry:["failed","unknown","cancelled"],
     cancel:["settling","pending","active","finishing","paused","failed","unknown"],rm:null,clean:["done","cancelled","superseded"]};
     const tell=text=>{said.textContent=text};
     const act=async(verb,terms,button)=>{button.disabled=true;try{
     const answer=await fetch("/api/v1/"+verb,{method:"POST",headers:{"Content-Type":"application/json"},body:JSON.stringify(terms)});
     const document=await answer.json();if(!answer.ok)tell(document.message);else{const d=document.data;
-    tell(names[verb]+(d.changed+d.asked+d.unaffected===0?": no file of what this server was started for.":": "+d.changed+" changed"+(d.asked?", "+d.asked+" asked of the engine":"")+(d.unaffected?", "+d.unaffected+" left as they are":"")+"."))}
+    tell(names[verb]+(d.changed+d.asked+d.unaffected===0?": no file among those that this server shows.":": "+d.changed+" changed"+(d.asked?", "+d.asked+" requested from the engine":"")+(d.unaffected?", "+d.unaffected+" unchanged":"")+"."))}
     }catch{tell(names[verb]+": no answer.")}button.disabled=false;soon()};
     const button=(verb,text,terms,asks)=>{const b=document.createElement("button");b.type="button";b.textContent=text;b.title=words[verb];b.dataset.verb=verb;
     b.addEventListener("click",()=>{if(asks&&!b.classList.contains("armed")){b.classList.add("armed");b.textContent="Really "+text.toLowerCase()+"?";
