@@ -2,8 +2,8 @@ import TransferModel
 
 /// Interprets the answer to a request with a whole file in its body.
 ///
-/// After a lost answer a repeatable request (PUT) is sent again; after others (POST) nobody can tell whether it took
-/// effect, and the file is `unknown`.
+/// After a lost answer a repeatable request (PUT) is sent again; for others (POST) it is not known whether the request
+/// took effect, and the file becomes `unknown`.
 struct BodyInterpreter: Sendable, Hashable {
   var isRepeatable: Bool
   var ifNoneMatch = false
@@ -13,8 +13,8 @@ struct BodyInterpreter: Sendable, Hashable {
   /// Whether a web page may be a success: an accepted form is answered with one; elsewhere it comes from a gateway or a
   /// login wall.
   var acceptsPage = true
-  /// Whether 202 is a success, which only means that something may happen later (RFC 9110 section 15.3.3); nil if the
-  /// user has not decided.
+  /// Whether 202 is a success, which only means that the request may be processed later (RFC 9110 section 15.3.3); nil
+  /// if the user has not decided.
   var accepts202 = false
   /// `Repr-Digest` in the answer is the digest of the stored content.
   var readsDigest = true
@@ -39,7 +39,7 @@ struct BodyInterpreter: Sendable, Hashable {
 
   private func lost(_ failure: Failure, _ reply: TransferReply) -> Interpretation {
     let remedy = Remedy(transport: failure)
-    // If no byte of the body was sent, the request had no effect: a reused connection that had been closed.
+    // If no byte of the body was sent, the request had no effect: a reused connection had already been closed.
     let isUnsent = reply.status == 0 && reply.isBodyIncomplete && reply.bytesSent == 0
     guard !isRepeatable, reply.requestMayHaveArrived, !isUnsent, failure.code.blame != .source else {
       return .failed(failure, remedy)
@@ -71,7 +71,7 @@ struct BodyInterpreter: Sendable, Hashable {
     let sent = chunk.digests[sentDigest]
     let reported = readsDigest ? ReprDigest.crc32c(reply.field("repr-digest")) : nil
     if let sent, let reported, sent != reported {
-      let text = "the server stored \(reported), and we sent \(sent)"
+      let text = "the server stored \(reported), but we sent \(sent)"
       return .failed(Failure(.integrityMismatch, text), isRepeatable ? .retry(isThrottled: false) : .permanent)
     }
     let isStored = [200, 201, 204].contains(reply.status)
@@ -109,16 +109,16 @@ struct BodyInterpreter: Sendable, Hashable {
   private func exists(_ facts: TransferFacts, _ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     guard ifNoneMatch else { return .failed(answer(reply, context), .permanent) }
     guard facts.lostAnswer == .part else {
-      return .failed(Failure(.policyExists, "there is already something at this URL (--if-none-match)"), .permanent)
+      return .failed(Failure(.policyExists, "an object already exists at this URL (--if-none-match)"), .permanent)
     }
-    let text = "there is something at this URL, perhaps from our request whose answer was lost (--if-none-match)"
+    let text = "an object exists at this URL, perhaps from our request whose answer was lost (--if-none-match)"
     return .failed(Failure(.protoLostAnswer, text), .unknown)
   }
 }
 
 extension TransferReply {
-  /// 301, 302 and 303 may follow a successful POST: they name the page to show next (RFC 9110 section 15.4.4, and by
-  /// convention the two before it). 307 and 308 request a repetition elsewhere, so nothing was done.
+  /// 301, 302 and 303 may follow a successful POST: they name the page to show next (RFC 9110 section 15.4.4 for 303;
+  /// by convention also 301 and 302). 307 and 308 request a repetition elsewhere, so nothing was done.
   var mayFollowSuccess: Bool { !isBodyIncomplete && [301, 302, 303].contains(status) }
 
   /// A gateway may give up on a request that it delivered, and answer 503 itself. This is excluded with `Retry-After`,
@@ -133,9 +133,9 @@ extension Failure {
   init(afterDelivery reply: TransferReply, _ context: RequestContext, detail: String = "") {
     self.init(answer: reply, detail: detail, wallMs: context.wallMs)
     if (300..<400).contains(reply.status) {
-      self = Failure(redirect: reply, remedy: "mostly it has taken the body then")
+      self = Failure(redirect: reply, remedy: "the server has usually accepted the body in this case")
     }
-    message += "; the request may have taken effect all the same"
+    message += "; the request may have taken effect nevertheless"
   }
 
   /// Bodies are not sent to the target of a redirect, because credentials would be sent too.

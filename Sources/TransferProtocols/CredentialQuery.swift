@@ -2,11 +2,12 @@ import TransferModel
 
 /// Detects credentials in URL queries, because URLs are stored, shown and logged.
 enum CredentialQuery {
-  /// Parameters whose value is always a credential, without `-` and `_`.
+  /// Parameters whose value is always a credential; names are compared without `-` and `_`.
   private static let names: Set<String> = [
     "sig", "auth", "authorization", "pwd", "pw", "pass", "sid", "session", "sessionid", "ticket",
   ]
-  /// The same for all names that contain one of these: GitLab, Alibaba, Tencent, Huawei and others have their own.
+  /// The same for all names that contain one of these: GitLab, Alibaba, Tencent, Huawei and others have parameters of
+  /// their own.
   private static let parts = [
     "token", "secret", "passw", "signature", "credential", "apikey", "accesskey", "authkey", "privatekey", "jwt",
     "hmac",

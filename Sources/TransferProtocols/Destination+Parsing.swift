@@ -2,10 +2,10 @@ import TransferModel
 
 /// Parses a destination as typed.
 extension Destination {
-  /// - Throws: `.usage`, with the remedy. No message quotes what may be a secret.
+  /// - Throws: `.usage`, with the remedy. No message quotes text that may be a secret.
   public init(parsing text: String, _ direction: Direction = .upload) throws(TransferError) {
     guard text.unicodeScalars.allSatisfy({ $0.value > 0x1F && $0.value != 0x7F }) else {
-      throw Self.error(text, cause: "it holds a control character", "percent-encode it where it is meant")
+      throw Self.error(text, cause: "it contains a control character", "percent-encode it where it is meant")
     }
     guard let mark = text.range(of: "://") else {
       throw Self.error(text, cause: "it has no scheme", Self.schemesRemedy(direction))
@@ -93,7 +93,7 @@ extension Destination {
     }
     guard let template = URLTemplate(target.hasPrefix("/") ? target : "/" + target) else {
       throw error(
-        text, cause: "its template is wrong", "use {path} or {name}, and percent-encode everything that is not URL")
+        text, cause: "its template is invalid", "use {path} or {name}, and percent-encode everything that is not URL")
     }
     return template
   }
@@ -118,11 +118,11 @@ extension Destination {
     if let refusal = rules.queryRefusal { throw error(text, cause: refusal.cause, refusal.remedy) }
     guard !CredentialQuery.isOne(query) else {
       throw error(
-        text, cause: "its query carries a credential, which would be stored and shown",
-        "pass \"--auth bearer=env:NAME\" instead, or rename the parameter if it is none")
+        text, cause: "its query contains a credential, which would be stored and shown",
+        "pass \"--auth bearer=env:NAME\" instead, or rename the parameter if it is not a credential")
     }
     guard query.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw error(text, cause: "its query holds characters that no URL has", "percent-encode them")
+      throw error(text, cause: "its query contains characters that are invalid in a URL", "percent-encode them")
     }
   }
 

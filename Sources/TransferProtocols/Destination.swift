@@ -17,7 +17,7 @@ public struct Destination: Sendable, Hashable {
   public let place: Place
   /// ``TransferProtocol/name`` of its protocol.
   public let protocolName: String
-  /// Everything below the bucket or the origin, decoded; empty for a template.
+  /// The path below the bucket or origin, decoded; empty for a template.
   public let prefix: NameBytes
   /// Files are stored below ``prefix``, under their relative paths.
   public let isInto: Bool
@@ -27,7 +27,7 @@ public struct Destination: Sendable, Hashable {
   /// Names of the schemes, for messages and help.
   public static let schemes = AllProtocols.definitions.flatMap(\.schemes)
 
-  /// The destination of a batch, by all of its settings.
+  /// Parses the destination of a batch, using all of its settings.
   /// - Throws: `.usage`, with the remedy.
   public init(_ settings: BatchSettings) throws(TransferError) {
     let parsed = try Destination(parsing: settings.destination, settings.direction)
@@ -47,7 +47,7 @@ public struct Destination: Sendable, Hashable {
     return NameBytes(key)
   }
 
-  /// The same for bytes in place.
+  /// The same for bytes, without copying.
   public func appendKey(
     forRelativePath path: UnsafeRawBufferPointer, isSingleFile: Bool, to key: inout [UInt8]
   ) {
@@ -73,7 +73,7 @@ public struct Destination: Sendable, Hashable {
     return web.rules.wayToTellPaths
   }
 
-  /// Its protocol.
+  /// The protocol of the destination.
   public var definition: ProtocolDefinition {
     guard let definition = AllProtocols.definition(named: protocolName) else {
       preconditionFailure("\(protocolName) is not in the list of protocols")
@@ -81,7 +81,7 @@ public struct Destination: Sendable, Hashable {
     return definition
   }
 
-  /// The bucket of a destination that has one.
+  /// The bucket of a destination; nil for the other kinds.
   var bucket: String {
     get throws(TransferError) {
       guard case .bucket(let bucket) = place else { throw noPlace("bucket") }
@@ -89,7 +89,7 @@ public struct Destination: Sendable, Hashable {
     }
   }
 
-  /// The URL of a web destination.
+  /// The URL of a key at a web destination.
   var webPlace: WebPlace {
     get throws(TransferError) {
       guard case .web(let web) = place else { throw noPlace("URL") }

@@ -157,7 +157,7 @@ extension TransferFacts {
   ) {
     hold(part.length, of: step, .storeChunk(part), &update)
     storedChunks += 1
-    // Those that were there when it was sent lack it.
+    // The receipts that were read earlier do not include this one.
     parts = []
     if isAllStored { lostAnswer = nil }
     if let proof { update.changes.append(.complete(proof)) }

@@ -2,7 +2,7 @@ import HTTPTypes
 public import TransferModel
 
 extension ErrorCode {
-  /// The code of a status that is no success.
+  /// The error code of a status that is not a success.
   init(httpStatus status: Int) {
     switch status {
     case 300..<400: self = .httpRedirect
@@ -28,7 +28,7 @@ extension ErrorCode {
   }
 }
 
-/// What a status means for a request that may be repeated.
+/// The meaning of a status for a request that may be repeated.
 /// Sources: RFC 9110 section 15, RFC 6585, RFC 8470 (425), RFC 4918 (423).
 enum StatusClass: Hashable {
   case success, redirect, retry, throttled, permanent
@@ -47,8 +47,8 @@ enum StatusClass: Hashable {
 }
 
 extension Failure {
-  /// A failure with text from an answer. `detail` comes from the server: it is truncated, and made one line. Like every
-  /// text it is escaped when it is displayed.
+  /// A failure with text from an answer. `detail` comes from the server: it is truncated, and reduced to one line. Like
+  /// all text it is escaped when it is displayed.
   init(answer reply: TransferReply, code: ErrorCode? = nil, detail: String = "", wallMs: Int64) {
     let shown = Self.line(of: detail)
     let text = "the server answered \(reply.status)" + (shown.isEmpty ? "" : " (\(shown))")
@@ -57,7 +57,7 @@ extension Failure {
       retryAfterMs: RetryAfter.milliseconds(reply.fields, wallMs: wallMs))
   }
 
-  /// At most 300 characters; white space, control characters and invisible ones fold into one space.
+  /// At most 300 characters; runs of white space, control characters and invisible characters become one space.
   private static func line(of detail: String) -> String {
     let words = detail.unicodeScalars.prefix(4_096).split { scalar in
       switch scalar.properties.generalCategory {

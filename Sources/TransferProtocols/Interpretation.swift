@@ -37,13 +37,13 @@ public struct Interpretation: Sendable {
     /// A part of the chunk is stored: the server has `acked` bytes from its start, more than before but not all. The
     /// chunk is pending again, without a failure.
     case advanced(acked: Int64)
-    /// `prepareChunk` got what the chunk needs; its body is next.
+    /// `prepareChunk` got the values that the chunk needs; its body is next.
     case chunkPrepared([String: String])
-    /// `probeChunk`: the server holds `acked` bytes from its start, which may be none. All of it is
+    /// `probeChunk`: the server has `acked` bytes from the chunk's start, which may be none. All of it is
     /// ``stored(_:proof:)``.
     case chunkProbed(acked: Int64)
-    /// `probe` or `create`: the server holds the first `offset` bytes of the file. Chunks below are stored, chunks
-    /// above are not, whatever was known before; the one between has its part.
+    /// `probe` or `create`: the server has the first `offset` bytes of the file. Chunks below are stored, chunks above
+    /// are not, whatever was known before; the one in between is partly stored.
     case offset(Int64)
     /// `create` of a download: the version of the file is known, and its first bytes arrived.
     case begun(FileBeginning)

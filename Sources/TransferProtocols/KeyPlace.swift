@@ -1,6 +1,6 @@
-/// The text of a place with the settings that decide the objects in it: `https://h/api/ with prefix=/a/`.
+/// The text of a place, with the settings that determine its objects: `https://h/api/ with prefix=/a/`.
 ///
-/// Names and values are percent-encoded and never hold a space, `=` or `&` of their own: different settings make
+/// Names and values are percent-encoded and never contain a space, `=` or `&`, so that different settings give
 /// different texts.
 enum KeyPlace {
   static func text(_ url: String, _ settings: [String]) -> String {
@@ -11,7 +11,7 @@ enum KeyPlace {
     words.map { PercentEncoding.path($0.utf8) }.joined(separator: "=")
   }
 
-  /// A setting that is a reference: its colons stay, which those of a literal value do not.
+  /// A setting that is a reference: its colons are kept, while those of a literal value are encoded.
   static func reference(_ name: String, _ reference: String) -> String {
     let parts = reference.split(separator: ":", omittingEmptySubsequences: false)
     return setting(name) + "=" + parts.map { PercentEncoding.path($0.utf8) }.joined(separator: ":")

@@ -45,7 +45,7 @@ public protocol LaterQuestions: Sendable {
 extension ObjectAnswer {
   static func untold(_ text: String) -> Self { Self(Outcome.untold(text)) }
 
-  /// No answer came.
+  /// No answer was received.
   static func lost(_ failure: Failure) -> Self { Self(Outcome.failed(failure, Remedy(transport: failure))) }
 
   static func absent(_ reply: TransferReply) -> Self {
@@ -54,7 +54,7 @@ extension ObjectAnswer {
     return Self(.finding(RemoteFinding(.lost, proof, detail: "the server answered \(reply.status)")))
   }
 
-  /// The question was about the upload, which servers forget when the file has its place.
+  /// The query was about the upload, which servers forget after the file has its final name.
   static func forgotten(_ reply: TransferReply) -> Self {
     untold("the server does not know the upload any more (\(reply.status)); the file may be there")
   }
@@ -84,7 +84,7 @@ extension StoredObject {
       confirmation: .none, etag: etag, versionID: versionID, requestID: reply.serverRequestID,
       serverDate: reply.field("date") ?? "")
     if let size, size != facts.file.size {
-      let text = "it has \(size) bytes, and not \(facts.file.size)"
+      let text = "it has \(size) bytes, not \(facts.file.size)"
       return ObjectAnswer(.finding(RemoteFinding(.differs, found, size: size, detail: text)))
     }
     let known = [proof.digest, proof.remoteDigest].compactMap { $0 }
@@ -92,7 +92,7 @@ extension StoredObject {
       guard let own = known.first(where: { $0.algorithm == told.algorithm }) else { continue }
       (found.digest, found.remoteDigest) = (own, told)
       guard own == told else {
-        let text = "it has the digest \(told), and not \(own)"
+        let text = "it has the digest \(told), not \(own)"
         return ObjectAnswer(.finding(RemoteFinding(.differs, found, size: size, detail: text)))
       }
       found.confirmation = .digest
@@ -101,13 +101,13 @@ extension StoredObject {
     let tags = [proof.etag, etag].map(Self.strongTag)
     if let before = tags[0], let now = tags[1] {
       guard before == now else {
-        return .untold("it has another ETag than when it was stored, and no digest that says what it holds")
+        return .untold("it has a different ETag than when it was stored, and no digest of its content")
       }
       found.confirmation = .etag
     } else if size != nil {
       found.confirmation = .size
     } else {
-      return .untold("the server has it, and tells neither its size nor a digest")
+      return .untold("the server has it, but reports neither its size nor a digest")
     }
     return ObjectAnswer(.finding(RemoteFinding(.found, found, size: size)))
   }

@@ -2,7 +2,7 @@ import TransferModel
 
 /// The progress of a listing, in the notes of its session.
 ///
-/// A server with circular continuation markers would be queried for ever. Only one page is remembered, the one whose
+/// A server with circular continuation markers would be queried endlessly. Only one page is remembered, the one whose
 /// number was the last power of two: a cycle returns to it after at most three times as many pages as lead into the
 /// cycle and around it (R. P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980).
 struct ListingProgress {
@@ -58,9 +58,9 @@ struct ListingProgress {
     empty = last == nil ? empty + 1 : 0
     let key = last.map { PercentEncoding.component($0.bytes) } ?? ""
     if pages > 1, next == earlier.next || (!key.isEmpty && key == earlier.key) {
-      return "page \(pages) of the list refers back to an earlier one: the list would never end"
+      return "page \(pages) of the list refers back to an earlier one: the list is circular"
     }
-    if empty >= Self.mostEmpty { return "\(empty) pages of the list in a row name nothing, and it does not end" }
+    if empty >= Self.mostEmpty { return "\(empty) consecutive pages of the list are empty, and it does not end" }
     if pages & (pages - 1) == 0 { earlier = (next, key) }
     return nil
   }

@@ -1,16 +1,16 @@
 import TransferModel
 
-/// A message as `sendmail -t` takes it: who gets it is in its headers. Nothing of it can end a header line, whatever it
-/// is made of. Sources: RFC 5322 (2.1.1, 3.4.1), RFC 2047 (2, 5), RFC 3834 (5).
+/// A message for `sendmail -t`, with the recipients in its headers. None of its values can end a header line, whatever
+/// they contain. Sources: RFC 5322 (2.1.1, 3.4.1), RFC 2047 (2, 5), RFC 3834 (5).
 package enum MailMessage {
-  /// Where every mail system of Unix has it. Source: Filesystem Hierarchy Standard 3.0, "/usr/sbin".
+  /// The path on every Unix mail system. Source: Filesystem Hierarchy Standard 3.0, "/usr/sbin".
   package static let sendmail = "/usr/sbin/sendmail"
 
-  /// Lines of a message, and bytes of one: RFC 5322 allows 998.
+  /// Maximum number of lines of a message, and of bytes of a line: RFC 5322 allows 998.
   static let mostLines = 40
   static let mostLineBytes = 900
 
-  /// Whether it is a plain address, `user@host.example`, or a user of this machine: no comments, no quotes, no lists.
+  /// Whether it is a plain address, `user@host.example`, or a user of this machine: no comments, quotes or lists.
   package static func isAddress(_ text: String) -> Bool {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard text.utf8.count <= 254, (1...2).contains(parts.count), isDotAtom(parts[0]), parts[0].first != "-" else {
@@ -34,10 +34,10 @@ package enum MailMessage {
   }
 
   /// - Parameters:
-  ///   - addresses: each is one (``isAddress(_:)``).
-  ///   - id: the same in each delivery of a message, so that a mail system may drop the second.
+  /// - addresses: valid addresses (``isAddress(_:)``).
+  /// - id: the same in each delivery of a message, so that a mail system can drop duplicates.
   ///   - host: the name of this machine.
-  ///   - lines: any text; a line too long is cut, and lines too many are left out.
+  /// - lines: any text; long lines are truncated, and excess lines are left out.
   package static func bytes(
     to addresses: [String], subject: String, id: String, host: String, lines: [String]
   ) -> [UInt8] {
@@ -56,14 +56,14 @@ package enum MailMessage {
     return Array((headers + [""] + body).map { $0 + "\n" }.joined().utf8)
   }
 
-  /// One line without control characters. A line that is escaped already, as those of standard error, stays as it is.
+  /// One line without control characters. A line that is already escaped, like those of standard error, is not changed.
   private static func shortened(_ line: String) -> String {
     let bare = line.filter { $0 != "\\" }
     let safe = printable(bare) == bare ? line : printable(line)
     return safe.utf8.count <= mostLineBytes ? safe : prefix(of: safe, bytes: mostLineBytes - 3) + "…"
   }
 
-  /// The longest beginning of whole characters in so many bytes.
+  /// The longest prefix of whole characters within this many bytes.
   private static func prefix(of text: some StringProtocol, bytes: Int) -> String {
     var (out, count) = ("", 0)
     for scalar in text.unicodeScalars {
@@ -74,7 +74,7 @@ package enum MailMessage {
     return out
   }
 
-  /// The value of a header: as it is when it is plain and short, else in encoded words of whole characters.
+  /// The value of a header: unchanged if it is plain and short, else in encoded words of whole characters.
   static func header(_ text: String, after width: Int) -> String {
     let isPlain = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) } && !text.contains("=?")
     guard !isPlain || width + text.utf8.count > 76 else { return text }

@@ -2,7 +2,7 @@ import TransferModel
 
 /// The media type of bodies.
 enum MediaTypeChoice: Sendable, Hashable {
-  /// By the extension of the name.
+  /// Chosen by the extension of the name.
   case byName
   case fixed(String)
 
@@ -26,7 +26,7 @@ enum MediaTypeChoice: Sendable, Hashable {
     case .fixed(let type): type
     }
   }
-  /// That of the file's own rule, if there is one.
+  /// The media type from a rule for the file, if there is one.
   func type(of file: FileFacts) -> String {
     switch file.properties.contentType {
     case "auto"?: Self.byName.type(of: file.key)

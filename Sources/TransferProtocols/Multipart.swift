@@ -1,10 +1,10 @@
 public import TransferModel
 
-/// The frame of a `multipart/form-data` body around the bytes of one file (RFC 7578): everything before and after them
-/// is known, and so is the length.
+/// The frame of a `multipart/form-data` body around the bytes of one file (RFC 7578): all bytes before and after the
+/// file, and so the total length, are known.
 ///
-/// Names are written as browsers do (HTML, "multipart/form-data encoding algorithm"): `"` as `%22`, CR as `%0D`, LF as
-/// `%0A`, all other bytes as they are. `filename*` is not used: RFC 7578 section 4.2 forbids it.
+/// Names are written as in browsers (HTML, "multipart/form-data encoding algorithm"): `"` as `%22`, CR as `%0D`, LF as
+/// `%0A`, all other bytes unchanged. `filename*` is not used: RFC 7578 section 4.2 forbids it.
 public struct Multipart: Sendable, Hashable {
   public let boundary: String
   /// The bytes before the file; the whole body if there is none.

@@ -111,12 +111,12 @@ extension ProtocolInUse {
     listing?.receipt(of: chunk, in: listed)
   }
 
-  /// The session itself by default.
+  /// By default the session's ID.
   public func abortTargets(_ facts: TransferFacts) -> [String] {
     aborts?.abortTargets(facts) ?? facts.session?.remoteID.map { [$0] } ?? []
   }
 
-  /// One for each chunk by default.
+  /// By default one for each chunk.
   public func plannedRequests(size: Int64) throws(TransferError) -> Int {
     guard let estimate else { return try base.layout(size: size).count }
     return try estimate.plannedRequests(size: size)

@@ -1,9 +1,9 @@
 import CDigest
 
-/// QuickXorHash: each byte is XORed into a register of 160 bits, eleven bits behind the one before, in a circle; at the
-/// end the length in bytes goes into its last 64 bits. Source: "QuickXorHash", OneDrive API, code snippets.
+/// QuickXorHash: each byte is XORed into a circular register of 160 bits, eleven bits after the previous byte; finally
+/// the length in bytes is XORed into the last 64 bits. Source: "QuickXorHash", OneDrive API, code snippets.
 ///
-/// After 160 bytes the circle comes back to its first bit, so bytes that are 160 apart meet and can be XORed first.
+/// After 160 bytes the position returns to the first bit, so bytes that are 160 apart can be XORed first.
 struct QuickXor: Sendable {
   private static let bitCount = 160
   private static let shift = 11

@@ -14,7 +14,8 @@ public struct RequestContext: Sendable {
   public var learnedWhenSent: LearnedFacts?
   /// ``TransferFacts/route`` at that time; nil if not recorded.
   public var routeWhenSent: Route?
-  /// A regular file exists at the path that ``TransferFacts/past`` wrote; whether it is unchanged was not checked.
+  /// Whether a regular file exists at the path that ``TransferFacts/past`` wrote; whether it is unchanged was not
+  /// checked.
   public var holdsPast = false
   /// The digest of the bytes in the answer to a `create`; nil if there were none, or not all that its header announced.
   public var receivedDigest: Digest?
@@ -91,11 +92,11 @@ public struct LearnedFacts: Sendable, Hashable {
   public enum ChecksumSupport: String, Sendable, Codable {
     /// Unknown: send our checksum and compute what both outcomes need.
     case untried
-    /// The server answers with our checksum: it checked it.
+    /// The server answers with our checksum, so it verified it.
     case confirmed
-    /// Accepted silently: nothing was checked.
+    /// Accepted without a reply: nothing was verified.
     case ignored
-    /// Refused: send none.
+    /// Refused: do not send it.
     case refused
   }
 

@@ -4,9 +4,9 @@ import TransferModel
 enum SessionURL {
   private static let longest = 4096
 
-  /// The absolute URL, as the server wrote it apart from what RFC 3986 section 5 adds to a relative one: ids are never
-  /// encoded again. `request` is the URL that was asked.
-  /// - Throws: `proto.bad_reply`, or `http.redirect` when it lies at another origin: credentials never go there.
+  /// The absolute URL, as the server wrote it, except for the parts that RFC 3986 section 5 adds to a relative one: IDs
+  /// are never encoded again. `request` is the URL of the request.
+  /// - Throws: `proto.bad_reply`, or `http.redirect` if it has another origin: credentials are never sent there.
   static func read(_ reply: TransferReply, _ origin: WebOrigin, request: String) throws(Failure) -> String {
     guard let location = reply.field("location"), !location.isEmpty else {
       throw Failure(.protoBadReply, "the server answered \(reply.status) without a Location")
@@ -26,7 +26,7 @@ enum SessionURL {
 }
 
 extension TransferReply {
-  /// A decimal number of at most 18 digits in a field by its lower-case name; nil for anything else, signs included.
+  /// A decimal number of at most 18 digits in a field, by its lower-case name; nil for anything else, including signs.
   func number(_ name: String) -> Int64? {
     guard let text = field(name), (1...18).contains(text.utf8.count),
       text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
@@ -46,7 +46,7 @@ extension Interpretation {
     let detail = reply.status == 511 ? "the network may require a login" : detail
     let failure = Failure(answer: reply, detail: detail, wallMs: context.wallMs)
     switch StatusClass(reply.status) {
-    case .success: return badReply(reply, "not what was asked", .retry(isThrottled: false), context)
+    case .success: return badReply(reply, "not the expected answer", .retry(isThrottled: false), context)
     case .redirect: return .failed(Failure(redirect: reply), .permanent)
     case .throttled: return .failed(failure, .retry(isThrottled: true))
     case .retry: return .failed(failure, .retry(isThrottled: false))
@@ -54,7 +54,7 @@ extension Interpretation {
     }
   }
 
-  /// A malformed success. A web page comes from an intermediary, and would come again: final.
+  /// A malformed success. A web page comes from an intermediary and would come again, so it is final.
   static func badReply(
     _ reply: TransferReply, _ what: String, _ remedy: Remedy, _ context: RequestContext
   ) -> Interpretation {
@@ -65,7 +65,7 @@ extension Interpretation {
 }
 
 extension [PartReceipt] {
-  /// The digest of the whole, combined from those of the parts in order; nil when one has none or they cannot be
+  /// The digest of the whole file, combined from those of the parts in order; nil if one is missing or they cannot be
   /// combined.
   var combinedDigest: Digest? {
     guard var whole = first?.digest else { return nil }

@@ -1,7 +1,7 @@
-/// Splits a command into words as a POSIX shell does, without anything that it would expand.
+/// Splits a command into words like a POSIX shell, without any expansion.
 /// Source: POSIX.1-2017, Shell Command Language, section 2.2 "Quoting"; Python's `shlex.split`, which AWS tools use.
 package enum ShellWords {
-  /// nil when a quote is not closed, or the text ends in a backslash.
+  /// nil if a quote is not closed, or the text ends in a backslash.
   package static func split(_ text: String) -> [String]? {
     var (words, word): ([String], String?) = ([], nil)
     var quote: Character?

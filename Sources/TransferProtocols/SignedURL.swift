@@ -6,7 +6,7 @@ public enum SignedURL {
   private static let margin: Int64 = 5_000
   private static let longest = 8_192
 
-  /// - Parameter own: of the file itself.
+  /// - Parameter own: the URL of the file itself.
   /// - Throws: `auth.needs_url` for an unusable URL; never quotes the text.
   public static func check(_ text: String, for own: WebOrigin) throws(Failure) {
     guard text.utf8.count <= longest, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x23 }),
@@ -46,7 +46,7 @@ public enum SignedURL {
     }
   }
 
-  /// Of `20130524T000000Z`, `2013-05-24T00:00:00Z` or a date alone, all in UTC.
+  /// Parses `20130524T000000Z`, `2013-05-24T00:00:00Z` or a date alone, all in UTC.
   private static func milliseconds(_ text: String) -> Int64? {
     let digits = text.utf8.prefix { $0 != 0x2E }.filter { (0x30...0x39).contains($0) }
     guard digits.count == 8 || (digits.count == 14 && text.hasSuffix("Z")) else { return nil }

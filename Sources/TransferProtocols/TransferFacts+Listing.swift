@@ -2,7 +2,7 @@ import TransferModel
 
 /// Changes of the facts by a listing.
 extension TransferFacts {
-  /// A page of a probe was answered.
+  /// A page of a probe was received.
   mutating func probed(next: String?) {
     probeMarker = next
     guard next == nil else { return }

@@ -26,8 +26,8 @@ public protocol TransferProtocol: Sendable {
   /// The location of `key` at the destination for display; without secrets.
   func location(ofKey key: NameBytes) -> String
 
-  /// The place that keys belong to, without secrets: the same key in it is the same object. Two batches that could
-  /// store a key as different objects have different places; else files of the second would count as sent.
+  /// The place of keys, without secrets: the same key in the same place is the same object. Two batches that could
+  /// store a key as different objects have different places; otherwise files of the second one would count as sent.
   var keyPlace: String { get }
 
   func nextStep(_ facts: TransferFacts) -> TransferStep
@@ -48,7 +48,8 @@ extension TransferProtocol {
 
 /// The abilities of a protocol; printed for people and used by the engine instead of protocol names.
 public struct ProtocolAbilities: Sendable, Hashable {
-  /// Several concurrent chunks of one file; otherwise they are sent in order, each after the answer to the one before.
+  /// Several concurrent chunks of one file; otherwise chunks are sent in order, each after the answer to the previous
+  /// one.
   public var parallelChunks: Bool
   /// The maximum number of concurrent chunks; nil for no limit of the protocol.
   public var mostParallel: Int?
@@ -58,9 +59,9 @@ public struct ProtocolAbilities: Sendable, Hashable {
   public var unrepeatable: Set<AttemptOperation>
   /// Requests before the body of a chunk.
   public var chunkOpening: ChunkOpening
-  /// ``TransferFacts/parts`` are wanted as soon as every chunk is stored, also without a step that uses them.
+  /// ``TransferFacts/parts`` are needed as soon as every chunk is stored, even without a step that uses them.
   public var needsParts: Bool
-  /// Uploads of a session are useless once the file was seen, and are aborted then.
+  /// The uploads of a session are useless once the finished file was found, and are then aborted.
   public var leavesUploads: Bool
   /// `verify` cannot mistake another version of the file for the one that was sent.
   public var verifiesContent: Bool

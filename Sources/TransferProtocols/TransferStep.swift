@@ -30,7 +30,7 @@ public enum StepRequest: Sendable, Hashable {
   /// Queries what the server has; from a marker for the next page.
   case probe(marker: String?)
   case chunk(ChunkFacts)
-  /// Precedes the body of a chunk and obtains what it needs: an upload of its own, a URL.
+  /// Precedes the body of a chunk and obtains what it needs: a separate upload, a URL.
   case prepareChunk(ChunkFacts)
   /// Queries what the server has of one chunk.
   case probeChunk(ChunkFacts)

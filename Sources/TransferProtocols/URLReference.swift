@@ -1,6 +1,6 @@
 /// URLs in answers: `Location` may be absolute or relative (RFC 9110 section 10.2.2).
 enum URLReference {
-  /// The parts of RFC 3986 appendix B, as they stand.
+  /// The components of RFC 3986 appendix B, unchanged.
   struct Parts: Hashable {
     var scheme: String?
     var authority: String?
@@ -40,7 +40,7 @@ enum URLReference {
     }
   }
 
-  /// The absolute URL that `reference` means in an answer from `base` (RFC 3986 section 5.2).
+  /// The absolute URL for `reference` in an answer from `base` (RFC 3986 section 5.2).
   static func resolve(_ reference: String, against base: String) -> String {
     var target = Parts(reference)
     let base = Parts(base)

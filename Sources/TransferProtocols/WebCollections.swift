@@ -8,11 +8,11 @@ extension WebRules {
     templateRefusal: .init(
       cause: "WebDAV destinations have no {path} or {name}", remedy: "end the URL with a slash"),
     queryRefusal: .init(
-      cause: "a WebDAV destination has no query", remedy: "take \"?…\" out, or use http(s)://"))
+      cause: "a WebDAV destination has no query", remedy: "remove \"?…\", or use http(s)://"))
 }
 
 extension WebPlace {
-  /// How many collections lie between the origin and the object.
+  /// The number of collections between the origin and the object.
   static func parentCount(ofKey key: NameBytes) -> Int { key.bytes.count { $0 == 0x2F } }
 
   /// The URL of the collection with the first `depth` components of the key.
@@ -27,7 +27,7 @@ extension WebPlace {
 }
 
 extension TransferFacts {
-  /// The next collection that has to be made, from the top; nil when none is known to be missing.
+  /// The next collection to create, from the top; nil if none is known to be missing.
   var missingParent: StepRequest? {
     guard let made = parentsMade, made < WebPlace.parentCount(ofKey: file.key) else { return nil }
     return .makeParent(depth: made + 1)

@@ -9,7 +9,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
   /// nil for the default port of the scheme.
   public let port: Int?
 
-  /// What the `Host` field carries.
+  /// The value of the `Host` field.
   public var authority: String { port.map { "\(host):\($0)" } ?? host }
   /// `http://host:port`, without a path.
   public var description: String { (isTLS ? "https://" : "http://") + authority }
@@ -80,7 +80,7 @@ enum OriginFault: Error {
 
   var cause: String {
     switch self {
-    case .userInfo: "it carries user information, which everybody on this machine can read in the process list"
+    case .userInfo: "it contains user information, which everybody on this machine can read in the process list"
     case .host: "its host is neither a name nor an address"
     case .port: "its port is not a number from 1 to 65535"
     }
@@ -88,7 +88,7 @@ enum OriginFault: Error {
 
   var remedy: String {
     switch self {
-    case .userInfo: "take it out, and pass \"--auth basic=env:NAME\" or \"--auth bearer=file:PATH\""
+    case .userInfo: "remove it, and pass \"--auth basic=env:NAME\" or \"--auth bearer=file:PATH\""
     case .host: "write a name in ASCII (punycode for others), an IPv4 address, or an IPv6 address in brackets"
     case .port: "write a port from 1 to 65535 behind the colon, or leave both out"
     }

@@ -21,7 +21,7 @@ public struct WebPlace: Sendable, Hashable {
     return rules.isEndpoint && !key.isEmpty ? url + "#" + PercentEncoding.path(key.bytes) : url
   }
 
-  /// The URL without a key; of a template with its fields, whose position decides the object.
+  /// The URL without a key; for a template the URL with its fields, whose position determines the object.
   var keyPlace: String { template.map { origin.description + $0.text } ?? url(NameBytes("")) }
 
   /// Servers resolve `.` and `..`: the object would get another name, perhaps above the folder that was meant.
@@ -44,7 +44,7 @@ public struct WebPlace: Sendable, Hashable {
 public struct URLTemplate: Sendable, Hashable {
   enum Piece: Sendable, Hashable {
     case text(String)
-    /// The whole relative path; its slashes stay in the path of the URL and are encoded in the query.
+    /// The whole relative path; its slashes are kept in the path of the URL, and encoded in the query.
     case path
     /// The last component.
     case name
@@ -52,7 +52,7 @@ public struct URLTemplate: Sendable, Hashable {
 
   let pieces: [Piece]
 
-  /// nil when a brace is not part of `{path}` or `{name}`, or the rest is not text that a URL can hold.
+  /// nil if a brace is not part of `{path}` or `{name}`, or if the rest is not valid in a URL.
   init?(_ text: String) {
     var pieces: [Piece] = []
     var rest = text[...]
@@ -77,7 +77,7 @@ public struct URLTemplate: Sendable, Hashable {
     self.pieces = pieces
   }
 
-  /// Whether objects are told apart by the whole path; else only by the name.
+  /// Whether the whole path distinguishes objects; otherwise only the name does.
   var usesPath: Bool {
     pieces.contains { piece in if case .path = piece { true } else { false } }
   }

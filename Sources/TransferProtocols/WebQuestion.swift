@@ -4,7 +4,7 @@ import TransferModel
 /// A query about an object at the URL of its key: HEAD (RFC 9110 section 9.3.2).
 struct WebQuestion {
   let url: String
-  /// The file itself is a page for people.
+  /// Whether the file itself is a web page.
   var isPage = false
 
   func request(_ context: RequestContext) throws(Failure) -> TransferRequest {

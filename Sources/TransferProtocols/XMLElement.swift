@@ -30,7 +30,7 @@ struct XMLElement: Hashable {
   /// The first child of that name.
   subscript(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 
-  /// The trimmed text of the first child of that name; nil when there is none or it is empty.
+  /// The trimmed text of the first child of that name; nil if there is none or it is empty.
   func value(_ name: String) -> String? {
     guard let text = self[name]?.text else { return nil }
     let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\n" || $0 == "\r" || $0 == "\t" || $0 == "\r\n" }

@@ -3,13 +3,14 @@ enum XMLFault: Error, Hashable {
   case tooLarge, tooDeep, tooMany, doctype, syntax, unfinished
 }
 
-/// Pulls elements and text out of XML documents: the small ones of S3, and Metalink files.
+/// Extracts elements and text from XML documents: the small ones of S3, and Metalink files.
 ///
-/// Takes no document type, no entity but the five of XML and numbers, and no more than its limits: a document cannot
-/// make it read a file, loop or fill the memory. Names are local names, since servers disagree about the namespace.
+/// Refuses document types and entities other than the five of XML and character references, and has limits: a document
+/// cannot make it read a file, loop or fill the memory. Names are local names, because servers disagree about the
+/// namespace.
 struct XMLScanner {
   struct Limits: Sendable {
-    /// Of the document.
+    /// Maximum size of the document.
     let bytes: Int
     let depth: Int
     let elements: Int
@@ -25,14 +26,14 @@ struct XMLScanner {
 
   private let bytes: [UInt8]
   private let limits: Limits
-  /// Where the next event begins.
+  /// The position of the next event.
   private(set) var position = 0
-  /// The last tag that was opened: its name with the prefix, and everything behind it.
+  /// The last opened tag: its name with the prefix, and the rest of the tag.
   private var openedTag: ArraySlice<UInt8> = []
   private var openNames: [ArraySlice<UInt8>] = []
   private var elements = 0
   private var hasRoot = false
-  /// The close that an empty element `<a/>` still owes.
+  /// The pending close event of an empty element `<a/>`.
   private var owesClose = false
 
   init(_ bytes: [UInt8], _ limits: Limits = .answer) throws(XMLFault) {
@@ -92,7 +93,7 @@ struct XMLScanner {
     return .text(String(decoding: bytes[start..<position - 3], as: UTF8.self))
   }
 
-  /// Text up to the next tag; outside of the root only white space may stand.
+  /// Text up to the next tag; outside of the root only white space is allowed.
   private mutating func text() throws(XMLFault) -> Event? {
     let end = bytes[position...].firstIndex(of: 0x3C) ?? bytes.count
     let raw = bytes[position..<end]
@@ -133,7 +134,7 @@ struct XMLScanner {
     return .open(String(decoding: local, as: UTF8.self))
   }
 
-  /// The `>` of the tag; one inside a quoted attribute does not count.
+  /// The `>` of the tag, ignoring those inside quoted attributes.
   private func tagEnd() -> Int? {
     var quote: UInt8?
     for i in position + 1..<bytes.count {
@@ -198,7 +199,7 @@ struct XMLScanner {
 }
 
 extension XMLScanner {
-  /// The namespace prefix of the element of the last ``Event/open(_:)``; empty when it has none.
+  /// The namespace prefix of the element of the last ``Event/open(_:)``; empty if it has none.
   var prefix: ArraySlice<UInt8> {
     let name = openedTag.prefix { !Self.isBlank($0) }
     return name.firstIndex(of: 0x3A).map { name[..<$0] } ?? []

@@ -1,7 +1,7 @@
 import TransferModel
 import Transfers
 
-/// The program inside another process, on a machine of its own: each run is what a process would be, but for signals.
+/// The program inside another process, on a simulated machine: each run behaves like a process, except for signals.
 package struct EmbeddedProgram: Sendable {
   package struct Outcome: Sendable {
     package var code: Int32
@@ -13,20 +13,20 @@ package struct EmbeddedProgram: Sendable {
   private let machine: Machine
   private let signals: SignalWatch
 
-  /// - Parameter environment: all variables that it sees.
+  /// - Parameter environment: all variables that the program sees.
   package init(environment: [String: String], on machine: Machine) {
     (self.environment, self.machine) = (environment, machine)
     signals = SignalWatch()
   }
 
-  /// Runs the command of these words. Blocks; one run at a time.
+  /// Runs one command. Blocks; one run at a time.
   package func run(_ words: [String]) -> Outcome {
     let (context, out, err) = context(words)
     let code = Program.run(context)
     return Outcome(code: code, out: Self.text(out), err: Self.text(err))
   }
 
-  /// A job of a configuration, read once; `path` is that of the ledger.
+  /// A job of a configuration, read once; `path` is the path of the ledger.
   package func job(_ name: String, config: String, store path: String) throws -> EmbeddedJob {
     let (context, _, _) = context(["job", "run", name, "--config", config, "--store", path])
     let configured = context.configured(try ConfigFiles.config(context))
@@ -48,7 +48,7 @@ package struct EmbeddedProgram: Sendable {
   private static func text(_ stream: OutputStream) -> String { String(decoding: stream.bytes, as: UTF8.self) }
 }
 
-/// A job whose configuration was read and whose command was parsed: each run of it is the rest of `transfers job run`.
+/// A job whose configuration was read and whose command was parsed: each run performs the rest of `transfers job run`.
 package struct EmbeddedJob {
   let job: ConfigSection
   let path: String
@@ -56,7 +56,7 @@ package struct EmbeddedJob {
   let parsed: JobLine.Parsed
 
   /// One run. Blocks; one run at a time.
-  /// - Returns: the exit code, and what standard error would have got.
+  /// - Returns: the exit code, and the text for standard error.
   package func run() throws -> EmbeddedProgram.Outcome {
     let run = JobRun(
       job: job, storePath: path, policy: job["if_locked"]?.value ?? "skip", argv: context.arguments, context: context)

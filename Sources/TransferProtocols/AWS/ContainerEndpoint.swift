@@ -1,13 +1,13 @@
-/// Where a container asks for its credential, by the variables that ECS and EKS set.
+/// The URL from which a container gets its credential, according to the variables that ECS and EKS set.
 /// Source: AWS SDKs and Tools Reference Guide, "Container credential provider".
 public enum ContainerEndpoint {
-  /// The URL; nil when neither variable is set.
+  /// The URL; nil if neither variable is set.
   ///
-  /// A credential is not sent over plain HTTP but to this machine and to the addresses of ECS and EKS.
-  /// - Throws: for a URL that leads elsewhere, or is none.
+  /// Credentials are sent over plain HTTP only to this machine and to the addresses of ECS and EKS.
+  /// - Throws: for a URL that points elsewhere, and for an invalid one.
   public static func url(relative: String?, full: String?) throws(CredentialFault) -> String? {
     if let relative {
-      guard relative.hasPrefix("/") else { throw fault("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI has no slash in front") }
+      guard relative.hasPrefix("/") else { throw fault("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI has no leading slash") }
       return "http://169.254.170.2\(relative)"
     }
     guard let full else { return nil }

@@ -2,23 +2,23 @@ public import TransferModel
 
 /// The shared files of AWS tools, `~/.aws/credentials` and `~/.aws/config`: text in, profiles out. Reads no file.
 ///
-/// Lines are `[section]`, `key = value`, or comments that begin with `#` or `;`. Indented lines are settings of the key
-/// above (`s3 =` and the like), of which none is used. Keys are compared without case.
+/// Lines are `[section]`, `key = value`, or comments that begin with `#` or `;`. Indented lines are settings nested
+/// below the previous key (`s3 =` and the like), none of which is used. Keys are not case-sensitive.
 /// Source: AWS SDKs and Tools Reference Guide, "Shared config and credentials files".
 public struct CredentialFiles: Sendable {
   private let credentials: [String: [String: String]]
   private let config: [String: [String: String]]
 
-  /// nil stands for a file that does not exist.
-  /// - Throws: `.config` with the line of the first fault; never with its text.
+  /// nil stands for a missing file.
+  /// - Throws: `.config` with the line number of the first fault, and never its text.
   public init(credentials: String?, config: String?) throws(TransferError) {
     self.credentials = try Self.sections(credentials ?? "", file: "credentials")
     self.config = try Self.sections(config ?? "", file: "config")
   }
 
-  /// The profile of that name: keys from the credentials file first, then from the config file. nil when neither file
-  /// knows it.
-  /// - Throws: `.config` when it names a way to its credential that cannot be gone.
+  /// The profile of that name: keys from the credentials file first, then from the config file. nil if neither file
+  /// contains it.
+  /// - Throws: `.config` if its credential cannot be obtained in the specified way.
   public func profile(_ name: String) throws(TransferError) -> AWSProfile? {
     guard let value = settings(name) else { return nil }
     var profile = AWSProfile()
@@ -39,7 +39,7 @@ public struct CredentialFiles: Sendable {
 
   private func settings(_ name: String) -> ProfileSource.Settings? {
     let first = credentials[name] ?? credentials["profile \(name)"]
-    // `[profile default]` wins over `[default]`.
+    // `[profile default]` takes precedence over `[default]`.
     let second = config["profile \(name)"] ?? (name == "default" ? config["default"] : nil)
     guard first != nil || second != nil else { return nil }
     return { key in [first?[key], second?[key]].compactMap { $0 }.first { !$0.isEmpty } }
@@ -71,7 +71,7 @@ public struct CredentialFiles: Sendable {
       guard let equals = line.firstIndex(of: "="), let name = section else {
         throw fault(
           NameBytes("\(file) line \(index + 1)"),
-          section == nil ? "it stands before the first [section]" : "it has no \"=\"",
+          section == nil ? "it is before the first [section]" : "it has no \"=\"",
           "write key = value below a [section]")
       }
       all[name]![trimmed(line[..<equals]).lowercased()] = value(line[line.index(after: equals)...])

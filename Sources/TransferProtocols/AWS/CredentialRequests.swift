@@ -1,7 +1,7 @@
 import HTTPTypes
 public import TransferModel
 
-/// The requests that bring credentials of AWS: pure, as those of a protocol. None of their URLs holds a secret.
+/// The requests for AWS credentials; pure, like those of a protocol. None of their URLs contains a secret.
 public enum CredentialRequests {
   /// Source: AWS STS API reference, AssumeRole; version 2011-06-15.
   public static func assumeRole(
@@ -26,14 +26,15 @@ public enum CredentialRequests {
     return request
   }
 
-  /// Source: AWS STS API reference, AssumeRoleWithWebIdentity: the token is the credential, nothing is signed.
+  /// Source: AWS STS API reference, AssumeRoleWithWebIdentity: the token is the credential, so the request is not
+  /// signed.
   public static func assumeRole(
     _ role: AWSRole, sessionName: String, webIdentity token: String, _ endpoint: TokenServiceEndpoint
   ) -> TransferRequest {
     post(form("AssumeRoleWithWebIdentity", role, sessionName, [("WebIdentityToken", token)]), endpoint)
   }
 
-  /// The credential in the answer of STS, or why there is none: errors are named by their code and message.
+  /// The credential in the answer of STS. Errors are reported with their code and message.
   public static func credential(of reply: TransferReply) throws(CredentialFault) -> TemporaryCredential {
     let root = try? XMLElement(document: reply.body)
     if reply.curlCode == 0, reply.status != 200, let error = root?["Error"] {
@@ -48,7 +49,7 @@ public enum CredentialRequests {
     guard let found = result?["Credentials"], let key = found.value("AccessKeyId"),
       let secret = found.value("SecretAccessKey"), let token = found.value("SessionToken"),
       let expiresAtMs = found.value("Expiration").flatMap({ CivilTime.wallMs(rfc3339: $0) })
-    else { throw CredentialFault("the answer of AWS STS lacks a part of the credential") }
+    else { throw CredentialFault("the answer of AWS STS lacks part of the credential") }
     return TemporaryCredential(.aws(accessKey: key, secretKey: secret, sessionToken: token), expiresAtMs: expiresAtMs)
   }
 
@@ -57,7 +58,7 @@ public enum CredentialRequests {
     of session: AWSSingleSignOn, token: String, endpoint: String?
   ) throws(CredentialFault) -> TransferRequest {
     guard S3Settings.isRegion(session.region) else { throw CredentialFault("sso_region is not a region") }
-    // The token is the login itself.
+    // The token gives full access to the login.
     if let endpoint, !endpoint.hasPrefix("https://"),
       (try? S3Settings.endpoint(endpoint)).map({ ContainerEndpoint.isOfThisMachine($0) }) != true
     {
@@ -71,7 +72,7 @@ public enum CredentialRequests {
     return request
   }
 
-  /// A question to an endpoint of a container or an instance, which answers at once or not at all.
+  /// A request to the endpoint of a container or an instance, which answers at once or not at all.
   public static func get(_ url: String, _ fields: [(name: String, value: String)]) -> TransferRequest {
     var request = TransferRequest(method: .get, url: url, limits: local)
     request.fields[.accept] = "application/json"
@@ -115,15 +116,16 @@ public enum CredentialRequests {
   }
 }
 
-/// Where AWS STS is.
+/// The endpoint of AWS STS.
 public struct TokenServiceEndpoint: Sendable, Hashable {
   public var origin: WebOrigin
-  /// What requests are signed for.
+  /// The region for which requests are signed.
   public var region: String
 
-  /// An endpoint that is named wins; else the one of the region, and without a region the global one.
+  /// An explicitly configured endpoint takes precedence; otherwise the region's is used, and without a region the
+  /// global one.
   /// Source: AWS SDKs and Tools Reference Guide, "AWS STS Regional endpoints".
-  /// - Throws: `.usage` for an endpoint that is none, `.config` for a region that no host name can hold.
+  /// - Throws: `.usage` for an invalid endpoint, `.config` for a region that cannot be part of a host name.
   public init(named: String?, region: String?) throws(TransferError) {
     self.region = region ?? "us-east-1"
     guard S3Settings.isRegion(self.region) else {
@@ -139,6 +141,6 @@ public struct TokenServiceEndpoint: Sendable, Hashable {
     }
   }
 
-  /// China is a partition of its own.
+  /// China is a separate partition.
   static func suffix(_ region: String) -> String { region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com" }
 }

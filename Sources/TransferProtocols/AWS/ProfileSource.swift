@@ -1,10 +1,10 @@
 import TransferModel
 
-/// Which way to its credential a profile names, in the order of botocore: a role, web identity, single sign-on, keys
-/// (of either file), `credential_process`.
+/// Determines how a profile gets its credential, in the order of botocore: a role, web identity, single sign-on, keys
+/// (in either file), `credential_process`.
 /// Source: botocore 1.44.5, `create_credential_resolver` and `AssumeRoleProvider`.
 struct ProfileSource {
-  /// A setting of a profile, from either file; nil when it is not there or empty.
+  /// Returns a setting of a profile, from either file; nil if it is missing or empty.
   typealias Settings = (_ key: String) -> String?
 
   /// The settings of each profile; nil for one that does not exist.
@@ -12,8 +12,8 @@ struct ProfileSource {
   /// The settings of an `sso-session` section.
   let session: (_ name: String) -> Settings?
 
-  /// nil when the profile says nothing of a credential.
-  /// - Throws: `.config` for what is incomplete, contradicts itself, or needs a person.
+  /// nil if the profile does not specify a credential.
+  /// - Throws: `.config` for settings that are incomplete or contradictory, or that need a person.
   func source(of name: String) throws(TransferError) -> AWSCredentialSource? {
     try source(of: name, visited: [name])
   }
@@ -26,7 +26,7 @@ struct ProfileSource {
     return try ownSource(name, settings)
   }
 
-  /// All but a role.
+  /// All sources except a role.
   private func ownSource(_ name: String, _ settings: Settings) throws(TransferError) -> AWSCredentialSource? {
     if let file = settings("web_identity_token_file") {
       guard let arn = settings("role_arn") else { throw Self.fault(name, "it has no role_arn", "add one") }
@@ -47,7 +47,7 @@ struct ProfileSource {
     }
     if settings("login_session") != nil {
       throw Self.fault(
-        name, "it gets its credential by \"login_session\", which transfers cannot do",
+        name, "it uses \"login_session\", which is not supported",
         "set credential_process = aws configure export-credentials --profile \(name)")
     }
     return nil
@@ -60,7 +60,7 @@ struct ProfileSource {
   ) throws(TransferError) -> AWSCredentialSource {
     if settings("mfa_serial") != nil {
       throw Self.fault(
-        name, "its role asks a person for a code (mfa_serial)",
+        name, "its role requires a code from a person (mfa_serial)",
         "set credential_process to a program that has a session, or use a role without it")
     }
     let role = Self.role(settings("role_arn") ?? "", settings)
@@ -72,7 +72,7 @@ struct ProfileSource {
     }
   }
 
-  /// A profile may name itself: then its own keys take the role.
+  /// A profile may name itself: its own keys then assume the role.
   private func sourceProfile(
     _ source: String, of name: String, _ visited: [String]
   ) throws(TransferError) -> AWSCredentialSource {
@@ -120,7 +120,7 @@ struct ProfileSource {
     func value(_ key: String) throws(TransferError) -> String {
       let (own, shared) = (settings(key), session(key))
       if let own, let shared, own != shared {
-        throw Self.fault(name, "\(key) differs from that of its sso-session", "keep one")
+        throw Self.fault(name, "\(key) differs from its sso-session", "keep one")
       }
       guard let value = own ?? shared else { throw Self.fault(name, "it lacks \(key)", "add it") }
       return value

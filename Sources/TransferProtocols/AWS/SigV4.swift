@@ -2,15 +2,14 @@ import TransferModel
 
 /// Signs requests by AWS Signature Version 4, in the header form.
 ///
-/// Those to S3 are signed by us and not by libcurl, whose 7.88.1 neither sends `x-amz-content-sha256` nor leaves
-/// `Expect` out (lib/http_aws_sigv4.c). Source: "Authenticating Requests: Using the Authorization Header", S3 API
-/// reference.
+/// We sign requests to S3 ourselves, because libcurl 7.88.1 neither sends `x-amz-content-sha256` nor omits `Expect`
+/// (lib/http_aws_sigv4.c). Source: "Authenticating Requests: Using the Authorization Header", S3 API reference.
 struct SigV4: Sendable {
   let accessKey: String
   let secretKey: String
   let region: String
   let service: String
-  /// What `x-amz-date` carries.
+  /// The value of `x-amz-date`.
   let date: String
   private let scope: String
 
@@ -24,7 +23,7 @@ struct SigV4: Sendable {
     scope = "\(date.prefix(8))/\(region)/\(service)/aws4_request"
   }
 
-  /// SHA-256 of nothing.
+  /// SHA-256 of an empty body.
   static let emptyPayload = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
   /// The body is protected by TLS and a checksum field instead.
   static let unsignedPayload = "UNSIGNED-PAYLOAD"
@@ -32,7 +31,7 @@ struct SigV4: Sendable {
   /// The value of `Authorization`.
   ///
   /// `path` and `query` are encoded as they are sent (the query sorted, `=` always present); `fields` are all fields to
-  /// sign, `host` among them, with lower-case names; `payload` is the value of `x-amz-content-sha256`.
+  /// sign, including `host`, with lower-case names; `payload` is the value of `x-amz-content-sha256`.
   func authorization(
     method: String, path: String, query: String, fields: [(name: String, value: String)], payload: String
   ) -> String {
@@ -46,8 +45,8 @@ struct SigV4: Sendable {
     return "AWS4-HMAC-SHA256 Credential=\(accessKey)/\(scope), SignedHeaders=\(names), Signature=\(signature)"
   }
 
-  /// The key of a day, derived once: four of the five HMACs of a request. Source: "Deriving a signing key", AWS IAM
-  /// guide.
+  /// The signing key of a day, derived once: this saves four of the five HMACs of a request. Source: "Deriving a
+  /// signing key", AWS IAM guide.
   private func signingKey() -> [UInt8] {
     let source = [secretKey, scope]
     if let last = Self.lastKey.withLock({ $0 }), last.source == source { return last.key }
@@ -66,7 +65,7 @@ struct SigV4: Sendable {
     return key
   }
 
-  /// Without blanks at the ends, inner runs as one blank.
+  /// Trims blanks at the ends, and reduces inner runs to one blank.
   private static func trimmed(_ value: String) -> String {
     guard value.utf8.contains(0x20) || value.utf8.contains(0x09) else { return value }
     return value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")

@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// A credential of AWS, and until when it is valid.
+/// An AWS credential with its expiry time.
 public struct TemporaryCredential: Sendable, Hashable {
   public var credential: Credential
-  /// Milliseconds since 1970 UTC; nil when it does not expire.
+  /// Milliseconds since 1970 UTC; nil if it does not expire.
   public var expiresAtMs: Int64?
 
   public init(_ credential: Credential, expiresAtMs: Int64? = nil) {
@@ -11,18 +11,18 @@ public struct TemporaryCredential: Sendable, Hashable {
   }
 }
 
-/// Why an answer has no credential. Its text holds no secret.
+/// Why no credential was obtained. The text contains no secret.
 public struct CredentialFault: Error, Hashable, Sendable {
   public var cause: String
-  /// The same question may have an answer a little later.
+  /// Repeating the request a little later may succeed.
   public var isTransient: Bool
 
   public init(_ cause: String, isTransient: Bool = false) { (self.cause, self.isTransient) = (cause, isTransient) }
 }
 
-/// The documents in which AWS hands out credentials. What they lack is named; what they hold is not quoted.
+/// Parsers of the documents in which AWS returns credentials. Errors name missing fields, and never quote values.
 extension TemporaryCredential {
-  /// What a `credential_process` prints. Source: AWS SDKs and Tools Reference Guide, "Process credential provider".
+  /// The output of a `credential_process`. Source: AWS SDKs and Tools Reference Guide, "Process credential provider".
   public init(ofProcess bytes: [UInt8]) throws(CredentialFault) {
     let document = try Self.document(bytes, "the output of credential_process")
     guard document["Version"] == .int(1) else {
@@ -31,20 +31,20 @@ extension TemporaryCredential {
     try self.init(document, token: "SessionToken", isTokenNeeded: false, "the output of credential_process")
   }
 
-  /// What the endpoint of a container or an instance answers.
+  /// The answer of the endpoint of a container or an instance.
   /// Source: AWS SDKs and Tools Reference Guide, "Container credential provider"; EC2 user guide, "Retrieve security
   /// credentials from instance metadata".
   public init(ofEndpoint reply: TransferReply) throws(CredentialFault) {
     try Self.check(reply, "the endpoint for credentials")
     let document = try Self.document(reply.body, "the answer")
-    // The metadata service says 200 also when the role cannot be used.
+    // The metadata service answers 200 even if the role cannot be used.
     if case .string(let code)? = document["Code"], code != "Success" {
-      throw CredentialFault("the endpoint for credentials says \(Self.shown(code))")
+      throw CredentialFault("the endpoint for credentials answered \(Self.shown(code))")
     }
     try self.init(document, token: "Token", isTokenNeeded: true, "the answer of the endpoint for credentials")
   }
 
-  /// What GetRoleCredentials of IAM Identity Center answers: times are milliseconds.
+  /// The answer to GetRoleCredentials of IAM Identity Center: times are in milliseconds.
   public init(ofSingleSignOn reply: TransferReply) throws(CredentialFault) {
     if reply.curlCode == 0, reply.status == 401 {
       throw CredentialFault("the login has expired; run \"aws sso login\"")
@@ -55,7 +55,7 @@ extension TemporaryCredential {
       case .string(let secret)? = document["roleCredentials"]?["secretAccessKey"],
       case .string(let token)? = document["roleCredentials"]?["sessionToken"],
       case .int(let expiresAtMs)? = document["roleCredentials"]?["expiration"]
-    else { throw CredentialFault("the answer of IAM Identity Center lacks a part of the credential") }
+    else { throw CredentialFault("the answer of IAM Identity Center lacks part of the credential") }
     self.init(.aws(accessKey: key, secretKey: secret, sessionToken: token), expiresAtMs: expiresAtMs)
   }
 
@@ -85,7 +85,7 @@ extension TemporaryCredential {
     return value
   }
 
-  /// Anything but 200 is a fault; what may pass is tried again.
+  /// Any status but 200 is a fault; transient ones are marked for a retry.
   public static func check(_ reply: TransferReply, _ server: String) throws(CredentialFault) {
     guard reply.curlCode == 0 else {
       throw CredentialFault("\(server) cannot be reached: \(reply.curlMessage)", isTransient: true)
@@ -97,20 +97,20 @@ extension TemporaryCredential {
 
   static func isTransient(_ status: Int) -> Bool { status == 429 || status >= 500 }
 
-  /// A word of a server, for an error.
+  /// A word from a server, for an error message.
   static func shown(_ text: String) -> String { "\"\(NameBytes(Array(text.utf8.prefix(200))).embedded)\"" }
 }
 
-/// The login that `aws sso login` left in its cache.
+/// The login that `aws sso login` stored in its cache.
 public enum SingleSignOnToken {
-  /// The token in a file of the cache.
-  /// - Throws: when it is not one, or has expired at `wallMs` (milliseconds since 1970 UTC).
+  /// Parses the token from a file of the cache.
+  /// - Throws: if it is not a valid token, or has expired at `wallMs` (milliseconds since 1970 UTC).
   public static func read(_ bytes: [UInt8], wallMs: Int64) throws(CredentialFault) -> String {
     let document = try TemporaryCredential.document(bytes, "the login in the cache of AWS tools")
     guard case .string(let token)? = document["accessToken"], case .string(let expires)? = document["expiresAt"],
       // Older versions wrote "UTC" for the zone.
       let expiresAtMs = CivilTime.wallMs(rfc3339: expires.hasSuffix("UTC") ? expires.dropLast(3) + "Z" : expires)
-    else { throw CredentialFault("the login in the cache of AWS tools lacks its token or its end") }
+    else { throw CredentialFault("the login in the cache of AWS tools lacks its token or expiry time") }
     guard expiresAtMs > wallMs else { throw CredentialFault("the login has expired; run \"aws sso login\"") }
     return token
   }

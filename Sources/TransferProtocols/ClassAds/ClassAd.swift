@@ -1,12 +1,12 @@
 public import TransferModel
 
-/// A record of HTCondor: names with values, in their order. Names do not differ by the case of their letters.
+/// A record of HTCondor: names with values, in order. Names are not case-sensitive.
 ///
 /// Source: HTCondor 25 manual, "ClassAds: Old and New"; the grammar is that of the "new" syntax.
 public struct ClassAd: Sendable, Hashable {
-  /// What stands behind a name. Expressions are kept apart and never evaluated.
+  /// The value of a name. Expressions are kept apart and never evaluated.
   public indirect enum Value: Sendable, Hashable {
-    /// Bytes without NUL, as HTCondor has them: a path is one.
+    /// Bytes without NUL, as in HTCondor: a path is such a value.
     case string([UInt8])
     case integer(Int64)
     case real(Double)
@@ -14,13 +14,13 @@ public struct ClassAd: Sendable, Hashable {
     case undefined
     case ad(ClassAd)
     case list([Value])
-    /// Anything that is no literal.
+    /// Any expression other than a literal.
     case expression
   }
 
   public private(set) var names: [String] = []
   public private(set) var values: [Value] = []
-  /// By names in lower case, so that an ad of many costs no more than its length.
+  /// Indexed by lower-case names, so that an ad with many attributes takes time proportional to its length.
   private var places: [String: Int] = [:]
 
   public init() {}
@@ -46,7 +46,7 @@ public struct ClassAd: Sendable, Hashable {
     if case .string(let bytes)? = self[name] { NameBytes(bytes) } else { nil }
   }
 
-  /// Only letters of ASCII have a case here.
+  /// Only ASCII letters are compared without regard to case.
   private static func lower(_ name: String) -> String {
     String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
@@ -59,14 +59,14 @@ extension ClassAd.Value {
 // MARK: - Writing
 
 extension ClassAd {
-  /// In the "new" syntax, on one line and without an end of line. What ``ClassAdReader`` reads again.
+  /// The ad in the "new" syntax, on one line without a line end. ``ClassAdReader`` can read it again.
   public var newText: [UInt8] {
     var text: [UInt8] = [0x5B]
     for (name, value) in zip(names, values) { text += Array(" \(name) = ".utf8) + value.text + [0x3B] }
     return text + [0x20, 0x5D]
   }
 
-  /// In the "long" syntax: `Name = value`, a line each.
+  /// The ad in the "long" syntax: one `Name = value` per line.
   public var longText: [UInt8] {
     zip(names, values).flatMap { Array("\($0) = ".utf8) + $1.text + [0x0A] }
   }
@@ -85,7 +85,7 @@ extension ClassAd.Value {
     }
   }
 
-  /// Control characters as three octal digits; NUL cannot be said, and is left out.
+  /// Writes control characters as three octal digits; NUL cannot be represented, and is left out.
   private static func escaped(_ byte: UInt8) -> [UInt8] {
     switch byte {
     case 0: return []

@@ -1,7 +1,8 @@
-/// Reads ClassAds in the "new" syntax, one after the other, with comments and blanks between them.
+/// Reads consecutive ClassAds in the "new" syntax, with comments and blanks between them.
 ///
-/// Literals, lists and ads are values. Every other expression is passed over by its brackets and strings and is
-/// ``ClassAd/Value/expression``: what it means depends on ads that are not here. Nested to ``deepest`` levels.
+/// Literals, lists and ads are read as values. Any other expression is skipped by matching its brackets and strings,
+/// and becomes ``ClassAd/Value/expression``: its meaning depends on ads that are not available here. At most
+/// ``deepest`` nested levels.
 ///
 /// Source: HTCondor 25, `src/classad/lexer.cpp`: adjacent strings are one, `\ooo` is octal, NUL cannot be in a string.
 public struct ClassAdReader {
@@ -9,12 +10,12 @@ public struct ClassAdReader {
 
   private let bytes: [UInt8]
   private var index = 0
-  /// Behind the last complete ad.
+  /// The position after the last complete ad.
   public private(set) var end = 0
 
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// What is wrong, and the line on which it was noticed, from 1.
+  /// The fault, and the line on which it was detected, from 1.
   public struct Fault: Error, Sendable, Hashable {
     public var line: Int
     public var cause: String
@@ -32,7 +33,7 @@ public struct ClassAdReader {
   // MARK: - Grammar
 
   private mutating func ad(depth: Int) throws(Fault) -> ClassAd {
-    guard depth <= Self.deepest else { throw fault("it is nested too deep") }
+    guard depth <= Self.deepest else { throw fault("it is nested too deeply") }
     try expect(0x5B, "a ClassAd begins with [")
     var ad = ClassAd()
     while true {
@@ -61,7 +62,7 @@ public struct ClassAdReader {
     return name
   }
 
-  /// A value up to one of `ends`, which is left to be read.
+  /// A value that ends at one of `ends`, which is not consumed.
   private mutating func value(depth: Int, ends: [UInt8]) throws(Fault) -> ClassAd.Value {
     try skipBlanks()
     let start = index
@@ -74,7 +75,7 @@ public struct ClassAdReader {
     return .expression
   }
 
-  /// nil for the beginning of an expression.
+  /// nil at the start of an expression.
   private mutating func literal(depth: Int) throws(Fault) -> ClassAd.Value? {
     switch peek {
     case 0x22: return .string(try strings())
@@ -85,7 +86,7 @@ public struct ClassAdReader {
   }
 
   private mutating func list(depth: Int) throws(Fault) -> [ClassAd.Value] {
-    guard depth <= Self.deepest else { throw fault("it is nested too deep") }
+    guard depth <= Self.deepest else { throw fault("it is nested too deeply") }
     index += 1
     var values: [ClassAd.Value] = []
     try skipBlanks()
@@ -100,7 +101,7 @@ public struct ClassAdReader {
     }
   }
 
-  /// Strings that follow each other are one.
+  /// Adjacent strings are joined.
   private mutating func strings() throws(Fault) -> [UInt8] {
     var text: [UInt8] = []
     while peek == 0x22 {
@@ -135,7 +136,7 @@ public struct ClassAdReader {
     case 0x76: return 0x0B
     case 0x22, 0x27, 0x3F, 0x5C: return byte
     case 0x30...0x37:
-      // Three digits where the first allows it.
+      // Three digits if the first is small enough.
       var (number, digits) = (byte - 0x30, 1)
       while digits < (byte <= 0x33 ? 3 : 2), let next = peek, (0x30...0x37).contains(next) {
         number = number << 3 | (next - 0x30)
@@ -146,7 +147,7 @@ public struct ClassAdReader {
     }
   }
 
-  /// To one of `ends` outside of brackets and strings.
+  /// Skips to one of `ends` outside of brackets and strings.
   private mutating func skipExpression(to ends: [UInt8]) throws(Fault) {
     var closers: [UInt8] = []
     while true {
@@ -170,12 +171,12 @@ public struct ClassAdReader {
 
   private var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-  /// Letters, digits and what numbers are written with.
+  /// Letters, digits and the other characters of numbers.
   private mutating func word() -> [UInt8] {
     let start = index
     while let byte = peek {
       let isLetter = (0x61...0x7A).contains(byte | 0x20) || byte == 0x5F || (0x30...0x39).contains(byte)
-      // A sign begins a number, or stands in its exponent.
+      // A sign begins a number, or is part of its exponent.
       let isSign = (byte == 0x2D || byte == 0x2B) && (index == start || bytes[index - 1] | 0x20 == 0x65)
       guard isLetter || byte == 0x2E || isSign else { break }
       index += 1
@@ -197,7 +198,7 @@ public struct ClassAdReader {
     return Double(text).flatMap { $0.isFinite ? .real($0) : nil }
   }
 
-  /// Blanks and comments.
+  /// Skips blanks and comments.
   private mutating func skipBlanks() throws(Fault) {
     while let byte = peek {
       if byte == 0x20 || (0x09...0x0D).contains(byte) {

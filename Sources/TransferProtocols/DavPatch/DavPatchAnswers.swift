@@ -22,7 +22,8 @@ extension DavPatchProtocol {
     }
   }
 
-  /// A collection that is not there yet says nothing about the server: the answer to PATCH tells.
+  /// A collection that does not exist yet says nothing about the server's abilities: the answer to PATCH will show
+  /// them.
   private func interpretOptions(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     var learned = context.learned
     switch reply.status {
@@ -35,8 +36,8 @@ extension DavPatchProtocol {
     return .settled.with(learned: learned)
   }
 
-  /// 412 says that an earlier request made it, as nobody else uses its name. 404 and 409 say that a collection on the
-  /// way is missing (RFC 4918 section 9.7.1; seen: sabre/dav 1.8.12 answers 404).
+  /// 412 means that an earlier request created the object, because nobody else uses its name. 404 and 409 mean that a
+  /// parent collection is missing (RFC 4918 section 9.7.1; seen: sabre/dav 1.8.12 answers 404).
   private func interpretCreate(
     _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
@@ -73,7 +74,7 @@ extension DavPatchProtocol {
     }
   }
 
-  /// A proxy in between may limit bodies: shorter ones are tried down to 1 MiB.
+  /// An intermediate proxy may limit bodies: shorter ones are tried, down to 1 MiB.
   private func tooLong(_ chunk: ChunkFacts, _ answer: Failure) -> Interpretation {
     let least: Int64 = 1 << 20
     guard chunk.body.length > least else { return .failed(answer, .permanent) }
@@ -81,9 +82,9 @@ extension DavPatchProtocol {
     return .failed(answer, .probe).with(notes: [Note.body: "\(shorter)"])
   }
 
-  /// The length of the temporary object is what the server holds. More than can have been sent has a gap in it: what is
-  /// sent behind the end of an object is preceded by zeros (sabre.io/dav/http-patch). Where the length is not told,
-  /// what is not acknowledged is sent again, to its place.
+  /// The length of the temporary object is the number of bytes that the server has. If it is longer than what can have
+  /// been sent, it has a gap: a write beyond the end of an object fills the gap with zeros (sabre.io/dav/http-patch).
+  /// If the length is not reported, unacknowledged bytes are sent again to their place.
   private func interpretHead(
     _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
@@ -92,7 +93,7 @@ extension DavPatchProtocol {
       guard let length = Self.length(reply) else { return .untold }
       let sent = facts.layout.range(min(facts.storedChunks, facts.layout.count - 1)).end
       guard length <= sent else {
-        let text = "the temporary object has \(length) bytes, and at most \(sent) were sent"
+        let text = "the temporary object has \(length) bytes, but at most \(sent) were sent"
         return .failed(Failure(.protoOffset, text), Self.remedy(of: reply, facts))
       }
       return .offset(length)
@@ -104,7 +105,8 @@ extension DavPatchProtocol {
 
   // MARK: - The end
 
-  /// HEAD of the temporary object, ahead of every MOVE. `absent` says that the object has not got its name.
+  /// Interprets HEAD of the temporary object before each MOVE. `absent` means that the object does not have its final
+  /// name yet.
   private func interpretWhole(
     _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
@@ -118,27 +120,28 @@ extension DavPatchProtocol {
     case 404 where isAsked, 410 where isAsked: return .settled.with(notes: [Note.moved: Note.missing])
     case 404, 410: return .failed(Self.gone(reply), .sessionGone)
     case 400, 403, 405, 501:
-      let text = "the answer to MOVE was lost, and the server does not say whether there is something left to be moved"
+      let text = "the answer to MOVE was lost, and the server does not say whether the temporary object still exists"
       return isAsked ? .failed(Failure(.protoLostAnswer, text), .unknown) : .untold
     default: return .refused(reply, context)
     }
   }
 
-  /// An error may come from a gateway that passed the request on.
+  /// An error may come from a gateway that forwarded the request.
   private func interpretMove(
     _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     switch reply.status {
     case 201, 204: return .settled.with(notes: [Note.moved: Note.told])
     case 412 where ifNoneMatch:
-      return .failed(Failure(.policyExists, "there is already something at this URL (--if-none-match)"), .permanent)
-    // An earlier one may have moved it meanwhile.
+      return .failed(Failure(.policyExists, "an object already exists at this URL (--if-none-match)"), .permanent)
+    // An earlier MOVE may have moved it meanwhile.
     case 404, 410, 412: return .failed(Self.gone(reply), .sessionGone).with(notes: [Note.asked: "1"])
     default: return .refused(reply, context).with(notes: [Note.asked: "1"])
     }
   }
 
-  /// HEAD of the object. One that is not what was sent, when nobody said that it was moved, is an older one.
+  /// Interprets HEAD of the object. If it differs from what was sent, and the server did not confirm the MOVE, it is an
+  /// older one.
   private func interpretResult(
     _ reply: TransferReply, _ facts: TransferFacts, isTold: Bool, _ context: RequestContext
   ) -> Interpretation {
@@ -158,41 +161,41 @@ extension DavPatchProtocol {
 
   private func interpretDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
-    // Gone, or a server that cannot: then there is nothing that could be done.
+    // It is gone, or the server cannot delete it: nothing more can be done.
     case 200..<300, 404, 405, 410, 501: .settled
     default: .refused(reply, context)
     }
   }
 }
 
-/// What HEAD says of an object.
+/// The size of the object according to HEAD.
 extension DavPatchProtocol {
-  /// nil where it is not told, or that of an encoding.
+  /// nil if it is not reported, or is the size of an encoding.
   private static func length(_ reply: TransferReply) -> Int64? {
     reply.field("content-encoding") == nil ? reply.number("content-length") : nil
   }
 
-  /// Of a temporary object that is not what was sent: another one. Not where it is longer than the file, as nothing was
-  /// sent to behind its end.
+  /// The remedy for a temporary object that differs from what was sent: create another one. Not if it is longer than
+  /// the file, because nothing was sent beyond the file's end.
   private static func remedy(of reply: TransferReply, _ facts: TransferFacts) -> Remedy {
     (length(reply) ?? 0) > facts.file.size ? .permanent : .sessionGone
   }
 
-  /// How the object is not what was sent; nil when nothing says so.
+  /// How the object differs from what was sent; nil if no difference is visible.
   private func difference(_ reply: TransferReply, _ facts: TransferFacts) -> String? {
     if let length = Self.length(reply), length != facts.file.size {
-      return "has \(length) bytes, and not \(facts.file.size)"
+      return "has \(length) bytes, not \(facts.file.size)"
     }
     guard let sent = facts.parts.combinedDigest, let reported = ReprDigest.crc32c(reply.field("repr-digest")),
       sent != reported
     else { return nil }
-    return "has the digest \(reported), and we sent \(sent)"
+    return "has the digest \(reported), but we sent \(sent)"
   }
 
-  /// A move keeps the tag at servers that make it of the content, or of inode, size and time.
+  /// A move keeps the ETag on servers that derive it from the content, or from inode, size and time.
   private func otherTag(_ reply: TransferReply, _ facts: TransferFacts) -> String? {
     guard let before = facts.session?.notes[Note.etag], let now = reply.field("etag"), before != now else { return nil }
-    return "has another ETag than it had"
+    return "has a different ETag than before"
   }
 
   private func proof(_ reply: TransferReply, _ facts: TransferFacts) -> FileProof {
@@ -205,6 +208,6 @@ extension DavPatchProtocol {
   }
 
   private static func gone(_ reply: TransferReply) -> Failure {
-    Failure(.protoSessionGone, "the server does not have the temporary object any more (\(reply.status))")
+    Failure(.protoSessionGone, "the server no longer has the temporary object (\(reply.status))")
   }
 }

@@ -1,45 +1,46 @@
 public import TransferModel
 
-/// WebDAV with bodies that resume: `PATCH` with `X-Update-Range`, as SabreDAV has it (sabre.io/dav/http-patch).
+/// WebDAV uploads that resume: `PATCH` with `X-Update-Range`, as in SabreDAV (sabre.io/dav/http-patch).
 ///
-/// A file goes body by body into a temporary object beside its name, each with the bytes of the file that it is, so
-/// that a body may be sent again. How much the server holds is asked by HEAD. When HEAD has shown that all of it is
-/// there, the object is moved to its name (RFC 4918 section 9.9): nothing half-written ever stands there.
+/// A file is sent body by body into a temporary object beside its name. Each body states its position in the file, so
+/// that it can be sent again. HEAD shows how much the server has. When HEAD has shown that the object is complete, it
+/// is moved to its name (RFC 4918 section 9.9): an incomplete object never has that name.
 ///
-/// A MOVE is never repeated without asking. Seen with sabre/dav 1.8.12 (Debian 12): it deletes what is at the
-/// destination before it finds that there is nothing to move, and ignores `If-Match` with MOVE. So HEAD of the
-/// temporary object goes ahead of every MOVE, and one that is gone after a lost answer was moved, if what has the name
-/// is what was sent.
+/// A MOVE is never repeated without a query. Seen with sabre/dav 1.8.12 (Debian 12): it deletes the object at the
+/// destination before it notices that the source does not exist, and ignores `If-Match` with MOVE. Therefore HEAD of
+/// the temporary object precedes each MOVE. If the temporary object is gone after a lost answer, it was moved, provided
+/// that the object with the final name is what was sent.
 public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate {
   let place: WebPlace
-  /// Bytes; nil chooses.
+  /// Bytes; nil for the default.
   let partSize: Int64?
   let ifNoneMatch: Bool
   let expectContinue: Bool
   let mediaType: MediaTypeChoice
 
-  /// In the `DAV` field of the answer to OPTIONS.
+  /// The feature in the `DAV` field of the answer to OPTIONS.
   static let feature = "sabredav-partialupdate"
   static let defaultPart: Int64 = 64 << 20
   static let smallestPart: Int64 = 16 << 10
   private static let mostChunks: Int64 = 10_000
-  /// Unless a size is chosen. Seen with sabre/dav 1.8.12: after each PATCH it reads the whole object for its ETag.
+  /// The limit if no size is chosen. Seen with sabre/dav 1.8.12: after each PATCH it reads the whole object for its
+  /// ETag.
   private static let mostChosenChunks: Int64 = 256
 
-  /// Names of what is kept with a session.
+  /// Names of the notes of a session.
   enum Note {
-    /// The temporary object was made.
+    /// The temporary object was created.
     static let made = "made"
-    /// The ETag of the whole temporary object.
+    /// The ETag of the complete temporary object.
     static let etag = "etag"
-    /// A MOVE was answered by an error, and may have been carried out.
+    /// A MOVE was answered with an error, and may have been carried out.
     static let asked = "asked"
-    /// How it is known that the object was moved: ``told`` or ``missing``.
+    /// How the move was confirmed: ``told`` or ``missing``.
     static let moved = "moved"
-    /// The longest body that the server takes.
+    /// The longest body that the server accepts.
     static let body = "body"
 
-    /// The server said so.
+    /// The server confirmed it.
     static let told = "told"
     /// The answer was lost, and the temporary object is gone.
     static let missing = "missing"
@@ -57,7 +58,7 @@ public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate
 
   public var plannedDiscovery: Int { 1 }
 
-  /// The temporary object is made, looked at and moved, and the result is looked at.
+  /// Creating, querying and moving the temporary object, and querying the result.
   public func plannedRequests(size: Int64) throws(TransferError) -> Int {
     4 + (size == 0 ? 0 : try layout(size: size).count)
   }
@@ -86,7 +87,7 @@ public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate
     return mustAsk ? .control(.probe(marker: nil)) : .chunks
   }
 
-  /// `verify` looks at the temporary object until it is moved, and then at what has the name.
+  /// `verify` queries the temporary object until it is moved, and then the object with the final name.
   private func lastStep(_ facts: TransferFacts, _ notes: [String: String]) -> TransferStep {
     let isUntold = facts.untold.contains(.verify)
     if notes[Note.moved] != nil {
@@ -96,8 +97,8 @@ public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate
     return .control(facts.isAbsent || isUntold ? .finish : .verify)
   }
 
-  /// In the collection of the object, with a name that no other upload has, and none before it of the same file: an
-  /// answer or an abort that comes late cannot be about this one.
+  /// The object is in the collection of the file, with a name that no other upload, and no earlier upload of the same
+  /// file, has: a late answer or abort can never concern this upload.
   private func temporaryURL(_ facts: TransferFacts) -> String {
     let key = facts.file.key.bytes
     let folder = key.lastIndex(of: 0x2F).map { Array(key[...$0]) } ?? []

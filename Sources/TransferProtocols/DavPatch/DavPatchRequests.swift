@@ -34,7 +34,7 @@ extension DavPatchProtocol {
     return url
   }
 
-  /// One that comes late must not empty what was sent meanwhile.
+  /// `If-None-Match` prevents a late request from emptying the object after bytes were sent.
   private func create(_ url: String, _ file: FileFacts, _ fields: HTTPFields) -> TransferRequest {
     var fields = fields
     fields[.contentType] = mediaType.type(of: file)
@@ -43,7 +43,7 @@ extension DavPatchProtocol {
     return TransferRequest(method: .put, url: url, fields: fields, body: .bytes([]))
   }
 
-  /// The place is named, and not `append`: sent again, a body writes the same bytes.
+  /// Names the position, not `append`: a repeated body writes the same bytes.
   private func patch(_ url: String, _ chunk: ChunkFacts, _ fields: HTTPFields) -> TransferRequest {
     var fields = fields
     fields[.contentType] = Self.bodyType
@@ -52,7 +52,7 @@ extension DavPatchProtocol {
     return TransferRequest(method: .patch, url: url, fields: fields, limits: .body)
   }
 
-  /// Servers that look at `If-Match` (sabre/dav from version 2 on does for every method) do nothing when the temporary
+  /// Servers that check `If-Match` (sabre/dav from version 2 on does for every method) do nothing if the temporary
   /// object is gone.
   private func move(_ url: String, _ key: NameBytes, _ fields: HTTPFields) -> TransferRequest {
     var fields = fields

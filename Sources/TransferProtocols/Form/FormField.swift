@@ -12,7 +12,7 @@ struct FormField: Sendable, Hashable {
     "x-amz-signature", "x-amz-security-token",
   ]
 
-  /// - Throws: `.usage`; the value is not quoted, somebody may have put a secret there.
+  /// - Throws: `.usage`; the value is not quoted, because it may be a secret.
   init(parsing text: String) throws(TransferError) {
     guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
       throw TransferError(.usage, "read --field", cause: "it is not name=value", remedy: "write --field NAME=VALUE")
@@ -26,7 +26,7 @@ struct FormField: Sendable, Hashable {
     }
   }
 
-  /// Whether the file's place is told, and not only its name.
+  /// Whether the field contains the path of the file, and not only its name.
   var usesPath: Bool { value.contains("{path}") }
 
   func filled(_ key: NameBytes) -> [UInt8] {

@@ -17,7 +17,7 @@ extension FormProtocol {
     return request
   }
 
-  /// All fields stand before the file: some servers read no further.
+  /// All fields come before the file, because some servers stop reading after it.
   private func frame(_ file: FileFacts) -> Multipart {
     var frame = Multipart(uid: file.uid)
     for field in fields { frame.add(name: Array(field.name.utf8), value: field.filled(file.key)) }

@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// One POST of `multipart/form-data` for each file (RFC 7578). The file is streamed between the frame's bytes; the
-/// length of all is known before.
+/// One POST of `multipart/form-data` for each file (RFC 7578). The file is streamed between the parts of the frame; the
+/// total length is known in advance.
 ///
-/// A form has no way to ask: a POST that lost its answer is not repeated, and the file is `unknown` until a person
+/// A form cannot be queried: a POST whose answer was lost is not repeated, and the file is `unknown` until a person
 /// decides.
 public struct FormProtocol: TransferProtocol {
   let place: WebPlace
@@ -17,7 +17,7 @@ public struct FormProtocol: TransferProtocol {
   public let abilities = ProtocolAbilities(parallelChunks: false, resumable: false, unrepeatable: [.part])
   public let sentDigest = DigestAlgorithm.crc32c
 
-  /// - Throws: `.usage` for options that say nothing.
+  /// - Throws: `.usage` for empty options.
   init(place: WebPlace, _ settings: BatchSettings) throws(TransferError) {
     self.place = place
     fields = try (settings.fields ?? []).map { field throws(TransferError) in try FormField(parsing: field) }
@@ -36,7 +36,7 @@ public struct FormProtocol: TransferProtocol {
 
   public func location(ofKey key: NameBytes) -> String { place.location(key) }
 
-  /// The program behind the URL decides by the fields where the file goes.
+  /// The program at the URL decides where the file goes, by the fields.
   public var keyPlace: String {
     let named = fields.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
     var settings = named.map { KeyPlace.setting("field", $0.element.name, $0.element.value) }

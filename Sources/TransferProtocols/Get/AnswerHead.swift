@@ -3,7 +3,7 @@ public import TransferModel
 
 /// The properties of the whole file in the header of an answer with content.
 public struct AnswerHead: Sendable, Hashable {
-  /// Bytes; nil where it does not say.
+  /// Bytes; nil if the header does not say.
   public var size: Int64?
   public var digests: [Digest] = []
   /// Milliseconds since 1970 UTC.

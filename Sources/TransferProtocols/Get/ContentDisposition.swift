@@ -1,7 +1,7 @@
 import TransferModel
 
-/// The name that a server gives a file in `Content-Disposition` (RFC 6266), made fit for any folder. A field that is
-/// not well formed gives none: what somebody else reads in it need not be what was meant.
+/// The file name that a server sends in `Content-Disposition` (RFC 6266), sanitized for any folder. A malformed field
+/// gives no name: other parsers may read something in it that was not meant.
 enum ContentDisposition {
   static func name(_ field: String?) -> String? {
     guard let field, field.utf8.count <= 4_096, let parameters = parameters(field) else { return nil }
@@ -11,7 +11,7 @@ enum ContentDisposition {
 
   // MARK: - Reading
 
-  /// What follows the disposition type, by names in lower case; nil for a malformed field.
+  /// The parameters after the disposition type, by lower-case names; nil for a malformed field.
   private static func parameters(_ field: String) -> [String: String]? {
     var rest = Array(field.unicodeScalars)[...]
     skipBlanks(&rest)
@@ -22,7 +22,7 @@ enum ContentDisposition {
       guard let separator = rest.popFirst() else { return found }
       guard separator == ";" else { return nil }
       skipBlanks(&rest)
-      // A semicolon at the end is common, and says nothing.
+      // A trailing semicolon is common, and harmless.
       if rest.isEmpty { return found }
       let name = token(&rest).lowercased()
       skipBlanks(&rest)
@@ -38,7 +38,7 @@ enum ContentDisposition {
     rest = rest.drop { $0 == " " || $0 == "\t" }
   }
 
-  /// Of RFC 9110 section 5.6.2, with the letters beyond ASCII that servers send as they are.
+  /// A token of RFC 9110 section 5.6.2, also with the non-ASCII letters that servers send unencoded.
   private static func token(_ rest: inout ArraySlice<Unicode.Scalar>) -> String {
     let token = rest.prefix {
       $0.value > 0x20 && $0.value != 0x7F && !"()<>@,;:\\\"/[]?={}".unicodeScalars.contains($0)
@@ -70,7 +70,7 @@ enum ContentDisposition {
     return String(view)
   }
 
-  /// `UTF-8'en'a%20b` (RFC 8187 section 3.2); nil for other charsets and for bytes that are none of theirs.
+  /// `UTF-8'en'a%20b` (RFC 8187 section 3.2); nil for other charsets and for invalid bytes.
   private static func extendedValue(_ value: String) -> String? {
     let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, let bytes = PercentEncoding.decode(parts[2].utf8) else { return nil }
@@ -81,17 +81,17 @@ enum ContentDisposition {
     }
   }
 
-  // MARK: - Made fit
+  // MARK: - Sanitizing
 
-  /// Of Windows, where nothing else can have these names, whatever follows a dot.
+  /// Device names of Windows, which no file can have there, whatever extension follows.
   private static let devices: Set<String> = Set(
     ["con", "prn", "aux", "nul", "clock$"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] })
 
   /// `NAME_MAX` of Linux, in bytes.
   private static let longest = 255
 
-  /// One component: no folder, nothing hidden, nothing that only some systems can have or that shows as something else.
-  /// nil when nothing is left.
+  /// One path component: without folders, not hidden, without characters that are valid only on some systems or that
+  /// are displayed as something else. nil if nothing is left.
   static func sanitized(_ name: String) -> String? {
     let last = name.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last ?? []
     var kept = String.UnicodeScalarView()
@@ -108,7 +108,7 @@ enum ContentDisposition {
     return shortened(text(scalars))
   }
 
-  /// Control characters, and those that change the direction or the look of what stands beside them.
+  /// Control characters, and those that change the direction or the appearance of adjacent ones.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: true
@@ -116,7 +116,7 @@ enum ContentDisposition {
     }
   }
 
-  /// With its ending, as far as that is one.
+  /// Shortens the name, keeping its extension if that is short.
   private static func shortened(_ name: String) -> String {
     guard name.utf8.count > longest else { return name }
     let dot = name.unicodeScalars.lastIndex(of: ".") ?? name.endIndex

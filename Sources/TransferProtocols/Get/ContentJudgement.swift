@@ -1,10 +1,10 @@
 import TransferModel
 
-/// What is known of the content of a file of which every byte is stored, and what is to be compared yet.
+/// What is known about the content of a completely stored file, and what must still be compared.
 struct ContentJudgement {
   private let version: RemoteVersion
   private let expected: ExpectedContent
-  /// From the digests of the chunks; nil where they cannot be combined.
+  /// The digest combined from those of the chunks; nil if they cannot be combined.
   private let found: Digest?
   private let size: Int64
 
@@ -13,10 +13,11 @@ struct ContentJudgement {
     found = facts.parts.combinedDigest
   }
 
-  /// Cheap ones first: the file is read once for them, and one of the server's will do.
+  /// Cheap algorithms first: the file is read once for all digests, and one of those from the server suffices.
   private static let preference: [DigestAlgorithm] = [.crc32c, .crc64nvme, .crc32, .sha256, .md5, .sha1, .quickxor]
 
-  /// What one of several servers says counts less than what ties them together.
+  /// The digest from the server. With several servers it counts less than the digests that tie them together, so it is
+  /// nil then.
   private var told: Digest? {
     if expected.isTied { return nil }
     for algorithm in Self.preference {
@@ -25,24 +26,24 @@ struct ContentJudgement {
     return nil
   }
 
-  /// Digests for which the file has to be read.
+  /// Digests for which the file must be read.
   var unread: [Digest] { (expected.digests + [told].compactMap(\.self)).filter { $0.algorithm != found?.algorithm } }
 
-  /// Why the file is not what its server or a person says; nil when nothing says so.
+  /// The difference between the file and what its server or a person specified; nil if there is none.
   var mismatch: Failure? {
     if let wanted = expected.size, wanted != size {
-      return Failure(.integrityMismatch, "the file is to have \(wanted) bytes, and what came has \(size)")
+      return Failure(.integrityMismatch, "the file must have \(wanted) bytes, but the received content has \(size)")
     }
     guard let found else { return nil }
     if let wanted = expected[found.algorithm], wanted != found {
-      return Failure(.integrityMismatch, "the file is to have \(wanted), and what came has \(found)")
+      return Failure(.integrityMismatch, "the file must have \(wanted), but the received content has \(found)")
     }
     guard let told, told.algorithm == found.algorithm, told != found else { return nil }
     return Failure(
       .integrityMismatch, "the server's digest of the file is \(told), but that of the received content is \(found)")
   }
 
-  /// What the receipt says when ``unread`` agrees.
+  /// The proof for the receipt if ``unread`` matches.
   var proof: FileProof {
     let digest = expected.strongestDigest ?? told
     let isSizeSure = !version.isEndUncertain || expected.size != nil

@@ -2,12 +2,12 @@ import TransferModel
 
 /// The `Content-Range` of a part (RFC 9110 section 14.4).
 struct ContentRange: Sendable, Hashable {
-  /// nil where no range could be sent (`bytes */123`).
+  /// nil if the server cannot send the range (`bytes */123`).
   var range: ByteRange?
-  /// Of the whole, in bytes; nil for `*`.
+  /// Size of the whole file in bytes; nil for `*`.
   var size: Int64?
 
-  /// nil for a malformed field: other units, an end before the beginning, or one behind the whole.
+  /// nil for a malformed field: another unit, an end before the start, or an end beyond the whole.
   init?(_ field: String?) {
     guard let field, field.lowercased().hasPrefix("bytes ") else { return nil }
     let halves = field.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)

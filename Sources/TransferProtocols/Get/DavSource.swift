@@ -1,8 +1,8 @@
 import HTTPTypes
 import TransferModel
 
-/// Files of WebDAV servers (RFC 4918): fetched as those of other web servers, and listed by PROPFIND, one collection at
-/// a time.
+/// Files on WebDAV servers (RFC 4918): fetched like those of other web servers, and listed by PROPFIND, one collection
+/// at a time.
 struct DavSource: GetSource {
   let web: WebSource
 
@@ -62,11 +62,11 @@ struct DavSource: GetSource {
     do throws(Failure) {
       let base = facts.route.url ?? location(ofKey: facts.file.key)
       guard let collection = members.first(where: { Self.isSame($0, as: base) }) else {
-        throw Failure(.protoBadReply, "the server lists members, and does not say anything of the collection itself")
+        throw Failure(.protoBadReply, "the server lists members, but not the collection itself")
       }
       if let status = collection.failedStatus { return refusal(of: status, reply, context) }
       guard collection.isCollection else {
-        throw Failure(.protoBadReply, "the server does not say that it is a collection, whose members could be listed")
+        throw Failure(.protoBadReply, "according to the server it is not a collection, so it has no members")
       }
       let objects = try members.map { member throws(Failure) in
         try Self.object(member, in: base, key: facts.file.key)
@@ -78,15 +78,15 @@ struct DavSource: GetSource {
     }
   }
 
-  /// What the server says of the collection inside of its answer means the same as an answer of that status.
+  /// A status for the collection inside of the answer means the same as an answer with that status.
   private func refusal(of status: Int, _ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     guard (300...599).contains(status) else {
       return .failed(
-        Failure(.protoBadReply, "the server says of the collection that its status is \(status)"), .permanent)
+        Failure(.protoBadReply, "the server reports for the collection the status \(status)"), .permanent)
     }
     var inner = reply
     (inner.status, inner.body) = (status, [])
-    return .refused(inner, detail: "said of the collection inside of an answer 207", context)
+    return .refused(inner, detail: "reported for the collection in a 207 answer", context)
   }
 
   private static func isSame(_ member: DavCollection.Member, as base: String) -> Bool {
@@ -95,7 +95,7 @@ struct DavSource: GetSource {
     return WebOrigin(url: url) == WebOrigin(url: base) && found == components(base)
   }
 
-  /// nil for the collection itself, and for what is not directly in it.
+  /// nil for the collection itself, and for resources that are not direct members of it.
   private static func object(
     _ member: DavCollection.Member, in base: String, key: NameBytes
   ) throws(Failure) -> ListedObject? {
@@ -115,12 +115,12 @@ struct DavSource: GetSource {
       object.verdict = .refused(Failure(ErrorCode(httpStatus: status), text))
     }
     if name.contains(0x2F) {
-      object.verdict = .refused(Failure(.sourceName, "its name holds a slash, which no name here can"))
+      object.verdict = .refused(Failure(.sourceName, "its name contains a slash, which is invalid in a local name"))
     }
     return object
   }
 
-  /// The decoded components of the path of a URL, without the empty one behind a slash at its end.
+  /// The decoded path components of a URL, without the empty one after a trailing slash.
   private static func components(_ url: String) -> [[UInt8]]? {
     var parts = URLReference.Parts(url).path.utf8.split(separator: 0x2F, omittingEmptySubsequences: false)
     if parts.last?.isEmpty ?? false { parts.removeLast() }
@@ -141,7 +141,7 @@ extension HTTPField.Name {
   static let depth = Self("Depth")!
 }
 
-/// The answer to a PROPFIND (RFC 4918 section 13), read as it stands: a collection may have many members.
+/// The answer to a PROPFIND (RFC 4918 section 13), parsed while it is read, because a collection may have many members.
 struct DavCollection {
   struct Member: Hashable {
     var href = ""
@@ -149,7 +149,7 @@ struct DavCollection {
     /// Bytes.
     var size: Int64?
     var etag = ""
-    /// The status that the server gives in place of its properties, when it is not a success.
+    /// The status that the server gives instead of properties, if it is not a success.
     var failedStatus: Int?
   }
 
@@ -157,7 +157,7 @@ struct DavCollection {
 
   private var members: [Member] = []
   private var member = Member()
-  /// What a `propstat` says, which counts when its status is 200.
+  /// The content of a `propstat`, which is used if its status is 200.
   private var properties = Member()
   private var isFound = true
   private var path: [String] = []
@@ -208,7 +208,7 @@ struct DavCollection {
     }
   }
 
-  /// The number in a status line (RFC 9112 section 4); nil when it has none.
+  /// The number in a status line (RFC 9112 section 4); nil if there is none.
   private static func status(_ line: String) -> Int? {
     let words = line.split(separator: " ")
     return words.count > 1 ? Int(words[1]) : nil

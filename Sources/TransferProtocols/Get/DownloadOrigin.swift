@@ -1,12 +1,12 @@
 import TransferModel
 
-/// Where files are fetched from: a web server, or a bucket. All files of one are of one batch.
+/// Where files are fetched from: a web server, or a bucket. All files of a batch have the same origin.
 public enum DownloadOrigin: Sendable, Hashable {
-  /// `prefix` stands before `http` in URLs that say how the server is to be spoken to; empty for none.
+  /// `prefix` precedes `http` in URLs and selects the protocol of the server; empty for plain HTTP.
   case web(WebOrigin, prefix: String)
   case bucket(String, scheme: String)
 
-  /// The server can be asked what lies in a folder.
+  /// Whether the server can list the contents of a folder.
   var listsCollections: Bool {
     switch self {
     case .web(_, let prefix): prefix == GetProtocol.davPrefix
@@ -23,7 +23,7 @@ public enum DownloadOrigin: Sendable, Hashable {
   }
 }
 
-/// As people write it, without a slash at the end.
+/// The text form, without a trailing slash.
 extension DownloadOrigin: CustomStringConvertible {
   public var description: String {
     switch self {

@@ -1,17 +1,18 @@
 public import TransferModel
 
-/// The URL of one file to fetch, in the two parts that a ledger keeps: the server, and what is asked of it.
+/// The URL of one file to fetch, in the two parts that a ledger stores: the server, and the key on it.
 public struct DownloadURL: Sendable, Hashable {
   public let origin: DownloadOrigin
-  /// The remote key. Of a web server: path and query as they are sent, without the slash in front, in visible ASCII. Of
-  /// a bucket: as it is.
+  /// The remote key. For a web server: path and query as they are sent, without the leading slash, in visible ASCII.
+  /// For a bucket: the unchanged key.
   public let key: NameBytes
-  /// What the file is called here: the last component of the path, decoded.
+  /// The local name of the file: the last component of the path, decoded.
   public let name: NameBytes
 
-  /// Reads an absolute URL. What a URL cannot hold (spaces, letters beyond ASCII) is percent-encoded, as browsers do.
-  /// - Throws: `.usage`, with the remedy. No message quotes what may be a secret.
-  /// - Parameter listsFolders: takes one that names all objects below a prefix, too.
+  /// Parses an absolute URL. Characters that are invalid in a URL (spaces, non-ASCII letters) are percent-encoded, as
+  /// browsers do.
+  /// - Throws: `.usage`, with the remedy. No message quotes text that may be a secret.
+  /// - Parameter listsFolders: also accepts a URL that names all objects below a prefix.
   public init(_ text: String, listsFolders: Bool = false) throws(TransferError) {
     if let (origin, key) = try Self.object(text) {
       try self.init(origin, object: key, shown: text, listsFolders: listsFolders)
@@ -21,17 +22,17 @@ public struct DownloadURL: Sendable, Hashable {
     }
   }
 
-  /// A slash that does not separate components stands in the path.
+  /// The path contains a slash that does not separate components.
   package var hasEncodedSlash: Bool {
     guard isEncoded else { return false }
     let path = key.bytes.prefix { $0 != 0x3F }
     return path.indices.contains { path[$0...].starts(with: "%2F".utf8) || path[$0...].starts(with: "%2f".utf8) }
   }
 
-  /// Its key is that of a URL, with a path that is encoded and maybe a query.
+  /// The key is that of a URL: an encoded path, perhaps with a query.
   private var isEncoded: Bool { if case .web = origin { true } else { false } }
 
-  /// One that was read before.
+  /// For an origin and a key that were parsed before.
   package init(_ origin: DownloadOrigin, key: NameBytes) {
     (self.origin, self.key) = (origin, key)
     guard case .web = origin else {
@@ -42,10 +43,10 @@ public struct DownloadURL: Sendable, Hashable {
     name = NameBytes(PercentEncoding.decode(path[(path.lastIndex(of: 0x2F).map { $0 + 1 } ?? 0)...]) ?? [])
   }
 
-  /// It names all that lies below it.
+  /// Names everything below it.
   public var isFolder: Bool { key.isFolder }
 
-  /// The file at `path`, not encoded, below this one, which is a folder.
+  /// The file at `path`, which is not encoded, below this one, which is a folder.
   public func appending(_ path: NameBytes, listsFolders: Bool = false) throws(TransferError) -> DownloadURL {
     guard isEncoded else {
       return try DownloadURL(
@@ -56,7 +57,7 @@ public struct DownloadURL: Sendable, Hashable {
     return try DownloadURL(origin, target: key.bytes + below, shown: "\(self)", listsFolders: listsFolders)
   }
 
-  /// A URL that others are relative to: without a query, and with a slash at its end if it has none.
+  /// A base URL: without a query; a trailing slash is added if it has none.
   public init(base text: String) throws(TransferError) {
     name = NameBytes("")
     if let (origin, key) = try Self.object(text) {
@@ -74,7 +75,7 @@ public struct DownloadURL: Sendable, Hashable {
     key = NameBytes(Self.encoded(target) + (target.isEmpty || target.last == 0x2F ? [] : [0x2F]))
   }
 
-  /// What leads from `base` to this URL, decoded; nil when it is not below it.
+  /// The decoded path from `base` to this URL; nil if this URL is not below `base`.
   public func path(below base: DownloadURL) -> NameBytes? {
     guard origin == base.origin, key.bytes.count > base.key.bytes.count, key.bytes.starts(with: base.key.bytes)
     else { return nil }
@@ -83,7 +84,7 @@ public struct DownloadURL: Sendable, Hashable {
       ? PercentEncoding.decode(below.prefix { $0 != 0x3F }).map { NameBytes($0) } : NameBytes(Array(below))
   }
 
-  /// The object that `text` names in a bucket; nil for a URL of another kind.
+  /// The object that `text` names in a bucket; nil for another kind of URL.
   private static func object(_ text: String) throws(TransferError) -> (origin: DownloadOrigin, key: NameBytes)? {
     let scheme = text.prefix { $0 != ":" }.lowercased()
     guard let definition = AllProtocols.definition(scheme: scheme, .download), case .bucket = definition.address else {
@@ -127,18 +128,18 @@ public struct DownloadURL: Sendable, Hashable {
     self.name = NameBytes(name)
   }
 
-  /// Credentials, fragments and control characters are looked for in the one place that knows them.
+  /// Checks for credentials, fragments and control characters with the parser of destinations, which knows them.
   private static func split(_ text: String) throws(TransferError) -> (origin: DownloadOrigin, target: [UInt8]) {
     let bytes = Array(text.utf8)
     let colon = bytes.firstIndex(of: 0x3A) ?? bytes.count
     let rest = bytes[min(colon + 3, bytes.count)...]
     let end = rest.firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? bytes.count
     let behindPath = bytes[end...].drop { $0 != 0x3F && $0 != 0x23 }
-    // Braces are no templates here.
+    // Braces are not templates here.
     let isBrace = { (byte: UInt8) in byte == 0x7B || byte == 0x7D }
     let checked = bytes[..<end] + [0x2F] + behindPath.filter { !isBrace($0) && (0x21...0x7E).contains($0) }
     guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-      throw error(text, "it holds a control character", "percent-encode it where it is meant")
+      throw error(text, "it contains a control character", "percent-encode it where it is meant")
     }
     let destination = try Destination(parsing: String(decoding: checked, as: UTF8.self), .download)
     return (
@@ -152,7 +153,7 @@ public struct DownloadURL: Sendable, Hashable {
     }
   }
 
-  /// Not of RFC 3986; a `%` is taken for the beginning of an encoded byte.
+  /// Characters that RFC 3986 does not allow; a `%` is taken as the start of an encoded byte.
   private static func isUnsafe(_ byte: UInt8) -> Bool {
     switch byte {
     case 0...0x20, 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x7F...0xFF: true
@@ -167,7 +168,7 @@ public struct DownloadURL: Sendable, Hashable {
 }
 
 extension DownloadURL: CustomStringConvertible {
-  /// Without its query.
+  /// The URL without its query.
   public var description: String {
     origin.description + "/" + String(decoding: key.bytes.prefix { $0 != 0x3F || !isEncoded }, as: UTF8.self)
   }

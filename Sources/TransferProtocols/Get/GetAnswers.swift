@@ -19,7 +19,7 @@ extension GetProtocol {
 
   // MARK: - The first answer
 
-  /// Which version there is, and its first bytes, taken by the sink as far as they came.
+  /// Interprets the first answer: the version of the file, and its first bytes, which the sink has accepted.
   private func begun(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200: return begunWhole(reply, facts, context)
@@ -30,7 +30,7 @@ extension GetProtocol {
     }
   }
 
-  /// All of it came in one body, or nothing that can be gone on with.
+  /// The whole file arrived in one body; a partial one cannot be resumed.
   private func begunWhole(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     let length = Self.length(reply.fields)
     if let failure = Self.brokenOff(reply, of: length) { return .failed(failure, .retry(isThrottled: false)) }
@@ -48,11 +48,11 @@ extension GetProtocol {
     guard let content = ContentRange(reply.fields[.contentRange]), let size = content.size, let range = content.range
     else { return Self.refused(reply, context) }
     var version = version(size: size, reply.fields, isWhole: range.length == size, context)
-    // A coding is of the whole; nobody can tell what parts of it are.
+    // A content coding applies to the whole file; its meaning for a range is unclear.
     version.acceptsRanges =
       source.sendsWhatIsStored || reply.fields[.contentEncoding].map { $0.lowercased() == "identity" } ?? true
     if facts.isPlanned, facts.layout.count > 1, !version.hasRanges(facts.file.expected) {
-      let text = "the server has no strong validator of the file any more: it is fetched anew, in one body"
+      let text = "the server no longer has a strong validator of the file: it is fetched again, in one body"
       return .failed(Failure(.sourceChanged, text), .permanent)
     }
     let broken = Self.brokenOff(reply, of: range.length)
@@ -75,7 +75,8 @@ extension GetProtocol {
     return begun(version, received: 0, facts, context)
   }
 
-  /// 304: the server has the version that was fetched before. Which of its bytes are still here, the next step finds.
+  /// 304: the server still has the version that was fetched before. The next step finds which of its bytes are still
+  /// here.
   private func unchanged(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     let learned = context.learnedWhenSent ?? context.learned
     guard let past = PastVersion(facts), let condition = PastVersion.condition(facts, context, learned) else {
@@ -102,7 +103,7 @@ extension GetProtocol {
       meaning.provesWrong = true
       return meaning
     }
-    // What is no whole piece cannot be compared, and its rest may come from elsewhere.
+    // An incomplete piece cannot be compared, and its rest may come from another place.
     let received =
       pieces.map { min(received == version.size ? received : received / $0.length * $0.length, received) }
       ?? received
@@ -119,10 +120,10 @@ extension GetProtocol {
       .with(opened: OpenedSession(remoteID: version.name, expiresAtMs: nil)).with(notes: version.notes)
   }
 
-  /// The length that only the whole answer told is not the one that was known.
+  /// The length that is known only from the complete answer differs from the expected one.
   private static func unexpected(_ version: RemoteVersion, _ expected: ExpectedContent) -> Interpretation? {
     guard let wanted = expected.size, wanted != version.size else { return nil }
-    let text = "the file is to have \(wanted) bytes, and what came has \(version.size)"
+    let text = "the file must have \(wanted) bytes, but the received content has \(version.size)"
     return .failed(Failure(expected.isListed ? .sourceChanged : .integrityMismatch, text), .permanent)
   }
 
@@ -135,10 +136,10 @@ extension GetProtocol {
     return version
   }
 
-  // MARK: - Of a known version
+  // MARK: - Answers about a known version
 
-  /// What was told of the version without content: its digests are remembered, whatever else the answer says. The
-  /// ranges are of one version already.
+  /// Interprets a description of the version without content: its digests are stored, whatever else the answer
+  /// contains, because the ranges already belong to one version.
   private func described(
     _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
@@ -154,7 +155,8 @@ extension GetProtocol {
     return .untold.with(notes: version.notes)
   }
 
-  /// Content, taken by the sink as far as it came: what ``content(status:_:of:_:)`` refused never gets here.
+  /// Interprets an answer whose content the sink has accepted: content that ``content(status:_:of:_:)`` refused never
+  /// gets here.
   private func fetched(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
@@ -171,7 +173,7 @@ extension GetProtocol {
       ), proof: nil)
   }
 
-  /// What came is kept where the rest can be asked for.
+  /// Keeps the received bytes if the rest can be requested.
   private func brokenOff(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ through: Int64, _ facts: TransferFacts
   ) -> Interpretation {
@@ -199,14 +201,14 @@ extension GetProtocol {
     return .failed(Failure(.sourceChanged, text), .permanent)
   }
 
-  /// An answer without content. Redirects that can be followed do not get here.
+  /// Interprets an answer without content. Redirects that can be followed do not get here.
   private static func refused(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     guard (300..<400).contains(reply.status) else { return .refused(reply, context) }
     let text =
       switch reply.status {
-      case 300: "the server answered 300 and has several files to choose from; name the URL of one of them"
+      case 300: "the server answered 300 and offers several files; give the URL of one of them"
       case 304: "the server answered 304 (not modified) to a request that had no condition"
-      default: "the server answered \(reply.status), which brings no file"
+      default: "the server answered \(reply.status), which contains no file"
       }
     return .failed(Failure(reply.status == 304 ? .protoBadReply : .httpRedirect, text), .permanent)
   }

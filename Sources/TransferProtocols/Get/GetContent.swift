@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import TransferModel
 
-/// Which answers bring content.
+/// Decides which answers bring content.
 extension GetProtocol: BodiesInAnswers {
   public func content(
     status: Int, _ fields: HTTPFields, of step: StepRequest, _ facts: TransferFacts
@@ -54,7 +54,7 @@ extension GetProtocol: BodiesInAnswers {
     let size = status == 200 ? Self.length(fields) : range?.size
     if !source.sendsWhatIsStored, !facts.file.expected.saysContent, kind(of: facts).refusesPage(fields) {
       let text =
-        "the server sent a web page (\(printable(fields[.contentType] ?? ""))), and the name is not that of one"
+        "the server sent a web page (\(printable(fields[.contentType] ?? ""))), but the file name is not that of a page"
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))
     }
     if let wanted = facts.file.expected.size, let size, size != wanted {
@@ -62,19 +62,19 @@ extension GetProtocol: BodiesInAnswers {
         let text = "the remote file changed its size from \(wanted) to \(size) bytes since it was listed"
         return .refused(.failed(Failure(.sourceChanged, text), .permanent))
       }
-      let text = "the file is to have \(wanted) bytes, and the server has \(size)"
+      let text = "the file must have \(wanted) bytes, but the server has \(size)"
       return .refused(.failed(Failure(.integrityMismatch, text), .permanent))
     }
     if facts.isPlanned, let change = change(status, size, facts) { return .refused(change) }
     guard status == 206 else { return .bytes(from: 0, to: size) }
     guard let sent = range?.range, size != nil, sent.offset == 0, sent.end <= beginning(facts).end else {
-      return .refused(withoutRanges("the server sent another range than the one that was asked for", facts.learned))
+      return .refused(withoutRanges("the server sent a different range than requested", facts.learned))
     }
     if let wrong = Self.wrongLength(fields, sent) { return .refused(withoutRanges(wrong, facts.learned)) }
     return .bytes(from: 0, to: sent.end)
   }
 
-  /// The file was cut when another session was live: its layout is that of another version, or of ranges.
+  /// The file was divided during another session: its layout belongs to another version, or to ranges.
   private func change(_ status: Int, _ size: Int64?, _ facts: TransferFacts) -> Interpretation? {
     if let size, size != facts.layout.size {
       let text = "the remote file changed its size from \(facts.layout.size) to \(size) bytes"
@@ -83,16 +83,16 @@ extension GetProtocol: BodiesInAnswers {
     return status == 200 && facts.layout.count > 1 ? noRanges(facts.learned) : nil
   }
 
-  /// Ranges of the files of this server are of no use: the same again, for the whole file.
+  /// Ranges of the files of this server are unusable: requests the whole file instead.
   func withoutRanges(_ why: String, _ learned: LearnedFacts) -> Interpretation {
     let failure = Failure(.protoBadReply, why)
     guard !learned.refusesRanges else { return .failed(failure, .permanent) }
     return .failed(failure, .repair).with(learned: Self.refusingRanges(learned))
   }
 
-  /// The same for a file that was cut: it begins anew, as another generation.
+  /// The same for a file that was divided: it starts again, as another generation.
   private func noRanges(_ learned: LearnedFacts) -> Interpretation {
-    let text = "the server sends no ranges of the file any more: it is fetched anew, in one body"
+    let text = "the server no longer sends ranges of the file: it is fetched again, in one body"
     return .failed(Failure(.sourceChanged, text), .permanent).with(learned: Self.refusingRanges(learned))
   }
 
@@ -102,27 +102,27 @@ extension GetProtocol: BodiesInAnswers {
     return learned
   }
 
-  // MARK: - Of a known version
+  // MARK: - Answers about a known version
 
   private func part(
     _ status: Int, _ fields: HTTPFields, _ chunk: ChunkFacts, _ version: RemoteVersion, _ facts: TransferFacts
   ) -> AnswerContent {
     guard status == 206 else {
-      // The condition failed, or the server does not know ranges after all.
+      // The condition failed, or the server does not support ranges after all.
       let change = version.change(in: fields, size: Self.length(fields))
       return .refused(change.map { .failed($0, .permanent) } ?? noRanges(facts.learned))
     }
     guard let content = ContentRange(fields[.contentRange]), let range = content.range else {
       let several = fields[.contentType]?.lowercased().hasPrefix("multipart/") ?? false
-      let text = several ? "the server sent several ranges" : "the server sent a range and does not say which"
+      let text = several ? "the server sent several ranges" : "the server sent a range without saying which"
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))
     }
     if let change = version.change(in: fields, size: content.size) { return .refused(.failed(change, .permanent)) }
     if let doubt = source.doubt(of: version, in: fields) { return .refused(.failed(doubt, .permanent)) }
-    // One that begins earlier is legal (RFC 9110 section 15.3.7): the bytes before are compared.
+    // A range that begins earlier is legal (RFC 9110 section 15.3.7): the bytes before are compared.
     guard range.offset <= chunk.body.offset, range.end > chunk.body.offset, range.end <= chunk.body.end else {
       let sent = "the server sent the bytes from \(range.offset) to \(range.end)"
-      let text = "\(sent) where \(chunk.body.offset) to \(chunk.body.end) were asked for"
+      let text = "\(sent) where \(chunk.body.offset) to \(chunk.body.end) were requested"
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))
     }
     if let wrong = Self.wrongLength(fields, range) {
@@ -135,7 +135,7 @@ extension GetProtocol: BodiesInAnswers {
     _ status: Int, _ fields: HTTPFields, _ chunk: ChunkFacts, _ version: RemoteVersion
   ) -> AnswerContent {
     guard status == 200 else {
-      let text = "the server sent a range where the whole file was asked for"
+      let text = "the server sent a range although the whole file was requested"
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))
     }
     if let change = version.change(in: fields, size: Self.length(fields)) {
@@ -144,13 +144,13 @@ extension GetProtocol: BodiesInAnswers {
     return .bytes(from: 0, to: chunk.body.end)
   }
 
-  /// The body is not as long as its `Content-Range` says.
+  /// The length of the body differs from that in its `Content-Range`.
   private static func wrongLength(_ fields: HTTPFields, _ range: ByteRange) -> String? {
     guard let length = length(fields), length != range.length else { return nil }
-    return "the server sent \(length) bytes and calls them \(range.length)"
+    return "the server sent \(length) bytes for a range of \(range.length)"
   }
 
-  /// Of the body; nil where it is not known, or there is a coding that overrules it (RFC 9112 section 6.3).
+  /// Length of the body; nil if it is unknown, or if a transfer coding overrides it (RFC 9112 section 6.3).
   static func length(_ fields: HTTPFields) -> Int64? {
     guard fields[.transferEncoding] == nil, let text = fields[.contentLength], (1...18).contains(text.utf8.count),
       text.utf8.allSatisfy({ (0x30...0x39).contains($0) })

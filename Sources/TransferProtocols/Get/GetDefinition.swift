@@ -8,7 +8,7 @@ extension ProtocolOption {
 extension GetProtocol {
   static let definition = definition("get", prefix: "")
 
-  /// The same for files of WebDAV servers, in the words of uploads to them.
+  /// The same for files on WebDAV servers, with the scheme prefix that uploads to them have.
   static let dav = definition("dav-get", prefix: davPrefix)
   static let davPrefix = "dav+"
 
@@ -19,7 +19,7 @@ extension GetProtocol {
         templateRefusal: .init(cause: "a URL to fetch has no {path} or {name}", remedy: "write the URL of one file")),
       ProtocolDescription(
         name: name, destination: "\(prefix)http(s)://", usage: "\(prefix)http(s)://host/path/file",
-        about: "download: ranges of the file side by side, into a partial file that is moved to its name when whole",
+        about: "download: concurrent ranges of the file, into a partial file that is moved to its name when complete",
         parallel: "yes", isResumable: true, probe: "its first bytes", digest: "CRC32C", exactlyOnce: "yes"),
       options: [.rangeSize],
       make: { settings, place throws(TransferError) in

@@ -1,8 +1,9 @@
 public import TransferModel
 
-/// Files with mirrors. Which of several servers has the right bytes nobody can tell by what they say of them, so they
-/// serve one file together only where digests tie it: each range is compared with digests of pieces before it counts,
-/// or the whole before the file gets its name. Else a file stays with the server that its first bytes came from.
+/// Files with mirrors. What several servers say about their files does not show which of them has the right bytes. So
+/// they serve one file together only if digests tie it together: either each range is compared with digests of pieces
+/// before it counts, or the whole file is compared before it gets its name. Otherwise a file stays with the server that
+/// sent its first bytes.
 extension GetProtocol: SeveralPlaces {
   private func mirrors(_ facts: TransferFacts) -> Mirrors {
     Mirrors(facts, location: source.location(ofKey: facts.file.key))
@@ -16,7 +17,7 @@ extension GetProtocol: SeveralPlaces {
     guard case .chunk = step else { return choice.first ?? 0 }
     guard expected.isTied else { return mirrors.lead }
     guard expected.pieces != nil else { return choice.contains(mirrors.lead) ? mirrors.lead : choice.first ?? 0 }
-    // The fastest is free most often.
+    // The fastest place is idle most often.
     return choice.min { open[$0] ?? 0 < open[$1] ?? 0 } ?? 0
   }
 
@@ -25,10 +26,10 @@ extension GetProtocol: SeveralPlaces {
     return WebOrigin(url: facts.file.expected.mirrors[place - 1])?.authority
   }
 
-  /// No place is left that could be asked; nil where there is one.
+  /// The failure if no place is left to request the file from; otherwise nil.
   func exhausted(_ facts: TransferFacts) -> Failure? {
     guard !facts.file.expected.mirrors.isEmpty, !mirrors(facts).hasAble(facts.learned, [:]) else { return nil }
-    return Failure(.integrityMismatch, "each of its mirrors sent other bytes than it is to have, or does not have it")
+    return Failure(.integrityMismatch, "each of its mirrors sent wrong bytes, or does not have it")
   }
 
   public func weighed(
@@ -68,7 +69,8 @@ extension GetProtocol: SeveralPlaces {
     return passed.with(.failed(failure, retry)).with(notes: mirrors.forgetFailures(notes))
   }
 
-  /// Another place may do better. What is stored of a file that nothing ties together is of one place only.
+  /// Whether another place may do better. The stored bytes of a file that no digests tie together belong to one place
+  /// only.
   private static func isOfPlace(
     _ failure: Failure, _ remedy: Remedy, _ meaning: Interpretation, _ facts: TransferFacts
   ) -> Bool {
@@ -79,7 +81,7 @@ extension GetProtocol: SeveralPlaces {
     }
     return switch remedy {
     case .retry, .permanent, .refreshCredential, .probe: true
-    // It is asked for the whole file then, and another one may send ranges.
+    // This place would be asked for the whole file; another one may send ranges.
     case .repair: facts.mirror > 0 && meaning.learned?.refusesRanges == true
     case .elsewhere, .makeParents, .hold, .sessionGone, .unknown: false
     }

@@ -1,7 +1,7 @@
 public import TransferModel
 
-/// Digests of pieces: no chunk counts before each of its pieces is what the manifest says. Of a chunk with wrong pieces
-/// only these are asked for again; their numbers are kept with the chunk.
+/// Digests of pieces: a chunk counts as stored only when each of its pieces matches the manifest. If pieces of a chunk
+/// are wrong, only these are requested again; their numbers are stored with the chunk.
 extension GetProtocol: PartialBodies {
   public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     MissingPieces(chunk, facts)?.firstRun ?? chunk.rest
@@ -14,7 +14,7 @@ extension GetProtocol: PartialBodies {
       return Array(pieces.pieces(within: ByteRange(offset: 0, length: bytes), of: size))
     }
     guard pieces.covers(facts.layout.size), bytes == chunk.body.length else { return [] }
-    // Also what came of the chunk before: a piece may be put together of two bodies.
+    // Includes earlier bytes of the chunk, because a piece may come from two bodies.
     let range = MissingPieces(chunk, facts) == nil ? chunk.range : chunk.body
     return Array(pieces.pieces(within: range, of: facts.layout.size))
   }
@@ -23,7 +23,7 @@ extension GetProtocol: PartialBodies {
     step.chunk.flatMap { MissingPieces($0, facts) } != nil
   }
 
-  /// What the pieces say of a chunk of which a body came whole; nil when all of it is there and right.
+  /// The meaning of the compared pieces for a chunk with a complete body; nil if all of the chunk is present and right.
   func judged(
     _ chunk: ChunkFacts, wrong: [Int], _ facts: TransferFacts
   ) -> Interpretation? {
@@ -46,20 +46,20 @@ extension GetProtocol: PartialBodies {
       .integrityMismatch, "the bytes from \(range.offset) to \(range.end) are not those of piece \(piece + 1)")
   }
 
-  /// The chunks of a file with pieces end with pieces.
+  /// Aligns the length of chunks, so that chunks of a file with pieces end at the end of a piece.
   static func aligned(_ length: Int64, to pieces: PieceDigests?, of size: Int64) -> Int64 {
     guard let pieces, pieces.covers(size) else { return length }
     return max(1, length / pieces.length) * pieces.length
   }
 }
 
-/// Pieces of a chunk that came and were wrong; all the others are on the disk and right.
+/// The wrong pieces of a received chunk; all others are on the disk and right.
 struct MissingPieces: Sendable, Hashable {
   private static let key = "pieces"
 
   /// In order, never empty.
   let pieces: [Int]
-  /// The first of them, with those that follow it, within the chunk.
+  /// The range of the first wrong piece and those directly after it, within the chunk.
   let firstRun: ByteRange
 
   init?(_ chunk: ChunkFacts, _ facts: TransferFacts) {

@@ -1,22 +1,22 @@
 public import TransferModel
 
-/// Downloads by GET. The first request asks for the beginning of the file, and its answer says which version of the
-/// file there is: its length, its validators, and whether ranges of it can be had (RFC 9110 sections 8.8 and 14). No
-/// HEAD goes ahead: signed URLs are for one method only, and what HEAD says is not always what GET sends. A small file
+/// Downloads by GET. The first request asks for the beginning of the file. Its answer identifies the version of the
+/// file: its length, its validators, and whether ranges of it are available (RFC 9110 sections 8.8 and 14). No HEAD is
+/// sent before: signed URLs are valid for one method only, and HEAD does not always report what GET sends. A small file
 /// takes one request.
 ///
-/// That version is the session of the file: every further request is made of it, and every answer is compared with it
-/// before a byte of its body is taken, so that no file is put together of two versions.
+/// That version is the session of the file: each further request asks for it, and each answer is compared with it
+/// before a byte of its body is accepted. So no file is assembled from two versions.
 ///
-/// Where the server has a strong validator and sends ranges, chunks are fetched side by side and go on where they broke
-/// off; elsewhere the file comes in one body, from its beginning.
+/// If the server has a strong validator and sends ranges, chunks are fetched concurrently and resume where they were
+/// interrupted. Otherwise the file is fetched in one body, from its beginning.
 public struct GetProtocol: TransferProtocol, Sendable {
   let source: any GetSource
-  /// Bytes; nil chooses.
+  /// Bytes; nil for the default.
   let chunkSize: Int64?
   /// Ranges of one file at a time; nil for the usual number.
   let segments: Int?
-  /// Files get the names that their servers give them.
+  /// Files get the names that servers send.
   var usesRemoteNames = false
 
   public var name: String { source.protocolName }
@@ -26,16 +26,16 @@ public struct GetProtocol: TransferProtocol, Sendable {
   }
   public var sentDigest: DigestAlgorithm { source.sentDigest }
 
-  /// Of one file at a time: many servers allow an address only a few connections.
+  /// Concurrent ranges of one file: many servers allow an address only a few connections.
   private static let usualRanges = 4
   static let leastChunk: Int64 = 64 << 10
   private static let usualChunk: Int64 = 32 << 20
   private static let mostChunks: Int64 = 10_000
-  /// What the first request asks for: most files, and of larger ones so little that their ranges begin side by side
-  /// soon.
+  /// The length that the first request asks for: enough for most files, and short enough that the concurrent ranges of
+  /// larger ones begin soon.
   private static let longestBeginning: Int64 = 1 << 20
 
-  /// What is planned before the server was asked: one chunk.
+  /// The plan before the server was asked: one chunk.
   public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
 
   public func refusal(ofKey key: NameBytes) -> Failure? { key.isEmpty ? nil : source.refusal(ofKey: key) }
@@ -55,7 +55,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
       guard !facts.isReused, let past = PastVersion(facts), past.isSame(as: version) else { return .chunks }
       return .reuse(past.download.proof)
     }
-    // Of what came in more than one range.
+    // For files that arrived in more than one range.
     if source.tellsDigestsLate, facts.layout.size > beginning(facts).length, version.lacksDigest,
       version.validator != nil,
       !facts.untold.contains(.probe)
@@ -67,7 +67,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
     return .place(judgement.proof)
   }
 
-  /// How a file of this version is cut.
+  /// How a file of this version is divided into chunks.
   func layout(of version: RemoteVersion, _ expected: ExpectedContent) -> ChunkLayout {
     guard version.hasRanges(expected) else { return ChunkLayout(whole: version.size) }
     let (least, wanted) = (version.size / Self.mostChunks + 1, chunkSize ?? chosenChunk(version.size))
@@ -76,7 +76,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
       size: version.size, chunkSize: Self.aligned(length, to: expected.pieces, of: version.size))
   }
 
-  /// Shorter where a person wants more ranges at a time than the usual ones would be.
+  /// Shorter if a person wants more concurrent ranges than chunks of the usual size would give.
   private func chosenChunk(_ size: Int64) -> Int64 {
     guard let segments else { return Self.usualChunk }
     let share = (size - 1) / Int64(segments) + 1
@@ -85,7 +85,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
 
   public func beginning(_ facts: TransferFacts) -> ByteRange {
     let length = min(chunkSize ?? Self.longestBeginning, Self.longestBeginning)
-    // Whole pieces, where they are not long.
+    // Complete pieces, if they are not long.
     guard let pieces = facts.file.expected.pieces, pieces.length <= Self.usualChunk, let size = facts.file.expected.size
     else { return ByteRange(offset: 0, length: length) }
     return ByteRange(offset: 0, length: Self.aligned(length, to: pieces, of: size))
@@ -100,7 +100,7 @@ extension GetProtocol: LatePlanning {
   }
 }
 
-/// Nothing is left at the server: only the partial file is to be removed.
+/// Nothing is left on the server: only the partial file must be removed.
 extension GetProtocol: AbortTargets {
   public func abortTargets(_ facts: TransferFacts) -> [String] { [] }
 }

@@ -1,16 +1,16 @@
 import TransferModel
 
-/// Redirects (RFC 9110 section 15.4): the file is asked for at the place that they name, without our credentials where
-/// that is another origin, until it refuses or the file is claimed anew.
+/// Redirects (RFC 9110 section 15.4): the file is requested from the place that they name, without our credentials if
+/// that is another origin, until it refuses or the file is claimed again.
 extension WebSource {
   static let mostRedirects = 10
   private static let longestURL = 8_192
 
-  /// What a redirect means; nil for another answer.
+  /// The meaning of a redirect; nil for other answers.
   func redirected(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation? {
     guard [301, 302, 303, 307, 308].contains(reply.status) else { return nil }
-    let failure = Failure(redirect: reply, remedy: "the file is asked for there")
-    // Another request of the file has found the way meanwhile.
+    let failure = Failure(redirect: reply, remedy: "the file is requested from there")
+    // Another request of the file has already found the new route.
     guard (context.routeWhenSent ?? facts.route).place == facts.route.place else {
       return .failed(failure, .elsewhere)
     }
@@ -27,7 +27,7 @@ extension WebSource {
     guard let location = reply.field("location"), !location.isEmpty else {
       throw Failure(.protoBadReply, "the server answered \(reply.status) without a Location")
     }
-    // Without its fragment, which is never sent.
+    // The fragment is removed, because it is never sent.
     let url = URLReference.resolve(location, against: here)
     guard url.utf8.count <= Self.longestURL, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
       let origin = WebOrigin(url: url)
@@ -35,7 +35,7 @@ extension WebSource {
       throw Failure(.httpRedirect, "the Location of the answer \(reply.status) is not an http or https URL")
     }
     guard origin.isTLS || WebOrigin(url: here)?.isTLS == false else {
-      throw Failure(.httpRedirect, "the server points from https to \(origin), where everybody could read the file")
+      throw Failure(.httpRedirect, "the server redirects from https to \(origin), where anybody could read the file")
     }
     let route = facts.route
     guard url != original, url != here, !route.left.contains(url) else {
@@ -49,10 +49,11 @@ extension WebSource {
     return next
   }
 
-  /// What it means that a place refuses that redirects led to, or that a command named, as signed URLs do when they
-  /// have expired: the way begins anew, once at once; where it refuses us again, after a wait. nil for another answer.
+  /// The meaning of a refusal by a place that redirects led to, or that a command supplied, such as a signed URL that
+  /// has expired: the route starts again, the first time at once, after further refusals with a wait. nil for other
+  /// answers.
   func refusedElsewhere(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation? {
-    // A mirror that refuses itself is passed over.
+    // A mirror that refuses directly is skipped.
     guard let sent = context.routeWhenSent, sent.place != nil, facts.mirror == 0 || sent.url != nil,
       [400, 401, 403, 404, 410].contains(reply.status)
     else {
@@ -66,8 +67,8 @@ extension WebSource {
     var back = facts.route
     back.goBack()
     if facts.route.returns == 0 { return .failed(failure, .elsewhere).with(route: back) }
-    // What it leads to may be allowed again, and what signs URLs may have better credentials then (S3 says 400 to
-    // those that have expired). A file that does not exist is final.
+    // The target of the route may allow the request later, and the signer of the URLs may have newer credentials by
+    // then (S3 answers 400 to expired ones). A file that does not exist is final.
     let mayPass = reply.status == 401 || reply.status == 403 || (sent.start != nil && reply.status != 404)
     return .failed(failure, mayPass ? .retry(isThrottled: false) : .permanent).with(route: back)
   }

@@ -20,7 +20,7 @@ extension GetProtocol {
     case .create: return .beginning(learned.refusesRanges || facts.file.expected.size == 0 ? nil : beginning(facts))
     case .chunk(let chunk):
       guard chunk.isPart(of: facts) else { return .whole }
-      // Where digests tie the ranges together, also without one.
+      // Without a validator if digests tie the ranges together.
       let validator = facts.file.expected.isTied ? RemoteVersion(facts.session)?.validator : try validator(facts)
       return .range(chunk.body, validator: validator)
     case .probe: return .description(validator: try validator(facts))
@@ -31,11 +31,11 @@ extension GetProtocol {
 
   private func validator(_ facts: TransferFacts) throws(Failure) -> String {
     if let validator = RemoteVersion(facts.session)?.validator { return validator }
-    throw Failure(.engineBug, "a version was to be asked for without a validator")
+    throw Failure(.engineBug, "a version was requested without a validator")
   }
 }
 
 extension ChunkFacts {
-  /// The request asks for a range, not for the whole file.
+  /// Whether the request asks for a range, not for the whole file.
   func isPart(of facts: TransferFacts) -> Bool { body.length < facts.layout.size }
 }

@@ -1,43 +1,43 @@
 import HTTPTypes
 import TransferModel
 
-/// A kind of server that files are fetched from by GET: how requests to it are addressed and signed, and what its
-/// answers have of their own. Everything else of a download is judged by ``GetProtocol``.
+/// A kind of server from which files are fetched by GET: how requests are addressed and signed, and what is special in
+/// its answers. ``GetProtocol`` handles everything else of a download.
 protocol GetSource: Sendable {
   /// ``TransferProtocol/name``.
   var protocolName: String { get }
   var sentDigest: DigestAlgorithm { get }
-  /// Type and coding in its answers were stored with the file by somebody, and are not made for the answer.
+  /// Media type and coding in its answers were stored with the file, and are not made for the answer.
   var sendsWhatIsStored: Bool { get }
 
   func refusal(ofKey key: NameBytes) -> Failure?
   func location(ofKey key: NameBytes) -> String
-  /// What the file is called there, decoded.
+  /// The name of the file on the server, decoded.
   func fileName(ofKey key: NameBytes) -> NameBytes
 
   func request(_ part: GetPart, _ facts: TransferFacts, _ context: RequestContext) throws(Failure) -> TransferRequest
 
-  /// What its answers say of a version beside what all servers do.
+  /// Adds the properties of a version that only this kind of server reports.
   func complete(_ version: inout RemoteVersion, _ fields: HTTPFields)
 
-  /// Why nobody can tell that a range with these fields is of that version; nil where it was asked for so that it is.
+  /// Why it is uncertain that a range with these fields belongs to that version; nil if the request ensures it.
   func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure?
 
-  /// What an answer means that is read otherwise than those of other servers; nil for none of these.
+  /// The meaning of an answer that differs from that of other servers; nil if it does not differ.
   func meaning(of reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation?
 
-  /// Bytes of the file, as an answer says that has no such range of it; nil when it does not say.
+  /// The size of the file according to an answer that refuses a range of it; nil if the answer does not say.
   func size(behindTheEnd reply: TransferReply) -> Int64?
 
-  /// Asks for a page of what lies below the folder that `facts` are of; `next` is where it begins.
+  /// Requests a page of the contents of the folder in `facts`; `next` is the marker of the page.
   func listing(
     _ next: String?, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest
 
-  /// Reads the answer to it.
+  /// Parses the answer to ``listing(_:_:_:)``.
   func page(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation
 
-  /// The digest of a file of several ranges is asked for when all of them are there.
+  /// The digest of a file that arrived in several ranges is requested when all of them are stored.
   var tellsDigestsLate: Bool { get }
 }
 
@@ -47,11 +47,11 @@ extension GetSource {
 
 /// What one request asks for.
 enum GetPart {
-  /// The first request: the beginning of whatever version there is, or all of it.
+  /// The first request: the beginning of the current version, or all of it.
   case beginning(ByteRange?)
-  /// A range of the version that has this validator; of any where it is nil.
+  /// A range of the version with this validator; of any version if it is nil.
   case range(ByteRange, validator: String?)
   case whole
-  /// What is known of the version with this validator, without content.
+  /// The properties of the version with this validator, without content.
   case description(validator: String)
 }

@@ -1,7 +1,8 @@
 import TransferModel
 
-/// The places that one file can be fetched from: its own URL, which is place 0, and its mirrors in the order of their
-/// list. What became of each is in the notes of the session, so that a later process goes on without those that failed.
+/// The places from which one file can be fetched: its own URL, which is place 0, and its mirrors in the order of their
+/// list. The state of each place is in the notes of the session, so that a later process continues without those that
+/// failed.
 struct Mirrors: Sendable {
   private enum Key {
     static let lead = "lead"
@@ -11,7 +12,7 @@ struct Mirrors: Sendable {
   }
 
   let count: Int
-  /// The one whose answer said which version there is.
+  /// The place whose answer identified the version.
   let lead: Int
   private let origins: [String]
   private let notes: [String: String]
@@ -29,58 +30,58 @@ struct Mirrors: Sendable {
 
   func origin(_ place: Int) -> String { origins[place] }
 
-  /// Those that content came from.
+  /// The places that sent content.
   private var used: Set<Int> { Set((0..<count).filter { notes[Key.brought($0)] != nil }) }
 
   private func state(_ place: Int, _ update: [String: String] = [:]) -> String {
     update[Key.state(place)] ?? notes[Key.state(place)] ?? ""
   }
 
-  /// Those that may be asked, the preferred one first; those that have failed only where no other is left.
+  /// The usable places, preferred first; those that have failed are used only if no other is left.
   func choice(_ learned: LearnedFacts, _ update: [String: String] = [:]) -> [Int] {
     let able = able(learned, update)
     let fresh = able.filter { state($0, update) != Key.passed }
     return fresh.isEmpty ? able : fresh
   }
 
-  /// Those that nothing speaks against but failures that may be over. Servers that fail for other files come last.
+  /// The places that are not excluded for good. Those on servers that fail for other files come last.
   private func able(_ learned: LearnedFacts, _ update: [String: String]) -> [Int] {
     let left = (0..<count).filter { state($0, update) != Key.refused }
-    // Another file of a server that lied is asked for there only where nobody else has it.
+    // A server that sent wrong bytes for another file is used only if no other place is left.
     let trusted = left.filter { !learned.mistrusted.contains(origins[$0]) }
     let places = trusted.isEmpty ? left : trusted
     return places.filter { !learned.failing.contains(origins[$0]) }
       + places.filter { learned.failing.contains(origins[$0]) }
   }
 
-  // MARK: - What is remembered
+  // MARK: - Notes
 
-  /// Content came from a place; `isLead` when it said which version it has.
+  /// Content came from a place; `isLead` if its answer identified the version.
   func noteContent(from place: Int, isLead: Bool) -> [String: String] {
     isLead ? [Key.brought(place): "yes", Key.lead: String(place)] : [Key.brought(place): "yes"]
   }
 
-  /// A place failed: another one is asked, where there is one.
+  /// A place failed: another one is used if there is one.
   func noteFailure(of place: Int, isFinal: Bool) -> [String: String] {
     [Key.state(place): isFinal ? Key.refused : Key.passed]
   }
 
-  /// All have failed, and those that may have recovered are asked again.
+  /// All places have failed; those that may have recovered are tried again.
   func forgetFailures(_ update: [String: String]) -> [String: String] {
     var notes = update
     for place in 0..<count where state(place, update) == Key.passed { notes[Key.state(place)] = "" }
     return notes
   }
 
-  /// Some other place than these has not failed since content came.
+  /// Whether some usable place has not failed since content arrived.
   func hasOther(_ learned: LearnedFacts, _ update: [String: String]) -> Bool {
     able(learned, update).contains { state($0, update) != Key.passed }
   }
 
   func hasAble(_ learned: LearnedFacts, _ update: [String: String]) -> Bool { !able(learned, update).isEmpty }
 
-  /// What a new session remembers when the whole is not what it is to be: nobody can tell which of several places
-  /// it was that had another version, but one of those that took over from the first. nil when no place is left.
+  /// The notes of a new session after the assembled file was wrong. Which of several places had another version is
+  /// unknown, so all that took over from the first one are excluded. nil if no place is left.
   var renewal: [String: String]? {
     let used = used
     let wrong = used.count > 1 ? used.subtracting([lead]) : used
@@ -89,15 +90,14 @@ struct Mirrors: Sendable {
     return !wrong.isEmpty && (0..<count).contains { kept[Key.state($0)] == nil } ? kept : nil
   }
 
-  /// Of the notes of a session, those that hold for every place: what the others say of their version they may say of
-  /// the same bytes in other ways.
+  /// The notes of a session that hold for all places: other servers may report different values for the same bytes.
   static func shared(_ notes: [String: String]) -> [String: String] {
     notes.filter { $0.key == Key.lead || $0.key.hasPrefix("place.") || $0.key.hasPrefix("brought.") }
   }
 }
 
 extension TransferFacts {
-  /// The facts as they are for one of the places of a file: its own way, and what it said of the version.
+  /// The facts as they apply to one of the places of a file: its own route, and what it said about the version.
   public func seen(from place: Int) -> TransferFacts {
     guard !file.expected.mirrors.isEmpty else { return self }
     var seen = self

@@ -1,7 +1,7 @@
 import HTTPTypes
 import TransferModel
 
-/// What the name of a file says about the answers to a request for it.
+/// What the name of a file implies for the answers to a request for it.
 struct NamedKind {
   private let ext: String
 
@@ -15,8 +15,8 @@ struct NamedKind {
     "html", "htm", "xhtml", "xht", "shtml", "php", "asp", "aspx", "jsp", "cgi", "md", "txt",
   ]
 
-  /// A web page in place of the file: a login, or an error that came with 200. Of a name that ends in a dot and two to
-  /// eight letters and digits, one of them a letter, but not of those that name pages.
+  /// Whether an answer is a web page instead of the file: a login, or an error with status 200. This is assumed for
+  /// names that end in a dot and two to eight letters and digits, one of them a letter, except names of pages.
   func refusesPage(_ fields: HTTPFields) -> Bool {
     let type = fields[.contentType]?.lowercased() ?? ""
     guard type.hasPrefix("text/html") || type.hasPrefix("application/xhtml") else { return false }
@@ -30,7 +30,7 @@ struct NamedKind {
     "x-compress": ["z"], "bzip2": ["bz2"], "x-bzip2": ["bz2"], "xz": ["xz", "txz"], "x-xz": ["xz", "txz"],
   ]
 
-  /// The server calls what it has stored a coding of something else, as Apache does with AddEncoding: the file has the
-  /// bytes that are sent.
+  /// Whether the server reports the stored format as a content coding, as Apache does with AddEncoding: the file then
+  /// consists of the bytes as they are sent.
   func isStored(in coding: String) -> Bool { Self.codings[coding.lowercased()]?.contains(ext) ?? false }
 }

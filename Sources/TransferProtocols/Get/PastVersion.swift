@@ -1,16 +1,16 @@
 import HTTPTypes
 import TransferModel
 
-/// The version of a remote file that was fetched before, beside what its server says of it now. Only what is sure to
-/// tell two versions apart shows that they are the same.
+/// The version of a remote file that was fetched before, for comparison with what its server reports now. Only
+/// properties that reliably distinguish versions show that both are the same.
 struct PastVersion {
   let download: PastDownload
   let version: RemoteVersion
 
-  /// nil where no bytes of it could be of use: nothing was fetched before, something else is expected of the file now,
-  /// or it was cut in another way.
+  /// nil if its bytes cannot be used: nothing was fetched before, the expected content of the file is different now, or
+  /// it was divided differently.
   init?(_ facts: TransferFacts) {
-    // Of the same server: others may call other bytes by the same ETag.
+    // Only for the same server: others may use the same ETag for other bytes.
     let lead = facts.session.map { Mirrors.lead($0.notes) } ?? 0
     guard let past = facts.past, facts.mirror == 0, lead == Mirrors.lead(past.session.notes), lead == 0,
       let version = RemoteVersion(past.session), past.meets(facts.file.expected),
@@ -20,15 +20,15 @@ struct PastVersion {
     (download, self.version) = (past, version)
   }
 
-  // MARK: - What is asked
+  // MARK: - Requests
 
   struct Condition {
     var name: HTTPField.Name
     var value: String
   }
 
-  /// Lets the server leave out the content when it still has that version (RFC 9110 section 13.1); nil where that could
-  /// prove nothing, or no bytes of it are here.
+  /// Lets the server omit the content if it still has that version (RFC 9110 section 13.1); nil if the condition could
+  /// prove nothing, or if no bytes of the version are here.
   static func condition(_ facts: TransferFacts, _ context: RequestContext, _ learned: LearnedFacts) -> Condition? {
     guard context.holdsPast, !learned.misusesConditions, let past = PastVersion(facts) else { return nil }
     return past.version.lastingValidator.map { validator in
@@ -36,19 +36,20 @@ struct PastVersion {
     }
   }
 
-  /// Why a 304 with these fields does not say that it is the same version; nil when it does.
+  /// Why a 304 with these fields does not prove that it is the same version; nil if it does.
   func doubt(in fields: HTTPFields, _ condition: Condition) -> String? {
     if let change = version.change(in: fields, size: nil) {
       return "the server answered 304 (not modified) and names another version: \(change.message)"
     }
-    // A server may compare for "not later" (RFC 9110 section 13.1.3), and an older file may have come in its place.
+    // A server may treat the date as "not later" (RFC 9110 section 13.1.3), and the file may have been replaced by an
+    // older one.
     guard condition.name == .ifModifiedSince, fields[.lastModified] != condition.value else { return nil }
-    return "the server answered 304 (not modified) and does not say of when its file is"
+    return "the server answered 304 (not modified) but does not date the file"
   }
 
-  // MARK: - What is answered
+  // MARK: - Answers
 
-  /// An answer with content, whatever it was asked, shows that the server still has the version.
+  /// Whether an answer with content, whatever was requested, shows that the server still has the version.
   func isSame(as now: RemoteVersion) -> Bool {
     guard now.size == version.size else { return false }
     if let validator = version.lastingValidator, version.etag == now.etag, now.validator == validator { return true }
@@ -65,12 +66,12 @@ extension GetProtocol {
 }
 
 extension RemoteVersion {
-  /// ``validator`` where no other version can have got it since, whatever digests there are: not that of a file that
+  /// The ``validator`` if no other version can have got it since, whatever digests exist: not the ETag of a file that
   /// had just been changed.
   fileprivate var lastingValidator: String? { isFresh && etag != nil ? nil : validator }
 }
 
 extension DigestAlgorithm {
-  /// Nobody can make two files of one digest.
+  /// Whether it is infeasible to make two files with the same digest.
   fileprivate var isCollisionResistant: Bool { self == .sha256 || self == .sha512 }
 }

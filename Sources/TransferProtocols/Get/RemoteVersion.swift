@@ -5,43 +5,43 @@ import TransferModel
 struct RemoteVersion: Sendable, Hashable {
   /// Bytes.
   var size: Int64
-  /// As received, quotes and a `W/` included; nil for none.
+  /// As received, including quotes and `W/`; nil for none.
   var etag: String?
   /// The `Last-Modified` field as received.
   var modified: String?
-  /// ``modified`` tells this version from all others.
+  /// Whether ``modified`` distinguishes this version from all others.
   var isDateStrong = false
-  /// The server has sent a range.
+  /// Whether the server has sent a range.
   var acceptsRanges = false
-  /// It was made so shortly before the answer that another version could still get the same ETag: nginx 1.22 makes it
-  /// of the time in seconds and the length, and calls it strong.
+  /// The file was changed so shortly before the answer that another version could still get the same ETag: nginx 1.22
+  /// derives it from the time in seconds and the length, and calls it strong.
   var isFresh = false
-  /// Its length was known when the connection ended, and not before: nobody can tell whether that was all.
+  /// The length was known only when the connection ended, so it is uncertain whether the file is complete.
   var isEndUncertain = false
-  /// Of the whole file, as its server says.
+  /// Digests of the whole file according to its server.
   var digests: [Digest] = []
-  /// The server's own name for it; nil for none.
+  /// The server's own ID of the version; nil for none.
   var versionID: String?
-  /// What the server calls the file, fit for any folder; nil where nobody asked.
+  /// The file name sent by the server, sanitized for any folder; nil if it was not requested.
   var givenName: String?
 
   init(size: Int64) { self.size = size }
 
-  /// What the answer with these fields says of a file of `size` bytes; `isWhole` when its body is all of it.
+  /// The version in an answer with these fields, for a file of `size` bytes; `isWhole` if its body is the whole file.
   init(size: Int64, _ fields: HTTPFields, isWhole: Bool, wallMs: Int64) {
     self.size = size
     etag = fields[.eTag].flatMap { $0.isEmpty ? nil : $0 }
     modified = fields[.lastModified]
     let age = Self.age(modified: modified, date: fields[.date], wallMs: wallMs)
-    // A minute lies between the change and the answer (RFC 9110 section 8.8.2.2): a second change in the same second
-    // would have been seen, by clocks that are not quite the same.
+    // If a minute lies between the change and the answer (RFC 9110 section 8.8.2.2), a second change in the same second
+    // would have been visible, even if the clocks differ slightly.
     isDateStrong = age.map { $0 >= 60_000 } ?? false
     // Two whole seconds, because the clock of a file system may be a few milliseconds behind the one of answers.
     isFresh = age.map { $0 < 2_000 } ?? false
     digests = ToldDigests.all(fields, isWhole: isWhole)
   }
 
-  /// Of the file when the answer was made, in milliseconds by the clock of the server.
+  /// Age of the file when the answer was made, in milliseconds by the clock of the server.
   private static func age(modified: String?, date: String?, wallMs: Int64) -> Int64? {
     guard let modified = modified.flatMap({ HTTPDate.parse($0, wallMs: wallMs) }),
       let date = date.flatMap({ HTTPDate.parse($0, wallMs: wallMs) })
@@ -49,28 +49,29 @@ struct RemoteVersion: Sendable, Hashable {
     return date - modified
   }
 
-  /// What `If-Range` carries; nil where nobody can tell whether two answers have the same bytes. A date only where
+  /// The value of `If-Range`; nil if it is uncertain whether two answers have the same bytes. A date is used only if
   /// there is no ETag (RFC 9110 section 13.1.5).
   var validator: String? {
     if let etag {
-      // That of a fresh file only where a digest of the whole shows in the end what came.
+      // The ETag of a fresh file is used only if a digest of the whole file will finally check the content.
       return etag.hasPrefix("W/") || (isFresh && digests.isEmpty) ? nil : etag
     }
     return isDateStrong ? modified : nil
   }
 
-  /// No digest is known that is computed while the file comes.
+  /// Whether no digest is known that is computed while the file arrives.
   var lacksDigest: Bool { !digests.contains { $0.algorithm != .md5 } }
 
-  /// Ranges of it can be had that belong together: by what the server says of each, or by digests in the end.
+  /// Whether ranges that belong together are available: identified by the validator in each answer, or by digests in
+  /// the end.
   func hasRanges(_ expected: ExpectedContent) -> Bool {
     acceptsRanges && size > 0 && (validator != nil || expected.isTied)
   }
 
-  /// What ``TransferFacts/session`` is called by: never empty.
+  /// The ID of ``TransferFacts/session``: never empty.
   var name: String { etag ?? modified ?? "\(size) bytes" }
 
-  // MARK: - In the notes of a session
+  // MARK: - Notes of a session
 
   private enum Key {
     static let size = "size", etag = "etag", modified = "modified", date = "date", ranges = "ranges"
@@ -91,7 +92,7 @@ struct RemoteVersion: Sendable, Hashable {
     return notes
   }
 
-  /// nil while the server has not said which version it has.
+  /// nil if the server has not identified the version yet.
   init?(_ session: SessionFacts?) {
     guard let session, session.remoteID != nil, let size = session.notes[Key.size].flatMap({ Int64($0) }) else {
       return nil
@@ -108,14 +109,14 @@ struct RemoteVersion: Sendable, Hashable {
     digests = (session.notes[Key.digests] ?? "").split(separator: " ").compactMap { Digest(text: String($0)) }
   }
 
-  /// Of notes those by which another server can have the same version.
+  /// The notes that other servers with the same version share.
   static func withoutValidators(_ notes: [String: String]) -> [String: String] {
     notes.filter { $0.key == Key.size || $0.key == Key.ranges || $0.key == Key.name }
   }
 
-  // MARK: - Against later answers
+  // MARK: - Comparing with later answers
 
-  /// Why an answer with these fields is of another version; nil when nothing in it says so.
+  /// Why an answer with these fields belongs to another version; nil if nothing in it shows that.
   func change(in fields: HTTPFields, size now: Int64?) -> Failure? {
     if let etag, let other = fields[.eTag], other != etag {
       return Failure(.sourceChanged, "the remote file changed: its ETag was \(etag) and is \(other)")
@@ -124,7 +125,7 @@ struct RemoteVersion: Sendable, Hashable {
       return Failure(.sourceChanged, "the remote file changed its size from \(size) to \(now) bytes")
     }
     if etag == nil || fields[.eTag] == nil, let modified, let other = fields[.lastModified], other != modified {
-      return Failure(.sourceChanged, "the remote file changed: it was modified \(modified), and is now of \(other)")
+      return Failure(.sourceChanged, "the remote file changed: its modification time was \(modified) and is \(other)")
     }
     return nil
   }

@@ -1,9 +1,9 @@
 import HTTPTypes
 import TransferModel
 
-/// Digests of the whole file that an answer names, in the fields of RFC 9530, RFC 3230, S3 and Google.
+/// Digests of the whole file in an answer, from the fields of RFC 9530, RFC 3230, S3 and Google.
 enum ToldDigests {
-  /// One of each algorithm; `isWhole` when the body of the answer is the whole file.
+  /// One digest of each algorithm; `isWhole` if the body of the answer is the whole file.
   static func all(_ fields: HTTPFields, isWhole: Bool) -> [Digest] {
     var found = registered(fields, "repr-digest")
     if isWhole { found += registered(fields, "content-digest") + body(fields) + amazon(fields) }
@@ -19,9 +19,9 @@ enum ToldDigests {
     }
   }
 
-  /// Of a file that was uploaded in parts, S3 may have a digest of the digests of the parts, which it calls COMPOSITE;
-  /// beside a range that is one of the parts, it has the digest of that. Source: "Checking object integrity", Amazon S3
-  /// User Guide; boto/botocore issue 3346.
+  /// For a file that was uploaded in parts, S3 may have a digest of the digests of the parts, which it calls COMPOSITE;
+  /// in an answer with a range that is exactly one part, it sends the digest of that part. Source: "Checking object
+  /// integrity", Amazon S3 User Guide; boto/botocore issue 3346.
   private static func amazon(_ fields: HTTPFields) -> [Digest] {
     guard text(fields, "x-amz-checksum-type") == "FULL_OBJECT" else { return [] }
     return [DigestAlgorithm.crc32c, .crc64nvme, .crc32, .sha256, .sha1].compactMap { algorithm in
@@ -29,7 +29,7 @@ enum ToldDigests {
     }
   }
 
-  /// Of what is stored, which is not what is sent when the server takes a coding away.
+  /// Digest of the stored content, which differs from the sent content if the server removes a coding.
   private static func google(_ fields: HTTPFields) -> [Digest] {
     guard text(fields, "x-goog-stored-content-encoding").map({ $0 == "identity" }) ?? true else { return [] }
     return members(text(fields, "x-goog-hash")).compactMap { name, value in
@@ -41,7 +41,7 @@ enum ToldDigests {
     }
   }
 
-  /// RFC 3230: of the whole file, also beside a range of it.
+  /// RFC 3230: digest of the whole file, even in an answer with a range.
   private static func instance(_ fields: HTTPFields) -> [Digest] {
     members(text(fields, "digest")).compactMap { name, value in
       switch name.lowercased() {
@@ -52,7 +52,7 @@ enum ToldDigests {
     }
   }
 
-  /// RFC 1864: of the body, whatever it is.
+  /// RFC 1864: digest of the body, whether or not that is the whole file.
   private static func body(_ fields: HTTPFields) -> [Digest] {
     digest(.md5, text(fields, "content-md5")).map { [$0] } ?? []
   }

@@ -27,7 +27,7 @@ struct WebSource: GetSource {
     _ part: GetPart, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     var request = try self.request(.get, facts, context)
-    // Ranges and lengths of anything else would be those of the coding.
+    // Otherwise ranges and lengths could refer to an encoding.
     request.fields[.acceptEncoding] = "identity"
     switch part {
     case .beginning(let range):
@@ -35,7 +35,7 @@ struct WebSource: GetSource {
       request.fields[.range] = range?.field
     case .range(let range, let validator):
       request.fields[.range] = range.field
-      // Without it a server whose file has changed sends a range of another version.
+      // Without it, a server whose file has changed would send a range of another version.
       request.fields[.ifRange] = validator
     case .whole: break
     case .description: throw Failure(.engineBug, "\(protocolName) asks for no descriptions")
@@ -43,7 +43,7 @@ struct WebSource: GetSource {
     return request
   }
 
-  /// To where the file is asked for now.
+  /// A request to the current place of the file.
   func request(
     _ method: HTTPRequest.Method, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
@@ -53,7 +53,7 @@ struct WebSource: GetSource {
     if facts.route.url != nil, WebOrigin(url: url) != began {
       request.addresses = .public(unlessOf: began.description)
     } else if facts.route.start == nil {
-      // A URL that a command gave carries what it needs.
+      // A URL from a command contains everything it needs.
       request.fields[.authorization] = try context.credential.authorization
     }
     return request
@@ -83,6 +83,6 @@ extension HTTPField.Name {
 }
 
 extension ByteRange {
-  /// As the value of `Range`.
+  /// The value for a `Range` field.
   var field: String { "bytes=\(offset)-\(end - 1)" }
 }

@@ -1,21 +1,22 @@
 public import TransferModel
 
-/// A bag with files that are still to be fetched (RFC 8493): `fetch.txt` says from where, the payload manifests say
-/// what they are.
+/// A bag with files that are still to be fetched (RFC 8493): `fetch.txt` has their URLs, and the payload manifests have
+/// their digests.
 public enum BagIt {
-  /// Of all texts together, in bytes.
+  /// Maximum size of all lists together, in bytes.
   public static let largest = 64 << 20
 
   public struct Text {
-    /// As in the bag; its folder does not matter.
+    /// The name in the bag; the folder of the bag does not matter.
     public var name: NameBytes
     public var bytes: [UInt8]
 
     public init(_ name: NameBytes, _ bytes: [UInt8]) { (self.name, self.bytes) = (name, bytes) }
   }
 
-  /// Gives the files of `fetch.txt` with their digests. Of `manifests`, those that are no payload manifest, and those
-  /// of algorithms that are not known here, are passed over; a file that another one of them does not list is an error.
+  /// Calls the body with each file of `fetch.txt` and its digests. Of `manifests`, those that are not payload
+  /// manifests, and those with unknown algorithms, are skipped; it is an error if one of the others does not list a
+  /// file.
   public static func read(
     fetch: Text, manifests: [Text], _ body: ManifestReader.Body
   ) throws(TransferError) {

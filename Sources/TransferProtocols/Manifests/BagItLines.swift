@@ -1,9 +1,9 @@
 import TransferModel
 
-/// The two lists of a bag (RFC 8493): `fetch.txt` (`URL LENGTH PATH`), and `manifest-ALGORITHM.txt` (`DIGEST PATH`), of
-/// which the paths are taken below a base. The name of the file says which it is.
+/// The two lists of a bag (RFC 8493): `fetch.txt` (`URL LENGTH PATH`), and `manifest-ALGORITHM.txt` (`DIGEST PATH`),
+/// whose paths are relative to a base. The name of the file tells which one it is.
 final class BagItLines: ManifestLines {
-  /// Of a `manifest-ALGORITHM.txt`; nil for `fetch.txt`.
+  /// The algorithm of a `manifest-ALGORITHM.txt`; nil for `fetch.txt`.
   private let algorithmName: String?
   private var urls = ManifestURLReader()
 
@@ -37,14 +37,14 @@ final class BagItLines: ManifestLines {
     return digest
   }
 
-  /// What stands up to the next blanks, which are dropped too.
+  /// The text up to the next blanks, which are removed too.
   private static func word(_ rest: inout Slice<UnsafeRawBufferPointer>) -> UnsafeRawBufferPointer {
     let word = rest.prefix { !isBlank($0) }
     rest = rest[word.endIndex...].drop(while: isBlank)
     return UnsafeRawBufferPointer(rebasing: word)
   }
 
-  /// Line ends and the percent sign are encoded (section 2.1.3), nothing else is.
+  /// Only line ends and the percent sign are encoded (section 2.1.3).
   private static func path(_ text: Slice<UnsafeRawBufferPointer>) throws(ManifestFault) -> NameBytes {
     let path = try decoded(text).withUnsafeBufferPointer { bytes throws(ManifestFault) in
       try ManifestPath.read(UnsafeRawBufferPointer(bytes), hasEscapedLineEnds: true)
@@ -78,7 +78,7 @@ final class BagItLines: ManifestLines {
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-  /// `sha256` for `manifest-sha256.txt`, in any folder; nil for any other name, those of tag manifests among them.
+  /// `sha256` for `manifest-sha256.txt`, in any folder; nil for any other name, including those of tag manifests.
   static func algorithmName(ofManifest name: NameBytes) -> String? {
     let text = String(decoding: name.lastComponent.bytes, as: UTF8.self).lowercased()
     guard text.hasPrefix("manifest-"), text.hasSuffix(".txt"), text.utf8.count > 13 else { return nil }

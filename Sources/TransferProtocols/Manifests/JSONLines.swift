@@ -1,7 +1,8 @@
 import TransferModel
 
-/// One JSON object a line, with the members that tables have as columns: `url`, `path`, `size`, `digest` and so on
-/// (``ManifestField``); others are passed over. `null` says nothing. A ``ManifestFrame`` may stand around them.
+/// One JSON object per line, with the members that are columns in tables: `url`, `path`, `size`, `digest` and so on
+/// (``ManifestField``); others are ignored. `null` means that the value is missing. A ``ManifestFrame`` may enclose
+/// them.
 final class JSONLines: ManifestLines {
   private var places = ManifestPlaces()
   private var frame = ManifestFrame()
@@ -27,7 +28,7 @@ final class JSONLines: ManifestLines {
       case (.size, _): size = try Self.size(-1)
       case (.mirrors, .array(let all)): texts[field] = try Self.joined(all)
       case (_, .string(let text)): texts[field] = Array(text.utf8)
-      // A number of seconds, in somebody else's manifest.
+      // A number of seconds, in a manifest of another program.
       case (.mtime, _): break
       default:
         throw ManifestFault("its \(ManifestFault.shown(member.name.utf8)) is not a text", "put it in double quotes")

@@ -1,11 +1,11 @@
 import TransferModel
 
-/// Cuts buffers into lines. Keeps only a line that is not complete yet.
+/// Splits buffers into lines. Keeps only the current incomplete line.
 ///
-/// A carriage return at the end of a line and a UTF-8 byte order mark in front of the first one are dropped. The last
-/// line needs no end.
+/// A carriage return at the end of a line and a UTF-8 byte order mark before the first line are dropped. The last line
+/// needs no line end.
 struct LineSplitter {
-  /// Of a line, in bytes.
+  /// Maximum length of a line, in bytes.
   static let longest = 1 << 20
 
   private let name: NameBytes

@@ -24,7 +24,7 @@ public enum ManifestDigest {
     }
   }
 
-  /// Reads hexadecimal or padded base64; nil for anything else, and for another length.
+  /// Parses hexadecimal or padded base64; nil for anything else, and for a wrong length.
   static func value(_ algorithm: DigestAlgorithm, _ text: UnsafeRawBufferPointer) -> Digest? {
     if text.count == 2 * algorithm.byteCount { return hex(text).map { Digest(algorithm, $0) } }
     guard text.count == (algorithm.byteCount + 2) / 3 * 4 else { return nil }
@@ -47,7 +47,7 @@ public enum ManifestDigest {
     return isWrong ? nil : bytes
   }
 
-  /// 255 when it is not a digit.
+  /// 255 for a byte that is not a digit.
   static func nibble(_ byte: UInt8) -> UInt8 {
     switch byte {
     case 0x30...0x39: byte - 0x30
@@ -63,7 +63,7 @@ public enum ManifestDigest {
       "correct the digest")
   }
 
-  /// Puts a digest at its place: the strongest first.
+  /// Inserts a digest at its position: the strongest first.
   static func add(_ digest: Digest, to digests: inout [Digest]) throws(ManifestFault) {
     let place = digests.firstIndex { strength($0.algorithm) <= strength(digest.algorithm) } ?? digests.count
     guard place < digests.count, digests[place].algorithm == digest.algorithm else {

@@ -1,27 +1,26 @@
 public import TransferModel
 
-/// One file of a manifest: where it comes from, where it goes, and what is known of its content beforehand.
+/// One file of a manifest: its source, its target, and what is known about its content.
 public struct ManifestEntry: Sendable, Hashable {
   public enum Location: Sendable, Hashable {
-    /// Absolute URLs of the same file, the preferred one first; never empty. None holds user information, or a query
-    /// that is known to carry a credential.
+    /// Absolute URLs of the same file, the preferred one first; never empty. None contains user information, or a query
+    /// with a known credential parameter.
     case urls([ManifestURL])
-    /// A path below a base URL that somebody else knows. Bytes, not percent-encoded; checked as
-    /// ``ManifestEntry/path`` is.
+    /// A path below a base URL that the caller knows. Bytes, not percent-encoded; checked like ``ManifestEntry/path``.
     case relative(NameBytes)
   }
 
   public var location: Location
-  /// Where the file goes: relative, its components separated by one slash each, none of them empty, `.` or `..`.
+  /// The target of the file: relative, its components separated by one slash each, none of them empty, `.` or `..`.
   public var path: NameBytes
-  /// Bytes; nil when the manifest does not say it.
+  /// Bytes; nil if the manifest does not say.
   public var size: Int64?
-  /// Of the whole file, the strongest first; one of each algorithm.
+  /// Digests of the whole file, the strongest first; one of each algorithm.
   public var digests: [Digest]
   public var pieces: PieceDigests?
-  /// Nanoseconds since 1970 UTC; nil when the manifest does not say it.
+  /// Nanoseconds since 1970 UTC; nil if the manifest does not say.
   public var mtimeNs: Int64?
-  /// Where it stands in the manifest, from 1.
+  /// Its line in the manifest, from 1.
   public var line: Int
 
   public init(
@@ -37,9 +36,9 @@ public struct ManifestEntry: Sendable, Hashable {
 public struct ManifestURL: Sendable, Hashable {
   /// As written: visible ASCII.
   public var text: String
-  /// 1 is preferred (RFC 5854 section 4.2.16.1.2); ``lowestPriority`` when the manifest does not say it.
+  /// 1 is preferred (RFC 5854 section 4.2.16.1.2); ``lowestPriority`` if the manifest does not say.
   public var priority: Int
-  /// Where the server is: two lower-case letters of ISO 3166-1.
+  /// Country of the server: two lower-case letters of ISO 3166-1.
   public var country: String?
 
   public static let lowestPriority = 999_999

@@ -1,25 +1,25 @@
 import TransferModel
 
-/// What is wrong with a manifest. Its texts hold names as ``shown(_:)``, and no URL: that could hold a secret.
+/// An error in a manifest. Its texts contain names as ``shown(_:)``, and no URLs, which could contain a secret.
 struct ManifestFault: Error, Hashable {
   var cause: String
   var remedy: String
-  /// Where, when it is not the line that was just read.
+  /// The line, if it is not the one that was just read.
   var line: Int?
 
   init(_ cause: String, _ remedy: String, line: Int? = nil) {
     (self.cause, self.remedy, self.line) = (cause, remedy, line)
   }
 
-  /// The error for people; `line` is the one that was just read.
+  /// The error for display; `line` is the line that was just read.
   func error(_ manifest: NameBytes, line: Int) -> TransferError {
     TransferError(.badList, "read manifest", manifest, cause: "line \(self.line ?? line): \(cause)", remedy: remedy)
   }
 
   private static let longestShown = 200
 
-  /// A name for a text that is escaped as a whole (``NameBytes/embedded``), shortened when it is long. Of what is a URL
-  /// in the wrong place only the scheme is shown.
+  /// A name in a text that is later escaped as a whole (``NameBytes/embedded``), shortened if it is long. For a
+  /// misplaced URL only the scheme is shown.
   static func shown(_ name: some Sequence<UInt8>) -> String {
     let front = Array(name.prefix(longestShown + 1))
     let mark = front.indices.first { front[$0...].starts(with: [0x3A, 0x2F, 0x2F]) }

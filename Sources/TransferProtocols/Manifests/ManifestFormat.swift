@@ -1,8 +1,8 @@
 public import TransferModel
 
-/// How a manifest is written.
+/// The format of a manifest.
 public enum ManifestFormat: String, Sendable, CaseIterable {
-  /// Checksum files of md5sum, sha256sum and their kin, with or without an OpenPGP signature around them.
+  /// Checksum files of md5sum, sha256sum and similar programs, with or without an enclosing OpenPGP signature.
   case sums
   /// Metalink 4 (RFC 5854).
   case metalink
@@ -10,21 +10,21 @@ public enum ManifestFormat: String, Sendable, CaseIterable {
   case bagit
   /// A table with a header (RFC 4180), its columns separated by commas or tabs.
   case csv
-  /// One JSON object a line.
+  /// One JSON object per line.
   case jsonl
-  /// One URL or relative path a line, and a target path behind a tab.
+  /// One URL or relative path per line, optionally followed by a tab and a target path.
   case list
 
-  /// How many bytes from the front ``init(name:front:)`` makes use of.
+  /// Number of bytes at the start that ``init(name:front:)`` uses.
   public static let frontSize = 64 << 10
 
-  /// Tells the format, by the name if that says it: `fetch.txt`, `manifest-*.txt`; the endings `.meta4`, `.metalink`,
-  /// `.csv`, `.tsv`, `.jsonl`, `.ndjson`; a checksum file is called after a digest (`SHA256SUMS`, `x_md5sum`, `SHA256`,
-  /// `x.iso.sha256`) or `checksums`, also before `.txt`, `.asc` or `.gpg`.
+  /// Detects the format. The name decides if it is conclusive: `fetch.txt`, `manifest-*.txt`; the extensions `.meta4`,
+  /// `.metalink`, `.csv`, `.tsv`, `.jsonl`, `.ndjson`; a checksum file has the name of a digest (`SHA256SUMS`,
+  /// `x_md5sum`, `SHA256`, `x.iso.sha256`) or `checksums`, also before `.txt`, `.asc` or `.gpg`.
   ///
-  /// Else by the first line that is neither empty nor begins with `#`: `<` is Metalink, `{` is JSON lines, a line of a
-  /// checksum file or the beginning of a signed text is a checksum file; two or more columns without a slash, one of
-  /// them called `url` or `path`, are the header of a table. Everything else is a list.
+  /// Otherwise the first line decides that is neither empty nor begins with `#`: `<` is Metalink, `{` is JSON lines, a
+  /// line of a checksum file or the beginning of a signed text is a checksum file; two or more columns without a slash,
+  /// one of them named `url` or `path`, are the header of a table. Everything else is a list.
   public init(name: NameBytes, front: [UInt8]) {
     self = Self.byName(Array(name.lastComponent.bytes.map(Self.lowered))) ?? Self.byContent(front)
   }

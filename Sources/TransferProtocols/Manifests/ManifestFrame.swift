@@ -1,7 +1,7 @@
 import TransferModel
 
-/// The first and the last line of a manifest of ours in JSON lines: a manifest that was cut off is told from a whole
-/// one. Other manifests have neither.
+/// The first and the last line of our manifests in JSON lines, which show whether a manifest is complete or truncated.
+/// Manifests of other programs have neither.
 ///
 ///     {"manifest":"transfers.manifest/1"}
 ///     {"path":"a/b.bam","size":123,"sha256":"…"}
@@ -15,13 +15,13 @@ struct ManifestFrame {
   private var bytes: Int64 = 0
   private var isFirst = true
 
-  /// Whether the line was one of the frame, and no entry.
+  /// Whether the line was part of the frame, not an entry.
   mutating func takes(_ line: JSONValue) throws(ManifestFault) -> Bool {
     defer { isFirst = false }
-    if isClosed { throw ManifestFault("something stands behind the end of the manifest", "remove it") }
+    if isClosed { throw ManifestFault("there is text after the end of the manifest", "remove it") }
     if isFirst, case .string(let name)? = line["manifest"] {
       guard name == Self.schema else {
-        throw ManifestFault("it is a manifest of the form \(ManifestFault.shown(name.utf8))", "use a newer transfers")
+        throw ManifestFault("it is a manifest in the format \(ManifestFault.shown(name.utf8))", "use a newer transfers")
       }
       isOpen = true
       return true
@@ -29,8 +29,8 @@ struct ManifestFrame {
     guard isOpen, line["end"] == .string(Self.schema) else { return false }
     guard line["files"] == .int(files), line["bytes"] == .int(bytes) else {
       throw ManifestFault(
-        "its end counts other files or bytes than are listed (\(files) files, \(bytes) bytes)",
-        "make the manifest again: lines are missing, or there are too many")
+        "its last line does not match the listed files and bytes (\(files) files, \(bytes) bytes)",
+        "create the manifest again: lines are missing or added")
     }
     isClosed = true
     return true

@@ -1,12 +1,12 @@
 public import TransferModel
 
-/// Finds paths that a manifest lists twice. Keeps 64-bit hashes, no names: some 32 MiB for a million paths, and as much
-/// again for their digests. That two paths have the same hash, and one is refused without reason, happens once in some
-/// ten million manifests of a million files. Names that only a file system takes for the same are not found.
+/// Finds paths that a manifest lists twice. Stores 64-bit hashes, not names: some 32 MiB for a million paths, and as
+/// much again for their digests. That two paths have the same hash, and one is wrongly refused, happens about once in
+/// ten million manifests of a million files. Names that only a file system treats as equal are not found.
 public struct ManifestNames {
   public enum Occurrence: Sendable, Hashable {
     case first
-    /// The path was there, with nothing that contradicts this entry; the entry may have digests of other algorithms.
+    /// The path was listed before, without contradiction to this entry; the entry may have digests of other algorithms.
     case again
   }
 
@@ -14,7 +14,7 @@ public struct ManifestNames {
 
   public init() {}
 
-  /// - Throws: `.badList` when the path was there with another location, size or digest.
+  /// - Throws: `.badList` if the path was listed before with another location, size or digest.
   public mutating func insert(_ entry: ManifestEntry, of manifest: NameBytes) throws(TransferError) -> Occurrence {
     let isNew = try check(
       Self.hash(entry.path, DigestAlgorithm?.none), Self.hash(entry.location, entry.size), entry, manifest)

@@ -1,13 +1,13 @@
 import TransferModel
 
-/// Target paths in manifests. What is accepted stays below the folder that it is put into.
+/// Target paths in manifests. Accepted paths stay below the target folder.
 enum ManifestPath {
   /// `PATH_MAX` of Linux without its NUL.
   static let longest = 4095
   /// `NAME_MAX` of Linux.
   static let longestComponent = 255
 
-  /// The path without a leading `./`. Line ends are part of a name only where the format escapes them; other control
+  /// The path without a leading `./`. Line ends are part of a name only if the format escapes them; other control
   /// characters never are.
   static func read(
     _ bytes: UnsafeRawBufferPointer, hasEscapedLineEnds: Bool = false
@@ -53,9 +53,9 @@ enum ManifestPath {
     ManifestFault("\(ManifestFault.shown(path)) \(what)", remedy)
   }
 
-  /// The name that the last component of an absolute URL stands for.
+  /// The file name in the last component of an absolute URL.
   static func name(ofURL url: UnsafeRawBufferPointer) throws(ManifestFault) -> NameBytes {
-    let remedy = "say the target path beside the URL"
+    let remedy = "give the target path with the URL"
     let path = url.prefix { $0 != 0x3F }.drop { $0 != 0x3A }.dropFirst(3)
     let name = path.lastIndex(of: 0x2F).map { path[($0 + 1)...] } ?? path.suffix(0)
     guard let bytes = PercentEncoding.decode(name) else {

@@ -1,11 +1,11 @@
 import TransferModel
 
-/// What all formats with URLs and paths have in common: where a file comes from, and where it goes.
+/// Common to all formats with URLs and paths: the source and the target of a file.
 struct ManifestPlaces {
   private var urls = ManifestURLReader()
 
-  /// `url` is absolute or relative to the base, `path` the target; one of them may be missing.
-  /// - Parameter hasEscapedLineEnds: the format escapes line ends in paths.
+  /// `url` is absolute or relative to the base, `path` is the target; one of them may be missing.
+  /// - Parameter hasEscapedLineEnds: whether the format escapes line ends in paths.
   mutating func read(
     url: UnsafeRawBufferPointer?, path: UnsafeRawBufferPointer?, hasEscapedLineEnds: Bool = false
   ) throws(ManifestFault) -> (ManifestEntry.Location, NameBytes) {
@@ -31,7 +31,7 @@ struct ManifestPlaces {
     return (.urls([ManifestURL(text)]), try ManifestPath.name(ofURL: url))
   }
 
-  /// The same with other URLs of the file, the preferred one first; they need a URL that they are mirrors of.
+  /// The same with further URLs of the file, the preferred one first; these mirrors require an absolute URL.
   mutating func read(
     url: UnsafeRawBufferPointer?, path: UnsafeRawBufferPointer?, mirrors: UnsafeRawBufferPointer?,
     hasEscapedLineEnds: Bool = false
@@ -47,7 +47,7 @@ struct ManifestPlaces {
     return (.urls(all), target)
   }
 
-  /// The largest number that every program reads alike (RFC 8259 section 6).
+  /// The largest number that all programs parse exactly (RFC 8259 section 6).
   static let largestSize: Int64 = 1 << 53
 
   static func size(_ text: some Collection<UInt8>) throws(ManifestFault) -> Int64 {

@@ -1,17 +1,17 @@
 public import TransferModel
 
-/// Reads a manifest that comes in buffers of any size, and gives its files one after the other. Opens nothing.
+/// Reads a manifest from buffers of any size, and delivers its files one after the other. Opens nothing.
 ///
 /// Memory does not grow with the number of lines, except for Metalink, which is read as a whole and bounded. A path can
-/// come twice (``ManifestNames``); consecutive lines of a checksum file that name the same path are one entry. After an
-/// error the reader is of no use any more.
+/// occur twice (``ManifestNames``); consecutive lines of a checksum file that name the same path are one entry. After
+/// an error the reader must not be used again.
 public final class ManifestReader {
   public typealias Body = (ManifestEntry) throws(TransferError) -> Void
 
-  /// Of the manifest, for messages; the rules of some formats depend on its last component.
+  /// The name of the manifest, for messages; the rules of some formats depend on its last component.
   public let name: NameBytes
   public let format: ManifestFormat
-  /// How many entries were given.
+  /// The number of delivered entries.
   public private(set) var count = 0
   private var splitter: LineSplitter
   private let source: Source
@@ -35,13 +35,13 @@ public final class ManifestReader {
       }
   }
 
-  /// The manifest has an OpenPGP signature around it, which was not checked.
+  /// The manifest has an enclosing OpenPGP signature, which was not verified.
   public var isSigned: Bool {
     if case .lines(let lines) = source { lines.isSigned } else { false }
   }
 
-  /// Takes the next bytes; `isLast` says that none follow. Entries are given as soon as they are complete.
-  /// - Throws: `.badList` with the line and the remedy, or what `body` throws.
+  /// Accepts the next bytes; `isLast` means that none follow. Entries are delivered as soon as they are complete.
+  /// - Throws: `.badList` with the line and the remedy, or any error of `body`.
   public func read(_ bytes: UnsafeRawBufferPointer, isLast: Bool, _ body: Body) throws(TransferError) {
     switch source {
     case .metalink(let metalink): try read(metalink, bytes, isLast: isLast, body)
@@ -49,7 +49,7 @@ public final class ManifestReader {
     }
   }
 
-  /// The same for a text in one piece.
+  /// The same for a complete text.
   public func read(_ text: [UInt8], _ body: Body) throws(TransferError) {
     try text.withUnsafeBufferPointer { buffer throws(TransferError) in
       try read(UnsafeRawBufferPointer(buffer), isLast: true, body)
@@ -88,10 +88,10 @@ public final class ManifestReader {
   }
 }
 
-/// A format of which each line gives at most one entry.
+/// A format in which each line produces at most one entry.
 protocol ManifestLines: AnyObject {
   var isSigned: Bool { get }
-  /// The entry that this line completes, which may be that of a line before.
+  /// The entry that this line completes, which may come from an earlier line.
   func entry(_ line: UnsafeRawBufferPointer, _ number: Int) throws(ManifestFault) -> ManifestEntry?
   /// The entry that the end of the manifest completes.
   func last() throws(ManifestFault) -> ManifestEntry?

@@ -1,18 +1,18 @@
 public import TransferModel
 
-/// Moves the paths of a manifest from below one folder to below another, for a host that sees the tree elsewhere. Whole
-/// components: `a` is above `a/x` and not above `ab`. URLs stay as they are.
+/// Moves the paths of a manifest from one folder to another, for a host that sees the tree elsewhere. Whole components
+/// are compared: `a` is above `a/x` and not above `ab`. URLs do not change.
 public struct ManifestRebase: Sendable {
   private let old, new: [UInt8]
 
-  /// Folders as a manifest has them; a slash in front or behind makes no difference, and `.` is the root of all paths.
-  /// - Throws: `.usage` for a folder that no path of a manifest can have.
+  /// Folders as in a manifest; leading and trailing slashes make no difference, and `.` is the root of all paths.
+  /// - Throws: `.usage` for a folder that no path of a manifest can be below.
   public init(from old: NameBytes, to new: NameBytes) throws(TransferError) {
     (self.old, self.new) = (try Self.folder(old, "--from"), try Self.folder(new, "--to"))
   }
 
-  /// The entry under its new path; nil when it is not below the old folder. What was fetched from its path is still
-  /// fetched from there.
+  /// The entry with its new path; nil if it is not below the old folder. A file that was fetched by its path is still
+  /// fetched from the old path.
   public func entry(_ entry: ManifestEntry) -> ManifestEntry? {
     guard entry.path.bytes.starts(with: old), entry.path.bytes.count > old.count else { return nil }
     var moved = entry
@@ -20,7 +20,7 @@ public struct ManifestRebase: Sendable {
     return moved
   }
 
-  /// With a slash behind it; empty for the root.
+  /// With a trailing slash; empty for the root.
   private static func folder(_ text: NameBytes, _ option: String) throws(TransferError) -> [UInt8] {
     let parts = text.bytes.split(separator: 0x2F)
     if text.bytes.elementsEqual([0x2E]) || (parts.isEmpty && !text.isEmpty) { return [] }

@@ -1,21 +1,21 @@
 import TransferModel
 
-/// What a column of a table or a member of a JSON object says.
+/// The meaning of a column of a table, or of a member of a JSON object.
 enum ManifestField: Hashable {
   case url, path, size
-  /// A path in base64, for names that are not UTF-8; it wins over ``path``.
+  /// A path in base64, for names that are not UTF-8; takes precedence over ``path``.
   case pathBytes
-  /// Other URLs of the same file, with blanks between them.
+  /// Other URLs of the same file, separated by blanks.
   case mirrors
-  /// RFC 3339; in another form it is passed over.
+  /// RFC 3339; ignored in any other form.
   case mtime
   /// See ``NamedPieces``.
   case pieces
-  /// With its algorithm in the value.
+  /// The value contains the algorithm.
   case digest
   case digestOf(DigestAlgorithm)
 
-  /// By the name, in any case; nil for what is passed over.
+  /// The field with this name, case-insensitive; nil for columns that are ignored.
   init?(name: some Sequence<UInt8>) {
     let lowered = name.prefix(24).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     switch String(decoding: lowered, as: UTF8.self) {
@@ -34,8 +34,8 @@ enum ManifestField: Hashable {
   }
 }
 
-/// Digests that name their algorithm: `sha256:HEX`, or `sha-256=:BASE64:` as in `Repr-Digest` (RFC 9530), several with
-/// commas between them. An algorithm that is not known is passed over when another one is known.
+/// Digests that name their algorithm: `sha256:HEX`, or `sha-256=:BASE64:` as in `Repr-Digest` (RFC 9530), several
+/// separated by commas. Unknown algorithms are ignored if another one is known.
 enum NamedDigests {
   private static let form = ManifestFault(
     "its digest names no algorithm", "write sha256:HEX, or sha-256=:BASE64: as in Repr-Digest")
@@ -62,7 +62,7 @@ enum NamedDigests {
       "its digest is of \(ManifestFault.shown(unknown)), which is not known here", "use sha256 or sha512")
   }
 
-  /// What stands behind `:`, `=`, or between `=:` and `:`.
+  /// The text after `:` or `=`, or between `=:` and `:`.
   private static func inner(_ text: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
     let isSequence = text.starts(with: [0x3D, 0x3A]) && text.count > 2 && text.last == 0x3A
     return isSequence ? text.dropFirst(2).dropLast() : text.dropFirst()

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// Deals the files of a manifest out to shards of about equal size, as they come: each file goes to the shard that has
-/// the least so far, and of several such shards to the first. The same manifest gives the same shards, and no two
+/// Distributes the files of a manifest over shards of about equal size, as they arrive: each file goes to the shard
+/// with the least so far, and to the first of several such shards. The same manifest gives the same shards, and no two
 /// differ by more than the largest file.
 public struct ManifestShards: Sendable {
   public enum Measure: String, Sendable, CaseIterable { case bytes, files }
@@ -28,7 +28,7 @@ public struct ManifestShards: Sendable {
     heap = Array(0..<count)
   }
 
-  /// The index of the shard that gets a file of this size in bytes; nil counts as empty.
+  /// The index of the shard for a file of this size in bytes; nil counts as empty.
   public mutating func take(size: Int64?) -> Int {
     let shard = heap[0]
     loads[shard].files += 1
@@ -40,13 +40,13 @@ public struct ManifestShards: Sendable {
   private func isLess(_ a: Int, _ b: Int) -> Bool {
     let (one, other) = (loads[a], loads[b])
     switch measure {
-    // Files cost something, too: empty ones spread out.
+    // Each file has a cost of its own, so that empty ones are spread out.
     case .bytes: return (one.bytes, one.files, Int64(a)) < (other.bytes, other.files, Int64(b))
     case .files: return (one.files, Int64(a)) < (other.files, Int64(b))
     }
   }
 
-  /// Puts the first of the heap where it belongs.
+  /// Moves the first element of the heap to its position.
   private mutating func sink() {
     var place = 0
     while true {

@@ -1,12 +1,12 @@
 import TransferModel
 
-/// Reads absolute URLs of manifests, for the schemes that downloads have.
+/// Parses absolute URLs in manifests, for the schemes of downloads.
 struct ManifestURLReader {
   static let longest = 8192
   /// `https://`, …
   private static let schemes = AllProtocols.downloads.flatMap(\.schemes)
 
-  /// Scheme and authority of the last URL that was accepted: most lists name one server.
+  /// Scheme and authority of the last accepted URL: most lists contain one server.
   private var known: [UInt8] = []
 
   /// Whether the text is a URL with a scheme and an authority; anything else is a relative path.
@@ -16,7 +16,7 @@ struct ManifestURLReader {
     return text[scheme.endIndex...].starts(with: [0x3A, 0x2F, 0x2F])
   }
 
-  /// Whether it can be fetched, by how it begins.
+  /// Whether it can be fetched, judging by its beginning.
   static func hasKnownScheme(_ url: UnsafeRawBufferPointer) -> Bool {
     schemes.contains { scheme in
       url.count > scheme.utf8.count && zip(url, scheme.utf8).allSatisfy { isLetter($0) ? $0 | 0x20 == $1 : $0 == $1 }
@@ -46,7 +46,7 @@ struct ManifestURLReader {
     return String(decoding: url, as: UTF8.self)
   }
 
-  /// Gives what follows scheme and authority.
+  /// Returns what follows scheme and authority.
   private mutating func checkOrigin(
     of url: UnsafeRawBufferPointer
   ) throws(ManifestFault) -> Slice<UnsafeRawBufferPointer> {

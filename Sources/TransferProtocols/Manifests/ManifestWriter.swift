@@ -1,35 +1,35 @@
 public import TransferModel
 
-/// Writes a manifest, line by line. What it writes ``ManifestReader`` reads.
+/// Writes a manifest, line by line, in a form that ``ManifestReader`` reads.
 public struct ManifestWriter: Sendable {
   public enum Form: String, Sendable, CaseIterable {
-    /// JSON lines with a first and a last line, so that a manifest that was cut off is noticed.
+    /// JSON lines with a first and a last line, so that truncation is detected.
     case jsonl
     /// A table with a header (RFC 4180).
     case csv
-    /// As `sha256sum` and its kin write.
+    /// As written by `sha256sum` and similar programs.
     case sums
-    /// A path a line.
+    /// One path per line.
     case list
-    /// A path and a NUL, as `find -print0` writes.
+    /// Paths terminated by NUL, as `find -print0` writes.
     case list0
 
-    /// Whether a line can say where a file is fetched from.
+    /// Whether a line can contain the URL of a file.
     public var holdsURLs: Bool { self == .jsonl || self == .csv }
   }
 
   public let form: Form
   public private(set) var files: Int64 = 0
-  /// Of the files whose size is known.
+  /// Total size of the files whose size is known.
   public private(set) var bytes: Int64 = 0
 
   /// The option that selects the output format, named in remedies; nil for a command with one format.
   private let option: String?
 
-  /// - Parameter option: the option of the command that chooses the form; nil for none.
+  /// - Parameter option: the option of the command that selects the format; nil for none.
   public init(_ form: Form, option: String? = nil) { (self.form, self.option) = (form, option) }
 
-  /// What stands before the first line.
+  /// The lines before the first entry.
   public var beginning: [UInt8] {
     switch form {
     case .jsonl: Array("{\"manifest\":\"\(ManifestFrame.schema)\"}\n".utf8)
@@ -38,18 +38,18 @@ public struct ManifestWriter: Sendable {
     }
   }
 
-  /// What stands behind the last line.
+  /// The lines after the last entry.
   public var end: [UInt8] {
     form == .jsonl ? Self.end(files: files, bytes: bytes) : []
   }
 
-  /// The last line of JSON lines with so many files.
+  /// The last line of JSON lines with this number of files.
   public static func end(files: Int64, bytes: Int64) -> [UInt8] {
     Array("{\"end\":\"\(ManifestFrame.schema)\",\"files\":\(files),\"bytes\":\(bytes)}\n".utf8)
   }
 
   /// One line.
-  /// - Throws: `.badList` for what the form cannot say.
+  /// - Throws: `.badList` if the format cannot represent the entry.
   public mutating func line(_ entry: ManifestEntry) throws(TransferError) -> [UInt8] {
     let line = try text(entry)
     guard line.count <= LineSplitter.longest else {
@@ -71,7 +71,7 @@ public struct ManifestWriter: Sendable {
     }
   }
 
-  /// What nobody would read again is not written.
+  /// Refuses lines that no reader would accept.
   private func checkName(_ entry: ManifestEntry) throws(TransferError) {
     do throws(ManifestFault) {
       _ = try entry.path.bytes.withUnsafeBufferPointer { bytes throws(ManifestFault) in
@@ -84,7 +84,7 @@ public struct ManifestWriter: Sendable {
     }
   }
 
-  // MARK: - Forms
+  // MARK: - Formats
 
   private func json(_ entry: ManifestEntry) throws(TransferError) -> [UInt8] {
     var members: [JSONValue.Member] = []
@@ -129,8 +129,8 @@ public struct ManifestWriter: Sendable {
     return Self.sum(hexText(digest.bytes), entry.path.bytes)
   }
 
-  /// A line as `sha256sum` of GNU coreutils writes and reads it: a name with a backslash or the end of a line is
-  /// escaped, and a backslash in front says so. Source: GNU coreutils manual, "md5sum invocation".
+  /// A line as `sha256sum` of GNU coreutils writes and reads it: a name with a backslash or a line end is escaped,
+  /// which a leading backslash indicates. Source: GNU coreutils manual, "md5sum invocation".
   public static func sum(_ digest: String, _ name: [UInt8]) -> [UInt8] {
     let escapes: [UInt8: String] = [0x5C: #"\\"#, 0x0A: #"\n"#, 0x0D: #"\r"#]
     let escaped = name.flatMap { escapes[$0].map { Array($0.utf8) } ?? [$0] }
@@ -143,13 +143,13 @@ public struct ManifestWriter: Sendable {
       throw Self.fault(
         entry, "has a tab or the end of a line in its name", "give \(option ?? "the form") jsonl or list0")
     }
-    // A line that begins so is no path, to some who read it.
+    // Some readers do not take a line with this beginning as a path.
     let isURL = name.withUnsafeBytes { ManifestURLReader.isAbsolute($0) }
     let isSafe = name.first != 0x23 && name.first != 0x20 && !isURL
     return (isSafe ? [] : [0x2E, 0x2F]) + name + [0x0A]
   }
 
-  /// nil where the path says it.
+  /// nil if the path is sufficient.
   private func url(_ entry: ManifestEntry) throws(TransferError) -> String? {
     switch entry.location {
     case .urls(let urls): return urls.first?.text
@@ -166,10 +166,10 @@ public struct ManifestWriter: Sendable {
 }
 
 extension ManifestEntry {
-  /// It is fetched from somewhere that its path does not say.
+  /// Whether it is fetched from a location that its path does not give.
   public var isElsewhere: Bool { location != .relative(path) }
 
-  /// Its other URLs, in the order in which they are preferred.
+  /// Its other URLs, in order of preference.
   fileprivate var mirrors: [String] {
     guard case .urls(let urls) = location else { return [] }
     return urls.dropFirst().map(\.text)

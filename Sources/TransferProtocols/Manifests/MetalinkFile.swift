@@ -1,8 +1,8 @@
 import TransferModel
 
-/// One `file` element of a Metalink document while it is read.
+/// One `file` element of a Metalink document while it is parsed.
 struct MetalinkFile {
-  /// The `type` of the `hash` element that is open.
+  /// The `type` of the current `hash` element.
   var hashName: String?
   private let line: Int
   private let path: NameBytes
@@ -10,7 +10,7 @@ struct MetalinkFile {
   private var digests: [Digest] = []
   private var urls: [ManifestURL] = []
   private var hasURL = false
-  /// What the open `url` element says of itself.
+  /// The attributes of the current `url` element.
   private var opened = ManifestURL("")
   private var pieces: PieceDigests?
   private var openPieces: OpenPieces?
@@ -47,7 +47,7 @@ struct MetalinkFile {
     opened = ManifestURL("", priority: priority, country: isCode ? country : nil)
   }
 
-  /// URLs of schemes that are not fetched (ftp, rsync) are passed over when others are left.
+  /// URLs with unsupported schemes (ftp, rsync) are ignored if others remain.
   mutating func endURL(_ text: Substring.UTF8View) throws(ManifestFault) {
     hasURL = true
     var url = opened
@@ -61,7 +61,7 @@ struct MetalinkFile {
     urls.append(url)
   }
 
-  /// Algorithms that are not known here are passed over.
+  /// Unknown algorithms are ignored.
   mutating func addHash(_ text: Substring.UTF8View) throws(ManifestFault) {
     guard let name = hashName else { throw fault("has a hash without a type", "give it the attribute type") }
     guard let algorithm = ManifestDigest.algorithm(named: name.utf8) else { return }
@@ -83,7 +83,7 @@ struct MetalinkFile {
     openPieces?.bytes += try Self.digest(algorithm, text).bytes
   }
 
-  /// Of several lists the strongest is kept.
+  /// If there are several lists, the strongest is kept.
   mutating func endPieces() {
     guard let done = openPieces else { return }
     openPieces = nil
@@ -101,7 +101,7 @@ struct MetalinkFile {
       throw fault(cause, "ask the publisher for an https mirror")
     }
     if let pieces { try NamedPieces.check(pieces, size: size, of: ManifestFault.shown(path.bytes)) }
-    // Stable: among equals the order of the document counts.
+    // Stable: among URLs of equal priority the order of the document counts.
     let ordered = urls.enumerated().sorted { ($0.element.priority, $0.offset) < ($1.element.priority, $1.offset) }
     return ManifestEntry(
       location: .urls(ordered.map(\.element)), path: path, size: size, digests: digests, pieces: pieces, line: line)

@@ -1,8 +1,7 @@
 import TransferModel
 
 /// Metalink 4 (RFC 5854), read as a whole: at most 64 MiB, 16 levels and 2,000,000 elements. Elements of other
-/// namespaces, and those that say nothing about how to fetch a file (`identity`, `origin`, `metaurl`, …), are passed
-/// over.
+/// namespaces, and those irrelevant for fetching (`identity`, `origin`, `metaurl`, …), are ignored.
 final class MetalinkReader {
   static let limits = XMLScanner.Limits(bytes: 64 << 20, depth: 16, elements: 2_000_000)
 
@@ -16,7 +15,7 @@ final class MetalinkReader {
     bytes.append(contentsOf: more)
   }
 
-  /// Gives the files of the complete document.
+  /// Delivers the files of the complete document.
   func finish(_ body: ManifestReader.Body) throws(TransferError) {
     var lines = LineCount()
     var walk: MetalinkWalk
@@ -44,7 +43,7 @@ final class MetalinkReader {
     }
   }
 
-  /// Counts line ends up to positions that only grow.
+  /// Counts line ends up to increasing positions.
   private struct LineCount {
     var position = 0
     var line = 1

@@ -1,12 +1,12 @@
 import TransferModel
 
-/// Goes through the elements of a Metalink document, file by file.
+/// Iterates over the elements of a Metalink document, file by file.
 struct MetalinkWalk {
   private static let namespace = "urn:ietf:params:xml:ns:metalink"
   private static let namespaceOf3 = "http://www.metalinker.org/"
 
   private var scanner: XMLScanner
-  /// Local names of the open elements; empty for one of another namespace.
+  /// Local names of the open elements; empty for elements of other namespaces.
   private var open: [String] = []
   private var prefix: ArraySlice<UInt8> = []
   private var text = ""
@@ -24,7 +24,7 @@ struct MetalinkWalk {
     }
   }
 
-  /// The next file; nil at the end. `lineOf` says in which line a position is.
+  /// The next file; nil at the end. `lineOf` returns the line of a position.
   mutating func next(_ lineOf: (Int) -> Int) throws(ManifestFault) -> ManifestEntry? {
     while let event = try event() {
       switch event {

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// Digests of the pieces of a file as one text: `sha256:LENGTH:BASE64`, with the length of a piece in bytes and all
-/// digests one after the other.
+/// Digests of the pieces of a file as one text: `sha256:LENGTH:BASE64`, with the length of a piece in bytes and the
+/// concatenated digests.
 enum NamedPieces {
   private static let form = ManifestFault(
     "its pieces cannot be read", "write sha256:LENGTH:BASE64, with all digests one after the other")
@@ -10,7 +10,7 @@ enum NamedPieces {
     "\(pieces.algorithm.rawValue):\(pieces.length):\(base64(pieces.bytes))"
   }
 
-  /// - Throws: what is wrong; also when there are more or fewer than `size` has.
+  /// - Throws: the error; also if `size` requires more or fewer digests.
   static func read(_ text: some Sequence<UInt8>, size: Int64?) throws(ManifestFault) -> PieceDigests {
     let parts = String(decoding: Array(text), as: UTF8.self).split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, let algorithm = ManifestDigest.algorithm(named: parts[0].utf8),
@@ -22,7 +22,7 @@ enum NamedPieces {
     return pieces
   }
 
-  /// - Parameter file: what it is called in an error.
+  /// - Parameter file: the name of the file for error messages.
   static func check(_ pieces: PieceDigests, size: Int64?, of file: String = "it") throws(ManifestFault) {
     guard let size else { throw ManifestFault("\(file) has pieces and no size", "add the size") }
     let needed = size / pieces.length + (size % pieces.length == 0 ? 0 : 1)

@@ -1,5 +1,5 @@
-/// Takes the wrapper of an OpenPGP cleartext signature (RFC 9580 section 7) off the lines of a text. The signature is
-/// not checked; text outside of what it covers is refused, since it would look as if it were signed.
+/// Removes the wrapper of an OpenPGP cleartext signature (RFC 9580 section 7) from the lines of a text. The signature
+/// is not verified; text outside of the signed part is refused, because it would appear to be signed.
 struct SignedText {
   static let beginning = "-----BEGIN PGP SIGNED MESSAGE-----"
   private static let signature = "-----BEGIN PGP SIGNATURE-----"
@@ -11,7 +11,7 @@ struct SignedText {
 
   var isSigned: Bool { part != .outside }
 
-  /// The line that was signed; nil for one of the wrapper.
+  /// The line of the signed text; nil for a line of the wrapper.
   mutating func inner(_ line: UnsafeRawBufferPointer) throws(ManifestFault) -> UnsafeRawBufferPointer? {
     switch part {
     case .outside: return try outside(line)
@@ -54,5 +54,5 @@ struct SignedText {
   }
 
   private static let unsigned = ManifestFault(
-    "it stands outside of the signed text", "take the line out if you trust the rest")
+    "it is outside of the signed text", "take the line out if you trust the rest")
 }

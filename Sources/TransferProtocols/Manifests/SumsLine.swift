@@ -5,7 +5,7 @@ struct SumsLine {
   enum Fact {
     case digest(Digest)
     case size(Int64)
-    /// A digest of an algorithm that is not known here, by its name.
+    /// A digest of an unknown algorithm, by its name.
     case unknown(String)
   }
 
@@ -15,7 +15,7 @@ struct SumsLine {
   private static let form = ManifestFault(
     "it is neither \"DIGEST  NAME\" nor \"ALGORITHM (NAME) = DIGEST\"", "correct the line, or say the format")
 
-  /// `foreign` names the algorithm when the file is known to be of one that is not supported.
+  /// `foreign` names the algorithm if the file is known to use an unsupported one.
   init(_ line: UnsafeRawBufferPointer, foreign: String?) throws(ManifestFault) {
     let isEscaped = line.first == 0x5C
     let text = UnsafeRawBufferPointer(rebasing: isEscaped ? line[1...] : line[...])
@@ -94,7 +94,7 @@ struct SumsLine {
     }
   }
 
-  /// The escapes of GNU coreutils, which it uses in lines that begin with a backslash.
+  /// The escapes of GNU coreutils, which are used in lines that begin with a backslash.
   private static func unescaped(_ name: Slice<UnsafeRawBufferPointer>) throws(ManifestFault) -> [UInt8] {
     var out: [UInt8] = []
     var bytes = name.makeIterator()

@@ -1,14 +1,14 @@
 import TransferModel
 
-/// Checksum files: `DIGEST  NAME` and `DIGEST *NAME` of GNU coreutils, with names that it escapes behind a backslash,
+/// Checksum files: `DIGEST  NAME` and `DIGEST *NAME` of GNU coreutils, with a leading backslash if names are escaped,
 /// `DIGEST NAME` of BSD's `md5 -r`, `ALGORITHM (NAME) = DIGEST` of BSD and of OpenSSL, with `SIZE (NAME) = BYTES`.
 ///
-/// Consecutive lines of one name are one entry.
+/// Consecutive lines with the same name are one entry.
 final class SumsLines: ManifestLines {
   private let foreign: String?
   private var signed = SignedText()
   private var pending: ManifestEntry?
-  /// Digests of the pending entry that are not known here.
+  /// Names of unknown digests of the pending entry.
   private var unknown: [String] = []
 
   init(manifest: NameBytes) { foreign = Self.foreignName(manifest) }
@@ -55,27 +55,28 @@ final class SumsLines: ManifestLines {
     }
   }
 
-  /// Comments, empty lines, and the time stamp of a BSD distinfo file.
+  /// Comments, empty lines, and the timestamp of a BSD distinfo file.
   private static func saysNothing(_ line: UnsafeRawBufferPointer) -> Bool {
     guard let first = line.first(where: { $0 != 0x20 && $0 != 0x09 }), line.first != 0x23 else { return true }
     return first == 0x54 && line.starts(with: "TIMESTAMP = ".utf8)
   }
 
-  /// Whether a line could stand in such a file.
+  /// Whether the line can be part of such a file.
   static func isLine(_ line: UnsafeRawBufferPointer) -> Bool {
     (try? SumsLine(line, foreign: nil)) != nil || line.starts(with: "TIMESTAMP = ".utf8)
   }
 
   // MARK: - Names of such files
 
-  /// Digests that such files are called after. Those with a second name are not known here, and as long as one that is.
+  /// Digests that such files are named after. Those with a second name are unknown, and have the length of a known
+  /// digest.
   private static let digestNames: [(name: String, foreign: String?)] = [
     ("md5", nil), ("sha1", nil), ("sha224", nil), ("sha256", nil), ("sha384", nil), ("sha512", nil),
     ("b2", "BLAKE2"), ("blake2", "BLAKE2"), ("blake2b", "BLAKE2"), ("blake2s", "BLAKE2"), ("b3", "BLAKE3"),
     ("blake3", "BLAKE3"), ("sha3", "SHA-3"), ("sha3-256", "SHA-3"), ("sha3-512", "SHA-3"),
   ]
 
-  /// Whether a component of a file name says that it is such a file: `sha256`, `SHA256SUMS`, `x_md5sum`, `checksums`.
+  /// Whether a component of a file name marks such a file: `sha256`, `SHA256SUMS`, `x_md5sum`, `checksums`.
   static func isName(_ component: some StringProtocol) -> Bool {
     let word = component.lowercased()
     let plain = withoutSum(word)
@@ -94,7 +95,7 @@ final class SumsLines: ManifestLines {
     return String(plain.last == "-" || plain.last == "_" ? plain.dropLast() : plain)
   }
 
-  /// The digest that the word is, or that it ends with behind a `-` or `_`.
+  /// The digest that the word equals, or that it ends with after a `-` or `_`.
   private static func digestName(_ word: String) -> (name: String, foreign: String?)? {
     digestNames.first { word == $0.name || word.hasSuffix("_" + $0.name) || word.hasSuffix("-" + $0.name) }
   }

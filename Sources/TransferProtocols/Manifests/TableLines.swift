@@ -1,13 +1,13 @@
 import TransferModel
 
-/// Tables with a header (RFC 4180): `url`, `path`, `size`, `digest` and so on (``ManifestField``); others are passed
-/// over. Columns are separated by tabs when the header has one, else by commas; with both, a field in double
-/// quotes may hold anything.
+/// Tables with a header (RFC 4180): `url`, `path`, `size`, `digest` and so on (``ManifestField``); other columns are
+/// ignored. Columns are separated by tabs if the header contains one, else by commas; with either, a field in double
+/// quotes may contain anything.
 final class TableLines: ManifestLines {
   private var places = ManifestPlaces()
   private var record = TableRecord()
   private var columns: [ManifestField?]?
-  /// Where the record that is read began.
+  /// The line in which the current record began.
   private var start = 0
 
   func entry(_ line: UnsafeRawBufferPointer, _ number: Int) throws(ManifestFault) -> ManifestEntry? {

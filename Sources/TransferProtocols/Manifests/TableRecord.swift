@@ -1,15 +1,15 @@
-/// One record of a table, put together of its lines. Its memory is used again for the next one.
+/// One record of a table, assembled from its lines. Its memory is reused for the next one.
 struct TableRecord {
   var separator: UInt8 = 0x2C
-  /// A quoted field goes on in the next line.
+  /// A quoted field continues in the next line.
   private(set) var isOpen = false
   private var text: [UInt8] = []
-  /// Where the fields end in ``text``.
+  /// The ends of the fields in ``text``.
   private var ends: [Int] = []
 
   var count: Int { ends.count }
 
-  /// Takes the next line of the record that began in line `start`; true when the record is complete.
+  /// Adds the next line of the record that began in line `start`; true if the record is complete.
   mutating func append(_ line: UnsafeRawBufferPointer, _ start: Int) throws(ManifestFault) -> Bool {
     var rest = line[...]
     if isOpen {
@@ -25,7 +25,7 @@ struct TableRecord {
     return !isOpen
   }
 
-  /// Reads a field and the separator behind it; false when the line is over.
+  /// Reads a field and the following separator; false at the end of the line.
   private mutating func field(_ rest: inout Slice<UnsafeRawBufferPointer>, _ start: Int) throws(ManifestFault) -> Bool {
     if rest.first == 0x22 {
       rest = rest.dropFirst()
@@ -34,7 +34,7 @@ struct TableRecord {
     let value = rest.prefix { $0 != separator }
     guard !value.contains(0x22) else {
       throw ManifestFault(
-        "a double quote stands in a field without quotes", "put the field in quotes, and double those in it",
+        "a double quote is inside a field without quotes", "put the field in quotes, and double those in it",
         line: start)
     }
     text.append(contentsOf: value)
@@ -43,7 +43,7 @@ struct TableRecord {
     return rest.popFirst() != nil
   }
 
-  /// Reads what is left of a quoted field, as above.
+  /// Reads the rest of a quoted field, likewise.
   private mutating func quoted(_ rest: inout Slice<UnsafeRawBufferPointer>, _ start: Int) throws(ManifestFault) -> Bool
   {
     while let end = rest.firstIndex(of: 0x22) {
@@ -54,7 +54,7 @@ struct TableRecord {
         guard let next = rest.popFirst() else { return false }
         if next == separator { return true }
         throw ManifestFault(
-          "something stands behind the closing double quote", "double the quotes in a field", line: start)
+          "there is text after the closing double quote", "double the quotes in a field", line: start)
       }
       text.append(0x22)
       rest = rest.dropFirst()

@@ -1,15 +1,15 @@
 import CProfiles
 
-/// The profiles in the program; their text is in the folder `profiles` of the sources.
+/// The built-in profiles; their text is in the folder `profiles` of the sources.
 public enum BuiltinProfile {
-  /// In the order in which people see them.
+  /// In display order.
   public static let names: [String] = all.map(\.name)
 
-  /// The YAML text of one of ``names``; nil for any other.
+  /// The YAML text of one of ``names``; nil for any other name.
   public static func text(_ name: String) -> [UInt8]? { all.first { $0.name == name }?.text }
 
-  /// The environment variable that a built-in profile reads when its input was not given; nil for none. Files have no
-  /// such variables: who uses one grants them with `--input`.
+  /// The environment variable that a built-in profile reads if its input was not given; nil for none. Profiles in files
+  /// have no such variables: the user grants access with `--input`.
   public static func variable(of profile: String, _ input: String) -> String? { variables[profile]?[input] }
 
   private static let variables = [

@@ -1,7 +1,7 @@
 import StrictYAML
 
-/// The text of a document that does not depend on how it was written: JSON in one line, aliases written out, comments
-/// gone, keys in their order (which fields of a form keep). Reading it gives the same tree.
+/// The text of a document independent of its formatting: JSON in one line, aliases expanded, comments removed, keys in
+/// their original order (which matters for fields of a form). Parsing it gives the same tree.
 enum CanonicalText {
   static func of(_ node: YAMLNode) -> String {
     var out = ""
@@ -37,7 +37,8 @@ enum CanonicalText {
     }
   }
 
-  /// Escapes beyond what JSON needs: YAML 1.1 takes U+0085, U+2028 and U+2029 for line breaks, and refuses controls.
+  /// Escapes beyond what JSON requires: YAML 1.1 treats U+0085, U+2028 and U+2029 as line breaks, and refuses control
+  /// characters.
   static func quoted(_ text: String) -> String {
     var out = "\""
     for scalar in text.unicodeScalars {

@@ -8,7 +8,7 @@ extension ProtocolOption {
 }
 
 extension BatchSettings {
-  /// Hosts beside the destination that a profile may lead to: `HOST`, `HOST:PORT` or `*.DOMAIN`; nil for none.
+  /// Hosts other than the destination that a profile may contact: `HOST`, `HOST:PORT` or `*.DOMAIN`; nil for none.
   public var allowedHosts: [String]? {
     get { self[list: .allowHost] }
     set { self[list: .allowHost] = newValue }

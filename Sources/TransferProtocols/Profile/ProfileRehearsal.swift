@@ -1,7 +1,7 @@
 import HTTPTypes
 public import TransferModel
 
-/// A dry-run upload: its requests, when everything goes well. Values of servers and secrets stand there by name.
+/// A dry-run upload: its requests if everything succeeds. Values from servers, and secrets, are shown by their names.
 public struct ProfileRehearsal {
   public struct Request: Sendable, Hashable {
     public var step: String
@@ -14,9 +14,9 @@ public struct ProfileRehearsal {
   private let proto: ProfileProtocol
   private let file: FileFacts
 
-  /// What stands for a secret.
+  /// The text shown for a secret.
   static let hidden = "(hidden)"
-  /// Bodies up to so many bytes are shown.
+  /// Maximum size of the bodies that are shown.
   static let shownBytes = 2_000
 
   public init(_ proto: ProfileProtocol, key: NameBytes, size: Int64, mtimeMs: Int64) {
@@ -24,9 +24,9 @@ public struct ProfileRehearsal {
     file = FileFacts(uid: UID(high: 0x7000, low: 1 << 63), key: key, size: size, mtimeMs: mtimeMs)
   }
 
-  /// The requests in order; of many chunks the first two and the last one. `digest` computes the digest of a range of
-  /// the file.
-  /// - Throws: `.usage` for a file that the profile does not take, `.config` for a request that cannot be made.
+  /// The requests in order; of many chunks only the first two and the last one. `digest` computes the digest of a range
+  /// of the file.
+  /// - Throws: `.usage` for a file that the profile does not accept, `.config` for a request that cannot be made.
   public func requests(
     digest: (ByteRange, DigestAlgorithm) throws(TransferError) -> Digest
   ) throws(TransferError) -> [Request] {
@@ -101,7 +101,7 @@ public struct ProfileRehearsal {
     _ = facts.apply(meaning, to: step, proto.abilities(facts))
   }
 
-  /// A value for everything that steps extract into `scope`.
+  /// Sample values for everything that steps extract into `scope`.
   private func answers(_ scope: ExtractTarget.Scope) -> [String: String] {
     var values: [String: String] = [:]
     for target in proto.profile.steps.values.flatMap(\.extract) where target.scope == scope {
@@ -127,7 +127,7 @@ public struct ProfileRehearsal {
     return .string(isURL(target) ? (proto.inputs["url"] ?? "") + "/" + name : name)
   }
 
-  /// A URL begins with it.
+  /// Whether a URL begins with this value.
   private func isURL(_ target: ExtractTarget) -> Bool {
     if target.extraction.resolvesURL { return true }
     return proto.profile.steps.values.contains { step in
@@ -152,7 +152,7 @@ public struct ProfileRehearsal {
       headers: request.fields.map { printable("\($0.name.rawName): \(visible($0.value))") }, body: body(request, step))
   }
 
-  /// `Basic` hides the secret in base64, where its name would look like one.
+  /// `Basic` encodes the secret's name in base64, where it would look like a real secret.
   private func visible(_ value: String) -> String {
     value.hasPrefix("Basic ") ? "Basic \(Self.hidden)" : value
   }

@@ -8,9 +8,9 @@ extension PutProtocol {
       about: "raw body, PUT to the path", digest: "CRC32C",
       exactlyOnce: "yes: the same object",
       notes: """
-        PUT and WebDAV: a page for people (200, text/html) does not say that anything is stored; nor does 202
-        anywhere. Where they do: --accept-html, --accept-202. Forms and POST are answered with pages; what they
-        prove is "none".
+        PUT and WebDAV: a web page (200, text/html) does not confirm storage, nor does 202 for any of these
+        protocols. If the server stores files nevertheless: --accept-html, --accept-202. Forms and POST are answered
+        with pages; their proof is "none".
         """),
     options: [.ifNoneMatch, .expectContinue, .contentType, .acceptHTML, .accept202],
     make: { settings, place throws(TransferError) in try PutProtocol(.put, place, settings) })

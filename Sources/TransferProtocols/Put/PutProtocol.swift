@@ -1,11 +1,10 @@
 public import TransferModel
 
-/// Raw bodies to a web server: PUT to the URL that names the object, POST to one that makes it, PUT into WebDAV
+/// Raw bodies to a web server: PUT to the URL that names the object, POST to a URL that creates one, PUT into WebDAV
 /// folders.
 ///
-/// A PUT that lost its answer is sent again. A POST is not: nobody can be asked whether it took effect, so the file is
-/// `unknown` until a person decides. `Content-Range` is never sent: there are servers that store the fragment as the
-/// whole.
+/// A PUT whose answer was lost is sent again. A POST is not: its outcome cannot be queried, so the file is `unknown`
+/// until a person decides. `Content-Range` is never sent, because some servers store the fragment as the whole object.
 public struct PutProtocol: TransferProtocol {
   enum Method: String, Sendable, Hashable {
     case put, post, dav
@@ -16,7 +15,7 @@ public struct PutProtocol: TransferProtocol {
   let ifNoneMatch: Bool
   let expectContinue: Bool
   let mediaType: MediaTypeChoice
-  /// What counts as stored although it does not say so.
+  /// Answers that count as stored although they do not confirm it.
   var answers = AcceptedAnswers()
 
   public var name: String { method.rawValue }

@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// PUT and WebDAV store what they send under its URL. What a POST made has a name of the server's own.
+/// PUT and WebDAV store the body under its URL. An object created by POST has a name chosen by the server.
 extension PutProtocol: LaterQuestions {
   public func question(about object: StoredObject) -> StepRequest? { method == .post ? nil : .verify }
 

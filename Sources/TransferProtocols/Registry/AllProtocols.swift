@@ -1,8 +1,8 @@
 public import TransferModel
 
-/// The one list of protocols.
+/// The list of all protocols.
 public enum AllProtocols {
-  /// In the order in which they are shown.
+  /// In display order.
   public static let definitions: [ProtocolDefinition] = [
     S3Protocol.definition,
     PutProtocol.put,
@@ -15,18 +15,18 @@ public enum AllProtocols {
     ProfileProtocol.definition,
   ]
 
-  /// Those that fetch.
+  /// The protocols of downloads.
   static let downloads: [ProtocolDefinition] = [GetProtocol.definition, GetProtocol.dav, S3Protocol.download]
 
-  /// What ``TransferProtocol/name`` can be.
+  /// The possible values of ``TransferProtocol/name``.
   public static let names = definitions.map(\.name)
 
-  /// What they can do.
+  /// The abilities of the protocols.
   public static let descriptions = definitions.map(\.description)
 
-  /// The protocol of a batch, from its frozen settings. `credentialsRegion` is the region that environment or profile
-  /// name, used when the settings have none.
-  /// - Throws: `.usage` or `.config` for what cannot be understood, with the remedy.
+  /// The protocol of a batch, from its frozen settings. `credentialsRegion` is the region from the environment or
+  /// profile, used if the settings have none.
+  /// - Throws: `.usage` or `.config` for invalid settings, with the remedy.
   public static func make(
     _ settings: BatchSettings, credentialsRegion: String?
   ) throws(TransferError) -> any TransferProtocol {
@@ -34,7 +34,7 @@ public enum AllProtocols {
     return try destination.definition.make(settings, destination, credentialsRegion)
   }
 
-  /// The origin that requests of a batch go to: what shares concurrency, breaker and retry budget.
+  /// The origin to which requests of a batch go: concurrency, breaker and retry budget are shared per origin.
   public static func origin(
     _ settings: BatchSettings, credentialsRegion: String?
   ) throws(TransferError) -> WebOrigin {
@@ -46,13 +46,13 @@ public enum AllProtocols {
     (definitions + downloads).first { $0.name == name }
   }
 
-  /// The protocol that such a URL is for, by how it begins.
+  /// The protocol for a URL with this scheme.
   static func definition(scheme: String, _ direction: Direction) -> ProtocolDefinition? {
     let all = direction == .upload ? definitions : downloads
     return all.first { $0.schemes.contains(scheme.lowercased() + "://") }
   }
 
-  /// How URLs for this direction begin: `https://`.
+  /// The URL prefixes for this direction: `https://`.
   public static func schemes(_ direction: Direction) -> [String] {
     (direction == .upload ? definitions : downloads).flatMap(\.schemes)
   }
@@ -61,21 +61,21 @@ public enum AllProtocols {
 // MARK: - Options
 
 extension AllProtocols {
-  /// Those of all protocols, each once, in the order of the protocols.
+  /// The options of all upload protocols, each once, in the order of the protocols.
   public static let options: [ProtocolOption] = definitions.flatMap(\.options).reduce(into: []) { known, option in
     if !known.contains(where: { $0.long == option.long }) { known.append(option) }
   }
 
-  /// The same of those that fetch.
+  /// The same for download protocols.
   public static let downloadOptions: [ProtocolOption] = downloads.flatMap(\.options).reduce(into: []) { known, option in
     if !known.contains(where: { $0.long == option.long }) { known.append(option) }
   }
 
-  /// Where credentials are references, they are said by this.
+  /// The option for credentials given by reference.
   private static let auth = "auth"
 
-  /// Options in `settings` that its destination does not know, by their long names without dashes.
-  /// - Throws: `.usage` for a destination that cannot be understood.
+  /// Options in `settings` that its destination does not support, by their long names without dashes.
+  /// - Throws: `.usage` for an invalid destination.
   public static func foreignOptions(_ settings: BatchSettings) throws(TransferError) -> [String] {
     let definition = try Destination(settings).definition
     let known = Set(definition.options.map(\.long))
@@ -83,14 +83,15 @@ extension AllProtocols {
     return (isForeign ? [auth] : []) + settings.options.keys.filter { !known.contains($0) }.sorted()
   }
 
-  /// Refuses what would be ignored. Asked when a batch is made, and never again: what is recorded must go on.
-  /// - Throws: `.usage`, naming the first such option and the destinations that know it.
+  /// Refuses options that would be ignored. Checked only when a batch is created, because recorded batches must
+  /// continue.
+  /// - Throws: `.usage`, naming the first such option and the destinations that support it.
   public static func refuseForeignOptions(_ settings: BatchSettings) throws(TransferError) {
     try refuseForeignOptions(settings, try foreignOptions(settings))
     try refuseForeignRules(settings)
   }
 
-  /// The same for options that are known to be foreign to a destination.
+  /// The same for options that are already known not to be supported by a destination.
   package static func refuseForeignOptions(_ settings: BatchSettings, _ foreign: [String]) throws(TransferError) {
     guard let option = foreign.first else { return }
     let definition = try Destination(settings).definition

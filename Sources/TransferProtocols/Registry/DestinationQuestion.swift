@@ -1,19 +1,19 @@
 import HTTPTypes
 public import TransferModel
 
-/// A question that changes nothing at a destination: whether it is there, and whether it takes the credentials. HEAD of
-/// an object that is not there for S3, OPTIONS for all others: a server of files answers that to anybody it knows.
+/// A query that changes nothing at a destination, and shows whether it answers and accepts the credentials. HEAD of a
+/// nonexistent object for S3, OPTIONS for all others: a file server answers that to any client that it knows.
 public struct DestinationQuestion: Sendable {
   private let settings: BatchSettings
   private let transferProtocol: any TransferProtocol
 
-  /// - Throws: what ``AllProtocols/make(_:credentialsRegion:)`` throws.
+  /// - Throws: like ``AllProtocols/make(_:credentialsRegion:)``.
   public init(_ settings: BatchSettings) throws(TransferError) {
     self.settings = settings
     transferProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
   }
 
-  /// The question; `learned` is what an answer to it taught, a region for example.
+  /// The request; `learned` is what an earlier answer showed, such as a region.
   public func request(_ context: RequestContext) throws(Failure) -> TransferRequest {
     if transferProtocol is S3Protocol { return try transferProtocol.request(.verify, facts(context), context) }
     if transferProtocol is TusProtocol { return try transferProtocol.request(.discover, facts(context), context) }
@@ -22,7 +22,7 @@ public struct DestinationQuestion: Sendable {
     return request
   }
 
-  /// What the answer taught about the destination; nil where the question need not be asked again.
+  /// The facts learned from the answer; nil if the query need not be repeated.
   public func learned(from reply: TransferReply, _ context: RequestContext) -> LearnedFacts? {
     guard transferProtocol is S3Protocol else { return nil }
     let meaning = transferProtocol.interpret(reply, to: .verify, facts(context), context)
@@ -30,7 +30,7 @@ public struct DestinationQuestion: Sendable {
     return learned
   }
 
-  /// The server's own words about what it can, by the names of their fields in lower case.
+  /// The server's own description of its abilities, by lower-case field names.
   public static func told(_ reply: TransferReply) -> [String: String] {
     var told: [String: String] = [:]
     for text in fields {
@@ -44,10 +44,10 @@ public struct DestinationQuestion: Sendable {
     "x-amz-bucket-region",
   ]
 
-  /// The name of the question, for people.
+  /// The name of the query for display.
   public var name: String { transferProtocol is S3Protocol ? "HEAD" : "OPTIONS" }
 
-  /// A file that is not there: its name is that of nothing that anybody would send.
+  /// A nonexistent file, with a name that nobody would use.
   private func facts(_ context: RequestContext) -> TransferFacts {
     let uid = UID.make(wallMs: context.wallMs)
     let key = (try? Destination(settings))?.key(
@@ -58,7 +58,7 @@ public struct DestinationQuestion: Sendable {
     return facts
   }
 
-  /// Of the folder; a template is asked about as far as it is one.
+  /// The URL of the folder; for a template, the URL up to the first field.
   private var url: String {
     let whole = transferProtocol.location(ofKey: NameBytes(""))
     let scheme = whole.firstRange(of: "+http").map { whole[whole.index(after: $0.lowerBound)...] } ?? whole[...]

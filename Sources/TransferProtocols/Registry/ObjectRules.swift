@@ -1,11 +1,11 @@
 import HTTPTypes
 public import TransferModel
 
-// Rules for the properties of objects: what they may say, and to which destinations.
+// Rules for the properties of objects: their syntax, and the destinations that support them.
 
 extension ObjectRule {
-  /// `GLOB:SETTING=VALUE`, with the settings of ``ObjectSetting/name``. Headers of the protocol itself are refused,
-  /// and those that may be secrets, which the ledger must not hold.
+  /// `GLOB:SETTING=VALUE`, with the settings of ``ObjectSetting/name``. Headers set by the protocol itself are refused,
+  /// as are headers that may be secrets, which the ledger must not contain.
   /// - Throws: `.usage`.
   public init(parsing text: String) throws(TransferError) {
     guard let (pattern, setting, value) = Self.parts(text), !pattern.isEmpty else {
@@ -20,7 +20,7 @@ extension ObjectRule {
     throw Self.refusal("\(pattern):\(setting.name)", problem.cause, problem.remedy)
   }
 
-  /// The first place where a setting follows a colon, because values may hold colons and equals signs.
+  /// The first position where a setting follows a colon, because values may contain colons and equals signs.
   private static func parts(_ text: String) -> (pattern: String, ObjectSetting, value: String)? {
     var rest = text[...]
     while let colon = rest.firstIndex(of: ":") {
@@ -104,7 +104,7 @@ extension ObjectSetting {
       "content-type": "content_type", "x-amz-storage-class": "storage_class", "x-amz-tagging": "tag.KEY",
     ]
 
-    /// Words of names whose values are secrets, at least often.
+    /// Words in names of headers whose values are often secrets.
     private var isSecret: Bool {
       let words: Set<Substring> = [
         "auth", "authorization", "cookie", "credential", "credentials", "passwd", "password", "secret", "sig",
@@ -119,7 +119,8 @@ extension ObjectSetting {
       return ["bearer ", "basic ", "digest ", "aws4-hmac"].contains(where: lower.hasPrefix)
     }
 
-    /// What says how a request is sent or what it is for. A body that is encoded is still the file as it is.
+    /// Headers that control how a request is sent or what it is for. `Content-Encoding` is allowed, because an encoded
+    /// body is still the file as it is.
     private var isOwn: Bool {
       let names: Set<String> = [
         "connection", "content-digest", "content-length", "content-md5", "content-range", "date", "destination",
@@ -133,7 +134,7 @@ extension ObjectSetting {
       return ["if-", "proxy-", "tus-", "upload-"].contains(where: name.hasPrefix)
     }
 
-    /// Of the S3 API: what belongs to an object and is said when it is created.
+    /// Headers of the S3 API for properties that an object gets at its creation.
     private static let ofObjects = [
       "x-amz-meta-", "x-amz-acl", "x-amz-grant-", "x-amz-object-lock-", "x-amz-website-redirect-location",
       "x-amz-server-side-encryption",
@@ -149,8 +150,8 @@ extension HTTPFields {
 }
 
 extension AllProtocols {
-  /// Settings of the rules that the destination does not support, as ``foreignOptions(_:)``.
-  /// - Throws: `.usage` for a destination that cannot be understood.
+  /// Settings of the rules that the destination does not support, like ``foreignOptions(_:)``.
+  /// - Throws: `.usage` for an invalid destination.
   public static func foreignRules(_ settings: BatchSettings) throws(TransferError) -> [ObjectRule] {
     guard let rules = settings.rules, !rules.isEmpty else { return [] }
     let supported = try Destination(settings).definition.objectSettings

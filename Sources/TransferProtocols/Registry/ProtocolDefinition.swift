@@ -1,33 +1,33 @@
 public import TransferModel
 
-/// Everything that is to be known about a protocol outside of its folder: one line in ``AllProtocols/definitions``.
+/// Everything that must be known about a protocol outside of its folder: one line in ``AllProtocols/definitions``.
 public struct ProtocolDefinition: Sendable {
   /// `s3`, `put`, …: stored with each batch, and ``TransferProtocol/name``.
   public let name: String
   let address: Address
-  /// Which options say something to such a destination.
+  /// The options that such a destination supports.
   let options: [ProtocolOption]
-  /// What rules can set for its objects.
+  /// The properties of its objects that rules can set.
   let objectSettings: Set<ObjectSetting.Kind>
   public let credential: CredentialKind
   public let description: ProtocolDescription
-  /// Options tell the whole paths of files too, not only the destination.
+  /// The options can contain the whole paths of files, not only the destination.
   let tellsPaths: @Sendable (BatchSettings) -> Bool
   let origin: @Sendable (BatchSettings, Destination, _ credentialsRegion: String?) throws(TransferError) -> WebOrigin
   let make:
     @Sendable (BatchSettings, Destination, _ credentialsRegion: String?) throws(TransferError) -> any TransferProtocol
 
-  /// How a destination names what files are put into.
+  /// The syntax of destinations.
   enum Address: Sendable {
     /// `SCHEME://BUCKET/PREFIX/`.
     case bucket(scheme: String)
-    /// A URL of `http` or `https`, with this in front: `tus+`.
+    /// A URL of `http` or `https` with this prefix: `tus+`.
     case web(prefix: String, WebRules)
-    /// A URL without a scheme of its own: the settings name what speaks to it.
+    /// A URL without its own scheme: the settings name the protocol.
     case endpoint
   }
 
-  /// Where the credential of a batch comes from.
+  /// The source of a batch's credential.
   public enum CredentialKind: Sendable {
     /// The variables and files of AWS tools.
     case aws
@@ -50,7 +50,7 @@ public struct ProtocolDefinition: Sendable {
     self.objectSettings = objectSettings
   }
 
-  /// A protocol that speaks to the URL of its destination.
+  /// A protocol whose requests go to the URL of its destination.
   init(
     web prefix: String, rules: WebRules = WebRules(), _ description: ProtocolDescription, options: [ProtocolOption],
     tellsPaths: @escaping @Sendable (BatchSettings) -> Bool = { _ in false },
@@ -64,7 +64,7 @@ public struct ProtocolDefinition: Sendable {
       make: { settings, destination, _ throws(TransferError) in try make(settings, destination.webPlace) })
   }
 
-  /// Of the URLs, as people write them.
+  /// The schemes of the URLs as they are typed.
   var schemes: [String] {
     switch address {
     case .bucket(let scheme): ["\(scheme)://"]
@@ -73,10 +73,10 @@ public struct ProtocolDefinition: Sendable {
     }
   }
 
-  /// What stands before `http` in its URLs; empty for others.
+  /// The prefix before `http` in its URLs; empty for others.
   var prefix: String { if case .web(let prefix, _) = address { prefix } else { "" } }
 
-  /// As people begin such a destination, in messages.
+  /// The beginning of such a destination, for messages.
   var words: String {
     switch address {
     case .bucket(let scheme): scheme
@@ -86,20 +86,20 @@ public struct ProtocolDefinition: Sendable {
   }
 }
 
-/// What a web destination may hold.
+/// What the URL of a web destination may contain.
 struct WebRules: Sendable, Hashable {
   struct Refusal: Sendable, Hashable {
     let cause, remedy: String
   }
 
-  /// The URL is that of a program that takes files, and the same for all of them; keys are told in another way.
+  /// The URL belongs to a program that accepts files, and is the same for all of them; keys are sent in another way.
   var isEndpoint = false
-  /// Keys are told whole, whatever the URL says.
+  /// Complete keys are always sent, whatever the URL contains.
   var tellsKeys = false
-  /// Why `{path}` and `{name}` cannot stand in it; nil where they can.
+  /// Why `{path}` and `{name}` are not allowed; nil if they are.
   var templateRefusal: Refusal?
-  /// Why it cannot have a query; nil where it can.
+  /// Why a query is not allowed; nil if it is.
   var queryRefusal: Refusal?
-  /// What keeps files of different paths apart where only their names do.
+  /// How to give different keys to files that differ only in their paths.
   var wayToTellPaths = "write {path} instead of {name} in the destination"
 }

@@ -26,12 +26,12 @@ extension ProtocolOption {
 }
 
 extension BatchSettings {
-  /// Bytes; nil chooses.
+  /// Bytes; nil for the default.
   public var partSize: Int64? {
     get { self[bytes: .partSize] }
     set { self[bytes: .partSize] = newValue }
   }
-  /// Refuses to replace what is already there (`If-None-Match: *`).
+  /// Does not replace existing objects (`If-None-Match: *`).
   public var ifNoneMatch: Bool {
     get { self[flag: .ifNoneMatch] }
     set { self[flag: .ifNoneMatch] = newValue }
@@ -41,7 +41,7 @@ extension BatchSettings {
     get { self[flag: .expectContinue] }
     set { self[flag: .expectContinue] = newValue }
   }
-  /// `auto` (by the extension of the name) or a media type; nil for what the protocol does by itself.
+  /// `auto` (by the extension of the name) or a media type; nil for the protocol's default.
   public var contentType: String? {
     get { self[text: .contentType] }
     set { self[text: .contentType] = newValue }
@@ -56,8 +56,8 @@ extension BatchSettings {
     get { self[flag: .accept202] }
     set { self[flag: .accept202] = newValue }
   }
-  /// `none`, or the algorithm of digests that go with bodies: `sha-256`, `sha-1`, `md5`, `crc32`; nil for what the
-  /// protocol does by itself.
+  /// `none`, or the algorithm of the digests sent with bodies: `sha-256`, `sha-1`, `md5`, `crc32`; nil for the
+  /// protocol's default.
   public var digest: String? {
     get { self[text: .digest] }
     set { self[text: .digest] = newValue }

@@ -1,13 +1,13 @@
 import TransferModel
 
-/// What is known of a server's resumable uploads: kept for the run as names and values.
+/// The known facts about a server's resumable uploads, kept for the run as names and values.
 struct Discovery: Sendable, Hashable {
   enum Finding: Sendable, Hashable {
-    /// To be asked with this version.
+    /// To be queried with this version.
     case unasked(Interop)
-    /// It speaks this version.
+    /// The server supports this version.
     case speaks(Interop)
-    /// It says nothing about it: one request for each file, which it may still make resumable by a 104.
+    /// The server does not announce support: one request for each file, which it may still make resumable by a 104.
     case plain(Interop)
   }
   var finding: Finding
@@ -26,7 +26,7 @@ struct Discovery: Sendable, Hashable {
     }
   }
 
-  /// What is to be kept after an answer to OPTIONS with `asked`.
+  /// The values to keep after an answer to OPTIONS with `asked`.
   static func values(_ reply: TransferReply, asked: Interop) -> [String: String] {
     guard (200..<300).contains(reply.status), let limits = UploadLimit(reply.field("upload-limit")) else {
       return ["tried": asked.rawValue]
@@ -35,7 +35,7 @@ struct Discovery: Sendable, Hashable {
     return limits.values.merging(["speaks": (named ?? asked).rawValue]) { $1 }
   }
 
-  /// The version that requests are made in.
+  /// The version used in requests.
   var interop: Interop {
     switch finding {
     case .unasked(let interop), .speaks(let interop), .plain(let interop): interop

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// `application/problem+json` (RFC 9457): what a server says about an error. Members of other types count for nothing.
+/// `application/problem+json` (RFC 9457): a server's description of an error. Members of the wrong type are ignored.
 struct ProblemDetails: Sendable, Hashable {
   var type = "about:blank"
   var title = ""
@@ -24,7 +24,7 @@ struct ProblemDetails: Sendable, Hashable {
   /// Source: draft-ietf-httpbis-resumable-upload-05 section 5.3; newer drafts have no such type.
   var isCompleted: Bool { type.hasSuffix("#completed-upload") }
 
-  /// The bytes that arrived are not those of the digest that was sent with them.
+  /// The received bytes do not match the digest that was sent with them.
   var isDigestMismatch: Bool {
     let words = (type + " " + title).lowercased()
     return words.contains("digest") && words.contains("mismatch")

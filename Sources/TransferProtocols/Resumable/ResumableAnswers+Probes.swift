@@ -1,19 +1,20 @@
 import TransferModel
 
-/// Answers about uploads as they are, and what all answers share.
+/// Interprets answers about uploads; and the parts that all answers share.
 extension ResumableProtocol {
-  /// HEAD: the offset is the truth, also when it is lower than before.
+  /// HEAD: the offset is authoritative, even if it is lower than before.
   func interpretHead(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     if [404, 410].contains(reply.status) { return gone(facts, mayBeDone: facts.lostAnswer != nil) }
-    // Not allowed to ask: nothing is known, and the next PATCH, which names the offset that it expects, tells.
+    // Not allowed to query: the state is unknown, and the answer to the next PATCH, which states the expected offset,
+    // will show it.
     if [400, 403, 405, 501].contains(reply.status) { return .untold }
     guard (200..<300).contains(reply.status) else { return refused(reply, context) }
     guard let offset = StructuredField.integer(reply.field("upload-offset")) else {
-      return .badReply(reply, "no Upload-Offset that is a number", .retry(isThrottled: false), context)
+      return .badReply(reply, "no numeric Upload-Offset", .retry(isThrottled: false), context)
     }
     let size = facts.file.size
     if let length = StructuredField.integer(reply.field("upload-length")), length != size {
-      let text = "the upload at the server is of \(length) bytes, and not of \(size)"
+      let text = "the upload on the server has \(length) bytes, not \(size)"
       return .failed(Failure(.protoSessionGone, text), .sessionGone)
     }
     guard offset <= size else { return .failed(TusProtocol.pastEnd(offset, size), .permanent) }
@@ -24,22 +25,22 @@ extension ResumableProtocol {
       let text = "the server ended the upload at byte \(offset) of \(size)"
       return .failed(Failure(.protoOffset, text), .permanent)
     }
-    // What it answered then can perhaps be heard again.
+    // Its final answer can perhaps be obtained again.
     return meaning.with(notes: [Self.endedNote: "1"])
   }
 
-  /// The answer to the end that was said without a body.
+  /// Interprets the answer to the completion without a body.
   func interpretComplete(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     let isEnded = facts.session?.notes[Self.endedNote] != nil
     switch interop(facts).isComplete(reply) {
     case true? where !(200..<300).contains(reply.status): return .failed(failure(reply, context), .permanent)
     case false? where (200..<300).contains(reply.status) && !isEnded:
-      return .failed(Failure(.protoOffset, "the server waits for more than the file has"), .probe)
+      return .failed(Failure(.protoOffset, "the server expects more bytes than the file has"), .probe)
     default: break
     }
     if isPage(reply, facts) { return .badReply(reply, "", .permanent, context) }
     if (200..<300).contains(reply.status) { return completed(reply, facts, context) }
-    // It was ended before, and the server does not say again how.
+    // The upload was completed before, and the server does not repeat the outcome.
     if isEnded && [400, 404, 409, 410].contains(reply.status) { return completed(reply, facts, context) }
     switch reply.status {
     case 409 where facts.untold.contains(.probe): return gone(facts, mayBeDone: true)
@@ -55,7 +56,7 @@ extension ResumableProtocol {
     let whole = facts.parts.combinedDigest
     if let whole, let reported, whole != reported {
       return .failed(
-        Failure(.integrityMismatch, "the server stored \(reported), and we sent \(whole)"), .permanent)
+        Failure(.integrityMismatch, "the server stored \(reported), but we sent \(whole)"), .permanent)
     }
     return .finished(
       FileProof(
@@ -65,21 +66,21 @@ extension ResumableProtocol {
 
   func interpretDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
-    // Gone, or a server that cannot: then there is nothing that could be done.
+    // It is gone, or the server cannot delete it: nothing more can be done.
     case 200..<300, 404, 405, 410, 501: .settled
     default: refused(reply, context)
     }
   }
 
-  /// Where the last byte may have been sent too, a POST may have made its object.
+  /// If the last byte may have been sent too, a POST may have created its object.
   private func forgotten(_ facts: TransferFacts) -> Interpretation {
     let mayBeDone = facts.lostAnswer != nil && facts.acked >= facts.layout.range(facts.layout.count - 1).offset
     if settings.isPost && mayBeDone { return gone(facts, mayBeDone: true) }
     return .failed(TusProtocol.forgotten, .sessionGone)
   }
 
-  /// A server may forget an upload as soon as it is complete. Making the object once more is harmless by PUT, and not
-  /// by POST.
+  /// A server may forget an upload as soon as it is complete. Creating the object again is harmless with PUT, but not
+  /// with POST.
   func gone(_ facts: TransferFacts, mayBeDone: Bool) -> Interpretation {
     guard settings.isPost && mayBeDone else {
       return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
@@ -88,7 +89,7 @@ extension ResumableProtocol {
     return .failed(Failure(.protoLostAnswer, text), .unknown)
   }
 
-  // MARK: - What all answers share
+  // MARK: - Common to all answers
 
   func failure(_ reply: TransferReply, _ context: RequestContext) -> Failure {
     Failure(answer: reply, detail: ProblemDetails.text(reply), wallMs: context.wallMs)
@@ -98,7 +99,7 @@ extension ResumableProtocol {
     .refused(reply, detail: ProblemDetails.text(reply), context)
   }
 
-  /// What is to be remembered of the limits in an answer beside what it means.
+  /// Adds notes about the limits in an answer to its meaning.
   func noted(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext, _ meaning: Interpretation)
     -> Interpretation
   {

@@ -20,13 +20,13 @@ extension ResumableProtocol {
     }
   }
 
-  /// The request made the upload; a 104 may have named it meanwhile.
+  /// Whether the request created the upload; a 104 may have named it meanwhile.
   private func isCreation(_ chunk: ChunkFacts, _ facts: TransferFacts) -> Bool {
     guard facts.session?.remoteID != nil else { return true }
     return opensWithBody(facts) && !facts.isResumed && !facts.isProbed && chunk.acked == 0
   }
 
-  // MARK: - What the server is
+  // MARK: - Discovery
 
   private func interpretDiscover(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext)
     -> Interpretation
@@ -34,7 +34,7 @@ extension ResumableProtocol {
     guard case .unasked(let asked) = discovery(facts.learned).finding,
       case .unasked = discovery(context.learned).finding
     else { return .settled }
-    // A gateway that restarts says nothing about the server behind it.
+    // The answer of a restarting gateway says nothing about the server behind it.
     let kind = StatusClass(reply.status)
     if kind == .throttled || (kind == .retry && context.failures < 2) { return refused(reply, context) }
     var learned = context.learned
@@ -42,8 +42,8 @@ extension ResumableProtocol {
     return .settled.with(learned: learned)
   }
 
-  /// 104 names the upload while its request goes on. One of another version is not for us (section 2.1 of the
-  /// reference).
+  /// A 104 contains the URL of the upload while its request is running. One with another version is ignored (section
+  /// 2.1 of the reference).
   public func interpretInterim(
     _ reply: InterimReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> OpenedSession? {
@@ -79,7 +79,7 @@ extension ResumableProtocol {
     return named(reply, facts, context) { url, expiry in .opened(OpenedSession(remoteID: url, expiresAtMs: expiry)) }
   }
 
-  /// The URL of the upload in a final answer; it has to be the one that a 104 named.
+  /// The URL of the upload in a final answer; it must be the URL that a 104 contained.
   private func named(
     _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext,
     _ meaning: (String, Int64?) -> Interpretation
@@ -89,7 +89,7 @@ extension ResumableProtocol {
     do throws(Failure) {
       let url = try SessionURL.read(reply, place.origin, request: target(facts))
       guard heard == nil || heard == url else {
-        throw Failure(.protoBadReply, "the server names two places for one upload")
+        throw Failure(.protoBadReply, "the server names two URLs for one upload")
       }
       return noted(reply, facts, context, meaning(url, expiry(reply, context)))
     } catch {
@@ -97,7 +97,8 @@ extension ResumableProtocol {
     }
   }
 
-  /// The answer to a request that brought the whole file: of an upload, or of a server that never heard of them.
+  /// Interprets the answer to a request with the whole file, either to an upload or by a server without resumable
+  /// uploads.
   private func interpretCreateWithBody(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
@@ -107,7 +108,7 @@ extension ResumableProtocol {
     switch interop(facts).isComplete(reply) {
     case true?: return ended(reply, chunk, facts, context)
     case false? where (200..<300).contains(reply.status):
-      let unfinished = Failure(.protoOffset, "the server took the body and waits for more")
+      let unfinished = Failure(.protoOffset, "the server accepted the body and expects more")
       return named(reply, facts, context) {
         .failed(unfinished, .probe).with(opened: OpenedSession(remoteID: $0, expiresAtMs: $1))
       }
@@ -118,8 +119,8 @@ extension ResumableProtocol {
     return advised(bodyInterpreter(facts).interpret(reply, chunk, facts, context), reply)
   }
 
-  /// What would work where the endpoint does not take a request that makes an upload: many have one URL for all of
-  /// them, and some take other versions only (tusd answers 412 to 8 and 9).
+  /// Adds advice if the endpoint does not accept a request that creates an upload: many servers have one URL for all
+  /// uploads, and some accept only other versions (tusd answers 412 to 8 and 9).
   private func advised(_ meaning: Interpretation, _ reply: TransferReply) -> Interpretation {
     guard case .failed(var failure, .permanent) = meaning.outcome else { return meaning }
     switch reply.status {
@@ -164,7 +165,7 @@ extension ResumableProtocol {
 
   private func progress(_ chunk: ChunkFacts, to acked: Int64) -> Interpretation {
     guard acked > chunk.acked, acked <= chunk.body.end - chunk.range.offset else {
-      let text = "the server is at another place than after the body that was sent"
+      let text = "the server's offset is not at the end of the sent body"
       return .failed(Failure(.protoOffset, text), .probe)
     }
     guard acked == chunk.range.length else { return .advanced(acked: acked) }
@@ -179,7 +180,8 @@ extension ResumableProtocol {
       confirmation: confirmation, remote: remote)
   }
 
-  /// The final answer of the program behind the upload, whatever its status: nothing can be resumed after it.
+  /// Interprets the final answer of the program behind the upload, whatever its status: nothing can be resumed after
+  /// it.
   private func ended(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
@@ -200,14 +202,14 @@ extension ResumableProtocol {
     return .stored(part(chunk, isChecked ? .digest : .size, remote), proof: nil)
   }
 
-  /// The answer of something that speaks no resumable uploads, and shows a page.
+  /// Whether the answer is a web page from something that does not support resumable uploads.
   func isPage(_ reply: TransferReply, _ facts: TransferFacts) -> Bool {
     let accepts = settings.answers.acceptsPage(for: settings.mediaType.type(of: facts.file.key))
     return reply.isWebPage && reply.status == 200 && interop(facts).isComplete(reply) == nil && !accepts
   }
 
-  /// All of the file was in this body. What the server stored wrong stays wrong: asking for its offset would show
-  /// nothing of that, so it is sent again as another upload.
+  /// Interprets the answer to a body with the whole file. Wrongly stored content stays wrong, and querying the offset
+  /// would not show it, so the file is sent again as another upload.
   private func endedWhole(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
@@ -220,7 +222,7 @@ extension ResumableProtocol {
       return .failed(failure, settings.isPost ? .permanent : isNamed ? .sessionGone : .retry(isThrottled: false))
     }
     var interpreter = bodyInterpreter(facts)
-    // The server knows uploads: whatever the status, the answer is that of the program behind this one.
+    // The server supports uploads: whatever the status, the answer is that of the program behind it.
     if isNamed || interop(facts).isComplete(reply) == true {
       (interpreter.acceptsPage, interpreter.accepts202) = (true, true)
     }
@@ -231,12 +233,12 @@ extension ResumableProtocol {
     return meaning
   }
 
-  /// The SHA-256 of the whole as the server reports it is not ours.
+  /// The server reports an SHA-256 of the whole file that differs from ours.
   func mismatch(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Failure? {
     guard let sent = context.fileDigests[.sha256],
       let reported = ReprDigest.value(.sha256, "sha-256", reply.field("repr-digest")), sent != reported
     else { return nil }
-    return Failure(.integrityMismatch, "the server stored \(reported), and we sent \(sent)")
+    return Failure(.integrityMismatch, "the server stored \(reported), but we sent \(sent)")
   }
 
   func refusedAppend(
@@ -244,13 +246,13 @@ extension ResumableProtocol {
   ) -> Interpretation {
     let answer = failure(reply, context)
     switch reply.status {
-    // Where the server will not say where it is, nobody can go on there; and it may have everything.
+    // If the server does not report its offset, the upload cannot be continued; and it may be complete.
     case 409 where facts.untold.contains(.probe), 403 where facts.untold.contains(.probe):
       return gone(facts, mayBeDone: true)
     case 409: return .failed(answer, .probe)
     case 404, 410: return gone(facts, mayBeDone: facts.lostAnswer != nil && chunk.body.end == facts.file.size)
     case 413: return tooLong(reply, chunk, facts, answer)
-    // An earlier request ended it: HEAD tells how.
+    // An earlier request completed it: HEAD shows how.
     case 400 where ProblemDetails(reply)?.isCompleted == true: return .failed(answer, .probe)
     case 400 where ProblemDetails(reply)?.isDigestMismatch == true:
       let failure = Failure(.integrityMismatch, answer.message)
@@ -259,7 +261,7 @@ extension ResumableProtocol {
     }
   }
 
-  /// Something in between may limit bodies: shorter ones are tried, down to what the server wants at least.
+  /// An intermediary may limit bodies: shorter ones are tried, down to the minimum that the server requires.
   private func tooLong(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ answer: Failure
   ) -> Interpretation {

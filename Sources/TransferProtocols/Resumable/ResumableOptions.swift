@@ -9,7 +9,8 @@ extension ProtocolOption {
 }
 
 extension BatchSettings {
-  /// Version of resumable uploads: `9`, `8`, `6`, `5`, `4`, `3` or `final`; nil for what the server speaks.
+  /// Version of resumable uploads: `9`, `8`, `6`, `5`, `4`, `3` or `final`; nil for the version that the server
+  /// supports.
   public var interop: String? {
     get { self[text: .interop] }
     set { self[text: .interop] = newValue }

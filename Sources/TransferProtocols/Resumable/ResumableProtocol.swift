@@ -1,12 +1,12 @@
 public import TransferModel
 
-/// Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), drafts of interop versions 3 to 9 and the RFC to
-/// come.
+/// Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), drafts of interop versions 3 to 9 and the future
+/// RFC.
 ///
-/// A server is asked by OPTIONS whether it speaks it. Where it does, small files are one request that makes the upload
-/// and completes it; for large ones the upload is made first and then appended to, body by body. Where it does not,
-/// each file is one plain request, which an answer of 104 may make resumable while it runs. After anything that went
-/// wrong the server is asked by HEAD, and its offset is the truth.
+/// OPTIONS queries whether a server supports it. If it does, one request creates and completes the upload of a small
+/// file; for a large file the upload is created first and then appended to, body by body. If it does not, each file is
+/// one plain request, which a 104 answer may make resumable while it runs. After any error the server is queried by
+/// HEAD, and its offset is authoritative.
 public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlanning, InterimAnswers, PartialBodies,
   DigestsAhead,
   WholeFileDigests, RequestEstimate
@@ -14,15 +14,15 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
   let place: WebPlace
   let settings: ResumableSettings
 
-  /// Bytes that may be sent before the upload has a URL: what is lost with a broken connection.
+  /// Maximum number of bytes sent before the upload has a URL: these are lost with a broken connection.
   static let mostWithCreation: Int64 = 8 << 20
   static let mostChunks: Int64 = 10_000
   static let bodyNote = "body"
   static let appendNote = "max-append"
   static let expiryNote = "expires"
-  /// HEAD said that there is a final answer.
+  /// HEAD showed that there is a final answer.
   static let endedNote = "ended"
-  /// In the receipt of a chunk: the answer to it ended the upload.
+  /// In the receipt of a chunk: its answer completed the upload.
   static let completeKey = "complete"
 
   public let name = "resumable"
@@ -30,7 +30,7 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
     parallelChunks: false, resumable: true, needsParts: true)
   public let sentDigest = DigestAlgorithm.crc32c
 
-  /// A POST that lost its answer before the upload had a URL may have made an object.
+  /// A POST whose answer was lost before the upload had a URL may have created an object.
   public func abilities(_ facts: TransferFacts) -> ProtocolAbilities {
     var abilities = abilities
     let isMade = facts.session?.remoteID != nil
@@ -42,7 +42,7 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
 
   public var plannedDiscovery: Int { 1 }
 
-  /// What is small makes its upload and completes it in one request.
+  /// One request creates and completes the upload of a small file.
   public func plannedRequests(size: Int64) throws(TransferError) -> Int {
     let isOne = size == 0 || !settings.isPost && size <= min(Self.mostWithCreation, settings.partSize)
     return isOne ? 1 : 1 + layout(size, settings.partSize).count
@@ -73,8 +73,8 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
 
   public var plansLate: Bool { true }
 
-  /// A chunk is a body. Where bodies have a least length, or are so short that there would be too many chunks, one
-  /// chunk holds the file and ``bodyRange(of:_:)`` cuts it: then any piece may follow any other.
+  /// A chunk is a body. If bodies have a minimum length, or are so short that there would be too many chunks, one chunk
+  /// contains the file and ``bodyRange(of:_:)`` divides it: bodies of any length can then follow each other.
   public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     let limits = discovery(facts.learned).limits
     guard !opensWithBody(facts), (limits.minAppend ?? 0) == 0 else { return ChunkLayout(whole: facts.file.size) }
@@ -87,7 +87,7 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
   }
 
   public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
-    // The request that makes the upload completes it.
+    // The request that creates the upload also completes it.
     guard let session = facts.session, session.remoteID != nil else { return chunk.rest }
     let discovery = discovery(facts.learned)
     var most = session.notes[Self.appendNote].flatMap { Int64($0) } ?? discovery.limits.maxAppend ?? .max
@@ -97,9 +97,9 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
     return ByteRange(offset: chunk.rest.offset, length: min(chunk.rest.length, max(1, most)))
   }
 
-  /// Whether the request that makes the upload brings the whole file: at servers that are not known to speak this there
-  /// is no other way, and for small files none is shorter. A POST that is repeated might make two objects, so it brings
-  /// nothing where it need not.
+  /// Whether the request that creates the upload contains the whole file. For servers that are not known to support
+  /// resumable uploads there is no other way, and for small files nothing is shorter. A repeated POST might create two
+  /// objects, so it has no body unless necessary.
   func opensWithBody(_ facts: TransferFacts) -> Bool {
     let discovery = discovery(facts.learned)
     let size = facts.file.size
@@ -115,10 +115,10 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
     if case .unasked = discovery.finding { return .control(.discover) }
     if facts.session == nil, let refusal = discovery.limits.refusal(size: facts.file.size) { return .fail(refusal) }
     if isEnded(facts) { return end(facts) }
-    // A lost answer to an empty creation leaves an upload without bytes behind, which nobody sees.
+    // A lost answer to an empty creation leaves an empty upload behind, which does no harm.
     guard let session = facts.session, session.remoteID != nil else { return creation(facts) }
     if !facts.isAllStored, let expiresAtMs = expiry(session), expiresAtMs <= facts.wallMs {
-      return .dropSession(Failure(.protoSessionGone, "the upload expired at the server"))
+      return .dropSession(Failure(.protoSessionGone, "the upload expired on the server"))
     }
     let mustAsk = facts.isPlanned && !facts.isProbed && (facts.isResumed || facts.lostAnswer != nil)
     if mustAsk { return .control(.probe(marker: nil)) }
@@ -127,16 +127,16 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
 
   private func creation(_ facts: TransferFacts) -> TransferStep {
     guard opensWithBody(facts) else { return .control(.create) }
-    // Such a request completes the object: one chunk of several must never go with it.
+    // Such a request completes the object, so it must never be used for one of several chunks.
     guard !facts.isPlanned || facts.layout.count == 1 else {
       return .fail(
-        Failure(.protoUnsupported, "the file is cut for resumable uploads, and the server does not speak them any more")
+        Failure(.protoUnsupported, "the file is divided for resumable uploads, which the server no longer supports")
       )
     }
     return .chunkThatOpensSession
   }
 
-  /// Everything is there, and the answer to the last body ended the upload.
+  /// Whether everything is stored, and the answer to the last body completed the upload.
   private func isEnded(_ facts: TransferFacts) -> Bool {
     facts.isAllStored && facts.parts.last?.remote[Self.completeKey] != nil
   }
@@ -147,7 +147,7 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
     let last = parts.last?.remote ?? [:]
     let reported = last["crc32c"].flatMap { Digest(text: $0) }
     if let whole, let reported, whole != reported {
-      let failure = Failure(.integrityMismatch, "the server stored \(reported), and we sent \(whole)")
+      let failure = Failure(.integrityMismatch, "the server stored \(reported), but we sent \(whole)")
       return settings.isPost ? .fail(failure) : .dropSession(failure)
     }
     let isProved = whole != nil && reported != nil

@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// HEAD of the finished upload where it had one; a file that went in one plain PUT is asked for under its own URL.
+/// HEAD of the finished upload if there was one; a file sent in one plain PUT is queried under its own URL.
 extension ResumableProtocol: LaterQuestions {
   public func question(about object: StoredObject) -> StepRequest? {
     object.facts.uploadURL != nil || !settings.isPost ? .verify : nil
@@ -21,7 +21,7 @@ extension ResumableProtocol: LaterQuestions {
     switch reply.status {
     case 200..<300:
       guard let offset = StructuredField.integer(reply.field("upload-offset")) else {
-        return .untold("the server has the upload, and does not say how much of it")
+        return .untold("the server has the upload, but does not say how much of it")
       }
       return object.compared(
         reply, size: offset, digests: ToldDigests.all(reply.fields, isWhole: false), etag: "")

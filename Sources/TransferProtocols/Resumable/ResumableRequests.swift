@@ -26,7 +26,7 @@ extension ResumableProtocol {
 
   private var method: HTTPRequest.Method { settings.isPost ? .post : .put }
 
-  /// Makes the upload and brings nothing: what it answers is all that can be lost.
+  /// Creates the upload without a body, so that only the answer can be lost.
   private func create(_ facts: TransferFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
     var fields = creationFields(facts, isComplete: false)
     fields["repr-digest"] = Self.digest(context.fileDigests[.sha256])
@@ -65,7 +65,7 @@ extension ResumableProtocol {
     return try make(.patch, try upload(facts), fields, facts, context, limits: .body)
   }
 
-  /// All bytes are there: the end of the upload is said without any.
+  /// All bytes are stored: completes the upload without a body.
   private func complete(_ facts: TransferFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
     var fields = appendFields(facts, at: facts.file.size, isComplete: true)
     fields["want-repr-digest"] = wantedDigest

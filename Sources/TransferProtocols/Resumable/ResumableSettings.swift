@@ -1,20 +1,20 @@
 import HTTPTypes
 import TransferModel
 
-/// How resumable uploads of one batch are made.
+/// The settings for resumable uploads of one batch.
 struct ResumableSettings: Sendable, Hashable {
   /// Versions to try, in order.
   var interops: [Interop]
   var isPost: Bool
-  /// SHA-256 of bodies and of the whole go along.
+  /// Sends the SHA-256 of bodies and of the whole file.
   var sendsDigests: Bool
   var partSize: Int64
   var ifNoneMatch: Bool
   var mediaType: MediaTypeChoice
-  /// For servers that speak no resumable uploads.
+  /// For servers without resumable uploads.
   var answers: AcceptedAnswers
 
-  /// - Throws: `.usage` for what cannot be.
+  /// - Throws: `.usage` for invalid settings.
   init(_ settings: BatchSettings) throws(TransferError) {
     interops = try Self.interops(settings.interop)
     isPost = try Self.isPost(settings.method)
@@ -25,7 +25,7 @@ struct ResumableSettings: Sendable, Hashable {
     mediaType = try MediaTypeChoice(parsing: settings.contentType ?? MediaType.unknown)
     guard partSize >= TusSettings.smallestPart else {
       throw TransferError(
-        .usage, "plan upload", cause: "a part has 16 KiB or more, not \(partSize) bytes",
+        .usage, "plan upload", cause: "a part must be 16 KiB or more, not \(partSize) bytes",
         remedy: "choose another --part-size or leave it out")
     }
   }
@@ -34,7 +34,7 @@ struct ResumableSettings: Sendable, Hashable {
     guard let text else { return [.v9, .v8] }
     guard let interop = Interop(rawValue: text) else {
       throw TransferError(
-        .usage, "read --interop", NameBytes(text), cause: "no such version is known",
+        .usage, "read --interop", NameBytes(text), cause: "unknown version",
         remedy: "use one of \(Interop.allCases.map(\.rawValue).joined(separator: ", ")), or leave it out")
     }
     return [interop]
@@ -46,7 +46,7 @@ struct ResumableSettings: Sendable, Hashable {
     case "post": return true
     default:
       throw TransferError(
-        .usage, "read --method", NameBytes(text ?? ""), cause: "uploads are made by PUT or POST",
+        .usage, "read --method", NameBytes(text ?? ""), cause: "uploads are created by PUT or POST",
         remedy: "use put or post, or leave it out")
     }
   }
@@ -57,7 +57,7 @@ struct ResumableSettings: Sendable, Hashable {
     case "sha-256": return true
     default:
       throw TransferError(
-        .usage, "read --digest", NameBytes(text ?? ""), cause: "resumable uploads send no such digest here",
+        .usage, "read --digest", NameBytes(text ?? ""), cause: "not supported for resumable uploads",
         remedy: "use sha-256 or none")
     }
   }

@@ -1,5 +1,4 @@
-/// Structured field values (RFC 9651), as far as resumable uploads use them. A value of another type is as good as
-/// none.
+/// Structured field values (RFC 9651), as far as resumable uploads use them. A value of another type counts as missing.
 enum StructuredField {
   /// `?1` or `?0`.
   static func boolean(_ text: String?) -> Bool? {
@@ -13,8 +12,8 @@ enum StructuredField {
   /// A non-negative integer of at most 15 digits.
   static func integer(_ text: String?) -> Int64? { text.flatMap(item).flatMap(number) }
 
-  /// A dictionary of integers; nil for anything else. Members of other types are nil, a repeated name counts as its
-  /// last.
+  /// A dictionary of integers; nil for anything else. Members of other types are nil; of a repeated name the last value
+  /// counts.
   static func dictionary(_ text: String?) -> [String: Int64?]? {
     guard let text else { return nil }
     var members: [String: Int64?] = [:]

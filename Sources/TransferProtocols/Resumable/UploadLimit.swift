@@ -7,7 +7,7 @@ struct UploadLimit: Sendable, Hashable {
   var minSize: Int64?
   var maxAppend: Int64?
   var minAppend: Int64?
-  /// Seconds that an upload is kept from now on.
+  /// Number of seconds for which an upload is kept from now on.
   var maxAge: Int64?
 
   static let names = ["max-size", "min-size", "max-append-size", "min-append-size", "max-age"]
@@ -17,7 +17,7 @@ struct UploadLimit: Sendable, Hashable {
 
   init() {}
 
-  /// nil without a field, or when a known limit in it is no number: then the whole field counts for nothing.
+  /// nil without a field, or if a known limit in it is not a number: the whole field is then ignored.
   init?(_ field: String?) {
     guard let members = StructuredField.dictionary(field) else { return nil }
     for (name, part) in zip(Self.names, Self.parts) {
@@ -37,9 +37,9 @@ struct UploadLimit: Sendable, Hashable {
     return values
   }
 
-  /// Why a file of so many bytes cannot go there; nil when it can.
+  /// Why a file of this size cannot be uploaded; nil if it can.
   func refusal(size: Int64) -> Failure? {
     guard let maxSize, size > maxSize else { return nil }
-    return Failure(.policyLimit, "\(size) bytes are more than the server takes: \(maxSize)")
+    return Failure(.policyLimit, "\(size) bytes are more than the server accepts: \(maxSize)")
   }
 }

@@ -1,10 +1,10 @@
 import TransferModel
 
-/// What the receipts of all parts say about the whole object.
+/// The proof about the whole object from the receipts of all parts.
 struct MultipartProof {
-  /// The CRC64NVME of the whole, combined from the parts; nil when one has none.
+  /// The CRC64NVME of the whole object, combined from the parts; nil if a part has none.
   let checksum: Digest?
-  /// The ETag in AWS form, `<md5 of the md5s>-<count>`, without quotes; nil when an MD5 is unknown.
+  /// The ETag in AWS form, `<md5 of the md5s>-<count>`, without quotes; nil if an MD5 is unknown.
   let etag: String?
   /// The weakest confirmation of a part.
   let weakest: Confirmation

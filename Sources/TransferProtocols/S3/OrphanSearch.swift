@@ -1,30 +1,30 @@
 import TransferModel
 
-/// Where the search for sessions of lost creates stands; travels through the engine as the marker of a probe.
+/// The state of the search for sessions of lost creates; passed through the engine as the marker of a probe.
 ///
-/// A session is ours to abort only when all of this holds: its key is exactly ours, it began at or after the moment
-/// when we wrote down that we meant to create one (5 s of grace for rounding), and it has no part. We never send a part
-/// to a session whose id we do not know, so a lost create of ours has none; somebody else's that began in the same
-/// seconds, for the same key, and is still empty, cannot be told apart. Whether it is empty is asked for each candidate
-/// alone.
+/// A session may be aborted as ours only if all of this holds: its key is exactly ours; it began at or after the moment
+/// when we recorded the intention to create one (with 5 s of grace for rounding); and it has no part. We never send a
+/// part to a session whose ID we do not know, so a lost create of ours has none. An empty session that somebody else
+/// began for the same key in the same seconds cannot be distinguished. Whether a candidate is empty is queried for each
+/// one separately.
 struct OrphanSearch: Hashable {
   struct Page: Hashable {
     var key: String
     var uploadID: String
-    /// How many pages came before.
+    /// The number of earlier pages.
     var number: Int
   }
 
-  /// Sessions that are not yet known to be empty.
+  /// Sessions not yet known to be empty.
   var candidates: [String] = []
-  /// The next page of the listing; nil for the first one, or when there is none.
+  /// The next page of the listing; nil for the first one, or if there is none.
   var page: Page?
 
-  /// The session may have begun so long before our intention, by the server's rounded clock.
+  /// The session may have begun this long before our recorded intention, by the server's rounded clock.
   static let graceMs: Int64 = 5_000
-  /// More than this many candidates are not ours.
+  /// If there are more candidates than this, they are not ours.
   static let mostCandidates = 64
-  /// Of one key: a list of more pages leads in a circle, or nobody can look through it.
+  /// For one key: a longer list is circular, or too long to search.
   static let mostPages = 100
 
   init() {}
@@ -44,7 +44,7 @@ struct OrphanSearch: Hashable {
       key: String(decoding: key, as: UTF8.self), uploadID: String(decoding: uploadID, as: UTF8.self), number: number)
   }
 
-  /// nil when the search is over.
+  /// nil if the search is complete.
   var marker: String? {
     if candidates.isEmpty && page == nil { return nil }
     let page =
@@ -54,10 +54,10 @@ struct OrphanSearch: Hashable {
     return candidates.map { PercentEncoding.component($0) }.joined(separator: ",") + "&" + page
   }
 
-  /// True when a session that the server says began at `initiated` may be a lost create of ours.
+  /// Whether a session that began at `initiated` according to the server may be a lost create of ours.
   ///
-  /// `skewMs` is the server's clock minus ours. A time that cannot be read says nothing, nor does the one that moto
-  /// answers always (the sample of the S3 documentation). Source: moto 5.2.1, seen 2026-11-21.
+  /// `skewMs` is the server's clock minus ours. An unreadable time excludes nothing, nor does the constant time in
+  /// answers of moto (the sample of the S3 documentation). Source: moto 5.2.1, seen 2026-11-21.
   static func isCandidate(initiated: String?, intendedAtMs: Int64, skewMs: Int64) -> Bool {
     guard let initiated, initiated != "2010-11-10T20:48:33.000Z", let began = CivilTime(rfc3339: initiated)?.wallMs
     else { return true }

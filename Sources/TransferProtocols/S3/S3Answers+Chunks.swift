@@ -1,20 +1,20 @@
 import TransferModel
 
 extension S3Protocol {
-  /// An answer to a part or to the PUT of a whole file.
+  /// Interprets the answer to a part, or to the PUT of a whole file.
   func interpretChunk(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return refusedChunk(reply, chunk, facts, context) }
     let etag = reply.field("etag") ?? ""
-    // Every S3 server names what it stored; a proxy or a login page does not.
+    // Every S3 server sends an ETag of what it stored; a proxy or a login page does not.
     guard !Self.bare(etag).isEmpty else {
       return badReply(reply, "success without an ETag", .retry(isThrottled: false), context)
     }
     let sent = chunk.digests[sentDigest]
     let echoed = Self.checksum(reply.field(Self.checksumField))
     if let sent, let echoed, sent != echoed {
-      let text = "the server stored \(echoed), and we sent \(sent)"
+      let text = "the server stored \(echoed), but we sent \(sent)"
       return .failed(Failure(.integrityMismatch, text), .retry(isThrottled: false))
     }
     let md5 = chunk.digests[.md5]
@@ -34,8 +34,8 @@ extension S3Protocol {
       serverDate: reply.field("date") ?? "")
   }
 
-  /// Whether the server checks our checksum, from the first answer that shows it. A server that stops answering with it
-  /// is one that ignores it: some echo it for whole objects and not for parts.
+  /// Whether the server verifies our checksum, from the first answer that shows it. A server that stops echoing it
+  /// counts as ignoring it: some servers echo it for whole objects and not for parts.
   private func learned(
     fromEcho isEchoed: Bool, _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> LearnedFacts? {
@@ -59,15 +59,15 @@ extension S3Protocol {
       return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
     }
     let meaning = failed(reply, error, .chunk(chunk), facts, context)
-    // A gateway may have passed the part on before it failed.
+    // A gateway may have forwarded the part before it failed.
     guard reply.status >= 500, case .failed(let failure, .retry(isThrottled: false)) = meaning.outcome else {
       return meaning
     }
     return doubted(chunk, reply, facts, meaning, asked: .failed(failure, .probe))
   }
 
-  /// A part that went out whole may be there although nobody said so: its digests show it in the list of parts, and the
-  /// list is asked for before the part is sent again. A part that did not go out whole cannot have been stored.
+  /// A completely sent part may be stored although no answer confirmed it: its digests identify it in the list of
+  /// parts, which is queried before the part is sent again. A partly sent part cannot have been stored.
   func doubted(
     _ chunk: ChunkFacts, _ reply: TransferReply, _ facts: TransferFacts, _ meaning: Interpretation,
     asked: Interpretation? = nil
@@ -80,9 +80,9 @@ extension S3Protocol {
     return (asked ?? meaning).with(doubt: remote)
   }
 
-  /// Something is there. It may be ours: an answer may have been lost, or something in between may have repeated a
-  /// request. So it is looked at, once, before it counts as somebody else's. Where nobody may look, and an answer was
-  /// lost, nobody can say.
+  /// An object exists. It may be ours, because an answer may have been lost, or an intermediary may have repeated a
+  /// request. So it is queried once before it counts as somebody else's. If queries are not allowed and an answer was
+  /// lost, the outcome is unknown.
   func exists(_ reply: TransferReply, _ facts: TransferFacts) -> Interpretation {
     if facts.untold.contains(.verify), facts.lostAnswer != nil {
       let text = "there is an object with this key, perhaps from our request whose answer was lost (--if-none-match)"
@@ -94,14 +94,14 @@ extension S3Protocol {
 
   // MARK: - ETags and checksums
 
-  /// Without quotes and the mark of a weak validator.
+  /// Without quotes and the prefix of a weak validator.
   static func bare(_ etag: String) -> String {
     String((etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...]).filter { $0 != "\"" })
   }
 
   static func matches(_ etag: String, _ md5: Digest) -> Bool { bare(etag).lowercased() == hexText(md5.bytes) }
 
-  /// The CRC64NVME in a field or element; nil when it is none, for example the composite of another algorithm.
+  /// The CRC64NVME in a field or element; nil for anything else, for example the composite of another algorithm.
   static func checksum(_ text: String?) -> Digest? {
     guard let bytes = text.flatMap(bytesFromBase64), bytes.count == DigestAlgorithm.crc64nvme.byteCount else {
       return nil

@@ -1,12 +1,12 @@
 import TransferModel
 
 extension S3Protocol {
-  /// CompleteMultipartUpload: a 200 is a success only when its body says so to the end. Servers send the status first
-  /// and the outcome when they know it. The root is a `…Result`; moto says `…Response`, as S3 did once.
+  /// CompleteMultipartUpload: a 200 is a success only if its complete body says so. Servers send the status first, and
+  /// the outcome when they know it. The root is a `…Result`; in moto it is a `…Response`, as it once was in S3.
   func interpretComplete(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     if reply.status == 200 {
       guard let root = document(reply) else {
-        return badReply(reply, "the answer to complete cannot be read", .probe, context)
+        return badReply(reply, "the answer to CompleteMultipartUpload cannot be read", .probe, context)
       }
       if root.name == "Error" { return refusedComplete(reply, S3Error(reply, root: root), facts, context) }
       guard root.name.hasPrefix("CompleteMultipartUpload"), let etag = root.value("ETag"), !Self.bare(etag).isEmpty,
@@ -21,7 +21,7 @@ extension S3Protocol {
   private func refusedComplete(
     _ reply: TransferReply, _ error: S3Error, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
-    // A 200 with an error inside has lost its status; 500 is what it stands for.
+    // A 200 that contains an error stands for a 500.
     var answer = reply
     if answer.status == 200 { answer.status = 500 }
     let meaning = failed(answer, error, .finish, facts, context)
@@ -31,7 +31,7 @@ extension S3Protocol {
       if case .failed(let failure, _) = meaning.outcome { return .failed(failure, .probe) }
     case .sessionGone: return sessionGone(reply, facts, context)
     case .permanent where answer.status == 404 && error.code.isEmpty: return sessionGone(reply, facts, context)
-    // The parts were confirmed one by one, so sending them again cures nothing; a person has to look.
+    // The parts were confirmed individually, so sending them again would not help; a person must investigate.
     case .mismatch:
       return .failed(
         Failure(answer: answer, code: .integrityMismatch, detail: error.code, wallMs: context.wallMs), .permanent)
@@ -40,13 +40,13 @@ extension S3Protocol {
     return meaning
   }
 
-  /// An upload that is gone was completed, perhaps by a request of ours whose answer was lost or that something in
-  /// between repeated: the object is looked for before anything is sent again.
+  /// An upload that is gone was completed, perhaps by a request of ours whose answer was lost or that an intermediary
+  /// repeated: the object is queried before anything is sent again.
   ///
-  /// Where looking is not allowed, what became of the upload is the only word: after a lost answer to our own Complete
-  /// an upload that is gone was completed by it. Rules that remove unfinished uploads count whole days, so after one it
-  /// may have been such a rule, and nobody knows. An upload that was gone before a first Complete was not completed by
-  /// us.
+  /// If queries are not allowed, the state of the upload is the only evidence. After a lost answer to our own
+  /// CompleteMultipartUpload, an upload that is gone was completed by it. Rules that remove unfinished uploads count
+  /// whole days, so after a day such a rule may have removed it, and the outcome is unknown. An upload that was gone
+  /// before the first CompleteMultipartUpload was not completed by us.
   private func sessionGone(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation
   {
     let failure = Failure(.protoSessionGone, "the server does not know the upload any more")
@@ -69,20 +69,20 @@ extension S3Protocol {
         requestID: reply.serverRequestID, serverDate: reply.field("date") ?? ""))
   }
 
-  /// In the notes of a session: the first Complete was told that there is no such upload.
+  /// In the notes of a session: the answer to the first CompleteMultipartUpload was that there is no such upload.
   static let goneNote = "gone"
-  /// The shortest time after which servers remove unfinished uploads by themselves, in milliseconds: AWS rules and
-  /// MinIO's own sweep begin at one day.
+  /// The shortest time after which servers remove unfinished uploads on their own, in milliseconds: AWS rules and
+  /// MinIO's cleanup begin at one day.
   private static let ruleMs: Int64 = 86_400_000
 
-  /// HEAD after an answer that never came: ours by its uid, or by a digest that only our content has.
+  /// Interprets HEAD after a lost answer: the object is ours by its uid, or by a digest that only our content has.
   func interpretVerify(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200: break
     case 404: return .absent
     default:
-      // AWS answers 403 for whatever may not be read, and without permission to list also for what does not exist; an
-      // expired token is a bare 400. If it is the credential, the next request says so in words.
+      // AWS answers 403 for objects that may not be read, and without permission to list also for nonexistent ones; an
+      // expired token gives a bare 400. If the credential is the cause, the answer to the next request says so.
       let error = S3Error(reply)
       return cannotBeAsked(reply, error) ? .untold : failed(reply, error, .verify, facts, context)
     }
@@ -108,13 +108,14 @@ extension S3Protocol {
     return proof.etag.map { $0 == Self.bare(etag).lowercased() } ?? false
   }
 
-  /// The object is there. What the answer proves of the whole counts; else what the weakest part was confirmed by.
+  /// The object exists. A proof in the answer about the whole object counts; otherwise the weakest confirmation of a
+  /// part.
   private func finished(
     _ reply: TransferReply, etag: String, echoed: Digest?, _ facts: TransferFacts, isVerified: Bool
   ) -> Interpretation {
     let known = MultipartProof(facts.parts.sorted { $0.seq < $1.seq })
     if let whole = known.checksum, let echoed, whole != echoed {
-      let text = "the server stored \(echoed), and we sent \(whole)"
+      let text = "the server stored \(echoed), but we sent \(whole)"
       return .failed(Failure(.integrityMismatch, text), .permanent)
     }
     var proof = FileProof(
@@ -127,7 +128,8 @@ extension S3Protocol {
       proof.confirmation = .etag
     } else {
       proof.confirmation = weaker(known.weakest, isVerified)
-      // I08 of the ledger: a digest that confirms has both sides. The parts had; their combination is the object's.
+      // I08 of the ledger: a confirmation by digest needs the digests of both sides. The parts have both; their
+      // combination is the object's.
       if proof.confirmation == .digest { proof.remoteDigest = known.checksum }
     }
     return .finished(proof)

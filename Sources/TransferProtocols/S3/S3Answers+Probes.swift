@@ -10,7 +10,8 @@ extension S3Protocol {
       if reply.status == 404 && !error.isOfAll(status: 404) {
         return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
       }
-      // Listing parts needs a permission of its own. Then the ledger's word holds: what it calls stored was confirmed.
+      // Listing parts needs its own permission. Without it the ledger is used: the parts that it records as stored were
+      // confirmed.
       if cannotBeAsked(reply, error) { return .untold }
       return failed(reply, error, .probe(marker: marker), facts, context)
     }
@@ -28,7 +29,7 @@ extension S3Protocol {
     guard let next = root.value("NextPartNumberMarker").flatMap({ Int($0) }) ?? last,
       next > marker.flatMap({ Int($0) }) ?? 0
     else { return badReply(reply, "the list of parts does not advance", .retry(isThrottled: false), context) }
-    // Behind our last part there is nothing of ours, however long the server goes on.
+    // After our last part nothing is ours, however long the list continues.
     return .partsListed(parts, next: next >= facts.layout.count ? nil : String(next))
   }
 
@@ -48,14 +49,14 @@ extension S3Protocol {
 
   public var digestsOfListing: Set<DigestAlgorithm> { [.crc64nvme, .md5] }
 
-  /// A part of an engine that died while its answer was awaited: it counts as stored when the list shows what the
-  /// source holds.
+  /// A part of an engine that crashed while it waited for the answer: it counts as stored if the list matches the
+  /// content of the source.
   public func receipt(of chunk: ChunkFacts, in listing: ListedPart) -> PartReceipt? {
     guard listing.length == chunk.range.length, chunk.body == chunk.range else { return nil }
     return Self.receipt(listing, chunk.digests[.crc64nvme], chunk.digests[.md5])
   }
 
-  /// A part whose answer was lost counts as stored when the list shows the digest of what was sent.
+  /// A part whose answer was lost counts as stored if the list shows the digest of the sent bytes.
   private static func receipt(_ part: ListedPart, _ sent: Digest?, _ md5: Digest?) -> PartReceipt? {
     if let listed = part.checksum, let sent, listed != sent { return nil }
     let isProved = part.checksum != nil && sent != nil
@@ -65,7 +66,7 @@ extension S3Protocol {
       confirmation: isProved ? .digest : .etag)
   }
 
-  /// The server answers, and does not let us ask: that says nothing about what is there.
+  /// The server answers, but does not permit the query: this says nothing about what is stored.
   func cannotBeAsked(_ reply: TransferReply, _ error: S3Error) -> Bool {
     guard [400, 403, 405, 501].contains(reply.status) else { return false }
     switch error.meaning(status: reply.status) {
@@ -76,7 +77,7 @@ extension S3Protocol {
     }
   }
 
-  /// A part with another ETag than the one in our receipt is not the one that we sent; left out, it is sent again.
+  /// A part with an ETag other than that in our receipt is not the one that we sent; it is left out, and so sent again.
   private static func isOurs(_ part: ListedPart, _ receipts: [Int: String]) -> Bool {
     guard let etag = receipts[part.seq], !etag.isEmpty else { return true }
     return bare(etag) == bare(part.etag)
@@ -99,8 +100,8 @@ extension S3Protocol {
     return .orphansListed([], next: search.marker)
   }
 
-  /// Listing needs a permission of its own, and some servers cannot. Then nobody can be asked; the lost session, if
-  /// there is one, stays until the server's own rule removes it.
+  /// Listing needs its own permission, and some servers do not support it. The lost session, if there is one, then
+  /// stays until the server's own rule removes it.
   private func unlistable(
     _ reply: TransferReply, _ marker: String?, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
@@ -125,9 +126,9 @@ extension S3Protocol {
 
   /// Compared as bytes: to Swift, strings in different normal forms are equal.
   ///
-  /// We ask for percent-encoded keys. There are servers that encode and do not say so, some with `+` for a blank.
-  /// Without a word the key is taken as it is or decoded: listed is what begins with our key, and no other key that
-  /// does so is ours when it is decoded, because decoding makes nothing longer.
+  /// We request percent-encoded keys. Some servers encode keys without saying so, some with `+` for a blank. Without
+  /// that statement a key matches either as it is or decoded: listed keys begin with our key, and no other such key can
+  /// equal ours when it is decoded, because decoding makes nothing longer.
   private func isOurKey(_ text: String, _ root: XMLElement, _ facts: TransferFacts) -> Bool {
     let (key, raw) = (facts.file.key.bytes, Array(text.utf8))
     let spaced = raw.map { $0 == 0x2B ? 0x20 : $0 }
@@ -135,7 +136,7 @@ extension S3Protocol {
     return root.value("EncodingType")?.lowercased() != "url" && raw == key
   }
 
-  /// The listing is sorted by key and ours is the first with its own prefix: pages behind it hold nothing of ours.
+  /// The listing is sorted by key, and our key is the first with itself as prefix: later pages contain nothing of ours.
   private func nextPage(_ root: XMLElement, after page: OrphanSearch.Page?, _ facts: TransferFacts) -> OrphanSearch
     .Page?
   {
@@ -156,7 +157,7 @@ extension S3Protocol {
     if reply.status == 404 && !S3Error(reply).isOfAll(status: 404) { return .orphansListed([], next: search.marker) }
     guard reply.status == 200 else {
       let error = S3Error(reply)
-      // Nobody says that it is empty, so it is not taken for ours.
+      // It is not confirmed to be empty, so it is not considered ours.
       if cannotBeAsked(reply, error) { return .orphansListed([], next: search.marker) }
       return failed(reply, error, .probe(marker: nil), facts, context)
     }

@@ -19,7 +19,7 @@ extension S3Protocol {
     }
   }
 
-  /// No answer came. Creating and completing may have worked: the next step asks.
+  /// No answer was received. Creating and completing may have succeeded: the next step queries that.
   private func lost(
     _ failure: Failure, _ reply: TransferReply, _ step: StepRequest, _ facts: TransferFacts
   ) -> Interpretation {
@@ -42,7 +42,7 @@ extension S3Protocol {
     return .opened(OpenedSession(remoteID: remoteID, expiresAtMs: nil))
   }
 
-  /// In bytes; it goes into the URL of each part. MinIO's have some 150, AWS's 128.
+  /// Maximum length in bytes; the ID goes into the URL of each part. MinIO's have some 150, AWS's 128.
   private static let longestUploadID = 2 << 10
 
   private func interpretAbort(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext)
@@ -54,7 +54,7 @@ extension S3Protocol {
     return failed(reply, error, .abort(remoteID: ""), facts, context)
   }
 
-  // MARK: - What all answers share
+  // MARK: - Common to all answers
 
   /// The document of a complete answer; nil for anything else.
   func document(_ reply: TransferReply) -> XMLElement? {
@@ -65,7 +65,7 @@ extension S3Protocol {
     .failed(Failure(answer: reply, code: .protoBadReply, detail: what, wallMs: context.wallMs), remedy)
   }
 
-  /// What an error answer means for `step`, where its own rules have said nothing.
+  /// The meaning of an error answer to `step` for which there is no special rule.
   func failed(
     _ reply: TransferReply, _ error: S3Error, _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
@@ -76,7 +76,8 @@ extension S3Protocol {
       return failure
     }
     switch error.meaning(status: reply.status) {
-    // Without a code it is a gateway, which may have passed the request on: whether an upload was made can be asked.
+    // Without a code it comes from a gateway, which may have forwarded the request: whether an upload was created can
+    // be queried.
     case .throttled where step == .create && error.code.isEmpty && reply.mayHideSuccess(context):
       return .failed(failure(), .probe)
     case .throttled: return .failed(failure(), .retry(isThrottled: true))
@@ -124,7 +125,8 @@ extension S3Protocol {
     reply.field("date").flatMap { HTTPDate.parse($0, wallMs: context.wallMs) }.map { $0 - context.wallMs }
   }
 
-  /// The first suspect is our checksum field: it goes, once for a destination. What stays then is really refused.
+  /// Our checksum field is the first suspect: it is removed, once for a destination. If that does not help, the refusal
+  /// is real.
   private func unsupported(
     _ reply: TransferReply, _ step: StepRequest, _ facts: TransferFacts, _ failure: Failure, _ context: RequestContext
   ) -> Interpretation {
@@ -144,7 +146,7 @@ extension S3Protocol {
     return .failed(failure, .permanent)
   }
 
-  /// Where it is kept whether checksums of such requests are understood; nil for requests that carry none.
+  /// Where the support for checksums of such requests is recorded; nil for requests without one.
   func checksumSupport(
     _ step: StepRequest, _ facts: TransferFacts
   ) -> WritableKeyPath<LearnedFacts, LearnedFacts.ChecksumSupport>? {

@@ -24,7 +24,7 @@ extension S3Protocol {
       name: "s3", destination: "s3://", usage: "s3://bucket/prefix/",
       about: "Amazon S3 or compatible (--endpoint-url): one PUT below 16 MiB, else multipart",
       parallel: "parts", isResumable: true, probe: "ListParts, HEAD", digest: "CRC64NVME MD5 SHA-256",
-      exactlyOnce: "yes: asked first"),
+      exactlyOnce: "yes: queried first"),
     .bucket(scheme: "s3"), credential: .aws,
     options: [
       .endpointURL, .region, .awsProfile, .pathStyle, .unsignedPayload, .partSize, .ifNoneMatch, .expectContinue,
@@ -37,7 +37,7 @@ extension S3Protocol {
     make: { settings, destination, region throws(TransferError) in
       let s3 = S3Protocol(
         settings: try S3Settings(bucket: destination.bucket, settings, credentialsRegion: region))
-      // Wrong part sizes fail here, once, and not with every file.
+      // Invalid part sizes fail here, once, and not for each file.
       _ = try s3.layout(size: 0)
       return s3
     })

@@ -6,9 +6,9 @@ struct S3Draft {
   var method: HTTPRequest.Method
   var key: NameBytes
   var query: [(String, String)] = []
-  /// The same with values that are names of objects, which may hold any bytes.
+  /// The same with values that are object names, which may contain any bytes.
   var bytesInQuery: [(String, NameBytes)] = []
-  /// All of them are signed: S3 refuses an `x-amz-` field that is not.
+  /// All of them are signed: S3 refuses unsigned `x-amz-` fields.
   var fields: [(String, String)] = []
   /// Proxies change these, so they are left out of the signature.
   var unsignedFields: [(String, String)] = []
@@ -16,7 +16,7 @@ struct S3Draft {
   var payload = SigV4.emptyPayload
 
   /// The complete request, dated by the server's clock.
-  /// - Throws: `auth.missing` without a credential, or with one that no header field can carry.
+  /// - Throws: `auth.missing` without a credential, or with one that is not allowed in a header field.
   func signed(_ settings: S3Settings, _ context: RequestContext) throws(Failure) -> TransferRequest {
     guard case .aws(let accessKey, let secretKey, let sessionToken)? = context.credential else {
       throw Failure(.authMissing, "s3 needs an access key and a secret key")
@@ -40,7 +40,7 @@ struct S3Draft {
     return TransferRequest(method: method, url: url, fields: try Self.httpFields(all), body: body)
   }
 
-  /// Encoded and in the order of the bytes, so that what is sent is what is signed.
+  /// Encoded and sorted by bytes, so that the sent query equals the signed one.
   private static func canonical(_ query: [(String, String)], _ bytes: [(String, NameBytes)]) -> String {
     (query.map { ($0.0, Array($0.1.utf8)) } + bytes.map { ($0.0, $0.1.bytes) })
       .map { "\(PercentEncoding.component($0.0))=\(PercentEncoding.component($0.1))" }

@@ -1,20 +1,20 @@
 import TransferModel
 
-/// An error answer of S3: the code decides where there is one, else the status.
+/// An error answer of S3: its code determines the meaning if there is one, else the status.
 struct S3Error {
   var code: String
   var message: String
   /// The region that the answer names, in its body or in `x-amz-bucket-region`.
   var region: String?
 
-  /// What an error means, before it is known which request it answers.
+  /// The meaning of an error, independent of the request.
   enum Meaning: Hashable {
     case retry, throttled
-    /// What we sent did not arrive as it left.
+    /// The sent bytes were changed on the way.
     case mismatch
     case region, clock, credential, refused, noBucket
     case sessionGone, partsWrong, exists
-    /// A field or a feature is not known there.
+    /// The server does not know a field or a feature.
     case unsupported
     case permanent
   }
@@ -66,10 +66,11 @@ struct S3Error {
     return Self.meaning(bare: status, hasRegion: region != nil)
   }
 
-  /// Garage 1.0 answers AccessDenied with these words for an access key that it does not know.
+  /// Garage 1.0 answers AccessDenied with this message for an unknown access key.
   private var namesUnknownKey: Bool { message.hasPrefix("Forbidden: No such key") }
 
-  /// The answer to a question about one object or upload is about all of them: a 404 then does not say that it is gone.
+  /// Whether the answer to a query about one object or upload concerns all of them: a 404 then does not mean that it is
+  /// gone.
   func isOfAll(status: Int) -> Bool {
     switch meaning(status: status) {
     case .noBucket, .refused, .credential: true
@@ -87,7 +88,7 @@ struct S3Error {
     case .permanent:
       switch status {
       case 400 where hasRegion: .region
-      // Whatever it is: a checksum field that is not known there is the first suspect.
+      // Whatever the cause is: an unsupported checksum field is the first suspect.
       case 400: .unsupported
       case 401: .refused
       case 412: .exists

@@ -1,22 +1,22 @@
 import TransferModel
 
-/// How a file is cut into parts. Parts are equal but the last: some servers accept nothing else.
+/// How a file is divided into parts. All parts but the last are equal: some servers accept nothing else.
 enum S3Layout {
   static let mebibyte: Int64 = 1 << 20
-  /// Below this, one PUT; also for empty files, which multipart cannot make on every server.
+  /// Smaller files are sent in one PUT; also empty ones, which not every server can create by multipart.
   static let singleLimit = 16 * mebibyte
   static let smallestPart = 5 * mebibyte
   static let largestPart: Int64 = 5 << 30
   static let mostParts: Int64 = 10_000
-  /// 48.8 TiB. Source: S3 user guide, "Multipart upload limits" (December 2025); other servers stop at 5 TiB and say
-  /// so.
+  /// 48.8 TiB. Source: S3 user guide, "Multipart upload limits" (December 2025); other servers have a limit of 5 TiB
+  /// and report it.
   static let largestObject = largestPart * mostParts
 
   /// The layout of `size` bytes. With `partSize` (bytes) files up to that size are one PUT.
   ///
-  /// Chosen by us, the part is 16 MiB or, for large files, a whole number of MiB that gives at most 9,000 parts: room
-  /// for servers whose limit is below 10,000.
-  /// - Throws: `.usage` when a limit of S3 cannot be kept.
+  /// The default part size is 16 MiB or, for large files, a whole number of MiB that gives at most 9,000 parts, which
+  /// leaves room for servers with a limit below 10,000.
+  /// - Throws: `.usage` if a limit of S3 is exceeded.
   static func layout(
     size: Int64, partSize: Int64?, shortest: Int64 = singleLimit
   ) throws(TransferError) -> ChunkLayout {

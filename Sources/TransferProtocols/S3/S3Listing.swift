@@ -4,7 +4,7 @@ import TransferModel
 /// All objects of a bucket whose keys begin with a prefix, page by page (ListObjectsV2).
 extension S3Source {
   private static let pageSize = "1000"
-  /// How the marker of the next page begins that is the last key of this one: for servers that know only the first
+  /// The prefix of a page marker that is the last key of the previous page: for servers that support only the first
   /// version of the call, and send no token.
   private static let keyMark: Character = "k"
   private static let tokenMark: Character = "t"
@@ -35,7 +35,7 @@ extension S3Source {
         ?? s3.badReply(reply, "an answer to a listing", .retry(isThrottled: false), context)
     }
     guard NameBytes(reply.body).utf8 != nil else {
-      let text = "the list of objects is not UTF-8, so that its keys and markers cannot be read"
+      let text = "the list of objects is not UTF-8, so its keys and markers cannot be read"
       return .failed(Failure(.protoBadReply, text), .permanent)
     }
     guard let root = s3.document(reply), root.name == "ListBucketResult" else {
@@ -49,7 +49,7 @@ extension S3Source {
         try Self.object(key, item, below: facts.file.key)
       }.compactMap(\.self)
       if objects.isEmpty, next == nil, progress.found == progress.skipped {
-        return .failed(Failure(.http404, "no object has a key that begins so"), .permanent)
+        return .failed(Failure(.http404, "no object has a key with this prefix"), .permanent)
       }
       return progress.page(objects, skipped: keys.count - objects.count, next: next, last: keys.last?.0)
     } catch {
@@ -61,16 +61,16 @@ extension S3Source {
     guard let text = item["Key"]?.text, !text.isEmpty else {
       throw Failure(.protoBadReply, "the list of objects has one without a key")
     }
-    // A blank comes as a plus there.
+    // A blank is encoded as a plus there.
     let bytes = Array(text.utf8).map { $0 == 0x2B ? 0x20 : $0 }
     guard root.value("EncodingType") == "url" else { return NameBytes(Array(text.utf8)) }
     guard let key = PercentEncoding.decode(bytes) else {
-      throw Failure(.protoBadReply, "the list of objects has a key that is not encoded as it says")
+      throw Failure(.protoBadReply, "the list of objects has a key without the announced encoding")
     }
     return NameBytes(key)
   }
 
-  /// nil for the marker of a folder, which some programs make.
+  /// nil for a folder marker, which some programs create.
   private static func object(
     _ key: NameBytes, _ item: XMLElement, below prefix: NameBytes
   ) throws(Failure) -> ListedObject? {
@@ -83,7 +83,7 @@ extension S3Source {
     return ListedObject(key: key, path: path, size: size, etag: item.value("ETag") ?? "")
   }
 
-  /// The marker of the page behind this one; nil for none.
+  /// The marker of the next page; nil for none.
   private static func next(
     _ root: XMLElement, last: NameBytes?, after marker: String?
   ) throws(Failure) -> String? {
@@ -92,16 +92,16 @@ extension S3Source {
       root.value("NextContinuationToken").map { "\(tokenMark)\($0)" }
       ?? last.map { "\(keyMark)\(PercentEncoding.component($0.bytes))" }
     guard let next else {
-      throw Failure(.protoBadReply, "the list of objects is truncated, and has no continuation marker")
+      throw Failure(.protoBadReply, "the list of objects is truncated, but has no continuation marker")
     }
-    // Behind a key come those that follow it in the order of their bytes.
+    // Keys are listed in the order of their bytes.
     if let before = marker.flatMap(key(ofMarker:)), let last = key(ofMarker: next),
       !before.bytes.lexicographicallyPrecedes(last.bytes)
     {
-      throw Failure(.protoBadReply, "the list of objects does not get on behind the key \"\(before.embedded)\"")
+      throw Failure(.protoBadReply, "the list of objects does not advance after the key \"\(before.embedded)\"")
     }
     guard next != marker else {
-      throw Failure(.protoBadReply, "the list of objects repeats its continuation marker: it would never end")
+      throw Failure(.protoBadReply, "the list of objects repeats its continuation marker: it is circular")
     }
     return next
   }

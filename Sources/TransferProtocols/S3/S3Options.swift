@@ -8,7 +8,7 @@ extension ProtocolOption {
   static let awsProfile = Self(
     "profile", .text, "AWS profile for credentials (default: $AWS_PROFILE).", valueName: "name")
   static let pathStyle = Self(
-    "path-style", .toggle, "Bucket in the path instead of the host name (default: in the path, but for AWS).")
+    "path-style", .toggle, "Bucket in the path instead of the host name (default: in the path, except for AWS).")
   static let unsignedPayload = Self(
     "unsigned-payload", .flag, "S3: do not sign the body over plain HTTP; a checksum still protects it.")
 }
@@ -28,7 +28,7 @@ extension BatchSettings {
     get { self[text: .awsProfile] }
     set { self[text: .awsProfile] = newValue }
   }
-  /// nil chooses: path style for addresses, ports, `localhost` and bucket names with dots.
+  /// nil for the default: path style for addresses, ports, `localhost` and bucket names with dots.
   public var usePathStyle: Bool? {
     get { self[toggle: .pathStyle] }
     set { self[toggle: .pathStyle] = newValue }

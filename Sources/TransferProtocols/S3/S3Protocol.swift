@@ -1,19 +1,21 @@
 public import TransferModel
 
-/// Uploads to S3 and what speaks its language: one PUT for small files, multipart for the others.
+/// Uploads to S3 and compatible servers: one PUT for small files, multipart for larger ones.
 ///
-/// What is asked before anything is repeated, so that nothing is stored twice or left behind:
+/// The queries before a repetition, so that nothing is stored twice or left behind:
 ///
-/// | lost answer | question | then |
+/// | lost answer | query | then |
 /// |---|---|---|
-/// | to create | which uploads for exactly our key began since we meant to, and have no part? | abort them, create |
-/// | to a part | which parts are there, and with which digest? | send the others |
-/// | to complete | is the object there, with our uid and size? | done, or list the parts and complete again |
-/// | the same, and nobody may look | complete again, which is harmless | done; done with proof `none` when the upload is gone |
-/// | to a PUT with `If-None-Match` | is the object there, with our uid and size? | done, or PUT again |
-/// | the same, and nobody may look | PUT again, which is harmless | done, or unknown when something is there |
+/// | to create | which uploads for exactly our key began after our recorded intention, and have no part? | abort them,
+/// create |
+/// | to a part | which parts exist, and with which digest? | send the others |
+/// | to complete | does the object exist, with our uid and size? | done, or list the parts and complete again |
+/// | the same, but queries are refused | complete again, which is harmless | done; done with proof `none` if the upload
+/// is gone |
+/// | to a PUT with `If-None-Match` | does the object exist, with our uid and size? | done, or PUT again |
+/// | the same, but queries are refused | PUT again, which is harmless | done, or unknown if an object exists |
 ///
-/// Every object carries `x-amz-meta-transfers-uid`, which tells ours from somebody else's.
+/// Every object has `x-amz-meta-transfers-uid`, which distinguishes ours from others.
 public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsAhead, ListingProof, RequestEstimate {
   let settings: S3Settings
 
@@ -33,7 +35,7 @@ public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsA
     try S3Layout.layout(size: size, partSize: settings.partSize, shortest: S3Layout.smallestPart)
   }
 
-  /// Several parts need their upload created and completed.
+  /// Several parts require that their upload is created and completed.
   public func plannedRequests(size: Int64) throws(TransferError) -> Int {
     let count = try layout(size: size).count
     return count > 1 ? count + 2 : count
@@ -43,9 +45,9 @@ public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsA
 
   public func refusal(ofKey key: NameBytes) -> Failure? {
     if key.isEmpty { return Failure(.sourceName, "the key is empty") }
-    if key.bytes.count > 1024 { return Failure(.sourceName, "the key has \(key.bytes.count) bytes; S3 takes 1024") }
-    if key.bytes.contains(0) { return Failure(.sourceName, "the key holds a NUL byte") }
-    guard let text = key.utf8 else { return Failure(.sourceName, "the name is not UTF-8, and S3 keys are; rename it") }
+    if key.bytes.count > 1024 { return Failure(.sourceName, "the key has \(key.bytes.count) bytes; S3 allows 1024") }
+    if key.bytes.contains(0) { return Failure(.sourceName, "the key contains a NUL byte") }
+    guard let text = key.utf8 else { return Failure(.sourceName, "the name is not UTF-8, as S3 keys are; rename it") }
     // Servers and proxies resolve these: the object would get another name.
     let isRelative = text.split(separator: "/", omittingEmptySubsequences: false).contains { $0 == "." || $0 == ".." }
     return isRelative ? Failure(.sourceName, "the key has a \".\" or \"..\" component") : nil
@@ -53,8 +55,8 @@ public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsA
 
   public func location(ofKey key: NameBytes) -> String { settings.location(key) }
 
-  /// What both outcomes need while nobody knows whether the server checks: the checksum, and MD5 for `Content-MD5` and
-  /// the ETag. MD5 is not computed once the server has answered with a checksum.
+  /// The digests that both outcomes need while it is unknown whether the server verifies: the checksum, and MD5 for
+  /// `Content-MD5` and the ETag. MD5 is not computed once the server has answered with a checksum.
   public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     digests(layout.count > 1 ? learned.partChecksums : learned.checksums)
   }
@@ -78,7 +80,7 @@ public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsA
     return .chunks
   }
 
-  /// A PUT may be repeated, but not one that refuses to replace: what it would not replace may be ours.
+  /// A PUT may be repeated, but not with `If-None-Match`: the existing object may be ours.
   private func wholeStep(_ facts: TransferFacts) -> TransferStep {
     if facts.isAllStored {
       if facts.untold.contains(.verify) { return .complete(FileProof(confirmation: .none)) }
@@ -96,8 +98,8 @@ public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsA
     return .control(.create)
   }
 
-  /// The object is looked for before the session is: a completed session is gone at AWS and moto and still there at
-  /// OpenStack Swift, so what becomes of it proves nothing.
+  /// The object is queried before the session: a completed session is gone on AWS and moto and still exists on
+  /// OpenStack Swift, so the state of the session proves nothing.
   /// Source: moto 5.2.1, Swift 2.30 s3api, seen 2026-11-21.
   private func finishStep(_ facts: TransferFacts) -> TransferStep {
     if facts.isAbsent { return .control(facts.isProbed ? .finish : .probe(marker: facts.probeMarker)) }

@@ -18,7 +18,7 @@ extension S3Protocol: LaterQuestions {
     case 404: return .absent(reply)
     default:
       let error = S3Error(reply)
-      // Without permission to list, what does not exist is 403 too.
+      // Without permission to list, a nonexistent object gives 403 too.
       if cannotBeAsked(reply, error) { return .refused(reply) }
       return ObjectAnswer(failed(reply, error, .verify, object.facts, context))
     }

@@ -91,7 +91,7 @@ extension S3Protocol {
     return request
   }
 
-  /// What was learned may differ from what was known when the digests were computed; something always goes along.
+  /// The learned support may have changed after the digests were computed; at least one digest is always sent.
   private func checksumFields(
     _ digests: [DigestAlgorithm: Digest], _ support: LearnedFacts.ChecksumSupport
   ) -> [(String, String)] {
@@ -122,7 +122,7 @@ extension S3Protocol {
     return request
   }
 
-  /// A part that was stored with a checksum is named with it: there are servers that refuse anything else (Garage).
+  /// A part that was stored with a checksum is listed with it: some servers refuse anything else (Garage).
   static func completeBody(_ parts: [PartReceipt]) -> String {
     var xml = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
     for part in parts {
@@ -135,7 +135,7 @@ extension S3Protocol {
     return xml + "</CompleteMultipartUpload>"
   }
 
-  /// ETags are sent back as received; a server may have put anything into them.
+  /// ETags are sent back as received; a server may have put any characters into them.
   private static func escaped(_ text: String) -> String {
     var out = ""
     for scalar in text.unicodeScalars {

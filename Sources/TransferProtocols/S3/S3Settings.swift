@@ -3,7 +3,7 @@ import TransferModel
 /// One bucket at one endpoint, and how requests to it are made.
 struct S3Settings: Sendable, Hashable {
   var bucket: String
-  /// nil for AWS, where the host follows from the region.
+  /// nil for AWS, where the region determines the host.
   var endpoint: WebOrigin?
   var region: String
   var usesPathStyle: Bool
@@ -14,7 +14,7 @@ struct S3Settings: Sendable, Hashable {
   var expectContinue: Bool
   var mediaType: MediaTypeChoice
 
-  /// - Throws: `.usage` for an invalid endpoint or media type, `.config` for a region that no host name can hold.
+  /// - Throws: `.usage` for an invalid endpoint or media type, `.config` for a region that is invalid in a host name.
   init(bucket: String, _ batch: BatchSettings, credentialsRegion: String?) throws(TransferError) {
     self.bucket = bucket
     endpoint = try batch.endpointURL.map(Self.endpoint)
@@ -33,16 +33,16 @@ struct S3Settings: Sendable, Hashable {
   }
 
   var isTLS: Bool { endpoint?.isTLS ?? true }
-  /// The body's SHA-256 is part of the signature; otherwise a checksum field and TLS protect it.
+  /// Whether the body's SHA-256 is part of the signature; otherwise a checksum field and TLS protect it.
   var signsPayload: Bool { !isTLS && !unsignedPayload }
 
-  /// The origin that requests go to; `learned` is the region that the server named.
+  /// The origin of requests; `learned` is the region that the server named.
   func origin(learned: String?) -> WebOrigin {
     let base = endpoint ?? Self.awsOrigin(learned ?? region)
     return usesPathStyle ? base : WebOrigin(isTLS: base.isTLS, host: "\(bucket).\(base.host)", port: base.port)
   }
 
-  /// The encoded path of `key`; of the bucket itself when it is empty.
+  /// The encoded path of `key`; the path of the bucket itself if it is empty.
   func path(_ key: NameBytes) -> String {
     let encoded = PercentEncoding.path(key.bytes)
     guard usesPathStyle else { return "/" + encoded }
@@ -84,13 +84,13 @@ struct S3Settings: Sendable, Hashable {
     }
   }
 
-  /// Servers of one's own seldom have names and certificates for buckets; those of AWS do.
+  /// Private servers seldom have names and certificates for buckets; those of AWS do.
   private static func isAWS(_ endpoint: WebOrigin) -> Bool {
     ["amazonaws.com", "amazonaws.com.cn"].contains { endpoint.host == $0 || endpoint.host.hasSuffix(".\($0)") }
       && endpoint.port == nil
   }
 
-  /// May stand before a host name that has a certificate for one label.
+  /// Whether a bucket name can be one label before a host name, as its certificate requires.
   private static func isHostLabel(_ bucket: String) -> Bool {
     bucket.utf8.count <= 63 && bucket.utf8.first != 0x2D && bucket.utf8.last != 0x2D
       && bucket.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }

@@ -3,16 +3,16 @@ import TransferModel
 
 /// Objects of a bucket, by GetObject.
 ///
-/// Ranges go with `If-Match`: S3 documents no `If-Range`, and there are servers that ignore it (chimera issue 475).
-/// What ignores both sends another ETag, which is compared.
+/// Ranges are requested with `If-Match`: S3 documents no `If-Range`, and some servers ignore it (chimera issue 475). A
+/// server that ignores both sends another ETag, which is compared.
 struct S3Source: GetSource {
   let s3: S3Protocol
 
   let protocolName = "s3-get"
-  /// What S3 computes of every object that comes without a checksum.
+  /// The checksum that S3 computes for every object uploaded without one.
   let sentDigest = DigestAlgorithm.crc64nvme
   let sendsWhatIsStored = true
-  /// S3 names no checksum beside a range.
+  /// S3 sends no checksum with a range.
   let tellsDigestsLate = true
 
   func refusal(ofKey key: NameBytes) -> Failure? { s3.refusal(ofKey: key) }
@@ -36,7 +36,7 @@ struct S3Source: GetSource {
       draft.method = .head
       draft.fields = [checksum, ("if-match", validator)]
     }
-    // Google's gateway changes it on the way.
+    // Google's gateway changes it in transit.
     draft.unsignedFields = [("accept-encoding", "identity")]
     var request = try draft.signed(s3.settings, context)
     if draft.method == .get { request.limits = .body }
@@ -44,7 +44,7 @@ struct S3Source: GetSource {
   }
 
   func complete(_ version: inout RemoteVersion, _ fields: HTTPFields) {
-    // ETags here are made of the content, or anew for each version.
+    // ETags here depend on the content, or are new for each version.
     version.isFresh = false
     version.versionID = fields[.init(.versionID)]
     // ETags of directory buckets are random ("Directory buckets", Amazon S3 User Guide).
@@ -55,7 +55,7 @@ struct S3Source: GetSource {
     }
   }
 
-  /// A server that does not know `If-Match` sends a range of whatever version it has now.
+  /// A server that ignores `If-Match` sends a range of its current version.
   func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure? {
     if let known = version.versionID, let now = fields[.init(.versionID)] {
       guard known != now else { return nil }
@@ -65,7 +65,7 @@ struct S3Source: GetSource {
     return Failure(.protoBadReply, "the server sent a range without an ETag: its version cannot be determined")
   }
 
-  /// The ETag of an object that was stored by one request, unless it is encrypted with a key of the customer or of KMS.
+  /// The ETag of an object that was stored by one request, unless it is encrypted with a customer or KMS key.
   /// Source: "Object", S3 API reference.
   private static func md5(_ fields: HTTPFields) -> Digest? {
     let encryption = fields[.init(.encryption)] ?? ""
@@ -79,14 +79,14 @@ struct S3Source: GetSource {
     switch reply.status {
     case 200, 206, 304, 416: return nil
     case 412:
-      let text = "the object changed: it has not the ETag any more that its first bytes had"
+      let text = "the object changed: its ETag is no longer that of its first bytes"
       return .failed(Failure(.sourceChanged, text), .permanent)
-    // As of a question: nothing of what uploads assume of theirs holds.
+    // Interpreted like a query, because the assumptions about uploads do not apply.
     default: return s3.failed(reply, S3Error(reply), .verify, facts, context)
     }
   }
 
-  /// AWS says it in the body only.
+  /// AWS reports it only in the body.
   func size(behindTheEnd reply: TransferReply) -> Int64? {
     if let size = ContentRange(reply.fields[.contentRange])?.size { return size }
     return s3.document(reply)?.value("ActualObjectSize").flatMap { Int64($0) }

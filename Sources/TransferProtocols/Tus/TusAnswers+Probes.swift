@@ -1,12 +1,12 @@
 import TransferModel
 
-/// Answers about uploads as they are, and about several that are joined.
+/// Interprets answers about uploads, and about several uploads that are concatenated.
 extension TusProtocol {
-  /// HEAD of the upload: the offset is the truth, also when it is lower than before.
+  /// HEAD of the upload: the offset is authoritative, even if it is lower than before.
   func interpretHead(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return unknownUpload(reply, .untold, context) }
     guard let offset = reply.number("upload-offset") else {
-      return .badReply(reply, "no Upload-Offset that is a number", .retry(isThrottled: false), context)
+      return .badReply(reply, "no numeric Upload-Offset", .retry(isThrottled: false), context)
     }
     if let failure = otherLength(reply, facts.file.size) { return .failed(failure, .sessionGone) }
     guard offset <= facts.file.size else { return .failed(Self.pastEnd(offset, facts.file.size), .permanent) }
@@ -14,8 +14,9 @@ extension TusProtocol {
     return .offset(offset)
   }
 
-  /// 404 and 410 say that the upload is gone. 403 may say so too, or that HEAD is not allowed, as 400, 405 and 501 do:
-  /// nothing is known then (`untold`), and the next PATCH, which names the offset that it expects, tells.
+  /// 404 and 410 mean that the upload is gone. 403 may mean that too, or that HEAD is not allowed, like 400, 405 and
+  /// 501: the state is then unknown (`untold`), and the answer to the next PATCH, which states the expected offset,
+  /// will show it.
   private func unknownUpload(_ reply: TransferReply, _ untold: Interpretation, _ context: RequestContext)
     -> Interpretation
   {
@@ -30,22 +31,22 @@ extension TusProtocol {
 
   private func otherLength(_ reply: TransferReply, _ length: Int64) -> Failure? {
     guard let announced = reply.number("upload-length"), announced != length else { return nil }
-    return Failure(.protoSessionGone, "the upload at the server is of \(announced) bytes, and not of \(length)")
+    return Failure(.protoSessionGone, "the upload on the server has \(announced) bytes, not \(length)")
   }
 
   func interpretDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
-    // Gone, or a server that cannot: then there is nothing that could be done.
+    // It is gone, or the server cannot delete it: nothing more can be done.
     case 200..<300, 404, 405, 410, 501: .settled
     default: refused(reply, context)
     }
   }
 
-  // MARK: - Several uploads that are joined
+  // MARK: - Concatenated uploads
 
   func interpretPartial(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     if reply.status == 501 || TusError.code(reply).contains("CONCAT") {
-      let failure = Failure(.protoUnsupported, "the server announces concatenation and refuses it")
+      let failure = Failure(.protoUnsupported, "the server announces concatenation, but refuses it")
       return .failed(failure, .sessionGone).with(learned: context.learned.without("concatenation"))
     }
     guard (200..<300).contains(reply.status) else { return refusedCreation(reply, context) }
@@ -62,11 +63,11 @@ extension TusProtocol {
       return unknownUpload(reply, .chunkProbed(acked: chunk.acked), context)
     }
     guard let offset = reply.number("upload-offset") else {
-      return .badReply(reply, "no Upload-Offset that is a number", .retry(isThrottled: false), context)
+      return .badReply(reply, "no numeric Upload-Offset", .retry(isThrottled: false), context)
     }
     if let failure = otherLength(reply, chunk.range.length) { return .failed(failure, .sessionGone) }
     guard offset <= chunk.range.length else { return .failed(Self.pastEnd(offset, chunk.range.length), .permanent) }
-    // Asked only after a body went there.
+    // Queried only after a body was sent there.
     if offset == 0, chunk.range.length > 0 { return .failed(Self.forgotten, .sessionGone) }
     guard offset == chunk.range.length else { return .chunkProbed(acked: offset) }
     let part = PartReceipt(
@@ -74,7 +75,8 @@ extension TusProtocol {
     return .stored(part, proof: nil)
   }
 
-  /// The answer to joining. An error that may hide a success is as bad as none: nobody can be asked.
+  /// The answer to the concatenation. An error that may hide a success is treated like a lost answer, because the
+  /// outcome cannot be queried.
   func interpretJoin(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200..<300: return joined(reply, facts, context)
@@ -105,7 +107,7 @@ extension TusProtocol {
     return .failed(failure, .sessionGone)
   }
 
-  /// HEAD of what was joined. There are servers that do not show it.
+  /// HEAD of the concatenated upload. Some servers do not show it.
   func interpretFinal(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200..<300: break
@@ -114,18 +116,18 @@ extension TusProtocol {
     }
     let length = reply.number("upload-length")
     if let length, length != facts.file.size {
-      let text = "the server joined the uploads to \(length) bytes, and the file has \(facts.file.size)"
+      let text = "the server joined the uploads to \(length) bytes, but the file has \(facts.file.size)"
       return .failed(Failure(.integrityMismatch, text), .permanent)
     }
     guard let offset = reply.number("upload-offset") else { return merging(reply, facts) }
     guard offset == facts.file.size else {
-      let text = "the server joined the uploads and holds \(offset) bytes of \(facts.file.size)"
+      let text = "the server joined the uploads and has \(offset) bytes of \(facts.file.size)"
       return .failed(Failure(.protoOffset, text), .retry(isThrottled: false))
     }
     return .finished(proof(reply, facts, .size))
   }
 
-  /// The server is still at it: asked again, ever more slowly, for about half an hour.
+  /// The server is still processing: it is polled at growing intervals, for about half an hour.
   private func merging(_ reply: TransferReply, _ facts: TransferFacts) -> Interpretation {
     let polls = facts.session?.notes[Self.pollNote].flatMap { Int64($0) } ?? 0
     guard polls < 30 else { return .finished(proof(reply, facts, .none)) }

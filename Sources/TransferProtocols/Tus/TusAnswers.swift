@@ -21,14 +21,14 @@ extension TusProtocol {
     }
   }
 
-  /// No answer came. All but joining can be asked about or does nothing when it is repeated.
+  /// No answer was received. All steps but the concatenation can be queried, or repeated without effect.
   private func lost(_ failure: Failure, _ reply: TransferReply, _ step: StepRequest) -> Interpretation {
     guard step == .finish, reply.requestMayHaveArrived else { return .failed(failure, Remedy(transport: failure)) }
     let text = "the answer to joining the uploads was lost, and it may have taken effect: \(failure.message)"
     return .failed(Failure(.protoLostAnswer, text), .unknown)
   }
 
-  /// A server that does not answer OPTIONS may still take uploads.
+  /// A server that does not answer OPTIONS may still accept uploads.
   private func interpretDiscover(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     var learned = context.learned
     switch StatusClass(reply.status) {
@@ -49,7 +49,7 @@ extension TusProtocol {
       let url = try SessionURL.read(reply, endpoint.origin, request: endpointURL(facts))
       let expiry = expiry(reply, context)
       guard facts.file.size == 0 else { return .opened(OpenedSession(remoteID: url, expiresAtMs: expiry)) }
-      // No body follows: the upload is complete as it is.
+      // No body follows: the upload is already complete.
       return .offset(0).with(opened: OpenedSession(remoteID: url, expiresAtMs: expiry))
     } catch {
       return .failed(error, .permanent)
@@ -77,13 +77,13 @@ extension TusProtocol {
     }
   }
 
-  /// Nothing was made, so a conflict or a lock passes.
+  /// Nothing was created, so a conflict or a lock is temporary.
   func refusedCreation(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 405:
       var failure = failure(reply, context)
       failure.message +=
-        "; uploads are made by POST at one URL: give that as the destination, with {path} in its query where the server wants the name"
+        "; uploads are created by POST at one URL: give that as the destination, with {path} in its query if the server needs the name"
       return .failed(failure, .permanent)
     case 409: return .failed(failure(reply, context), .retry(isThrottled: false))
     case 412: return .failed(version(reply), .permanent)
@@ -93,13 +93,13 @@ extension TusProtocol {
 
   // MARK: - Bodies
 
-  /// The answer to a PATCH of the upload, or of the chunk's own.
+  /// The answer to a PATCH of the upload, or of the chunk's own upload.
   private func interpretPatch(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return refusedPatch(reply, chunk, facts, context) }
     guard let offset = reply.number("upload-offset") else {
-      return .badReply(reply, "no Upload-Offset that is a number", .probe, context)
+      return .badReply(reply, "no numeric Upload-Offset", .probe, context)
     }
     let isPartial = isConcatenated(facts)
     let end = isPartial ? chunk.range.length : facts.file.size
@@ -111,12 +111,12 @@ extension TusProtocol {
     return meaning.with(notes: [Self.expiryNote: "\(expiry)"])
   }
 
-  /// The server holds `acked` bytes of the chunk after a body that it took.
+  /// The server has `acked` bytes of the chunk after it accepted a body.
   func progress(_ chunk: ChunkFacts, to acked: Int64, isChecked: Bool, _ reply: TransferReply) -> Interpretation {
     let sent = chunk.body.end - chunk.range.offset
     guard acked > chunk.acked else { return .failed(Self.stoodStill(acked), .probe) }
     guard acked <= sent else {
-      let text = "the server says that it holds \(acked) bytes of the chunk after \(sent) were sent"
+      let text = "the server reports \(acked) bytes of the chunk after \(sent) were sent"
       return .failed(Failure(.protoOffset, text), .probe)
     }
     guard acked == chunk.range.length else { return .advanced(acked: acked) }
@@ -131,11 +131,11 @@ extension TusProtocol {
   ) -> Interpretation {
     let answer = failure(reply, context)
     switch reply.status {
-    // Somebody else, or an earlier request of ours, moved the offset.
-    // Where the server will not say where it is, nobody can go on there.
+    // Another client, or an earlier request of ours, moved the offset. If the server does not report its offset, the
+    // upload cannot be continued.
     case 409 where facts.untold.contains(.probe), 403 where facts.untold.contains(.probe):
       return .failed(
-        Failure(.protoSessionGone, "the server does not say how much of the upload it has, and refuses to go on"),
+        Failure(.protoSessionGone, "the server does not say how much of the upload it has, and refuses to continue"),
         .sessionGone)
     case 409: return .failed(answer, .probe)
     case 404, 410:
@@ -150,7 +150,7 @@ extension TusProtocol {
     }
   }
 
-  /// A proxy in between may limit bodies: shorter ones are tried down to 1 MiB.
+  /// An intermediate proxy may limit bodies: shorter ones are tried, down to 1 MiB.
   private func tooLong(_ reply: TransferReply, _ chunk: ChunkFacts, _ answer: Failure) -> Interpretation {
     let isFinal = TusError.isSize(TusError.code(reply))
     guard !isFinal, chunk.body.length > TusSettings.mebibyte else { return .failed(answer, .permanent) }
@@ -158,29 +158,29 @@ extension TusProtocol {
     return .failed(answer, .probe).with(notes: [Self.bodyNote: "\(shorter)"])
   }
 
-  /// 400 means many things to tusd, and to others an algorithm that is not known after all: then bodies go without
-  /// checksum.
+  /// 400 has many meanings in tusd; from other servers it may mean an unsupported algorithm: bodies are then sent
+  /// without checksums.
   private func refusedAsWrong(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ answer: Failure, _ context: RequestContext
   ) -> Interpretation {
     if TusError.passes(reply) { return .failed(answer, .probe) }
-    // Decided by what this request carried: another one may have learned meanwhile that checksums do not work.
+    // Decided by the content of this request: another one may have shown meanwhile that checksums do not work.
     guard TusError.code(reply).isEmpty, TusFeatures.known.contains(where: { chunk.digests[$0.algorithm] != nil })
     else { return .failed(answer, .permanent) }
     return .failed(answer, .repair).with(learned: context.learned.without("checksum"))
   }
 
-  // MARK: - What all answers share
+  // MARK: - Common to all answers
 
   func failure(_ reply: TransferReply, _ context: RequestContext) -> Failure {
     Failure(answer: reply, detail: TusError.text(reply), wallMs: context.wallMs)
   }
 
-  /// What an error answer means where no rule of its step has spoken.
+  /// The meaning of an error answer for which the step has no rule.
   func refused(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
-    // Bytes were damaged on the way: sent again, but not for ever.
+    // Bytes were damaged in transit: they are sent again, but not endlessly.
     if reply.status == 460 {
-      let failure = Failure(.integrityMismatch, "the server found another checksum than the one that was sent (460)")
+      let failure = Failure(.integrityMismatch, "the server computed a different checksum than was sent (460)")
       return .failed(failure, context.failures < 2 ? .retry(isThrottled: false) : .permanent)
     }
     return .refused(reply, detail: TusError.text(reply), context)
@@ -190,7 +190,7 @@ extension TusProtocol {
     let known = printable(String((reply.field("tus-version") ?? "none named").prefix(60)))
     return Failure(
       .protoUnsupported,
-      "the server does not speak tus \(Self.version) (its versions: \(known)); if it speaks the resumable uploads of the IETF, write resumable+ instead of tus+"
+      "the server does not support tus \(Self.version) (its versions: \(known)); if it supports the resumable uploads of the IETF, write resumable+ instead of tus+"
     )
   }
 
@@ -208,24 +208,24 @@ extension TusProtocol {
   }
 
   static let forgotten = Failure(
-    .protoOffset, "the server says that it holds nothing of an upload to which bytes were sent, so another one is begun"
+    .protoOffset, "the server reports no bytes of an upload to which bytes were sent, so another one is created"
   )
 
   static func pastEnd(_ offset: Int64, _ end: Int64) -> Failure {
-    Failure(.protoOffset, "the server says that it holds \(offset) bytes of \(end)")
+    Failure(.protoOffset, "the server reports \(offset) bytes of \(end)")
   }
 }
 
 extension TransferFacts {
-  /// The server says that it holds nothing, and something was acknowledged or may have arrived. There are servers that
-  /// forget where they are and keep the bytes: what is sent then comes behind them.
+  /// Whether the server reports no bytes although some were acknowledged or may have arrived. Some servers forget their
+  /// offset and keep the bytes: new bytes are then appended to the old ones.
   func isForgotten(_ offset: Int64) -> Bool {
     offset == 0 && file.size > 0 && (acked > 0 || session?.mayHoldBytes == true)
   }
 }
 
 extension LearnedFacts {
-  /// The same with an extension that turned out not to work.
+  /// The same without an extension that turned out not to work.
   func without(_ name: String) -> LearnedFacts {
     var features = discovered.map { TusFeatures($0) } ?? .least
     features.extensions.remove(name)

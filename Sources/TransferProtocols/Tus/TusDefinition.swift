@@ -13,10 +13,10 @@ extension TusProtocol {
       parallel: "by joining",
       isResumable: true, probe: "HEAD", digest: "SHA-256/1 MD5 CRC32", exactlyOnce: "yes; unknown for joining",
       notes: """
-        tus: files go in bodies of at most --part-size (64 MiB), which begin at 8 MiB where they have a checksum and
-        grow as they arrive, one after the other; with --parallel side by side, where the server can join uploads:
-        it holds the file twice meanwhile, and a lost answer to joining leaves the file unknown. Checksums where the
-        server announces them (--digest none: without). --method-override: for servers and proxies that know no
+        tus: files are sent in bodies of at most --part-size (64 MiB), which begin at 8 MiB if they have a checksum and
+        grow as they arrive, one after the other; with --parallel concurrently, if the server can join uploads: it
+        stores the file twice meanwhile, and a lost answer to joining leaves the file unknown. Checksums are sent if the
+        server announces them (--digest none: never). --method-override: for servers and proxies that do not support
         PATCH and DELETE.
         """),
     options: [

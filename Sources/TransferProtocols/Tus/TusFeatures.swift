@@ -1,16 +1,16 @@
 import TransferModel
 
-/// What a tus server announces in its answer to OPTIONS. Kept for the run as names and values.
+/// The features that a tus server announces in its answer to OPTIONS, kept for the run as names and values.
 struct TusFeatures: Sendable, Hashable {
   var extensions: Set<String>
-  /// Bytes of one upload; nil when it names no limit.
+  /// Maximum bytes of one upload; nil if the server names no limit.
   var maxSize: Int64?
-  /// Of checksums, lower-case.
+  /// Checksum algorithms, in lower case.
   var algorithms: [String]
-  /// Versions of the protocol; empty when it names none.
+  /// Versions of the protocol; empty if the server names none.
   var versions: [String]
 
-  /// For servers that do not answer OPTIONS: what every one can.
+  /// For servers that do not answer OPTIONS: the minimum that every server supports.
   static let least = TusFeatures(extensions: ["creation"], maxSize: nil, algorithms: [], versions: [])
 
   init(extensions: Set<String>, maxSize: Int64?, algorithms: [String], versions: [String]) {
@@ -43,18 +43,18 @@ struct TusFeatures: Sendable, Hashable {
 
   func has(_ name: String) -> Bool { extensions.contains(name) }
 
-  /// Why a file of so many bytes cannot be uploaded there; nil when it can.
+  /// Why a file of this size cannot be uploaded; nil if it can.
   func refusal(size: Int64) -> Failure? {
     if !versions.isEmpty && !versions.contains(TusProtocol.version) {
       let named = printable(versions.prefix(5).joined(separator: ", "))
-      return Failure(.protoUnsupported, "the server speaks tus \(named), and not \(TusProtocol.version)")
+      return Failure(.protoUnsupported, "the server supports tus \(named), not \(TusProtocol.version)")
     }
     guard let maxSize, size > maxSize else { return nil }
-    return Failure(.policyLimit, "\(size) bytes are more than the server takes: \(maxSize)")
+    return Failure(.policyLimit, "\(size) bytes are more than the server accepts: \(maxSize)")
   }
 
-  /// The algorithm for checksums of bodies, by its name there: the one that is wanted, else the strongest that the
-  /// server and we know; nil for none.
+  /// The algorithm for checksums of bodies, by its name on the server: the requested one, else the strongest that both
+  /// the server and we support; nil for none.
   func checksum(_ wanted: TusSettings.Checksum) -> (name: String, algorithm: DigestAlgorithm)? {
     guard has("checksum") else { return nil }
     let known = Self.known.filter { algorithms.contains($0.name) }

@@ -8,12 +8,12 @@ extension ProtocolOption {
 }
 
 extension BatchSettings {
-  /// Several uploads side by side that the server joins, where it can.
+  /// Several concurrent uploads that the server joins, if it can.
   public var isParallel: Bool {
     get { self[flag: .parallel] }
     set { self[flag: .parallel] = newValue }
   }
-  /// PATCH and DELETE go as POST with `X-HTTP-Method-Override`.
+  /// Sends PATCH and DELETE as POST with `X-HTTP-Method-Override`.
   public var overridesMethod: Bool {
     get { self[flag: .methodOverride] }
     set { self[flag: .methodOverride] = newValue }

@@ -1,15 +1,15 @@
 public import TransferModel
 
 /// tus 1.0.0 (tus.io/protocols/resumable-upload), with creation, creation-with-upload, expiration, checksum,
-/// termination and concatenation where the server announces them.
+/// termination and concatenation if the server announces them.
 ///
-/// A file is sent body by body, each after the answer to the one before; or, when it is asked for and the server can
-/// join uploads, as several uploads side by side, each with one chunk, which are ended once the whole was seen. After
-/// anything that went wrong the server is asked by HEAD, and its offset is the truth.
+/// A file is sent body by body, each after the answer to the previous one; or, if requested and the server can join
+/// uploads, as several concurrent uploads with one chunk each, which are terminated after the joined upload was seen.
+/// After any error the server is queried by HEAD, and its offset is authoritative.
 ///
-/// The request that joins uploads is the one that cannot be asked about: when its answer is lost the file is `unknown`,
-/// because sending it again may make the object twice. For the same reason a creation never brings the last byte of a
-/// file: lost, it leaves an upload behind that nobody sees.
+/// The outcome of the request that joins uploads cannot be queried: if its answer is lost, the file is `unknown`,
+/// because repeating it may create the object twice. For the same reason a creation never contains the last byte of a
+/// file: if its answer is lost, only an unused upload is left behind.
 public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, PartialBodies, DigestsAhead, AbortTargets,
   RequestEstimate
 {
@@ -17,7 +17,7 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
   let settings: TusSettings
 
   static let version = "1.0.0"
-  /// Bytes that may be sent before the upload has a URL: what is lost with a broken connection.
+  /// Maximum number of bytes sent before the upload has a URL: these are lost with a broken connection.
   static let mostWithCreation: Int64 = 8 << 20
   static let mode = (note: "mode", concatenation: "concat")
   static let finalNote = "final"
@@ -48,8 +48,8 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
 
   public var plannedDiscovery: Int { 1 }
 
-  /// Each of the uploads that are joined is created, and ended when it is joined; then there is the request that joins
-  /// them, and one that looks at the whole.
+  /// Each of the joined uploads is created, filled and terminated; besides there is the request that joins them, and
+  /// one that queries the result.
   public func plannedRequests(size: Int64) throws(TransferError) -> Int {
     if size == 0 { return 1 }
     let joined = settings.parallelLayout(size).count
@@ -72,13 +72,13 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
     checksum(learned).map { [$0.algorithm] } ?? []
   }
 
-  /// What goes into `Upload-Checksum`.
+  /// The checksum for `Upload-Checksum`.
   func checksum(_ learned: LearnedFacts) -> (name: String, algorithm: DigestAlgorithm)? {
     learned.discovered.flatMap { TusFeatures($0).checksum(settings.checksum) }
   }
 
-  /// A body that is checked is stored whole or not at all, so it is kept short; and a server may have said that one is
-  /// too long.
+  /// A body with a checksum is stored completely or not at all, so it is kept short; and a server may have reported
+  /// that one is too long.
   public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     var most = checksum(facts.learned) == nil ? Int64.max : min(settings.partSize, chunk.mostAtOnce ?? .max)
     if let limit = facts.session?.notes[Self.bodyNote].flatMap({ Int64($0) }), limit > 0 { most = min(most, limit) }
@@ -86,7 +86,8 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
     return ByteRange(offset: chunk.rest.offset, length: min(chunk.rest.length, most))
   }
 
-  /// Whether the file goes as several uploads that are joined: decided before its session begins, and kept with it.
+  /// Whether the file is sent as several uploads that are joined: decided before its session begins, and stored with
+  /// it.
   func isConcatenated(_ facts: TransferFacts) -> Bool {
     if let session = facts.session { return session.notes[Self.mode.note] == Self.mode.concatenation }
     guard settings.isParallel, facts.file.size > settings.partSize, let discovered = facts.learned.discovered,
@@ -109,17 +110,17 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
       let parts = facts.parts
       return .complete(FileProof(confirmation: parts.weakestConfirmation, digest: parts.combinedDigest))
     }
-    // A lost answer to creation leaves an upload without bytes behind, which nobody sees.
+    // A lost answer to a creation leaves an upload without the last byte behind, which does no harm.
     guard let session = facts.session, session.remoteID != nil else { return creation(facts, features) }
     if let expiresAtMs = Self.expiry(session), expiresAtMs <= facts.wallMs {
-      return .dropSession(Failure(.protoSessionGone, "the upload expired at the server"))
+      return .dropSession(Failure(.protoSessionGone, "the upload expired on the server"))
     }
     let mustAsk = facts.isPlanned && !facts.isProbed && (facts.isResumed || facts.lostAnswer != nil)
     return mustAsk ? .control(.probe(marker: nil)) : .chunks
   }
 
-  /// The first body goes with the creation where the server takes it and it is short; not where bodies are checked:
-  /// what comes with a creation may not be.
+  /// The first body is sent with the creation if the server supports that and the body is short; not if bodies have
+  /// checksums, because the body of a creation may not be verified.
   private func creation(_ facts: TransferFacts, _ features: TusFeatures) -> TransferStep {
     let first = facts.isPlanned ? facts.layout.range(0).length : min(settings.partSize, facts.file.size)
     let isShortPart = first < facts.file.size && first <= Self.mostWithCreation
@@ -137,7 +138,7 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
     return .control(session.notes[Self.finalNote] == nil ? .finish : .verify)
   }
 
-  /// Milliseconds since 1970 UTC; the last that the server said.
+  /// Milliseconds since 1970 UTC; the latest value from the server.
   static func expiry(_ session: SessionFacts) -> Int64? {
     session.notes[expiryNote].flatMap { Int64($0) } ?? session.expiresAtMs
   }

@@ -1,7 +1,7 @@
 public import TransferModel
 
 /// HEAD of the finished upload, whose URL is known as long as the ledger has its session. Many servers forget it, or
-/// have moved what was in it: that says nothing about the file.
+/// have moved its content: that says nothing about the file.
 extension TusProtocol: LaterQuestions {
   public func question(about object: StoredObject) -> StepRequest? { object.facts.uploadURL == nil ? nil : .verify }
 
@@ -18,7 +18,7 @@ extension TusProtocol: LaterQuestions {
     switch reply.status {
     case 200..<300:
       guard let offset = reply.number("upload-offset") else {
-        return .untold("the server has the upload, and does not say how much of it")
+        return .untold("the server has the upload, but does not say how much of it")
       }
       let length = reply.number("upload-length")
       return object.compared(
@@ -35,7 +35,7 @@ extension TusProtocol: LaterQuestions {
 }
 
 extension TransferFacts {
-  /// Where the finished upload was; nil where nobody knows, as in a copy for auditors.
+  /// The URL of the finished upload; nil if it is not known, as in a copy for auditors.
   var uploadURL: String? {
     let place = session?.notes[TusProtocol.finalNote] ?? session?.remoteID
     return place.flatMap { $0.hasPrefix("http://") || $0.hasPrefix("https://") ? $0 : nil }

@@ -77,7 +77,7 @@ extension TusProtocol {
     return try make(.post, endpointURL(facts), fields, context, body: .bytes([]), limits: .finish)
   }
 
-  /// As the server gave them; without scheme and host where all of them would be more than servers read of one field.
+  /// URLs as the server sent them; without scheme and host if the field would otherwise be longer than servers accept.
   private static func fitting(_ references: [String]) -> [String] {
     guard references.reduce(0, { $0 + $1.utf8.count + 1 }) > 7_000 else { return references }
     return references.map { reference in
@@ -102,7 +102,7 @@ extension TusProtocol {
     return url
   }
 
-  /// The name as it is here, what it holds, and the token that tells our upload from others.
+  /// The local name, the media type, and the token that distinguishes our upload from others.
   private func metadata(_ file: FileFacts) -> String {
     let type = settings.mediaType.type(of: file)
     return [
@@ -111,7 +111,7 @@ extension TusProtocol {
     ].joined(separator: ",")
   }
 
-  /// Servers and proxies that know no PATCH and DELETE take them as POST, when asked to.
+  /// Servers and proxies that do not support PATCH and DELETE accept them as POST, if requested.
   private func make(
     _ method: HTTPRequest.Method, _ url: String, _ named: [String: String], _ context: RequestContext,
     body: RequestBody = .none, limits: RequestLimits = .control

@@ -5,7 +5,7 @@
 #endif
 
 enum AbsolutePath {
-  /// A path for a process in another working folder; symbolic links stay.
+  /// The absolute path, for a process in another working folder; symbolic links are not resolved.
   static func of(_ path: String) -> String {
     guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
     defer { free(folder) }

@@ -5,7 +5,7 @@ import TransferModel
 /// environment inserted so that typed ones take precedence.
 struct ArgumentLine: Sendable {
   let arguments: [String]
-  /// The same without the environment.
+  /// The arguments without those that the environment adds.
   let typed: [String]
   let environment: EnvironmentOptions
   private let words: [String]

@@ -12,7 +12,7 @@ struct CompareTerm {
   /// The side resolved in a ledger.
   struct Side: Sendable {
     let words: String
-    /// Several in a merged ledger, of one name; empty for a window.
+    /// Several in a merged ledger if they have the same name; empty for a window.
     var batches: [BatchID] = []
     var sinceMs: Int64?
     var untilMs: Int64?
@@ -28,7 +28,7 @@ struct CompareTerm {
     }
   }
 
-  /// A batch of that name comes before a window.
+  /// Looks for a batch of that name before a window.
   func side(_ ledger: OpenStore, _ context: Context) throws(CommandFailure) -> Side {
     let batches = try LedgerAccess.read(ledger) { [text] in try $0.batches(named: text) }
     if !batches.isEmpty { return Side(words: text, batches: batches) }

@@ -2,11 +2,11 @@ import ArgumentParser
 import TransferModel
 
 /// `TRANSFERS_<FLAG>` for every option of every command: `TRANSFERS_RATE=20M` is `--rate 20M`, unless that is typed. An
-/// empty variable is none. A flag takes 1, true, yes or 0, false, no. An option that may be repeated takes one value
+/// empty variable is ignored. A flag takes 1, true, yes or 0, false, no. An option that may be repeated takes one value
 /// per line. These values are not recorded in the ledger as part of the command line.
 struct EnvironmentOptions: Sendable {
   struct Setting: Sendable, Hashable {
-    /// Or its position in a configuration: `/etc/transfers/config.yaml:3:9: rate`.
+    /// The variable, or the position in a configuration: `/etc/transfers/config.yaml:3:9: rate`.
     let variable: String
     /// The option, without dashes.
     let long: String
@@ -14,12 +14,12 @@ struct EnvironmentOptions: Sendable {
     /// Inserted after the typed arguments, so that typed rules decide first; all others are inserted before them, so
     /// that typed ones take precedence.
     let isRule: Bool
-    /// From a configuration section that this command uses: it must be applicable.
+    /// Set in a configuration section that this command uses: it must be applicable.
     var isMeant = false
-    /// From a configuration.
+    /// Set in a configuration.
     var isConfigured = false
 
-    /// For people; empty for a flag that is set.
+    /// The values for display; empty for a flag that is set.
     var shownValues: [String] {
       ShownValues.of(long, arguments.map { String($0.drop { $0 != "=" }.dropFirst()) }.filter { !$0.isEmpty })
     }
@@ -48,7 +48,7 @@ struct EnvironmentOptions: Sendable {
   /// Variables that begin with `TRANSFERS_` and set nothing for this command.
   private(set) var others: [String] = []
 
-  /// Of the options in `list`, which the command has; `typed` are its arguments.
+  /// Reads the settings for the options of the command, which are in `list`; `typed` are the command's arguments.
   init(_ environment: [String: String], for list: () -> OptionList, typed: [String]) throws(CommandFailure) {
     let variables = environment.filter { $0.key.hasPrefix(Self.prefix) && !$0.value.isEmpty }.sorted { $0.key < $1.key }
     let wanted = variables.filter { !Self.readElsewhere.contains(Self.long($0.key)) }

@@ -24,7 +24,7 @@ struct FileTerms: Hashable, Sendable {
     ]
   }
 
-  /// For the document's `filters`.
+  /// The terms for the document's `filters`.
   var filters: [String: Cell] {
     var filters: [String: Cell] = [:]
     if let direction { filters["direction"] = .text(direction.rawValue) }
@@ -51,7 +51,7 @@ enum DirectionWord: String, ExpressibleByArgument, CaseIterable, Sendable {
   var direction: Direction { self == .up ? .upload : .download }
 }
 
-/// A size as it was typed; 0 is one.
+/// A size as it was typed; 0 is valid.
 struct SizeBound: ExpressibleByArgument, Hashable, Sendable {
   let text: String
   let bytes: Int64
@@ -92,7 +92,7 @@ struct CountBound: ExpressibleByArgument, Hashable, Sendable {
     text.allSatisfy { $0.isASCII && $0.isNumber } ? Int64(text) : nil
   }
 
-  /// nil where no number is meant: less than 0, or more than there are.
+  /// nil if the numbers are out of range: negative, or larger than the maximum.
   private static func range(_ sign: Substring, _ first: Int64, _ last: Int64) -> ClosedRange<Int64>? {
     switch sign {
     case "", "=", "==": first <= last ? first...last : nil

@@ -11,7 +11,7 @@ struct OptionList: Sendable {
     let isRepeatable: Bool
     let valueName: String
     let help: String
-    /// The allowed values; empty if there are others.
+    /// The allowed values; empty if any value is allowed.
     let values: [String]
     /// It cannot be set by a variable.
     var mustBeTyped: Bool

@@ -101,7 +101,7 @@ struct FailCondition: ExpressibleByArgument, Hashable, Sendable {
     words.keys.sorted() + Figure.allCases.map { $0.rawValue + ">…" }
   }
 
-  /// Whether this is so of a known figure.
+  /// Whether the condition holds for a known figure.
   func holds(for value: Double) -> Bool {
     switch comparison {
     case .more: value > limit
@@ -161,7 +161,7 @@ extension FailCondition {
 }
 
 extension Cell {
-  /// nil where there is no number.
+  /// nil if the cell has no number.
   fileprivate var amount: Double? {
     switch self {
     case .integer(let number), .bytes(let number), .milliseconds(let number): Double(number)

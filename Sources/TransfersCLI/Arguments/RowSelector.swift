@@ -1,7 +1,7 @@
 import Transfers
 import TransferModel
 
-/// Ids as people type them: `b12`, `f345`, `c9`, `a77`, `s4`, and ranges `b12-b15` (both ends included).
+/// IDs as people type them: `b12`, `f345`, `c9`, `a77`, `s4`, and ranges `b12-b15` (both ends included).
 struct RowSelector: Hashable, Sendable {
   enum Kind: String, Sendable, CaseIterable {
     case batch = "b"

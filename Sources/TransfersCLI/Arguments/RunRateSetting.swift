@@ -5,7 +5,7 @@ import TransferModel
 /// `Mon-08:00,5M Fri-18:00,off` for days of the week. Each holds until the next one. The form is that of rclone's
 /// `--bwlimit`.
 struct RunRateSetting: Hashable, Sendable, ExpressibleByArgument {
-  /// As it was written.
+  /// The text as it was typed.
   let text: String
   let timetable: RateTimetable
 
@@ -25,7 +25,7 @@ struct RunRateSetting: Hashable, Sendable, ExpressibleByArgument {
     self.timetable = timetable
   }
 
-  /// One a day where no day is named; nil for a word that is none.
+  /// One entry for each day if no day is named; nil for an invalid word.
   private static func entries(_ word: Substring) -> [RateTimetable.Entry]? {
     let halves = word.split(separator: ",", omittingEmptySubsequences: false)
     guard halves.count == 2 else { return nil }
@@ -46,7 +46,7 @@ struct RunRateSetting: Hashable, Sendable, ExpressibleByArgument {
 
   private static let days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 
-  /// Of the day, of `HH:MM`.
+  /// Minute of the day, from `HH:MM`.
   private static func minute(_ text: Substring) -> Int? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2,

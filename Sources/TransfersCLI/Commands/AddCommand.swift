@@ -37,8 +37,8 @@ struct AddCommand: Command, HasIdleOptions, NamesPlace {
     try Self.judge(result)
   }
 
-  /// Files that could not be recorded for transfer make the command fail; the others are queued. The new content of
-  /// busy ones is work that is left.
+  /// Files that could not be recorded for transfer make the command fail; the others are queued. Busy files whose new
+  /// content was not recorded count as work left.
   static func judge(_ result: AddResult) throws(CommandFailure) {
     let counts = result.counts
     guard counts.failed + counts.unknown + counts.busy > 0 else { return }
@@ -115,11 +115,11 @@ struct AddOutput: OutputValue {
     counts.changed > 0 ? "\(counts.added) new (\(counts.changed) of them newer versions)" : "\(counts.added) new"
   }
 
-  /// Of sources whose new content was not recorded.
+  /// The message for sources whose new content was not recorded.
   static func busy(_ counts: SourceCounts) -> String {
     "\(Quantity.count(counts.busy, "changed file")) not recorded, because an older version was being sent"
   }
-  static let busyRemedy = "the same command again when that version has ended"
+  static let busyRemedy = "run the same command again when that version has ended"
 
   static func problem(_ counts: SourceCounts) -> String {
     var parts: [String] = []

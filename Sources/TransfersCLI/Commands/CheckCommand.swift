@@ -10,13 +10,13 @@ struct CheckCommand: Command {
     discussion: """
       The output format of monitoring plug-ins: one line with performance data after a bar, and these exit codes:
         0  OK        within all limits
-        1  WARNING   more unfinished files than --max-pending, sources that --after was to remove and that stay, or
-                     callbacks that were given up (of those that are deleted already, until one is delivered
+        1  WARNING   more unfinished files than --max-pending, sources that --after should have removed and that
+                     stay, or callbacks that were given up (deleted ones count until one is delivered
                      again); a configured job that has not run yet
         2  CRITICAL  more failed and unknown files than --max-failed, or a last success longer ago than --max-age, or
                      in the future
-        3  UNKNOWN   it cannot be told: no ledger, no such job, a wrong option
-      Without --job it is about the whole ledger and all its jobs. Files that "clean" has hidden do not count.
+        3  UNKNOWN   the state cannot be determined: no ledger, no such job, an invalid option
+      Without --job the check covers the whole ledger and all its jobs. Files that "clean" has hidden do not count.
 
       Example:
         transfers check --job nightly --max-age 26h --max-failed 0 --max-pending 1000
@@ -76,20 +76,20 @@ struct CheckCommand: Command {
 /// The data of a check.
 struct CheckReading: Sendable {
   var jobs: [JobRow]
-  /// Jobs of the configuration of which no run has ended.
+  /// Configured jobs that have no completed run.
   var neverRan: [String] = []
   var totals: StateTotals
   var unfinished: UnfinishedFiles
   var removals: (waiting: Int, kept: Int) = (0, 0)
-  /// The job exists in the configuration or the ledger.
+  /// Whether the job exists in the configuration or the ledger.
   var isKnown: Bool
-  /// Of the job, or of the whole ledger.
+  /// The callbacks of the job, or of the whole ledger.
   var callbacks = CallbacksLeft()
-  /// Unfinished files of jobs whose quota is used up: they wait as they should.
+  /// Number of unfinished files of each job whose quota is used up: waiting is normal for them.
   var heldByQuota: [String: Int] = [:]
 }
 
-/// What a check came to.
+/// The result of a check.
 struct CheckOutput: OutputValue {
   /// Source: the Monitoring Plugins' guidelines, "Plugin Return Codes" and "Performance data".
   enum Verdict: Int32, Sendable {
@@ -108,7 +108,7 @@ struct CheckOutput: OutputValue {
 
   let verdict: Verdict
   private let job: String?
-  /// What is wrong; empty when nothing is.
+  /// The problems found; empty if there are none.
   private let problems: [String]
   private let failed: Int
   private let pending: Int

@@ -8,11 +8,11 @@ struct CondorPluginCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "condor-plugin", abstract: "Move files for HTCondor, as its file-transfer plug-in.",
     discussion: """
-      HTCondor calls it with -classad to know what it can do, and with -infile and -outfile to move files (protocol \
-      versions 2 and 4). Each file is in a ledger: --store or TRANSFERS_STORE, else .transfers/condor.db in the scratch \
-      folder of the job (_CONDOR_SCRATCH_DIR, else the folder of -infile). The same call again goes on where an earlier one \
-      was killed. Exit codes: 0 all files were moved; 11 some were not, and another try may succeed; 1 some were not, and need \
-      a person. See docs/scale.md.
+      HTCondor calls it with -classad to query its abilities, and with -infile and -outfile to move files (protocol \
+      versions 2 and 4). Each file is in a ledger: --store or TRANSFERS_STORE, else .transfers/condor.db in the \
+      scratch folder of the job (_CONDOR_SCRATCH_DIR, else the folder of -infile). Repeating a call continues where a \
+      killed one stopped. Exit codes: 0 all files were moved; 11 some were not, and another attempt may succeed; 1 \
+      some were not, and a person must act. See docs/scale.md.
 
       Examples:
         transfers condor-plugin -classad
@@ -27,11 +27,11 @@ struct CondorPluginCommand: Command {
   var infile: NameBytes?
   @Option(
     name: .customLong("outfile", withSingleDash: true),
-    help: ArgumentHelp("Takes a ClassAd for each file; never made shorter.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("A ClassAd is appended for each file; never truncated.", valueName: "file"), completion: .file())
   var outfile: NameBytes?
   @Flag(name: .customLong("upload", withSingleDash: true), help: "Send the files; without it they are fetched.")
   var upload = false
-  @Option(help: ArgumentHelp("What -classad says: 2 or 4.", valueName: "n"))
+  @Option(help: ArgumentHelp("Protocol version that -classad prints: 2 or 4.", valueName: "n"))
   var protocolVersion = 4
   @OptionGroup(title: "Engine") var engine: EngineOptions
   @OptionGroup(title: "Progress") var progress: ProgressOptions
@@ -41,9 +41,9 @@ struct CondorPluginCommand: Command {
     guard classad != (infile != nil && outfile != nil), classad == (infile == nil), classad == (outfile == nil) else {
       throw ValidationError("give -classad, or both -infile and -outfile")
     }
-    guard [2, 4].contains(protocolVersion) else { throw ValidationError("--protocol-version is 2 or 4") }
+    guard [2, 4].contains(protocolVersion) else { throw ValidationError("--protocol-version must be 2 or 4") }
     if common.format != .table || common.columns != nil {
-      throw ValidationError("a ClassAd is a form of its own; leave out --format, --json and --columns")
+      throw ValidationError("a ClassAd has its own format; leave out --format, --json and --columns")
     }
   }
 
@@ -57,7 +57,7 @@ struct CondorPluginCommand: Command {
       try tell(move(files, direction, infile, context), outfile, context)
     } catch {
       guard error.exitStatus == nil else { throw error }
-      // HTCondor shows the submitter what is in the output, and nothing else.
+      // HTCondor shows only the content of the output file to the submitter.
       try? CondorOutput.append([CondorPlugin.failureAd(error.line)], to: outfile)
       var error = error
       error.exitStatus = 1
@@ -102,7 +102,7 @@ struct CondorPluginCommand: Command {
       }
       return try transfers.results(failure, at: path)
     } catch {
-      // A ledger that takes nothing: no file can be moved.
+      // The ledger accepts no writes: no file can be moved.
       session.reporter.finish()
       return CondorResult.all(transfers.files, direction, error)
     }

@@ -9,7 +9,7 @@ import Transfers
 #endif
 
 extension RunNumbers {
-  /// ` (2 of them before this run)`, for what failed or is unknown; empty when there is none.
+  /// ` (2 of them before this run)`, for failed and unknown files; empty if there are none.
   var earlier: String { badBefore > 0 ? " (\(badBefore) of them before this run)" : "" }
 }
 
@@ -35,7 +35,7 @@ extension EngineSession {
       status == .ok ? [] : try problems(storePath, add?.files.batches, numbers.badBefore > 0 ? nil : sinceMs)
     let removals = try removals(storePath, add?.files.batches, sinceMs)
     if let remark = RemovalFigures.remark(removals) {
-      // What stays for good needs a person, also after a quiet run.
+      // A source that is kept for good needs a person, so this is printed even after a quiet run.
       if removals.kept > 0 { reporter.announce(remark) } else { reporter.say(remark) }
     }
     let value = RunOutput(
@@ -74,8 +74,8 @@ extension EngineSession {
     }
   }
 
-  /// What `--after` was to delete or move, and is still there: of the batches of a push, and of all after a run. What
-  /// is kept since an earlier one was told by that.
+  /// Sources that `--after` should have deleted or moved, but that still exist: those of the batches of a push, or all
+  /// after a run. Sources kept since before `sinceMs` are not counted, because an earlier run reported them.
   private func removals(
     _ storePath: String, _ batches: [BatchID]?, _ sinceMs: Int64
   ) throws(CommandFailure) -> RemovalTotals {

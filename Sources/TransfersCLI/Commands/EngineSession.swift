@@ -62,7 +62,7 @@ struct EngineSession {
     }
   }
 
-  /// Whether somebody asked to stop.
+  /// Whether a stop was requested.
   var isStopping: Bool { signals.received.count > 0 }
 
   /// The signal for an immediate stop: the second one. The process then ends by this signal; a lost terminal counts as

@@ -9,7 +9,7 @@ import TransferReports
   import Darwin
 #endif
 
-/// `transfers follow`: what happens, as it is recorded.
+/// `transfers follow`: prints events as they are recorded.
 struct FollowCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "follow", abstract: "Print events and ends of requests as they are recorded, like tail -f.",

@@ -54,8 +54,8 @@ struct GcCommand: Command, ChangesRows {
   }
 
   private static func lostText(_ count: Int64) -> String {
-    "\(Quantity.count(Int(count), "creation")) lost \(count == 1 ? "its" : "their") answer: what the server made then has no "
-      + "name here and cannot be ended; servers forget unfinished uploads after a while"
+    "\(Quantity.count(Int(count), "creation")) lost \(count == 1 ? "its" : "their") answer: the ID of a session that "
+      + "the server created then is unknown, so it cannot be aborted; servers expire unfinished uploads eventually"
   }
 
   private static let pageSize = 500

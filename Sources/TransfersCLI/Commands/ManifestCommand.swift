@@ -6,7 +6,7 @@ import Transfers
 /// `transfers manifest`: lists of files with their sizes and digests.
 struct ManifestCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "manifest", abstract: "Make, check, convert, measure, cut and rebase lists of files.",
+    commandName: "manifest", abstract: "Build, check, convert, analyze, shard and rebase lists of files.",
     subcommands: [
       ManifestBuildCommand.self, ManifestCheckCommand.self, ManifestConvertCommand.self, ManifestAnalyzeCommand.self,
       ManifestShardCommand.self, ManifestRebaseCommand.self,
@@ -134,10 +134,11 @@ struct ManifestRebaseCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "rebase", abstract: "Write a manifest for a host that sees the files elsewhere.",
     discussion: """
-      Paths below --from stand below --to; both are folders as the manifest has them, relative to its root, which is "." \
-      Whole names count: "a" is above a/x, not above ab. Only paths change: URLs, and what is fetched by its path, are \
-      fetched from where they were. The other forms hold no URLs: with --form sums, list or list0 a file that has one is \
-      an error (65), and a file without is found by its new path. A path that is not below --from is an error (exit code 65), or stays with --keep-others.
+      Paths below --from become paths below --to; both are folders relative to the root of the manifest, which is ".". \
+      Whole names are compared: a/x is below "a", ab is not. Only paths change: files that are fetched by URL, or by \
+      their path, are still fetched from the original location. Formats other than jsonl and csv hold no URLs: with \
+      --form sums, list or list0 a file that has one is an error (65), and a file without one is fetched by its new \
+      path. A path that is not below --from is an error (65), unless --keep-others keeps it.
 
       Examples:
         transfers manifest rebase out.jsonl --from scratch/run7 --to archive/2026 -o there.jsonl
@@ -145,22 +146,22 @@ struct ManifestRebaseCommand: Command {
       """)
 
   @OptionGroup var source: ManifestSource
-  @Option(help: ArgumentHelp("The folder that the paths are below.", valueName: "folder"))
+  @Option(help: ArgumentHelp("The folder that contains the paths now.", valueName: "folder"))
   var from: NameBytes
   @Option(
-    name: .customLong("to"), help: ArgumentHelp("The folder that they are to be below.", valueName: "folder"))
+    name: .customLong("to"), help: ArgumentHelp("The folder that replaces it.", valueName: "folder"))
   var target: NameBytes
-  @Flag(help: "Paths outside of --from stay as they are.")
+  @Flag(help: "Keep paths outside of --from unchanged.")
   var keepOthers = false
   @Option(
     name: .customLong("form"),
-    help: ArgumentHelp("How it is written: jsonl, csv, sums, list or list0.", valueName: "form"))
+    help: ArgumentHelp("Format of the output: jsonl, csv, sums, list or list0.", valueName: "form"))
   var form = ManifestForm.jsonl
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
     if common.format != .table || common.columns != nil {
-      throw ValidationError("a manifest is a form of its own; leave out --format, --json and --columns, and see --form")
+      throw ValidationError("a manifest has its own format; leave out --format, --json and --columns, and see --form")
     }
   }
 
@@ -178,7 +179,7 @@ struct ManifestRebaseCommand: Command {
 }
 
 extension ManifestTotals {
-  /// What was written, for people.
+  /// The counts of written entries, as text for people.
   func tell(_ context: Context, quiet: Bool) {
     if !quiet { context.err.writeLine("\(Quantity.count(Int(files), "file")), \(Quantity.bytes(bytes))") }
   }

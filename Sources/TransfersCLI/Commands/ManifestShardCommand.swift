@@ -50,17 +50,17 @@ struct ManifestAnalysisOutput: OutputValue {
 /// `transfers manifest shard`.
 struct ManifestShardCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "shard", abstract: "Cut a manifest into parts.",
+    commandName: "shard", abstract: "Split a manifest into shards.",
     discussion: """
-      Each part is a manifest of its own, shard-001.jsonl and so on, with a first and a last line, so that a part that was \
-      cut off is noticed. shards.json is written last, with the size and SHA-256 of each part: a folder without it holds no \
-      whole set. The folder is made, or has to be empty.
+      Each shard is a manifest, shard-001.jsonl and so on, with a first and a last line, so that a truncated one is \
+      detected. shards.json is written last, with the size and SHA-256 of each shard: a folder without it holds no \
+      complete set. The folder is created, or must be empty.
 
-      With --shards the same manifest gives the same parts, which differ by no more than the largest file; when the command \
-      fails nothing is left of them. With --live each part is complete and has its name as soon as it is full, while the \
-      manifest still comes through a pipe, or a folder (--from) is still scanned; whole parts stay when the command fails. \
-      Files that cannot be listed are in no part: the command exits with 3, and shards.json has their number as "failed". \
-      The parts cannot be inside the folder of --from.
+      With --shards the same manifest gives the same shards, whose sizes differ by no more than the largest file; if \
+      the command fails, it removes all of them. With --live each shard is complete and has its name as soon as it is \
+      full, while the manifest still arrives through a pipe, or a folder (--from) is still scanned; complete shards \
+      stay if the command fails. Files that cannot be listed are in no shard: the command exits with 3, and \
+      shards.json has their number as "failed". The shards cannot be inside the folder of --from.
 
       Examples:
         transfers manifest shard out.jsonl --shards 16 --into shards/
@@ -71,17 +71,17 @@ struct ManifestShardCommand: Command {
   var manifest: NameBytes?
   @Option(
     help: ArgumentHelp(
-      "How it is written: sums, metalink, bagit, csv, jsonl or list (default: by its name and content).",
+      "Format of the manifest: sums, metalink, bagit, csv, jsonl or list (default: by its name and content).",
       valueName: "form"))
   var listFormat: ListFormat?
-  @Option(help: ArgumentHelp("How many parts, 1 to 1000.", valueName: "n"))
+  @Option(help: ArgumentHelp("Number of shards, 1 to 1000.", valueName: "n"))
   var shards: Int?
-  @Option(help: ArgumentHelp("What is to be equal: bytes (default) or files.", valueName: "measure"))
+  @Option(help: ArgumentHelp("What to divide equally: bytes (default) or files.", valueName: "measure"))
   var by: ShardMeasure?
-  @Flag(help: "Write parts while the manifest comes; they are full by --shard-files or --shard-bytes.")
+  @Flag(help: "Write shards while the manifest arrives; --shard-files or --shard-bytes limits them.")
   var live = false
   @Option(
-    help: ArgumentHelp("With --live, instead of a manifest: the files of this folder.", valueName: "folder"),
+    help: ArgumentHelp("With --live, instead of a manifest: list the files of this folder.", valueName: "folder"),
     completion: .directory)
   var from: NameBytes?
   @Option(
@@ -89,12 +89,12 @@ struct ManifestShardCommand: Command {
       "With --from: read each file and add its digest; repeatable: sha256, sha512, sha1, md5, crc32c, crc64nvme.",
       valueName: "algorithm"))
   var digest: [String] = []
-  @Option(help: ArgumentHelp("With --live: a part is full with so many files.", valueName: "n"))
+  @Option(help: ArgumentHelp("With --live: maximum number of files in a shard.", valueName: "n"))
   var shardFiles: Int64?
   @Option(
-    help: ArgumentHelp("With --live: a part is full with the file that reaches so many bytes.", valueName: "bytes"))
+    help: ArgumentHelp("With --live: a shard is full with the file that reaches this many bytes.", valueName: "bytes"))
   var shardBytes: ByteQuantity?
-  @Option(help: ArgumentHelp("The folder for the parts.", valueName: "folder"), completion: .directory)
+  @Option(help: ArgumentHelp("The folder for the shards.", valueName: "folder"), completion: .directory)
   var into: NameBytes
   @OptionGroup var common: CommonOptions
 
@@ -102,23 +102,23 @@ struct ManifestShardCommand: Command {
     guard (manifest == nil) != (from == nil) else {
       throw ValidationError("name a manifest, or with --live a folder (--from)")
     }
-    if from != nil, listFormat != nil { throw ValidationError("--list-format is for a manifest, and not for --from") }
-    if from == nil, !digest.isEmpty { throw ValidationError("--digest is for --from") }
+    if from != nil, listFormat != nil { throw ValidationError("--list-format applies to a manifest, not to --from") }
+    if from == nil, !digest.isEmpty { throw ValidationError("--digest requires --from") }
     if live {
-      if shards != nil || by != nil { throw ValidationError("--live does not know how many parts there will be") }
+      if shards != nil || by != nil { throw ValidationError("--shards and --by do not apply to --live") }
       guard shardFiles != nil || shardBytes != nil else {
         throw ValidationError("--live needs --shard-files or --shard-bytes, or both")
       }
       if (shardFiles ?? 1) < 1 || (shardBytes?.bytes ?? 1) < 1 {
-        throw ValidationError("--shard-files and --shard-bytes are at least 1")
+        throw ValidationError("--shard-files and --shard-bytes must be at least 1")
       }
       return
     }
     if from != nil || shardFiles != nil || shardBytes != nil {
-      throw ValidationError("--from, --shard-files and --shard-bytes are for --live")
+      throw ValidationError("--from, --shard-files and --shard-bytes require --live")
     }
     guard let shards, ManifestTool.shardCounts.contains(shards) else {
-      throw ValidationError("--shards is a number from 1 to \(ManifestTool.shardCounts.upperBound)")
+      throw ValidationError("--shards must be a number from 1 to \(ManifestTool.shardCounts.upperBound)")
     }
   }
 

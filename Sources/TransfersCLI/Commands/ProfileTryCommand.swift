@@ -67,7 +67,7 @@ struct ProfileTryOutput: OutputValue {
     .text("body", "Body") { $0.body },
   ]
 
-  /// As requests are written down.
+  /// The requests as plain text.
   private var text: String {
     requests.map { request in
       let head = "# \(request.step)\n\(request.method) \(request.url)\n"

@@ -11,7 +11,7 @@ struct WasteReport: OutputValue {
       .facts(WasteReportFigures.totals.map { $0.of { $0.figures } }),
       .table(
         "causes", "bytes transferred for nothing, by cause", WasteReportFigures.causes,
-        TableLook(chart: .parts(name: "cause", value: "bytes"), empty: "nothing was transferred for nothing")
+        TableLook(chart: .parts(name: "cause", value: "bytes"), empty: "no bytes were wasted")
       ) { value in value.figures.causes.map { ($0, Share.of($0.bytes, in: value.figures.bytesWasted)) } },
     ])
 }

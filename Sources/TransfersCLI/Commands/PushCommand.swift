@@ -65,7 +65,7 @@ struct PushCommand: Command, HasIdleOptions, NamesPlace {
       return try leave(add, destination, path, context)
     }
     var numbers = sent
-    // The older versions of what was busy have ended, as a rule. What cannot be looked at again stays busy.
+    // By now the older versions of busy files have usually ended. Sources that cannot be read again stay busy.
     if add.counts.busy > 0, numbers.left == 0, !session.isStopping, options.list?.canBeReadAgain ?? true,
       let again = try? record(options, path, session, context)
     {
@@ -107,7 +107,7 @@ struct PushCommand: Command, HasIdleOptions, NamesPlace {
     ).finish()
   }
 
-  /// The files are recorded, and another engine sends them: this was an `add`.
+  /// The files are recorded, and another engine sends them: the command ends like `add`.
   private func leave(
     _ add: AddResult, _ destination: String, _ path: String, _ context: Context
   ) throws(CommandFailure) {
@@ -120,7 +120,7 @@ struct PushCommand: Command, HasIdleOptions, NamesPlace {
 }
 
 extension FileList {
-  /// A pipe gives its list once, and may never open again.
+  /// A pipe delivers its list only once, and may never open again.
   fileprivate var canBeReadAgain: Bool {
     var status = stat()
     return path.map { stat($0.terminated, &status) == 0 && status.st_mode & S_IFMT == S_IFREG } ?? false
@@ -130,7 +130,7 @@ extension FileList {
 extension AddResult {
   fileprivate var hasWork: Bool { counts.added + counts.queued + counts.busy + counts.requeued > 0 }
 
-  /// Takes in what the same sources gave when they were recorded again because some were busy.
+  /// Merges the result of recording the same sources again, which was necessary because some were busy.
   fileprivate mutating func take(_ again: AddResult) {
     let settled = counts.busy - again.counts.busy - again.counts.added - again.counts.requeued
     counts.busy = again.counts.busy
@@ -146,7 +146,7 @@ extension AddResult {
 }
 
 extension RunNumbers {
-  /// The same with the time of what was done before for the same files.
+  /// The same numbers, with the time of earlier work on the same files added.
   fileprivate func after(_ earlier: RunNumbers) -> RunNumbers {
     var numbers = self
     numbers.wallMs += earlier.wallMs

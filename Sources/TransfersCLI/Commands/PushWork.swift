@@ -35,7 +35,7 @@ struct PushWork {
     return try follow(ledger)
   }
 
-  /// Brings them to an end, and returns what kept some of them from being sent.
+  /// Finishes the files, and returns the error that kept some of them from being sent.
   func untilSettled() -> TransferError? {
     do throws(CommandFailure) {
       _ = try finish()
@@ -120,7 +120,7 @@ extension FileTotals {
 }
 
 extension TransferError {
-  /// What a command failed with, for those who tell it in their own way.
+  /// The failure of a command as an error, for callers that report it in their own format.
   init(_ failure: CommandFailure) {
     self.init(Kind(rawValue: failure.code), "run", cause: failure.text, remedy: failure.remedy)
   }

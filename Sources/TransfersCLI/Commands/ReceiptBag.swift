@@ -15,9 +15,9 @@ struct ReceiptBag {
     var bytes: Int64
   }
 
-  /// By the bytes of the name in the manifest: the file sent last to a key is used.
+  /// Indexed by the bytes of the name in the manifest: if several files have the same key, the one sent last is used.
   private var payloads: [[UInt8]: Payload] = [:]
-  /// Files without a known SHA-256 or size, and those whose key can be no name in a bag.
+  /// Files without a known SHA-256 or size, and those whose key cannot be a name in a bag.
   private(set) var leftOut = 0
   var files: Int { payloads.count }
   var bytes: Int64 { payloads.values.reduce(0) { $0 +| $1.bytes } }
@@ -35,8 +35,8 @@ struct ReceiptBag {
     payloads[name] = Payload(digest: digest, bytes: bytes)
   }
 
-  /// Below `data/`, with what would end a line escaped: section 2.1.3. nil for a name that is not UTF-8, and for one
-  /// that leads out of the bag.
+  /// The name below `data/`, with line breaks escaped: section 2.1.3. nil for a name that is not UTF-8, or that leads
+  /// out of the bag.
   static func name(_ key: NameBytes) -> String? {
     guard let text = String(validating: key.bytes, as: UTF8.self) else { return nil }
     // By bytes: a slash and a combining mark behind it are one character.
@@ -50,7 +50,7 @@ struct ReceiptBag {
     }
   }
 
-  /// The folder is made where it is not there. Each file is there as a whole or not at all.
+  /// Creates the folder if it does not exist. Each file is written atomically.
   func write(into folder: NameBytes, store: String, wallMs: Int64) throws(CommandFailure) {
     let path = folder.bytes.map { CChar(bitPattern: $0) } + [0]
     guard !folder.isEmpty, mkdir(path, 0o777) == 0 || errno == EEXIST else {

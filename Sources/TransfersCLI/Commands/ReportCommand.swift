@@ -211,7 +211,7 @@ struct ReportCommand: Command, HasIdleOptions {
     }
   }
 
-  /// For what prints no report.
+  /// For kinds that print no report.
   private func tellPruned(_ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
@@ -251,7 +251,7 @@ struct ReportCommand: Command, HasIdleOptions {
   ) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    // Of attempts there are facets, too.
+    // Facets also exist for attempts.
     var filter = try selection.filter(ledger, context, finds: kind == .attempts ? .attempts : .none).withHidden
     filter.placedBy = arrangement.by?.moment
     let conditions = arrangement.failOn
@@ -339,7 +339,7 @@ extension ArrangementOptions {
 }
 
 extension CommandFailure {
-  /// `--sort` named something that has no order here.
+  /// The error for a `--sort` column that does not exist or cannot be sorted by.
   static func unknownOrder(_ error: UnknownFigure) -> CommandFailure {
     .usage(
       "--sort \"\(printable(error.name))\" is not a column to sort by",

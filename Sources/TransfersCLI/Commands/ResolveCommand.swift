@@ -20,7 +20,7 @@ struct ResolveCommand: Command, ChangesRows {
   @OptionGroup var control: ControlOptions
   @Flag(name: .customLong("done"), help: "They arrived.") var isDone = false
   @Flag(name: .customLong("retry"), help: "They did not arrive: send them again.") var isToRetry = false
-  @Flag(name: .customLong("cancel"), help: "Call them off.") var isToCancel = false
+  @Flag(name: .customLong("cancel"), help: "Cancel them.") var isToCancel = false
   @Option(help: ArgumentHelp("The reason for your decision; recorded, up to 1000 bytes.", valueName: "text"))
   var reason: String
 

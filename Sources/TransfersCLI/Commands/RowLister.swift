@@ -10,9 +10,9 @@ struct RowLister {
   private let limit: Int
   private let common: CommonOptions
   private let context: Context
-  /// The byte after each id when nothing but ids is printed.
+  /// The byte after each ID when only IDs are printed.
   private let idEnd: UInt8?
-  /// Reports leave nothing out.
+  /// Reports include hidden files.
   private let showsHidden: Bool
   private let arrangement: ArrangementOptions?
 
@@ -141,7 +141,7 @@ struct RowLister {
     return kept.map(\.id)
   }
 
-  /// The first column is the id.
+  /// The first column is the ID.
   private func printIDs<Row>(_ columns: [Column<Row>], _ rows: [Row], _ end: UInt8) {
     context.out.write(rows.flatMap { row in Array(columns[0].cell(row).text.utf8) + [end] })
   }

@@ -127,11 +127,11 @@ struct ServeOutput: OutputValue {
 }
 
 extension SelectionOptions {
-  /// As terms of a request.
+  /// As query parameters of a request.
   var terms: [HTTPRequest.Term] { rows.selection.with(labels: labels).terms }
 }
 
 extension ServeSessions {
-  /// A token from a file is known already, and is not printed.
+  /// A token from a file is already known, and is not printed.
   func printed(given: String?) -> String? { given == nil ? String(decoding: token, as: UTF8.self) : nil }
 }

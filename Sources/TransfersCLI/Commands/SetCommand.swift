@@ -184,7 +184,7 @@ struct WorkerCount: ExpressibleByArgument, Sendable {
 struct SetOutput: OutputValue {
   let dryRun: Bool
   let changed, unaffected: Int
-  /// Of the changed batches.
+  /// IDs of the changed batches.
   let ids: [String]
   let engineRuns: Bool
 

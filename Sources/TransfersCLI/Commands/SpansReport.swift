@@ -18,7 +18,7 @@ struct SpansReport: OutputValue {
       ])
     ])
 
-  /// Sends what is selected, and prints what came of it.
+  /// Sends the selected attempts, and prints the result.
   static func run(
     _ selection: SelectionOptions, to endpoint: String?, _ headers: [String], _ common: CommonOptions,
     _ context: Context

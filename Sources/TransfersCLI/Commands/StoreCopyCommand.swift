@@ -38,7 +38,7 @@ struct StoreBackupCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) { try target.copy(as: .backup, common, context) }
 }
 
-/// Where a copy goes.
+/// The destination of a copy.
 struct CopyOptions: ParsableArguments {
   @Argument(help: ArgumentHelp("The file to create.", valueName: "file")) var file: String
   @Flag(name: .shortAndLong, help: "Replace the file when it exists.") var force = false

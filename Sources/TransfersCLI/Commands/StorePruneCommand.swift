@@ -95,7 +95,7 @@ struct StorePruneOutput: OutputValue {
 
   private var kept: String? {
     guard outcome.kept > 0 else { return nil }
-    return "\(Quantity.count(Int(outcome.kept), "file")) of that time whole: not done and not replaced, or not over"
+    return "\(Quantity.count(Int(outcome.kept), "file")) of that time fully: neither done nor superseded, or not ended"
   }
 
   private var freed: String? {

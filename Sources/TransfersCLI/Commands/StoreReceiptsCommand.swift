@@ -116,7 +116,7 @@ struct StoreReceiptsCommand: Command {
 
 /// A line as `sha256sum` of GNU coreutils writes and reads it.
 enum SumLine {
-  /// nil where the receipt names no SHA-256.
+  /// nil if the receipt has no SHA-256.
   static func of(_ receipt: StoredReceipt) -> [UInt8]? {
     receipt.sha256.map { ManifestTool.sumLine($0, receipt.path.bytes) }
   }

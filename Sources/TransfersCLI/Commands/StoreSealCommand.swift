@@ -50,7 +50,7 @@ struct StoreSealCommand: Command {
 /// The head of the log.
 struct SealOutput: OutputValue {
   private let seal: LedgerSeal
-  /// That the log of an earlier seal is the beginning of this one.
+  /// The proof that the log of an earlier seal is a prefix of this one.
   private let consistency: SealConsistency?
 
   init(_ seal: LedgerSeal, _ proof: SealConsistency?) { (self.seal, consistency) = (seal, proof) }

@@ -119,7 +119,7 @@ struct TopCommand: Command, ChangesRows {
     }
   }
 
-  /// One write: every line is erased to its end, and what is below.
+  /// One write: each line is erased to its end, and then everything below.
   static func drawn(_ lines: [String]) -> String {
     "\u{1B}[H" + lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J"
   }

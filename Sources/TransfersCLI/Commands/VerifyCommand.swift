@@ -79,7 +79,7 @@ struct VerifyCommand: Command {
     return result
   }
 
-  /// A file is called intact where its digest was compared, and only there.
+  /// A file is called intact only if its digest was compared.
   static func word(_ finding: Result<LocalFinding, Failure>, isSizeKnown: Bool = true) -> String {
     switch finding {
     case .success(let found) where found.verdict == .intact && found.digest == nil:

@@ -69,7 +69,7 @@ struct WaitCommand: Command {
 
 extension WaitGoal: ExpressibleByArgument {}
 
-/// Decides when the waiting is over.
+/// Decides when the wait ends.
 struct LedgerWaiter {
   let watch: LedgerWatch
 
@@ -89,7 +89,7 @@ struct LedgerWaiter {
   }
 }
 
-/// How the waiting ended.
+/// How the wait ended.
 struct WaitOutput: OutputValue {
   let totals: StateTotals
   let overdue: Int
@@ -121,7 +121,7 @@ struct WaitOutput: OutputValue {
     ])
 
   var failed: Int { totals.count(.failed) - totals.mismatched }
-  /// Nothing else went wrong.
+  /// Some files were cancelled, and none failed or is unknown.
   var isOnlyCancelled: Bool { totals.count(.cancelled) > 0 && failed + totals.count(.unknown) + totals.mismatched == 0 }
 
   private var counts: [(String, Int)] {
@@ -144,6 +144,6 @@ struct WaitOutput: OutputValue {
     return told.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
   }
 
-  /// For the line on standard error.
+  /// The text for the line on standard error.
   var reason: String { timedOut ? "timed out: \(countsText)" : countsText }
 }

@@ -23,7 +23,7 @@ struct ConfigFault: Sendable, Hashable {
 struct ConfigSetting: Sendable, Hashable {
   /// As written: `max_duration`.
   let key: String
-  /// The long name of the option that it sets; nil for what no option says.
+  /// The long name of the option that it sets; nil if it sets none.
   let option: String?
   /// One for each occurrence of the option; `true` or `false` for a flag.
   let values: [String]
@@ -46,12 +46,12 @@ struct ConfigSection: Sendable, Hashable {
   let kind: Kind
   let name: String
   let place: ConfigPlace
-  /// In their order.
+  /// The keys, in order.
   let settings: [ConfigSetting]
 
   subscript(_ key: String) -> ConfigSetting? { settings.first { $0.key == key } }
 
-  /// Which way a job goes.
+  /// The direction of a job.
   var direction: Direction { self["direction"]?.value == "download" ? .download : .upload }
 }
 
@@ -60,9 +60,9 @@ struct Config: Sendable, Hashable {
   var destinations: [String: ConfigSection] = [:]
   var sources: [String: ConfigSection] = [:]
   var jobs: [String: ConfigSection] = [:]
-  /// By the long names of their options.
+  /// Settings by the long names of their options.
   var defaults: [String: ConfigSetting] = [:]
-  /// The files that were read, the one that wins first.
+  /// The files that were read, in order of precedence.
   var files: [String] = []
 
   func sections(_ kind: ConfigSection.Kind) -> [String: ConfigSection] {
@@ -91,7 +91,7 @@ struct Config: Sendable, Hashable {
     files += other.files
   }
 
-  /// A job that somebody named.
+  /// The job with the given name.
   func job(_ name: String) throws(CommandFailure) -> ConfigSection {
     if let job = jobs[name] { return job }
     let near = EditDistance.nearest(to: name, in: jobs.keys.sorted())

@@ -53,9 +53,9 @@ enum ConfigExample {
         # Schedule of "transfers daemon": every: 5m, from one start to the next, or cron: "30 2 * * *", in the format of
         # crontab(5), in local time. The system's cron and timers ignore this.
         every: 5m
-        # The daemon also runs it within a second or two after something has appeared in "from".
+        # The daemon also runs it within a second or two after something appears in "from".
         watch: true
-        # How much its files may send a day (week, month), over all runs; the rest waits for the next day.
+        # Maximum bytes to send per day (week, month), over all runs; the rest waits for the next day.
         quota: 200GiB/day
         # While another engine owns the ledger: skip (it sends the files; the default), wait, or fail.
         if_locked: skip
@@ -64,7 +64,7 @@ enum ConfigExample {
         # on_result: [webhook:https://hooks.example/jobs]
         # webhook_key: file:/etc/transfers/hook.key
         # ping: file:/etc/transfers/ping-url
-        # A mail, by sendmail, when runs begin to fail or end with ok again, and each day (mail_remind) while they fail.
+        # A mail, by sendmail, when runs begin to fail or succeed again, and each day (mail_remind) while they fail.
         # mail: [ops@example.org]
         # For the textfile collector of Prometheus.
         # prom_file: /var/lib/node_exporter/textfile/transfers_nightly.prom

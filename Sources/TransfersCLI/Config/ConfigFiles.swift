@@ -13,7 +13,7 @@ enum ConfigFiles {
     let path: String
     /// Its origin: `--config`, `TRANSFERS_CONFIG`, `XDG_CONFIG_HOME`, `HOME` or `system`; `daemon` for a copy.
     let origin: String
-    /// Where a daemon keeps what it had read of it (``HeldConfig``).
+    /// The descriptor of the daemon's copy of what it read (``HeldConfig``).
     var heldAt: Int32?
     /// It was named explicitly, and so must exist.
     var isNamed: Bool { origin == "--config" || origin == "TRANSFERS_CONFIG" }
@@ -36,7 +36,7 @@ enum ConfigFiles {
     return found + [Candidate(path: system, origin: "system")]
   }
 
-  /// `--config FILE` of a command line that nobody has parsed yet.
+  /// `--config FILE` of an unparsed command line.
   static func option(_ arguments: [String]) -> String? {
     let options = Array(arguments.prefix { $0 != "--" })
     if let index = options.lastIndex(of: "--config"), index + 1 < options.endIndex { return options[index + 1] }
@@ -109,7 +109,7 @@ enum ConfigFiles {
     status.st_mode & S_IFMT == S_IFCHR && status.st_rdev == 0x103
   }
 
-  /// As ssh does, because it controls actions with the user's permissions.
+  /// As ssh does, because the configuration controls actions with the user's permissions.
   private static func checkOwner(_ status: stat, _ name: NameBytes) throws(CommandFailure) {
     guard status.st_uid == 0 || status.st_uid == geteuid() else {
       throw failure(name, "it belongs to another user", remedy: "chown it, or name another with --config")
@@ -167,6 +167,6 @@ enum ConfigFiles {
 }
 
 extension NameBytes {
-  /// For calls of the system.
+  /// The path as a C string, for system calls.
   var terminated: [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
 }

@@ -231,7 +231,7 @@ extension ConfigReader {
     return entry.value.kind
   }
 
-  /// Numbers as they are written; nothing is no text.
+  /// A text or number as it is written; nil for other and empty values.
   private func text(_ node: YAMLNode) -> String? {
     switch node.scalar {
     case .text?, .int?, .number?: node.text.flatMap { $0.isEmpty ? nil : $0 }

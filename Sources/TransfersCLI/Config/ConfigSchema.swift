@@ -21,13 +21,13 @@ struct ConfigKey: Sendable, Hashable {
   }
 
   let kind: Kind
-  /// The long name of the option that it sets; nil for what no option says.
+  /// The long name of the option that it sets; nil if it sets none.
   var option: String?
   let about: String
 }
 
-/// Which keys a configuration may have. What the options of `push` and `pull` say, a destination, a source and a job
-/// can say by the names of the options: nothing here repeats them.
+/// The keys that a configuration may have. A destination, a source and a job accept the options of `push` and `pull` by
+/// their names: nothing here repeats them.
 struct ConfigSchema: Sendable {
   let destination: [String: ConfigKey]
   let source: [String: ConfigKey]
@@ -37,7 +37,7 @@ struct ConfigSchema: Sendable {
 
   static let top = ConfigSection.Kind.allCases.map(\.plural) + ["defaults"]
 
-  /// Of the options that the commands have.
+  /// The schema for the options that the commands have.
   static let current = ConfigSchema()
 
   init() {
@@ -66,12 +66,12 @@ struct ConfigSchema: Sendable {
     self.defaults = defaults
   }
 
-  /// What is said each time.
+  /// Options that are given for each run.
   private static let perRun: Set<String> = [
     "dry-run", "no-run", "wait", "no-wait", "output", "columns", "json", "config", "store", "trust-copy", "help",
     "version", "into-tar", "no-wait-for-settling",
   ]
-  /// What belongs to one batch.
+  /// Options that belong to one batch.
   private static let perBatch: Set<String> = [
     "name", "label", "files-from", "files-from0", "list-format", "base", "base-url", "digest", "overwrite",
     "url-command", "input", "via", "stage", "rule",
@@ -90,19 +90,19 @@ struct ConfigSchema: Sendable {
     "direction": ConfigKey(kind: .choice(["upload", "download"]), about: "upload, the default, or download"),
     "if_locked": ConfigKey(
       kind: .choice(["skip", "wait", "fail"]),
-      about: "what to do while another engine owns the ledger (default: skip)"),
+      about: "what to do if another engine owns the ledger (default: skip)"),
     "on_result": ConfigKey(
       kind: .list, about: "receivers of the result of each run: \(CallbackText.kinds)"),
     "ping": ConfigKey(
-      kind: .text, about: "the URL of a dead man's switch, or where it is kept (file:PATH, env:NAME)"),
+      kind: .text, about: "the URL of a dead man's switch, or a reference to it (file:PATH, env:NAME)"),
     "mail": ConfigKey(
       kind: .list,
-      about: "who gets a mail when runs begin to fail or end well again: user@host.example, or a local user"),
+      about: "recipients of a mail when runs begin to fail or succeed again: user@host.example, or a local user"),
     "on_result_remind": ConfigKey(
-      kind: .text, about: "tell \"on_result\" of changes only, and of the same result again after this time: 24h"),
+      kind: .text, about: "call \"on_result\" for changed results only, and for the same one after this time: 24h"),
     "mail_remind": ConfigKey(
       kind: .text,
-      about: "after how long the same failure is mailed again (default: 24h; with mail_on: result each run is mailed)"),
+      about: "when the same failure is mailed again (default: 24h; with mail_on: result each run is mailed)"),
     "mail_on": ConfigKey(
       kind: .choice(["failure", "result"]), about: "whether runs that end with ok are mailed too (default: failure)"),
     "sendmail": ConfigKey(
@@ -125,7 +125,7 @@ struct ConfigSchema: Sendable {
     }
   }
 
-  /// `max_duration` of `--max-duration`; labels, inputs and rules are several by nature.
+  /// `max_duration` from `--max-duration`; labels, inputs and rules get a plural name.
   static func key(_ option: String) -> String {
     switch option {
     case "label": "labels"

@@ -32,7 +32,7 @@ enum ConfigSense {
       let places = direction == .upload ? ["--", "source", "http://host/"] : ["--", "http://host/file", "folder"]
       do { _ = try RootCommand.parseAsRoot([direction == .upload ? "push" : "pull"] + arguments + places) } catch {
         let text = RootCommand.message(for: error).split(whereSeparator: \.isNewline).first ?? ""
-        // What stands beside it is not there.
+        // These options need another option, which is missing in this command line.
         if setting.option != "missing", setting.option != "input", setting.option != "list-format" {
           message = String(text)
         }
@@ -41,7 +41,7 @@ enum ConfigSense {
     return message.map { ConfigFault(place: setting.place, message: $0) }
   }
 
-  /// A section with defaults, as it is used.
+  /// A section with the defaults added, as commands use it.
   private static func whole(_ section: ConfigSection, _ config: Config, _ context: Context) -> [ConfigFault] {
     guard section.kind == .job else {
       return section.kind == .destination ? foreign(section) : []

@@ -4,7 +4,7 @@ import Transfers
 
 /// The URL of a named place: its fields are filled in when it is used, and a path is appended.
 enum ConfigURL {
-  /// Words before a colon that mean a protocol.
+  /// Words before a colon that name a protocol.
   static let schemes: Set<String> = Set(
     ["http", "https", "file", "ftp", "sftp", "gs", "az"]
       + ProtocolCatalog.all.flatMap { protocolInUse in
@@ -43,13 +43,13 @@ struct ConfigFields: Sendable {
   var job: String?
   var batch: String?
   var labels: [String: String] = [:]
-  /// For the fields of the day, in UTC.
+  /// The time for date fields, in UTC.
   let wallMs: Int64
 
   private static let known = ["date", "year", "month", "day", "batch", "job"]
   private static let ofDestination: Set<Substring> = ["path", "name"]
 
-  /// The error of a text; nil if it is valid.
+  /// The error in a text; nil if it is valid.
   static func problem(_ text: String) -> String? {
     var rest = text[...]
     while let open = rest.firstIndex(of: "{") {

@@ -61,7 +61,7 @@ extension EnvironmentOptions {
     }
   }
 
-  /// As they would be typed.
+  /// The setting as typed arguments.
   static func arguments(
     _ setting: ConfigSetting, _ option: OptionList.Option, _ list: OptionList
   ) -> [String] {

@@ -6,22 +6,22 @@ import TransferModel
   import Darwin
 #endif
 
-/// This program once more, for one command of the daemon: in a process group of its own, with its standard error, and
-/// with a pipe as standard input that ends with the daemon (``DaemonLifeline``).
+/// This program again, as a child that runs one command of the daemon: in its own process group, with the daemon's
+/// standard error, and with a pipe as standard input that closes when the daemon ends (``DaemonLifeline``).
 struct ChildProgram: Sendable {
   let pid: pid_t
 
   /// - Parameters:
-  ///   - lifeline: the end of the pipe that the child reads.
-  ///   - environment: instead of that of this process, `NAME=value`.
-  /// - Throws: the number of the system's error.
+  /// - lifeline: the read end of the pipe, which becomes the child's standard input.
+  /// - environment: the variables of the child, `NAME=value`.
+  /// - Throws: the system's error number.
   init(_ words: [String], lifeline: Int32, environment: [[CChar]], keeping kept: [Int32]) throws(ChildFailure) {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, lifeline, 0)
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-    // To itself: it is inherited then. Source: posix_spawn_file_actions_adddup2(3p), RATIONALE.
+    // A descriptor duplicated to itself is inherited. Source: posix_spawn_file_actions_adddup2(3p), RATIONALE.
     for descriptor in kept { posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor) }
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -38,7 +38,7 @@ struct ChildProgram: Sendable {
     let variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
     defer { for pointer in arguments + variables { free(pointer) } }
     var pid: pid_t = 0
-    // The file that this process runs, also after an upgrade has put another one in its place.
+    // The executable of this process, even if an upgrade has replaced its file.
     let error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, arguments, variables)
     guard error == 0 else { throw ChildFailure(number: error) }
     self.pid = pid
@@ -46,7 +46,7 @@ struct ChildProgram: Sendable {
 
   func signal(_ number: Int32) { kill(pid, number) }
 
-  /// Its exit code, 128 + n for a signal as shells say it; nil while it runs.
+  /// The exit code, or 128 + n for a signal, as in shells; nil while the child runs.
   func ended() -> Int32? {
     var status: Int32 = 0
     var result: pid_t
@@ -63,11 +63,11 @@ struct ChildFailure: Error, Sendable {
   var text: String { printable(String(cString: strerror(number))) }
 }
 
-/// A child of the daemon ends in good order when the daemon is gone, also when that was killed.
+/// Lets a child of the daemon stop in an orderly way when the daemon has ended, even if it was killed.
 enum DaemonLifeline {
   static let variable = "_TRANSFERS_DAEMON"
 
-  /// Waits at standard input for the end of the daemon, when this process was started by one.
+  /// Waits for the end of the daemon on standard input, if this process was started by a daemon.
   static func watch(_ context: Context) {
     guard context.variable(variable) != nil else { return }
     _ = WorkerThread {

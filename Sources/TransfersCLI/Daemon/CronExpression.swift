@@ -1,16 +1,16 @@
 import TransferModel
 
-/// When a job runs, as crontab(5) writes it: minute, hour, day of the month, month and day of the week, or one of the
-/// words `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight` and `@hourly`.
+/// The times at which a job runs, in the format of crontab(5): minute, hour, day of the month, month and day of the
+/// week, or one of the words `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight` and `@hourly`.
 ///
-/// As in cron(8) of Debian, when neither the day of the month nor that of the week begins with `*`, either of them is
-/// enough. Times with a fixed minute and hour are moments of the wall clock: one that daylight saving skips comes when
-/// the skipping is over, and one that is there twice comes the first time only. Where minute or hour begins with `*`,
-/// the expression is about the time that passes, and is taken as the clock shows it.
+/// As in Debian's cron(8), if neither the day of the month nor the day of the week begins with `*`, a match of either
+/// suffices. Expressions with a fixed minute and hour follow the wall clock: a time that daylight saving skips occurs
+/// at the end of the skipped interval, and a repeated time occurs only the first time. If minute or hour begins with
+/// `*`, the expression matches elapsed time: each minute that passes is compared as the clock shows it.
 struct CronExpression: Hashable, Sendable {
   private let minutes, hours, days, months, weekdays: CronField
 
-  /// - Throws: what is wrong with it, in one line.
+  /// - Throws: the error in the expression, in one line.
   init(_ text: String) throws(CronFault) {
     let words = text.split { $0 == " " || $0 == "\t" }.map(String.init)
     let fields = words.count == 1 ? try Self.fields(ofWord: words[0]) : words
@@ -23,7 +23,7 @@ struct CronExpression: Hashable, Sendable {
     days = try CronField(fields[2], .day)
     months = try CronField(fields[3], .month)
     weekdays = try CronField(fields[4], .weekday)
-    guard comes else { throw CronFault("\"\(text)\" never comes: no such month has such a day") }
+    guard comes else { throw CronFault("\"\(text)\" never occurs: no such month has such a day") }
   }
 
   private static func fields(ofWord word: String) throws(CronFault) -> [String] {
@@ -47,16 +47,16 @@ struct CronExpression: Hashable, Sendable {
     }
   }
 
-  /// The first moment later than `ms` at which it comes, in milliseconds since 1970 UTC.
+  /// The first match later than `ms`, in milliseconds since 1970 UTC.
   func next(after ms: Int64, in zone: TimeZoneOffsets) -> Int64? {
     let second = ms.floored(by: 1000)
     return (minutes.isOpen || hours.isOpen ? passing(second, zone) : fixed(second, zone)).map { $0 * 1000 }
   }
 
-  /// The longest time between two days of this kind is that between two 29 February around a year like 2100.
+  /// The longest interval between two matching days is between two 29 February around a year like 2100.
   private static let mostDays: Int64 = 366 * 9
 
-  /// Minute by minute as the clock shows them; hours without a match are passed over.
+  /// Advances minute by minute as the clock shows them; hours without a match are skipped.
   private func passing(_ after: Int64, _ zone: TimeZoneOffsets) -> Int64? {
     var second = (after.floored(by: 60) + 1) * 60
     let end = after + Self.mostDays * 86_400
@@ -70,9 +70,9 @@ struct CronExpression: Hashable, Sendable {
     return nil
   }
 
-  /// Day by day of the calendar, each with its times.
+  /// Advances day by day in the calendar, computing the times of each.
   private func fixed(_ after: Int64, _ zone: TimeZoneOffsets) -> Int64? {
-    // One day early: what the clock skipped comes later than it is called.
+    // Begins one day early: a time that the clock skipped occurs later than its nominal time.
     var day = (after + zone.offset(after)).floored(by: 86_400) - 1
     let end = day + Self.mostDays
     while day < end {
@@ -97,7 +97,7 @@ struct CronExpression: Hashable, Sendable {
   }
 }
 
-/// What is wrong with a cron expression, in one line; may quote it.
+/// An error in a cron expression, in one line; may quote it.
 struct CronFault: Error, Hashable, Sendable {
   let message: String
   init(_ message: String) { self.message = message }

@@ -26,7 +26,7 @@ struct CronField: Hashable, Sendable {
     }
   }
 
-  /// It begins with `*`.
+  /// Whether the field begins with `*`.
   let isOpen: Bool
   private var bits: UInt64 = 0
 
@@ -41,7 +41,7 @@ struct CronField: Hashable, Sendable {
       if pieces.count > 1 {
         guard pieces.count == 2, pieces[0] == "*" || pieces[0].contains("-"), let number = Self.number(pieces[1]),
           number > 0
-        else { throw Self.fault(String(part), kind, "a step is */N or A-B/N, and N is not 0") }
+        else { throw Self.fault(String(part), kind, "a step must be */N or A-B/N, and N not 0") }
         step = number
       }
       for number in stride(from: range.lowerBound, through: range.upperBound, by: step) {
@@ -55,7 +55,7 @@ struct CronField: Hashable, Sendable {
     let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let first = try value(ends[0], kind)
     let last = ends.count == 2 ? try value(ends[1], kind) : first
-    guard first <= last else { throw fault(text, kind, "a range goes from the smaller to the larger") }
+    guard first <= last else { throw fault(text, kind, "a range must begin with its smaller value") }
     return first...last
   }
 
@@ -73,6 +73,6 @@ struct CronField: Hashable, Sendable {
   }
 
   private static func fault(_ text: String, _ kind: Kind, _ why: String) -> CronFault {
-    CronFault("\"\(text)\" is no \(kind.rawValue) of a cron expression: \(why)")
+    CronFault("\"\(text)\" is not a valid \(kind.rawValue) of a cron expression: \(why)")
   }
 }

@@ -8,25 +8,25 @@ import Transfers
   import Darwin
 #endif
 
-/// `transfers daemon`: runs jobs by their timetables, and sends what anybody records.
+/// `transfers daemon`: runs jobs at their times, and sends files that other commands record.
 struct DaemonCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "daemon", abstract: "Run jobs at their times and send what is recorded, until told to stop.",
+    commandName: "daemon", abstract: "Run jobs at their times and send recorded files, until stopped.",
     discussion: """
       Stays in the foreground, for systemd (Type=notify, with WatchdogSec= and ExecReload=kill -HUP) and other supervisors. \
-      Jobs with "every" or "cron" in the configuration are run when they are due, each at most once at a time; what any \
-      other command records is sent at once. Both are done by processes that it starts ("job run", "run") and that end \
-      with it. While nothing is to be done there is no engine, and nothing but a look whether the ledger has changed.
+      Jobs with "every" or "cron" in the configuration run when they are due, each at most once at a time; files that \
+      other commands record are sent at once. Child processes do both ("job run", "run"); they end with the daemon. \
+      While there is nothing to do, no engine runs: the daemon only checks whether the ledger has changed.
 
-      Jobs with "watch: true", and what --watch names, also run within a second or two after something has appeared in \
-      their folders. Events are a hint only: a job looks at its sources as always, also every 5 minutes when it has no \
-      times of its own, and nothing is sent that it would not send.
+      Jobs with "watch: true", and folders given with --watch, also run within a second or two after something has \
+      appeared in their folders. Events are only a hint: a job scans its sources as usual, also every 5 minutes if it \
+      has no times of its own, and sends nothing that it would not send otherwise.
 
-      SIGTERM and Ctrl-C let running requests end, a second one stops at once. SIGHUP reads the configuration again; a \
-      wrong one is refused with what is wrong in it, and the old one stays in force.
+      SIGTERM and Ctrl-C let running requests end; a second one stops immediately. SIGHUP reloads the configuration; \
+      an invalid one is refused with its errors, and the old one stays in force.
 
-      The exit code is 0 when nothing is left, 5 when files are left (the next start goes on), 6 when a daemon is there \
-      already, 7 for a ledger that cannot be opened, 78 for a wrong configuration.
+      The exit code is 0 if nothing is left, 5 if files are left (the next start continues), 6 if another daemon is \
+      running, 7 for a ledger that cannot be opened, 78 for an invalid configuration.
 
       Examples:
         transfers daemon
@@ -37,7 +37,7 @@ struct DaemonCommand: Command {
   @Option(
     name: .customLong("watch"),
     help: ArgumentHelp(
-      "Send what appears in a folder, as a job would with \"from\", \"to\" and \"watch: true\" (its name begins with \"watch-\"); repeatable.",
+      "Send files that appear in a folder, like a job with \"from\", \"to\" and \"watch: true\", named \"watch-…\"; repeatable.",
       valueName: "dir=dest"))
   var watches: [String] = []
 
@@ -56,7 +56,7 @@ struct DaemonCommand: Command {
     try loop.run()
   }
 
-  /// Ends with the process. Not that of the engine, which is another process.
+  /// Takes the daemon's lock, which the end of the process releases. The engine, another process, has its own lock.
   private static func lock(_ store: String) throws(CommandFailure) -> Int32 {
     let path = store + ".daemon"
     let descriptor = open(NameBytes(path).terminated, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -67,7 +67,7 @@ struct DaemonCommand: Command {
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       close(descriptor)
-      throw CommandFailure(.locked, "another daemon works for the ledger", remedy: "stop it, or use --store")
+      throw CommandFailure(.locked, "another daemon is using the ledger", remedy: "stop it, or use --store")
     }
     return descriptor
   }

@@ -6,7 +6,7 @@ import TransferModel
   import Darwin
 #endif
 
-/// The processes that the daemon has started, and the pipe that ends with it.
+/// The child processes of the daemon, and the pipe that closes when the daemon ends.
 final class DaemonCrew {
   private var running: [String: ChildProgram] = [:]
   private var engine: ChildProgram?
@@ -26,7 +26,7 @@ final class DaemonCrew {
     close(ends.write)
   }
 
-  /// The names of the jobs that run.
+  /// The names of the running jobs.
   var jobs: Set<String> { Set(running.keys) }
   var hasEngine: Bool { engine != nil }
   var isEmpty: Bool { running.isEmpty && engine == nil }
@@ -42,7 +42,7 @@ final class DaemonCrew {
     if let job { running[job] = child } else { engine = child }
   }
 
-  /// What is said to the daemon only is not said to them.
+  /// The variables of the children: those meant only for the daemon are removed.
   private static func environment(_ held: HeldConfig) -> [[CChar]] {
     let own = [
       "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", HeldConfig.variable, DaemonLifeline.variable,
@@ -61,7 +61,7 @@ final class DaemonCrew {
     return variables
   }
 
-  /// Who has ended since the last time, with the exit code.
+  /// Returns the children that have ended since the last call, with their exit codes.
   func reap() -> [(job: String?, code: Int32)] {
     var ended: [(job: String?, code: Int32)] = []
     for (name, child) in running {

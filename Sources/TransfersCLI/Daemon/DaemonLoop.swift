@@ -7,13 +7,13 @@ import Transfers
   import Darwin
 #endif
 
-/// The daemon at work, on the main thread: four times a second it looks who has ended, what is due, and whether the
-/// ledger has changed. It transfers nothing itself, so that nothing of its own grows or hangs.
+/// The loop of the daemon, on the main thread: four times a second it checks which children have ended, which jobs are
+/// due, and whether the ledger has changed. It transfers nothing itself, so that it neither grows nor hangs.
 final class DaemonLoop {
   private static let stepMs: Int64 = 250
-  /// Between two looks at an unchanged ledger: deadlines pass, and engines die, without a change.
+  /// Interval between checks of an unchanged ledger: deadlines pass and engines crash without changing it.
   private static let lookMs: Int64 = 1_000
-  /// After a job could not be started, in milliseconds.
+  /// Wait after a job could not be started, in milliseconds.
   private static let startPauseMs: Int64 = 10_000
 
   private struct Wishes {
@@ -39,7 +39,7 @@ final class DaemonLoop {
   private var watchdogAtMs: Int64 = 0
   private var told = ""
   private var complaint: String?
-  /// How many stops the children were told of.
+  /// The number of stop requests that were passed on to the children.
   private var stops = 0
 
   init(
@@ -63,7 +63,7 @@ final class DaemonLoop {
 
   private var clock: any TransferClock { context.clock }
 
-  /// Until a stop is asked for and everything that was started has ended.
+  /// Runs until a stop is requested and all children have ended.
   func run() throws(CommandFailure) {
     context.signals?.handle { [wishes] signal, count in
       wishes.withLock { ($0.stops, $0.signal) = (count, signal) }
@@ -106,7 +106,7 @@ final class DaemonLoop {
     do throws(CommandFailure) {
       held = try Self.read(ledger, watched, common, context)
       configure()
-      say("read the configuration again: \(status)")
+      say("configuration reloaded: \(status)")
     } catch {
       context.err.writeLine(error.line)
       context.err.writeLine("transfers: daemon: the old configuration stays in force")
@@ -122,10 +122,10 @@ final class DaemonLoop {
     let timely = plan.due(nowMs: clock.wallMs, running: crew.jobs)
     let hinted = watch.due(nowMs: clock.bootMs, running: crew.jobs)
     for name in timely + hinted.filter({ !timely.contains($0) }) {
-      // The engine that owns the ledger may be ours: the job waits for it, and knows its result then.
+      // The engine that owns the ledger may be a child of ours: the job waits for it, and then knows its result.
       let policy = held.config.jobs[name]?["if_locked"]?.value ?? "wait"
       guard start(name, ["job", "run", "--if-locked", policy] + terms + ["--", name]) else {
-        // It stays due.
+        // The job stays due.
         startAtMs = clock.bootMs + Self.startPauseMs
         return
       }
@@ -136,7 +136,7 @@ final class DaemonLoop {
 
   private var terms: [String] { ["--quiet", "--store", EscapedArgument.encode(Array(ledger.path.utf8))] }
 
-  /// False when there is no process for it, which was told.
+  /// False if the process could not be started, which was reported.
   private func start(_ job: String?, _ words: [String]) -> Bool {
     do throws(ChildFailure) {
       try crew.start(job, words, held)
@@ -156,7 +156,7 @@ final class DaemonLoop {
       } else {
         demand.ended(nowMs: clock.bootMs)
       }
-      // What it wrote itself is no news.
+      // Changes that the child wrote itself do not count as changes.
       seen = attempt { () throws(TransferError) in try ledger.changeMark() } ?? seen
       lookAtMs = 0
       if common.verbose { say("\(job.map { "job \($0)" } ?? "engine") ended with \(code)") }
@@ -171,7 +171,7 @@ final class DaemonLoop {
     (seen, lookAtMs) = (mark, clock.bootMs + Self.lookMs)
     guard let look = attempt({ () throws(TransferError) in try ledger.read(self.look) }) else { return }
     guard demand.isNeeded(look, jobsRun: !crew.jobs.isEmpty, nowMs: clock.bootMs) else {
-      // A job may be about to send it.
+      // A job may be about to send the files.
       if look == .left { lookAtMs = clock.bootMs + Self.stepMs }
       return
     }
@@ -194,7 +194,7 @@ final class DaemonLoop {
   // MARK: Signs of life
 
   private var status: String {
-    let jobs = plan.count == 1 ? "1 job has times" : "\(plan.count) jobs have times"
+    let jobs = plan.count == 1 ? "1 scheduled job" : "\(plan.count) scheduled jobs"
     let running = crew.jobs.sorted()
     let watched = watch.count > 0 ? ", \(watch.count) watched" : ""
     return jobs + watched + (running.isEmpty ? "" : ", running \(running.joined(separator: " "))")
@@ -207,7 +207,7 @@ final class DaemonLoop {
     notice.status(told)
   }
 
-  /// Not for an engine of ours that has not been heard of for a minute.
+  /// Sends no notice while our engine has had no heartbeat for a minute.
   private func petWatchdog() {
     guard let everyMs = notice.watchdogMs, clock.bootMs >= watchdogAtMs else { return }
     watchdogAtMs = clock.bootMs + max(everyMs - Self.stepMs, Self.stepMs)
@@ -220,7 +220,7 @@ final class DaemonLoop {
     if !common.quiet { context.err.writeLine("transfers: daemon: \(printable(text))") }
   }
 
-  /// nil while the ledger cannot be read: said once, and tried again.
+  /// nil while the ledger cannot be read: the error is reported once, and the read repeated.
   private func attempt<Value>(_ body: () throws(TransferError) -> Value) -> Value? {
     do throws(TransferError) {
       let value = try body()
@@ -248,10 +248,10 @@ final class DaemonLoop {
   private func conclude(_ signal: Int32) throws(CommandFailure) {
     guard stops == 1 else {
       throw CommandFailure(
-        signal == SIGINT ? .interrupted : .terminated, "stopped at once; the state is saved",
+        signal == SIGINT ? .interrupted : .terminated, "stopped immediately; the state is saved",
         remedy: "transfers daemon", signal: signal)
     }
-    // Also what another engine is at.
+    // Includes files that another engine is sending.
     guard try LedgerAccess.read(ledger, self.left) == .left else { return }
     throw CommandFailure(.workLeft, "stopped with files left", remedy: "transfers daemon")
   }

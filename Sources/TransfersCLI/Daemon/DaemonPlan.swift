@@ -1,13 +1,13 @@
 import TransferModel
 
-/// Which jobs are due. A value: times go in, names come out.
+/// Which jobs are due. A pure value: times in, names out.
 struct DaemonPlan: Sendable {
   private struct Entry: Sendable {
     let schedule: JobSchedule
-    /// Its last start; nil when it never ran.
+    /// The last start; nil if the job has never run.
     var lastMs: Int64?
     let sinceMs: Int64
-    /// When it is due; nil for never.
+    /// When the job is due; nil for never.
     var nextMs: Int64?
   }
 
@@ -17,8 +17,8 @@ struct DaemonPlan: Sendable {
 
   init(in zone: TimeZoneOffsets = .system) { self.zone = zone }
 
-  /// Takes the jobs of a configuration. One that stays is due by its last start.
-  /// - Parameter starts: of earlier daemons and other programs, by job.
+  /// Takes over the jobs of a configuration. The due time of a job that stays depends on its last start.
+  /// - Parameter starts: last starts by earlier daemons and other programs, by job.
   mutating func configure(_ schedules: [String: JobSchedule], starts: [String: Int64], nowMs: Int64) {
     var entries: [String: Entry] = [:]
     for (name, schedule) in schedules {
@@ -30,9 +30,9 @@ struct DaemonPlan: Sendable {
     self.entries = entries
   }
 
-  /// The jobs to start now, in the order of their times; none that runs.
+  /// The jobs to start now, ordered by due time; excludes running jobs.
   mutating func due(nowMs: Int64, running: Set<String>) -> [String] {
-    // After a step back of the clock the times that were computed may be far away.
+    // If the clock was set back, the computed times may be far in the future.
     if nowMs < lookedMs { entries = entries.mapValues { scheduled($0, nowMs) } }
     lookedMs = nowMs
     let due = entries.filter { name, entry in entry.nextMs.map { $0 <= nowMs } ?? false && !running.contains(name) }
@@ -54,22 +54,22 @@ struct DaemonPlan: Sendable {
   var count: Int { entries.count }
 }
 
-/// When an engine is started for what is recorded. A value on the boot clock, in milliseconds.
+/// Decides when to start an engine for recorded files. A value on the boot clock, in milliseconds.
 struct EngineDemand: Sendable {
   enum Look: Hashable, Sendable {
     /// Another process is the engine.
     case owned
-    /// Nothing continues without a person.
+    /// No file continues without a person.
     case settled
     case left
   }
 
-  /// After an engine has ended and left files.
+  /// Wait after an engine has ended and left files.
   static let firstWaitMs: Int64 = 5_000
   static let longestWaitMs: Int64 = 300_000
-  /// Between two engines, whatever happens.
+  /// Minimum pause between two engines.
   private static let pauseMs: Int64 = 1_000
-  /// How long files are left to a job that has just recorded them, and is about to send them.
+  /// How long files are left to a running job that may have recorded them and be about to send them.
   private static let courtesyMs: Int64 = 500
 
   private var waitMs = Self.firstWaitMs
@@ -77,7 +77,7 @@ struct EngineDemand: Sendable {
   private var earliestMs: Int64 = 0
   private var leftSinceMs: Int64?
 
-  /// The ledger was changed by somebody: what could not be sent may be sent now.
+  /// The ledger was changed by another process: files that could not be sent may now be sendable.
   mutating func changed() { notBeforeMs = 0 }
 
   /// Whether to start an engine.

@@ -7,20 +7,20 @@ import Transfers
   import Darwin
 #endif
 
-/// The jobs whose sources the daemon watches, and what it has heard of them.
+/// The jobs whose sources the daemon watches, and the events received about them.
 struct DaemonWatch {
   private var watcher: SourceWatcher?
   private var jobs: Set<String> = []
   /// The longest rest after runs that found nothing new, in milliseconds, by job.
   private var longestRestMs: [String: Int64] = [:]
   private var hints = WatchHints()
-  /// By the wall clock, as the times of scans.
+  /// Starts by the wall clock, because scans are recorded with it.
   private var startedMs: [String: Int64] = [:]
 
   var count: Int { jobs.count }
 
-  /// Watches the jobs of a configuration, in place of those of the last one.
-  /// - Returns: what cannot be watched, for people.
+  /// Watches the jobs of a configuration, instead of those of the previous one.
+  /// - Returns: what cannot be watched, as text for people.
   mutating func configure(_ held: HeldConfig, store: String, _ context: Context) -> [String] {
     let ownFiles = held.config.jobs.values.compactMap { $0["prom_file"]?.value }
     var (watched, remarks): ([String: SourceWatcher.Sources], [String]) = ([:], [])
@@ -47,18 +47,18 @@ struct DaemonWatch {
     return remarks
   }
 
-  /// What was heard since the last time.
-  /// - Returns: what else there is to say, for people.
+  /// Takes the events received since the last call.
+  /// - Returns: other remarks, as text for people.
   mutating func listen(nowMs: Int64) -> [String] {
     guard let news = watcher?.take() else { return [] }
     for job in news.changed.intersection(jobs) { hints.note(job, nowMs: nowMs) }
     return news.remarks.map { "job \($0.job): \($0.text)" }
   }
 
-  /// Who is to run because of that.
+  /// The jobs to run because of these events.
   func due(nowMs: Int64, running: Set<String>) -> [String] { hints.due(nowMs: nowMs, running: running) }
 
-  /// Also for another reason: what was heard until now is seen by it.
+  /// Call this also if the job starts for another reason: its scan covers the events received until now.
   mutating func started(_ job: String, _ clock: any TransferClock) {
     guard jobs.contains(job) else { return }
     startedMs[job] = clock.wallMs

@@ -7,23 +7,23 @@ import TransferModel
   import Darwin
 #endif
 
-/// A configuration that was read and found right, for the commands that the daemon starts: what happens to its files
-/// afterwards is no concern of theirs until the daemon reads them again.
+/// A configuration that was read and found valid, for the commands that the daemon starts: later changes of the files
+/// do not affect them until the daemon reads them again.
 final class HeldConfig: Sendable {
   static let variable = "_TRANSFERS_HELD_CONFIG"
 
   let config: Config
   let schedules: [String: JobSchedule]
-  /// Files without a name that hold what was read.
+  /// Unlinked files that hold the texts that were read.
   let descriptors: [Int32]
-  /// For ``ConfigFiles``: `DESCRIPTOR:PATH` a line.
+  /// For ``ConfigFiles``: one `DESCRIPTOR:PATH` per line.
   let note: String
 
-  /// Reads the files that count.
+  /// Reads the configuration files that apply.
   /// - Parameters:
-  ///   - folder: where the copies are made; they have no name there.
-  ///   - watched: what the daemon was told to watch; its jobs stand beside those of the files.
-  /// - Throws: `.config` with all faults, a line each.
+  /// - folder: the folder of the copies, which are unlinked at once.
+  /// - watched: the `--watch` options of the daemon; their jobs are added to those of the files.
+  /// - Throws: `.config` with all faults, in one line.
   init(
     _ option: String?, _ context: Context, beside folder: String, watched: WatchOption = WatchOption()
   ) throws(CommandFailure) {
@@ -83,7 +83,7 @@ final class HeldConfig: Sendable {
       remedy: "free space, or allow writing there")
   }
 
-  /// What a daemon gave to this process; nil for one that nobody gave any.
+  /// The copies that a daemon passed to this process; nil if no daemon started it.
   static func candidates(_ context: Context) -> [ConfigFiles.Candidate]? {
     guard let note = context.environment[variable] else { return nil }
     return note.split(separator: "\n").compactMap { line in

@@ -2,21 +2,21 @@ import TransferModel
 
 /// When the daemon runs a job: `every: 5m` or `cron: "*/5 * * * *"`; with `watch: true` also when its sources change.
 enum JobSchedule: Hashable, Sendable {
-  /// So many milliseconds from one start to the next.
+  /// The interval from one start to the next, in milliseconds.
   case every(Int64)
   case cron(CronExpression)
 
-  /// Of a job that is watched and has no times: what no event tells of is found after so long.
+  /// The interval of a watched job without times of its own: it finds files for which no event was received.
   static let watched = every(300_000)
 
-  /// How long events alone may start no run of it: its time comes then.
+  /// The longest rest of the job after runs that found nothing new; with `every`, its next run is due by then.
   var longestRestMs: Int64 {
     guard case .every(let ms) = self else { return 300_000 }
     return ms
   }
 
-  /// nil for a job that only others start.
-  /// - Throws: what is wrong, and where.
+  /// nil for a job that only other programs start.
+  /// - Throws: the error, with its position.
   init?(_ job: ConfigSection) throws(ScheduleFault) {
     guard let every = job["every"] else {
       guard let cron = job["cron"] else {
@@ -39,15 +39,15 @@ enum JobSchedule: Hashable, Sendable {
     self = .every(span.ms)
   }
 
-  /// When it is due next, in milliseconds since 1970 UTC. What was missed since the last start is due now, once.
+  /// The next due time, in milliseconds since 1970 UTC. Times missed since the last start are due now, once.
   /// - Parameters:
-  ///   - lastMs: its last start; nil when there was none.
-  ///   - sinceMs: when it was first seen: there is nothing to miss before.
+  /// - lastMs: the last start; nil if there was none.
+  /// - sinceMs: when the job was first seen: no earlier time counts as missed.
   func next(lastMs: Int64?, sinceMs: Int64, nowMs: Int64, in zone: TimeZoneOffsets) -> Int64? {
     switch self {
     case .every(let spanMs):
       guard let lastMs else { return sinceMs }
-      // The clock was set back: a job that waits for the old time may wait for years.
+      // The clock was set back: a job that waited for the old time might wait for years.
       return lastMs > nowMs ? nowMs : lastMs + spanMs
     case .cron(let expression): return expression.next(after: min(lastMs ?? sinceMs, nowMs), in: zone)
     }
@@ -55,7 +55,7 @@ enum JobSchedule: Hashable, Sendable {
 }
 
 extension ConfigSection {
-  /// The daemon runs it when its sources change.
+  /// Whether the daemon runs the job when its sources change.
   var isWatched: Bool { self["watch"]?.isTrue ?? false }
 }
 

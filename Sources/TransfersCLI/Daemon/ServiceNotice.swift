@@ -6,11 +6,11 @@ import TransferModel
   import Darwin
 #endif
 
-/// What a service manager is told: datagrams to the socket that `NOTIFY_SOCKET` names, `@` for an abstract one.
+/// Notices to the service manager: datagrams to the socket that `NOTIFY_SOCKET` names, with `@` for an abstract one.
 /// Source: sd_notify(3), sd_watchdog_enabled(3).
 struct ServiceNotice: Sendable {
   private let path: String?
-  /// How often it wants to hear that the service is well, in milliseconds: half of what it waits. nil for never.
+  /// How often to send a watchdog notice, in milliseconds: half of the manager's timeout. nil for never.
   let watchdogMs: Int64?
 
   init(_ context: Context, pid: pid_t = getpid()) {
@@ -24,14 +24,14 @@ struct ServiceNotice: Sendable {
   func stopping() { send("STOPPING=1\nSTATUS=stopping") }
   func watchdog() { send("WATCHDOG=1") }
 
-  /// ``ready(_:)`` ends it.
+  /// Ended by ``ready(_:)``.
   func reloading() {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     send("RELOADING=1\nMONOTONIC_USEC=\(Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1_000)")
   }
 
-  /// Never waits; a manager that does not listen is not worth an error.
+  /// Never waits; it is not an error if no manager listens.
   private func send(_ text: String) {
     guard let path else { return }
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

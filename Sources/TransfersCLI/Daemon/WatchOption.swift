@@ -6,10 +6,10 @@ import TransferModel
   import Darwin
 #endif
 
-/// `--watch DIR=DEST` of the daemon: jobs that stand in no file. They are a configuration all the same, so that the
-/// processes that the daemon starts know them, and that they have a name in the ledger.
+/// `--watch DIR=DEST` of the daemon: jobs that are in no file. They still form a configuration, so that the processes
+/// that the daemon starts know them, and they have a name in the ledger.
 struct WatchOption: Sendable {
-  /// Where faults are said to be; no file has this name.
+  /// The position named in faults; no file has this name.
   static let name = "--watch"
 
   private var lines: [String] = []
@@ -17,7 +17,7 @@ struct WatchOption: Sendable {
 
   init() {}
 
-  /// - Throws: `.usage` for what is not DIR=DEST in UTF-8, or for two folders that one name would stand for.
+  /// - Throws: `.usage` for a value other than DIR=DEST in UTF-8, or for two folders with the same job name.
   init(_ values: [String]) throws(CommandFailure) {
     for value in values {
       let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -29,7 +29,7 @@ struct WatchOption: Sendable {
       let folder = AbsolutePath.of(String(parts[0]))
       let name = Self.job(folder)
       guard names.insert(name).inserted else {
-        throw .usage("--watch: two folders would be the job \"\(name)\"", remedy: "name one in the configuration")
+        throw .usage("--watch: two folders have the job name \"\(name)\"", remedy: "name one in the configuration")
       }
       lines.append(
         "\(Self.quoted(name)): {\(Self.source(folder)), to: \(Self.quoted(String(parts[1]))), watch: true}")
@@ -38,17 +38,17 @@ struct WatchOption: Sendable {
 
   var isEmpty: Bool { lines.isEmpty }
 
-  /// The configuration that they are, a job a line.
+  /// The options as a configuration, one job per line.
   var text: [UInt8] { Array("jobs:\n".utf8) + lines.flatMap { Array("  \($0)\n".utf8) } }
 
-  /// - Throws: `.config` for a job whose name a file gives to another one.
+  /// - Throws: `.config` if a file already has a job of the same name.
   static func check(_ own: Config, beside files: Config) throws(CommandFailure) {
     guard let name = own.jobs.keys.sorted().first(where: { files.jobs[$0] != nil }) else { return }
     throw CommandFailure(
-      .config, "--watch: the configuration has a job \"\(name)\" already", remedy: "give that \"watch: true\"")
+      .config, "--watch: the configuration already has a job \"\(name)\"", remedy: "give that \"watch: true\"")
   }
 
-  /// The same from one start of the daemon to the next: what was sent is known by it.
+  /// The same name at each start of the daemon: the ledger knows by it what was sent.
   static func job(_ folder: String) -> String {
     let plain = folder.unicodeScalars.map { scalar -> Character in
       switch scalar {
@@ -59,18 +59,18 @@ struct WatchOption: Sendable {
     return String(("watch" + (plain.first == "-" ? "" : "-") + String(plain)).prefix(64))
   }
 
-  /// The folder and nothing that its name would match as a pattern, also while it is not there.
+  /// Names exactly this folder, even if its name is also a pattern or it does not exist.
   private static func source(_ folder: String) -> String {
     guard folder.contains(where: { "*?[".contains($0) }) else { return "from: [\(quoted(folder))]" }
     let escaped = folder.reduce(into: "") { text, character in
       if "*?[]\\".contains(character) { text += "\\" }
       text.append(character)
     }
-    // Keys begin below the folder, as they do for one that is named.
+    // Keys begin below the folder, as for a folder named without a pattern.
     return "from: [\(quoted(escaped))], base: \(quoted(folder))"
   }
 
-  /// A text of YAML in double quotes; what is not printable is escaped.
+  /// A YAML scalar in double quotes; non-printable characters are escaped.
   private static func quoted(_ text: String) -> String {
     var out = "\""
     for scalar in text.unicodeScalars {

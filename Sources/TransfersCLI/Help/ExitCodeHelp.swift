@@ -21,8 +21,8 @@ enum ExitCodeHelp {
       hidden ("clean"), an unknown one until it is resolved ("resolve", "retry").
 
       When several hold: 1 and 7 win over 8, 8 over 4, 4 over 3, 3 over 5, 5 over 0.
-      "check" alone ends as monitoring plug-ins do: 0 OK, 1 warning, 2 critical, 3 unknown.
-      "condor-plugin" alone ends as plug-ins of HTCondor do: 0 all moved, 11 try again, 1 a person is needed.
+      Only "check" uses the codes of monitoring plug-ins: 0 OK, 1 warning, 2 critical, 3 unknown.
+      Only "condor-plugin" uses the codes of HTCondor plug-ins: 0 all moved, 11 try again, 1 a person is needed.
       An unknown code that is not 0 is a failure. Codes may be added, none changes its meaning.
       130 and 143 are what a shell shows for a process that ended by SIGINT or SIGTERM.
 

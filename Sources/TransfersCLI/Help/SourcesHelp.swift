@@ -50,12 +50,13 @@ enum SourcesHelp {
     Removing sources after they were sent
       transfers push --after delete data/ s3://b/in/
       transfers push --after move:/data-sent data/ s3://b/in/        data/x/1 -> /data-sent/x/1, never replacing a file
-    Done after the receipt is recorded, when the server has confirmed at least the size (--after-proof digest: a digest;
-    any: only success), when no other batch needs the file, and when it is still what was sent. A file that is kept is
-    told with its reason, and changes no exit code; "transfers status" counts it. The folder must be on the same file
-    system, and not hold the sources; a relative one is below the working folder, and a job takes none. An empty marker
-    goes with its file, that of a folder with the last file in it; a {stem} marker and empty folders stay. A list needs
-    --base. What one batch deletes and another moves is moved. Files that were sent before without --after stay.
+    Done after the receipt is recorded, if the server has confirmed at least the size (--after-proof digest: a digest;
+    any: only success), if no other batch needs the file, and if it is still the file that was sent. A kept file is
+    reported with the reason, and changes no exit code; "transfers status" counts it. The folder must be on the same
+    file system, and must not contain the sources; a relative one is below the working folder, and is not allowed in a
+    job. An empty marker is removed with its file, and the marker of a folder with the last file in it; a {stem} marker
+    and empty folders stay. A list needs --base. A file that one batch deletes and another moves is moved. Files that
+    were sent before without --after stay.
 
     --dry-run (-n) prints what would be sent, with -v also what would not; it changes nothing.
 

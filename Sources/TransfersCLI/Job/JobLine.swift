@@ -29,7 +29,7 @@ struct JobLine {
     self.fields = fields
   }
 
-  /// A command, and the context that it is to be carried out in.
+  /// A command, and the context to run it in.
   typealias Parsed = (command: any ParsableCommand, context: Context)
 
   func parsed(_ options: [String]) throws(CommandFailure) -> Parsed {
@@ -46,7 +46,7 @@ struct JobLine {
     }
   }
 
-  /// Where a plan of the job would send its files now.
+  /// The place where a plan of the job would send its files now.
   func plannedPlace() throws(CommandFailure) -> PlanFile.Place {
     let (command, inner) = try parsed([])
     guard let push = command as? PushCommand else {
@@ -55,7 +55,7 @@ struct JobLine {
     return try PlanFile.Place(try push.batch.upload(inner).settings)
   }
 
-  /// What stands where files come from and go to.
+  /// The words for the sources and the destination.
   private func places() throws(CommandFailure) -> [String] {
     var words = job["from"]?.values ?? []
     let to = job["to"]?.value ?? ""

@@ -4,7 +4,7 @@ import Transfers
 /// `quota: 200GiB/day` of a job.
 enum JobQuotaText {
   /// nil for a job without one.
-  /// - Throws: what is wrong, and where.
+  /// - Throws: the error, with its position.
   static func quota(_ job: ConfigSection) throws(ScheduleFault) -> JobQuota? {
     guard let setting = job["quota"] else { return nil }
     let parts = setting.value.split(separator: "/", omittingEmptySubsequences: false).map(String.init)

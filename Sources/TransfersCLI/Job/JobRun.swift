@@ -6,7 +6,7 @@ import Transfers
 struct JobOutcome {
   var numbers = RunNumbers.none
   var add: AddResult?
-  /// nil if the run ended before there was any.
+  /// nil if the run ended before there were any.
   var output: RunOutput?
   /// nil on success.
   var failure: CommandFailure?
@@ -33,7 +33,7 @@ struct JobRun {
   /// work for the last time already.
   private static let graceMs: Int64 = 1_000
 
-  /// With what is told and written down of it. `problems` make nothing of the transfers undone.
+  /// Runs the job, and reports and logs the run. `problems` do not affect the transfers.
   func recorded(
     _ telling: JobTelling, writesLog: Bool, plan: PlannedFiles?,
     _ parsed: () throws(CommandFailure) -> JobLine.Parsed
@@ -103,7 +103,7 @@ struct JobRun {
       outcome.numbers, add: added, destination: destination, storePath: storePath, sinceMs: outcome.startedMs)
   }
 
-  /// In the ledger before any file is: it binds every engine.
+  /// Stored in the ledger before any file of the job: it binds every engine.
   private func setQuota(_ context: Context) throws(CommandFailure) {
     let quota: JobQuota?
     do throws(ScheduleFault) { quota = try JobQuotaText.quota(job) } catch {
@@ -126,7 +126,7 @@ struct JobRun {
   ) throws(CommandFailure) -> RunNumbers? {
     var options = engine.runOptions(context)
     options.argv = argv
-    // The next run looks again.
+    // The next run scans them again.
     options.waitsForSettling = false
     let patienceMs: Int64? = policy == "wait" ? nil : policy == "fail" ? 0 : Self.graceMs
     let work = PushWork(

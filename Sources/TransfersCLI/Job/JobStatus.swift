@@ -29,7 +29,7 @@ struct JobStatus: OutputValue {
       ?? status
   }
 
-  /// All jobs of the configuration and of a ledger, by name: one look at it.
+  /// All jobs of the configuration and of a ledger, by name, from one snapshot.
   static func all(_ storePath: String, _ context: Context) throws(CommandFailure) -> [JobStatus] {
     let (jobs, nowMs) = (context.config.jobs, context.clock.wallMs)
     func statuses(_ names: some Sequence<String>) -> [JobStatus] {
@@ -42,7 +42,7 @@ struct JobStatus: OutputValue {
     return read ?? statuses(jobs.keys)
   }
 
-  /// nil where there is no ledger.
+  /// nil if there is no ledger.
   private static func reading<Value>(
     _ storePath: String, _ context: Context, _ body: (StoreReader) throws -> Value
   ) throws(CommandFailure) -> Value? {
@@ -100,12 +100,12 @@ struct JobStatus: OutputValue {
         .time("last_success_at", "last success") { $0.last?.succeededMs },
         .duration("oldest_unfinished_ms", "oldest unfinished file") { $0.oldestMs },
         .time("last_scan_at", "last complete scan") { $0.scans.first?.completedMs },
-        .integer("last_scan_files", "files that it saw") { $0.scans.first?.counts.seen },
+        .integer("last_scan_files", "files in it") { $0.scans.first?.counts.seen },
         .bytes("quota_bytes", "quota") { $0.quota?.quota.bytes },
-        .text("quota_period", "quota a") { $0.quota?.quota.period.rawValue },
+        .text("quota_period", "quota per") { $0.quota?.quota.period.rawValue },
         .bytes("quota_sent_bytes", "sent of the quota") { $0.quota?.sent },
         .flag("quota_reached") { $0.quota?.isReached },
-        .time("quota_renewed_at", "quota begins anew") { $0.quota?.endMs },
+        .time("quota_renewed_at", "quota renewed at") { $0.quota?.endMs },
         .integer("callbacks_waiting", "callbacks") { $0.callbacks.waiting }.saying { $0.callbacks.words },
         .integer("callbacks_given_up") { $0.callbacks.givenUp },
         .integer("callbacks_forgotten") { $0.callbacks.forgotten },

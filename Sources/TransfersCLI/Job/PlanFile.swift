@@ -35,10 +35,10 @@ enum PlanFile {
   /// Verdicts of files to send; the others exist already, or cannot be decided here.
   static func isSent(_ verdict: String) -> Bool { ["new", "changed", "requeued", "queued"].contains(verdict) }
 
-  /// Where the files of a plan go.
+  /// The destination of a plan's files.
   struct Place: Hashable {
     var destination: String
-    /// What is asked: the service may be another one for the same bucket.
+    /// The service that is queried; another service may have the same bucket name.
     var origin: String
 
     init(_ settings: BatchSettings) throws(CommandFailure) {

@@ -31,7 +31,7 @@ struct CallbackOptions: ParsableArguments {
     }
   }
 
-  /// nil for nobody.
+  /// nil if there are no receivers.
   var settings: [CallbackSetting]? {
     let done = onDone.compactMap { CallbackText.read($0, .done, key: webhookKey) }
     let failed = onFailed.flatMap { text in
@@ -43,7 +43,7 @@ struct CallbackOptions: ParsableArguments {
 
 /// Receivers of callbacks about the runs of a job.
 enum JobCallbacks {
-  /// - Throws: `.config` for a receiver that cannot be understood.
+  /// - Throws: `.config` for an invalid receiver.
   static func read(_ job: ConfigSection) throws(CommandFailure) -> [CallbackSetting] {
     if let problem = problem(job) {
       throw CommandFailure(.config, "job \(job.name): \(problem.text)", remedy: "transfers help config")
@@ -51,17 +51,17 @@ enum JobCallbacks {
     return (results(job) ?? []) + (pings(job) ?? []) + (mails(job) ?? [])
   }
 
-  /// The first key that cannot be understood, and why.
+  /// The first invalid key, and the error.
   static func problem(_ job: ConfigSection) -> (setting: ConfigSetting, text: String)? {
     if let setting = job["webhook_key"], !CallbackText.isReference(setting.value) {
       return (setting, "webhook_key takes a reference, never a secret: \(SecretPlaces.list)")
     }
     if let setting = job["on_result"], results(job) == nil { return (setting, "on_result takes \(CallbackText.kinds)") }
     if let setting = job["ping"], pings(job) == nil {
-      return (setting, "ping takes an http or https URL, or where one is kept (file:PATH, env:NAME)")
+      return (setting, "ping takes an http or https URL, or a reference to one (file:PATH, env:NAME)")
     }
     if let setting = job["mail"], mails(job) == nil {
-      return (setting, "mail takes addresses as user@host.example, and sendmail a program without a space in its path")
+      return (setting, "mail takes addresses like user@host.example, and sendmail a program path without spaces")
     }
     for key in ["mail_remind", "on_result_remind"] {
       if let setting = job[key], TimeSpan(text: setting.value) == nil {
@@ -69,17 +69,17 @@ enum JobCallbacks {
       }
     }
     if job["on_result"] == nil, let idle = job["on_result_remind"] {
-      return (idle, "on_result_remind is for the receivers of \"on_result\", and there is none")
+      return (idle, "on_result_remind needs receivers in \"on_result\"")
     }
     guard job["mail"] == nil, let idle = job["mail_on"] ?? job["sendmail"] ?? job["mail_remind"] else { return nil }
-    return (idle, "\(idle.key) says how \"mail\" is sent, and there is none")
+    return (idle, "\(idle.key) needs \"mail\"")
   }
 
-  /// Between two mails about the same failure, unless `mail_remind` says otherwise: a day.
+  /// The default of `mail_remind`, the interval between two mails about the same failure: a day.
   static let mailRemindMs: Int64 = 86_400_000
 
-  /// - Parameter key: says after how long the same result is told again.
-  /// - Returns: nil when it does not say it.
+  /// - Parameter key: the key for the interval after which the same result is reported again.
+  /// - Returns: nil if the key is missing.
   private static func pace(_ key: String, _ job: ConfigSection) -> CallbackPace? {
     job[key].flatMap { TimeSpan(text: $0.value) }.map { $0.ms > 0 ? .changes(remindMs: $0.ms) : .each }
   }

@@ -109,7 +109,7 @@ struct CommonOptions: ParsableArguments {
     }
   }
 
-  /// For commands with effects: wrong columns must be found before.
+  /// For commands with effects: invalid columns must be detected before them.
   func checkColumns(of sample: some OutputValue, _ context: Context) throws(CommandFailure) {
     try ValuePrinter(common: self, store: StoreIdentity(path: nil), filters: [:], context: context)
       .checkColumns(of: sample.report)

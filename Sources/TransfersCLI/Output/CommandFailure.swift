@@ -12,7 +12,7 @@ struct CommandFailure: Error, Sendable, Hashable {
   var remedy: String
   /// After printing the line the process ends by this signal, so that its parent sees it.
   var signal: Int32?
-  /// Instead of the code of ``status``, for a command with a table of its own.
+  /// Overrides the code of ``status``, for a command with its own exit codes.
   var exitStatus: Int32?
   /// The output contains it already.
   var isTold = false

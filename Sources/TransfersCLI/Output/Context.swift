@@ -54,30 +54,30 @@ struct Context: Sendable {
 
   var clock: any TransferClock { machine.clock }
 
-  /// The ledger at this path, for what is done with it as a whole.
+  /// The ledger at this path, for operations on the whole ledger.
   func store(_ path: String) -> TransferStore { TransferStore(at: path, on: machine) }
 
-  /// The same, in a process that answers to signals.
+  /// The same context, in a process that handles signals.
   func answering(_ signals: SignalWatch) -> Context {
     var context = self
     context.signals = signals
     return context
   }
 
-  /// The same, for pages that `serve` shows.
+  /// The same context, for pages that `serve` shows.
   func showing(_ live: HTMLLive?) -> Context {
     var context = self
     context.live = live
     return context
   }
 
-  /// The same, but results go elsewhere.
+  /// The same context, with another output.
   func writing(to out: OutputStream) -> Context {
     Context(arguments: arguments, environment: environment, out: out, err: err, machine: machine, signals: signals)
       .parsing(parsed).configured(config)
   }
 
-  /// The same with a configuration.
+  /// The same context, with a configuration.
   func configured(_ config: Config) -> Context {
     var context = self
     context.config = config

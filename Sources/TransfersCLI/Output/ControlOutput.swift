@@ -29,11 +29,11 @@ struct ControlOutput: OutputValue {
   /// Files: changed at once; requested from the engine, within a second; unchanged.
   let changed, asked, unaffected: Int
   let unaffectedByState: [String: Int]
-  /// Of the unaffected of a retry: they must be pushed again.
+  /// Number of unaffected files of a retry that must be pushed again.
   let mustBePushed: Int
-  /// Of the changed: files whose sources would have been deleted or moved, and are kept.
+  /// Number of changed files whose sources would have been deleted or moved, and are kept.
   let keptSources: Int
-  /// Of the changed and asked ones; only the first thousand when something was changed.
+  /// IDs of the changed and requested files; only the first thousand if something was changed.
   let ids: [String]
   let engine: Engine
   let next: String?

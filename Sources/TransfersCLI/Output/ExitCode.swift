@@ -25,7 +25,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case closed = 141
   case terminated = 143
 
-  /// The name as people read it.
+  /// The name with spaces, for display.
   var words: String { name.replacing("_", with: " ") }
 
   /// Stable; the last part of `error[…]` where the cause has no name of its own.
@@ -70,7 +70,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .usage: "wrong command, option or argument; nothing was started"
     case .badData: "a list of files is invalid; nothing was started"
     case .noSource: "no such source, or a list names files that do not exist; nothing was started"
-    case .unavailable: "no scheduler is there, or it took no job; nothing was started"
+    case .unavailable: "no scheduler was found, or it did not accept the job; nothing was started"
     case .auth: "no usable credentials, or they were refused: the files of that destination wait, the others were sent"
     case .config: "an unusable destination or setting: its files wait, the others were sent"
     case .timeout: "wait --timeout or push --wait expired; nothing was stopped"

@@ -35,7 +35,7 @@ extension StoreIdentity {
     schemaVersion = .integer(facts.schemaVersion)
   }
 
-  /// Of the ledger at `path`.
+  /// The identity of the ledger at `path`.
   static func read(_ path: String, _ context: Context) throws(CommandFailure) -> StoreIdentity {
     let ledger = try LedgerAccess.open(path, context)
     defer { ledger.close() }

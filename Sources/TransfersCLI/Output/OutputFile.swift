@@ -18,7 +18,7 @@ struct OutputFile {
   private struct Unfinished {
     /// The temporary file being written.
     var path: [CChar]?
-    /// The process is ending: no file is begun any more.
+    /// The process is ending: no new file may be begun.
     var isEnding = false
   }
   private static let unfinished = Lock(Unfinished())
@@ -72,7 +72,7 @@ struct OutputFile {
     }
   }
 
-  /// Leaves what was there before.
+  /// Keeps the previous file.
   func discard() {
     close(stream.descriptor)
     if let temporary { unlink(temporary) }
@@ -147,7 +147,7 @@ struct OutputFile {
     return lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// The file type bits; nil when nothing is there.
+  /// The file type bits; nil if nothing exists there.
   private static func kind(_ path: [CChar]) -> mode_t? {
     var facts = stat()
     return stat(path, &facts) == 0 ? facts.st_mode & S_IFMT : nil

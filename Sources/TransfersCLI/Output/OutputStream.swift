@@ -36,11 +36,11 @@ final class OutputStream: Sendable {
   var isTerminal: Bool { isatty(descriptor) == 1 }
   var state: Health { health.withLock { $0 } }
 
-  /// The result is complete; later errors are only a verdict on it.
+  /// The result is complete; later errors do not invalidate it.
   func markComplete() { completeness.withLock { $0 = true } }
   var isComplete: Bool { completeness.withLock { $0 } }
 
-  /// Current columns of the terminal; nil if it is none. 80 if the terminal reports 0.
+  /// Current columns of the terminal; nil if it is not a terminal. 80 if the terminal reports 0.
   var columns: Int? {
     guard isTerminal else { return nil }
     var size = winsize()
@@ -48,7 +48,7 @@ final class OutputStream: Sendable {
     return Int(size.ws_col)
   }
 
-  /// Of the terminal at this moment; 0 where it does not know, or is none.
+  /// Current size of the terminal; 0 if it is unknown, or the stream is not a terminal.
   var windowSize: (columns: Int, rows: Int) {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { return (0, 0) }
@@ -94,13 +94,13 @@ final class OutputStream: Sendable {
 
   enum Push {
     case done
-    /// The descriptor takes no more at the moment.
+    /// The descriptor accepts no more bytes at the moment.
     case full
-    /// With this `errno`.
+    /// The write failed with this `errno`.
     case failed(Int32)
   }
 
-  /// Writes what can be written, and takes it off `rest`.
+  /// Writes as much as possible, and removes it from `rest`.
   static func push(_ rest: inout ArraySlice<UInt8>, to descriptor: Int32) -> Push {
     while !rest.isEmpty {
       #if canImport(Glibc)
@@ -119,10 +119,10 @@ final class OutputStream: Sendable {
     return .done
   }
 
-  /// For readers that are other users.
+  /// For readers that run as other users.
   func makeReadable() { fchmod(descriptor, 0o644) }
 
-  /// Whether a pipe has no reader any more, without a write.
+  /// Whether a pipe has no reader any more, without writing to it.
   var lostItsReader: Bool {
     var entry = pollfd(fd: descriptor, events: 0, revents: 0)
     return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLERR | POLLNVAL) != 0

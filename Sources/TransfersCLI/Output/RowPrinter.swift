@@ -13,7 +13,7 @@ struct RowPrinter {
   private var table: Table
   private var hasHeader = false
   private var printed = 0
-  /// The rows of a page, which needs to know all of them: no more than it has room for.
+  /// The rows of a page, which needs all of them at once: at most its maximum.
   private var collected = CollectedRows()
   private var failure: CommandFailure?
 
@@ -107,7 +107,7 @@ struct RowPrinter {
     context.out.markComplete()
   }
 
-  /// Its keys are sorted like those of every other document: `data` comes first.
+  /// The keys are sorted as in every other document, so `data` comes first.
   private func endDocument(_ summary: FigureObject?) {
     let opening = printed == 0 ? "{\"data\":[" : "\n"
     let tail = JSONWriter.bytes(.object(tail(summary)))
@@ -155,7 +155,7 @@ private struct CollectedRows {
 }
 
 extension FigureObject {
-  /// As a record of a stream, which has its `type`; a figure of that name is then `<type>_type`.
+  /// The row as a record of a stream, which has its own `type`; a figure of that name becomes `<type>_type`.
   func record(type: String) -> FigureObject {
     let own = fields.map { ($0.key == "type" ? "\(type)_type" : $0.key, $0.cell) }
     return FigureObject(own + [("type", .text(type))])

@@ -5,7 +5,7 @@ import Transfers
 /// The results of processed files, by this process or by another one.
 struct RunNumbers: Sendable, Hashable {
   var done: Int
-  /// Without the mismatched.
+  /// Excludes mismatched files.
   var failed: Int
   var unknown, mismatched, left: Int
   /// Cancelled by a person: as far from done as a failed file.
@@ -13,12 +13,12 @@ struct RunNumbers: Sendable, Hashable {
   /// For a run: files that were done, failed or unknown before it began.
   var doneBefore = 0
   var badBefore = 0
-  /// Of those left.
+  /// Those of `left` that are paused.
   var paused: Int
-  /// Of those left: their sources may still be written.
+  /// Those of `left` whose sources may still be being written.
   var settling = 0
   var bytesAcked, bytesTransferred: Int64
-  /// Of downloads: what was here already, and was not fetched.
+  /// Bytes of downloads that were already in a local file, and so not fetched.
   var bytesReused: Int64 = 0
   /// Further bytes that crashed requests may have sent.
   var bytesUntold: Int64 = 0
@@ -59,7 +59,7 @@ struct RunNumbers: Sendable, Hashable {
     self.unreachable = stoppedBy == .unreachable ? unreachable : []
   }
 
-  /// Nothing had to be done.
+  /// There was nothing to do.
   static let none = RunNumbers(FileTotals(), wallMs: 0)
 
   /// From rows.

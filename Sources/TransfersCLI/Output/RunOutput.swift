@@ -8,10 +8,10 @@ struct RunOutput: OutputValue {
   private let status: ExitCode
   private let add: AddResult?
   private let failures: [FailureRow]
-  /// Of a `push`: what was recorded before.
+  /// What a `push` recorded before.
   private let added: AddOutput?
   private let selector: String
-  /// What `--after` was to delete or move, and is still there.
+  /// Sources that `--after` should have deleted or moved, but that still exist.
   private let removals: RemovalTotals
 
   /// `status` is the exit code of the numbers; `problems` are listed worst first.

@@ -4,7 +4,7 @@ import Transfers
 
 /// One row with related rows.
 enum ShowOutput {
-  /// The newest are shown.
+  /// Only the newest are shown.
   static let attemptLimit = 200
   static let chunkLimit = 10_000
 
@@ -44,9 +44,9 @@ struct ShownBatch: OutputValue {
 struct ShownFile: OutputValue {
   let row: FileRow
   let receipt: ReceiptRow?
-  /// What the newest `verify` or `prove --remote` found of it.
+  /// The result of the newest `verify` or `prove --remote`.
   let verified: LaterFinding?
-  /// What rules set for its object, in the order of the names.
+  /// The properties that rules set for its object, ordered by name.
   let properties: [(name: String, value: String)]
   let chunks: [ChunkRow]
   let attempts: [AttemptRow]

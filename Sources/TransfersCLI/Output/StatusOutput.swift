@@ -20,7 +20,7 @@ struct StatusOutput: OutputValue {
     "transfers.status/3",
     overview + [.table("active", "active", LiveFileFigures.columns) { $0.active }] + causes)
 
-  /// Everything but rows of files.
+  /// Everything except rows of files.
   static let overview: [SectionForm<StatusOutput>] =
     [
       .record("engine", nil, EngineStatus.columns) { $0.engine },

@@ -2,7 +2,7 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// The engine of a ledger, as far as one can tell from outside.
+/// The state of a ledger's engine, as far as other processes can tell.
 struct EngineStatus: Sendable {
   let alive: Bool
   private let run: RunRow?

@@ -75,7 +75,7 @@ struct ValuePrinter {
     context.out.write(bytes)
   }
 
-  /// Of the chosen members.
+  /// The tree of the selected members.
   private func tree(_ report: Report) throws(CommandFailure) -> FigureTree {
     let tree = FigureTree(report)
     guard let columns = common.chosenColumns else { return tree }

@@ -8,12 +8,12 @@ struct NoticeLimit: Sendable {
   static let lines = 20
 
   private var told = 0
-  /// Not told, in the order in which they first came.
+  /// Suppressed words, in the order in which they first appeared.
   private var counted: [(word: String, files: Int)] = []
 
   enum Verdict: Equatable {
     case tell
-    /// The first that is not told.
+    /// The first suppressed notice.
     case stop
     case count
   }
@@ -34,8 +34,8 @@ struct NoticeLimit: Sendable {
     return isFirst ? .stop : .count
   }
 
-  /// `not shown: 480 failed, 3 unknown; "transfers list files --state failed,unknown" lists them`; nil when all was
-  /// told.
+  /// `not shown: 480 failed, 3 unknown; "transfers list files --state failed,unknown" lists them`; nil if nothing was
+  /// suppressed.
   mutating func takeRest() -> String? {
     guard !counted.isEmpty else { return nil }
     defer { counted = [] }

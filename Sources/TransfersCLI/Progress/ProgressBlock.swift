@@ -4,7 +4,7 @@ import TransferReports
 /// The block on a terminal: a heading, a line a file, the total. Pure: figures and a size in, lines out. No line is
 /// wider than the terminal less one column, where some terminals wrap.
 struct ProgressBlock: Sendable {
-  /// Of the terminal at this moment.
+  /// Current size of the terminal.
   var columns = 80
   var rows = 24
   var title = ""
@@ -114,7 +114,7 @@ extension ProgressBlock {
 // MARK: - Total
 
 extension ProgressBlock {
-  /// A piece of the total line; those with the highest rank go first when there is no room.
+  /// A piece of the total line; those with the highest rank are dropped first if there is no room.
   private struct Piece {
     var text: String
     var rank: Int

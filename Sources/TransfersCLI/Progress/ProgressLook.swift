@@ -13,22 +13,22 @@ struct ProgressLook: Sendable {
     case block
     /// A line from `firstMs` on, `everyMs` apart.
     case lines(firstMs: Int64, everyMs: Int64)
-    /// A JSON record as often.
+    /// A JSON record every `everyMs`.
     case records(everyMs: Int64)
     case silent
   }
 
   var mode = Mode.silent
-  /// No notes either.
+  /// Suppresses notes too.
   var isQuiet = false
   var units = ByteUnits.iec
   var glyphs = ProgressBlock.Glyphs.blocks
   var usesColour = false
-  /// For a terminal that does not know its size.
+  /// For a terminal that does not report its size.
   var columns = 80
   var rows = 24
 
-  /// How often figures are wanted, in milliseconds.
+  /// How often figures are needed, in milliseconds.
   var everyMs: Int64 { mode == .block ? 100 : 1_000 }
 
   init(mode: Mode = .silent, isQuiet: Bool = false) {
@@ -58,7 +58,7 @@ struct ProgressLook: Sendable {
     }
   }
 
-  /// The locale says UTF-8, and the terminal is one that has the glyphs.
+  /// The locale uses UTF-8, and the terminal has the glyphs.
   /// Source: POSIX, "Environment Variables", for which variable decides.
   static func hasBlocks(_ environment: [String: String]) -> Bool {
     if ["linux", "dumb"].contains(environment["TERM"]) { return false }

@@ -38,7 +38,7 @@ final class ProgressReporter: Sendable {
     self.clock = clock
   }
 
-  /// For commands that only have remarks to make.
+  /// For commands that only print remarks.
   convenience init(_ err: OutputStream, isQuiet: Bool) { self.init(err, ProgressLook(isQuiet: isQuiet)) }
 
   /// How often ``progress(_:)`` wants to be called, in milliseconds.
@@ -76,13 +76,13 @@ final class ProgressReporter: Sendable {
     if !look.isQuiet { announce(line) }
   }
 
-  /// The same, also with `--quiet`: for what a person at the terminal must know now.
+  /// The same, also with `--quiet`: for messages that a person at the terminal needs now.
   func announce(_ line: String) { state.withLock { put(line, &$0) } }
 
   /// A stop was requested by `signal`; the line is printed when the engine reports what is running.
   func stopAsked(by signal: Int32) { state.withLock { $0.stopSignal = signal } }
 
-  /// One line that says how far it is, for SIGUSR1; also with `--quiet`.
+  /// One line with the current progress, for SIGUSR1; also with `--quiet`.
   func status() {
     state.withLock { state in
       guard let figures = state.figures else { return put("nothing is being sent yet", &state) }
@@ -153,7 +153,7 @@ extension ProgressReporter {
     return (now.columns > 0 ? now.columns : look.columns, now.rows > 0 ? now.rows : look.rows)
   }
 
-  /// A line for people in the form that the mode has for it.
+  /// A line for people in the form of the current mode.
   private func put(_ line: String, _ state: inout State) {
     if case .records = look.mode {
       return write(text(ProgressRecord.notice(line, wallMs: clock.wallMs)), &state)
@@ -185,6 +185,6 @@ extension ProgressReporter {
   private func draining(_ requests: Int, _ signal: Int32) -> String {
     let again = signal == SIGINT ? "Ctrl-C again stops now" : "a second signal stops now"
     let what = requests > 0 ? "draining \(Quantity.count(requests, "request"))" : "stopping"
-    return "\(what) – \(again); nothing is lost, \"transfers run\" goes on"
+    return "\(what) – \(again); nothing is lost, \"transfers run\" continues"
   }
 }

@@ -12,18 +12,18 @@ struct ProgressScreen: Sendable {
 
   var isEmpty: Bool { shown.isEmpty }
 
-  /// The block in place of the one before; nil when nothing changed.
+  /// The sequence that replaces the previous block; nil if nothing changed.
   mutating func frame(_ lines: [String], columns: Int) -> String? {
     guard lines != shown else { return nil }
     return text(lines, above: "", columns)
   }
 
-  /// `text` (with its newline) for good, the block below it.
+  /// Prints `text` (with its newline) permanently, and the block below it.
   mutating func above(_ text: String, columns: Int) -> String {
     shown.isEmpty ? text : self.text(shown, above: text, columns)
   }
 
-  /// Takes the block away.
+  /// Removes the block.
   mutating func clear(columns: Int) -> String { shown.isEmpty ? "" : text([], above: "", columns) }
 
   /// Other output was written meanwhile: the next frame begins at the cursor.
@@ -32,11 +32,11 @@ struct ProgressScreen: Sendable {
   private mutating func text(_ lines: [String], above: String, _ columns: Int) -> String {
     let height = heightNow(columns)
     var out = "\r" + (height > 0 ? "\u{1B}[\(height)A" : "")
-    // Lines that the terminal has wrapped must not be written over: it would join them when it becomes wider again.
+    // Lines that the terminal has wrapped must not be overwritten: it would join them when it becomes wider again.
     if !above.isEmpty || columns != self.columns { out += "\u{1B}[J" }
     out += above + "\u{1B}[?7l"
     for line in lines { out += line + "\u{1B}[K\n" }
-    // What the terminal echoed below, and lines that the block does not have any more.
+    // Erases text that the terminal echoed below, and lines that the block no longer has.
     out += "\u{1B}[J\u{1B}[?7h"
     shown = lines
     widths = lines.map { Self.width($0) }
@@ -44,12 +44,12 @@ struct ProgressScreen: Sendable {
     return out
   }
 
-  /// Lines of the terminal that the block takes now: after it became narrower it has wrapped them.
+  /// Terminal lines that the block occupies now: a terminal that became narrower has wrapped its lines.
   private func heightNow(_ columns: Int) -> Int {
     widths.reduce(0) { $0 + max(1, ($1 + columns - 1) / max(1, columns)) }
   }
 
-  /// Without colours, which are `ESC [ … m`.
+  /// The text without colours, which are `ESC [ … m`.
   private static func width(_ line: String) -> Int {
     var plain = ""
     var isEscape = false

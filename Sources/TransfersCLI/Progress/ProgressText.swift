@@ -22,7 +22,7 @@ enum ProgressText {
     return parts.joined(separator: "  ")
   }
 
-  /// Acknowledged and in flight, and the whole where it is known.
+  /// Acknowledged bytes and bytes in flight, and the total if it is known.
   static func size(_ now: ProgressSnapshot, _ units: ByteUnits) -> String {
     guard now.totalIsKnown else { return Quantity.bytes(now.bytesAcked + max(now.bytesInFlight, 0), units) }
     return Quantity.fraction(now.bytesMoved, of: now.bytesTotal, units)
@@ -53,7 +53,7 @@ enum ProgressText {
   /// Whole seconds: `12 s`, `1m 34s`.
   private static func wait(_ ms: Int64) -> String { ms < 60_000 ? "\(ms / 1000) s" : Quantity.duration(ms) }
 
-  /// Rounded down, so that 100 is only said of the whole.
+  /// Rounded down, so that 100 means complete.
   static func percent(_ part: Int64, of whole: Int64) -> Int {
     guard whole > 0 else { return 100 }
     return Int(Double(max(0, min(part, whole))) / Double(whole) * 100)

@@ -10,10 +10,10 @@ import TransferModel
 /// mask. A signal that was ignored when the process began (`nohup`, `&`) stays ignored; but SIGTERM always works.
 ///
 /// SIGINT, SIGTERM and SIGHUP request a stop (except that SIGHUP makes a daemon reload its configuration). While
-/// nothing is being transferred the first of them ends the process as if it were not caught, because everything
-/// recorded is durable. So does the third at any time. The same signal within a tenth of a second counts once: `timeout
+/// nothing is being transferred, the first of them ends the process as if it were not caught, because everything
+/// recorded is durable. The third does so at any time. The same signal within a tenth of a second counts once: `timeout
 /// 3 transfers run` signals the process, and then its group, which includes the process. SIGUSR1 requests a progress
-/// line, SIGCONT means that the screen contents are unknown; neither ever ends anything.
+/// line, and SIGCONT means that the screen contents are unknown; neither ever ends anything.
 final class SignalWatch: Sendable {
   /// Returns whether it handles the signal; an unhandled one ends the process.
   typealias Handler = @Sendable (_ signal: Int32, _ count: Int) -> Bool
@@ -47,7 +47,7 @@ final class SignalWatch: Sendable {
   /// From now on SIGHUP is passed to `reload`, and does not request a stop.
   func reload(_ reload: @escaping @Sendable () -> Void) { state.withLock { $0.reload = reload } }
 
-  /// The stop signal that came last, and how many came.
+  /// The last stop signal, and the number of stop signals.
   var received: (signal: Int32?, count: Int) { state.withLock { ($0.wishes.last, $0.wishes.count) } }
 
   private func wait(for signals: [Int32]) {

@@ -6,16 +6,16 @@ import TransferReports
 struct InnerCommand {
   let context: Context
   let store: String
-  /// An answer is in memory as a whole.
+  /// An answer is kept in memory completely.
   private static let limit = 32 << 20
 
-  /// What it prints. `type` is for commands that are not among those of the program.
+  /// The output of the command. `type` is for commands that are not subcommands of the program.
   func run(
     _ words: [String], as type: (any ParsableCommand.Type)? = nil, live: HTMLLive? = nil
   ) throws(CommandFailure) -> [UInt8] {
     let words = words + ["--store", store]
     guard let command = try parse(words, type ?? RootCommand.self) as? any Command else {
-      throw .usage("\"\(printable(words[0]))\" is no command")
+      throw .usage("\"\(printable(words[0]))\" is not a command")
     }
     let (out, err) = (OutputStream(keeping: Self.limit), OutputStream(keeping: Self.limit))
     try command.execute(

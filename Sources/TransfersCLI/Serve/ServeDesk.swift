@@ -34,7 +34,7 @@ final class ServeDesk: Sendable {
       do throws(ServeGuard.Refusal) { try guards.check(request, .health) } catch {
         return refused(error, isPage: false)
       }
-      return failed(404, "not_found", "there is nothing here; transfers help serve", isPage: false)
+      return failed(404, "not_found", "no such page; see transfers help serve", isPage: false)
     }
     do throws(ServeGuard.Refusal) { try guards.check(request, route) } catch {
       var response = refused(error, isPage: route.isPage && request.method == "GET")

@@ -4,12 +4,12 @@ import HTTPServer
 struct ServeGuard: Sendable {
   /// Hosts that a browser may name besides numeric addresses and `localhost`.
   let hostNames: Set<String>
-  /// Only programs of this machine reach the server.
+  /// Only programs on this machine can reach the server.
   let isLocal: Bool
   let mayControl: Bool
   let sessions: ServeSessions
 
-  /// Why a request is not carried out, by the status that says so.
+  /// Why a request is refused, with its status code.
   struct Refusal: Error, Hashable {
     let status: Int
     let code: String
@@ -54,7 +54,7 @@ struct ServeGuard: Sendable {
     let host = request["host"] ?? ""
     if request.has("origin") {
       guard let origin = request["origin"], ["http://\(host)", "https://\(host)"].contains(origin) else {
-        throw Refusal(status: 403, code: "origin", text: "another page asks for this")
+        throw Refusal(status: 403, code: "origin", text: "the request comes from another page")
       }
     }
     guard request.has("sec-fetch-site") else { return }
@@ -62,7 +62,7 @@ struct ServeGuard: Sendable {
     if site == "same-origin" || site == "none" { return }
     let isNavigation = request["sec-fetch-mode"] == "navigate" && request["sec-fetch-dest"] == "document"
     guard route.isPage, isNavigation, request.method == "GET" else {
-      throw Refusal(status: 403, code: "origin", text: "another page asks for this")
+      throw Refusal(status: 403, code: "origin", text: "the request comes from another page")
     }
   }
 

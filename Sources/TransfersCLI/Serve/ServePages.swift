@@ -28,7 +28,7 @@ final class ServePages: Sendable {
 
   /// Maximum age, because deadlines pass and engines crash without a change of the ledger.
   private static let longestMs: Int64 = 10_000
-  /// Made once a second, this is a twentieth of a core.
+  /// A page of this cost, rendered once a second, uses a twentieth of a core.
   private static let cheapMs: Int64 = 50
   private static let limit = 32
   private let state = Lock(State())
@@ -38,7 +38,7 @@ final class ServePages: Sendable {
 
   init(_ clock: any TransferClock) { self.clock = clock }
 
-  /// The page that is kept under this name, or a new one; `make` gets its tag.
+  /// The page cached under this name, or a new one; `make` gets its tag.
   func page(
     _ name: String, _ mark: StoreMark, _ make: (_ tag: String) throws(CommandFailure) -> [UInt8]
   ) throws(CommandFailure) -> Page {
@@ -56,7 +56,7 @@ final class ServePages: Sendable {
       tag: tag, body: body, mark: mark, untilMs: nowMs + max(Self.longestMs, 20 * tookMs),
       notBeforeMs: nowMs + (tookMs > Self.cheapMs ? 20 * tookMs : 0))
     state.withLock { state in
-      // Begun before a change: it may not show that.
+      // Rendered before a change, so it may not show that change.
       guard state.age == age else { return }
       if state.pages.count >= Self.limit { state.pages = state.pages.filter { $0.value.untilMs > nowMs } }
       if state.pages.count >= Self.limit { state.pages = [:] }
@@ -65,7 +65,7 @@ final class ServePages: Sendable {
     return page
   }
 
-  /// Processor time of this thread: what else the machine does is not the price of a page.
+  /// Processor time of this thread: the load of other processes must not count as the cost of a page.
   private static var threadMs: Int64 {
     var now = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now)

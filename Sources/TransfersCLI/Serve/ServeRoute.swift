@@ -11,9 +11,9 @@ enum ServeRoute: Hashable, Sendable {
   case metrics
   /// A page of its own.
   case view(ServeView.Kind, id: String?)
-  /// A report or list as a page.
+  /// A report or list, shown as a page.
   case page([String])
-  /// A document of a page of its own, or of a command.
+  /// The document of such a page, or of a command.
   case viewDocument(ServeView.Kind)
   case document([String])
   /// Changes files.
@@ -56,10 +56,10 @@ enum ServeRoute: Hashable, Sendable {
     }
   }
 
-  /// All but `trace`, which writes a file, and `otlp`, which sends what it reads to another server.
+  /// All reports except `trace`, which writes a file, and `otlp`, which sends what it reads to another server.
   private static let reports = Set(ReportCommand.Kind.allCases.map(\.rawValue)).subtracting(["trace", "otlp"])
 
-  /// `f12`; it becomes an argument, and can be no option and no `-`.
+  /// An ID like `f12`; it becomes an argument, so it must not be an option or `-`.
   static func isID(_ text: String) -> Bool {
     text.utf8.count <= 64 && text.first?.isLetter == true
       && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x2D }
@@ -73,7 +73,7 @@ enum ServeRoute: Hashable, Sendable {
     }
   }
 
-  /// Its answer changes while bodies run, also when the ledger does not. The overview looks at `now` by itself.
+  /// Whether the answer changes while bodies are sent, even if the ledger does not. The overview polls `now` itself.
   var showsBytesInFlight: Bool {
     switch self {
     case .view(.now, _), .viewDocument(.now), .document(["status"]): true
@@ -90,7 +90,7 @@ enum ServeRoute: Hashable, Sendable {
   }
 }
 
-/// The verbs that a browser has; their names are those of the commands.
+/// The verbs that a browser offers, named like the commands.
 enum ServeVerb: String, CaseIterable, Sendable {
   case pause, resume, retry, cancel, rm, clean
 }

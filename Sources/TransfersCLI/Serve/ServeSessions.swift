@@ -1,9 +1,9 @@
 import HTTPServer
 import TransferModel
 
-/// The token, and the cookies that it was exchanged for. They live as long as the process.
+/// The token, and the cookies issued for it. They live as long as the process.
 final class ServeSessions: Sendable {
-  /// More browsers than one person has; the oldest goes.
+  /// More browsers than one person has; the oldest session is dropped.
   private static let limit = 64
   let token: [UInt8]
   private let cookies = Lock<[String]>([])
@@ -15,13 +15,14 @@ final class ServeSessions: Sendable {
     cookieName = "transfers-\(port)"
   }
 
-  /// Letters and digits for 256 bits of chance.
+  /// Letters and digits with 256 bits of randomness.
   static func newToken() -> String {
     var system = SystemRandomNumberGenerator()
     return hexText((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &system) })
   }
 
-  /// The value of a Set-Cookie field; nil for a wrong token. No script reads it, and no other site's page sends it.
+  /// The value of a Set-Cookie field; nil for a wrong token. Scripts cannot read the cookie, and pages of other sites
+  /// cannot send it.
   func open(_ offered: some Collection<UInt8>) -> String? {
     guard isToken(offered) else { return nil }
     let cookie = Self.newToken()
@@ -43,7 +44,7 @@ final class ServeSessions: Sendable {
     return offered.contains { cookie in known.contains { Self.areEqual(Array($0.utf8), Array(cookie.utf8)) } }
   }
 
-  /// Ours among those of a Cookie field (RFC 6265 section 4.2.1).
+  /// Our cookies in a Cookie field (RFC 6265 section 4.2.1).
   private func cookies(_ field: String) -> [String] {
     let start = cookieName + "="
     let pairs = field.split(separator: ";").map { $0.drop { $0 == " " } }

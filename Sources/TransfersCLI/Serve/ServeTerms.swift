@@ -20,7 +20,7 @@ struct ServeTerms {
 
   init() {}
 
-  /// Throws `.usage` for a name that no request may say, and for an id that is none.
+  /// Throws `.usage` for a name that is not allowed in requests, and for an invalid ID.
   init(_ terms: [HTTPRequest.Term]) throws(CommandFailure) {
     for term in terms { try add(term.name, term.value) }
   }
@@ -29,21 +29,21 @@ struct ServeTerms {
     let text = EscapedArgument.encode(value.bytes)
     if name == "id" {
       for id in text.split(separator: ",") {
-        guard ServeRoute.isID(String(id)) else { throw .usage("\"\(printable(String(id)))\" is not an id") }
+        guard ServeRoute.isID(String(id)) else { throw .usage("\"\(printable(String(id)))\" is not an ID") }
         ids.append(String(id))
       }
     } else if Self.selectingFlags.contains(name) || Self.verbFlags.contains(name) {
-      guard ["", "true"].contains(text) else { throw .usage("\(printable(name)) is true, or left out") }
+      guard ["", "true"].contains(text) else { throw .usage("\(printable(name)) must be true, or omitted") }
       options.append((name, nil))
     } else if Self.selecting.contains(name) || Self.arranging.contains(name) {
       guard !text.isEmpty else { throw .usage("\(printable(name)) has no value") }
       options.append((name, text))
     } else {
-      throw .usage("no term \"\(printable(name))\" here", remedy: "the selection of transfers help selectors")
+      throw .usage("no parameter \"\(printable(name))\" here", remedy: "the selection of transfers help selectors")
     }
   }
 
-  /// The selection that the server was started with, where these parameters do not replace it. `all` selects all of it;
+  /// The selection that the server was started with, except where these parameters replace it. `all` selects all of it;
   /// an explicit batch replaces the last one.
   func within(_ base: ServeTerms) -> ServeTerms {
     var terms = self
@@ -71,7 +71,7 @@ struct ServeTerms {
     if base.has("last"), !terms.has("last") { terms.options.append(("last", nil)) }
     guard !ids.isEmpty, !base.ids.isEmpty, !Set(ids).isSubset(of: base.ids) else { return terms }
     guard base.ids.allSatisfy({ $0.hasPrefix("b") }) else {
-      throw .usage("serve was started for other ids, and verbs stay within them")
+      throw .usage("serve was started for other IDs, and verbs stay within them")
     }
     if !terms.has("batch") { terms.options += base.ids.map { ("batch", $0) } }
     return terms
@@ -83,14 +83,14 @@ struct ServeTerms {
 
   mutating func add(_ name: String, _ value: String) { options.append((name, value)) }
 
-  /// In front of options that the server adds.
+  /// The arguments, to be put before options that the server adds.
   var words: [String] {
     ids + options.map { option in option.value.map { "--\(option.name)=\($0)" } ?? "--\(option.name)" }
   }
 }
 
 extension Selection {
-  /// The same as terms of a request.
+  /// The same as query parameters of a request.
   var terms: [HTTPRequest.Term] {
     func each(_ name: String, _ values: [String]) -> [HTTPRequest.Term] {
       values.map { HTTPRequest.Term(name, NameBytes(EscapedArgument.decode($0))) }

@@ -6,7 +6,7 @@ import Transfers
 /// Pages that only `serve` has; each is an unnamed command.
 struct ServeView: Command {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
-    /// What is happening now, and the report.
+    /// The current activity, and the report.
     case overview
     case now, history, file, batch
   }
@@ -63,12 +63,12 @@ struct ServeView: Command {
     }
   }
 
-  /// A page of one row: what it is, and where its time went.
+  /// A page about one row: its data, and where its time went.
   private func row(
     _ ledger: OpenStore, _ filter: RowFilter, _ context: Context
   ) throws(CommandFailure) -> Report {
     guard let number = (view == .file ? filter.files : filter.batches).first?.lowerBound else {
-      throw .usage("a page of one row needs its id")
+      throw .usage("a page about one row needs its ID")
     }
     let subject: WhySubject =
       view == .file ? .file(FileID(rawValue: number)) : .batch(BatchID(rawValue: number))
@@ -89,7 +89,7 @@ struct LiveNow: Sendable {
   let status: StatusOutput
   let uploads: [LiveFile]
 
-  /// Of each kind of state; running ones first.
+  /// Files of each state; running ones first.
   private static let limit = 100
 
   static func uploads(_ reader: StoreReader, _ filter: RowFilter) throws -> [FileRow] {
@@ -120,12 +120,12 @@ struct LiveOverview: OutputValue {
     [.object("now", "now", LiveNow.sections) { $0.now }, .merged(ReportPage.form.sections) { $0.page }])
 }
 
-/// What people and the engine did, the newest first.
+/// Actions of people and the engine, newest first.
 struct HistoryView: OutputValue {
   let events: [EventRow]
 
   init(_ reader: StoreReader, _ filter: RowFilter, limit: Int) throws {
-    // Transactions of one deed are one row, so that there may be fewer of them than numbers.
+    // Transactions of one action are one row, so there may be fewer rows than event numbers.
     let parts = try reader.newestNumbersOfParts().map { part in
       try reader.events(filter, after: max(0, part.event - Int64(limit)), before: part.before, limit: limit)
     }

@@ -6,9 +6,10 @@ import TransferModel
   import Darwin
 #endif
 
-/// A token that was chosen before: a file that only its owner can read.
+/// A token that was chosen in advance: a file that only its owner can read.
 enum TokenFile {
-  /// Throws `.config` for a file of others, or one that others may read, and for a token that can be guessed.
+  /// Throws `.config` for a file of another user, or one that other users may read, and for a token that can be
+  /// guessed.
   static func read(_ path: NameBytes) throws(CommandFailure) -> String {
     let descriptor = (path.bytes + [0]).withUnsafeBytes {
       open($0.baseAddress!.assumingMemoryBound(to: CChar.self), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -19,7 +20,7 @@ enum TokenFile {
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw refusal(path, "it is not a file")
     }
-    guard status.st_uid == geteuid() else { throw refusal(path, "it belongs to somebody else") }
+    guard status.st_uid == geteuid() else { throw refusal(path, "it belongs to another user") }
     guard status.st_mode & 0o077 == 0 else { throw refusal(path, "others may read or change it (chmod 600)") }
     var bytes = [UInt8](repeating: 0, count: 4097)
     let count = Swift.max(0, readSystem(descriptor, &bytes, bytes.count))

@@ -6,8 +6,8 @@ import TransferModel
   import Darwin
 #endif
 
-/// A terminal that gives each key at once and shows a second screen. What it was before is put back on every way out:
-/// the end of the command, a signal, a rest.
+/// A terminal that delivers each key at once and shows the alternate screen. Its previous state is restored however the
+/// command ends or pauses: normally, by a signal, or by suspension.
 enum TerminalModes {
   private struct Changed {
     let descriptor, out: Int32
@@ -16,7 +16,7 @@ enum TerminalModes {
 
   private static let changed = Lock<Changed?>(nil)
 
-  /// False where there is no terminal to change.
+  /// False if there is no terminal to change.
   static func enter(_ descriptor: Int32, _ out: Int32) -> Bool {
     var modes = termios()
     guard tcgetattr(descriptor, &modes) == 0 else { return false }
@@ -26,9 +26,9 @@ enum TerminalModes {
     withUnsafeMutableBytes(of: &modes.c_cc) { codes in
       codes[Int(VMIN)] = 0
       codes[Int(VTIME)] = 0
-      // Ctrl-Z comes as a key: the screen is put back first.
+      // Ctrl-Z arrives as a key, so that the screen is restored first.
       codes[Int(VSUSP)] = 0
-      // Ctrl-\ would end the process at once.
+      // Ctrl-\ would end the process immediately.
       codes[Int(VQUIT)] = 0
     }
     return changed.withLock { changed in
@@ -39,7 +39,7 @@ enum TerminalModes {
     }
   }
 
-  /// What it was. Nothing to do where nothing was changed; any thread.
+  /// Restores the previous state; does nothing if nothing was changed. Any thread.
   static func restore() {
     changed.withLock { changed in
       guard let was = changed else { return }

@@ -1,20 +1,20 @@
 import TransferModel
 import TransferReports
 
-/// One screen of `top` as lines, none of them wider than the terminal. A value of what is shown and how: it draws
+/// One screen of `top` as lines, none wider than the terminal. A value made from the data and the view state; it draws
 /// nothing itself.
 struct TopFrame {
   let reading: TopReading
   let state: TopState
-  /// The ledger, for people.
+  /// The ledger, as text for people.
   let name: String
   let nowMs: Int64
   let style: TextStyle
   let columns: Int
-  /// nil where there is no bottom: everything is told.
+  /// nil if the height is unlimited: everything is shown.
   let height: Int?
 
-  /// For those that do not know their size.
+  /// For terminals that do not report their size.
   static let (usualColumns, usualRows) = (80, 24)
 
   var lines: [String] {
@@ -68,7 +68,7 @@ struct TopFrame {
     return "p pause  r resume  c cancel  t retry  / filter  s sort: \(state.order.rawValue)  ? help  q quit\(words)"
   }
 
-  /// As many files as there is room for, around the chosen one, and how many more there are.
+  /// As many files as fit, around the selected one, and the number of those not shown.
   private func files(_ room: Int?) -> [String] {
     let rows = state.rows(reading)
     guard !rows.isEmpty else { return room == 0 ? [] : [cut("every file is finished")] }
@@ -104,10 +104,10 @@ struct TopFrame {
   private var help: [String] {
     [
       "transfers top: what is happening in a ledger, from any terminal", "",
-      "  up, down, k, j   choose a file", "  p  pause it, until r", "  r  resume it", "  c c  cancel it, for good",
+      "  up, down, k, j   choose a file", "  p  pause it, until r", "  r  resume it", "  c c  cancel it; final",
       "  t  retry it, when it failed or was cancelled",
       "  /  show only paths with these words; Enter keeps, Esc drops them",
-      "  s  sort by state, size, bytes left or path", "  q  quit; Ctrl-Z rests", "",
+      "  s  sort by state, size, bytes left or path", "  q  quit; Ctrl-Z suspends", "",
       style.isASCII
         ? "  chunks: # done  > on its way  . pending  ~ waits after a failure  ! failed"
         : "  chunks: █ done  ▒ on its way  ▁ pending  ~ waits after a failure  ! failed", "", "any key goes back",
@@ -120,13 +120,13 @@ struct TopFrame {
     ascii(DisplayWidth.cutMiddle(text, to: columns, mark: style.isASCII ? "~" : "…"))
   }
 
-  /// Colours have no width: where the words do not fit, they go without.
+  /// Colours have no width: if the text is too wide, it is clipped without colours.
   private func fitting(_ start: String, _ words: String) -> String {
     let plain = words.replacing(/\u{1B}\[[0-9]*m/, with: "")
     return DisplayWidth.of(start + plain) <= columns ? start + words : cut(start + plain)
   }
 
-  /// A terminal that knows no Unicode gets `?` for what it does not know.
+  /// A terminal without Unicode gets `?` for characters that it cannot show.
   private func ascii(_ text: String) -> String {
     guard style.isASCII else { return text }
     return String(text.map { $0.isASCII ? $0 : "?" })
@@ -146,7 +146,7 @@ struct TopFrame {
 
 /// The chunks of a file in a few columns.
 enum TopMap {
-  /// Of a file in one piece a bar in two tones: what is acknowledged, and what is in flight.
+  /// For a file in one chunk, a bar in two tones: acknowledged bytes, and bytes in flight.
   static func text(_ chunks: [ChunkMapRow], _ live: LiveFile, columns: Int, isASCII: Bool) -> String {
     guard chunks.count > 1 else { return bar(live, columns, isASCII) }
     let width = min(columns, chunks.count)
@@ -156,7 +156,7 @@ enum TopMap {
     }.joined()
   }
 
-  /// What needs attention wins over what goes on, and that over what is done.
+  /// Chunks that need attention take precedence over chunks in flight, and those over done chunks.
   private static func mark(_ states: [String], _ isASCII: Bool) -> String {
     if states.contains(where: { $0 == "failed" || $0 == "unknown" }) { return "!" }
     if states.contains("in_flight") { return isASCII ? ">" : "▒" }

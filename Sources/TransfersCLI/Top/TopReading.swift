@@ -2,40 +2,40 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// What `top` shows of a ledger at one moment.
+/// The data of a ledger that `top` shows at one moment.
 struct TopReading: Sendable {
   var engine: EngineStatus
   var totals: StateTotals
-  /// Out and not acknowledged yet.
+  /// Sent or being sent, and not acknowledged yet.
   var bytesInFlight: Int64 = 0
   /// Acknowledged bytes a second, over the last ten minutes.
   var rates: [Int64]
   /// Files that are not finished, running ones first.
   var rows: [Row]
   var hosts: [HostRow]
-  /// Requests that failed, the newest first.
+  /// Failed requests, newest first.
   var faults: [FollowedAttempt]
 
   struct Row: Sendable {
     var live: LiveFile
-    /// Of a running file.
+    /// Only of a running file.
     var chunks: [ChunkMapRow]
 
     var file: FileRow { live.file }
   }
 
   static let windowMs: Int64 = 600_000
-  /// Chunk maps are read of so many files, and of so many chunks each.
+  /// Chunk maps are read for this many files, and this many chunks of each.
   private static let maps = 20
   private static let chunks = 2_000
-  /// Of the newest requests, those that failed are shown.
+  /// The number of newest requests of which the failed ones are shown.
   private static let newest: Int64 = 400
 
   init(_ reader: StoreReader, _ filter: RowFilter, _ clock: any TransferClock) throws {
     (engine, totals) = (EngineStatus(try reader.engine(clock)), try reader.stateTotals(filter))
     var recent = filter.withHidden
     recent.sinceMs = max(filter.sinceMs ?? .min, clock.wallMs - Self.windowMs)
-    // Rows of a clock that was set back lie in the future.
+    // Rows written before the clock was set back are in the future.
     recent.untilMs = min(filter.untilMs ?? .max, clock.wallMs + 1)
     rates = try reader.throughput(recent, nowMs: clock.wallMs) { _ in 10_000 }.map { $0.bps ?? 0 }
     hosts = try reader.hosts(recent)

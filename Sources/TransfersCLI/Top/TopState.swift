@@ -1,36 +1,36 @@
 import TransferModel
 
-/// What a person has chosen in `top`; changed by keys, and by nothing else.
+/// What a person has chosen in `top`; changed only by keys.
 struct TopState: Sendable, Hashable {
   enum Order: String, CaseIterable, Sendable { case state, size, left, path }
 
   enum Mode: Sendable, Hashable {
     case rows
     case help
-    /// Words for a filter are being typed.
+    /// The text of a filter is being typed.
     case typing
   }
 
-  /// What a key asks for beside a change of what is shown.
+  /// An action requested by a key, other than a change of the view.
   enum Wish: Sendable, Hashable {
     case quit
-    /// To be continued by the shell.
+    /// Suspends the process; the shell continues it.
     case rest
     case act(ServeVerb, FileID)
   }
 
   var mode = Mode.rows
   var order = Order.state
-  /// Part of a path, in any case.
+  /// Part of a path, case-insensitive.
   var words = ""
-  /// The chosen file; it stays chosen when rows move.
+  /// The selected file; it stays selected when rows move.
   var chosen: FileID?
-  /// What the last verb said.
+  /// The output of the last verb.
   var said = ""
-  /// To be cancelled when the key is pressed again: nobody takes that back.
+  /// The file to cancel if the key is pressed again, because cancelling cannot be undone.
   private(set) var doomed: FileID?
 
-  /// The rows that are shown, in their order.
+  /// The rows that are shown, in order.
   func rows(_ reading: TopReading) -> [TopReading.Row] {
     let wanted = words.lowercased()
     let rows = reading.rows.filter { wanted.isEmpty || "\($0.file.path)".lowercased().contains(wanted) }
@@ -44,7 +44,7 @@ struct TopState: Sendable, Hashable {
 
   private static func left(_ file: FileRow) -> Int64 { max(0, max(0, file.size ?? 0) - max(0, file.bytesAcked)) }
 
-  /// The place of the chosen file among `rows`; the first where it is not there any more.
+  /// The position of the selected file among `rows`; the first if it is no longer there.
   func place(_ rows: [TopReading.Row]) -> Int { rows.firstIndex { $0.file.id == chosen } ?? 0 }
 
   mutating func press(_ key: TopKey, _ reading: TopReading) -> Wish? {
@@ -96,7 +96,7 @@ struct TopState: Sendable, Hashable {
     return rows.isEmpty ? nil : .act(verb, rows[place(rows)].file.id)
   }
 
-  /// The file stays chosen, so that a row that moves up meanwhile is not taken for it.
+  /// The file stays selected, so that a row that moves into its place meanwhile is not affected.
   private mutating func cancel(_ reading: TopReading) -> Wish? {
     guard case .act(_, let file)? = act(.cancel, reading) else { return nil }
     guard doomed == file else {
@@ -121,7 +121,7 @@ enum TopKey: Sendable, Hashable {
   /// Ctrl-Z.
   case rest
 
-  /// The keys that were pressed; an escape sequence that means none of them is left out.
+  /// The keys that were pressed; escape sequences that are not keys are skipped.
   static func parse(_ bytes: [UInt8]) -> [TopKey] {
     var (keys, rest) = ([TopKey](), bytes[...])
     while let byte = rest.popFirst() {

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// The body of one request, as it goes out.
+/// The body of one request, as it is sent.
 enum RenderedBody: Sendable, Hashable {
   case none
   case bytes([UInt8])
@@ -9,7 +9,7 @@ enum RenderedBody: Sendable, Hashable {
 }
 
 extension BodyRules {
-  /// The body and the media type that it has unless the step's headers say otherwise. `uid` is the file's.
+  /// The body, and its media type unless the headers of the step specify one. `uid` is that of the file.
   func render(_ scope: ProfileScope, uid: UID) throws(RenderFault) -> (body: RenderedBody, type: String?) {
     switch self {
     case .none: return (.none, nil)
@@ -45,7 +45,7 @@ extension BodyRules {
     return (body, form.contentType)
   }
 
-  /// `application/x-www-form-urlencoded`, with `%20` for a space, which every server reads.
+  /// `application/x-www-form-urlencoded`, with `%20` for a space, which every server accepts.
   private static func form(_ items: [FormItem], _ scope: ProfileScope) throws(RenderFault) -> [UInt8] {
     var pairs: [String] = []
     for case .field(let field) in items {

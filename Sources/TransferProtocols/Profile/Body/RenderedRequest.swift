@@ -15,7 +15,7 @@ struct RenderedRequest: Sendable, Hashable {
 }
 
 extension RenderedRequest {
-  /// What a step and a poll have in common.
+  /// The common part of a step and a poll.
   struct Source {
     var method: String
     var url: Template
@@ -24,7 +24,7 @@ extension RenderedRequest {
     var usesAuth: Bool
     var body = BodyRules.none
 
-    /// Every variable in what it sends, without the headers of all steps.
+    /// All variables in the request, without those in the headers for all steps.
     var variables: [Expression.Variable] {
       (query + headers).flatMap(\.value.variables) + url.variables + body.variables
     }
@@ -35,7 +35,7 @@ extension RenderedRequest {
     url = try Self.url(source, profile, scope)
     let (body, type) = try source.body.render(scope, uid: uid)
     self.body = body
-    // Later ones take the place of earlier ones with the same name.
+    // Later headers replace earlier ones of the same name.
     var fields = profile.headers
     if source.usesAuth { fields += profile.auth.headers }
     try add(fields + source.headers, scope)
@@ -52,7 +52,7 @@ extension RenderedRequest {
     }
   }
 
-  /// A line break would end the field and begin another one: a server's token must not do that.
+  /// A line break would end the field and begin another one: a server's token must not be able to do that.
   private static func headerValue(_ field: TemplateField, _ scope: ProfileScope) throws(RenderFault) -> String {
     let bytes = try field.value.render(scope)
     guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
@@ -66,7 +66,7 @@ extension RenderedRequest {
   private static func url(_ source: Source, _ profile: Profile, _ scope: ProfileScope) throws(RenderFault) -> String {
     let text = try source.url.render(scope)
     guard text.allSatisfy(isURLByte), PercentEncoding.decode(text) != nil else {
-      throw RenderFault(.value, "a URL would hold characters that it cannot: use \"| pathencode\" or \"| urlencode\"")
+      throw RenderFault(.value, "a URL would contain invalid characters: use \"| pathencode\" or \"| urlencode\"")
     }
     var url = String(decoding: text, as: UTF8.self)
     if URLReference.Parts(url).scheme == nil { url = try joined(url, profile, scope) }
@@ -76,7 +76,7 @@ extension RenderedRequest {
     return url + (try query(source.query, scope, isFirst: !url.utf8.contains(0x3F)))
   }
 
-  /// A relative URL is put behind `base_url`, or behind the destination when there is none.
+  /// A relative URL is appended to `base_url`, or to the destination if there is none.
   private static func joined(
     _ path: String, _ profile: Profile, _ scope: ProfileScope
   ) throws(RenderFault) -> String {

@@ -1,18 +1,18 @@
 import TransferModel
 
 extension ValueTree {
-  /// The JSON text. A body that is one template is the text itself, which has to be JSON.
+  /// The JSON text. A body that consists of one template is the rendered text itself, which must be JSON.
   func jsonText(_ scope: ProfileScope) throws(RenderFault) -> String {
     guard case .text(let template) = self else { return JSONText.of(try json(scope)) }
     let text = try template.text(scope)
     guard (try? JSONReader.read(Array(text.utf8))) != nil else {
-      throw RenderFault(.value, "the body is to be JSON, and what was rendered is not")
+      throw RenderFault(.value, "the body must be JSON, but the rendered text is not")
     }
     return text
   }
 
-  /// Texts are strings, but a template that is nothing but `{{… | int}}` is a number, and one with `| json` what it
-  /// says.
+  /// Texts become strings, but a template that consists only of `{{… | int}}` becomes a number, and one with `| json`
+  /// the parsed value.
   func json(_ scope: ProfileScope) throws(RenderFault) -> JSONValue {
     switch self {
     case .null: return .null
@@ -29,7 +29,7 @@ extension ValueTree {
     }
   }
 
-  /// `$each` stands for any number of elements of the list around it.
+  /// `$each` expands to any number of elements of the enclosing list.
   private static func elements(_ trees: [ValueTree], _ scope: ProfileScope) throws(RenderFault) -> [JSONValue] {
     var values: [JSONValue] = []
     for tree in trees {
@@ -63,12 +63,12 @@ extension ValueTree {
 
   // MARK: - XML
 
-  /// An XML document: each key of a map is an element, a list repeats its element. A body that is one template is the
-  /// text itself.
+  /// An XML document: each key of a map is an element, a list repeats its element. A body that consists of one template
+  /// is the rendered text itself.
   func xmlText(_ scope: ProfileScope) throws(RenderFault) -> String {
     if case .text(let template) = self { return try template.text(scope) }
     guard case .map(let members) = self, members.count == 1 else {
-      throw RenderFault(.value, "an XML body has exactly one element at its top")
+      throw RenderFault(.value, "an XML body must have exactly one root element")
     }
     var out = ""
     Self.append(members[0].name, try members[0].value.json(scope), to: &out)

@@ -1,10 +1,10 @@
-/// A regular expression over bytes that runs in linear time, whatever a server sends: all ways are followed at once
-/// (Pike's machine; R. Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009), so no text can make it
-/// slow.
+/// A regular expression over bytes that runs in linear time, whatever a server sends: all alternatives are followed in
+/// parallel (Pike's machine; R. Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009), so no text can
+/// make it slow.
 ///
-/// Understands literals, `.`, `[…]`, `\d \w \s` and their capitals, `^ $`, groups, `|`, `* + ? {n,m}` and their lazy
-/// forms, and `(?i)` at the start. `.` and `$` know no lines: `$` is the end of the text, and `.` any byte but a line
-/// feed.
+/// Supports literals, `.`, `[…]`, `\d \w \s` and their upper-case forms, `^ $`, groups, `|`, `* + ? {n,m}` and their
+/// lazy forms, and `(?i)` at the start. There is no multi-line mode: `$` is the end of the text, and `.` any byte but a
+/// line feed.
 struct BytePattern: Sendable, Hashable {
   static let largestInput = 64 << 10
   static let mostInstructions = 1_000
@@ -15,10 +15,10 @@ struct BytePattern: Sendable, Hashable {
 
   enum Instruction: Sendable, Hashable {
     case bytes(ByteSet)
-    /// Goes on at both places; the first is preferred.
+    /// Continues at both places; the first is preferred.
     case split(Int, Int)
     case jump(Int)
-    /// Remembers the position: 0 and 1 for the whole match, 2 and 3 for the first group.
+    /// Saves the position: 0 and 1 for the whole match, 2 and 3 for the first group.
     case save(Int)
     case atStart
     case atEnd
@@ -31,8 +31,8 @@ struct BytePattern: Sendable, Hashable {
     program = try compiler.compile()
   }
 
-  /// What the first match holds: its first group, or all of it when there is none or the group took no part. Looks at
-  /// the first 64 KiB.
+  /// The text of the first match: its first group, or all of it if there is no group or the group did not participate.
+  /// Searches the first 64 KiB.
   func firstMatch(in text: some Collection<UInt8>) -> [UInt8]? {
     var machine = PatternMachine(program, Array(text.prefix(Self.largestInput)))
     return machine.run()
@@ -63,7 +63,7 @@ struct ByteSet: Sendable, Hashable {
     return out
   }
 
-  /// With the other case of each ASCII letter in it.
+  /// Adds the other case of each ASCII letter in it.
   var caseless: ByteSet {
     var out = self
     for byte in UInt8(0x41)...0x5A {

@@ -9,7 +9,7 @@ struct StatusSet: Sendable, Hashable {
   static let success = StatusSet(ranges: [200...299])
 }
 
-/// A claim about one value of an answer.
+/// A requirement on one value of an answer.
 struct Requirement: Sendable, Hashable {
   enum Test: Sendable, Hashable {
     case equal(Template)
@@ -21,16 +21,16 @@ struct Requirement: Sendable, Hashable {
 
   var source: Extraction
   var test: Test
-  /// Holds also when the answer has no such value.
+  /// Also holds if the answer has no such value.
   var isOptional = false
-  /// Tells our file from somebody else's: asked only while nobody knows whether the last step took effect.
+  /// Distinguishes our file from others: checked only while it is unknown whether the last step took effect.
   var isOfDoubt = false
 
-  /// The answer has the value.
+  /// Whether the answer has the value.
   func isPresent(_ reply: ReplyReader) -> Bool { (try? source.values(in: reply))?.isEmpty == false }
 
-  /// Whether it holds. An answer that cannot be read holds nothing but "does not exist", and without a value there is
-  /// nothing that could be unequal, unless `countsNothing`: then no value is another one.
+  /// Whether it holds. For an unreadable answer only "does not exist" holds, and a missing value is not unequal to
+  /// anything, unless `countsNothing`: then a missing value counts as different.
   func holds(
     _ reply: ReplyReader, _ scope: ProfileScope, countsNothing: Bool = false
   ) throws(RenderFault) -> Bool {
@@ -72,28 +72,28 @@ struct Requirement: Sendable, Hashable {
     }
   }
 
-  /// It says that something equals this field of `root`.
+  /// Whether it compares with this field of `root`.
   func names(_ root: String, field: String) -> Bool {
     variables.contains { $0.root == root && $0.accesses.first == .field(field) }
   }
 
-  /// It says that something equals a digest of `root`.
+  /// Whether it compares with a digest of `root`.
   func namesHash(of root: String) -> Bool {
     ProfileHash.allCases.contains { names(root, field: $0.rawValue) }
   }
 
-  /// It speaks about the content of the file or of a chunk.
+  /// Whether it compares the content of the file or of a chunk.
   var isAboutContent: Bool {
     ["file", "chunk"].contains { namesHash(of: $0) || names($0, field: "size") }
   }
 
-  /// The answer has nothing that could be compared: that is not another value.
+  /// Whether the answer lacks the value: a missing value is not a different one.
   func lacksValue(_ reply: ReplyReader) -> Bool {
     if case .exists = test { return false }
     return source.source != .body && !isPresent(reply)
   }
 
-  /// For messages: what was found, and what it should have been.
+  /// For messages: the found and the expected value.
   func words(_ reply: ReplyReader, _ scope: ProfileScope) -> String {
     let found = (try? source.values(in: reply))?.first.map(Self.shown)
     let place = source.place
@@ -105,7 +105,7 @@ struct Requirement: Sendable, Hashable {
     switch test {
     case .equal(let template): return "\(place) is \(text); the profile requires \(Self.wanted(template, scope))"
     case .unequal: return "\(place) is \(text), which the profile excludes"
-    case .oneOf: return "\(place) is \(text), which is none of what the profile allows"
+    case .oneOf: return "\(place) is \(text), which the profile does not allow"
     case .exists(let isThere): return "\(place) is \(isThere ? "missing" : "there")"
     case .matches:
       return source.source == .body ? "\(subject) does not match" : "\(place) is \(text) and does not match"
@@ -123,18 +123,18 @@ struct Requirement: Sendable, Hashable {
   }
 }
 
-/// What a rule, a `success` or a `poll` asks of an answer: everything that is named has to hold.
+/// The condition of a rule, a `success` or a `poll`: all of its parts must hold.
 struct Condition: Sendable, Hashable {
   var status: StatusSet?
   var requirements: [Requirement] = []
-  /// CURLcodes; an answer that came whole has code 0.
+  /// CURLcodes; a completely received answer has code 0.
   var curl: Set<Int32>?
-  /// One of these was answered before, in an earlier attempt of the same step.
+  /// One of these statuses was received in an earlier attempt of the same step.
   var seen: StatusSet?
 
   var isEmpty: Bool { status == nil && requirements.isEmpty && curl == nil && seen == nil }
 
-  /// `earlier` are the statuses of the attempts of this step before this one; `countsNothing` as for a requirement.
+  /// `earlier` are the statuses of earlier attempts of this step; `countsNothing` is as for a requirement.
   func holds(
     _ reply: ReplyReader, _ scope: ProfileScope, earlier: Set<Int>, countsNothing: Bool = false
   ) throws(RenderFault) -> Bool {
@@ -147,7 +147,7 @@ struct Condition: Sendable, Hashable {
     return true
   }
 
-  /// Why something that it asks about cannot be read; nil when all of it can.
+  /// Why a value that it needs cannot be read; nil if all can be.
   func documentFault(_ reply: ReplyReader) -> String? {
     requirements.lazy.compactMap { reply.documentFault($0.source.source) }.first
   }

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// A value that is taken out of an answer.
+/// A value to be extracted from an answer.
 struct Extraction: Sendable, Hashable {
   enum Source: Sendable, Hashable {
     case json(JSONPath)
@@ -16,23 +16,23 @@ struct Extraction: Sendable, Hashable {
   }
 
   var source: Source
-  /// Applied to the text that was found; its first group is the value.
+  /// Applied to the extracted text; its first group is the value.
   var pattern: BytePattern?
-  /// Resolved against the URL that answered.
+  /// Resolved against the URL of the request.
   var resolvesURL = false
   var plus: Int64 = 0
   var kind: Kind?
   var byDefault: TemplateValue?
   var isRequired = false
-  /// Extracted only when this is so.
+  /// Extracted only if this condition holds.
   var when: Expression?
 
-  /// Why a value cannot be taken.
+  /// Why a value cannot be extracted.
   struct Fault: Error, Hashable {
     var message: String
   }
 
-  /// The value; nil when there is none and none is needed. Paths that find any number of values give a list.
+  /// The value; nil if there is none and none is required. Paths that match any number of values give a list.
   func value(in reply: ReplyReader, _ scope: ProfileScope) throws(Fault) -> TemplateValue? {
     guard try isWanted(scope) else { return nil }
     let found = try values(in: reply)
@@ -43,7 +43,7 @@ struct Extraction: Sendable, Hashable {
     return nil
   }
 
-  /// Every value that is there, in order. A body that cannot be read is a fault only when something in it is needed.
+  /// All values that exist, in order. An unreadable body is a fault only if something in it is required.
   func values(in reply: ReplyReader) throws(Fault) -> [TemplateValue] {
     var values: [TemplateValue] = []
     for raw in try found(in: reply) {
@@ -52,8 +52,8 @@ struct Extraction: Sendable, Hashable {
     return values
   }
 
-  /// The elements of a list, each refined by itself. What cannot be read, or is not there although it is required, does
-  /// not say "none". With `isStrict` the list is required, and every element has to be a value that fits.
+  /// The elements of a list, each converted separately. A list that is unreadable, or missing although required, does
+  /// not count as empty. With `isStrict` the list is required, and each element must be a valid value.
   func elements(in reply: ReplyReader, isStrict: Bool) throws(Fault) -> [TemplateValue] {
     if let fault = reply.documentFault(source) { throw Fault(message: fault) }
     guard isThere(in: reply) || !(isStrict || isRequired) else { throw Fault(message: "the answer has no \(place)") }
@@ -62,7 +62,7 @@ struct Extraction: Sendable, Hashable {
       if let value = try raw.flatMap({ raw throws(Fault) in try refined(raw, reply) }) {
         values.append(value)
       } else if isStrict {
-        throw Fault(message: "\(place) of the answer holds something that cannot be read")
+        throw Fault(message: "\(place) of the answer contains an invalid element")
       }
     }
     return values
@@ -93,7 +93,7 @@ struct Extraction: Sendable, Hashable {
     }
   }
 
-  /// As people see where it was looked for.
+  /// The source of the value, for display.
   var place: String {
     switch source {
     case .json(let path): printable(path.source)
@@ -131,7 +131,7 @@ struct Extraction: Sendable, Hashable {
     }
   }
 
-  /// `null` is no value; objects and lists are their own text.
+  /// `null` is not a value; objects and lists give their own text.
   private static func value(_ json: JSONValue) -> TemplateValue? {
     switch json {
     case .null: nil
@@ -143,7 +143,7 @@ struct Extraction: Sendable, Hashable {
     }
   }
 
-  /// nil when the pattern does not match.
+  /// nil if the pattern does not match.
   private func refined(_ raw: TemplateValue, _ reply: ReplyReader) throws(Fault) -> TemplateValue? {
     var value = raw
     if let pattern {
@@ -194,8 +194,8 @@ struct Extraction: Sendable, Hashable {
     }
   }
 
-  /// Seconds or milliseconds since 1970 UTC (a number above the year 5138 in seconds is one of milliseconds), RFC 3339,
-  /// or a date of HTTP.
+  /// Seconds or milliseconds since 1970 UTC (a number that would be after the year 5138 in seconds is in milliseconds),
+  /// RFC 3339, or an HTTP date.
   private static func time(_ value: TemplateValue) -> Int64? {
     if let number = try? value.integer(), number >= 0 {
       return number > 99_999_999_999 ? number : number * 1000

@@ -9,7 +9,7 @@ struct JSONPath: Sendable, Hashable {
   let source: String
   let steps: [Step]
 
-  /// Finds any number of values, in order.
+  /// Matches any number of values, in order.
   var isMany: Bool { steps.contains(.every) }
 
   init(_ source: String) throws(TemplateSyntaxFault) {
@@ -18,7 +18,7 @@ struct JSONPath: Sendable, Hashable {
     steps = try parser.parse()
   }
 
-  /// The list that it names, or whose elements it names, is there, if empty. `null` is none.
+  /// Whether the list that it names, or whose elements it names, exists, even if it is empty. `null` does not count.
   func finds(in root: JSONValue) -> Bool {
     Self.values(steps.prefix { $0 != .every }, in: root).contains { value in
       switch value {
@@ -29,7 +29,7 @@ struct JSONPath: Sendable, Hashable {
     }
   }
 
-  /// What is there; what is missing is left out.
+  /// The values that exist; missing ones are left out.
   func values(in root: JSONValue) -> [JSONValue] { Self.values(steps[...], in: root) }
 
   private static func values(_ steps: ArraySlice<Step>, in root: JSONValue) -> [JSONValue] {
@@ -53,7 +53,7 @@ struct JSONPath: Sendable, Hashable {
     var position = 0
 
     mutating func parse() throws(TemplateSyntaxFault) -> [Step] {
-      guard bytes.first == 0x24 else { throw fault("a path into JSON begins with \"$\"") }
+      guard bytes.first == 0x24 else { throw fault("a JSON path must begin with \"$\"") }
       position = 1
       var steps: [Step] = []
       while position < bytes.count {
@@ -69,7 +69,7 @@ struct JSONPath: Sendable, Hashable {
     private mutating func name() throws(TemplateSyntaxFault) -> Step {
       position += 1
       let name = bytes[position...].prefix { $0 != 0x2E && $0 != 0x5B && $0 != 0x20 }
-      guard !name.isEmpty else { throw fault("a name is missing behind the dot") }
+      guard !name.isEmpty else { throw fault("a name is missing after the dot") }
       position = name.endIndex
       return name.elementsEqual([0x2A]) ? .every : .name(String(decoding: name, as: UTF8.self))
     }
@@ -83,12 +83,12 @@ struct JSONPath: Sendable, Hashable {
         return .name(String(decoding: inside.dropFirst().dropLast(), as: UTF8.self))
       }
       guard inside.count <= 9, let index = Int(String(decoding: inside, as: UTF8.self)), index >= 0 else {
-        throw fault("between brackets stands a number from 0, a \"*\" or a quoted name")
+        throw fault("brackets must contain a number from 0, a \"*\" or a quoted name")
       }
       return .index(index)
     }
 
-    /// The bracket that ends this one; one inside a quoted name does not count.
+    /// The bracket that closes this one, ignoring those inside quoted names.
     private func closing() -> Int? {
       guard position + 1 < bytes.count else { return nil }
       let quote = bytes[position + 1]

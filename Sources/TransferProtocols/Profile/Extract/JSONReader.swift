@@ -1,12 +1,13 @@
 import StrictYAML
 
-/// Why JSON from a server is not read.
+/// Why JSON from a server is refused.
 enum JSONFault: Error, Hashable {
   case tooLarge, tooDeep, notUTF8
   case syntax(offset: Int)
 }
 
-/// Reads a whole JSON text, at most 4 MiB and 64 levels deep: an answer cannot overflow the stack or fill the memory.
+/// Parses a complete JSON text, at most 4 MiB and 64 levels deep, so that an answer cannot overflow the stack or fill
+/// the memory.
 struct JSONReader {
   static let largest = 4 << 20
   static let deepest = 64
@@ -96,7 +97,7 @@ struct JSONReader {
     return true
   }
 
-  /// Behind an element: a comma and another one, or the end.
+  /// After an element: a comma and another one, or the end.
   private mutating func more(_ end: UInt8) throws(JSONFault) -> Bool {
     skipBlanks()
     if take(0x2C) { return true }
@@ -138,7 +139,7 @@ struct JSONReader {
     }
   }
 
-  /// The scalar of `\uXXXX`, or of two of them. Halves that stand alone become the replacement character.
+  /// The scalar of `\uXXXX`, or of a surrogate pair. Unpaired surrogates become the replacement character.
   private mutating func scalar() throws(JSONFault) -> Unicode.Scalar {
     let high = try unit()
     guard (0xD800..<0xDC00).contains(high), bytes[position...].starts(with: [0x5C, 0x75]) else {

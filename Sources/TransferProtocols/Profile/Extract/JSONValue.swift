@@ -3,7 +3,7 @@ enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)
   case int(Int64)
-  /// A number that is no 64-bit integer, as written.
+  /// A number that is not a 64-bit integer, as written.
   case number(String)
   case string(String)
   case array([JSONValue])
@@ -52,7 +52,7 @@ enum JSONText {
     }
   }
 
-  /// With `isASCII` everything else is escaped, as header fields need it.
+  /// With `isASCII` all other characters are escaped, as required in header fields.
   static func quoted(_ text: String, isASCII: Bool = false) -> String {
     var out = "\""
     for scalar in text.unicodeScalars {

@@ -19,13 +19,13 @@ struct PatternCompiler {
       position = 4
     }
     let body = try alternatives()
-    guard position == bytes.count else { throw fault("a \")\" stands alone") }
+    guard position == bytes.count else { throw fault("a \")\" has no \"(\"") }
     let program: Program = [.save(0)] + Self.moved(body, by: 1) + [.save(1), .match]
     try check(program)
     return program
   }
 
-  /// Targets are relative to the start of a piece until it gets its place.
+  /// Targets are relative to the start of a piece until the piece is placed.
   private static func moved(_ program: Program, by distance: Int) -> Program {
     program.map { instruction in
       switch instruction {
@@ -83,23 +83,23 @@ struct PatternCompiler {
       return Self.joined(program, loop)
     }
     for _ in least..<most {
-      // Each optional copy skips only itself: the ones behind it are optional too.
+      // Each optional copy skips only itself: the ones after it are optional too.
       program = Self.joined(program, [split(1, atom.count + 1)] + Self.moved(atom, by: 1))
       try check(program)
     }
     return program
   }
 
-  /// nil when nothing is repeated; an upper bound of nil is none.
+  /// nil if nothing is repeated; an upper bound of nil means no limit.
   private mutating func bounds() throws(TemplateSyntaxFault) -> (Int, Int?)? {
     if take(0x2A) { return (0, nil) }
     if take(0x2B) { return (1, nil) }
     if take(0x3F) { return (0, 1) }
     guard take(0x7B) else { return nil }
-    guard let least = number() else { throw fault("a number is missing behind \"{\"") }
+    guard let least = number() else { throw fault("a number is missing after \"{\"") }
     var most: Int? = least
     if take(0x2C) { most = next == 0x7D ? nil : number() }
-    guard take(0x7D), most.map({ $0 >= least }) ?? true else { throw fault("the bounds in \"{…}\" are wrong") }
+    guard take(0x7D), most.map({ $0 >= least }) ?? true else { throw fault("the bounds in \"{…}\" are invalid") }
     return (least, most)
   }
 
@@ -120,7 +120,7 @@ struct PatternCompiler {
     case 0x5E: return [.atStart]
     case 0x24: return [.atEnd]
     case 0x5C: return [.bytes(cased(try escaped()))]
-    case 0x2A, 0x2B, 0x3F: throw fault("nothing stands before the repetition")
+    case 0x2A, 0x2B, 0x3F: throw fault("there is nothing before the repetition")
     default: return [.bytes(cased(ByteSet(byte)))]
     }
   }
@@ -147,7 +147,7 @@ struct PatternCompiler {
     while let byte = next, byte != 0x5D || isFirst {
       isFirst = false
       position += 1
-      guard byte < 0x80 else { throw fault("only ASCII can stand between brackets") }
+      guard byte < 0x80 else { throw fault("only ASCII is allowed between brackets") }
       guard byte != 0x5C else {
         set.formUnion(try escaped())
         continue
@@ -155,7 +155,7 @@ struct PatternCompiler {
       if next == 0x2D, position + 1 < bytes.count, bytes[position + 1] != 0x5D {
         let last = bytes[position + 1]
         position += 2
-        guard last >= byte, last < 0x80, last != 0x5C else { throw fault("the range in the brackets is wrong") }
+        guard last >= byte, last < 0x80, last != 0x5C else { throw fault("the range in the brackets is invalid") }
         set.formUnion(ByteSet(byte...last))
       } else {
         set.insert(byte)
@@ -166,7 +166,7 @@ struct PatternCompiler {
   }
 
   private mutating func escaped() throws(TemplateSyntaxFault) -> ByteSet {
-    guard let byte = next else { throw fault("nothing stands behind the last \"\\\"") }
+    guard let byte = next else { throw fault("there is nothing after the last \"\\\"") }
     position += 1
     switch byte {
     case 0x64: return Self.digits

@@ -54,7 +54,7 @@ struct PatternMachine {
       switch program[thread.at] {
       case .match:
         found = thread.saves
-        // What follows is less preferred.
+        // The remaining threads are less preferred.
         return
       case .bytes(let set) where position < text.count && set.contains(text[position]):
         add(Thread(at: thread.at + 1, saves: thread.saves), position + 1, to: \.next)
@@ -63,7 +63,7 @@ struct PatternMachine {
     }
   }
 
-  /// Follows everything that takes no byte, the preferred way first.
+  /// Follows all instructions that consume no byte, the preferred ones first.
   private mutating func add(_ thread: Thread, _ position: Int, to list: WritableKeyPath<PatternMachine, [Thread]>) {
     var open = [thread]
     while var current = open.popLast() {

@@ -1,18 +1,18 @@
 import TransferModel
 
-/// One answer, as extractions and conditions see it. Documents are read when they are first asked for. Lives as long as
+/// One answer, as seen by extractions and conditions. Documents are parsed when they are first needed. Lives as long as
 /// one interpretation, on one thread.
 final class ReplyReader {
   let status: Int
   let curlCode: Int32
-  /// The URL that answered; references are resolved against it.
+  /// The URL of the request; references are resolved against it.
   let url: String
   let body: [UInt8]
   private let reply: TransferReply
   private var json: Result<JSONValue, DocumentFault>?
   private var xml: Result<XMLElement, DocumentFault>?
 
-  /// Why the body is not the document that the profile expects.
+  /// Why the body is not a document of the kind that the profile expects.
   struct DocumentFault: Error, Hashable {
     var message: String
   }
@@ -39,7 +39,7 @@ final class ReplyReader {
     return try result.get()
   }
 
-  /// Why what a source needs cannot be read; nil when it can, or needs no document.
+  /// Why the document for a source cannot be read; nil if it can, or if the source needs none.
   func documentFault(_ source: Extraction.Source) -> String? {
     do throws(DocumentFault) {
       switch source {
@@ -84,14 +84,14 @@ final class ReplyReader {
     return body.isEmpty ? DocumentFault(message: "the answer is empty, not \(kind)") : nil
   }
 
-  /// What proxies, login pages and crashed applications send.
+  /// Typical output of proxies, login pages and crashed applications.
   var isHTML: Bool {
     if let type = field("content-type")?.lowercased(), type.hasPrefix("text/html") { return true }
     return isPage
   }
 
-  /// The body is an HTML document, whatever its type says: scripts that answer a bare word with the type of HTML are
-  /// common.
+  /// Whether the body is an HTML document, whatever its media type: scripts that answer a bare word with the media type
+  /// of HTML are common.
   var isPage: Bool {
     let start = body.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }.prefix(15).map { $0 | 0x20 }
     return start.starts(with: "<!doctype html".utf8.map { $0 | 0x20 }) || start.starts(with: "<html".utf8)

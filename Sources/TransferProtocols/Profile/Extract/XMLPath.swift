@@ -1,4 +1,4 @@
-/// A place in an XML document by local names: `/Result/UploadId`, `//response/href`; `//` means at any depth.
+/// A path in an XML document, of local names: `/Result/UploadId`, `//response/href`; `//` means at any depth.
 struct XMLPath: Sendable, Hashable {
   struct Step: Sendable, Hashable {
     var name: String
@@ -10,7 +10,7 @@ struct XMLPath: Sendable, Hashable {
 
   init(_ source: String) throws(TemplateSyntaxFault) {
     guard source.hasPrefix("/") else {
-      throw TemplateSyntaxFault(offset: 0, message: "a path into XML begins with \"/\"")
+      throw TemplateSyntaxFault(offset: 0, message: "an XML path must begin with \"/\"")
     }
     var steps: [Step] = []
     var isDeep = false
@@ -28,7 +28,7 @@ struct XMLPath: Sendable, Hashable {
     self.steps = steps
   }
 
-  /// The texts of all elements there, in order.
+  /// The texts of all matching elements, in order.
   func texts(in root: XMLElement) -> [String] {
     // A parent of the root, so that the first step is like the others.
     var found = [XMLElement(name: "", children: [root])]

@@ -1,6 +1,6 @@
 import TransferModel
 
-/// What a probe of the session says.
+/// Interprets a probe of the session.
 extension ProfileInterpreter {
   func probed(_ values: Extracted) throws -> Interpretation {
     let meaning = try found(values)
@@ -24,7 +24,7 @@ extension ProfileInterpreter {
     return beginning(0, values)
   }
 
-  /// Where a chunk begins, counted from 0; behind the last one the file ends.
+  /// The start of a chunk, counted from 0; after the last one, the end of the file.
   private func start(of seq: Int) -> Int64 {
     seq < facts.layout.count ? facts.layout.range(seq).offset : facts.layout.size
   }
@@ -36,7 +36,7 @@ extension ProfileInterpreter {
     return number
   }
 
-  /// The server holds the first bytes, and nothing else.
+  /// The server has the first bytes, and no others.
   private func beginning(_ offset: Int64, _ values: Extracted) -> Interpretation {
     guard (0...facts.layout.size).contains(offset) else { return beyond("\(offset) bytes") }
     guard offset == facts.layout.size else {
@@ -47,7 +47,7 @@ extension ProfileInterpreter {
     return lacksRequired(values, [.result], of: chunk) ? unsaidResult(chunk) : .offset(offset)
   }
 
-  /// All is there, and what the steps behind need was in an answer that was lost.
+  /// Everything is stored, but a value that the next steps need was in a lost answer.
   private func unsaidResult(_ chunk: ChunkFacts) -> Interpretation {
     switch proto.profile.onAmbiguousLast {
     case .resend where proto.profile.chunk.isIdempotent: .offset(chunk.range.offset)
@@ -67,7 +67,7 @@ extension ProfileInterpreter {
 
   private func ranges(_ extraction: Extraction, _ values: Extracted) throws -> Interpretation {
     var missing: [Range<Int64>] = []
-    // Only a list that is there and empty says that all is there.
+    // Only a list that exists and is empty means that everything is stored.
     for value in try extraction.elements(in: reader, isStrict: true) {
       guard let text = try? value.text(), let range = Self.range(text, size: facts.layout.size) else {
         throw Extraction.Fault(message: "\(extraction.place) of the answer is not a range of bytes")

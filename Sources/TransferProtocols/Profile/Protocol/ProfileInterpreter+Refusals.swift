@@ -1,16 +1,16 @@
 import TransferModel
 
-/// What failures mean where no rule speaks.
+/// The meaning of failures for which there is no rule.
 extension ProfileInterpreter {
-  /// No answer came.
+  /// No answer was received.
   func lost(_ failure: Failure) -> Interpretation {
     let remedy = Remedy(transport: failure)
     guard reply.requestMayHaveArrived, case .retry = remedy else { return .failed(failure, remedy) }
     return uncertain(failure, remedy)
   }
 
-  /// The request may have taken effect: it is repeated where that is harmless, asked about where there is a way, and
-  /// else the file is unknown.
+  /// The request may have taken effect: it is repeated if that is harmless, the server is queried if that is possible,
+  /// and otherwise the file is unknown.
   func uncertain(_ failure: Failure, _ remedy: Remedy) -> Interpretation {
     switch step {
     case .chunk(let chunk): return uncertain(chunk, failure, remedy)
@@ -25,7 +25,7 @@ extension ProfileInterpreter {
 
   private func uncertain(_ chunk: ChunkFacts, _ failure: Failure, _ remedy: Remedy) -> Interpretation {
     if proto.profile.chunk.isIdempotent {
-      // It may have made the file: that is asked before it is sent again.
+      // The chunk may have completed the file: this is queried before the chunk is sent again.
       let mayBeLast = proto.profile.chunk.mode == .parallel || isLast(chunk)
       let isAsked =
         mayBeLast && proto.canVerify(facts) && (proto.endsWithChunks(facts, notes) || proto.verifiesContent)
@@ -37,7 +37,7 @@ extension ProfileInterpreter {
     return ambiguous(failure) ?? unknown(failure)
   }
 
-  /// `other` is the step in doubt, when it is not this one.
+  /// `other` is the step whose outcome is uncertain, if it is not this one.
   func unknown(_ failure: Failure, _ other: StepName? = nil) -> Interpretation {
     let what = (other ?? name)?.rawValue ?? "request"
     let text = "the answer to the \(what) was lost, and it may have taken effect: \(failure.message)"
@@ -46,8 +46,8 @@ extension ProfileInterpreter {
 
   func isLast(_ chunk: ChunkFacts) -> Bool { chunk.seq == facts.layout.count - 1 && chunk.body.end == chunk.range.end }
 
-  /// What the profile wants when the answer to the last chunk was lost and sending it again did not help; nil for
-  /// nothing special.
+  /// The profile's reaction if the answer to the last chunk was lost and sending it again did not help; nil for no
+  /// special reaction.
   func ambiguous(_ failure: Failure) -> Interpretation? {
     guard let chunk else { return nil }
     switch proto.profile.onAmbiguousLast {
@@ -59,7 +59,7 @@ extension ProfileInterpreter {
     }
   }
 
-  /// A status that is no success.
+  /// A status that is not a success.
   func refused() -> Interpretation {
     if let chunk, chunk.isUncertain, isLast(chunk), case .chunk = step, StatusClass(reply.status) == .permanent,
       let meaning = ambiguous(failure())
@@ -69,23 +69,23 @@ extension ProfileInterpreter {
     switch StatusClass(reply.status) {
     case .throttled where reply.mayHideSuccess(context): return uncertain(failure(), .retry(isThrottled: true))
     case .throttled: return .failed(failure(), .retry(isThrottled: true))
-    // The storage is full: trying again fills no hole.
+    // The storage is full: a retry does not free space.
     case .retry where reply.status == 507: return permanent()
     case .retry where reply.status >= 500: return uncertain(failure(), .retry(isThrottled: false))
     case .retry: return again(failure())
     case .redirect where reply.mayFollowSuccess && rules.method == "POST": return uncertain(elsewhere, .permanent)
     case .redirect: return .failed(elsewhere, .permanent)
     case .success where reply.status == 202: return uncertain(failure(.protoBadReply, Self.accepted), .permanent)
-    case .success: return .failed(failure(.protoBadReply, "the profile does not take that for a success"), .permanent)
+    case .success: return .failed(failure(.protoBadReply, "the profile does not count that as a success"), .permanent)
     case .permanent: return refusedForGood()
     }
   }
 
   /// RFC 9110 section 15.3.3.
   private static let accepted =
-    "it took the request, and says nothing about the outcome; the profile has to name 202 under success"
+    "it accepted the request without reporting an outcome; the profile must list 202 under success"
 
-  private var elsewhere: Failure { Failure(redirect: reply, remedy: "the profile has to name it") }
+  private var elsewhere: Failure { Failure(redirect: reply, remedy: "the profile must name it") }
 
   private func refusedForGood() -> Interpretation {
     switch (reply.status, step) {
@@ -109,22 +109,22 @@ extension ProfileInterpreter {
 
   func tooLarge(_ chunk: ChunkFacts) -> Failure {
     failure(
-      nil, "it does not take chunks of \(chunk.body.length) bytes: push the file again with a smaller --part-size")
+      nil, "it does not accept chunks of \(chunk.body.length) bytes: push the file again with a smaller --part-size")
   }
 
-  /// The same again, after a while.
+  /// Repeats the step after a while.
   func again(_ failure: Failure) -> Interpretation { .failed(failure, .retry(isThrottled: false)) }
 
-  /// Asks the server what it has before anything else is sent; nil when it cannot be asked.
+  /// Queries what the server has before anything else is sent; nil if it cannot be queried.
   func reprobe(_ failure: Failure) -> Interpretation? {
     guard proto.profile.step(.probe) != nil else { return nil }
     return .failed(failure, .probe).with(notes: [SessionNotes.probe: "1"])
   }
 
-  /// Secrets may have expired: they are fetched by `auth.refresh`, or read again, once.
+  /// Secrets may have expired: they are fetched by `auth.refresh`, or reloaded, once.
   func unauthorised(_ failure: Failure) -> Interpretation {
     if proto.profile.auth.refresh != nil, name != nil {
-      // Another answer said so before, to a request beside this one: with new secrets the same is sent again.
+      // The answer to a parallel request has already triggered a refresh: this one is repeated with the new secrets.
       let isDue = context.learned.discovered?[ProfileProtocol.refreshIsDue] != nil
       let isOld = context.learnedWhenSent.map { $0.secrets != context.learned.secrets } ?? false
       if isDue || isOld { return .failed(failure, .repair) }
@@ -140,11 +140,12 @@ extension ProfileInterpreter {
     return .failed(failure, isFirst ? .refreshCredential : .permanent)
   }
 
-  /// Starts anew, twice without progress between. Chunks side by side may all hear of the same end: it counts once.
-  /// With every chunk stored it is the engine that asks for the end again first, because the server may be at it.
+  /// Starts a new session, at most twice without progress in between. Parallel chunks may all report the end of the
+  /// same session: it counts once. If every chunk is stored, the engine first queries whether the upload is complete,
+  /// because the server may still be processing it.
   func sessionGone(_ refusal: Failure) -> Interpretation {
     if let name = nameInDoubt { return unknown(refusal, name) }
-    // It is gone as it would be with the file made; whether it was, the server does not say.
+    // The session would also be gone if the file had been completed; the server does not tell which.
     if facts.lostAnswer == .part, facts.untold.contains(.verify), proto.isLastMissing(facts),
       proto.endsWithChunks(facts, notes)
     {
@@ -156,13 +157,13 @@ extension ProfileInterpreter {
     let key = ProfileProtocol.restarts(facts.file.uid)
     let known = context.learned.discovered?[key]?.split(separator: " ", maxSplits: 1).map(String.init) ?? []
     let count = known.first.flatMap { Int($0) } ?? 0
-    // Not its id, which may be the same each time.
+    // Not the session's ID, which may be the same each time.
     let session = facts.session.map { String($0.intendedAtMs) } ?? ""
     if known.count == 2 && known[1] == session { return .failed(gone, .sessionGone) }
-    // Where nobody opened it, its end mostly says that there is no such place.
+    // If the session was not opened by a request, its end usually means that the place does not exist.
     let most = step == .finish && proto.profile.step(.begin) == nil ? 1 : ProfileProtocol.mostRestarts
     guard count < most else {
-      let text = "the session was begun anew \(count) times without progress: \(refusal.message)"
+      let text = "the session was restarted \(count) times without progress: \(refusal.message)"
       return forgetting([key], .failed(Failure(refusal.code, text), .permanent))
     }
     var learned = context.learned
@@ -170,8 +171,8 @@ extension ProfileInterpreter {
     return .failed(gone, .sessionGone).with(learned: learned)
   }
 
-  /// The last step that lost its answer and may have ended the session by its success: nobody can tell, and a second
-  /// upload would be completed a second time.
+  /// The last step whose answer was lost, if its success may have ended the session: the outcome is unknown, and a
+  /// second upload would be completed a second time.
   private var nameInDoubt: StepName? {
     guard facts.isAllStored, facts.lostAnswer == .finish, let name = proto.finishName,
       proto.profile.step(name)?.isIdempotent == false, !proto.isAlways(.verify), proto.isPending(name, facts, notes)
@@ -182,7 +183,7 @@ extension ProfileInterpreter {
   var refreshes: String { ProfileProtocol.refreshes(facts.file.uid) }
   var counters: [String] { [ProfileProtocol.restarts(facts.file.uid), refreshes] }
 
-  /// What was counted for this file in this run has been settled.
+  /// Clears the counters of this file in this run.
   func forgetting(_ keys: [String], _ meaning: Interpretation) -> Interpretation {
     var learned = context.learned
     guard var discovered = learned.discovered, keys.contains(where: { discovered[$0] != nil }) else { return meaning }
@@ -194,7 +195,7 @@ extension ProfileInterpreter {
 
 extension ProfileProtocol {
   static let mostRestarts = 2
-  /// Times that a file which is complete is not found, before that is the truth.
+  /// How many times a complete file may be missing before that counts as final.
   static let mostLooks = 4
 
   static func restarts(_ uid: UID) -> String { "restarts.\(uid)" }

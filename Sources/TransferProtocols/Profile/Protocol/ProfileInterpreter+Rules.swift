@@ -1,6 +1,6 @@
 import TransferModel
 
-/// What a rule that holds makes of an answer.
+/// Applies a matching rule to an answer.
 extension ProfileInterpreter {
   func follow(_ rule: ProfileRule, _ index: Int) throws -> Interpretation {
     var failure = reply.transportFailure ?? self.failure(nil, rule.note)
@@ -21,7 +21,7 @@ extension ProfileInterpreter {
     }
   }
 
-  /// A refusal that is meant: of the last chunk, sent again after a lost answer, it may mean that the file is there.
+  /// A deliberate refusal. If the last chunk was sent again after a lost answer, it may mean that the file exists.
   private func failed(_ failure: Failure) -> Interpretation {
     if step == .finish || step == .save, facts.lostAnswer == step.operation {
       let text = "\(failure.message), but the existing object may be ours: the answer to an earlier request was lost"
@@ -33,7 +33,7 @@ extension ProfileInterpreter {
     return .failed(failure, .permanent)
   }
 
-  /// A rule that says how long and how often: the server is at work, and nothing has failed yet.
+  /// A rule with a delay and a limit: the server is still processing, and nothing has failed yet.
   private func waits(_ rule: ProfileRule, _ index: Int) -> Interpretation? {
     guard let delayMs = rule.delayMs, rule.most != nil, chunk == nil, reply.isAnswered, facts.session != nil else {
       return nil
@@ -42,7 +42,8 @@ extension ProfileInterpreter {
     return .notYet(afterMs: afterMs).with(notes: [SessionNotes.count(key, index): String(followed(index) + 1)])
   }
 
-  /// The server has this chunk. What it did not say again about the last one is missed by the steps behind.
+  /// The server already has this chunk. For the last chunk, the next steps may need a value that only the lost answer
+  /// had.
   private func skipped(_ failure: Failure) throws -> Interpretation {
     guard let chunk else { return .failed(failure, .permanent) }
     let values = extracted()
@@ -53,9 +54,9 @@ extension ProfileInterpreter {
   }
 
   static let unsaid = Failure(
-    .protoLostAnswer, "the server has the chunk, and does not say again what the next step needs")
+    .protoLostAnswer, "the server has the chunk, but does not repeat the value that the next step needs")
 
-  /// A value that only the answer to `chunk` brings is neither in `values` nor known.
+  /// Whether a value that only the answer to `chunk` contains is neither in `values` nor known.
   func lacksRequired(_ values: Extracted, _ scopes: Set<ExtractTarget.Scope>, of chunk: ChunkFacts) -> Bool {
     let scope = proto.scope(facts, context, chunk: chunk)
     return proto.profile.step(.chunk)?.extract.contains { target in
@@ -70,12 +71,12 @@ extension ProfileInterpreter {
 
   private func moved(_ rule: ProfileRule, _ failure: Failure) throws -> Interpretation {
     guard let chunk, let value = try rule.offset?.value(in: reader, scope), let offset = try? value.integer() else {
-      return misshapen("the answer does not say where to go on")
+      return misshapen("the answer does not say where to continue")
     }
     return place(offset, chunk, values: Extracted(), failure)
   }
 
-  /// The values of `prepare_chunk` are forgotten, and it runs again.
+  /// Discards the values of `prepare_chunk`, and runs it again.
   private func preparedAgain(_ rule: ProfileRule, _ index: Int, _ failure: Failure) -> Interpretation {
     guard case .chunk = step, followed(index) < rule.most ?? 3 else { return .failed(failure, .permanent) }
     return .chunkPrepared([:]).with(notes: [SessionNotes.count(key, index): String(followed(index) + 1)])

@@ -1,8 +1,8 @@
 import TransferModel
 
-/// What a success means, step by step.
+/// The meaning of a success, step by step.
 extension ProfileInterpreter {
-  /// Values that an answer gave.
+  /// Values extracted from an answer.
   struct Extracted {
     /// For the session row, by the names of ``SessionNotes``.
     var notes: [String: String] = [:]
@@ -12,7 +12,7 @@ extension ProfileInterpreter {
     var secrets: [String: String] = [:]
   }
 
-  /// With `isLenient` a rule took the answer for a success: what is missing in it is missing.
+  /// With `isLenient` a rule treats the answer as a success: missing values are left out.
   func succeeded(isLenient: Bool = false) throws -> Interpretation {
     let values = isLenient ? extracted() : try extractedAll()
     switch step {
@@ -28,7 +28,7 @@ extension ProfileInterpreter {
     }
   }
 
-  /// - Throws: ``Extraction/Fault`` when something required is missing or malformed.
+  /// - Throws: ``Extraction/Fault`` if a required value is missing or malformed.
   private func extractedAll() throws -> Extracted {
     var values = Extracted()
     for target in rules.extract {
@@ -37,7 +37,7 @@ extension ProfileInterpreter {
     return values
   }
 
-  /// What there is of it.
+  /// The values that can be extracted.
   func extracted() -> Extracted {
     var values = Extracted()
     for target in rules.extract {
@@ -55,7 +55,7 @@ extension ProfileInterpreter {
   private func opened(_ values: Extracted) -> Interpretation {
     let sessionID = values.notes[SessionNotes.session("id")].flatMap(StoredValue.read).flatMap { try? $0.text() }
     let (remoteID, expiry) = (sessionID ?? scope.uuid, expiresAtMs(values))
-    // An empty file needs no request of its own: with its session it is there.
+    // An empty file needs no request for its content: it exists with its session.
     guard facts.file.size == 0, !proto.wants(.chunk, facts) else {
       return noted(values.notes, .opened(OpenedSession(remoteID: remoteID, expiresAtMs: expiry)))
     }
@@ -79,18 +79,18 @@ extension ProfileInterpreter {
   // MARK: - Chunks
 
   private func prepared(_ chunk: ChunkFacts, _ values: Extracted) -> Interpretation {
-    // An empty record would mean that nothing is prepared yet.
+    // An empty record would mean that the chunk is not prepared yet.
     let part = chunk.remote.merging(values.part) { $1 }
     return noted(values.notes, .chunkPrepared(part.isEmpty ? ["prepared": "true"] : part))
   }
 
-  /// What `probe_chunk` says of a chunk; nil when that cannot be told.
+  /// The meaning of a `probe_chunk`; nil if it is inconclusive.
   func probedChunk() throws -> Interpretation? {
     guard let exists = rules.have.exists, let chunk else { return nil }
     if try claims(exists) { return try unmetRequirement() ?? found(chunk) }
     switch StatusClass(reply.status) {
     case .success, .redirect: return .chunkProbed(acked: chunk.acked)
-    // Only 404 and 410 say that it is not there; where sending it again is harmless, so is not knowing.
+    // Only 404 and 410 mean that the chunk is missing; if sending it again is harmless, uncertainty is harmless too.
     case .permanent where ![401, 403, 404, 410].contains(reply.status) && !proto.profile.chunk.isIdempotent:
       return unknown(failure(), .chunk)
     case .permanent where reply.status != 401 && reply.status != 403: return .chunkProbed(acked: chunk.acked)
@@ -98,7 +98,7 @@ extension ProfileInterpreter {
     }
   }
 
-  /// The chunk is there. What the steps behind need of the answer that was lost comes with another one.
+  /// The chunk is stored. If the next steps need a value of the lost answer, only another answer can provide it.
   private func found(_ chunk: ChunkFacts) -> Interpretation {
     let values = extracted()
     guard lacksRequired(values, [.part, .result], of: chunk) else {
@@ -128,7 +128,7 @@ extension ProfileInterpreter {
     return forgetting(isProgress ? counters : [refreshes], noted(notes, .stored(part, proof: proof)))
   }
 
-  /// A file in one chunk is done with it, unless a step follows.
+  /// A file in one chunk is complete with it, unless a step follows.
   private func wholeProof(_ part: PartReceipt) -> FileProof? {
     guard facts.layout.count == 1, proto.finishName == nil, proto.profile.step(.verify)?.isOfDoubt != false else {
       return nil
@@ -155,7 +155,7 @@ extension ProfileInterpreter {
       confirmation: confirmation == .digest ? .digest : .none, remote: remote)
   }
 
-  /// The server says that it holds the first `offset` bytes of the file.
+  /// The server reports that it has the first `offset` bytes of the file.
   func place(_ offset: Int64, _ chunk: ChunkFacts, values: Extracted, _ failure: Failure) -> Interpretation {
     var failure = failure
     failure.code = .protoOffset
@@ -170,8 +170,8 @@ extension ProfileInterpreter {
     return reprobe(failure) ?? sessionGone(failure)
   }
 
-  /// From there on bodies have the length that the server wants: what is left of the chunk is a multiple too, or the
-  /// last.
+  /// Whether bodies from this offset can have the length that the server requires: the rest of the chunk is a multiple
+  /// too, or it is the last chunk.
   func leadsOn(_ offset: Int64) -> Bool {
     let layout = facts.layout
     guard proto.profile.chunk.multipleOf > 1, offset < layout.size else { return true }
@@ -183,10 +183,10 @@ extension ProfileInterpreter {
   func unreachable(_ offset: Int64) -> Failure {
     let step = proto.profile.chunk.multipleOf
     return Failure(
-      .protoOffset, "the server is at \(offset), from where no body of a multiple of \(step) bytes leads on")
+      .protoOffset, "the server is at \(offset), where no body of a multiple of \(step) bytes fits")
   }
 
-  // MARK: - The end
+  // MARK: - The last steps
 
   private func ended(_ values: Extracted) -> Interpretation {
     guard let name else { return .settled }
@@ -197,7 +197,7 @@ extension ProfileInterpreter {
     return finished(values.notes.merging(marks) { $1 })
   }
 
-  /// The file is there. After a lost answer to the first of two last steps the second one is still to come.
+  /// The file exists. After a lost answer to the first of two last steps the second one is still pending.
   private func verified(_ values: Extracted) -> Interpretation {
     guard facts.lostAnswer == .finish, let finish = proto.finishName, proto.isPending(finish, facts, notes),
       proto.isPending(proto.saveName, facts, notes)
@@ -207,7 +207,7 @@ extension ProfileInterpreter {
 
   private func finished(_ values: [String: String]) -> Interpretation {
     var proof = proto.proof(facts, confirmation: proved("file"), reply: reply)
-    // Of a file whose answers were lost the digest that was compared is known, and no other.
+    // If answers for the file were lost, only the digest that was compared is known.
     if proof.confirmation == .digest, proof.digest == nil { (proof.digest, proof.remoteDigest) = (compared, compared) }
     return forgetting(counters, noted(values, .finished(proof)))
   }
@@ -220,8 +220,8 @@ extension ProfileInterpreter {
     return hash.flatMap { context.fileDigests[$0.algorithm] }
   }
 
-  /// `verify` does not say, which is not "absent". When all is done the answers to that count; in doubt the protocol
-  /// goes on where that is harmless.
+  /// `verify` was inconclusive, which is not "absent". If all steps are done, their answers count; in doubt the
+  /// protocol continues if that is harmless.
   func untold(_ failure: Failure) -> Interpretation {
     if proto.isEnded(facts, notes) {
       return forgetting(counters, .finished(proto.proof(facts, confirmation: notes.proved, reply: nil)))
@@ -236,7 +236,7 @@ extension ProfileInterpreter {
     return isHarmless == true ? .untold : unknown(failure, lost)
   }
 
-  /// What is verified when all is done has to be what was sent.
+  /// A file that is verified after all steps must be the one that was sent.
   func different(_ requirement: Requirement, _ message: String) -> Interpretation {
     guard requirement.namesHash(of: "file") || requirement.names("file", field: "size") else {
       return missing(Failure(.protoBadReply, message))
@@ -244,18 +244,18 @@ extension ProfileInterpreter {
     return .failed(Failure(.integrityMismatch, message), .permanent)
   }
 
-  /// All is done, and the file is not there: it may take a moment to appear.
+  /// All steps are done, but the file is missing: it may take a moment to appear.
   func missing(_ failure: Failure) -> Interpretation {
     var failure = failure
-    failure.message = "the server took the whole upload for complete, and does not find it: \(failure.message)"
+    failure.message = "the server completed the upload, but does not find it: \(failure.message)"
     return .failed(failure, failures < ProfileProtocol.mostLooks ? .retry(isThrottled: false) : .permanent)
   }
 }
 
 extension ProfileInterpreter.Extracted {
-  /// Texts of a server that are kept are short: they go into each request and into the ledger.
+  /// Limit for stored texts from a server: they go into each request and into the ledger.
   static let longestText = 64 << 10
-  /// Of those that are kept for each chunk, of which there may be thousands.
+  /// The same for texts stored with each chunk, of which there may be thousands.
   static let longestOfPart = 8 << 10
 
   mutating func keep(_ value: TemplateValue, _ target: ExtractTarget) throws(Extraction.Fault) {

@@ -15,10 +15,10 @@ extension ProfileProtocol {
   }
 }
 
-/// One answer to one step of a profile, and everything that its meaning depends on.
+/// One answer to one step of a profile, and everything needed to interpret it.
 ///
-/// Asked in this order: the rules of the step, the common rules, whether no answer came, `poll`, `success`. What
-/// nothing speaks about means what ``StatusClass`` says.
+/// The order is: the rules of the step, the common rules, a missing answer, `poll`, `success`. Otherwise
+/// ``StatusClass`` determines the meaning.
 struct ProfileInterpreter {
   let proto: ProfileProtocol
   let step: StepRequest
@@ -33,9 +33,9 @@ struct ProfileInterpreter {
 
   var notes: SessionNotes { SessionNotes(facts.session?.notes ?? [:]) }
   var chunk: ChunkFacts? { step.chunk }
-  /// Names the step, and the chunk where there is one, in the notes.
+  /// The key of the step, and of the chunk if there is one, in the notes.
   var key: String { (name?.rawValue ?? "refresh") + (chunk.map { ".\($0.seq)" } ?? "") }
-  /// Attempts of the same before this one that moved nothing.
+  /// Earlier attempts of the same step without progress.
   var failures: Int { chunk?.failures ?? context.failures }
 
   func interpretation() -> Interpretation {
@@ -56,7 +56,7 @@ struct ProfileInterpreter {
     if let (index, rule) = try matchingRule() { return try follow(rule, index) }
     if let failure = reply.transportFailure { return lost(failure) }
     if step.isProbeOfChunk, let meaning = try probedChunk() { return meaning }
-    // What says nothing is not the end of the wait.
+    // An answer without the compared value does not end the polling.
     if let poll = rules.poll, try poll.condition.holds(reader, scope, earlier: [], countsNothing: true) {
       return polling(poll)
     }
@@ -65,12 +65,13 @@ struct ProfileInterpreter {
     return try succeeded()
   }
 
-  /// 202 leaves open what became of it, and `verify` is asked about that.
+  /// 202 leaves the outcome open, and `verify` queries it.
   private var isAcceptedAndVerified: Bool {
     reply.status == 202 && (step == .finish || step == .save) && proto.isAlways(.verify)
   }
 
-  /// The first rule that holds and was not followed too often. Where no answer came only those about that can hold.
+  /// The first rule that matches and was not applied too often. If no answer was received, only rules for that case can
+  /// match.
   private func matchingRule() throws -> (Int, ProfileRule)? {
     let earlier = notes.seen(key)
     for (index, rule) in (rules.rules + proto.profile.errors).enumerated() {
@@ -83,7 +84,7 @@ struct ProfileInterpreter {
 
   func followed(_ rule: Int) -> Int { notes.count(key, rule) }
 
-  /// Statuses are remembered where a rule asks for earlier ones; a success ends the story.
+  /// Statuses are remembered if a rule asks for earlier ones; a success clears them.
   private func remembering(_ meaning: Interpretation) -> Interpretation {
     let asks = (rules.rules + proto.profile.errors).contains { $0.condition.seen != nil }
     guard asks, reply.isAnswered, facts.session != nil else { return meaning }
@@ -91,28 +92,28 @@ struct ProfileInterpreter {
     return meaning.with(notes: [SessionNotes.seen(key): meaning.goesOn ? seen : ""])
   }
 
-  /// A failure in the words of the answer.
+  /// A failure with text from the answer.
   func failure(_ code: ErrorCode? = nil, _ detail: String = "") -> Failure {
     Failure(answer: reply, code: code, detail: detail.isEmpty ? excerpt : detail, wallMs: context.wallMs)
   }
 
-  /// The start of a short text that the server sent with an error.
+  /// The start of a short error text from the server.
   private var excerpt: String {
-    // What `auth.refresh` is answered is about secrets.
+    // Answers to `auth.refresh` contain secrets.
     guard name != nil, reply.status >= 300, reply.body.count <= 4 << 10, !reader.isHTML else { return "" }
     return String(decoding: reply.body.prefix(200), as: UTF8.self)
   }
 
   // MARK: - Success
 
-  /// What an answer claims about the upload; one that cannot be read claims nothing.
+  /// Whether an answer meets a condition about the upload; an unreadable one does not.
   func claims(_ condition: Condition) throws -> Bool {
     guard try condition.holds(reader, scope, earlier: []) else { return false }
     if let fault = condition.documentFault(reader) { throw Extraction.Fault(message: fault) }
     return true
   }
 
-  /// nil when all requirements hold.
+  /// nil if all requirements hold.
   func unmetRequirement() throws -> Interpretation? {
     if reader.isPage, !readsBody {
       return misshapen("the server answered an HTML page" + (readsJSON ? ", not JSON" : ""))
@@ -124,14 +125,14 @@ struct ProfileInterpreter {
       if isUncheckable(requirement) { continue }
       guard try !requirement.holds(reader, scope) else { continue }
       let message = "the server answered \(reply.status), but \(requirement.words(reader, scope))"
-      // What is not told is not another value.
+      // A missing value is not a different value.
       if requirement.lacksValue(reader), requirement.isAboutContent {
         if step == .verify, isEnded { continue }
         return notTold(message)
       }
       if step == .verify { return isEnded ? different(requirement, message) : .absent }
       if requirement.namesHash(of: "chunk") { return again(Failure(.integrityMismatch, message)) }
-      // What the server made of the whole file is not the file: it is sent anew.
+      // The server stored a different file, so it is sent again.
       if requirement.namesHash(of: "file") || requirement.names("file", field: "size") {
         return sessionGone(Failure(.integrityMismatch, message))
       }
@@ -140,7 +141,7 @@ struct ProfileInterpreter {
     return nil
   }
 
-  /// The answer lacks a length or a digest that the profile requires: nothing is known to be wrong.
+  /// The answer lacks a length or a digest that the profile requires, but nothing is known to be wrong.
   private func notTold(_ message: String) -> Interpretation {
     let failure = Failure(.protoBadReply, message)
     switch step {
@@ -161,11 +162,11 @@ struct ProfileInterpreter {
     }
   }
 
-  /// It compares with the digest of the whole file, and that is not known because some chunk was confirmed by an
+  /// Whether it compares with the digest of the whole file, which is not known because some chunk was confirmed by an
   /// offset.
   private func isUncheckable(_ requirement: Requirement) -> Bool {
     guard requirement.namesHash(of: "file"), case .record(let file) = scope.root("file") else { return false }
-    // Not every digest of the file is taken for what an answer may say beside others.
+    // Optional digests of the file are not always computed.
     let isLeftOut = ProfileHash.allCases.contains {
       requirement.names("file", field: $0.rawValue) && file[$0.rawValue] == nil
     }
@@ -173,14 +174,14 @@ struct ProfileInterpreter {
     return file[ProfileHash.crc32c.rawValue] == nil && requirement.names("file", field: ProfileHash.crc32c.rawValue)
   }
 
-  /// What the requirements that held prove about the thing (`chunk` or `file`) that was sent.
+  /// What the requirements that held prove about the `chunk` or `file` that was sent.
   func proved(_ root: String) -> Confirmation? {
     let checked = rules.success.requirements.filter { !isUncheckable($0) && $0.isPresent(reader) }
     if checked.contains(where: { $0.namesHash(of: root) }) { return .digest }
     return checked.contains { $0.names(root, field: "size") } ? .size : nil
   }
 
-  /// The body is not what the profile expects: a proxy, a login page, a crash. Taken for a gateway's error.
+  /// The body is not what the profile expects: a proxy, a login page, a crash. Treated as a gateway error.
   func misshapen(_ message: String) -> Interpretation {
     let failure = Failure(
       .protoBadReply, "\(message) (status \(reply.status))",
@@ -194,7 +195,7 @@ extension StepRequest {
 }
 
 extension Interpretation {
-  /// The same step comes again.
+  /// Whether the same step is repeated.
   fileprivate var goesOn: Bool {
     switch outcome {
     case .failed, .notYet: true
@@ -204,7 +205,7 @@ extension Interpretation {
 }
 
 extension ProfileRule.Action {
-  /// The attempt that it is about counts as one that moved nothing.
+  /// Whether the attempt counts as one without progress.
   fileprivate var countsAsFailure: Bool {
     switch self {
     case .retry, .retryAfter, .reprobe, .restartSession, .setOffset: true

@@ -1,11 +1,11 @@
 public import TransferModel
 
 extension ProfileProtocol {
-  /// Of profiles as such; ``AllProtocols/profiles`` has a row for each built-in one.
+  /// The description of profiles in general; ``AllProtocols/profiles`` has a row for each built-in one.
   static let definition = ProtocolDefinition(
     ProtocolDescription(
       name: name, destination: "http(s):// --via", usage: "http(s)://host/… --via NAME",
-      about: "what a profile says: token blocks, numbered chunks, Resumable.js, Dropbox … (help profiles)",
+      about: "as described by a profile: token blocks, numbered chunks, Resumable.js, Dropbox … (help profiles)",
       parallel: "by profile", isResumable: true, probe: "by profile", digest: "by profile",
       exactlyOnce: "by profile; else unknown"),
     .endpoint, credential: .inputs,
@@ -13,7 +13,7 @@ extension ProfileProtocol {
     origin: { _, destination, _ throws(TransferError) in try destination.endpoint },
     make: { settings, _, _ throws(TransferError) in try ProfileProtocol(settings) })
 
-  /// What this profile makes of a server.
+  /// The protocol that this profile describes.
   func description(via name: String) -> ProtocolDescription {
     let chunks = profile.chunk
     return ProtocolDescription(
@@ -26,7 +26,7 @@ extension ProfileProtocol {
         ? "yes" : "yes; unknown for \(unrepeatableSteps.joined(separator: ", "))")
   }
 
-  /// Digests that answers are compared with.
+  /// Digests with which answers are compared.
   private var comparedDigests: [String] {
     let requirements = profile.steps.values.flatMap(\.success.requirements)
     let hashes = ProfileHash.allCases.filter { hash in
@@ -37,7 +37,7 @@ extension ProfileProtocol {
 }
 
 extension AllProtocols {
-  /// What the built-in profiles can do, in their order.
+  /// The abilities of the built-in profiles, in order.
   public static let profiles: [ProtocolDescription] = BuiltinProfile.names.compactMap { name in
     guard let text = BuiltinProfile.text(name), let profile = try? Profile.read(text, file: name),
       let proto = try? ProfileProtocol(profile: profile, url: "https://host", inputs: [:], partSize: nil)

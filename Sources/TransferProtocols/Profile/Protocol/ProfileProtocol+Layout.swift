@@ -9,12 +9,12 @@ extension ProfileProtocol {
     return try layout(size: size, chunkSize: try chunkSize(chosen), canGrow: partSize == nil && !profile.chunk.isFixed)
   }
 
-  /// Once the session is open and the server has chosen.
+  /// The layout after the session was opened and the server has chosen.
   public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     guard case .session(let name) = profile.chunk.size else { return try layout(size: facts.file.size) }
     let value = SessionNotes(facts.session?.notes ?? [:]).sessionValues[name] ?? .missing("session.\(name)")
     guard let chunkSize = try? value.integer(), chunkSize >= 1 else {
-      throw Self.limit("the server named no size of chunks (session.\(name))")
+      throw Self.limit("the server did not name a chunk size (session.\(name))")
     }
     return try layout(size: facts.file.size, chunkSize: chunkSize, canGrow: false)
   }
@@ -34,7 +34,7 @@ extension ProfileProtocol {
     return layout
   }
 
-  /// A server may name any size; larger ones than this are one chunk of any file, and sums with it stay numbers.
+  /// A server may name any size; larger ones than this make one chunk of any file, and keep sums in range.
   private static let largestChunk: Int64 = 1 << 60
 
   private func cut(_ size: Int64, _ chunkSize: Int64) -> ChunkLayout {
@@ -43,12 +43,12 @@ extension ProfileProtocol {
     return ChunkLayout(size: size, chunkSize: chunkSize, count: max(1, Int(clamping: size / chunkSize)))
   }
 
-  /// The profile's, or the person's where the profile allows it.
+  /// The size of the profile, or the user's if the profile allows it.
   private func chunkSize(_ chosen: Int64) throws(TransferError) -> Int64 {
     let rules = profile.chunk
     guard let partSize, rules.mode != .single else { return chosen }
     guard !rules.isFixed || partSize == chosen else {
-      throw Self.limit("chunks of this profile have \(chosen) bytes, and cannot have \(partSize)")
+      throw Self.limit("chunks of this profile have \(chosen) bytes, not \(partSize)")
     }
     guard (rules.minSize...rules.maxSize).contains(partSize), partSize % rules.multipleOf == 0, partSize > 0 else {
       throw Self.limit(
@@ -61,7 +61,7 @@ extension ProfileProtocol {
     let rules = profile.file
     guard size >= rules.minSize, size <= rules.maxSize ?? .max else {
       let most = rules.maxSize.map { " to \($0)" } ?? ""
-      throw Self.limit("the profile takes files of \(rules.minSize)\(most) bytes, and this one has \(size)")
+      throw Self.limit("the profile accepts files of \(rules.minSize)\(most) bytes, but this one has \(size)")
     }
   }
 

@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension ProfileProtocol {
-  /// The steps of the profile that would be made. What answers and conditions on them change cannot be foreseen;
-  /// neither how often a server is asked whether it is ready.
+  /// The number of requests of the profile's steps. Changes by answers and by conditions on them cannot be foreseen,
+  /// and neither can the number of polls.
   public func plannedRequests(size: Int64) throws(TransferError) -> Int {
     let layout = try layout(size: size)
     let file = FileFacts(uid: UID(high: 0x7000, low: 1 << 63), key: NameBytes(""), size: size, mtimeMs: 0)
@@ -12,10 +12,10 @@ extension ProfileProtocol {
       return 1
     }
     let ends = [finishName, saveName].filter { count($0) > 0 }
-    // The answer to the last of these may be proof enough.
+    // The answer to the last of these may be sufficient proof.
     let isProved = ends.last?.flatMap { profile.step($0) }.map(Self.provesFile) ?? false
     let last = ends.count + (isProved ? 0 : count(.verify))
-    // Of an empty file, with its session; bytes are always sent.
+    // For an empty file it depends on the session; bytes are always sent.
     let isLeftOut = size == 0 && count(.chunk) == 0
     return count(.begin) + (isLeftOut ? 0 : layout.count * (1 + count(.prepareChunk))) + last
   }

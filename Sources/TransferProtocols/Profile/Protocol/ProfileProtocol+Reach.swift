@@ -1,9 +1,9 @@
 import TransferModel
 
-/// Where a profile may send, besides its destination.
+/// Where a profile may send requests, besides its destination.
 public struct ProfileReach: Sendable, Hashable {
   var allowed: AllowedHosts
-  /// One of the program's own: its servers may name other ones, from https to https and without credentials.
+  /// A built-in profile: its servers may name other servers, from https to https and without credentials.
   var isBuiltin: Bool
   /// Inputs that were given by reference.
   var referenced: Set<String>
@@ -15,10 +15,10 @@ public struct ProfileReach: Sendable, Hashable {
   }
 }
 
-/// Bytes and secrets go to the destination, and to hosts that the person allows; a built-in profile may also follow the
-/// URLs that its server names. Nothing goes from https to http.
+/// Bytes and secrets are sent to the destination, and to hosts that the user allows; a built-in profile may also follow
+/// the URLs that its server sends. Nothing is sent from https to http.
 extension ProfileProtocol {
-  /// Who is behind the host of a request.
+  /// Who named the host of a request.
   enum NamedBy {
     case person, server
   }
@@ -37,7 +37,7 @@ extension ProfileProtocol {
     guard isAllowed || isFollowed else {
       throw RenderFault(
         .value,
-        "it would go to \(shown), which is not the destination: push with --allow-host \(printable(there.authority)) if it may"
+        "it would go to \(shown), which is not the destination: to permit it, push with --allow-host \(printable(there.authority))"
       )
     }
     guard mayCarrySecrets || (!source.usesAuth && !isSecret(source)) else {
@@ -49,7 +49,7 @@ extension ProfileProtocol {
     return isAllowed || source.url.isStatic ? .person : .server
   }
 
-  /// The servers that the destination and the profile name.
+  /// The servers named by the destination and the profile.
   private func origins(_ scope: ProfileScope) -> Set<WebOrigin> {
     var origins: Set<WebOrigin> = [origin]
     for template in profile.urls where template.isStatic {
@@ -58,7 +58,7 @@ extension ProfileProtocol {
     return origins
   }
 
-  /// Mentions a secret, itself or through the headers of every step.
+  /// Whether it contains a secret, directly or through the headers for all steps.
   private func isSecret(_ source: RenderedRequest.Source) -> Bool {
     let secrets = Set(profile.inputs.filter(isHidden).map(\.name))
     let variables = source.variables + profile.headers.flatMap(\.value.variables)
@@ -70,16 +70,17 @@ extension ProfileProtocol {
     }
   }
 
-  /// A secret, or given by reference: never stored, shown or sent to a server that nobody named.
+  /// A secret, or given by reference: never stored, shown or sent to a server that neither the user nor the profile
+  /// named.
   func isHidden(_ input: ProfileInput) -> Bool { input.isSecret || reach.referenced.contains(input.name) }
 
-  /// Hosts that can be known before anything is sent: of the destination, and those that the profile writes out.
+  /// Hosts that are known before anything is sent: that of the destination, and those written in the profile.
   public var hosts: [String] {
     let named = Set(profile.urls.compactMap(origin(of:))).subtracting([origin])
     return [origin.description] + named.map(\.description).sorted()
   }
 
-  /// - Throws: `.usage` for a profile that is sure to lead where it may not.
+  /// - Throws: `.usage` for a profile that certainly contacts a host that is not allowed.
   func refuseForeignHosts() throws(TransferError) {
     for template in profile.urls {
       guard let there = origin(of: template), there != origin else { continue }
@@ -87,14 +88,14 @@ extension ProfileProtocol {
       guard isPlain || !(reach.isBuiltin || reach.allowed.contains(there)) else { continue }
       throw TransferError(
         .usage, "use the profile", NameBytes(profile.name),
-        cause: "it sends to \(printable(there.description)), and the destination is \(origin)",
+        cause: "it sends to \(printable(there.description)), but the destination is \(origin)",
         remedy: isPlain
           ? "correct the profile: nothing goes from https to plain http"
           : "pass --allow-host \(printable(there.authority)) if your files may go there")
     }
   }
 
-  /// What a URL begins with, as far as inputs that were given as they are say it.
+  /// The origin of a URL, as far as inputs with literal values determine it.
   private func origin(of template: Template) -> WebOrigin? {
     if let literal = template.literalOrigin { return literal }
     guard template.variables.allSatisfy({ $0.root == "input" }) else { return nil }
@@ -105,16 +106,16 @@ extension ProfileProtocol {
 }
 
 extension Profile {
-  /// Of every request that it can make.
+  /// The URLs of all requests that it can make.
   var urls: [Template] {
     let steps = Array(steps.values) + [auth.refresh].compactMap { $0 }
     return [baseURL].compactMap { $0 } + steps.flatMap { [$0.url] + [$0.poll?.request?.url].compactMap { $0 } }
   }
 
-  /// Origins that it writes out: `https://host`.
+  /// Origins that are written in it: `https://host`.
   public var writtenHosts: [String] { Set(urls.compactMap(\.literalOrigin)).map(\.description).sorted() }
 
-  /// What else says where a request goes: steps whose URL is in an answer, and inputs with a host.
+  /// Other places that determine a URL: steps whose URL comes from an answer, and inputs with a host.
   public var serverNamedSteps: [String] {
     StepName.allCases.filter { name in
       guard let step = step(name) else { return false }
@@ -124,13 +125,13 @@ extension Profile {
 }
 
 extension Template {
-  /// The origin that it begins with in clear.
+  /// The origin at its start, if that is literal text.
   var literalOrigin: WebOrigin? {
     guard case .text(let bytes)? = pieces.first else { return nil }
     let text = String(decoding: bytes, as: UTF8.self)
     guard let mark = text.firstRange(of: "://") else { return nil }
     let rest = text[mark.upperBound...]
-    // Without its end the host may go on in what is filled in.
+    // Without a delimiter the host may continue in an inserted value.
     guard pieces.count == 1 || rest.contains(where: { $0 == "/" || $0 == "?" }) else { return nil }
     return WebOrigin(url: text)
   }

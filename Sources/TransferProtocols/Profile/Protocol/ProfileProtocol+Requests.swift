@@ -2,7 +2,7 @@ import HTTPTypes
 public import TransferModel
 
 extension ProfileProtocol {
-  /// Names in ``LearnedFacts/discovered``: that `auth.refresh` is to run, and what it extracted.
+  /// Names in ``LearnedFacts/discovered``: whether `auth.refresh` is due, and the values that it extracted.
   static let refreshIsDue = "refresh"
   static func secret(_ name: String) -> String { LearnedFacts.secretPrefix + name }
 
@@ -27,7 +27,7 @@ extension ProfileProtocol {
     }
   }
 
-  /// The step of the profile behind one of the engine; its name is nil for `auth.refresh`.
+  /// The step of the profile for a step of the engine; its name is nil for `auth.refresh`.
   func described(_ step: StepRequest) -> (StepName?, ProfileStep)? {
     let name: StepName? =
       switch step {
@@ -48,7 +48,7 @@ extension ProfileProtocol {
     return (name, described)
   }
 
-  /// A step that polls asks with the request of its `poll`, where it has one.
+  /// A polling step uses the request of its `poll`, if there is one.
   private func source(_ name: StepName?, _ step: ProfileStep, _ facts: TransferFacts) -> RenderedRequest.Source {
     if let name, let poll = step.poll?.request, SessionNotes(facts.session?.notes ?? [:]).pollsSinceMs(name) != nil {
       return RenderedRequest.Source(
@@ -127,7 +127,7 @@ extension ProfileProtocol {
     return scope
   }
 
-  /// What was asked for ahead; and at the end the digest of what was sent.
+  /// The digests that were computed in advance; in the end also the digest of the sent bytes.
   private func fileHashes(
     _ facts: TransferFacts, _ context: RequestContext?, _ chunk: ChunkFacts?
   ) -> [String: Digest] {
@@ -142,7 +142,7 @@ extension ProfileProtocol {
     return hashes
   }
 
-  /// The digest of the whole file when the last chunk of it was sent.
+  /// The digest of the whole file after its last chunk was sent.
   private func wholeDigest(_ facts: TransferFacts, _ chunk: ChunkFacts) -> Digest? {
     guard chunk.seq == facts.layout.count - 1, facts.parts.count == chunk.seq, chunk.body.end == chunk.range.end,
       let digest = chunk.digests[sentDigest]
@@ -152,7 +152,7 @@ extension ProfileProtocol {
     return (facts.parts + [last]).combinedDigest
   }
 
-  /// The bytes that this request carries: all of the chunk, or what the server lacks of it.
+  /// The bytes in this request: the whole chunk, or the part that the server lacks.
   private func chunk(_ chunk: ChunkFacts, _ layout: ChunkLayout) -> [String: TemplateValue] {
     var hashes: [String: Digest] = [:]
     for hash in profile.chunk.hashes { hashes[hash.rawValue] = chunk.digests[hash.algorithm] }

@@ -3,7 +3,7 @@ public import TransferModel
 
 extension ProfileProtocol {
   /// The protocol of a batch, from its frozen settings.
-  /// - Throws: `.config` for a profile that cannot be read, `.usage` for what does not fit to it.
+  /// - Throws: `.config` for an invalid profile, `.usage` for settings that do not fit it.
   public init(_ settings: BatchSettings) throws(TransferError) {
     guard let frozen = settings.profile else {
       throw TransferError(.bug, "read the profile of a batch", cause: "it has none")
@@ -17,8 +17,8 @@ extension ProfileProtocol {
     if settings.ifNoneMatch || settings.auth != nil || settings.expectContinue {
       throw TransferError(
         .usage, "use the profile", NameBytes(frozen.name),
-        cause: "--if-none-match, --auth and --expect-continue are not for profiles",
-        remedy: "a profile says what it sends; give it secrets with --input")
+        cause: "--if-none-match, --auth and --expect-continue do not apply to profiles",
+        remedy: "a profile defines its requests; give it secrets with --input")
     }
     try self.init(
       profile: profile, url: settings.destination, inputs: try Self.values(profile, frozen),
@@ -29,7 +29,7 @@ extension ProfileProtocol {
     try refuseForeignHosts()
   }
 
-  /// Values of the inputs that were given as they are, and defaults.
+  /// The inputs with literal values, and defaults.
   private static func values(
     _ profile: Profile, _ frozen: ProfileSettings
   ) throws(TransferError) -> [String: String] {
@@ -56,7 +56,7 @@ extension ProfileProtocol {
 }
 
 extension ProfileFaults {
-  /// In one line: the first fault, and how many there are besides.
+  /// In one line: the first fault, and the number of others.
   public var transferError: TransferError {
     guard let first = faults.first else {
       return TransferError(.bug, "read profile", NameBytes(file), cause: "no fault")

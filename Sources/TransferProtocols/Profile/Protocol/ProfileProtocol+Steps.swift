@@ -15,8 +15,8 @@ extension ProfileProtocol {
     return facts.isAllStored ? lastStep(facts, notes) : .chunks
   }
 
-  /// The answer to the last chunk was lost, and no step is to follow: the file may be there, and with it the session
-  /// may be gone.
+  /// Whether the answer to the last chunk was lost and no step follows: the file may be complete, and the session may
+  /// be gone with it.
   func mayBeWhole(_ facts: TransferFacts, _ notes: SessionNotes) -> Bool {
     guard facts.lostAnswer == .part, !facts.isAllStored, !facts.isAbsent, !facts.untold.contains(.verify) else {
       return false
@@ -24,14 +24,14 @@ extension ProfileProtocol {
     return isLastMissing(facts) && canVerify(facts) && (endsWithChunks(facts, notes) || verifiesContent)
   }
 
-  /// At most one chunk is not stored; of chunks side by side that may be any.
+  /// Whether at most one chunk is not stored; with parallel chunks it may be any one.
   func isLastMissing(_ facts: TransferFacts) -> Bool {
     let last = profile.chunk.mode == .parallel ? 0 : facts.layout.count - 1
     return facts.file.size - facts.acked <= facts.layout.range(last).length
   }
 
-  /// What `verify` finds can be no older version of the file: it compares a digest, or asks for what only this session
-  /// has.
+  /// Whether `verify` cannot find an older version of the file: it compares a digest, or queries something that only
+  /// this session has.
   var verifiesContent: Bool {
     guard let step = profile.step(.verify) else { return false }
     let isCompared = step.success.requirements.contains { requirement in
@@ -40,17 +40,18 @@ extension ProfileProtocol {
     return isCompared || verifiesUpload
   }
 
-  /// The request of `verify` asks about the upload, and not about the object: it names what only this session has.
+  /// Whether the request of `verify` queries the upload, not the object: it contains something that only this session
+  /// has.
   var verifiesUpload: Bool {
     profile.step(.verify)?.variables.contains { $0.root == "session" || $0.root == "uuid" } ?? false
   }
 
-  /// The last chunk makes the file.
+  /// Whether the last chunk completes the file.
   func endsWithChunks(_ facts: TransferFacts, _ notes: SessionNotes) -> Bool {
     !isPending(finishName, facts, notes) && !isPending(saveName, facts, notes)
   }
 
-  /// A lost answer to `init` is not asked about: a second session does no harm, and the first one expires.
+  /// A lost answer to `init` needs no query: a second session does no harm, and the first one expires.
   private func openingStep(_ facts: TransferFacts) -> TransferStep {
     if let step = profile.step(.begin), isWanted(step, facts) { return .control(.create) }
     let uuid = Self.uuid(facts.file.uid, facts.wallMs)
@@ -67,15 +68,15 @@ extension ProfileProtocol {
   }
 
   private func expiry(_ session: SessionFacts, _ notes: SessionNotes, _ wallMs: Int64) -> Failure? {
-    // Of a session that nobody opens, the first moment is known.
+    // For a session that no request opens, its first moment is known.
     let ownMs = profile.step(.begin) == nil ? profile.session.ttlMs.map { session.intendedAtMs + $0 } : nil
     guard let expiresAtMs = expiresAtMs(notes) ?? session.expiresAtMs ?? ownMs, expiresAtMs <= wallMs else {
       return nil
     }
-    return Failure(.protoSessionGone, "the session at the server has expired")
+    return Failure(.protoSessionGone, "the session on the server has expired")
   }
 
-  /// The time that answers last named: some servers move it with each chunk.
+  /// The expiry time in the latest answer: some servers change it with each chunk.
   func expiresAtMs(_ notes: SessionNotes) -> Int64? {
     guard let name = profile.session.ttlFrom, case .time(let ms)? = notes.sessionValues[name] else { return nil }
     return ms
@@ -104,47 +105,46 @@ extension ProfileProtocol {
 
   func canVerify(_ facts: TransferFacts) -> Bool { wants(.verify, facts) }
 
-  /// Every file is verified when all is done, and not only one in doubt.
+  /// Whether every file is verified after the last step, not only after lost answers.
   private func verifiesEnd(_ facts: TransferFacts) -> Bool {
     canVerify(facts) && profile.step(.verify)?.isOfDoubt == false
   }
 
-  /// The step is there, and for this file.
+  /// Whether the step exists and applies to this file.
   func wants(_ name: StepName, _ facts: TransferFacts) -> Bool {
     profile.step(name).map { isWanted($0, facts) } ?? false
   }
 
-  /// A last step that is still to be done. What a probe found complete needs no step that completes it.
+  /// Whether a last step is still to be done. If a probe found the upload complete, no step needs to complete it.
   func isPending(_ name: StepName?, _ facts: TransferFacts, _ notes: SessionNotes) -> Bool {
     guard let name, let step = profile.step(name), !notes.isDone(name) else { return false }
     return !(name == finishName && notes.isComplete) && isWanted(step, facts)
   }
 
-  /// The last steps are done: what is verified then has to be there.
+  /// Whether the last steps are done: the file must then be found by `verify`.
   func isEnded(_ facts: TransferFacts, _ notes: SessionNotes) -> Bool {
     facts.isAllStored && endsWithChunks(facts, notes)
   }
 
-  /// The next request of the step only asks how far it is.
+  /// Whether the next request of the step is only a query about its progress.
   func isQuestion(_ name: StepName, _ notes: SessionNotes) -> Bool {
     guard notes.pollsSinceMs(name) != nil, let request = profile.step(name)?.poll?.request else { return false }
     return ProfileStep.isIdempotent(request.method)
   }
 
-  /// A condition that cannot be computed lets the step happen: its request then says what is missing.
+  /// If a condition cannot be evaluated, the step is performed: its request then reports the missing value.
   func isWanted(_ step: ProfileStep, _ facts: TransferFacts) -> Bool {
     guard let when = step.when else { return true }
     return (try? when.value(scope(facts, nil, chunk: nil)).isTrue) ?? true
   }
 
-  /// Whether a step is still to come behind the one that was just done; `isProved` says that its answer confirmed the
-  /// file.
+  /// Whether another step follows the one that was just done; `isProved` means that its answer confirmed the file.
   func remains(after name: StepName, _ facts: TransferFacts, _ notes: SessionNotes, isProved: Bool) -> Bool {
     if name == finishName, isPending(saveName, facts, notes) { return true }
     return !isProved && verifiesEnd(facts)
   }
 
-  /// What is known of the finished file. `confirmation` is what the last answer proves, if anything.
+  /// The proof of the finished file. `confirmation` is what the last answer proves, if anything.
   func proof(_ facts: TransferFacts, confirmation: Confirmation?, reply: TransferReply?) -> FileProof {
     let isWhole = !facts.parts.isEmpty && facts.parts.count == facts.layout.count
     let digest = isWhole ? facts.parts.combinedDigest : nil

@@ -14,28 +14,28 @@ public import TransferModel
 /// | `auth.refresh` | `discover` |
 ///
 /// Values of the session and results are notes of the session row, values of a part belong to its chunk row; both are
-/// committed with the answer that gave them. Secrets come with the credential and go nowhere.
+/// committed with the answer that contained them. Secrets come with the credential and are not stored.
 public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning, DigestsAhead, WholeFileDigests,
   AbortTargets,
   RequestEstimate
 {
   let profile: Profile
-  /// What is not secret, by name; `url` is the destination, without a slash at its end and without ``query``.
+  /// The literal inputs, by name; `url` is the destination, without a trailing slash and without ``query``.
   let inputs: [String: String]
-  /// What stands behind the question mark of the destination: sent with every relative URL.
+  /// The query of the destination: sent with every relative URL.
   let query: String
-  /// Where the inputs are found that are not in ``inputs``, by name: `env:NAME`. Never their values.
+  /// References of the inputs that are not in ``inputs``, by name: `env:NAME`. Never their values.
   let references: [String: String]
-  /// Bytes, as the person asked.
+  /// Bytes, as the user requested.
   let partSize: Int64?
   let origin: WebOrigin
   let reach: ProfileReach
-  /// Digests of chunks that the last steps name.
+  /// Digests of chunks that the last steps use.
   let partHashes: [ProfileHash]
 
   public static let name = "profile"
   public var name: String { Self.name }
-  /// Of the cheap ones that can be combined over chunks, the one that answers name most.
+  /// The cheap algorithm, combinable over chunks, that appears most often in answers.
   public let sentDigest = DigestAlgorithm.crc32c
 
   public init(
@@ -68,11 +68,11 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
       resumable: chunk.mode != .single, unrepeatable: unrepeatable,
       chunkOpening: ChunkOpening(
         prepares: profile.step(.prepareChunk) != nil, probesUncertain: profile.step(.probeChunk) != nil),
-      // With a step behind the chunks the receipts come with that.
+      // If a step follows the chunks, its answer brings the receipts.
       needsParts: finishName == nil, verifiesContent: verifiesContent)
   }
 
-  /// What asks how far a last step is can be repeated, whatever the step itself is.
+  /// A query about the progress of a last step can be repeated, whatever the step itself is.
   public func abilities(_ facts: TransferFacts) -> ProtocolAbilities {
     var abilities = abilities
     let (prepares, probes) = (wants(.prepareChunk, facts), wants(.probeChunk, facts))
@@ -88,7 +88,7 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
     if case .session = profile.chunk.size { true } else { false }
   }
 
-  /// Where nobody can be asked, and the profile does not say that a repetition is harmless.
+  /// Operations that cannot be queried, and whose repetition the profile does not declare harmless.
   var unrepeatable: Set<AttemptOperation> {
     var operations: Set<AttemptOperation> = []
     if !profile.chunk.isIdempotent && !canAskAboutChunks { operations.insert(.part) }
@@ -103,23 +103,24 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
     return names.compactMap { unrepeatable.contains($0.0) ? $0.1?.rawValue : nil }
   }
 
-  /// The server can say whether it has a chunk whose answer was lost, in words that settle it.
+  /// Whether the server can be queried conclusively about a chunk whose answer was lost.
   var canAskAboutChunks: Bool {
     isAlways(.probeChunk) || (profile.chunk.mode == .sequential && isAlways(.probe))
   }
 
   func isRepeatable(_ name: StepName) -> Bool { profile.step(name)?.isIdempotent ?? true || canAskAboutEnd(name) }
 
-  /// The server can say whether the upload is complete. What a probe finds complete may not be saved yet.
+  /// Whether the server can be queried whether the upload is complete. An upload that a probe finds complete may not be
+  /// saved yet.
   func canAskAboutEnd(_ name: StepName) -> Bool {
     if isAlways(.verify) { return true }
     return name == finishName && isAlways(.probe) && profile.step(.probe)?.have.done != nil
   }
 
-  /// The step is there for every file: a question that may be left out is none.
+  /// Whether the step is performed for every file: a query that may be skipped is not relied on.
   func isAlways(_ name: StepName) -> Bool { profile.step(name).map { $0.when == nil } ?? false }
 
-  /// The step that ends the upload, and the one behind it.
+  /// The step that completes the upload, and the one after it.
   var finishName: StepName? { lastNames.first }
   var saveName: StepName? { lastNames.dropFirst().first }
   private var lastNames: [StepName] { [.complete, .commit].filter { profile.step($0) != nil } }
@@ -134,7 +135,7 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
     return isRelative ? Failure(.sourceName, "the name has a \".\" or \"..\" component") : nil
   }
 
-  /// The destination and, behind it, the name; what the server makes of it is the profile's affair.
+  /// The destination followed by the name; the server's actual location depends on the profile.
   public func location(ofKey key: NameBytes) -> String {
     let parts = URLReference.Parts(inputs["url"] ?? "")
     var place = (parts.scheme ?? "") + "://" + (parts.authority ?? "") + parts.path
@@ -142,7 +143,7 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
     return place + PercentEncoding.path(key.bytes)
   }
 
-  /// Every input may be part of what the server is asked to store: a prefix, a bucket, the account of a token.
+  /// Each input may affect what the server stores: a prefix, a bucket, the account of a token.
   public var keyPlace: String {
     let url = location(ofKey: NameBytes("")) + (query.isEmpty ? "" : "?" + query)
     let given = inputs.filter { $0.key != "url" }.map { ($0.key, KeyPlace.setting($0.key, $0.value)) }
@@ -160,7 +161,7 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
   public func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm> {
     guard !profile.file.hashes.isEmpty, let (_, described) = described(step) else { return [] }
     if case .abort = step { return [] }
-    // What an answer to one of many chunks may say is not worth reading the whole file for.
+    // The whole file is not read only for a value that one of many answers may contain.
     var isRead = true
     if case .chunk = step, facts.layout.count > 1 { isRead = false }
     let compared = described.comparedVariables(isRead ? .all : .required)
@@ -183,7 +184,7 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
     return profile.chunk.hashes.filter { named.contains($0.rawValue) }
   }
 
-  /// Without an abort step there is nothing to tell the server.
+  /// Without an abort step the server is not notified.
   public func abortTargets(_ facts: TransferFacts) -> [String] {
     guard wants(.abort, facts) else { return [] }
     return facts.session?.remoteID.map { [$0] } ?? []

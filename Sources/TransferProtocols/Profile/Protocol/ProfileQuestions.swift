@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// The step `verify` of the profile. What its requirements compare is what is proven; where they compare nothing,
-/// nothing is known, as with an answer that lacks what they ask for.
+/// Uses the step `verify` of the profile. Its requirements determine what is proven; if they compare nothing, or if the
+/// answer lacks the values, the result is inconclusive.
 extension ProfileProtocol: LaterQuestions {
-  /// Secrets that have expired are fetched first.
+  /// Expired secrets are refreshed first.
   public func question(about object: StoredObject) -> StepRequest? {
     guard wants(.verify, object.facts) else { return nil }
     return object.facts.learned.discovered?[Self.refreshIsDue] != nil ? .discover : .verify
@@ -18,11 +18,11 @@ extension ProfileProtocol: LaterQuestions {
   ) -> ObjectAnswer {
     if reply.isAnswered, question == .verify, [400, 403, 405, 501].contains(reply.status) { return .refused(reply) }
     var context = known(object, context)
-    // It does not appear any more.
+    // The file will not appear any more, so the last attempt counts.
     context.failures = max(context.failures, Self.mostLooks)
     let meaning = interpret(reply, to: question, ended(object), context)
     var answer = ObjectAnswer(meaning)
-    // A refresh that finds nothing says nothing about the object.
+    // A failed refresh says nothing about the object.
     let isGone = question == .verify && reply.isGone
     switch meaning.outcome {
     case .settled where question == .discover: answer.outcome = .settled
@@ -39,13 +39,13 @@ extension ProfileProtocol: LaterQuestions {
 
   private func found(_ reply: TransferReply, _ proof: FileProof, _ object: StoredObject) -> ObjectAnswer.Outcome {
     guard proof.confirmation != .none, (200..<300).contains(reply.status) else {
-      return .untold("the server has it, and tells neither its size nor a digest that could be compared")
+      return .untold("the server has it, but reports neither its size nor a digest that could be compared")
     }
     return .finding(
       RemoteFinding(.found, proof, size: proof.confirmation == .size ? object.facts.file.size : nil))
   }
 
-  /// With the marks of its last steps, and without what was proven then.
+  /// The facts with the last steps marked as done, and without the earlier proof.
   private func ended(_ object: StoredObject) -> TransferFacts {
     var facts = object.facts
     facts.session?.notes[SessionNotes.proved] = nil

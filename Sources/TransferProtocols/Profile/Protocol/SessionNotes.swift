@@ -1,16 +1,16 @@
 import TransferModel
 
-/// What a profile remembers with a session: values that answers gave, and how far the last steps are. Kept in the
-/// ledger as names and texts.
+/// The state of a profile's session: values from answers, and the progress of the last steps. Stored in the ledger as
+/// names and texts.
 struct SessionNotes {
   let texts: [String: String]
 
   init(_ texts: [String: String]) { self.texts = texts }
 
   static let uuid = "uuid"
-  /// Asks for a probe before anything else is sent.
+  /// A probe must precede any other request.
   static let probe = "probe"
-  /// The whole upload is complete, as a probe said: no last step is needed.
+  /// The whole upload is complete according to a probe: no last step is needed.
   static let complete = "complete"
 
   /// What an answer proved about the whole file.
@@ -18,13 +18,13 @@ struct SessionNotes {
 
   static func session(_ name: String) -> String { "s.\(name)" }
   static func result(_ name: String) -> String { "r.\(name)" }
-  /// The step is done and only the ones behind it are left.
+  /// The step is done, and only later ones are left.
   static func done(_ step: StepName) -> String { "done.\(step.rawValue)" }
-  /// Since when a step polls, in milliseconds since 1970 UTC.
+  /// When the step began to poll, in milliseconds since 1970 UTC.
   static func poll(_ step: StepName) -> String { "poll.\(step.rawValue)" }
-  /// Statuses of earlier attempts; `key` names the step, and the chunk where there is one.
+  /// Statuses of earlier attempts; `key` identifies the step, and the chunk if there is one.
   static func seen(_ key: String) -> String { "seen.\(key)" }
-  /// How often a rule was followed.
+  /// How often a rule was applied.
   static func count(_ key: String, _ rule: Int) -> String { "count.\(key).\(rule)" }
 
   var wantsProbe: Bool { texts[Self.probe] != nil }

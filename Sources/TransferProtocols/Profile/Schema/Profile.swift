@@ -1,11 +1,12 @@
 import StrictYAML
 public import TransferModel
 
-/// A declarative description of an upload protocol: which requests are made, what is taken from the answers, and what
-/// their codes mean. Read and checked as a whole before anything is sent; `transfers help profiles` has the schema.
+/// A declarative description of an upload protocol: its requests, the values extracted from the answers, and the
+/// meaning of status codes. Parsed and checked completely before anything is sent; `transfers help profiles` shows the
+/// schema.
 public struct Profile: Sendable, Hashable {
   public let name: String
-  /// The profile without its formatting; reading it gives the same profile. This is what a batch keeps.
+  /// The profile without its formatting; parsing it gives the same profile. A batch stores this text.
   public let text: String
   /// SHA-256 of ``text``.
   public let digest: Digest
@@ -18,12 +19,12 @@ public struct Profile: Sendable, Hashable {
   let headers: [TemplateField]
   let session: SessionRules
   let steps: [StepName: ProfileStep]
-  /// Tried after the rules of the step.
+  /// Applied after the rules of the step.
   let errors: [ProfileRule]
   let onAmbiguousLast: AmbiguousLast
 
-  /// Reads a profile of at most 1 MiB. `file` names it in messages.
-  /// - Throws: everything that is wrong in it, with lines and columns.
+  /// Parses a profile of at most 1 MiB. `file` is its name in messages.
+  /// - Throws: all faults, with lines and columns.
   public static func read(_ text: [UInt8], file: String) throws(ProfileFaults) -> Profile {
     let root: YAMLNode
     do throws(YAMLFault) {
@@ -39,7 +40,7 @@ public struct Profile: Sendable, Hashable {
 
   func step(_ name: StepName) -> ProfileStep? { steps[name] }
 
-  /// How files are cut, for people: `4 parallel chunks`.
+  /// How files are divided, for display: `4 parallel chunks`.
   public var chunkWords: String {
     switch chunk.mode {
     case .single: "the whole file"
@@ -57,15 +58,15 @@ enum StepName: String, Sendable, Hashable, CaseIterable {
   case probe
   /// Asks whether the server has one chunk.
   case probeChunk = "probe_chunk"
-  /// Makes a folder on the way to the file, when the server says that one is missing.
+  /// Creates a parent folder of the file, if the server reports that it is missing.
   case makeParent = "make_parent"
-  /// Fetches what a chunk needs: a URL, a token.
+  /// Fetches values that a chunk needs: a URL, a token.
   case prepareChunk = "prepare_chunk"
   /// Sends bytes of the file.
   case chunk
   /// Ends the session.
   case complete
-  /// Registers what was completed: the call that many services name "save".
+  /// Registers the completed upload: the call that many services name "save".
   case commit
   case abort
   /// Asks whether the finished file is there.
@@ -77,7 +78,7 @@ enum StepName: String, Sendable, Hashable, CaseIterable {
   var isLast: Bool { self == .complete || self == .commit || self == .verify }
 }
 
-/// What is done when the answer to the last chunk was lost and its repetition is refused.
+/// The reaction if the answer to the last chunk was lost and its repetition is refused.
 enum AmbiguousLast: String, Sendable, Hashable, CaseIterable {
   case resend, probe, restart, fail
   case commitAnyway = "commit_anyway"
@@ -87,11 +88,11 @@ enum AmbiguousLast: String, Sendable, Hashable, CaseIterable {
 struct TemplateField: Sendable, Hashable {
   var name: String
   var value: Template
-  /// Left out when it renders to nothing.
+  /// Left out if it renders to an empty text.
   var isOptional: Bool
 }
 
-/// A value that the person or the job gives.
+/// A value supplied by the user or the job.
 public struct ProfileInput: Sendable, Hashable {
   public var name: String
   /// Given by reference only; never stored, logged or shown.
@@ -100,7 +101,7 @@ public struct ProfileInput: Sendable, Hashable {
   public var byDefault: String?
 }
 
-/// Which files the profile takes.
+/// The files that the profile accepts.
 struct FileRules: Sendable, Hashable {
   var minSize: Int64 = 0
   var maxSize: Int64?
@@ -108,7 +109,7 @@ struct FileRules: Sendable, Hashable {
   var hashes: [ProfileHash] = []
 }
 
-/// How files are cut.
+/// How files are divided into chunks.
 struct ChunkRules: Sendable, Hashable {
   enum Mode: String, Sendable, CaseIterable { case sequential, parallel, single }
   enum Remainder: String, Sendable, CaseIterable {
@@ -118,15 +119,15 @@ struct ChunkRules: Sendable, Hashable {
   enum Size: Sendable, Hashable {
     /// Bytes.
     case bytes(Int64)
-    /// The server says it when the session is opened: a value of the session.
+    /// The server chooses it when the session is opened: a value of the session.
     case session(String)
   }
 
   var mode = Mode.sequential
   var size = Size.bytes(8 << 20)
-  /// The person cannot choose another size.
+  /// The user cannot choose another size.
   var isFixed = false
-  /// Bytes; none of these binds the last chunk downwards.
+  /// Bytes; the last chunk may be smaller.
   var minSize: Int64 = 1
   var maxSize: Int64 = 5 << 30
   var multipleOf: Int64 = 1
@@ -134,14 +135,14 @@ struct ChunkRules: Sendable, Hashable {
   var remainder = Remainder.lastSmall
   /// The number of the first chunk: 0 or 1.
   var numberBase = 1
-  /// Chunks of one file at a time.
+  /// Maximum number of concurrent chunks of one file.
   var parallel = 4
   var hashes: [ProfileHash] = []
-  /// The server takes the same chunk twice.
+  /// The server accepts the same chunk twice.
   var isIdempotent = true
 }
 
-/// A digest that templates can name.
+/// A digest that templates can use.
 enum ProfileHash: String, Sendable, Hashable, CaseIterable {
   case crc32, crc32c, md5, sha1, sha256, quickxor
   /// CRC-64/NVME, under both names.
@@ -162,7 +163,7 @@ enum ProfileHash: String, Sendable, Hashable, CaseIterable {
 
 /// How requests are authorised.
 struct ProfileAuth: Sendable, Hashable {
-  /// Sent with every step that does not say `auth: off`, and only to the servers that the profile names.
+  /// Sent with every step without `auth: off`, and only to the servers that the profile names.
   var headers: [TemplateField] = []
   /// Fetches new secrets; run by the rule action `refresh_auth`.
   var refresh: ProfileStep?
@@ -172,6 +173,6 @@ struct ProfileAuth: Sendable, Hashable {
 struct SessionRules: Sendable, Hashable {
   /// Milliseconds after it was opened; nil for no limit.
   var ttlMs: Int64?
-  /// A value of the session that holds the time of its end.
+  /// A value of the session that contains its expiry time.
   var ttlFrom: String?
 }

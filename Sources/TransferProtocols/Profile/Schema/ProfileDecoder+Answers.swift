@@ -185,7 +185,7 @@ extension ProfileDecoder {
     let isOfDoubt = bool(map["in_doubt"], "in_doubt", false)
     if let regex = map["body_regex"] {
       if let other = (["json", "xml", "header", "if_present"] + Self.tests).lazy.compactMap({ map[$0] }).first {
-        fault(other.mark, "beside body_regex stands nothing that says what the body has to be")
+        fault(other.mark, "body_regex cannot be combined with another source or test")
       }
       return pattern(regex, "body_regex").map {
         Requirement(source: Extraction(source: .body), test: .matches($0), isOfDoubt: isOfDoubt)

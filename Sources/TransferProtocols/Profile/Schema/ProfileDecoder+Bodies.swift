@@ -28,7 +28,7 @@ extension ProfileDecoder {
     }
   }
 
-  /// Keys of one kind that stand with another would silently do nothing.
+  /// Keys of one kind would silently do nothing in another.
   private mutating func forbid(_ map: Map, _ what: String, _ kind: String) {
     let own = ["raw": "raw", "multipart": "fields", "form": "fields", "json": "value", "xml": "value", "text": "value"]
     for key in ["raw", "fields", "value"] where key != own[kind] {
@@ -41,7 +41,7 @@ extension ProfileDecoder {
     return .raw
   }
 
-  /// A request never brings more than its chunk.
+  /// A request never contains more than its chunk.
   private mutating func checkContent(_ node: YAMLNode, _ what: String) {
     guard node.text == "chunk" || node.text == "file" else {
       return fault(node.mark, "\(what) is \"chunk\" or \"file\"")
@@ -54,7 +54,7 @@ extension ProfileDecoder {
     return map["value"]
   }
 
-  /// Keys become names of elements.
+  /// Keys become element names.
   private mutating func checkElements(_ node: YAMLNode) {
     for item in node.list ?? [] { checkElements(item) }
     for entry in node.entries ?? [] {
@@ -145,14 +145,14 @@ extension ProfileDecoder {
     }
   }
 
-  /// `{$each: parts, number: "{{it.number|int}}"}`, or with `$value` an element that is no object.
+  /// `{$each: parts, number: "{{it.number|int}}"}`, or with `$value` an element that is not an object.
   private mutating func each(
     _ each: YAMLNode.Entry, _ entries: [YAMLNode.Entry], _ what: String, _ place: ProfileNames.Place
   ) -> ValueTree {
     guard let list = expression(each.value, "$each", place) else { return .null }
     let rest = entries.filter { $0.key != "$each" }
     if let value = rest.first(where: { $0.key == "$value" }) {
-      if rest.count > 1 { fault(value.keyMark, "beside $value stands nothing but $each") }
+      if rest.count > 1 { fault(value.keyMark, "only $each is allowed beside $value") }
       return .each(list, tree(value.value, what, place, inEach: true))
     }
     return .each(list, .map(members(rest, what, place, inEach: true)))

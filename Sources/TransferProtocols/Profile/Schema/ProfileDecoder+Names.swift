@@ -1,6 +1,6 @@
 import StrictYAML
 
-/// A first look through the tree: which names its inputs and extractions make.
+/// A first pass over the tree: collects the names that inputs and extractions define.
 extension ProfileDecoder {
   mutating func gatherNames(_ root: YAMLNode) {
     let map = Map(root)
@@ -32,7 +32,7 @@ extension ProfileDecoder {
     }
   }
 
-  /// `session.token` in two.
+  /// Splits `session.token` in two.
   static func target(_ key: String) -> (scope: String, name: String) {
     let parts = key.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     return (parts[0], parts.count > 1 ? parts[1] : "")

@@ -8,7 +8,7 @@ extension ProfileDecoder {
     "on_ambiguous_last",
   ]
 
-  /// nil when there is no profile to speak of; else whatever could be read, and ``faults`` decide.
+  /// nil if there is no usable profile; otherwise everything that could be decoded, and ``faults`` decide.
   mutating func profile(_ root: YAMLNode) -> Profile? {
     guard let map = map(root, "a profile", keys: Self.keys) else { return nil }
     version(map)
@@ -66,9 +66,9 @@ extension ProfileDecoder {
     }
     let isSecret = bool(map["secret"], "secret", false)
     if isSecret, let node = map["default"] {
-      fault(node.mark, "a secret has no default: it would stand in the profile")
+      fault(node.mark, "a secret cannot have a default: it would be in the profile")
     }
-    // A file that came from elsewhere would choose what of the environment is sent, and where.
+    // A profile from elsewhere could otherwise choose which variables are sent, and where.
     if let node = map["env"] {
       fault(
         node.mark,
@@ -83,7 +83,7 @@ extension ProfileDecoder {
     guard let node, let map = map(node, "file", keys: ["min_size", "max_size", "need_size", "need"]) else {
       return FileRules()
     }
-    // Sizes are always known here; the key says only that the server wants it.
+    // Sizes are always known here; the key only documents that the server requires it.
     _ = bool(map["need_size"], "file.need_size", true)
     return FileRules(
       minSize: size(map["min_size"], "file.min_size") ?? 0, maxSize: size(map["max_size"], "file.max_size"),

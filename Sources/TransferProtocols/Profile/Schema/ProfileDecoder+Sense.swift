@@ -1,6 +1,6 @@
 import StrictYAML
 
-/// What is well formed and cannot work: found here, and not by a server.
+/// Detects well-formed settings that cannot work, before a server does.
 extension ProfileDecoder {
   mutating func check(_ profile: Profile, _ map: Map) {
     guard let stepsNode = map["steps"], let entries = stepsNode.entries else { return }
@@ -44,7 +44,7 @@ extension ProfileDecoder {
     map["chunk"]?.entries?.contains { $0.key == "idempotent" } ?? false
   }
 
-  /// Actions that have nothing to act on, and those that would lead in a circle.
+  /// Detects actions without anything to act on, and those that would cause a loop.
   private mutating func check(_ placed: PlacedRule, _ profile: Profile) {
     let (rule, name, mark) = (placed.rule, placed.step, placed.mark)
     let what = "a rule of \(name?.rawValue ?? placed.what)"

@@ -60,7 +60,7 @@ extension ProfileDecoder {
     return name.isOfChunk ? .chunkAhead : name.isLast ? .last : .anywhere
   }
 
-  /// Whether a step is sent is the same for all chunks of a file, so nothing of a chunk decides.
+  /// A step is performed for all chunks of a file or for none, so the condition must not depend on a chunk.
   private mutating func when(
     _ node: YAMLNode?, _ what: String, _ name: StepName?, _ place: ProfileNames.Place
   ) -> Expression? {
@@ -119,8 +119,8 @@ extension ProfileDecoder {
       requirements: list(map["require"], "\(what).success.require").compactMap { requirement($0, name, place) })
   }
 
-  /// 202 only says that something may happen later: steps that store bytes or complete the upload name it where it is a
-  /// success.
+  /// 202 only means that the request may be processed later: steps that store bytes or complete the upload must list it
+  /// if it is a success.
   private static func defaultSuccess(_ name: StepName?) -> StatusSet {
     switch name {
     case .chunk, .complete, .commit: StatusSet(ranges: [200...201, 203...299])
@@ -128,8 +128,8 @@ extension ProfileDecoder {
     }
   }
 
-  /// Values of `prepare_chunk` are fetched for each chunk, which is right for both words: `worker` only allows to share
-  /// them.
+  /// Values of `prepare_chunk` are fetched for each chunk, which is correct for both words: `worker` only permits
+  /// sharing them.
   private mutating func checkCache(_ node: YAMLNode?, _ what: String, _ name: StepName?) {
     guard let node else { return }
     if name != .prepareChunk { return fault(node.mark, "only prepare_chunk has a cache") }
@@ -169,7 +169,7 @@ extension ProfileDecoder {
     _ node: YAMLNode?, _ what: String, _ name: StepName?, _ place: ProfileNames.Place
   ) -> OffsetRules? {
     if let node, name != .chunk {
-      fault(node.mark, "only the step chunk has \"offset\"; what a probe finds stands in its \"have\"")
+      fault(node.mark, "only the step chunk has \"offset\"; the findings of a probe are in its \"have\"")
       return nil
     }
     guard let node, let map = map(node, "\(what).offset", keys: ["from", "when"]),

@@ -1,8 +1,8 @@
 import StrictYAML
 
-/// Templates, expressions and patterns, with the place of what is wrong in them.
+/// Decodes templates, expressions and patterns, and locates faults in them.
 extension ProfileDecoder {
-  /// Text with `{{…}}`. Numbers and `true` are taken as they are written.
+  /// Text with `{{…}}`. Numbers and `true` are taken literally.
   mutating func template(
     _ node: YAMLNode, _ what: String, _ place: ProfileNames.Place, inEach: Bool = false
   ) -> Template? {
@@ -66,14 +66,15 @@ extension ProfileDecoder {
     }
   }
 
-  /// Where the byte `offset` of a scalar stands. Of text in several lines, or with escapes, only the start is known.
+  /// The position of the byte `offset` of a scalar. For text in several lines, or with escapes, only the start is
+  /// known.
   private func mark(in node: YAMLNode, at offset: Int) -> SourceMark {
     guard case .scalar(let text, let isPlain) = node.content, node.isVerbatim else { return node.mark }
     let before = String(decoding: text.utf8.prefix(offset), as: UTF8.self).count
     return SourceMark(line: node.mark.line, column: node.mark.column + before + (isPlain ? 0 : 1))
   }
 
-  /// A map of names to templates, in its order: headers, parameters, fields.
+  /// A map of names to templates, in order: headers, parameters, fields.
   mutating func fields(_ node: YAMLNode?, _ what: String, _ place: ProfileNames.Place) -> [TemplateField] {
     guard let node else { return [] }
     guard let entries = node.entries else {
@@ -88,7 +89,7 @@ extension ProfileDecoder {
     }
   }
 
-  /// Fields that the program sets itself, and names that are none, are faults.
+  /// Headers that the program sets itself, and invalid names, are faults.
   mutating func headers(_ node: YAMLNode?, _ what: String, _ place: ProfileNames.Place) -> [TemplateField] {
     for entry in node?.entries ?? [] {
       let name = entry.key.hasSuffix("?") ? String(entry.key.dropLast()) : entry.key

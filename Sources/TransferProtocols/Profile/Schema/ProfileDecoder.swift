@@ -1,28 +1,28 @@
 import StrictYAML
 
-/// Turns the tree of a profile into a ``Profile`` and collects everything that is wrong.
+/// Converts the tree of a profile to a ``Profile`` and collects all faults.
 ///
-/// Each function returns nil (or what is there by default) after it noted a fault, and the others go on: one run shows
-/// all faults.
+/// Each function returns nil (or a default) after it recorded a fault, and the others continue: one run shows all
+/// faults.
 struct ProfileDecoder {
   private(set) var faults: [YAMLFault] = []
-  /// What templates may name; gathered before the first one is compiled.
+  /// The names that templates may use; collected before the first one is compiled.
   var names = ProfileNames()
-  /// What is a chunk of the file is all of it.
+  /// A chunk is always the whole file.
   var isSingle = false
-  /// Rules are checked when all steps are known, and faults stand where the rule stands.
+  /// Rules are checked after all steps are known; faults are reported at the position of the rule.
   var placedRules: [PlacedRule] = []
 
   struct PlacedRule {
     var rule: ProfileRule
-    /// Where it stands, as people write it.
+    /// Its location in the profile, for display.
     var what: String
     /// nil for a common rule, and one of `auth.refresh`.
     var step: StepName?
     var mark: SourceMark
   }
 
-  /// In the order of the text.
+  /// In text order.
   var sortedFaults: [YAMLFault] { Array(faults.sorted { $0.mark < $1.mark }.prefix(ProfileFaults.most)) }
 
   mutating func fault(_ mark: SourceMark, _ message: String) {
@@ -30,7 +30,7 @@ struct ProfileDecoder {
     if !faults.contains(fault) { faults.append(fault) }
   }
 
-  /// A map whose keys are known.
+  /// A map with a known set of keys.
   struct Map {
     let mark: SourceMark
     private let entries: [String: YAMLNode]
@@ -40,7 +40,7 @@ struct ProfileDecoder {
       entries = Dictionary(node.entries?.map { ($0.key, $0.value) } ?? [], uniquingKeysWith: { first, _ in first })
     }
 
-    /// nil also for a key with `null`: nothing was asked for.
+    /// nil also for a key with `null`: it counts as missing.
     subscript(_ key: String) -> YAMLNode? {
       guard let node = entries[key], node.scalar != .null else { return nil }
       return node

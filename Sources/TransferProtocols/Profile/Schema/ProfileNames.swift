@@ -1,17 +1,17 @@
 /// The names that templates of one profile may use.
 struct ProfileNames {
-  /// Where a template stands.
+  /// The place of a template.
   enum Place {
-    /// In headers of every step and the like.
+    /// In headers for all steps and similar places.
     case anywhere
     case chunk
-    /// In the requests that go ahead of a chunk, when its bytes have not been read yet.
+    /// In the requests before a chunk, when its bytes have not been read yet.
     case chunkAhead
-    /// In the steps that come when all chunks are stored.
+    /// In the steps after all chunks are stored.
     case last
-    /// In the request that makes a folder.
+    /// In the request that creates a folder.
     case parent
-    /// In `base_url`: what does not change while a batch runs.
+    /// In `base_url`: values that do not change while a batch runs.
     case base
   }
 
@@ -19,7 +19,7 @@ struct ProfileNames {
   static let chunk = [
     "index", "number", "count", "start", "end", "end_exclusive", "size", "nominal_size", "last", "first", "range",
   ]
-  /// What `parts` and `it` hold of each chunk beside what the server said.
+  /// The fields of each chunk in `parts` and `it`, besides those from the server.
   static let part = ["index", "number", "start", "end", "size"]
   static let predefinedSession = ["id"]
   static let predefinedInputs = ["url"]
@@ -33,7 +33,7 @@ struct ProfileNames {
   var inputs: Set<String> = []
   var secretInputs: Set<String> = []
 
-  /// What is wrong with a variable there; nil when nothing is.
+  /// The error in the use of a variable there; nil if there is none.
   func complaint(_ variable: Expression.Variable, _ place: Place, inEach: Bool) -> String? {
     guard let fields = fields(variable.root, place, inEach: inEach) else {
       let roots = roots(place, inEach: inEach)
@@ -79,11 +79,11 @@ struct ProfileNames {
     return roots
   }
 
-  /// The fields of a root; empty when it has none, nil when it is not known there.
+  /// The fields of a root; empty if it has none, nil if it is not available there.
   private func fields(_ root: String, _ place: Place, inEach: Bool) -> [String]? {
     guard roots(place, inEach: inEach).contains(root) else { return nil }
     switch root {
-    // In the step chunk it is there when the answer to the last one is interpreted.
+    // In the step `chunk` the digest is available when the answer to the last chunk is interpreted.
     case "file":
       return Self.file + fileHashes + (place == .last || place == .chunk ? [ProfileHash.crc32c.rawValue] : [])
     case "chunk": return Self.chunk + (place == .chunk ? chunkHashes : [])

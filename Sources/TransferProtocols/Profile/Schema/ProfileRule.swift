@@ -1,22 +1,22 @@
-/// What is done about an answer.
+/// The reaction to an answer.
 struct ProfileRule: Sendable, Hashable {
   enum Action: String, Sendable, Hashable, CaseIterable {
-    /// The step is done, as if it had succeeded.
+    /// The step counts as successful.
     case ok
     case retry
-    /// Like `retry`, when the server said.
+    /// Like `retry`, at the time that the server specified.
     case retryAfter = "retry_after"
-    /// Ask what the server has, then go on.
+    /// Query what the server has, then continue.
     case reprobe
-    /// The server has this chunk already.
+    /// The server already has this chunk.
     case skipChunk = "skip_chunk"
-    /// Go on where `set.offset` says.
+    /// Continue at the offset in `set.offset`.
     case setOffset = "set_offset"
     case restartSession = "restart_session"
     case refreshAuth = "refresh_auth"
     /// Run `prepare_chunk` again.
     case prepareAgain = "prepare_again"
-    /// Make the folders on the way with `make_parent`, then the same again.
+    /// Create the parent folders with `make_parent`, then repeat the step.
     case makeParents = "make_parents"
     /// Send smaller chunks in a new session.
     case shrinkChunk = "shrink_chunk"
@@ -26,9 +26,9 @@ struct ProfileRule: Sendable, Hashable {
   var condition: Condition
   var action: Action
   var offset: Extraction?
-  /// How often, for one chunk or step; then the next rule that matches is taken.
+  /// How often it is applied, for one chunk or step; then the next matching rule is used.
   var most: Int?
-  /// Milliseconds to wait before.
+  /// Milliseconds to wait before the next attempt.
   var delayMs: Int64?
   var note: String
 }

@@ -1,8 +1,8 @@
-/// One request of a profile and what its answer means.
+/// One request of a profile, and the meaning of its answer.
 struct ProfileStep: Sendable, Hashable {
-  /// Left out unless this is so. Of the step chunk it is asked for empty files only: bytes are always sent.
+  /// Skipped unless this holds. For the step `chunk` it is evaluated for empty files only: bytes are always sent.
   var when: Expression?
-  /// Of verify: asked only while nobody knows whether the file is there.
+  /// For `verify`: sent only while it is unknown whether the file exists.
   var isOfDoubt = false
   var method: String
   var url: Template
@@ -15,9 +15,9 @@ struct ProfileStep: Sendable, Hashable {
   var timeout = StepTimeout()
   var success = SuccessRules()
   var extract: [ExtractTarget] = []
-  /// Where the server is now, for protocols that append.
+  /// The server's current offset, for protocols that append.
   var offset: OffsetRules?
-  /// What a probe found.
+  /// The findings of a probe.
   var have = HaveRules()
   var poll: PollRules?
   var rules: [ProfileRule] = []
@@ -29,20 +29,19 @@ struct ProfileStep: Sendable, Hashable {
     case off, auto
   }
 
-  /// RFC 9110 section 9.2.2 and RFC 4918; `MOVE` and `COPY` change what the second one finds.
+  /// RFC 9110 section 9.2.2 and RFC 4918; `MOVE` and `COPY` change what a second request finds.
   static func isIdempotent(_ method: String) -> Bool {
     ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PROPFIND", "PROPPATCH", "MKCOL"].contains(method)
   }
 
-  /// Every variable in what it sends.
+  /// All variables in the request.
   var variables: [Expression.Variable] {
     (query + headers).flatMap(\.value.variables) + url.variables + body.variables
   }
 
   enum Comparisons { case all, required }
 
-  /// Every variable in what it compares an answer with, or in what the answer must have, and in the request that it
-  /// polls with.
+  /// All variables in the conditions on its answers, or in the requirements of its answer, and in its polling request.
   func comparedVariables(_ which: Comparisons) -> [Expression.Variable] {
     let conditions = rules.map(\.condition) + [have.exists, have.done, poll?.condition, offset?.when].compactMap { $0 }
     let successes = success.requirements.filter { which == .all || !$0.isOptional }
@@ -52,24 +51,24 @@ struct ProfileStep: Sendable, Hashable {
   }
 }
 
-/// Time limits in milliseconds; nil takes the program's own, and zero means none.
+/// Time limits in milliseconds; nil for the program's default, and zero for no limit.
 struct StepTimeout: Sendable, Hashable {
   var connectMs: Int64?
   var idleMs: Int64?
   var totalMs: Int64?
 }
 
-/// When an answer is a success: all of it has to hold.
+/// The conditions of a success: all of them must hold.
 struct SuccessRules: Sendable, Hashable {
   var status = StatusSet.success
   var requirements: [Requirement] = []
 }
 
-/// A value that is taken from an answer, and where it is kept.
+/// A value to be extracted from an answer, and where it is stored.
 struct ExtractTarget: Sendable, Hashable {
   enum Scope: String, Sendable, CaseIterable {
     case session, part, result
-    /// Of `auth.refresh` only; kept in memory.
+    /// Only for `auth.refresh`; kept in memory.
     case secret
   }
 
@@ -79,22 +78,22 @@ struct ExtractTarget: Sendable, Hashable {
 }
 
 struct OffsetRules: Sendable, Hashable {
-  /// How many bytes from the start of the file the server has.
+  /// The number of bytes from the start of the file that the server has.
   var from: Extraction
   var when: Condition?
 }
 
-/// What an answer to a probe says.
+/// The meaning of the answer to a probe.
 struct HaveRules: Sendable, Hashable {
-  /// The length of the beginning that is there, in bytes.
+  /// The length of the stored beginning, in bytes.
   var offset: Extraction?
-  /// The numbers of the chunks that are there, counted as `chunk.number_base` says.
+  /// The numbers of the stored chunks, counted from `chunk.number_base`.
   var numbers: Extraction?
-  /// The number of the chunk that the server wants next.
+  /// The number of the next chunk that the server expects.
   var next: Extraction?
   /// Ranges that are missing: `start-end` (both inclusive) or `start-`.
   var missing: Extraction?
-  /// The chunk is there.
+  /// The chunk is stored.
   var exists: Condition?
   /// The whole upload is complete.
   var done: Condition?
@@ -102,15 +101,15 @@ struct HaveRules: Sendable, Hashable {
   var isEmpty: Bool { self == HaveRules() }
 }
 
-/// Asking again while a server works.
+/// Polling while a server is processing.
 struct PollRules: Sendable, Hashable {
   var condition: Condition
   /// Milliseconds.
   var everyMs: Int64 = 5_000
   var honoursRetryAfter = true
-  /// Milliseconds since the first answer; then it is a failure.
+  /// Milliseconds since the first answer; after that the step fails.
   var maxMs: Int64 = 1_800_000
-  /// What is sent to ask; nil repeats the request of the step.
+  /// The polling request; nil repeats the request of the step.
   var request: PollRequest?
 }
 
@@ -122,7 +121,7 @@ struct PollRequest: Sendable, Hashable {
   var usesAuth: Bool
 }
 
-/// What a step sends.
+/// The body of a step.
 enum BodyRules: Sendable, Hashable {
   case none
   /// `Content-Length: 0`
@@ -134,11 +133,11 @@ enum BodyRules: Sendable, Hashable {
   case xml(ValueTree)
   case text(Template)
 
-  /// What a step sends that names no body: a length of 0 with methods that carry content, which many servers insist on
-  /// (RFC 9110 section 8.6).
+  /// The body of a step that specifies none: a length of 0 for methods with content, which many servers require (RFC
+  /// 9110 section 8.6).
   static func unnamed(_ method: String) -> BodyRules { ["POST", "PUT", "PATCH"].contains(method) ? .empty : .none }
 
-  /// Carries bytes of the file.
+  /// Whether it contains bytes of the file.
   var sendsFile: Bool {
     switch self {
     case .raw: true
@@ -173,7 +172,7 @@ enum FormItem: Sendable, Hashable {
   }
 }
 
-/// The value of a JSON or XML body, with templates in it.
+/// The value of a JSON or XML body, with templates.
 indirect enum ValueTree: Sendable, Hashable {
   case null
   case bool(Bool)
@@ -182,7 +181,7 @@ indirect enum ValueTree: Sendable, Hashable {
   case text(Template)
   case list([ValueTree])
   case map([Member])
-  /// One value for each element of a list, which `it` names.
+  /// One value for each element of a list, available as `it`.
   case each(Expression, ValueTree)
 
   struct Member: Sendable, Hashable {

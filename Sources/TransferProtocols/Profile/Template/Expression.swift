@@ -7,7 +7,7 @@ indirect enum Expression: Sendable, Hashable {
   case binary(BinaryOperator, Expression, Expression)
   case filtered(Expression, Filter)
 
-  /// `session.urls[chunk.index]`: a root and what is taken from it.
+  /// `session.urls[chunk.index]`: a root, with fields and indexes.
   struct Variable: Sendable, Hashable {
     var root: String
     var accesses: [Access]
@@ -32,7 +32,7 @@ enum BinaryOperator: String, Sendable, Hashable {
   case times = "*"
   case divided = "/"
 
-  /// Higher binds tighter.
+  /// Higher values bind tighter.
   var precedence: Int {
     switch self {
     case .or: 1
@@ -93,7 +93,7 @@ extension Expression {
     return result.partialValue
   }
 
-  /// Every variable in it.
+  /// All variables in it.
   var variables: [Variable] {
     switch self {
     case .literal: return []
@@ -129,7 +129,7 @@ extension Expression.Variable {
     return value
   }
 
-  /// A field of a list is the list of that field of its elements: `parts.etag`.
+  /// A field of a list is the list of this field of all elements: `parts.etag`.
   private static func field(
     _ field: String, of value: TemplateValue, _ name: String
   ) throws(RenderFault) -> TemplateValue {
@@ -141,7 +141,7 @@ extension Expression.Variable {
       var fields: [TemplateValue] = []
       for value in values { fields.append(try Self.field(field, of: value, name)) }
       return .list(fields)
-    default: throw RenderFault(.value, "\(name) does not exist: before \".\(field)\" stands \(value.kind)")
+    default: throw RenderFault(.value, "\(name) does not exist: \".\(field)\" follows \(value.kind)")
     }
   }
 

@@ -1,4 +1,4 @@
-/// Why a template cannot be compiled, and at which byte of its text.
+/// Why a template cannot be compiled, and the byte offset in its text.
 struct TemplateSyntaxFault: Error, Hashable {
   var offset: Int
   var message: String
@@ -11,7 +11,8 @@ struct TemplateSyntaxFault: Error, Hashable {
 ///     variable   = name { "." name | "[" expression "]" }
 struct ExpressionParser {
   static let deepest = 24
-  /// Operators and filters of one expression: each makes the tree one level deeper, and it is walked by recursion.
+  /// Maximum number of operators and filters in one expression: each makes the tree, which is walked recursively, one
+  /// level deeper.
   static let longest = 256
 
   private let bytes: ArraySlice<UInt8>
@@ -19,13 +20,13 @@ struct ExpressionParser {
   private var depth = 0
   private var parts = 0
 
-  /// Reads the expression at the start of `bytes`; `end` says where it stops.
+  /// Parses the expression at the start of `bytes`; `end` is where it stops.
   init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     position = bytes.startIndex
   }
 
-  /// The whole text as one expression.
+  /// Parses the whole text as one expression.
   static func parse(_ text: String) throws(TemplateSyntaxFault) -> Expression {
     var parser = ExpressionParser(Array(text.utf8)[...])
     let expression = try parser.expression()

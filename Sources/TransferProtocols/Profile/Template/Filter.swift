@@ -1,6 +1,6 @@
 import TransferModel
 
-/// Why a filter cannot be used as it is written.
+/// Why the use of a filter is invalid.
 struct FilterFault: Error, Hashable {
   var message: String
 }
@@ -80,13 +80,13 @@ struct Filter: Sendable, Hashable {
     case .basename: NameBytes(bytes).lastComponent.bytes
     case .ext: FileName(bytes).ext
     case .stripExt: FileName(bytes).stem
-    // What names its scheme itself is complete.
+    // A value with its own scheme is complete.
     case .bearer: bytes.isEmpty || bytes.contains(0x20) ? bytes : Array("Bearer ".utf8) + bytes
     default: bytes
     }
   }
 
-  /// The alphabet of RFC 4648 section 5, with padding: Qiniu wants it so.
+  /// The alphabet of RFC 4648 section 5, with padding, as Qiniu requires.
   private static func base64url(_ bytes: [UInt8]) -> [UInt8] {
     TransferModel.base64(bytes).utf8.map { $0 == 0x2B ? 0x2D : $0 == 0x2F ? 0x5F : $0 }
   }
@@ -99,7 +99,7 @@ struct Filter: Sendable, Hashable {
     }
   }
 
-  /// A digest of up to 64 bits as a decimal number, the way many servers write a CRC.
+  /// A digest of up to 64 bits as a decimal number, as many servers write a CRC.
   private static func decimal(_ value: TemplateValue) throws(RenderFault) -> TemplateValue {
     guard case .digest(let bytes) = value else { return .string(String(try value.integer())) }
     guard bytes.count <= 8 else { throw RenderFault(.value, "the filter dec takes digests of up to 64 bits") }
@@ -147,7 +147,7 @@ struct Filter: Sendable, Hashable {
   }
 }
 
-/// A name of a file, cut at its last dot. A dot at the start hides a file and begins no extension.
+/// A file name, split at its last dot. A leading dot hides a file and does not begin an extension.
 struct FileName {
   private let bytes: [UInt8]
   private let dot: Int?
@@ -158,7 +158,7 @@ struct FileName {
     dot = bytes[start...].lastIndex(of: 0x2E).flatMap { $0 > start ? $0 : nil }
   }
 
-  /// Without the dot; empty when there is none.
+  /// Without the dot; empty if there is none.
   var ext: [UInt8] { dot.map { Array(bytes[($0 + 1)...]) } ?? [] }
   var stem: [UInt8] { dot.map { Array(bytes[..<$0]) } ?? bytes }
 }

@@ -1,34 +1,34 @@
 import TransferModel
 
-/// What the variables of templates stand for in one request.
+/// The values of the template variables for one request.
 struct ProfileScope: Sendable {
   var file: [String: TemplateValue] = [:]
-  /// nil in steps that are about the whole file.
+  /// nil in steps about the whole file.
   var chunk: [String: TemplateValue]?
   var session: [String: TemplateValue] = [:]
-  /// What the server said about this chunk.
+  /// Values from the server about this chunk.
   var part: [String: TemplateValue] = [:]
-  /// One record a chunk, in order.
+  /// One record per chunk, in order.
   var parts: [[String: TemplateValue]] = []
-  /// The folder that is to be made; nil in other steps.
+  /// The folder to be created; nil in other steps.
   var parent: [String: TemplateValue]?
-  /// How many chunks the file has.
+  /// The number of chunks of the file.
   var chunkCount: Int?
-  /// The element of an `$each`.
+  /// The current element of an `$each`.
   var item: TemplateValue?
   var result: [String: TemplateValue] = [:]
-  /// What `auth.refresh` fetched.
+  /// Values fetched by `auth.refresh`.
   var secret: [String: TemplateValue] = [:]
   var input: [String: TemplateValue] = [:]
-  /// What every relative URL carries behind its question mark.
+  /// The query that is added to every relative URL.
   var query = ""
   /// Milliseconds since 1970 UTC.
   var nowMs: Int64 = 0
   var uuid = ""
-  /// From 1.
+  /// Counted from 1.
   var attempt = 1
 
-  /// The value of a root name; whether the name may be used there was checked when the profile was read.
+  /// The value of a root name; whether the name may be used there was checked when the profile was parsed.
   func root(_ name: String) -> TemplateValue {
     switch name {
     case "file": .record(file)
@@ -51,7 +51,7 @@ struct ProfileScope: Sendable {
 }
 
 extension ProfileScope {
-  /// The variables of a file. `path` is relative to what was named as source; `mtimeMs` counts from 1970 UTC.
+  /// The variables of a file. `path` is relative to the given source; `mtimeMs` counts from 1970 UTC.
   static func file(path: NameBytes, size: Int64, mtimeMs: Int64, hashes: [String: Digest] = [:]) -> [String:
     TemplateValue]
   {
@@ -64,7 +64,7 @@ extension ProfileScope {
     return fields
   }
 
-  /// `0-99`, both ends inclusive, and `*` for no byte, as `Content-Range` has it.
+  /// `0-99`, both ends inclusive, and `*` for no bytes, as in `Content-Range`.
   static func range(of range: ByteRange) -> TemplateValue {
     .string(range.length == 0 ? "*" : "\(range.offset)-\(range.end - 1)")
   }

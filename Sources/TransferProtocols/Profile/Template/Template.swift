@@ -7,7 +7,7 @@ struct Template: Sendable, Hashable {
 
   let pieces: [Piece]
 
-  /// Text that contains nothing to fill in.
+  /// Text without variables.
   init(text: String) { pieces = text.isEmpty ? [] : [.text(Array(text.utf8))] }
 
   /// Offsets in faults count bytes of `text`.
@@ -49,7 +49,7 @@ struct Template: Sendable, Hashable {
     try TemplateValue.text(render(scope)).text()
   }
 
-  /// The only expression, when the template is nothing else.
+  /// The only expression, if the template consists of nothing else.
   var expression: Expression? {
     guard pieces.count == 1, case .value(let expression) = pieces[0] else { return nil }
     return expression
@@ -61,7 +61,7 @@ struct Template: Sendable, Hashable {
     }
   }
 
-  /// Is the same for every file, whatever servers answer.
+  /// Whether it has the same value for every file, whatever servers answer.
   var isStatic: Bool {
     variables.allSatisfy { $0.root == "input" || $0.root == "file" || $0.root == "chunk" || $0.root == "uuid" }
   }

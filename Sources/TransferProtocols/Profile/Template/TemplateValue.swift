@@ -2,7 +2,7 @@ import TransferModel
 
 /// A value in a template.
 enum TemplateValue: Sendable, Hashable {
-  /// Bytes, since names of files are: UTF-8 where a server has the say.
+  /// Bytes, because file names are bytes; UTF-8 if the value comes from a server.
   case text([UInt8])
   case int(Int64)
   case bool(Bool)
@@ -23,7 +23,7 @@ struct RenderFault: Error, Hashable {
   enum Kind: Hashable {
     /// A variable without a value.
     case missing
-    /// A value of the wrong type, or one that cannot stand there.
+    /// A value of the wrong type, or one that is not allowed there.
     case value
     case overflow
     /// A name that is not UTF-8 where text is needed.
@@ -39,7 +39,7 @@ struct RenderFault: Error, Hashable {
     self.message = message
   }
 
-  /// As the reason why an attempt failed.
+  /// The failure of an attempt.
   var failure: Failure {
     switch kind {
     case .missing: Failure(.protoBadReply, message)
@@ -64,7 +64,7 @@ extension TemplateValue {
     }
   }
 
-  /// What stands in the rendered text.
+  /// The rendered text.
   func bytes() throws(RenderFault) -> [UInt8] {
     switch self {
     case .text(let bytes): return bytes
@@ -72,8 +72,8 @@ extension TemplateValue {
     case .bool(let value): return Array((value ? "true" : "false").utf8)
     case .time(let ms): return Array(String(ms.flooredSeconds).utf8)
     case .digest(let bytes): return Array(hexText(bytes).utf8)
-    case .list: throw RenderFault(.value, "a list cannot stand in text; add \"| join(',')\"")
-    case .record: throw RenderFault(.value, "a part cannot stand in text; name one of its values")
+    case .list: throw RenderFault(.value, "a list cannot be part of text; add \"| join(',')\"")
+    case .record: throw RenderFault(.value, "a part cannot be part of text; name one of its values")
     case .missing(let name): throw RenderFault(.missing, "\(name) has no value")
     }
   }
@@ -86,23 +86,23 @@ extension TemplateValue {
     return text
   }
 
-  /// The value as a whole number; text has to be one.
+  /// The value as a whole number; text must be one.
   func integer() throws(RenderFault) -> Int64 {
     switch self {
     case .int(let value): return value
     case .time(let ms): return ms.flooredSeconds
     case .text(let bytes):
       guard let value = Int64(String(decoding: bytes, as: UTF8.self)) else {
-        throw RenderFault(.value, "text that is not a whole number stands where one is needed")
+        throw RenderFault(.value, "text is not a whole number where one is needed")
       }
       return value
     case .missing(let name): throw RenderFault(.missing, "\(name) has no value")
     case .bool, .digest, .list, .record:
-      throw RenderFault(.value, "\(kind) stands where a whole number is needed")
+      throw RenderFault(.value, "\(kind) is used where a whole number is needed")
     }
   }
 
-  /// What `when` makes of it: false, zero, empty and missing are not so.
+  /// Its value in `when`: false, zero, empty and missing are false.
   var isTrue: Bool {
     switch self {
     case .text(let bytes): !bytes.isEmpty
@@ -114,8 +114,8 @@ extension TemplateValue {
     }
   }
 
-  /// Numbers are compared as numbers, also when one of the two is text; everything else by its text. A missing value
-  /// equals only a missing one.
+  /// Numbers are compared as numbers, even if one of the two is text; everything else by its text. A missing value
+  /// equals only another missing one.
   func equals(_ other: TemplateValue) throws(RenderFault) -> Bool {
     switch (self, other) {
     case (.missing, .missing): return true
@@ -129,6 +129,6 @@ extension TemplateValue {
 }
 
 extension Int64 {
-  /// Whole seconds of milliseconds, down.
+  /// Milliseconds as whole seconds, rounded down.
   var flooredSeconds: Int64 { self >= 0 || self % 1000 == 0 ? self / 1000 : self / 1000 - 1 }
 }

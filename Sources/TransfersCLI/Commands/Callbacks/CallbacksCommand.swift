@@ -15,7 +15,7 @@ struct CallbacksCommand: ParsableCommand {
 /// `transfers callbacks list`.
 struct CallbacksListCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List callbacks that wait or were given up.")
+    commandName: "list", abstract: "List callbacks that are waiting or were given up.")
 
   @Flag(help: "Include delivered and cancelled ones.") var all = false
   @OptionGroup var common: CommonOptions
@@ -37,7 +37,7 @@ struct CallbacksListCommand: Command {
       guard page.count == Self.pageSize, let last = page.last else { break }
       after = last.id
     }
-    try printer.finish(empty: all ? "no callbacks" : "no callbacks wait")
+    try printer.finish(empty: all ? "no callbacks" : "no callbacks are waiting")
   }
 }
 
@@ -47,7 +47,7 @@ struct CallbacksDeliverCommand: Command {
     commandName: "deliver", abstract: "Deliver the callbacks that are due now.",
     discussion: """
       Each run also delivers them. A failed delivery is retried after a wait that grows to an hour, and given up after \
-      60 attempts. While another process delivers, this one leaves them to it.
+      60 attempts. If another process is already delivering, this command leaves them to it.
       """)
 
   @Option(help: ArgumentHelp("Maximum duration (default: 5m).", valueName: "time")) var within: TimeSpan?

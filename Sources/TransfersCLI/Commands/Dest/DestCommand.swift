@@ -41,7 +41,7 @@ struct DestListCommand: Command {
   }
 }
 
-/// A destination or source that somebody named.
+/// A destination or source that is named on the command line.
 struct DestName: ParsableArguments {
   @Argument(help: ArgumentHelp("A destination of the configuration.", valueName: "name")) var name: String
 

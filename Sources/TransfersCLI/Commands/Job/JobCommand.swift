@@ -45,9 +45,9 @@ struct JobListCommand: Command {
   }
 }
 
-/// What a ledger knows of jobs.
+/// The data about jobs in a ledger.
 enum JobsInLedger {
-  /// Of one that does not exist: none.
+  /// The data for a ledger that does not exist: none.
   static func rows(_ path: String, _ context: Context) throws(CommandFailure) -> [JobRow] {
     do throws(TransferError) {
       let ledger = try OpenStore(at: path, .readOnly, clock: context.clock)

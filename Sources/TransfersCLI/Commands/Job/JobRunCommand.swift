@@ -158,7 +158,7 @@ struct JobBooks {
     }
   }
 
-  /// Atomic, and readable for the collector, which is another user.
+  /// Written atomically, and readable by the collector, which runs as another user.
   private func writeMetrics(_ path: String) throws(CommandFailure) {
     let status = try JobStatus.read(job.name, job, storePath, context, batches: 0)
     let header = ReportHeader(

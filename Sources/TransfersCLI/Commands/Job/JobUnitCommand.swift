@@ -73,7 +73,7 @@ struct JobUnitCommand: Command {
       job.direction == .upload ? OptionList(of: PushCommand.self) : OptionList(of: PullCommand.self),
     ]
     var found: [(name: String, value: String)] = []
-    // Where the configuration of the user is.
+    // The folder of the user's configuration.
     if let folder = context.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/"), !EscapedArgument.isEscaped(folder) {
       found.append(("XDG_CONFIG_HOME", folder))
     }
