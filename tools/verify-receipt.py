@@ -6,15 +6,15 @@
   tools/verify-receipt.py [--key KEY] seals OLD NEW     OLD of `store seal`, NEW of `store seal --json --since OLD`
 KEY is the public key as its owner published it, `public_key` of `transfers store seal --json`. Without it the key in
 the files is trusted, which does not show who made them. With --seal they must belong to FILE, a seal that was kept
-elsewhere. Exits with 0 if all is valid, 1 if something is not, 2 if an input cannot be read. Needs the package
-`cryptography` (Debian: python3-cryptography); docs/receipts.md says what is checked.
+elsewhere. Exits with 0 if all are valid, 1 if any is not, 2 if an input cannot be read. Needs the package
+`cryptography` (Debian: python3-cryptography); docs/receipts.md describes the checks.
 """
 import argparse, base64, datetime, hashlib, json, sys  # noqa: E401
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-# The items of a leaf's array in their order (docs/receipts.md), and those of them that are columns of JSON too.
+# The items of a leaf's array in order (docs/receipts.md), and those that are also columns of the JSON.
 COMPARED = "bytes confirmed_by digest remote_digest etag version_id request_id server_date location proof_note".split()
 RECEIPT = "encoding kind file n uid batch generation is_download path key mtime_ns finding bytes attempt".split()
 RECEIPT += COMPARED[1:] + ["recorded_at"]
@@ -44,7 +44,7 @@ def read(path):
 
 
 def climb(place, last, path, join):
-    """Goes from a node to the head: RFC 9162 sections 2.1.3.2 and 2.1.4.2. `join` gets each sibling and its side."""
+    """Computes the head from a node: RFC 9162 sections 2.1.3.2 and 2.1.4.2. `join` gets each sibling and its side."""
     for sibling in path:
         require(last > 0, "the proof is too long")
         is_left = place & 1 or place == last
@@ -75,7 +75,7 @@ def require_consistent(old, old_head, new, new_head, proof):
 def parse_key(text):
     name, key_id, data = text.split("+", 2)
     data = unbase64(data)
-    require(sha256(name.encode(), b"\n", data)[:4].hex() == key_id and data[0] == 1, "not an Ed25519 key of its id")
+    require(sha256(name.encode(), b"\n", data)[:4].hex() == key_id and data[0] == 1, "not the Ed25519 key of its id")
     return name, bytes.fromhex(key_id), Ed25519PublicKey.from_public_bytes(data[1:])
 
 
@@ -89,16 +89,16 @@ def open_checkpoint(note, key):
     for data in own or [b""]:
         public.verify(data[4:], text.encode() + b"\n")
     origin, leaves, head = text.split("\n")[:3]
-    require(origin == name, "it is the checkpoint of another log")
+    require(origin == name, "the checkpoint belongs to another log")
     return int(leaves), unbase64(head)
 
 
 def decode(data, at=0):
-    """The item of CBOR (RFC 8949) at a place, and the place behind it: as much of it as leaves are made of."""
+    """The CBOR item (RFC 8949) at a position, and the position after it; supports only what leaves contain."""
     if data[at] == 0xF6:
         return None, at + 1
     major, value, at = data[at] >> 5, data[at] & 31, at + 1
-    require(value < 28 and major < 5, "no leaf")
+    require(value < 28 and major < 5, "not a leaf")
     if value >= 24:
         at, value = at + (width := 1 << value - 24), int.from_bytes(data[at : at + width], "big")
     if major < 2:
@@ -114,19 +114,19 @@ def decode(data, at=0):
 def check_receipt(row, key, seal):
     items, end = decode(leaf := unbase64(row["leaf_bytes"]))
     logged = dict(zip(RECEIPT, items))
-    require((end, len(items), items[:2]) == (len(leaf), len(RECEIPT), [1, "receipt"]), "the leaf is no receipt")
+    require((end, len(items), items[:2]) == (len(leaf), len(RECEIPT), [1, "receipt"]), "the leaf is not a receipt")
     require((f"f{logged['file']}", logged["finding"] or "stored") == (row["file"], row["finding"]), "another leaf")
     for name in COMPARED + ["n", "path", "key"]:
         said, told = logged[name], row[name]
         if isinstance(said, bytes) and (name + "_b64" not in row or unbase64(row[name + "_b64"]) == said):
-            said = said.decode("utf-8", "replace" if name + "_b64" in row else "strict")  # What people read.
-        require(said == told, f"{name} is not what was logged")
+            said = said.decode("utf-8", "replace" if name + "_b64" in row else "strict")  # The readable form.
+        require(said == told, f"{name} differs from the log")
     recorded = datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=logged["recorded_at"])
-    require(row["recorded_at"] == recorded.isoformat(timespec="milliseconds") + "Z", "recorded_at is not as logged")
+    require(row["recorded_at"] == recorded.isoformat(timespec="milliseconds") + "Z", "recorded_at differs from the log")
     lines, checkpoint = row["proof"].split("\n\n", 1)
     require(lines.split("\n")[:2] == ["c2sp.org/tlog-proof@v1", f"index {row['leaf']}"], "not a proof of this leaf")
     leaves, head = open_checkpoint(checkpoint, key)
-    require(0 <= row["leaf"] < leaves, "the leaf lies outside of the tree")
+    require(0 <= row["leaf"] < leaves, "the leaf is outside the tree")
     found, path = [sha256(b"\x00", leaf)], map(unbase64, lines.split("\n")[2:])
     climb(row["leaf"], leaves - 1, path, lambda other, is_left: found.append(joined(found[-1], other, is_left)))
     require(found[-1] == head, "the path does not lead to the head")
@@ -136,11 +136,11 @@ def check_receipt(row, key, seal):
 def check_receipts(document, asked):
     key = parse_key(asked.key or document["summary"]["public_key"])
     seal, wrong, seen = asked.seal and open_checkpoint(asked.seal, key), 0, set()
-    require(isinstance(document["data"], list) and document["data"], "there is no receipt in it")
+    require(isinstance(document["data"], list) and document["data"], "it contains no receipt")
     for row in document["data"]:
         try:
             check_receipt(row, key, seal)
-            require((row["file"], row["n"]) not in seen and not seen.add((row["file"], row["n"])), "it is there twice")
+            require((row["file"], row["n"]) not in seen and not seen.add((row["file"], row["n"])), "it appears twice")
         except BROKEN as error:
             wrong += 1
             print(f"WRONG {row.get('file')!r} receipt {row.get('n')!r}: {error!r}")
@@ -149,7 +149,7 @@ def check_receipts(document, asked):
 
 
 def check_certificate(envelope, asked):
-    """An in-toto Statement in a DSSE envelope: nothing of the payload is believed before its signature is checked."""
+    """An in-toto Statement in a DSSE envelope: the payload is not used before its signature is checked."""
     payload, kind = unbase64(envelope["payload"]), envelope["payloadType"]
     said = (statement := json.loads(payload))["predicate"]
     name, key_id, public = key = parse_key(asked.key or said["public_key"])
@@ -162,7 +162,7 @@ def check_certificate(envelope, asked):
     files = [one["annotations"] for one in statement["subject"]] + said["without_sha256"]
     require(len({one["leaf"] for one in files} & set(range(seal[0]))) == len(files), "receipts that are not in the log")
     counted = len(files), sum(one["bytes"] or 0 for one in files)
-    require((said["files"].get("done", 0), said["bytes"]) == counted, "not as many files or bytes as it says")
+    require((said["files"].get("done", 0), said["bytes"]) == counted, "the totals differ from the files")
     others = ", ".join(f"{said['files'].get(state, 0)} {state}" for state in ("failed", "cancelled"))
     print(f"ok: {len(files)} files arrived, {len(said['without_sha256'])} of them without a known SHA-256; {others}")
 
@@ -172,7 +172,7 @@ def check_seals(old, new, asked):
     key = parse_key(asked.key or new["public_key"])
     (leaves, head), (later, later_head) = (open_checkpoint(d["checkpoint"], key) for d in (old, new))
     require_consistent(leaves, head, later, later_head, [*map(unbase64, new.get("consistency", {}).get("proof", []))])
-    print(f"ok: the log of {later} leaves begins with the {leaves} that were sealed before")
+    print(f"ok: the log of {later} leaves begins with the {leaves} leaves sealed before")
 
 
 def main():
@@ -186,7 +186,7 @@ def main():
     if len(asked.files) != (2 if asked.what == "seals" else 1):
         parser.error("seals takes two files, the others one")
     if not asked.key:
-        print("the key is that of the files themselves: it does not tell who made them", file=sys.stderr)
+        print("the key comes from the files themselves: it does not show who made them", file=sys.stderr)
     try:
         asked.seal = asked.seal and read(asked.seal)["data"]["checkpoint"]
         return checks[asked.what](*map(read, asked.files), asked)

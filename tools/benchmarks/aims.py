@@ -1,4 +1,4 @@
-"""The aims of the design, beside what was measured in this run."""
+"""The design goals, beside the results of this run."""
 
 import dataclasses
 
@@ -6,7 +6,7 @@ import dataclasses
 @dataclasses.dataclass
 class Row:
     what: str
-    limit: str  # the limit or the best peer, measured in this run
+    limit: str  # the limit or the best peer, as measured in this run
     aim: str
     measured: str
     is_reached: bool | None  # None: not measured in this run
@@ -18,7 +18,7 @@ class Row:
 
 
 class Figures:
-    """What a run found, by group and client."""
+    """The results of a run, by group and client."""
 
     def __init__(self, document):
         self.document = document
@@ -60,7 +60,7 @@ def rows(document):
 
 
 def protocols(document, is_full):
-    """The parallel profile beside `curl -T` to the same receiver; tus by itself, as the design has it."""
+    """The parallel profile beside `curl -T` to the same receiver; tus on its own, as the design goal has it."""
     by_name = {(cell["group"], cell["client"]): cell for cell in document.get("protocols", [])}
     size, found = ("1gib" if is_full else "64mib"), []
     ours, curl = (by_name.get((f"numbered-chunks/plain/{size}", client)) for client in ("transfers", "curl -T"))
@@ -85,7 +85,7 @@ def small(f, group, kind):
 
 
 def downloads(f):
-    """Ratios to the peers of the same run: a large file beside rclone and curl, small ones beside the fastest."""
+    """Ratios to the peers of the same run: a large file beside rclone and curl, small ones beside the fastest peer."""
     found = []
     for what, field, peer, most in (("wall", "wall_s", "rclone", 0.93), ("CPU", "cpu_s", "curl", 1.2)):
         group = "get/plain/fetch-large"
@@ -113,7 +113,7 @@ def memory(f):
     if ours is None:
         return []
     peers = ", ".join(f"{client} {mib:.0f}" for client, mib in sorted(by_client.items(), key=lambda pair: pair[1]))
-    return [Row("memory, the most of any run", peers or "–", "≤ 48 MiB", f"{ours:.0f} MiB", ours <= 48)]
+    return [Row("memory, maximum of all runs", peers or "–", "≤ 48 MiB", f"{ours:.0f} MiB", ours <= 48)]
 
 
 def ledger(document):
@@ -131,7 +131,7 @@ def ledger(document):
 
 
 def history(document):
-    """Of the ledger with 1,000,000 files, and how the small verbs compare with the smallest ledger."""
+    """Results for the ledger with 1,000,000 files, and the small verbs compared with the smallest ledger."""
     by_size = {part["files"]: part["commands"] for part in document.get("history", [])}
     if 1_000_000 not in by_size:
         return []
@@ -172,7 +172,7 @@ def show(document):
     table = [("aim of the design", "limit or peer in this run", "aim", "measured", "")]
     table += [(row.what, row.limit, row.aim, row.measured, row.verdict) for row in rows(document)]
     widths = [max(len(line[column]) for line in table) for column in range(5)]
-    print("\nWhat was measured on sizes of --quick is for a look, not for the record." if document["options"]["quick"] else "")
+    print("\nResults for the sizes of --quick are only a rough indication." if document["options"]["quick"] else "")
     for line in table:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
     return [dataclasses.asdict(row) for row in rows(document)]

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes a large ledger of transfers for measuring: real schema, rows in every state, as fast as SQLite can write.
+"""Makes a large ledger of transfers for measurements: real schema, rows in every state, as fast as SQLite can write.
 
     tools/benchmarks/big_ledger.py LEDGER [--files N] [--batches N] [--pending N] [--waiting N] [--failed N]
                                    [--paused N] [--retried N] [--parts N] [--events N]
 
-The schema comes from migrations/. Rows are inserted in the state in which they end: the triggers that guard births and
-transitions are taken away meanwhile and put back with their own text, every CHECK and index holds all the time. Files
-that are neither pending, waiting, failed nor paused are done, with one chunk (of --parts files: eight), attempts and a
-receipt. The same arguments make the same rows. "transfers store check" finds nothing in it.
+The schema comes from migrations/. Rows are inserted in their final state: the triggers that guard inserts and
+transitions are dropped meanwhile and recreated with their own text; every CHECK and index stays active. Files that are
+not pending, waiting, failed or paused are done, with one chunk (eight for --parts files), attempts and a receipt. The
+same arguments make the same rows. "transfers store check" finds nothing wrong in it.
 """
 import argparse
 import glob
@@ -25,7 +25,7 @@ import log_leaves  # noqa: E402
 MIGRATIONS = os.path.join(ROOT, "migrations")
 APPLICATION_ID = 0x54524653
 START = 1_760_000_000_000  # ms
-DONE_MS = 40  # one file after the other starts this much later
+DONE_MS = 40  # one file starts this much later than the one before
 
 
 def arguments():
@@ -33,13 +33,13 @@ def arguments():
     parser.add_argument("ledger", help="file to make; must not exist")
     parser.add_argument("--files", type=int, default=1_000_000)
     parser.add_argument("--batches", type=int, default=100)
-    parser.add_argument("--pending", type=int, default=60_000, help="ready to be sent")
+    parser.add_argument("--pending", type=int, default=60_000, help="ready to send")
     parser.add_argument("--waiting", type=int, default=10_000, help="pending, in backoff after one attempt")
     parser.add_argument("--failed", type=int, default=2_000)
     parser.add_argument("--paused", type=int, default=0)
     parser.add_argument("--retried", type=int, default=20_000, help="done files that needed a second attempt")
     parser.add_argument("--parts", type=int, default=1_000, help="done files of eight parts")
-    parser.add_argument("--events", type=int, default=0, help="further rows of history")
+    parser.add_argument("--events", type=int, default=0, help="additional rows of history")
     asked = parser.parse_args()
     if asked.pending + asked.waiting + asked.failed + asked.paused + asked.parts > asked.files or asked.batches < 1:
         parser.error("more files in the named states than --files")
@@ -49,7 +49,7 @@ def arguments():
 
 
 def uid(i, ms=START):
-    """A UUIDv7 of a time that follows from a number."""
+    """A UUIDv7 of the time `ms`, with bits that are derived from a number."""
     return ms.to_bytes(6, "big") + bytes((0x70 | i >> 8 & 0xF, i & 0xFF, 0x80)) + (i * 2654435761 % 2**56).to_bytes(7, "big")
 
 
@@ -72,7 +72,7 @@ def create(path):
 
 
 def state_of(i, asked, retried):
-    """The fate of file i: the newest ones are the ones that are left, as in life."""
+    """The state of file i: the newest files are the unfinished ones, as in real use."""
     rest = asked.files - i
     if rest < asked.pending:
         return "pending"
@@ -88,7 +88,7 @@ def state_of(i, asked, retried):
 
 
 def plan(asked, chance):
-    """Which of the finished files are not ordinary."""
+    """Which of the finished files are special."""
     finished = asked.files - asked.pending - asked.waiting - asked.paused
     count = min(finished, asked.failed + asked.parts + asked.retried)
     special = chance.sample(range(1, finished + 1), count)
@@ -108,7 +108,7 @@ class Rows:
         rows.append(row)
 
     def flush(self):
-        # Parents first: the order in which the statements were first used.
+        # Parents first: in the order in which the statements were first used.
         for sql, rows in self.waiting.items():
             self.db.executemany(sql, rows)
             rows.clear()

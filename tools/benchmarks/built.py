@@ -1,4 +1,4 @@
-"""What the benchmarks need beside the program: installed or compiled when it is missing."""
+"""What the benchmarks need in addition to the program: installed or compiled if it is missing."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ DIGEST = os.path.join(ROOT, "Sources", "CDigest")
 
 
 def shell(words, *arguments):
-    """Runs bash with the functions of tools/lib; what it prints. Its talk goes to stderr."""
+    """Runs bash with the functions of tools/lib and returns its output. Its messages go to stderr."""
     lead = 'set -euo pipefail; root=$1; cd "$root"; source tools/lib/say.sh; source tools/lib/install.sh; '
     done = subprocess.run(["bash", "-c", lead + words, "bench", ROOT, *arguments], stdout=subprocess.PIPE, text=True)
     if done.returncode:
@@ -28,8 +28,8 @@ def peers():
 
 
 def compile(name, sources, *flags):
-    """A program below .build/tools/bench, made again when a source is newer. With clang, which is part of the Swift
-    toolchain and which CDigest is written for."""
+    """A program below .build/tools/bench, rebuilt when a source is newer. It is compiled with clang, which is part of
+    the Swift toolchain and for which CDigest is written."""
     program = os.path.join(OUT, name)
     newest = max(os.path.getmtime(path) for path in sources)
     if not os.path.exists(program) or os.path.getmtime(program) < newest:
@@ -62,7 +62,7 @@ def crcs():
 
 
 def transfers(path=None):
-    """The release build of the program that is measured."""
+    """The release build of the program to measure."""
     found = path or os.path.join(os.environ.get("TRANSFERS_BIN") or os.path.join(ROOT, ".build", "dist"), "transfers")
     if not os.access(found, os.X_OK):
         sys.exit(f"bench: no {found}: run `tools/test --only release` first")

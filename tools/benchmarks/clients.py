@@ -9,8 +9,8 @@ KEYS = {"AWS_ACCESS_KEY_ID": "AKIABENCHMARK", "AWS_SECRET_ACCESS_KEY": "not-a-se
 
 
 class Client:
-    """`at` is a Place. `protocol` is `put`, `s3-signed`, `s3-unsigned`, or `s3` for what the client does by itself;
-    `line` is `plain` or `tls`."""
+    """`at` is a Place. `protocol` is `put`, `s3-signed`, `s3-unsigned`, or `s3` for the client's default; `line` is
+    `plain` or `tls`."""
 
     def __init__(self, at, protocol, line, url, ca):
         self.at, self.protocol, self.line, self.url = at, protocol, line, url
@@ -19,21 +19,21 @@ class Client:
         self.is_s3 = protocol.startswith("s3")
 
     def environment(self, **more):
-        # Not what a person has set for AWS or a proxy: AWS_CA_BUNDLE alone breaks rclone 1.60.
+        # Excludes the user's settings for AWS or a proxy: AWS_CA_BUNDLE alone breaks rclone 1.60.
         kept = ("PATH", "LANG", "HOME", "TMPDIR")
         return {name: os.environ[name] for name in kept if name in os.environ} | (KEYS if self.is_s3 else {}) | more
 
     def prepare(self, work):
-        """Before each run, outside of its time."""
+        """Runs before each measured run, outside of its time."""
 
     @staticmethod
     def fits(protocol, work):
-        """Whether it is worth the time."""
+        """Whether the comparison is worth the time."""
         return True
 
 
 class Curl(Client):
-    """One file by `-T`, many by `-Z`. Over S3 it signs the request, not the body (`UNSIGNED-PAYLOAD`), and sends no
+    """One file by `-T`, many by `-Z`. Over S3 it signs the request but not the body (`UNSIGNED-PAYLOAD`), and sends no
     checksum."""
 
     name = "curl"
@@ -68,13 +68,13 @@ class S5cmd(Client):
 
 
 class Rclone(Client):
-    """Over WebDAV, or S3: large files in signed parts, small ones by presigned requests with MD5."""
+    """By WebDAV, or by S3: large files in signed parts, small ones by presigned requests with MD5."""
 
     name = "rclone"
 
     @staticmethod
     def fits(protocol, work):
-        # Its WebDAV waits 10 ms before each of some four requests a file: 25 files a second whatever the server.
+        # Its WebDAV waits 10 ms before each of about four requests a file: 25 files a second with any server.
         return protocol != "put" or work.files <= 1000
 
     def command(self, work):
@@ -104,8 +104,8 @@ class Transfers(Client):
         os.mkdir(f"{self.at.disk}/ledger")
 
 
-# Who is compared with whom. What protected the bytes is printed beside the figures, as the server saw it. Over TLS
-# transfers signs no body and s5cmd all of them.
+# The clients that are compared. The protection of the bodies is printed beside the results, as the server saw it. Over
+# TLS transfers signs no body, and s5cmd signs all of them.
 GROUPS = {
     ("put", "plain"): [Curl, Rclone, Transfers],
     ("put", "tls"): [Curl, Rclone, Transfers],

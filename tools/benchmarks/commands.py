@@ -1,4 +1,4 @@
-"""Commands that send nothing: add from a list, the walk of a tree, and how fast the program starts."""
+"""Commands that send nothing: add from a list, the walk of a tree, and the start of the program."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ def environment(store):
 
 
 def tree(folder, count):
-    """So many empty files, a thousand a folder; their paths."""
+    """Makes so many empty files, a thousand a folder; returns their paths."""
     paths = []
     for start in range(0, count, 1000):
         part = f"{folder}/{start // 1000:04}"
@@ -60,7 +60,7 @@ def walk(at, options):
 
 
 def add(at, options):
-    """A list of files is recorded: each is looked at, and has its row. The ledger stays for `start`."""
+    """A list of files is recorded: each file is checked, and has its row. The ledger is kept for `start`."""
     folder, count = f"{at.folder}/add", 20_000 if options.quick else 1_000_000
     measure.progress(f"making {count:,} files")
     paths = tree(folder, count)
@@ -74,7 +74,7 @@ def add(at, options):
 
 
 def start(at, options):
-    """Thirty starts of each, in turns."""
+    """Starts each of them thirty times, in turns."""
     empty, million = fresh(at, "empty"), environment(f"{at.disk}/million/transfers.db")
     measure.repeat(1, [at.binary, "add", "--quiet", at.binary, DESTINATION], empty)
     commands = {

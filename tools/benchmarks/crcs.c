@@ -1,4 +1,4 @@
-// crcs: reads paths, one a line, and prints the CRC-64/NVME of each file in hex. What the S3 sink must have received.
+// crcs: reads paths, one a line, and prints the CRC-64/NVME of each file in hex: what the S3 sink must have received.
 #include "../../Sources/CDigest/include/CDigest.h"
 #include <fcntl.h>
 #include <stdio.h>

@@ -18,7 +18,7 @@ SMOKE = [work.Work("fetch-large", 1, 24 * work.MIB), work.Work("fetch-medium", 3
 
 
 class Origin:
-    """nginx, seen from those who fetch: its sources stay, the folder that they are fetched to is emptied."""
+    """nginx as a source: the files stay, and the folder that they are fetched to is emptied."""
 
     def __init__(self, nginx, folder):
         self.nginx, self.folder = nginx, folder
@@ -34,9 +34,9 @@ class Origin:
             if not os.path.exists(path) or os.path.getsize(path) != what.size:
                 raise servers.Wrong(f"{name} did not arrive whole")
             if every_byte and not filecmp.cmp(f"{source}/{name}", path, shallow=False):
-                raise servers.Wrong(f"{name} arrived with other bytes")
+                raise servers.Wrong(f"{name} arrived corrupted")
         if left := sum(len(files) for *_, files in os.walk(self.folder)) - what.files:
-            raise servers.Wrong(f"{left} files more than were to be fetched")
+            raise servers.Wrong(f"{left} unexpected files arrived")
         return "length"
 
 

@@ -1,4 +1,4 @@
-"""The command lines that fetch. Each brings the files of a work into an empty folder."""
+"""The command lines for downloads. Each fetches the files of a work into an empty folder."""
 
 import os
 import shutil
@@ -8,7 +8,8 @@ import clients
 
 
 class Fetcher(clients.Client):
-    """`url` is where the works are, each in a folder of its name. A file is fetched over `segments` connections."""
+    """`url` is the folder of the works, each of which has a folder of its name. A file is fetched over `segments`
+    connections."""
 
     segments = "4"
     kinds = {"plain", "tls"}
@@ -21,7 +22,7 @@ class Fetcher(clients.Client):
         return f"{self.url}/{work.name}/{name}"
 
     def list(self, work, line="{url}\n"):
-        """A file with a line for each file of the work."""
+        """A list with a line for each file of the work."""
         path = f"{self.at.folder}/{self.name}-list"
         with open(path, "w") as file:
             for name in work.names:
@@ -45,7 +46,7 @@ class Curl(Fetcher):
 
 
 class Wget2(Fetcher):
-    """One file over one connection: with --chunk-size wget2 1.99.1 does not end."""
+    """One file over one connection: with --chunk-size wget2 1.99.1 does not terminate."""
 
     name = "wget2"
 
@@ -65,7 +66,7 @@ class Aria2c(Fetcher):
 
 
 class Axel(Fetcher):
-    """Of one file; it takes no certificate authorities."""
+    """One file only; it accepts no certificate authorities."""
 
     name = "axel"
     kinds = {"plain"}
@@ -83,7 +84,7 @@ class Axel(Fetcher):
 
 
 class Rclone(Fetcher):
-    """Reads the folder first, from nginx's index; of files of 250 MiB and more four ranges side by side."""
+    """Reads the folder first, from nginx's index; fetches files of 250 MiB and more in four parallel ranges."""
 
     name = "rclone"
 
@@ -94,7 +95,7 @@ class Rclone(Fetcher):
 
 
 class HFTransfer(Fetcher):
-    """Of one file; it knows the authorities of the system only. With the start of Python."""
+    """One file only; it uses only the authorities of the system. Its time includes the start of Python."""
 
     name = "hf_transfer"
     kinds = {"plain"}
@@ -107,7 +108,7 @@ class HFTransfer(Fetcher):
 
 
 class AWSCRT(Fetcher):
-    """From nginx as a bucket, unsigned. With the start of Python."""
+    """From nginx as a bucket, unsigned. Its time includes the start of Python."""
 
     name = "awscrt"
     kinds = {"plain"}
@@ -119,7 +120,7 @@ class AWSCRT(Fetcher):
 
 
 class Transfers(Fetcher, clients.Transfers):
-    """With its ledger, which is made anew for each run."""
+    """With its ledger, which is created anew for each run."""
 
     def command(self, work):
         words = [self.at.binary, "pull", "--quiet", "--workers", self.workers, *(["--ca-file", self.ca] if self.ca else [])]
@@ -133,7 +134,7 @@ ALL = [Curl, Wget2, Aria2c, Axel, Rclone, HFTransfer, AWSCRT, Transfers]
 
 
 def tools():
-    """The paths of what is run, by name; installed when missing. Of what is a library, a Python that has it."""
+    """The paths of the programs, by name, installed if missing. For a library, a Python that has it."""
     built.shell("need curl:curl wget2:wget2 aria2c:aria2 axel:axel rclone:rclone >&2")
     found = {name: shutil.which(name) for name in ("curl", "wget2", "aria2c", "axel", "rclone")}
     for name, requirement in LIBRARIES.items():

@@ -1,13 +1,13 @@
-"""What commands cost in ledgers with little and with much history: 10,000 and 1,000,000 files (--long: 10,000,000),
+"""The cost of commands in ledgers with little and with much history: 10,000 and 1,000,000 files (--long: 10,000,000),
 three attempts each.
 
-Ledgers are made by SQL in the state in which they end, as big_ledger.py does it. Those of more than 100,000 files have
-no leaves in the log, which would take minutes: what is measured appends to it and does not read it; "store check" would
-name every row there. Batch 1 are 1,000 real files, sent long ago; batch 2 a small one of 1,000 paused files, batch 3 a
-tenth of all files (at most 100,000), paused; batch 4 the history: done, failed and cancelled. While a verb runs,
-another writer takes its turn and then the lock again and again, as an engine does: its longest wait is told. At the end
-an engine sends two files to a server that never answers: `control` is the time from starting `cancel` until the engine
-releases both.
+Ledgers are made by SQL in their final state, like those of big_ledger.py. Those of more than 100,000 files have no
+leaves in the log, which would take minutes: the measured commands append to the log and do not read it; "store check"
+would report every row there. Batch 1 has 1,000 real files, sent long ago; batch 2 is a small one of 1,000 paused files,
+batch 3 a tenth of all files (at most 100,000), paused; batch 4 is the history: done, failed and cancelled. While a verb
+runs, another writer takes the write turn and then the lock again and again, as an engine does: its longest wait is
+reported. At the end an engine sends two files to a server that never answers: `control` is the time from starting
+`cancel` until the engine releases both.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ FILES = """
     CASE s WHEN 'failed' THEN 'http.413' WHEN 'cancelled' THEN 'policy.cancelled' END, iif(s = 'failed', 'payload too large', NULL), 0,
     iif(s IN ('done', 'failed'), 16384 + i % 1000, NULL), iif(s IN ('done', 'failed'), 1, NULL), :start,
     iif(s IN ('done', 'failed'), :start + i * 40, NULL), iif(s = 'paused', NULL, :start + i * 40 + 700) FROM f"""
-# Rows are numbered without a hole: a file that was sent has a number for its chunk, and three for its attempts.
+# Rows are numbered without gaps: a file that was sent has one number for its chunk, and three for its attempts.
 SENT = "INSERT INTO temp.sent (id) SELECT id FROM file WHERE chunk_count = 1 AND id BETWEEN :first AND :last ORDER BY id"
 CHUNKS = """
   INSERT INTO chunk (id, file_id, seq, offset, length, state, failures, etag, digest, confirmation, done_attempt)
@@ -65,7 +65,7 @@ RECEIPTS = """
 
 
 def make(path, count, folder):
-    """A ledger with so many files, the first of them those of the folder."""
+    """A ledger with so many files, the first of which are those of the folder."""
     db = big_ledger.create(path)
     guards = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
     db.create_function("uid", 2, big_ledger.uid, deterministic=True)
@@ -104,7 +104,7 @@ def make(path, count, folder):
 
 
 def real(db, folder):
-    """Rows of files that are there, done."""
+    """Rows of existing files, done."""
     start = big_ledger.START
     for i in range(1, REAL + 1):
         path = f"{folder}/{i:04}.bin"
@@ -123,7 +123,7 @@ def real(db, folder):
 
 
 class Neighbour(threading.Thread):
-    """A second writer, which keeps the gate as the program does and looks at how long it waits for its turn, and at the
+    """A second writer, which keeps the gate as the program does and measures the wait for its turn, and the size of the
     log."""
 
     def __init__(self, path):
@@ -157,7 +157,7 @@ class Neighbour(threading.Thread):
 
 @contextlib.contextmanager
 def turn(gate):
-    """The turn of WriteTurn.swift: an open file description lock on the first byte (Linux: F_OFD_SETLK is 37)."""
+    """The write turn of WriteTurn.swift: an open file description lock on the first byte (Linux: F_OFD_SETLK is 37)."""
     take, give_up = (struct.pack("hhqqi4x", kind, os.SEEK_SET, 0, 1, 0) for kind in (fcntl.F_WRLCK, fcntl.F_UNLCK))
     while True:
         try:
@@ -180,13 +180,13 @@ def looks(binary, folder):
 
 
 def verbs():
-    """Commands that change a small batch, and a large one; each leaves what the next begins with."""
+    """Commands that change a small batch and a large one; each leaves the state that the next one starts with."""
     words = {"resume": [], "pause": [], "cancel": [], "retry": ["--state", "cancelled"]}
     return {f"{verb} {size}": [verb, batch, *more] for size, batch in (("small", "b2"), ("large", "b3")) for verb, more in words.items()}
 
 
 class Silent(threading.Thread):
-    """A server that takes requests and never answers, so that an engine has files in its hands."""
+    """A server that accepts requests and never answers, so that an engine holds files."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -203,7 +203,7 @@ class Silent(threading.Thread):
 
 
 def wait_for(path, sql, seconds=60):
-    """Until the statement yields a number other than 0."""
+    """Waits until the statement yields a number other than 0."""
     db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
     ends = time.monotonic() + seconds
     while not db.execute(sql).fetchone()[0]:
@@ -214,7 +214,7 @@ def wait_for(path, sql, seconds=60):
 
 
 def control(at, path, folder):
-    """How long it takes from the start of `cancel` until a running engine has let go of the files that it has."""
+    """The time from the start of `cancel` until a running engine has released the files that it holds."""
     environment, server = commands.environment(path), Silent()
     server.start()
     words = [f"{folder}/0001.bin", f"{folder}/0002.bin", f"http://127.0.0.1:{server.socket.getsockname()[1]}/"]
@@ -234,7 +234,7 @@ def control(at, path, folder):
 
 def measured(at, path, folder, rounds):
     environment, found = commands.environment(path), {}
-    # Adds up what the ledger holds, as the runs that made it would have.
+    # Computes the totals of the ledger, as the runs that made it would have.
     subprocess.run([at.binary, "run", "--quiet"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for name, words in looks(at.binary, folder).items():
         runs = measure.repeat(rounds, [at.binary, *words], environment)
@@ -251,7 +251,8 @@ def measured(at, path, folder, rounds):
 
 
 def history(at, options):
-    """Medians of the looks; the verbs once. Ratios are of CPU time to the smallest ledger of this run."""
+    """Medians of the read-only commands; the verbs run once. Ratios compare CPU time with the smallest ledger of this
+    run."""
     sizes = [10_000, 100_000] if options.quick else [10_000, 1_000_000] + [10_000_000] * options.long
     folder, found = f"{at.folder}/sent", []
     os.makedirs(folder, exist_ok=True)

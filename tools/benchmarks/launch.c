@@ -1,10 +1,9 @@
-// launch COUNT COMMAND …: runs a command COUNT times, one after the other, with its stdout on /dev/null. Prints for
-// each run one line: wall seconds, user seconds, system seconds, largest resident KiB, exit status (128 + signal when
-// killed).
+// launch COUNT COMMAND …: runs a command COUNT times in succession, with its stdout on /dev/null. Prints one line for
+// each run: wall seconds, user seconds, system seconds, maximum resident KiB, exit status (128 + signal if killed).
 //
-// A program of its own because Linux starts a child's `ru_maxrss` with the size of the process that called exec: beside
-// this one (1.5 MiB) everything that is measured is large; and because a start-up of some ms should not be timed from
-// Python.
+// It is a separate program because Linux starts a child's `ru_maxrss` with the size of the process that called exec:
+// compared with this one (1.5 MiB) everything that is measured is large; and because a start-up of some ms should not
+// be timed from Python.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -29,7 +28,7 @@ static int run(char **words) {
   pid_t pid = vfork();
   if (pid < 0) return perror("launch: vfork"), 70;
   if (pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // who ends this program ends the command too
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // when this program ends, the command ends, too
     int null = open("/dev/null", O_WRONLY);
     dup2(null, 1);
     execvp(words[0], words);

@@ -1,4 +1,4 @@
-"""The ledger without a network: cycles a second beside the same statements in C, and what a claim costs in a long
+"""The ledger without a network: cycles a second beside the same statements in C, and the cost of a claim with a long
 queue."""
 
 import os
@@ -22,7 +22,7 @@ def bench_program():
 
 
 def drive(*words, **environment):
-    """The numbers that a program printed, by their names; and `other`, the CPU seconds of everything else meanwhile."""
+    """The numbers that a program printed, by name; `other` is the CPU seconds of everything else meanwhile."""
     busy, own = machine.busy(), os.times()
     done = subprocess.run([*map(str, words)], stdout=subprocess.PIPE, text=True, env=dict(os.environ, **environment))
     if done.returncode:
@@ -33,12 +33,12 @@ def drive(*words, **environment):
 
 
 def copy(path, name):
-    """A copy of a ledger that nobody has open, in a folder of its own."""
+    """A copy of a ledger that is not open anywhere, in a folder of its own."""
     folder = os.path.join(os.path.dirname(path), "..", name)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     target = shutil.copy(path, os.path.join(folder, "transfers.db"))
-    # Else it would be recognised as a copy, and its files would be in doubt.
+    # Otherwise it would be recognised as a copy, and its files would be in doubt.
     connection = sqlite3.connect(target)
     with connection:
         connection.execute("UPDATE store_meta SET born_ns = NULL")
@@ -48,7 +48,7 @@ def copy(path, name):
 
 
 def cycles(at, options):
-    """Claim, attempt, done: 64 a commit, FULL. The C twin does what a recording of ours did: same statements, same
+    """Claim, attempt, done: 64 a commit, FULL. The C twin repeats a recording of our run: same statements, same
     values."""
     program = bench_program()
     record = built.compile("record.so", [f"{REPLAY}/record.c", f"{REPLAY}/log.h"], "-shared", "-fPIC", "-ldl")
@@ -79,7 +79,7 @@ def told(figures, count):
 
 
 def claims(at, options):
-    """CPU time of one claim of 64 on the writer's thread. The rows that back off are the first ones of the ledger."""
+    """CPU time of one claim of 64 on the writer's thread. The rows in backoff are the first ones of the ledger."""
     program, found = bench_program(), []
     lengths = [(1_000, 0), (20_000, 0), (20_000, 4_000)] if options.quick else [(1_000, 0), (1_000_000, 0), (1_000_000, 200_000)]
     if options.long:

@@ -1,5 +1,5 @@
-"""A bad line on loopback: a proxy that limits, delays and cuts. It works on connections, so what is lost is a
-connection, never a packet: a line with packet loss, on which TCP repairs what is lost, looks different."""
+"""A bad network on loopback: a proxy that limits, delays and cuts. It works on connections, so it loses connections,
+never packets: a network with packet loss, which TCP repairs, behaves differently."""
 
 import random
 import socket
@@ -10,9 +10,9 @@ PIECE = 16 << 10
 
 
 class Line:
-    """`rate` bytes a second towards the server, for all connections together; `cut_every` so many seconds all
-    connections are cut, and after each `cut_after` bytes that went towards the server; `loss` is the chance of a
-    connection to be cut within a MiB of what it carries; `delay` seconds each way."""
+    """`rate` is the bytes a second towards the server, for all connections together. All connections are cut every
+    `cut_every` seconds, and after each `cut_after` bytes that went towards the server. `loss` is the chance that a
+    connection is cut within a MiB of what it carries. `delay` is in seconds, each way."""
 
     def __init__(self, target, rate=None, cut_every=None, cut_after=None, loss=0.0, delay=0.0, seed=1):
         self.target, self.rate, self.loss, self.delay = target, rate, loss, delay
@@ -36,7 +36,7 @@ class Line:
                 client = self.listener.accept()[0]
             except OSError:
                 return
-            # The line is the bottleneck, not what the kernel takes before it.
+            # The proxy is the bottleneck, not the kernel's buffer before it.
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 256 << 10)
             threading.Thread(target=self.carry, args=(client,), daemon=True).start()
 
@@ -59,7 +59,7 @@ class Line:
             self.pairs.discard(pair)
 
     def pump(self, source, sink, pair, rate, left):
-        """Each way has a thread that reads and, with a delay, one that writes later."""
+        """Each direction has a thread that reads and, with a delay, one that writes later."""
         try:
             if self.delay:
                 self.pump_late(source, sink, rate)
@@ -114,7 +114,7 @@ class Line:
         time.sleep(max(0.0, due - now))
 
     def cuts_at(self, count):
-        """The line is cut within these bytes, which are the next ones."""
+        """Whether the connection is cut within the next `count` bytes."""
         with self.lock:
             before, self.sent = self.sent, self.sent + count
             return self.cut_after and before // self.cut_after < self.sent // self.cut_after

@@ -1,5 +1,5 @@
-"""Goodput over bad lines: transfers as it is and with one connection, by tus, S3 and PUT; and curl by PUT, which begins
-anew after each loss."""
+"""Goodput over bad networks: transfers as it is and with one connection, by tus, S3 and PUT; and curl by PUT, which
+restarts after each loss."""
 
 import fnmatch
 import os
@@ -22,7 +22,7 @@ import s3  # noqa: E402
 
 MEGABYTE = 1_000_000
 
-# What the line does, and what of it is worth knowing.
+# The networks, by name, with their faults.
 LINES = {
     "4 MB/s, cut every 8 s": {"rate": 4 * MEGABYTE, "cut_every": 8.0},
     "10 MB/s, cut within 5 % of MiB": {"rate": 10 * MEGABYTE, "loss": 0.05},
@@ -31,7 +31,7 @@ LINES = {
 
 
 class Moto:
-    """An S3 that can list parts; the sink cannot."""
+    """An S3 server that supports ListParts; the sink does not."""
 
     def __init__(self, at):
         self.folder = at.folder + "/moto"
@@ -57,7 +57,7 @@ class Moto:
                     raise servers.Wrong(f"{name} did not arrive as it was sent")
 
 
-# By name: what is sent, to which server, and where there.
+# By name: what is sent, to which server, and to which URL.
 MIB = work.MIB
 CASES = {
     "tus": ((1, 70 * MIB), "receiver", "tus+{url}/-/tus/"),
@@ -68,7 +68,7 @@ CASES = {
 
 
 class Push(clients.Transfers):
-    """One `push`, which has to bring it to its end."""
+    """One `push`, which has to complete."""
 
     def __init__(self, at, case, url, workers):
         super().__init__(at, case.split("-")[0], "plain", url, None)
@@ -83,7 +83,7 @@ class Push(clients.Transfers):
 
 
 class Curl(protocols.Curl):
-    """One PUT, repeated until it arrives, as scripts do."""
+    """One PUT, repeated until it succeeds, as scripts do."""
 
     def command(self, what):
         return [*super().command(what), "--retry", "5", "--retry-all-errors", "--retry-delay", "1"]
@@ -112,7 +112,7 @@ def figures(at, options):
 
 
 def compare(at, name, settings, case, makers, what, running):
-    """The first of the clients beside the second, which has one connection."""
+    """Compares the first client with the second, which has one connection."""
     rows = [once(at, name, settings, case, make, what, running) for make in makers]
     for row in rows:
         share = row["goodput"] / rows[1]["goodput"] if rows[1]["goodput"] else 0.0

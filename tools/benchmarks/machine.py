@@ -1,4 +1,5 @@
-"""CPU time of the machine, of processes and of their threads, from /proc (proc(5)); and what machine this is."""
+"""CPU time of the machine, of processes and of their threads, from /proc (proc(5)); and a description of the
+machine."""
 
 import os
 import platform
@@ -16,7 +17,7 @@ def busy():
 
 
 def io_stalled():
-    """Seconds during which something waited for a disk; 0 where the kernel does not count it (psi(5))."""
+    """Seconds during which something waited for a disk; 0 if the kernel does not count it (psi(5))."""
     try:
         with open("/proc/pressure/io") as file:
             return int(file.readline().rpartition("total=")[2]) / 1e6
@@ -25,7 +26,7 @@ def io_stalled():
 
 
 def processes(pids):
-    """CPU seconds of the processes, those of threads that have ended included."""
+    """CPU seconds of the processes, including those of threads that have ended."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/stat") as file:
@@ -46,7 +47,7 @@ def threads(pids):
 
 
 def describe():
-    """What a figure needs beside it to be compared with another one."""
+    """What has to accompany a result so that it can be compared with another one."""
     model = next((line.partition(":")[2].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
     memory = next(int(line.split()[1]) for line in open("/proc/meminfo") if line.startswith("MemTotal"))
     return {"cpu": model, "cores": CORES, "memory_mib": memory >> 10, "kernel": platform.release()}

@@ -1,4 +1,4 @@
-"""One measured run of a command: its own CPU time and memory, the server's, and all the rest."""
+"""One measured run of a command: its CPU time and memory, the server's CPU time, and that of everything else."""
 
 import dataclasses
 import subprocess
@@ -13,7 +13,7 @@ LONGEST = 1800  # seconds
 
 
 class Failed(Exception):
-    """The command could not be started, did not end in time, or ended with another code than 0."""
+    """The command could not be started, timed out, or ended with an exit code other than 0."""
 
 
 @dataclasses.dataclass
@@ -34,7 +34,7 @@ class Result:
 
     @property
     def limit(self):
-        """What kept this run from being faster, as far as these figures tell."""
+        """The bottleneck of this run, as far as these numbers show it."""
         capacity = machine.CORES * self.wall
         if self.other > 0.25 * capacity:
             return "other work"
@@ -56,13 +56,13 @@ class Result:
 
 
 def run(command, environment, server_pids=()):
-    """Runs it once."""
+    """Runs the command once."""
     busy, servers, stalled = machine.busy(), machine.threads(server_pids), machine.io_stalled()
     server = machine.processes(server_pids)
     result = repeat(1, command, environment)[0]
     after = machine.threads(server_pids)
     spent = [seconds - servers.get(thread, 0.0) for thread, seconds in after.items()]
-    # Not their sum: a server may end a connection's thread with it.
+    # Not the sum of the threads: a server may end the thread of a connection together with it.
     result.server = machine.processes(server_pids) - server
     result.busiest_server_thread = max(spent, default=0.0)
     result.other = max(0.0, machine.busy() - busy - result.cpu - result.server)
@@ -71,21 +71,21 @@ def run(command, environment, server_pids=()):
 
 
 def repeat(times, command, environment):
-    """Runs it a number of times, one after the other, without looking at the rest of the machine."""
+    """Runs the command several times in succession, without looking at the rest of the machine."""
     words = [built.launch(), str(times), *command]
     try:
         done = subprocess.run(
             words, env=environment, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, timeout=LONGEST
         )
     except subprocess.TimeoutExpired:
-        raise Failed(f"{' '.join(command)}: not done after {LONGEST} s") from None
+        raise Failed(f"{' '.join(command)}: timed out after {LONGEST} s") from None
     if done.returncode:
         raise Failed(f"{command[0]} could not be started")
     results = []
     for line in done.stdout.splitlines():
         wall, user, system, kib, status = line.split()
         if int(status):
-            raise Failed(f"{' '.join(command)}: ended with {status}")
+            raise Failed(f"{' '.join(command)}: exited with {status}")
         results.append(Result(float(wall), float(user) + float(system), int(kib) / 1024))
     return results
 

@@ -1,4 +1,4 @@
-"""Where a benchmark happens: sources and server data in memory, ledgers on the normal disk, servers on loopback."""
+"""Where a benchmark runs: sources and server data in memory, ledgers on the normal disk, servers on loopback."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ class Place:
         return self.running["nginx"]
 
     def server(self, protocol, line):
-        """The server of a group, and its URL. Its authority is nginx's in any case."""
+        """The server of a group, and its URL. The certificate authority is nginx's in any case."""
         nginx = self.nginx()
         if protocol == "put":
             return nginx, nginx.urls[line]

@@ -34,7 +34,7 @@ def profile(at, options):
 
 
 def stacks(data):
-    """For each thread its samples, a sample being frames of (function, library), the innermost first."""
+    """The samples of each thread; a sample is a list of frames (function, library), the innermost first."""
     words = ["perf", "script", "-i", data, "-F", "tid,ip,sym,dso"]
     text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     threads, sample = collections.defaultdict(list), []
@@ -52,7 +52,7 @@ def demangled(text):
     return done.stdout if done.returncode == 0 else text
 
 
-# Threads have no names, but each has a function that no other one has.
+# Threads have no names, but each has a function that no other thread has.
 NAMES = {"Writer.work()": "ledger writer", "PoolLoop.run()": "libcurl", "EngineLoop.work()": "engine loop", "PreparingPool": "preparing"}
 
 

@@ -16,15 +16,15 @@ import work
 
 FULL = [work.Work("1gib", 1, 1024 * work.MIB)]
 QUICK = [work.Work("64mib", 1, 64 * work.MIB)]
-# The aim of the design for tus is of this size.
+# The design goal for tus is of this size.
 TUS = work.Work("2gib", 1, 2048 * work.MIB)
 
-# Scheme, path, and words of the command line. The profile is the one with parallel chunks.
+# Scheme, path, and arguments of the command line. The profile is the one with parallel chunks.
 PROTOCOLS = {
     "put": ("http", "/", ()),
     "form": ("form+http", "/-/form/", ("--field", "key={path}")),
-    # One body after the other and no checksum of it, as curl does; and as it is without options: partial uploads side
-    # by side, which the receiver joins by a copy of the file, with a SHA-256 of each body at both ends.
+    # Sequential bodies without a checksum, as curl sends them; and the default: parallel partial uploads, which the
+    # receiver joins by copying the file, with a SHA-256 of each body at both ends.
     "tus": ("tus+http", "/-/tus/", ("--digest", "none")),
     "tus-joined": ("tus+http", "/-/tus/", ()),
     "resumable": ("resumable+http", "/-/resumable/", ()),
@@ -33,7 +33,7 @@ PROTOCOLS = {
 
 
 class Receiver:
-    """The release build of the receiver, with its files in memory and its record of all that it takes."""
+    """The release build of the receiver, with its files in memory and its record of all that it receives."""
 
     def __init__(self, at):
         self.folder = at.folder + "/receiver"
@@ -49,7 +49,7 @@ class Receiver:
 
     def empty(self):
         for name in os.listdir(self.folder + "/data"):
-            if not name.startswith("."):  # its own, for uploads that are on their way
+            if not name.startswith("."):  # its own files, for uploads in progress
                 shutil.rmtree(f"{self.folder}/data/{name}")
 
     def compare(self, source, what, crcs, every_byte):
@@ -61,7 +61,7 @@ class Receiver:
 
 
 class Curl(clients.Client):
-    """`curl -T`: one PUT whatever the protocol beside it."""
+    """`curl -T`: one PUT, whichever protocol it is compared with."""
 
     name = "curl -T"
 

@@ -1,4 +1,4 @@
-"""The comparison: each work, over each protocol and line, by each client, in turns."""
+"""The comparison: each work, by each protocol with and without TLS, by each client, in turns."""
 
 import fnmatch
 import statistics
@@ -40,7 +40,7 @@ class Cell:
         return statistics.median(getattr(run, field) for run in self.runs)
 
     def figures(self):
-        """The medians, as they go into the JSON document."""
+        """The medians, as they are written to the JSON document."""
         typical = min(self.runs, key=lambda run: abs(run.wall - self.median("wall")))
         return {
             "group": self.group, "client": self.client.name, "files": self.work.files, "bytes": self.work.bytes,
@@ -70,8 +70,8 @@ def cells(at, works, only):
 
 
 def compare(at, works, rounds, only="*"):
-    """All rounds; the cells with their runs. A group's clients take turns, and every other round in the reverse
-    order."""
+    """All rounds; returns the cells with their runs. The clients of a group take turns, in reverse order in every other
+    round."""
     all_cells = cells(at, works, only)
     take_turns(at, all_cells, rounds)
     return all_cells

@@ -1,4 +1,4 @@
-"""The servers that the clients send to: nginx for PUT, the S3 sink of this folder for S3; each plain and over TLS."""
+"""The servers that the clients send to: nginx for PUT, the S3 sink of this folder for S3; each with and without TLS."""
 
 import filecmp
 import os
@@ -14,11 +14,11 @@ BUCKET = "bench"
 
 
 class Wrong(Exception):
-    """Something did not arrive as it was sent."""
+    """Something arrived incomplete or corrupted."""
 
 
 class Nginx:
-    """Stores files below its folder, so they can be compared."""
+    """Stores files below its folder, so that they can be compared."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -32,7 +32,7 @@ class Nginx:
         subprocess.run([SERVERS, "stop", self.folder], check=True)
 
     def pids(self):
-        """The master and its worker."""
+        """The process IDs of the master and its worker."""
         master = int(open(self.folder + "/pids").readline())
         with open(f"/proc/{master}/task/{master}/children") as file:
             return [master, *map(int, file.read().split())]
@@ -46,12 +46,13 @@ class Nginx:
             if not os.path.exists(arrived) or os.path.getsize(arrived) != work.size:
                 raise Wrong(f"{name} did not arrive whole")
             if every_byte and not filecmp.cmp(f"{source}/{name}", arrived, shallow=False):
-                raise Wrong(f"{name} arrived with other bytes")
-        return "not asked for"
+                raise Wrong(f"{name} arrived corrupted")
+        return "not requested"
 
 
 class Sink:
-    """The S3 sink: digests everything and stores nothing. One process a line, as TLS is its own port."""
+    """The S3 sink: digests everything and stores nothing. It needs one process with and one without TLS, as TLS has a
+    port of its own."""
 
     def __init__(self, line, is_strict, certificate):
         self.port = int(built.shell("source tools/lib/processes.sh; free_ports 1"))
@@ -86,16 +87,16 @@ class Sink:
         self.ask("reset", "POST")
 
     def compare(self, source, work, crcs, every_byte):
-        """Every byte of every object in every round, by its CRC; the answer is what protected them on the way."""
+        """Checks every byte of every object in every round by its CRC, and returns what protected them in transit."""
         arrived = {key: (int(size), crc) for key, size, crc, _ in (line.split("\t") for line in self.ask("objects").splitlines())}
         for name in work.names:
             size, crc = arrived.pop(f"/{BUCKET}/in/{name}", (None, None))
             if size != work.size:
                 raise Wrong(f"{name} did not arrive whole")
             if crc != crcs[name]:
-                raise Wrong(f"{name} arrived with other bytes")
+                raise Wrong(f"{name} arrived corrupted")
         if arrived:
-            raise Wrong(f"{next(iter(arrived))} was not to be sent")
+            raise Wrong(f"{next(iter(arrived))} arrived unexpectedly")
         return self.integrity()
 
     def integrity(self):

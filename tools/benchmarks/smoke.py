@@ -1,4 +1,4 @@
-"""Nothing is timed: every client and mode works, the bytes arrive, and the sink refuses what it says it refuses."""
+"""Measures nothing: every client and mode works, the bytes arrive, and the sink refuses what it claims to refuse."""
 
 import base64
 import contextlib
@@ -44,7 +44,7 @@ def main(options):
 
 
 def histories(options, checks):
-    """The made ledger is sound, every command works on it, and a push finds nothing new."""
+    """The generated ledger is sound, every command works on it, and a push finds nothing new."""
     with place.Place(options) as at:
         path, folder = f"{at.disk}/transfers.db", f"{at.folder}/sent"
         os.makedirs(folder)
@@ -79,9 +79,9 @@ def ask(sink, method, path, body, fields=None):
 
 
 def refusals(at, checks, is_strict):
-    """A sink that took everything would make every client look right."""
+    """A sink that accepted everything would make every client look correct."""
     sink, _ = at.server("s3-signed", "plain")
-    mode, looks = ("strict sink", "refused") if is_strict else ("sink", "not looked at")
+    mode, looks = ("strict sink", "refused") if is_strict else ("sink", "not checked")
     body, md5 = b"sixteen bytes ok", hashlib.md5(b"sixteen bytes ok")
     status, _, etag = ask(sink, "PUT", "a", body, {"content-md5": base64.b64encode(md5.digest()).decode()})
     checks.check(f"{mode}: a right Content-MD5 is taken and is the ETag", status == 200 and etag == md5.hexdigest(), etag)

@@ -40,7 +40,7 @@ SMOKE = [Work("large", 1, 24 * MIB), Work("medium", 3, 9 * MIB), Work("small", 4
 
 
 def make(folder, work):
-    """Writes the files of a work: bytes that do not compress and do not repeat."""
+    """Writes the files of a work: bytes that neither compress nor repeat."""
     rng = random.Random(work.files)
     for name in work.names:
         path = f"{folder}/{name}"
@@ -51,7 +51,7 @@ def make(folder, work):
 
 
 def crcs(folder, work):
-    """The CRC-64/NVME of every file in hex, by its name."""
+    """The CRC-64/NVME of every file in hex, by name."""
     paths = "".join(f"{folder}/{name}\n" for name in work.names)
     done = subprocess.run([built.crcs()], input=paths, stdout=subprocess.PIPE, text=True, check=True)
     return dict(zip(work.names, done.stdout.split(), strict=True))

@@ -1,4 +1,4 @@
-"""One case: upload a tree, kill it as planned, let it recover, and compare everything with everything."""
+"""One case: uploads a tree, kills the upload as planned, lets it recover, and compares source, server and ledger."""
 
 import collections
 import contextlib
@@ -13,7 +13,7 @@ import protocols
 
 @dataclasses.dataclass
 class Verdict:
-    """What came of a case. `kills` counts those that hit; `reached` says that the first one did."""
+    """The result of a case. `kills` counts those that hit; `reached` is true if the first one did."""
 
     name: str
     problems: list
@@ -33,7 +33,7 @@ class Case:
         self.kills = 0
         self.settle = settle
         self.base = []
-        self.sent_anew = set()  # files that a person had sent again from their start
+        self.sent_anew = set()  # files that a user restarted
 
     def push(self):
         return ["push", *self.target.flags(self.name), *self.base, self.source, self.target.destination(self.name)]
@@ -60,7 +60,8 @@ class Case:
 
     @property
     def fair(self):
-        """Exit codes of a run that was not hit: an earlier kill may have left files unknown where nobody can ask."""
+        """Exit codes of a run that was not hit: an earlier kill may have left files unknown if the protocol has no
+        query."""
         return (0, 3, 4) if self.target.may_be_unknown else (0,)
 
     def prepare(self):
@@ -71,7 +72,7 @@ class Case:
         self.target.prepare(self.name)
 
     def perform_kills(self):
-        """Runs the planned kills; the first command is a push, the next ones are `run` where there is a ledger."""
+        """Runs the planned kills; the first command is a push, later ones are `run` if there is a ledger."""
         reached = False
         for number, kill in enumerate(self.plan):
             ended = self.perform(self.next_command(), kill)
@@ -94,7 +95,7 @@ class Case:
         return (*self.fair, 7) if kill.is_fault else self.fair
 
     def check_nothing_unknown(self, kill):
-        """A disk that failed for a moment costs no answer: what the server said is recorded once it works again."""
+        """A momentary failure of the disk loses no answer: it is recorded once the disk works again."""
         look = self.look()
         unknown = [file.key for file in look.files if file.state == "unknown"] if look else []
         left_open = [a for a in look.attempts if a.outcome == "open"] if look else []
@@ -102,7 +103,8 @@ class Case:
             self.problems.append(f"{kill}: unknown: {unknown}, attempts left open: {left_open}")
 
     def recover(self):
-        """`run` must finish what is recorded; pushing again must add what was not recorded, and nothing else."""
+        """`run` must finish the recorded files; pushing again must add those that were not recorded, and nothing
+        else."""
         before = self.look()
         if before:
             ended = self.perform(["run"])
@@ -124,20 +126,20 @@ class Case:
             self.check_probe(before, after)
 
     def send_the_unknown(self):
-        """What nobody can ask about stays unknown until a person, here this test, has it sent again. Only a request
-        that was open at a kill may have become so, and only where the protocol cannot ask."""
+        """Files that cannot be queried stay unknown until a user, here this test, has them sent again. Only a request
+        that was open at a kill may make a file unknown, and only if the protocol has no query."""
         look = self.look()
         unknown = {file.id for file in look.files if file.state == "unknown"}
         if not unknown or not self.target.may_be_unknown:
             return
         cut = {a.file_id for a in look.attempts if a.outcome in ("crashed", "interrupted", "unknown")}
         if unknown - cut:
-            self.problems.append(f"unknown without a request that was cut off: files {unknown - cut}")
+            self.problems.append(f"unknown without an interrupted request: files {unknown - cut}")
         self.sent_anew = unknown
         before = len(look.attempts)
         self.perform(["run"])
         if len(self.look().attempts) != before:
-            self.problems.append("a file that is unknown was sent again by itself")
+            self.problems.append("an unknown file was sent again automatically")
         self.perform(["retry", "--reset", "--state", "unknown"])
         self.perform(["run"])
 
@@ -155,23 +157,22 @@ class Case:
                 self.problems.append(f"pushing again sent something for a file that was done: {attempt}")
 
     def check_probe(self, before, after):
-        """An upload session that outlived the kill: the server is asked what it holds before anything more is sent."""
+        """An upload session that survived the kill: the server must be queried before anything more is sent."""
         if not self.target.asks:
             return
         last = max((attempt.id for attempt in before.attempts), default=0)
         sessions = {a.file_id for a in before.attempts if a.operation == "create" and a.outcome == "ok"} & before.sessions
-        # Where everything was acknowledged there is nothing to ask about: the end is asked for, and checks what it
-        # ends.
+        # If everything was acknowledged, no query is needed: the finish is requested, and checks the object.
         unsent = {chunk.file_id for chunk in before.chunks if chunk.state != "done"}
         unfinished = {file.id for file in before.files if file.state != "done"} & sessions & unsent - self.sent_anew
         for file in unfinished:
-            # An end of what a lost create may have made is no continuation.
+            # Aborting the upload that a lost create may have made is not a continuation.
             later = [a.operation for a in after.attempts if a.file_id == file and a.id > last and a.operation != "abort"]
             if later and later[0] not in ("probe", "verify"):
                 self.problems.append(f"the session of file {file} was continued without asking the server: {later}")
 
     def name_of(self, file):
-        """The name below the source folder: what the key must end with, whatever the prefix is."""
+        """The name below the source folder, with which the key must end, whatever the prefix is."""
         return os.path.relpath(file.path, os.fsencode(self.source))
 
     def check_ledger(self):
@@ -192,7 +193,7 @@ class Case:
         return done == sorted(name.encode() for name in self.content)
 
     def check_sent_again(self, files, chunks, attempts):
-        """A chunk may be sent once more for each kill that found it open, and no chunk for another reason."""
+        """A chunk may be sent once more for each kill at which it was open, and for no other reason."""
         tries, refused = collections.defaultdict(list), collections.Counter()
         for attempt in attempts:
             if attempt.operation == "part":
@@ -210,26 +211,26 @@ class Case:
         self.check_account(files, chunks, tries)
         self.check_received(files, chunks, tries)
 
-    wrong_content = None  # error code of a chunk that a server may give wrongly once
-    cuts_of_others = 0  # attempts of a chunk that something else than a kill may end
+    wrong_content = None  # error code that a server may wrongly give once for a chunk
+    cuts_of_others = 0  # attempts of a chunk that something other than a kill may end
 
     @property
     def cut_off(self):
-        """How an attempt ends that a kill ended, or the engine itself when its ledger failed."""
+        """The outcomes of an attempt that a kill ended, or the engine itself when its ledger failed."""
         return ("crashed", "interrupted")
 
     def check_received(self, files, chunks, tries):
-        """The server took each byte once, but for the chunks whose requests a kill cut off."""
+        """The server received each byte once, except for the chunks whose requests a kill interrupted."""
         received = self.target.received(self.name)
         if received is None:
             return
         allowed = self.due(files, chunks, tries)
         for name, count in received.items():
             if count > allowed.get(name, 0):
-                self.problems.append(f"the server took {count} bytes for {name!r}; {allowed.get(name, 0)} were due")
+                self.problems.append(f"the server took {count} bytes for {name!r}; {allowed.get(name, 0)} expected")
 
     def due(self, files, chunks, tries):
-        """{name: bytes} that the server may have taken."""
+        """{name: bytes} that the server may have received."""
         names = {file.id: self.name_of(file) for file in files}
         allowed = {names[file.id]: (file.size or 0) * (2 if file.id in self.sent_anew else 1) for file in files}
         for chunk in chunks:
@@ -238,13 +239,13 @@ class Case:
         return allowed
 
     def check_total(self, attempts):
-        """Each request on the wire is an attempt: nothing in between may repeat one silently."""
+        """Each request on the wire is an attempt: no layer may silently repeat one."""
         seen = self.target.total(self.name)
         if seen is not None and seen > len(attempts):
             self.problems.append(f"the server saw {seen} requests; the ledger knows {len(attempts)} attempts")
 
     def check_account(self, files, chunks, tries):
-        """The server must not have seen a request that the ledger does not know: intentions come first."""
+        """The server must not have seen a request that is missing in the ledger: intentions are recorded first."""
         seen = self.target.requests(self.name)
         if seen is None:
             return

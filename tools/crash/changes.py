@@ -1,4 +1,4 @@
-"""One pull of several files, which are changed at their server meanwhile; and what is made of them."""
+"""One pull of several files that change on their server meanwhile, and the checks of its results."""
 
 import dataclasses
 import os
@@ -11,13 +11,13 @@ import urllib.parse
 import ledger as ledgers
 import pulls
 
-DOCUMENTED = (0, 3, 4, 5, 8, 78)  # of transfers help exit-codes: what a changed or refused file may come to
+DOCUMENTED = (0, 3, 4, 5, 8, 78)  # of transfers help exit-codes, for changed or refused files
 KIB = 1 << 10
 PULLED = "SELECT path, state, cause, message, finished_at, confirmed_by, id FROM v_files WHERE state <> 'superseded'"
 
 
 class Source:
-    """A file at the server, and all versions that it had."""
+    """A file on the server, and all versions that it had."""
 
     def __init__(self, path, rng, way, fresh):
         self.path, self.rng, self.way = path, rng, way
@@ -27,7 +27,7 @@ class Source:
             os.utime(path, (time.time() - 100, time.time() - 100 - rng.random()))
 
     def put(self, data):
-        """As another file that gets the name, or into the same one."""
+        """Writes a version: as a new file that takes the name, or into the same file."""
         self.versions.append(data)
         if self.way == "in place" and os.path.exists(self.path):
             self.write(self.path, os.O_WRONLY | (os.O_TRUNC if os.path.getsize(self.path) != len(data) else 0))
@@ -48,7 +48,7 @@ class Source:
         self.changed_ms.append(time.time() * 1000)
 
     def is_put_together(self, data):
-        """Each byte stands where some version has it."""
+        """Each byte occurs at its position in some version."""
         return all(any(i < len(v) and v[i] == byte for v in self.versions) for i, byte in enumerate(data))
 
 
@@ -57,8 +57,8 @@ class Outcome:
     name: str
     problems: list = dataclasses.field(default_factory=list)
     moments: int = 0  # changes of files that were not done by then
-    torn: int = 0  # files that the server itself put together while they were rewritten in place
-    refused: int = 0  # files that the program says it cannot fetch from such a server
+    torn: int = 0  # files that the server itself mixed while they were rewritten in place
+    refused: int = 0  # files that the program refused to fetch from such a server
 
 
 class ChangeCase:
@@ -94,7 +94,7 @@ class ChangeCase:
         return self.outcome
 
     def is_recorded(self):
-        """A kill in the first moments leaves no ledger, or one without files."""
+        """A kill at the very start leaves no ledger, or one without files."""
         if not ledgers.exists(self.store):
             return False
         with ledgers.Ledger(self.store) as ledger:
@@ -106,7 +106,7 @@ class ChangeCase:
         return ["pull", *part, "--rate", "6M", *(url + name for name in self.sources), self.into]
 
     def attempt(self, arguments, kill=None):
-        """Runs the program, and changes each file once or twice, or not at all, while it runs."""
+        """Runs the program, and changes each file at most twice while it runs."""
         moments = [(self.rng.uniform(0, 1.5), source) for source in self.sources.values() for _ in range(self.rng.choice([0, 1, 1, 2]))]
         began = time.monotonic()
         process = self.start(arguments)
@@ -148,7 +148,7 @@ class ChangeCase:
         return process.returncode
 
     def finish(self):
-        """Nothing changes any more: what is left is fetched, and what failed is taken up once more."""
+        """No more changes: the rest is fetched, and failed files are retried once."""
         code = self.end(self.start(["run"]), ["run"])
         if code != 0:
             self.end(self.start(["retry", "--state", "failed"]), ["retry"])
@@ -156,10 +156,10 @@ class ChangeCase:
         if self.end(self.start(["store", "check"]), ["store check"]) != 0:
             self.outcome.problems.append("store check found something")
 
-    # MARK: what is judged
+    # MARK: checks
 
     def look_at_names(self):
-        """A name has nothing, or a file that somebody could have read at the server."""
+        """A name does not exist, or has a file that somebody could have read from the server."""
         for name in os.listdir(self.into):
             if pulls.PARTIAL.fullmatch(os.fsencode(name)):
                 continue
@@ -173,7 +173,7 @@ class ChangeCase:
                 self.outcome.problems.append(problem)
 
     def make_up(self, data, source):
-        """Which version each 64 KiB are of."""
+        """The version of each 64 KiB."""
         blocks = range(0, len(data), 64 * KIB)
         same = [[n for n, v in enumerate(source.versions) if v[at : at + 64 * KIB] == data[at : at + 64 * KIB]] for at in blocks]
         return f"versions {same} of lengths {[len(v) for v in source.versions]}"
@@ -198,16 +198,16 @@ class ChangeCase:
     def judge_done(self, name, source, proof, etags):
         path = f"{self.into}/{name}"
         if not os.path.exists(path):
-            self.outcome.problems.append(f"{name} is done, and is not there")
+            self.outcome.problems.append(f"{name} is done, but missing")
             return
         with open(path, "rb") as file:
             data = file.read()
         if data in source.versions:
             return
         if self.way == "rename":
-            return  # said already
-        # Rewritten in place while the server read it. Only what the answers said can tell; one that said another
-        # version than the others, or a digest that differs, must have been noticed.
+            return  # already reported
+        # Rewritten in place while the server read it. Only the answers can show that; a different version in one of
+        # them, or a digest that differs, must have been noticed.
         self.outcome.torn += 1
         if etags > 1 or self.server.kind == "receiver" and proof != "digest":
             self.outcome.problems.append(f"{name}: the answers said that it changed ({etags} ETags, proof {proof})")

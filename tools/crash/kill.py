@@ -26,10 +26,10 @@ SETTINGS = {
 @dataclasses.dataclass(frozen=True)
 class Kill:
     """`before:17`, `after:17` (the 17th counted call, by the shim), `net:17` (the 17th socket write), `power:17` (the
-    same with what was not synced taken back), `names:17` (also renamed and removed names in the folder of downloads),
-    `ms:34.5` (SIGKILL from outside after that time); and what kills nobody: `full:17` (from the 17th call on the
-    ledger's files, each fails with ENOSPC), `space:17` (three of them do, then there is space again), `eio:17` (that
-    one fails with EIO), `room:17` and `disk:17` (the same as full and eio in the folder of downloads)."""
+    same, and unsynced data is undone), `names:17` (also renames and removals in the folder of downloads), `ms:34.5`
+    (SIGKILL from outside after that time); and faults without a kill: `full:17` (from the 17th call on the ledger's
+    files, each fails with ENOSPC), `space:17` (three of them do, then there is space again), `eio:17` (that one fails
+    with EIO), `room:17` and `disk:17` (the same as full and eio in the folder of downloads)."""
 
     how: str
     at: float
@@ -46,7 +46,7 @@ class Kill:
 
     @property
     def is_fault(self):
-        """The program lives on and has to end by itself."""
+        """The program survives the fault and has to exit by itself."""
         return self.how in ("full", "space", "eio", "room", "disk")
 
     @property
@@ -60,7 +60,7 @@ class Kill:
 
 @dataclasses.dataclass
 class Ended:
-    """How a command ended. `killed` is true when our kill or fault hit it; a code below 0 is a signal."""
+    """How a command ended. `killed` is true if our kill or fault hit it; a negative code is a signal."""
 
     command: list
     code: int
@@ -83,7 +83,7 @@ class Runner:
         self.environment = kept | environment
 
     def run(self, arguments, home, store, kill=None, log=None, count=None, counted_as=None):
-        """`counted_as` is a kind of kill: calls are numbered as it numbers them, and none is hit."""
+        """`counted_as` is a kind of kill: calls are numbered as for that kind, and none is hit."""
         environment = dict(self.environment, HOME=home, TRANSFERS_STORE=store)
         wait = self.limit
         outside = kill is not None and kill.how == "ms"

@@ -1,7 +1,7 @@
-"""What the ledger says, read through its public views by Python's own sqlite3; and the invariants, in SQL written here.
+"""The contents of the ledger, read through its public views by Python's own sqlite3; and the invariants as SQL.
 
-The files are copied first and the copy is opened, so that looking never takes a lock, runs a recovery or makes a
-checkpoint in the ledger of the program that is judged. Nobody may be writing meanwhile.
+The files are copied first and the copy is opened, so that reading never takes a lock, runs a recovery or makes a
+checkpoint in the ledger of the tested program. Nobody may be writing meanwhile.
 """
 
 import collections
@@ -12,7 +12,7 @@ import tempfile
 
 FILES_DONE_WITH = ("done", "failed", "cancelled", "superseded")
 
-# Each must return no row after every crash and the run that follows it. The numbers are those of the reliability notes.
+# Each must return no row after every crash and the following run. The numbers are those of the reliability notes.
 INVARIANTS = {
     "I01 foreign keys": "SELECT * FROM pragma_foreign_key_check",
     "I02 integrity": "SELECT * FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
@@ -35,7 +35,7 @@ INVARIANTS = {
         SELECT c.id FROM v_chunks c WHERE c.state = 'done' AND NOT EXISTS (
           SELECT 1 FROM v_attempts a WHERE a.file_id = c.file_id AND a.outcome = 'ok'
           AND (a.chunk_id = c.id OR a.operation IN ('probe', 'verify', 'create')))""",
-    "I10 at most one ok attempt a chunk, and one more each time that the server lost it": """
+    "I10 at most one ok attempt per chunk, and one more each time that the server lost it": """
         SELECT c.id FROM v_chunks c JOIN v_attempts a ON a.chunk_id = c.id AND a.operation = 'part' AND a.outcome = 'ok'
         GROUP BY c.id HAVING count(*) > 1 + c.losses""",
     "I11 at most one ok finish": """
@@ -51,7 +51,7 @@ INVARIANTS = {
     "I17 acknowledged <= transferred <= length": """
         SELECT a.id FROM v_attempts a LEFT JOIN v_chunks c ON c.id = a.chunk_id
         WHERE a.bytes_acked > a.bytes_transferred OR (c.id IS NOT NULL AND a.bytes_transferred > c.length)""",
-    "I18 a file that is over has no open attempt": """
+    "I18 an ended file has no open attempt": """
         SELECT f.id FROM v_files f JOIN v_attempts a ON a.file_id = f.id
         WHERE f.state IN ('done', 'failed', 'cancelled', 'superseded') AND a.outcome = 'open'""",
     "I19 every run has ended": "SELECT id FROM v_runs WHERE ended_at IS NULL",
@@ -61,7 +61,7 @@ INVARIANTS = {
     "I23 time runs forward": "SELECT id FROM v_attempts WHERE ended_at < started_at",
     "I25 part limits": """
         SELECT file_id FROM v_chunks GROUP BY file_id HAVING count(*) > 10000""",
-    "I26 sent again: at most one chunk a lost connection": """
+    "I26 sent again: at most one chunk per lost connection": """
         SELECT c.id FROM v_chunks c JOIN v_attempts a ON a.chunk_id = c.id AND a.operation = 'part'
         GROUP BY c.id HAVING sum(a.bytes_transferred) > c.length * (1 + c.losses + sum(a.outcome <> 'ok'))""",
     "I27 secrets": """
@@ -75,7 +75,7 @@ Chunk = collections.namedtuple("Chunk", "id file_id seq offset length state")
 
 
 class Ledger:
-    """One look at a ledger. Raises sqlite3.Error when the file is no ledger (killed before it was made)."""
+    """One reading of a ledger. Raises sqlite3.Error when the file is not a ledger (killed before it was created)."""
 
     def __init__(self, path):
         self.folder = tempfile.mkdtemp(prefix="look-", dir=os.path.dirname(path))
@@ -108,11 +108,11 @@ class Ledger:
         return self.read(Chunk, "v_chunks")
 
     def open_sessions(self):
-        """Files whose upload the server has a session for, as far as the ledger knows."""
+        """Files with an open session on the server, as far as the ledger knows."""
         return {file for file, in self.rows("SELECT file_id FROM session WHERE state = 'open' AND abort_after IS NULL")}
 
     def forgotten(self):
-        """Files with a session that the server knew no more."""
+        """Files with a session that the server no longer knew."""
         return {file for file, in self.rows("SELECT file_id FROM session WHERE state = 'gone'")}
 
     def findings(self):
@@ -130,7 +130,7 @@ def as_bytes(value):
 
 
 def exists(path):
-    """There is a ledger with tables; a kill in the first moments leaves none, or an empty file."""
+    """Whether there is a ledger with tables; a kill at the very start leaves none, or an empty file."""
     if not os.path.exists(path):
         return False
     try:

@@ -1,10 +1,10 @@
-"""Which calls of an upload differ for a kill: the places where the calls turn to something else."""
+"""The calls of an upload at which a kill makes a difference: those where the kind of call changes."""
 
 import itertools
 import os
 
 SYNCS = ("fsync", "fdatasync")
-LONG = 8  # of so many like calls one in the middle counts too
+LONG = 8  # runs of this many similar calls also count one in the middle
 
 
 def read(path):
@@ -19,8 +19,8 @@ def read(path):
 
 
 def chosen(calls, how):
-    """Of each run of like calls the first and the last, and one in the middle of a long run. A power cut takes back
-    whatever was not synced: to it all calls between two syncs are alike."""
+    """The first and the last call of each run of similar calls, and one in the middle of a long run. A power cut undoes
+    everything that was not synced: for it all calls between two syncs are equivalent."""
     alike = (lambda call: call[1:] if call[1] in SYNCS else ()) if how in ("power", "names") else (lambda call: call[1:])
     found = set()
     for _, run in itertools.groupby(calls, key=alike):

@@ -1,5 +1,4 @@
-// What a power cut takes back: the old bytes of every write to a regular file that was not synced since. A part of
-// shim.c.
+// What a power cut undoes: the old bytes of every write to a regular file that was not synced since. Part of shim.c.
 
 struct undo {
   dev_t device;
@@ -40,7 +39,7 @@ static void forget_synced(dev_t device, ino_t inode, long upto) {
   }
 }
 
-/* Notes what [offset, offset + length) holds now. The caller holds undo_lock and then performs the write. */
+/* Records the current content of [offset, offset + length). The caller holds undo_lock and then performs the write. */
 static void remember(int fd, off_t offset, size_t length) {
   struct stat now;
   char path[4096];
@@ -67,7 +66,7 @@ static void remember(int fd, off_t offset, size_t length) {
   newest = entry;
 }
 
-/* A name that was given away or removed: `lost` held `old` (-1: nothing), and now holds what had the name `from`. */
+/* A renamed or removed name: `lost` held `old` (-1: nothing), and now holds the file that had the name `from`. */
 struct moved {
   dev_t device; /* of the folder of `lost` */
   ino_t inode;
@@ -119,7 +118,7 @@ static void forget_newest_name(void) {
   free_name(entry);
 }
 
-/* Forgets the changes of a folder that was synced. */
+/* Forgets the changes of a synced folder. */
 static void forget_synced_names(dev_t device, ino_t inode, long upto) {
   for (struct moved **at = &newest_name; *at;) {
     struct moved *entry = *at;
@@ -132,7 +131,7 @@ static void forget_synced_names(dev_t device, ino_t inode, long upto) {
   }
 }
 
-/* What had the name before has it again; as a new file, when the old one has no name left. */
+/* Gives the name back to its previous file; as a new file, if that one has no name left. */
 static void take_back_name(const struct moved *entry) {
   if (entry->from) syscall(SYS_renameat2, AT_FDCWD, entry->lost, AT_FDCWD, entry->from, 0);
   if (entry->old < 0) return;
@@ -143,7 +142,7 @@ static void take_back_name(const struct moved *entry) {
     syscall(SYS_pwrite64, fd, bytes, (size_t)got, at);
 }
 
-/* A thread that touches a mapping whose file has just become shorter waits for the end. */
+/* A thread that touches a mapping whose file has just been shortened waits for the end. */
 static void wait_for_the_end(int signal) {
   (void)signal;
   for (;;) pause();

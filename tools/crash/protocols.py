@@ -1,5 +1,4 @@
-"""The receiver by each of the upload protocols that need several requests or a form, and a tus server that others
-wrote."""
+"""The receiver through each upload protocol that needs several requests or a form, and a third-party tus server."""
 
 import base64
 import collections
@@ -11,13 +10,12 @@ import sqlite3
 
 import targets
 
-# What a profile's credential is, so that it is looked for in the ledger and in the output.
+# The contents of a profile's credential, which the test searches for in the ledger and in the output.
 SECRET = "canary-profile-secret-4be1"
 
 
 class ByProtocol(targets.Receiver):
-    """`scheme` and `path` make the destination; keys are CASE/NAME, so each case sends a copy of the tree of its
-    own."""
+    """`scheme` and `path` make the destination; keys are CASE/NAME, so each case sends its own copy of the tree."""
 
     server = "receiver"
     copies_source = True
@@ -39,8 +37,8 @@ class ByProtocol(targets.Receiver):
         return None  # `received` is compared instead
 
     def received(self, case):
-        """Bytes of bodies that the server took for each object, those of its partial uploads included; sent again or
-        not."""
+        """Bytes of bodies that the server received for each object, including those of its partial uploads and those
+        sent again."""
         events = [json.loads(line) for line in self.lines(case)]
         by_path, origins = collections.Counter(), collections.defaultdict(set)
         for event in events:
@@ -76,7 +74,7 @@ def by_profile(name, path, inputs=(), secret=None, part="1M", **is_so):
 
 
 class TusServer(targets.Target):
-    """PyPI's resumable-upload: what it stored is in its folder, what it is called in its database."""
+    """PyPI's resumable-upload: its folder has the stored bytes, its database their names."""
 
     server = "tus"
     copies_source = True
@@ -91,7 +89,7 @@ class TusServer(targets.Target):
         return ["--part-size", "1M"]
 
     def uploads(self, case):
-        """(id, name) of the uploads of a case that are complete and no part of another."""
+        """(id, name) of the uploads of a case that are complete and not part of another."""
         with sqlite3.connect(f"file:{self.folder}/uploads.db?mode=ro", uri=True) as database:
             rows = database.execute("SELECT upload_id, metadata FROM uploads WHERE completed AND NOT is_partial").fetchall()
         named = ((upload, json.loads(metadata).get("filename", "")) for upload, metadata in rows)
@@ -112,8 +110,7 @@ class TusServer(targets.Target):
 
 
 def copy_source(source, folder, case, left_out):
-    """The tree as CASE/…, and what makes its keys begin so. A copy, because links would change the ctime of the
-    original."""
+    """The tree as CASE/…, and the prefix of its keys. A copy, because links would change the ctime of the original."""
     shutil.copytree(source, f"{folder}/source/{case}", ignore=shutil.ignore_patterns(*left_out))
     return f"{folder}/source/{case}", ["--base", f"{folder}/source"]
 
@@ -135,7 +132,7 @@ PROFILES = {
 
 KINDS = {
     "form": by_form("form"),
-    # Nobody can ask for an upload that was joined of others when the answer with its name was lost.
+    # A joined upload cannot be queried if the answer with its name was lost.
     "tus": by_scheme("tus", "tus+http", "/-/tus/", may_be_unknown=True),
     "resumable": by_scheme("resumable", "resumable+http", "/-/resumable/"),
     "davpatch": by_scheme("davpatch", "davpatch+http", "/-/davpatch/"),

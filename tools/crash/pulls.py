@@ -1,4 +1,5 @@
-"""Downloads from the receiver: what the server has, how it is fetched, and what has to be in the folder afterwards."""
+"""Downloads from the receiver: the files on the server, how they are fetched, and what the folder must contain
+afterwards."""
 
 import base64
 import collections
@@ -18,9 +19,9 @@ OLD = b"what stood here before\n"
 
 
 class PullCase(cases.Case):
-    """A case of an upload with its ends exchanged: the source is at the server, and the folder is judged."""
+    """A case of an upload with source and target exchanged: the source is on the server, and the folder is checked."""
 
-    stranger = None  # a name of which somebody else made a file after the kill
+    stranger = None  # a name under which somebody else made a file after the kill
 
     @property
     def into(self):
@@ -54,16 +55,16 @@ class PullCase(cases.Case):
         return ended
 
     def allowed(self, kill):
-        """A file whose disk is full or fails has failed; the others go on."""
+        """A file whose disk is full or fails has failed; the others continue."""
         return (*self.fair, 3, 4, 7) if kill.is_fault else self.fair
 
     @property
     def fair(self):
-        """A run counts files that were cancelled."""
+        """Exit codes of a run that was not hit: cancelled files count as well."""
         return (0, 3, 4) if self.target.cancels else (0,)
 
     def next_command(self):
-        """What is cancelled is so after the first kill: those that follow hit the end of it."""
+        """Files are cancelled after the first kill: later kills hit its completion."""
         command = super().next_command()
         if command == ["run"] and self.target.cancels:
             self.perform(["cancel", "--all"])
@@ -89,7 +90,7 @@ class PullCase(cases.Case):
             self.fetch_the_rest()
 
     def finish(self):
-        """`run` finishes what is recorded; what failed by a fault of its disk is taken up again first."""
+        """`run` finishes the recorded files; those that failed because of a disk fault are retried first."""
         if any(kill.is_fault for kill in self.plan):
             self.perform(["retry", "--state", "failed"])
         ended = self.perform(["run"])
@@ -97,7 +98,7 @@ class PullCase(cases.Case):
             self.problems.append(f"the run after the kill: {ended}")
 
     def meddle(self, look):
-        """Somebody puts other files in the place of all partial files, and one where nothing has come yet."""
+        """Somebody replaces all partial files with other files, and creates one where nothing has arrived yet."""
         found = self.found()
         for name, data in found.items():
             if PARTIAL.fullmatch(os.path.basename(name)):
@@ -116,9 +117,9 @@ class PullCase(cases.Case):
             file.write(data)
 
     def make_way(self):
-        """The file of somebody else is still there, and is then removed."""
+        """The file of somebody else still exists, and is then removed."""
         if self.found().get(self.stranger) != OLD:
-            self.problems.append(f"{self.stranger!r} was replaced, unasked")
+            self.problems.append(f"{self.stranger!r} was replaced without a request")
             return
         os.unlink(os.path.join(os.fsencode(self.into), self.stranger))
         self.stranger = None
@@ -126,8 +127,8 @@ class PullCase(cases.Case):
         self.finish()
 
     def fetch_the_rest(self):
-        """What was not recorded is asked for again. A list can be asked for as a whole: what is there with its digest
-        is not fetched twice."""
+        """Files that were not recorded are requested again. A list can be requested as a whole: files that exist with
+        their digest are not fetched twice."""
         between = self.look()
         recorded = {self.name_of(file) for file in between.files} if between else set()
         missing = [name for name in self.content if name.encode() not in recorded]
@@ -138,21 +139,22 @@ class PullCase(cases.Case):
         if between and not missing:
             self.check_second_push(between, self.look())
 
-    # MARK: what is judged
+    # MARK: checks
 
     def due(self, files, chunks, tries):
-        """The first request brings the beginning, which comes again where it was cut off or could not be used."""
+        """The first request fetches the beginning, which is fetched again if it was interrupted or could not be
+        used."""
         allowed = super().due(files, chunks, tries)
         with ledgers.Ledger(self.store) as ledger:
             lost = ledger.forgotten() if any(kill.how in ("room", "disk") for kill in self.plan) else ()
             first = [attempt for attempt in ledger.attempts() if attempt.operation == "create"]
         known = {file.id: file for file in files}
         for file in lost:
-            # Its partial file could not be synced, and nothing of it counts any more (docs/guarantees.md).
+            # Its partial file could not be synced, so none of it counts any longer (docs/guarantees.md).
             allowed[self.name_of(known[file])] += known[file].size or 0
         for attempt in first:
             if attempt.outcome != "ok" or not self.target.keeps_beginning:
-                # Its size may not be known to the ledger.
+                # The ledger may not know its size.
                 name = self.name_of(known[attempt.file_id])
                 allowed[name] += min(len(self.content[os.fsdecode(name)]), self.target.beginning)
         return allowed
@@ -171,25 +173,25 @@ class PullCase(cases.Case):
         return files
 
     def check_folder(self, when):
-        """At any time: a name has what it had before, nothing, or all of the new file; and what is done is there."""
+        """At any time: a name has its previous content, none, or the complete new file; and done files exist."""
         found, wanted = self.found(), {name.encode(): data for name, data in self.content.items()}
         for name, data in found.items():
             if PARTIAL.fullmatch(os.path.basename(name)):
                 continue
             if name not in wanted:
-                self.problems.append(f"{when}: not asked for, but there: {name!r}")
+                self.problems.append(f"{when}: unexpected file: {name!r}")
             elif data != wanted[name] and not (data == OLD and (self.target.replaces or name == self.stranger)):
                 self.problems.append(f"{when}: {name!r} has {len(data)} bytes that are not the file's")
         for name in wanted.keys() - found.keys() if self.target.replaces else ():
-            self.problems.append(f"{when}: what stood under {name!r} is gone")
+            self.problems.append(f"{when}: the previous file {name!r} is gone")
         look = self.look()
         for file in look.files if look else []:
             name = self.name_of(file)
             if file.state == "done" and found.get(name) != wanted[name]:
-                self.problems.append(f"{when}: {name!r} is done, and is not there")
+                self.problems.append(f"{when}: {name!r} is done, but missing")
 
     def check_server(self):
-        """Nothing but whole files is left, and all of them are there unless they were cancelled."""
+        """Only complete files are left, and all of them exist unless they were cancelled."""
         found = self.found()
         for name in found:
             if PARTIAL.fullmatch(os.path.basename(name)):
@@ -198,7 +200,7 @@ class PullCase(cases.Case):
             over = {self.name_of(file) for file in ledger.files() if file.state == "cancelled"}
         for name, data in self.content.items():
             if name.encode() not in over and found.get(name.encode()) != data:
-                self.problems.append(f"not there, or not whole: {name!r}")
+                self.problems.append(f"missing or incomplete: {name!r}")
 
     def done_as_it_should_be(self, files):
         states = {self.name_of(file): file.state for file in files}
@@ -235,7 +237,7 @@ class MirrorCase(PullCase):
 
 
 class Pull(targets.Receiver):
-    """Ranges side by side; names of a tree, kept below the base URL."""
+    """Concurrent ranges; names of a tree, kept below the base URL."""
 
     server = "receiver"
     asks = False
@@ -244,10 +246,10 @@ class Pull(targets.Receiver):
     faults = ("power", "names", "full", "eio", "room", "disk")
     steps = {"before": 5, "names": 6, "room": 24, "full": 12, "recovery": 97}
     words = ("--part-size", "256K")
-    beginning = 256 << 10  # bytes that the first request asks for
-    keeps_beginning = True  # where the file is longer
+    beginning = 256 << 10  # bytes that the first request fetches
+    keeps_beginning = True  # if the file is longer
     script = ""
-    replaces = False  # other files have the names before, and are replaced
+    replaces = False  # other files have the names first, and are replaced
     cancels = False  # after the kills everything is cancelled
     meddles = False  # after the kills somebody else makes files in the folder
     lists = False  # a list with digests names the files
@@ -278,7 +280,7 @@ class Pull(targets.Receiver):
 
 
 class OneBody(Pull):
-    """A weak ETag: nothing can be continued. What has the names is replaced."""
+    """A weak ETag: nothing can be resumed. Existing files are replaced."""
 
     words = ("--overwrite",)
     beginning = 1 << 20
@@ -305,7 +307,7 @@ class Meddled(Pull):
 
 
 class Mirrors(Pull):
-    """Ranges from two places, and a third one whose bytes are others."""
+    """Ranges from two places, and a third one with different content."""
 
     lists = True
     second, older = "second/", "older/"
@@ -319,7 +321,7 @@ class Mirrors(Pull):
             shutil.copytree(tree, f"{self.folder}/data/{case}/{place}")
 
     def received(self, case):
-        """What the older place sent is of no use, and its wrong pieces come again."""
+        """Bytes from the older place are useless, and its wrong pieces are fetched again."""
         sent = collections.Counter()
         for path, length in super().received(case).items():
             if not path.startswith(self.older.encode()):

@@ -1,6 +1,6 @@
-"""A small S3 client of the tests' own: what the server holds, asked in plain urllib with signatures made here.
+"""A small S3 client for the tests: queries the contents of the server with plain urllib and its own signatures.
 
-It shares no code with the program that it judges. Path style, SigV4, signed empty payloads.
+It shares no code with the tested program. Path style, SigV4, signed empty payloads.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import urllib.request
 import xml.etree.ElementTree as ET
 
 EMPTY = hashlib.sha256(b"").hexdigest()
-# Test servers are on loopback; a proxy of the environment must not come between.
+# Test servers are on loopback; a proxy from the environment must not interfere.
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -74,7 +74,7 @@ class S3:
             marker = names[-1]
 
     def get(self, bucket, key):
-        """The bytes of an object, or None when there is none."""
+        """The bytes of an object, or None if there is none."""
         status, body = self.call("GET", bucket, key)
         if status == 404:
             return None

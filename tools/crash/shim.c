@@ -3,25 +3,25 @@
  * Build:  cc -shared -fPIC -O1 -Wall -Wextra -Werror -o shim.so shim.c -ldl -lpthread
  * Use:    LD_PRELOAD=./shim.so SHIM_KILL_BEFORE=17 PROGRAM ...
  *
- * Calls are counted from 1, over all threads, in the classes that SHIM_CLASSES names (comma separated; default "file"):
+ * Calls are counted from 1, over all threads, in the classes in SHIM_CLASSES (comma separated; default "file"):
  *   file  write, writev, pwrite*, copy_file_range, ftruncate*, fallocate on regular files; fsync, fdatasync,
  *         sync_file_range; rename*, link*, unlink*, mkdir*; open* with O_CREAT or O_TRUNC
  *   net   write, writev, send, sendto, sendmsg, sendfile on internet sockets
- * Writes to pipes, terminals, event descriptors and AF_UNIX sockets change nothing that lasts, and never count.
+ * Writes to pipes, terminals, event descriptors and AF_UNIX sockets change no persistent state, and never count.
  *
  *   SHIM_COUNT=FILE       writes the number of calls to FILE when the program exits by itself
- *   SHIM_LOG=FILE         appends one line a call: number, class, name, path
- *   SHIM_PATH=TEXT        file calls count only when the path holds TEXT
+ *   SHIM_LOG=FILE         appends one line per call: number, class, name, path
+ *   SHIM_PATH=TEXT        file calls count only when the path contains TEXT
  *   SHIM_KILL_BEFORE=N    SIGKILL instead of the N-th call
- *   SHIM_KILL_AFTER=N     SIGKILL when the N-th call has returned
- *   SHIM_POWER=1          the kill is a power cut: what was written to a regular file and not synced since is taken
- *                         back first, newest first. Names (create, rename, unlink) are kept, as a journalling file
- *                         system would mostly do; reordering is not simulated.
- *   SHIM_POWER_NAMES=TEXT so are renamed and removed names that hold TEXT, unless their folder was synced since. New
- *                         names stay.
+ *   SHIM_KILL_AFTER=N     SIGKILL after the N-th call has returned
+ *   SHIM_POWER=1          the kill is a power cut: unsynced writes to regular files are undone first, newest first.
+ *                         Names (create, rename, unlink) are kept, as a journalling file system would mostly do;
+ *                         reordering is not simulated.
+ *   SHIM_POWER_NAMES=TEXT also undoes renames and removals of names that contain TEXT, unless their folder was synced
+ *                         since. New names stay.
  *   SHIM_FAIL_AT=N        the N-th call fails with errno SHIM_ERRNO (default 5, EIO)
  *   SHIM_FAIL_FROM=N      that one and all later ones fail, or with
- *   SHIM_FAIL_COUNT=M     only so many. With ENOSPC names can still be removed.
+ *   SHIM_FAIL_COUNT=M     only this many. With ENOSPC names can still be removed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -315,7 +315,7 @@ static const char *full_path(int folder, const char *path, char *buffer, size_t 
   return buffer;
 }
 
-/* A call that gives `to` the file of the name `from`, or removes `from` when `to` is NULL. */
+/* A call that gives `to` to the file with the name `from`, or removes `from` when `to` is NULL. */
 #define CHANGES_NAMES(d1, from, d2, to, name, call)                                                                    \
   char buffer_from[4096], buffer_to[4096];                                                                             \
   const char *full_from = full_path(d1, from, buffer_from, sizeof buffer_from);                                        \
@@ -400,7 +400,7 @@ int creat(const char *path, mode_t mode) {
   return opened(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, "creat");
 }
 
-/* openat2 has no function of its own before glibc 2.43. What this file itself calls goes through here too. */
+/* openat2 has no function before glibc 2.43. Calls by this file itself pass here, too. */
 long syscall(long which, ...) {
   va_list rest;
   va_start(rest, which);

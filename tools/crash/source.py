@@ -12,8 +12,8 @@ SMALL = [
     ("sub dir/with space+%41&é.bin", 100_003),
     ("sub dir/deeper/x", 300_000),
 ]
-# S3: three parts with --part-size 5M, which is the smallest part that servers accept. Protocols of smaller chunks: six
-# with 1M (three of Qiniu's 4 MiB would take longer than they tell more). Elsewhere a file is one request.
+# S3: three parts with --part-size 5M, the smallest part that servers accept. Protocols with smaller chunks: six with 1M
+# (three of Qiniu's 4 MiB would take longer without showing more). Elsewhere a file is one request.
 BIG = {"parts": 10 * MIB + 12_345, "chunks": 5 * MIB + 12_345, "whole": 1 * MIB + 12_345}
 
 

@@ -1,4 +1,4 @@
-"""Many cases: every call in turn, or random moments; two at a time."""
+"""Many cases: every call in turn, or random moments; several at a time."""
 
 import collections
 import concurrent.futures
@@ -13,7 +13,7 @@ from case import Verdict
 
 
 class Tally:
-    """Counts what passed; prints what failed at once, with the words to repeat it."""
+    """Counts passed cases; prints failed ones immediately, with the arguments that repeat them."""
 
     def __init__(self, seed):
         self.seed = seed
@@ -45,7 +45,7 @@ class Bench:
         case = self.make_case(name, self.target, plan)
         try:
             return case.run(), plan
-        except Exception:  # a server that refuses us, a ledger that cannot be read: this case has failed, the others go on
+        except Exception:  # the server refused us, or the ledger cannot be read: only this case fails
             problem = "the test itself: " + traceback.format_exc()
             return Verdict(name, [*case.problems, problem], case.kills, reached=case.kills > 0), plan
 
@@ -56,7 +56,7 @@ class Bench:
         return verdict
 
     def all(self, named_plans, until=lambda verdict: False):
-        """Runs the plans in order, `jobs` at a time, until `until` (asked in order) or too many failures."""
+        """Runs the plans in order, `jobs` at a time, until `until` (checked in order) or too many failures."""
         waiting = collections.deque()
         stop = False
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
@@ -75,7 +75,7 @@ class Bench:
 
     def every_call(self, label, how, before=(), step=1):
         """Kills at call 1, 2, 3 … (every `step`-th) of the command after the kills of `before`, until three in a row
-        were not reached: threads make the number of calls differ a little from run to run."""
+        were not reached: because of threads, the number of calls varies a little from run to run."""
         in_a_row = 0
 
         def over(verdict):
@@ -87,8 +87,8 @@ class Bench:
         self.all(plans, over)
 
     def random_moments(self, label, count, longest_ms, rng: random.Random):
-        """SIGKILL from outside, one to three times before the command that may finish, until `count` have hit. Those
-        that come when nothing is left to do hit nothing: no more than four cases a kill."""
+        """SIGKILL from outside, one to three times before the command that may finish, until `count` have hit. Kills
+        that come when nothing is left to do hit nothing: there are at most four cases per kill."""
         hit = 0
 
         def enough(verdict):

@@ -1,4 +1,4 @@
-"""Where a case uploads to, and what the server itself says about it afterwards."""
+"""The targets that a case uploads to, and what the server itself reports about it afterwards."""
 
 import base64
 import collections
@@ -21,26 +21,26 @@ from whole_lines import end_of_lines, whole_lines  # noqa: E402
 class Target:
     """One started server. A case is a name that is unique in it."""
 
-    server = None  # the kind of tools/servers; None: as the target is called
+    server = None  # the kind of tools/servers; None: the name of the target
     tree = "whole"  # of source.py
-    account = None  # the file below the folder in which the server says what it was asked
-    settles = False  # gets time after a kill to finish the requests of the dead program
-    asks = True  # the protocol can ask what the server holds
-    may_be_unknown = False  # it has a request whose lost answer nobody can make good
-    forgets_finished = False  # after a lost last answer nobody can tell a finished upload from one that was never begun
-    copies_source = False  # keys begin with the name of the case, so each case has a tree of its own
+    account = None  # the file below the folder in which the server records requests
+    settles = False  # gets time after a kill to finish the requests of the killed program
+    asks = True  # the protocol can query what the server has
+    may_be_unknown = False  # it has a request after whose lost answer no query helps
+    forgets_finished = False  # after a lost last answer, a finished upload looks as if it had never begun
+    copies_source = False  # keys begin with the name of the case, so each case has its own tree
     left_out = ()  # names of the tree that the protocol cannot send
     random_kills = None  # a share of --kills
-    case = None  # a kind of Case of its own
+    case = None  # its own subclass of Case
     faults = ("power", "full", "eio")  # long form
-    steps = {"before": 3}  # short form: of the places where the calls turn every n-th
+    steps = {"before": 3}  # short form: every n-th of the places where the kind of call changes
     in_recovery = "before"  # the kind of kill at each call of the recovery
 
     def __init__(self, kind, folder, binaries):
         self.marks = {}
         self.kind, self.folder = kind, folder
         environment = dict(os.environ, TRANSFERS_BIN=binaries) | self.settings(folder)
-        # A server lives on, so it must not hold our end of a pipe: output goes through a file.
+        # The server keeps running, so it must not hold our end of a pipe: output goes to a file.
         with open(folder + ".start", "w+b") as said:
             subprocess.run([TOOLS + "/servers", "start", self.server or kind, folder], check=True, env=environment, stdout=said)
             said.seek(0)
@@ -51,7 +51,7 @@ class Target:
         )
 
     def settings(self, folder):
-        """Variables that the server is started with."""
+        """Environment variables for the server."""
         return {}
 
     def stop(self):
@@ -61,7 +61,7 @@ class Target:
         """Called once before the first upload of the case."""
 
     def lines(self, case):
-        """What the server's account gained since the case was prepared."""
+        """The additions to the server's record since the case was prepared."""
         return whole_lines(self.folder + "/" + self.account, self.marks[case])
 
     def mark(self, case):
@@ -74,21 +74,20 @@ class Target:
         return [value for name, value in self.environment.items() if "SECRET" in name]
 
     def orphans(self, case):
-        """Uploads that were begun and neither finished nor aborted."""
+        """Uploads that were started and neither finished nor aborted."""
         return []
 
     def requests(self, case):
-        """Counter of (key, part number or 0): requests with a body that the server saw. None when it keeps no
-        account."""
+        """Counter of (key, part number or 0): requests with a body that the server saw. None if it keeps no record."""
         return None
 
     def total(self, case):
-        """How many requests the server saw, as far as it knows whose they were. None when it keeps no account of all of
-        them."""
+        """The number of requests that the server saw, as far as it can attribute them. None if it does not record all
+        of them."""
         return None
 
     def received(self, case):
-        """Bytes of bodies by name that the server took. None when it keeps no account of them."""
+        """Bytes of bodies that the server received, by name. None if it does not record them."""
         return None
 
 
@@ -145,7 +144,7 @@ class Receiver(FolderTarget):
         )
 
     def total(self, case):
-        """A connection belongs to one program, and so to the case whose objects are named on it."""
+        """A connection belongs to one program, and so to the case whose objects appear on it."""
         events = [json.loads(line) for line in self.lines(case)]
         prefix = case.encode() + b"/"
         own = {e["conn"] for e in events if base64.b64decode(e.get("path_b64", "")).startswith(prefix)}
@@ -174,7 +173,7 @@ class S3Target(Target):
         found = {}
         for key in self.client.keys(case):
             name = key.encode()
-            # What is outside the prefix keeps its whole name, and so is reported as not ours.
+            # Names outside the prefix stay complete, and so are reported as unexpected.
             found[name.removeprefix(b"in/")] = self.client.get(case, key)
         return found
 

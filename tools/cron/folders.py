@@ -1,4 +1,4 @@
-"""The source folders of a day of cron: what writers do there, and what must come of it."""
+"""The source folders of a day of cron: what writers do there, and the expected results."""
 
 import collections
 import os
@@ -43,7 +43,7 @@ class Source:
             os.mkdir(path)
         self.now = {}  # name: Generation
         self.past = {}  # name: all its generations
-        self.growing = {}  # name: what it becomes
+        self.growing = {}  # name: its final content
         self.count = 0
         self.stored = self.removed = 0
         self.done_for_sure = collections.Counter()
@@ -113,10 +113,10 @@ class Source:
     def finish_writing(self):
         self.grow(whole=True)
 
-    # Judgement
+    # Checks
 
     def judge(self, events, is_clean, receiver, wrong):
-        """What this run, of whichever job, did to the folder and to its copy."""
+        """The effects of this run, of whichever job, on the folder and its copy."""
         prefix = f"in/{self.job.name}/"
         lost = {event["path"] for event in events if event["t"] == "lost"}
         for event in events:
@@ -132,7 +132,7 @@ class Source:
             if self.job.fate == "move":
                 with open(f"{self.moved}/{name}", "rb") as file:
                     if file.read() != generation.data:
-                        raise wrong(f"{prefix}{name} lies where it was moved to with other bytes")
+                        raise wrong(f"{prefix}{name} was moved, and its content differs")
 
     def judge_commit(self, event, is_lost, is_clean, wrong):
         name = event["path"].split("/", 2)[2]
@@ -140,10 +140,10 @@ class Source:
         found = [one for one in self.past.get(name, ()) if len(one.data) == event["size"]]
         found = [one for one in found if f"{crc32c(one.data):08x}" == event["crc32c"]]
         if not found:
-            raise wrong(f"{event['path']}: the receiver got what the file never held")
+            raise wrong(f"{event['path']}: the receiver got content that the file never had")
         generation = found[-1]
         if event["at_ms"] / 1000 < generation.since + self.job.settle:
-            raise wrong(f"{event['path']} was sent before its settle time was over")
+            raise wrong(f"{event['path']} was sent before its settle time had passed")
         generation.stored += 1
         if generation.stored > 1 + generation.excuses:
             raise wrong(f"{event['path']} was sent again")
@@ -153,10 +153,10 @@ class Source:
             self.done_for_sure[name] += 1
 
     def left(self, receiver):
-        """What is still to be done; empty when nothing is."""
+        """The remaining work; empty when there is none."""
         prefix = f"in/{self.job.name}/"
         sent = {name: receiver.content(prefix + name) == one.data for name, one in self.now.items()}
         found = [f"{name} is not sent" for name, is_sent in sorted(sent.items()) if not is_sent]
         if self.job.fate != "keep":
-            found += [f"{name} is still there" for name, is_sent in sorted(sent.items()) if is_sent]
+            found += [f"{name} still exists" for name, is_sent in sorted(sent.items()) if is_sent]
         return ", ".join(found)

@@ -1,4 +1,4 @@
-"""transfers-receiver for a day of cron: killed, started again at the same address, and read by its record."""
+"""transfers-receiver for a day of cron: killed, restarted at the same address, and checked by its record."""
 
 import base64
 import json
@@ -27,7 +27,7 @@ class Receiver:
         self.start_again()
 
     def start_again(self):
-        """Does nothing when it runs as it should."""
+        """Does nothing while it is running."""
         if self.process and self.process.poll() is None and self.running == self.script:
             return
         self.end()
@@ -43,7 +43,7 @@ class Receiver:
         until = time.monotonic() + 30
         while not os.path.exists(f"{self.folder}/port"):
             if time.monotonic() > until or self.process.poll() is not None:
-                raise RuntimeError("the receiver does not start")
+                raise RuntimeError("the receiver did not start")
             time.sleep(0.01)
 
     def kill(self):
@@ -56,7 +56,7 @@ class Receiver:
             self.process.wait()
 
     def slow_down(self):
-        """Until it is started again: so that it can be killed in the middle of a request."""
+        """Delays its answers until it is restarted, so that it can be killed in the middle of a request."""
         self.script = "match PUT * : late-latency=150\n" + SCRIPT
         self.start_again()
         self.script = SCRIPT
@@ -66,7 +66,7 @@ class Receiver:
         self.start_again()
 
     def news(self):
-        """What happened since this was asked last; a line that was cut off by a kill is none."""
+        """The events since the last call; a line that a kill truncated does not count."""
         with open(self.record, "rb") as file:
             file.seek(self.read)
             data = file.read()
@@ -84,7 +84,7 @@ class Receiver:
         return events
 
     def content(self, path):
-        """What it keeps; None for nothing."""
+        """The content that it stores; None if there is none."""
         try:
             with open(f"{self.kept}/{path}", "rb") as file:
                 return file.read()

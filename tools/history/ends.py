@@ -1,4 +1,4 @@
-"""How files, runs and the work in flight come to an end: done, failed, replaced, paused, cancelled, killed."""
+"""How files, runs and attempts in flight end: done, failed, superseded, paused, cancelled, killed."""
 
 import email.utils
 
@@ -29,7 +29,7 @@ def complete(run, work):
 
 
 def requeue(run, work, cause=None):
-    """Idle, and not done: it waits for its turn, or for what people ask."""
+    """Idle, and not done: it waits for a request slot, or for a resume."""
     run.ledger.run(
         "UPDATE file SET state = 'pending', run_id = NULL, wish = NULL, not_before = ?, cause = coalesce(?, cause), failures = ? WHERE id = ?",
         (work.due or None, cause, work.failures, work.id))  # fmt: skip
@@ -40,7 +40,7 @@ def requeue(run, work, cause=None):
 
 
 def settle(run, work):
-    """Nothing of it is in flight any more, and there is a reason not to go on."""
+    """Nothing of it is in flight any longer, and there is a reason not to continue."""
     kind, fault = work.stop
     if kind in ("pause", "cancel"):
         requeue(run, work)
@@ -70,7 +70,7 @@ def end_parts(run, work):
 
 
 def abort(world, work, now):
-    """Its session is given up; the server is told so as soon as there is a request to spare."""
+    """Gives up its session; the server is told as soon as a request is free for that."""
     if work.session is None:
         return
     world.ledger.run("UPDATE session SET abort_after = ? WHERE id = ?", (now, work.session))
@@ -79,7 +79,7 @@ def abort(world, work, now):
 
 
 def tell_server(run):
-    """The first session that was given up and whose batch may have a request more. False for none."""
+    """The first abandoned session whose batch may have another request. False for none."""
     for i, (work, session) in enumerate(run.world.aborts):
         if not run.slots.is_full(work.batch):
             break
@@ -96,14 +96,14 @@ def tell_server(run):
 
 
 def crash(run):
-    """The process is gone: nothing is written. What is in flight stays open until the next run."""
+    """The process is gone: nothing is written. Attempts in flight stay open until the next run."""
     run.ledger.heartbeat(run.id, max(run.now - run.world.chance.randrange(1000), run.began), int(run.processor))
     run.world.orphans, run.world.run = list(run.flights), None
     return run.now
 
 
 def recover(run):
-    """What the engine that died left behind (LedgerTransaction+Recovery.swift)."""
+    """Recovers after the crashed engine (LedgerTransaction+Recovery.swift)."""
     world, ledger = run.world, run.ledger
     orphans, world.orphans = world.orphans, []
     for flight in orphans:
@@ -115,7 +115,7 @@ def recover(run):
         work.flying, stop, work.stop = 0, work.stop, None
         if any(part.state == "unknown" for part in work.parts or ()):
             ledger.move(work.id, "unknown", run_id=None, wish=None, cause="engine.orphaned",
-                        message="the engine died while a request was open that must not be repeated")  # fmt: skip
+                        message="the engine crashed while a request that must not be repeated was open")  # fmt: skip
             work.state = "unknown"
             world.rests(work)
             unknown += 1
@@ -130,11 +130,11 @@ def recover(run):
         if stop and stop[0] in ("pause", "cancel"):
             (world.paused if stop[0] == "pause" else world.cancelled)(run.now, [work])
     if orphans or left:
-        ledger.event(run.now, "recovered", None, f"{len(orphans)} requests cut off, {left} files go on, {unknown} unknown")
+        ledger.event(run.now, "recovered", None, f"{len(orphans)} attempts crashed, {left} files resume, {unknown} unknown")
 
 
 def interrupt(run):
-    """Asked to stop at once: what is in flight is given up."""
+    """Stops immediately: attempts in flight are given up."""
     for flight in sorted(run.flights, key=lambda flight: flight.id):
         passed = (run.now - flight.began) / max(1, flight.fate.total)
         cut_off(run, flight, "interrupted", "engine.interrupted", int(flight.size * min(1, passed) * 0.9))
@@ -152,7 +152,7 @@ def interrupt(run):
 
 
 def cut_off(run, flight, outcome, code, sent):
-    """An attempt without an answer, and its part."""
+    """Ends an attempt without an answer, and releases its part."""
     part, work = flight.part, flight.work
     flight.is_over = True
     is_lost = work.protocol == "post"
@@ -162,7 +162,7 @@ def cut_off(run, flight, outcome, code, sent):
     part.state = "unknown" if is_lost else "pending"
     run.ledger.chunk(part.id, part.state, **({"uncertain": 1} if flight.operation == "part" else {}))
     if flight.operation == "part":
-        # Of one that was killed nobody knows what it had sent.
+        # Nobody knows what a killed engine had sent.
         part.senders.append((flight.id, sent or int(flight.size * run.world.chance.random() * 0.9)))
     if is_lost and outcome == "interrupted":
         work.stop = ("unknown", LOST)

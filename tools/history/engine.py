@@ -1,5 +1,5 @@
-"""One run of the engine: claims files, has as many attempts in flight as it and each batch may have, and writes each
-step at its time into the ledger. The order of the steps is that of Sources/TransferEngine.
+"""One run of the engine: claims files, keeps as many attempts in flight as the limits of the run and of each batch
+allow, and writes each step at its time into the ledger. The order of the steps is that of Sources/TransferEngine.
 """
 
 import collections
@@ -12,13 +12,13 @@ from work import Flight, Slots
 
 TRIES = 10  # of a part, or of another step of a file
 LONGEST_BACKOFF = 60_000  # ms
-# Processor time in ms: of a process that starts, of a request, and of a byte.
+# Processor time in ms: for the start of a process, for a request, and for a byte.
 STARTING, REQUEST, BYTE = 15, 0.8, 1e-6
 order = itertools.count()
 
 
 class Run:
-    """`world` has the ledger, the fates, the files that are not at rest, and what people will do."""
+    """`world` has the ledger, the fates, the unfinished files, and the requests of users."""
 
     def __init__(self, world, at, words, workers):
         self.world, self.ledger, self.began, self.now = world, world.ledger, at, at
@@ -28,7 +28,7 @@ class Run:
         self.sleep, self.processor = None, STARTING
         self.slots = Slots(workers, self.ready)
         ends.recover(self)
-        # What is not due yet has a timer; the rest is claimed in order.
+        # Files that are not due yet have a timer; the rest are claimed in order.
         self.queue = collections.deque()
         for work in world.backlog.values():
             if work.state == "pending":
@@ -44,7 +44,7 @@ class Run:
         heapq.heappush(self.timers, (when, next(order), what, words))
 
     def go(self, ends_at=None, how="crashed"):
-        """Until nothing is left, or until it is killed or stopped at `ends_at`."""
+        """Runs until nothing is left, or until it is killed or stopped at `ends_at`."""
         while True:
             while self.slots.free > 0 and self.start():
                 pass
@@ -67,7 +67,7 @@ class Run:
                 what(*words)
 
     def fall_asleep(self, at, length):
-        """The machine stands still. What is in flight goes on where it was; what became due meanwhile is late."""
+        """The machine is suspended. Attempts in flight continue where they were; what became due meanwhile is late."""
         self.sleep, self.now = None, at + length
         for flight in self.flights:
             flight.fate.fall_asleep(at - flight.began, length)
@@ -82,10 +82,10 @@ class Run:
         self.world.run = None
         return self.now
 
-    # Work is begun.
+    # Starting work.
 
     def start(self):
-        """False when there is nothing to do now."""
+        """False when nothing can be done now."""
         while True:
             if self.world.aborts and ends.tell_server(self):
                 return True
@@ -127,7 +127,7 @@ class Run:
                 self.wake(work, part, work.claim)
 
     def again(self, work):
-        """It goes on after all: what is not in flight is begun anew."""
+        """It continues after all: everything that is not in flight is restarted."""
         work.claim += 1
         in_flight = [flight for flight in self.flights if flight.work is work]
         if any(flight.part is None for flight in in_flight):
@@ -137,7 +137,7 @@ class Run:
         self.go_on(work)
 
     def wake(self, work, part, claim):
-        """It is the turn of a part; of one that was cut off at a tus server the offset is asked for first."""
+        """Starts a part; if it was interrupted at a tus server, the offset is queried first."""
         if work.claim != claim or part.state not in ("pending", "waiting") or work.stop:
             return
         if part.state == "waiting":
@@ -162,7 +162,7 @@ class Run:
         work.flying += 1
         self.at(self.now + fate.total + 1 + int(self.world.chance.random() * 3), self.landed, flight)
 
-    # Work has ended.
+    # Ending work.
 
     def landed(self, flight):
         if flight.is_over:
@@ -177,7 +177,7 @@ class Run:
             getattr(self, "did_" + flight.operation, self.complete)(work, flight)
         else:
             self.failed(work, flight, flight.fate.fault)
-        # Of one that waits for another try nothing would be left to tell that it was asked to stop.
+        # If it waited for another attempt, the request to stop would be lost.
         if work.stop and work.flying == 0 and work.state in ("active", "finishing", "pending"):
             ends.settle(self, work)
 
@@ -215,7 +215,7 @@ class Run:
             self.finish(work)
 
     def did_probe(self, work, flight):
-        """The server has a part of what was sent before the connection was lost."""
+        """The server has a part of the bytes that were sent before the connection was lost."""
         part = flight.part
         sender, sent = part.senders[-1]
         found = int(sent * self.world.chance.random())

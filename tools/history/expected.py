@@ -1,5 +1,5 @@
-"""What the subreports of "transfers report" have to say beside the lists and totals: figures of the oracle under the
-names of the product. A figure that is not here is not compared."""
+"""The contents of the subreports of "transfers report" besides the lists and totals: figures of the oracle under the
+names of the product. A figure that is missing here is not compared."""
 
 import collections
 
@@ -19,7 +19,7 @@ def picked(row, *keys):
 
 
 def active(row):
-    """Unknown where there was no attempt."""
+    """Unknown if there was no attempt."""
     return {"active_ms": row["active_ms"] if row["attempts"] else None}
 
 
@@ -27,7 +27,7 @@ MOVED = ("attempts", "errors", "error_rate", "retries", "bytes_transferred", "by
 
 
 def batches(store, selection):
-    """Whole batches: those that have a selected file."""
+    """Whole batches, if one of their files is selected."""
     numbers = {file.batch for file in selection.files()}
     rows = oracle_totals.batches(store, Selection(store, batches=numbers)) if numbers else []
     return {"batches": [{
@@ -76,7 +76,7 @@ MARKS = {"in_flight": ">", "failed": "!", "unknown": "?", "waiting": "~"}
 
 
 def chunks(store, file):
-    """Of one file, with the map."""
+    """One file, with its map."""
     tries, times = {}, dict(store.db.execute("SELECT id, ended_at FROM attempt WHERE file_id = ?", (file,)))
     statuses = dict(store.db.execute("SELECT id, http_status FROM attempt WHERE file_id = ?", (file,)))
     for chunk, started in store.db.execute("SELECT chunk_id, started_at FROM attempt WHERE file_id = ? AND operation = 'part'", (file,)):
@@ -99,7 +99,8 @@ PARTS = ("queued", "down", "paused", "backoff", "throttled", "connect", "send", 
 
 
 def sound_slow(found):
-    """What is wrong in itself: the nine parts of a file sum to its wall time, and those of all files are their sums."""
+    """Returns an internal contradiction: the nine parts of a file must sum to its wall time, and the parts of all files
+    must be the sums of theirs."""
     for row in found["files"]:
         if sum(row[f"{part}_ms"] for part in PARTS) != row["wall_ms"]:
             return f"the parts of {row['id']} do not sum to its wall time"
@@ -110,7 +111,7 @@ def sound_slow(found):
 
 
 def runs(store, selection):
-    """Runs that were there in the window, with the selected attempts; of a batch only those that have one."""
+    """Runs that overlap the window, with the selected attempts; with a batch selected, only those that have one."""
     did = collections.defaultdict(collections.Counter)
     for a in selection.attempts():
         did[a.run].update(attempts=1, recovered=a.outcome == "crashed", size=a.bytes_transferred)
@@ -128,7 +129,7 @@ def runs(store, selection):
     return {"runs": len(rows), "runs_by_end": dict(ends), "up_ms": up, "down_ms": None if span is None else span - up, "runs_listed": rows}
 
 
-# What has to hold within a report, where the oracle has no figure of its own.
+# Conditions within a report for which the oracle has no figure.
 SOUND = {"slow": sound_slow}
 
 REPORTS = {
@@ -137,9 +138,9 @@ REPORTS = {
 
 
 def only(ours, theirs):
-    """Of what the product said, the figures that the oracle knows."""
+    """Those figures of the product that the oracle knows."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
-        # The names of counts are figures, too: one that is not there has to be seen.
+        # The names of counts are figures, too: a missing one must be noticed.
         is_counts = all(isinstance(value, int) for value in theirs.values())
         return theirs if is_counts else {key: only(ours[key], theirs[key]) for key in ours if key in theirs}
     if isinstance(ours, list) and isinstance(theirs, list):

@@ -1,11 +1,11 @@
-"""How an attempt goes: how long it takes, and whether it meets a fault. Drawn from the host and its weather."""
+"""The fate of an attempt: how long it takes, and whether it meets a fault. Drawn from the host and its weather."""
 
 import hosts
 
 
 class Fate:
-    """`fault` is None of one that succeeds. `sent` are body bytes. In ms, as the other moments: `body` is when all of
-    an upload's body had gone out, `held` for how long a rate limit held a body back."""
+    """`fault` is None if it succeeds. `sent` counts body bytes. Moments are in ms: `body` is when the whole body of an
+    upload had been sent, `held` is how long a rate limit delayed a body."""
 
     __slots__ = ("fault", "sent", "dns", "connect", "tls", "body", "first_byte", "total", "held", "address")
 
@@ -16,7 +16,8 @@ class Fate:
         self.total = 0
 
     def fall_asleep(self, passed, length):
-        """The machine stands still after so many ms. The other moments are libcurl's, whose clock stands still too."""
+        """The machine is suspended after this many ms. The other moments are those of libcurl, whose clock stops,
+        too."""
         if self.body is not None and self.body > passed:
             self.body += length
         self.total += length
@@ -25,7 +26,7 @@ class Fate:
 class Fates:
     def __init__(self, plan, chance):
         self.start, self.days, self.chance = plan.start, plan.days, chance
-        # Small histories have what is rare, too.
+        # Small histories contain rare faults, too.
         self.rare = max(0.00015, 3 / plan.attempts)
 
     def fault(self, host, operation, size, t):
@@ -42,13 +43,13 @@ class Fates:
             return hosts.MISSING
         if operation == "part" and host.protocol == "post" and drawn > 1 - 20 * self.rare:
             return hosts.LOST
-        # Not while a large file is sent, so that the number of attempts is near what was asked for.
+        # Not while a large file is sent, so that the number of attempts stays close to the requested one.
         if operation == "part" and not host.is_download and size < 8 << 20 and drawn > 1 - 8 * self.rare:
             return hosts.CHANGED if host.protocol != "put" or drawn > 1 - 4 * self.rare else hosts.TOO_LARGE
         return None
 
     def draw(self, host, operation, size, t, most):
-        """`most` bytes a second; 0 where there is no limit."""
+        """`most` is in bytes per second; 0 means no limit."""
         chance, fate = self.chance, Fate()
         fault = fate.fault = self.fault(host, operation, size, t)
         if fault is not None and fault.is_unheard and host.protocol == "post":
@@ -71,7 +72,7 @@ class Fates:
         fate.held = held or None
         fate.total = int(begin + first_byte + moving) + held + (fault.ms if fault else 0)
         if fault is None or fault.status is not None:
-            # As libcurl counts it: of an upload until the first byte that is sent.
+            # As libcurl counts it: for an upload, until the first byte is sent.
             fate.first_byte = int(begin + (first_byte if host.is_download or operation != "part" else 1))
         if size and fate.sent == size and not host.is_download:
             fate.body = min(fate.total, int(begin + 1 + moving) + held)

@@ -11,8 +11,8 @@ def rate(size, ms):
 
 
 def nearest_rank(values, percents):
-    """ux 2.5: the least value that as many percent of the values do not exceed. `values` maps each to how often it is
-    there."""
+    """ux 2.5: the smallest value that at least this percentage of the values do not exceed. `values` maps each value to
+    its count."""
     n, below, found = sum(values.values()), 0, {}
     for value in sorted(values):
         below += values[value]
@@ -36,7 +36,7 @@ def union(intervals):
 
 
 class Flow:
-    """What attempts moved, and when."""
+    """The bytes that attempts moved, and when."""
 
     def __init__(self):
         self.attempts = self.transferred = self.acked = self.retries = self.errors = 0
@@ -66,7 +66,7 @@ class Flow:
 
 
 def is_error(attempt):
-    """Of the outcomes these are not: still open, or stopped because somebody asked for it."""
+    """Whether an attempt failed: it is not ok, not open, and was not stopped on request."""
     return attempt.outcome not in ("ok", "open", "interrupted")
 
 
@@ -79,7 +79,7 @@ def time(ms):
 
 
 def name(key, value):
-    """A name for JSON: text, and the bytes beside it where they are no UTF-8."""
+    """A name for JSON: text, and the bytes beside it if they are not UTF-8."""
     if value is None:
         return {key: None}
     text = value.decode("utf-8", "replace")

@@ -1,6 +1,6 @@
 """The servers and the jobs of the generated history, and the weather at these servers.
 
-Hosts are names of RFC 6761 and addresses of RFC 5737 and RFC 3849: nothing there can be reached.
+Hosts are names of RFC 6761 and addresses of RFC 5737 and RFC 3849: none of them can be reached.
 """
 
 import dataclasses
@@ -73,14 +73,14 @@ JOBS = (
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """What an attempt meets instead of success."""
+    """A fault that an attempt meets instead of success."""
 
     code: str
     message: str
     status: int = None
     curl: int = None
-    sent: float = 0.0  # the share of the body that went out, at most
-    ms: int = 0  # how long it takes at least
+    sent: float = 0.0  # the largest share of the body that was sent
+    ms: int = 0  # its minimum duration
     retry_after: int = None  # ms
     is_permanent: bool = False
     is_unheard: bool = False  # the request may have been carried out
@@ -103,13 +103,13 @@ MISSING = Fault("http.404", "the server answered 404", status=404, curl=0, is_pe
 CHANGED = Fault("source.changed", "the file changed while it was sent", sent=0.7, is_permanent=True)
 LOST = Fault("proto.lost_answer", "the answer was lost", curl=56, sent=1.0, is_unheard=True, is_permanent=True)
 
-# What happens anywhere, as shares of the attempts.
+# Faults that happen anywhere, as shares of the attempts.
 EVERYWHERE = ((0.0045, RESET), (0.0060, TIMEOUT), (0.0066, STALLED), (0.0080, FAILED), (0.0110, BUSY), (0.0125, GATEWAY))
 TOO_LARGE_FROM = 5 << 30  # bytes, at up3.example
 
 
 def weather(found, start, days):
-    """Incidents: (from, until, share of the attempts, fault). One of each kind, and some again in long histories."""
+    """Incidents: (from, until, share of the attempts, fault). One of each kind, and more in long histories."""
 
     def incident(name, day, hour, hours, share, fault):
         begin = start + min(day, days - 1) * DAY + int(hour * HOUR)
@@ -125,7 +125,8 @@ def weather(found, start, days):
 
 
 def pace(host, t, start, days):
-    """How much slower than usual a server is at this time: office hours, and one that got worse in the last week."""
+    """How much slower than usual a server is at this time: in office hours, and one that became slower in the last
+    week."""
     hour = t // HOUR % 24
     slow = 1.5 if 9 <= hour < 17 else 1.0
     return slow * 2.0 if host.name == "media.example" and t > start + days * DAY * 3 // 4 else slow

@@ -1,5 +1,5 @@
-"""Writes a history into a ledger as the engine does: rows are born as the schema wants them and change by the
-transitions that its triggers allow. Nothing is switched off but the wait for the disk.
+"""Writes a history into a ledger as the engine does: rows are inserted as the schema demands and change by the
+transitions that its triggers allow. Nothing is switched off except the wait for the disk.
 
 One connection; the caller decides when it commits, and when the log gets the leaves of what has ended since. Times are
 milliseconds since 1970 UTC.
@@ -75,13 +75,13 @@ class Ledger:
     def file(self, at, batch, path, key, size, generation, inode):
         is_download = batch.host.is_download
         seen = (at - 3_600_000) * 1_000_000
-        # Nothing is known of what is to be fetched.
+        # Nothing is known yet about a file to be fetched.
         known = (None, None, None, None, None, 0) if is_download else (size, seen, seen, inode, 64769, 0o100644)
         return self.run(
             FILE, (self.uid(at), batch.id, batch.destination, generation, path, key, 1 if is_download else None, *known, at)).lastrowid
 
     def layout(self, file, size, length, is_download):
-        """The size of a download is learned now. Returns the number of its first chunk."""
+        """Stores the size of a download, which is known now. Returns the number of its first chunk."""
         if is_download:
             self.run("UPDATE file SET size = ?, inode = ?, device = 64769 WHERE id = ?", (size, file + 5_000_000, file))
         count = max(1, -(-size // length)) if length else 1
@@ -127,7 +127,7 @@ class Ledger:
         self.run("UPDATE session SET state = ?, ended_at = ? WHERE id = ?", (state, at, session))
 
     def credit(self, attempt, size):
-        """Bytes that the server turned out to have of an attempt that failed."""
+        """Adds bytes that the server turned out to have from a failed attempt."""
         before = self.run("SELECT bytes_transferred, bytes_acked FROM attempt WHERE id = ?", (attempt,)).fetchone()
         self.run(CREDIT, (size, attempt))
         self.log.credited(attempt, *before)

@@ -1,4 +1,4 @@
-"""Names of files as people and instruments give them, and some that break careless programs."""
+"""File names as users and instruments choose them, and some that break careless programs."""
 
 HOSTILE = (
     b"<script>alert(1)</script>.html",
@@ -19,7 +19,7 @@ ORDINARY = ("lane{0}/sample_{1:06}.fastq.gz", "scan/{0}/slice-{1:06}.dcm", "phot
 
 
 def name(number, chance):
-    """A relative name that no other number gets. Each hostile name comes at least once in the first few files."""
+    """A relative name that is unique to this number. Each hostile name occurs at least once in the first few files."""
     if number < 2 * len(HOSTILE) and number % 2 == 1:
         return b"in %d/" % number + HOSTILE[number // 2]
     if chance.random() < 0.01:

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Figures of a ledger, computed from its rows in plain Python: what "transfers report" has to say.
+"""Figures of a ledger, computed from its rows in plain Python: the expected content of "transfers report".
 
   tools/history/oracle.py LEDGER REPORT [--since TIME] [--until TIME] [--batch N] [--bucket 1m|5m|1h|1d|auto]
                           [--every day|week|month] [--limit N]
   tools/history/oracle.py LEDGER compare A B
 
 summary, files, attempts, failures and throughput have the form of the `data` of "transfers report --json"; batches,
-slow, retries, hosts, calendar, latency, waste, integrity, events and runs one of their own. A and B are a batch (b12)
-or a window (2026-11-01..2026-11-08). TIME is RFC 3339 or a date, in UTC. The definitions are those of the project's
+slow, retries, hosts, calendar, latency, waste, integrity, events and runs have their own. A and B are a batch (b12) or
+a window (2026-11-01..2026-11-08). TIME is RFC 3339 or a date, in UTC. The definitions are those of the project's
 reference on reports, which comments cite as ux with its sections; the code shares nothing with the product: no view, no
-statement, no sum that was written before.
+statement, no stored sum.
 """
 
 import argparse
@@ -32,7 +32,7 @@ REPORTS = {
     "hosts": oracle_spread.hosts, "calendar": oracle_spread.calendar, "latency": oracle_spread.latency, "waste": oracle_totals.waste,
     "integrity": oracle_totals.integrity, "events": oracle_lists.events, "runs": oracle_lists.runs,
 }  # fmt: skip
-# Which option a report takes.
+# The options that each report takes.
 OPTIONS = {"throughput": "bucket", "calendar": "every", "slow": "limit"}
 
 
@@ -72,7 +72,7 @@ def main():
     if (len(asked.sides) == 2) != (asked.report == "compare") or len(asked.sides) not in (0, 2):
         parser.error("compare takes two batches or windows, the others none")
     if not os.path.exists(asked.ledger):
-        parser.error(f"there is no {asked.ledger}")
+        parser.error(f"no such file: {asked.ledger}")
     store = Store(os.path.abspath(asked.ledger))
     if asked.report == "compare":
         found = oracle_totals.compare(store, *(side(store, text) for text in asked.sides))

@@ -1,16 +1,16 @@
-"""What cost time: sums over requests by host, and wall time in which nothing was done for files that waited."""
+"""Causes of lost time: sums over requests by host, and wall time in which nothing was done for waiting files."""
 
 import collections
 
 ORDER = ("down", "paused", "backoff", "server", "connect", "resent")
-# Errors with which a request ends before it has a connection.
+# Errors that end a request before it has a connection.
 UNCONNECTED = {"net.dns", "net.refused", "net.unreachable", "net.connect_timeout", "net.tls", "net.cert"}
 WORK = ("pending", "active", "finishing", "settling")
 FOREVER = 1 << 62
 
 
 def spent(a, is_download):
-    """Milliseconds of one attempt by what it did: its request is laid before the moment its end was recorded."""
+    """Milliseconds of one attempt by activity: its request is assumed to end at the moment its end was recorded."""
     measured = (a.total_ms, a.connect_ms or a.dns_ms or a.tls_ms, a.first_byte_ms, a.sent_ms)
     if a.outcome in ("open", "crashed") or (a.outcome == "interrupted" and all(ms is None for ms in measured) and not a.bytes_transferred):
         return collections.Counter()
@@ -39,7 +39,7 @@ def spent(a, is_download):
 
 
 def without(spans, others):
-    """What of the spans no other covers, by the moments at which either changes."""
+    """The parts of the spans that no other span covers, as intervals between the moments at which either changes."""
     moments = sorted({moment for span in [*spans, *others] for moment in span})
     changes = collections.Counter()
     for sign, some in ((1, spans), (-FOREVER, others)):
@@ -56,7 +56,7 @@ def without(spans, others):
 
 
 def runs(store):
-    """From when to when an engine was there: of one that was killed, until the newest thing that it recorded."""
+    """The span in which an engine was present: for a killed one, until its latest record."""
     seen = collections.defaultdict(int)
     for a in store.attempts():
         seen[a.run] = max(seen[a.run], a.started_at, 0 if a.ended_at is None or a.outcome == "crashed" else a.ended_at)
@@ -88,8 +88,8 @@ def paused(store, selection, until):
 
 
 def wall(store, selection, last_of_batch):
-    """Of the time from when a batch was recorded to its last attempt, or to the last sign of an engine while it has
-    work left: when something was paused, and else when there was no engine or the machine slept."""
+    """In the time from the recording of a batch to its last attempt, or to the last sign of an engine while it has work
+    left: the spans in which something was paused, and otherwise those without an engine or with the machine asleep."""
     lives = runs(store)
     if not lives:
         return {}

@@ -6,8 +6,8 @@ import figures
 
 
 class Sums:
-    """Of each file: attempts, bytes of attempts, what is acknowledged and reused of its chunks, and what may have gone
-    out before an engine died, about which nothing is known."""
+    """For each file: attempts, bytes of attempts, acknowledged and reused bytes of its chunks, and the bytes that may
+    have been sent before an engine crashed, about which nothing is known."""
 
     def __init__(self, store):
         self.attempts, self.transferred = collections.Counter(), collections.Counter()
@@ -24,13 +24,13 @@ class Sums:
                     cut_off.append(attempt)
         chunks = {attempt.chunk: None for attempt in cut_off}
         for chunk in store.chunks():
-            # ux 2.5: acked bytes are those of chunks whose success was committed, and what the server holds of others.
+            # ux 2.5: acked bytes are those of chunks whose success was committed, and bytes of others on the server.
             self.acked[chunk.file] += chunk.length if chunk.state == "done" else chunk.acked
             self.reused[chunk.file] += chunk.length if chunk.reused else 0
             if chunk.id in chunks:
                 chunks[chunk.id] = chunk
         for attempt in cut_off:
-            # At most all that was missing of its chunk then; of a chunk that was longer at first, of that.
+            # At most all bytes that its chunk lacked then, counted with the chunk's first length if that was longer.
             chunk = chunks[attempt.chunk]
             length = max(chunk.length, store.files[attempt.file].first_chunk_size or 0)
             before = 0 if chunk.losses else sum(acked for n, acked in known[attempt.chunk] if n < attempt.n)
@@ -81,7 +81,7 @@ def attempts(store, selection):
 
 
 def failures(store, selection):
-    """By error code: files that ended with it, attempts that met it, the first and the last time, and the newest
+    """By error code: files that ended with it, attempts that met it, the first and the last time, and the latest
     example."""
     ended, met = collections.defaultdict(list), {}
     for file in selection.files():
@@ -111,7 +111,7 @@ def failures(store, selection):
 
 
 def events(store, selection):
-    """What people and engines did: how often, and to how many files."""
+    """The actions of users and engines: how often, and on how many files."""
     ranges = collections.Counter()
     for event, first, last in store.db.execute("SELECT event_id, first_file, last_file FROM event_range"):
         ranges[event] += last - first + 1
@@ -126,14 +126,14 @@ def events(store, selection):
 
 
 def runs(store, selection):
-    """Engine runs, how they ended, and the time in which there was none (ux 2.4: down)."""
+    """Engine runs, how they ended, and the time without one (ux 2.4: down)."""
     counts, orphans = collections.Counter(), collections.Counter()
     for attempt in store.attempts():
         counts[attempt.run] += 1
         orphans[attempt.run] += attempt.outcome == "crashed"
     rows, covered = [], []
     for run in store.runs():
-        # Of one that was killed nobody knows more than its last heartbeat; its end is when the next one found it.
+        # For a killed run only the last heartbeat is known; its end is recorded when the next run finds it.
         end = run.heartbeat_at if run.how in ("crashed", None) else run.ended_at
         if (selection.since is None or end >= selection.since) and (selection.until is None or run.started_at < selection.until):
             rows.append({"id": f"r{run.id}", "started_at": figures.time(run.started_at), "ended_at": figures.time(run.ended_at), "how": run.how,

@@ -9,8 +9,8 @@ HOUR = 3_600_000
 
 
 def slow(store, selection, limit=None):
-    """Files by their time. ux 2.4: the wall time of a file is from when it was admitted to its receipt; here also from
-    when an engine began it, which is what "report files" calls wall."""
+    """Files by their duration. ux 2.4: the wall time of a file extends from its admission to its receipt; here also
+    from when an engine started it, which "report files" calls wall."""
     busy = collections.defaultdict(list)
     for attempt in store.attempts():
         if attempt.ended_at is not None:
@@ -27,7 +27,7 @@ def slow(store, selection, limit=None):
 
 
 def retries(store, selection):
-    """ux 2.2: where retries cluster: hour of the day (UTC) and host; how many attempts chunks took; time lost to
+    """ux 2.2: where retries cluster: hour of the day (UTC) and host; how many attempts chunks took; time spent in
     backoff."""
     grid, tries, backoff = collections.Counter(), collections.Counter(), 0
     for a in selection.attempts():
@@ -45,8 +45,8 @@ def retries(store, selection):
 
 
 def hosts(store, selection):
-    """ux 2.2 and 2.5. The error rate is per attempts. Connection times of attempts that made one; the first byte of
-    those that succeeded."""
+    """ux 2.2 and 2.5. The error rate is per attempt. Connection times are of attempts that made a connection, the first
+    byte of those that succeeded."""
     flows, files = collections.defaultdict(figures.Flow), collections.defaultdict(set)
     connect, first_byte, status, versions = (collections.defaultdict(collections.Counter) for _ in range(4))
     for a in selection.attempts():
@@ -71,7 +71,7 @@ def hosts(store, selection):
 
 
 def period(ms, every):
-    """The first day of the day, week (from Monday) or month of a moment, in UTC."""
+    """The first day of the day, week (from Monday) or month that contains a moment, in UTC."""
     day = datetime.datetime.fromtimestamp(ms // 1000, datetime.timezone.utc).date()
     if every == "week":
         day -= datetime.timedelta(days=day.weekday())
@@ -115,10 +115,10 @@ GROUPS = {"host": lambda store, batch: store.hosts[batch.id], "batch": lambda _,
 
 
 def latencies(store, selection, by=None):
-    """ux 2.5: how often each time was measured, by group and measure. The latency of attempts is the network's number;
-    that of chunks, from the first attempt to the one that showed it to be stored, is the one with retries: it counts
-    where that attempt does. Files from when they were recorded, whole batches too, if all their files came to rest and
-    the last one in the window."""
+    """ux 2.5: how often each time was measured, by group and measure. The latency of attempts is the network's number.
+    That of chunks, from the first attempt to the one that proved it stored, includes retries; it counts in the window
+    of that last attempt. Files count from when they were recorded; so do whole batches, if all their files are finished
+    and the last one finished in the window."""
     found = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
 
     def add(batch, measure, ms):

@@ -1,5 +1,5 @@
-"""The totals: summary and throughput, as "transfers report" gives them; batches, waste, integrity, and two side by
-side."""
+"""The totals: summary and throughput, as "transfers report" gives them; batches, waste, integrity, and comparisons of
+two selections."""
 
 import collections
 import math
@@ -19,13 +19,13 @@ def summary(store, selection):
         if attempt.operation == "part" and attempt.outcome == "ok" and attempt.total_ms is not None:
             latencies[attempt.total_ms] += 1
     selected = selection.files()
-    # Generations that were replaced count only with what they sent.
+    # Superseded generations count only with the bytes that they sent.
     current = [file for file in selected if file.state != "superseded"]
     states = collections.Counter(file.state for file in current)
     acked, reused = (sum(of[file.id] for file in current) for of in (sums.acked, sums.reused))
     moved = max(0, acked - reused)
     untold = sum(sums.untold[file.id] for file in selected)
-    # ux 2.5: percentiles over successful attempts only, failures apart.
+    # ux 2.5: percentiles over successful attempts only, failures separately.
     latency = figures.nearest_rank(latencies, (50, 95, 99))
     rested = [file for file in selected if file.started_at is not None and file.finished_at is not None]
     slowest = sorted(rested, key=lambda file: (file.started_at - file.finished_at, file.id))[:3]
@@ -45,7 +45,7 @@ def summary(store, selection):
 
 
 def removals(store, selected):
-    """Sources that --after was to delete or move and that are still there. Those that a person kept do not count."""
+    """Sources that --after should have deleted or moved and that still exist. Those that a user kept do not count."""
     files = {file.id: file for file in selected}
     found = collections.Counter(sources_to_remove=0, sources_put_off=0, sources_kept=0)
     for file, state, put_off, cause in store.db.execute("SELECT file_id, state, put_off_at, cause FROM removal"):
@@ -68,8 +68,8 @@ def batches_of(store, selection, selected):
 
 
 def throughput(store, selection, bucket="auto"):
-    """ux 2.5: the bytes of an attempt are spread evenly over its time. Whole bytes: what was moved until the end of a
-    stretch, rounded down, minus what was moved until its beginning."""
+    """ux 2.5: the bytes of an attempt are spread evenly over its time. Whole bytes: the bytes moved until the end of an
+    interval, rounded down, minus those moved until its start."""
     first = last = None
     for a in selection.attempts():
         first = a.started_at if first is None else min(first, a.started_at)
@@ -145,8 +145,8 @@ CAUSES = {"retry": "failed", "fatal": "failed", "unknown": "failed", "crashed": 
 
 
 def waste(store, selection):
-    """ux 2.5: wire bytes are body bytes of all attempts; what is more than what was acknowledged was sent for nothing.
-    What the generations hold that were replaced was sent for nothing, too."""
+    """ux 2.5: wire bytes are body bytes of all attempts; the excess over the acknowledged bytes is waste. The bytes of
+    superseded generations are waste, too."""
     wire = acked = untold = 0
     causes, attempts, sums = collections.Counter(), collections.Counter(), oracle_lists.Sums(store)
     for a in selection.attempts():
@@ -171,8 +171,8 @@ def waste(store, selection):
 
 
 def integrity(store, selection):
-    """How done files are confirmed. ux 2.2: verified, unverified, mismatch, by method; the age of the newest and
-    oldest proof."""
+    """How done files are confirmed. ux 2.2: verified, unverified, mismatch, by method; the age of the newest and oldest
+    proof."""
     files, sizes, recorded, by_method = collections.Counter(), collections.Counter(), [], collections.defaultdict(list)
     selected = selection.files()
     for file in selected:
@@ -196,7 +196,7 @@ COMPARED = ("files_total", "bytes", "bytes_acked", "bytes_transferred", "bytes_u
 
 
 def compare(store, one, other):
-    """Two selections side by side, with what changed from the first to the second."""
+    """Two selections side by side, with the changes from the first to the second."""
     sides, rows = [summary(store, one), summary(store, other)], {}
     for side in sides:
         side["errors"] = sum(side["attempts_by_outcome"].get(name, 0) for name in ("retry", "fatal", "unknown", "crashed"))

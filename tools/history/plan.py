@@ -1,6 +1,6 @@
-"""What is to be transferred when: batches with their files, and what people do and machines suffer meanwhile.
+"""What is transferred when: batches with their files, and what users do and machines suffer meanwhile.
 
-Sizes are log-normal from 1 KiB to 20 GiB; their median follows from how many attempts are asked for.
+Sizes are log-normal from 1 KiB to 20 GiB; their median follows from the requested number of attempts.
 """
 
 import dataclasses
@@ -11,8 +11,8 @@ from hosts import DAY, HOUR
 
 SIGMA = 2.3
 LEAST, MOST = 1 << 10, 20 << 30
-# How many attempts are made for each that would be needed if all went well: those that fail are made again, and files
-# that are cancelled need none. Found by making histories.
+# The ratio of attempts to those needed without any failure: failed ones are repeated, and cancelled files need none.
+# Found by generating histories.
 MADE = 0.994
 
 
@@ -26,7 +26,7 @@ class Batch:
     created: int = 0
     destination: int = 0
     host: hosts.Host = None
-    rate: int = 0  # bytes a second for all its requests together; 0 for no limit
+    rate: int = 0  # bytes per second for all its requests together; 0 for no limit
 
 
 @dataclasses.dataclass
@@ -41,7 +41,7 @@ class Plan:
 
 
 def requests(host, size):
-    """How many attempts a file needs when nothing goes wrong."""
+    """How many attempts a file needs when nothing fails."""
     parts = max(1, -(-size // host.chunk)) if host.chunk else 1
     if host.protocol in ("put", "post"):
         return 1
@@ -53,7 +53,8 @@ def requests(host, size):
 
 
 def sizes_for(deviates, of, attempts):
-    """Sizes from normal deviates so that all of them need so many attempts, none of them more than a tenth."""
+    """Sizes from normal deviates such that all files together need this many attempts, and none more than a tenth of
+    them."""
     most = min(MOST, max(hosts.MIB, attempts // 10 * 8 * hosts.MIB))
 
     def at(median):
@@ -91,7 +92,8 @@ def make(start, days, files, attempts, chance):
 
 
 def disturb(plan, chance):
-    """Crashes, restarts, sleeps and what people ask for, spread over the batches that are large enough to notice."""
+    """Crashes, restarts, suspensions and requests of users, spread over the batches that are large enough to notice
+    them."""
     large = sorted(range(len(plan.batches)), key=lambda i: -sum(plan.batches[i].sizes))
     large = sorted(large[: max(6, len(large) // 3)])
     chance.shuffle(large)
@@ -101,7 +103,7 @@ def disturb(plan, chance):
         plan.crashes.append((i, chance.randrange(soon // 10, soon * 3), n % 3 == 0))
     for n, i in enumerate(large[crashes : max(6, plan.days)]):
         plan.verbs.append((i, chance.randrange(soon // 10, soon), ("cancel", "pause", "stop", "set", "pause")[n % 5]))
-    # Also while a batch is limited, and before an engine is killed.
+    # Machines sleep also while a batch is limited, and before an engine is killed.
     for i in large[:: max(2, len(large) // max(2, plan.days // 3))]:
         plan.sleeps.append((i, chance.randrange(soon // 10, soon), chance.randrange(20_000, 20 * 60_000)))
     return plan

@@ -1,7 +1,7 @@
 """The rows of a ledger as plain Python values, for the oracle. Reads tables only: no view, no sum, no join of the
 product.
 
-Files and batches are kept in memory, attempts and chunks are read as they are needed: about 200 MB for a million
+Files and batches are kept in memory, attempts and chunks are read when they are needed: about 200 MB for a million
 attempts.
 """
 
@@ -60,7 +60,7 @@ class Store:
                              "FROM engine_run ORDER BY id")  # fmt: skip
 
     def file_ranges(self):
-        """Of each event, in order: its number, and the first and the last file of a range."""
+        """For each event, in order: its number, and the first and the last file of a range."""
         return self.db.execute("SELECT event_id, first_file, last_file FROM event_range ORDER BY event_id, first_file")
 
     def error_codes(self):
@@ -68,15 +68,15 @@ class Store:
 
 
 def host(batch):
-    """Name and port of the server: of the endpoint where there is one, else of the destination."""
+    """Name and port of the server: those of the endpoint if there is one, otherwise of the destination."""
     settings = json.loads(batch.settings)
     options = settings.get("options") or {}
     return urllib.parse.urlsplit(options.get("endpoint-url") or batch.destination).netloc.lower()
 
 
 class Selection:
-    """Which rows a report is about. ux 2.3: windows are [since, until); attempts match by overlap with the window,
-    files by their end, those without one by when they were recorded. Times in ms."""
+    """The rows that a report covers. ux 2.3: windows are [since, until); attempts match by overlap with the window,
+    files by their end, those without an end by when they were recorded. Times in ms."""
 
     def __init__(self, store, since=None, until=None, batches=()):
         self.store, self.since, self.until, self.batches = store, since, until, set(batches)

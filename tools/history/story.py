@@ -1,4 +1,4 @@
-"""Tells the plan: batch after batch, with what goes wrong."""
+"""Executes the plan: batch after batch, with its faults."""
 
 import hosts
 from engine import Run
@@ -8,7 +8,7 @@ MORNING = 8 * hosts.HOUR + 30 * MINUTE
 
 
 def tell(plan, path, chance):
-    """Writes the history into the empty ledger. Returns how much it is, in words."""
+    """Writes the history into the empty ledger. Returns its size, in words."""
     world = World(plan, path, chance)
     found = hosts.hosts()
     hosts.weather(found, plan.start, plan.days)
@@ -41,7 +41,7 @@ def tell(plan, path, chance):
 
 
 def killed(world, run, after, restarts):
-    """The engine dies; some minutes later it is started again, after a restart of the machine or by a timer."""
+    """The engine is killed; some minutes later it is started again, after a restart of the machine or by a timer."""
     at = run.go(run.began + after)
     if world.run is None and not world.orphans and not any(w.state in ("active", "finishing") for w in world.backlog.values()):
         return at
@@ -54,7 +54,7 @@ def killed(world, run, after, restarts):
 
 
 def finish(world, now, end):
-    """Nothing stays pending; what people paused stays paused."""
+    """Nothing stays pending; files that users paused stay paused."""
     world.until(max(now, end))
     while any(work.state == "pending" for work in world.backlog.values()):
         now = Run(world, max(now + 1500, end), ["run", "--quiet"], 8).go()

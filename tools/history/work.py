@@ -1,8 +1,8 @@
-"""A file and its parts while it is transferred: what the engine keeps in memory of them."""
+"""A file and its parts while it is transferred: the state that the engine keeps in memory."""
 
 import collections
 
-PARALLEL = ("s3", "get")  # protocols whose parts go at the same time, each a chunk
+PARALLEL = ("s3", "get")  # protocols that send parts concurrently, each a chunk
 
 
 class Part:
@@ -12,7 +12,7 @@ class Part:
         self.id, self.length = number, length
         self.acked = self.failures = self.due = 0
         self.state = "pending"
-        # Attempts that failed and what they sent: the server may have it.
+        # Failed attempts and the bytes they sent: the server may have them.
         self.senders = []
 
 
@@ -44,13 +44,13 @@ class Work:
 
     @property
     def last_step(self):
-        """What follows the last part; None for nothing."""
+        """The operation after the last part; None for nothing."""
         if self.protocol == "s3":
             return "finish" if self.has_session else None
         return {"dav": "verify", "get": "save"}.get(self.protocol)
 
     def number(self, operation, part):
-        """Of the next attempt: they are counted for each operation, and for each chunk."""
+        """The number of the next attempt: attempts are counted for each operation, and for each chunk."""
         key = operation, part and part.id
         self.counts[key] = self.counts.get(key, 0) + 1
         return self.counts[key]
@@ -64,7 +64,7 @@ class Work:
 
 
 class Flight:
-    """An attempt whose end is still to come."""
+    """An attempt that has not ended yet."""
 
     __slots__ = ("id", "work", "part", "operation", "fate", "began", "size", "is_over")
 
@@ -74,7 +74,8 @@ class Flight:
 
 
 class Slots:
-    """How many requests a run may still have in flight, and how many each batch has; what waits only for its batch."""
+    """How many more requests a run may have in flight, and how many each batch has; the work that waits only for its
+    batch."""
 
     def __init__(self, free, ready):
         self.free, self.ready = free, ready
@@ -84,7 +85,7 @@ class Slots:
         return self.busy[batch.id] >= batch.job.workers
 
     def hold(self, batch, request):
-        """Whether it has to wait; it is ready again when a request of its batch has ended."""
+        """Whether it has to wait; it becomes ready again when a request of its batch has ended."""
         if self.is_full(batch):
             self.held[batch.id].append(request)
             return True

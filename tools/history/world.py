@@ -1,4 +1,4 @@
-"""What goes on from run to run: the files that are not at rest, and what people do to them."""
+"""The state between runs: the unfinished files, and what users do to them."""
 
 import heapq
 import itertools
@@ -19,7 +19,7 @@ class World:
         self.plan, self.chance = plan, chance
         self.ledger, self.fates = Ledger(path, chance), Fates(plan, chance)
         self.backlog, self.orphans, self.agenda, self.run = {}, [], [], None
-        self.aborts = []  # files and their sessions that were given up
+        self.aborts = []  # files and their abandoned sessions
         self.done, self.failed, self.files = {}, [], 0
         self.restart(plan.start - 40 * MINUTE)
 
@@ -30,7 +30,7 @@ class World:
         heapq.heappush(self.agenda, (at, next(order), what))
 
     def until(self, at):
-        """What people do while no engine runs."""
+        """What users do while no engine runs."""
         while self.agenda and self.agenda[0][0] <= at:
             when, _, what = heapq.heappop(self.agenda)
             what(when)
@@ -96,7 +96,7 @@ class World:
         getattr(self, "do_" + verb)(batch, at)
 
     def do_set(self, batch, at):
-        """A limit, for as long as somebody else needs the line."""
+        """A limit, while somebody else needs the bandwidth."""
         self.limit(batch, at, self.chance.choice((5, 10, 20)) << 20)
         self.later(at + self.chance.randrange(1, 15) * MINUTE, lambda when: self.limit(batch, when, 0))
 
@@ -119,7 +119,7 @@ class World:
             work.state = "pending"
             if self.run:
                 self.run.admit(work)
-        # Those that were asked to pause and still have a request in flight go on as if nothing had been.
+        # Files that should pause and still have a request in flight continue as if nothing had been requested.
         asked = [work for work in self.of_batch(batch, "active", "finishing") if work.stop and work.stop[0] == "pause"]
         for work in asked:
             self.ledger.run("UPDATE file SET wish = NULL WHERE id = ?", (work.id,))
@@ -138,7 +138,7 @@ class World:
             self.ledger.run("UPDATE file SET wish = ? WHERE id = ?", (wish, work.id))
         if works:
             self.ledger.event(at, "asked", works[0].batch.id, wish, [work.id for work in works])
-        # What has nothing in flight would never be looked at again.
+        # Files with nothing in flight would never be checked again.
         for work in works:
             if work.flying == 0:
                 ends.settle(self.run, work)
@@ -171,7 +171,7 @@ class World:
             self.ledger.event(at, verb, works[0].batch.id, "", [work.id for work in works])
 
     def retry(self, at):
-        """Somebody looks in the morning, and lets what failed for a passing reason be tried again."""
+        """A user checks in the morning, and retries files that failed for a transient reason."""
         works = [work for work in self.failed if work.stop and not work.stop[1].is_permanent]
         self.failed = []
         for work in works:
@@ -185,7 +185,7 @@ class World:
             self.note(at, "retried", [work for work in works if work.batch is batch])
 
     def clean(self, batch, at):
-        """Somebody tidies the done files of a batch away."""
+        """A user hides the done files of a batch."""
         files = [row[0] for row in self.ledger.run("SELECT id FROM file WHERE batch_id = ? AND state = 'done' AND hidden IS NULL", (batch.id,))]
         self.ledger.run("UPDATE file SET hidden = 1 WHERE batch_id = ? AND state = 'done'", (batch.id,))
         if files:

@@ -1,5 +1,5 @@
 """awkward_tree.py DIR SEED [LEFT-OUT …]: a source tree, the same for the same seed, of names and sizes that servers and
-clients stumble over. LEFT-OUT says what the server at hand cannot hold, and so is not made: `control` (names with
+clients often handle wrongly. LEFT-OUT names what the server cannot store, which is then omitted: `control` (names with
 control characters), `not-utf8`, `folders` (everything is in one folder), `quotes` (a name with a double quote),
 `backslash`."""
 
@@ -12,7 +12,7 @@ folder, rng, left_out = os.fsencode(sys.argv[1]), random.Random(int(sys.argv[2])
 if unknown := left_out - {"control", "not-utf8", "folders", "quotes", "backslash"}:
     sys.exit(f"awkward_tree: unknown {unknown}")
 
-# Around the read buffer, the upload buffer and the part size that the tests ask for.
+# Sizes around the read buffer, the upload buffer and the part size that the tests use.
 SIZES = [0, 1, 65535, 65536, 65537, MIB // 4, MIB - 1, MIB, MIB + 1, 3 * MIB]
 NAMES = [b"space here", b"percent%41", b"plus+and&amp;", b"single'quote", b"hash#question?", b"semi;colon:comma,", "euro-€-smile-😀-e\u0301".encode(), b"-dash-first", b".dot-first", b"brackets[1]{2}<3>", b"x" * 120]  # fmt: skip
 

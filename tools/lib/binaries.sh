@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
-# Where the programs are. Needs say.sh and install.sh; `root` is the repository.
+# Finds or builds the programs. Needs say.sh and install.sh; `root` is the repository.
 
-# A release build has a folder of its own: SwiftPM lets one build at a time work in a folder, and this one leaves half
-# of two cores idle, because an optimised module is compiled by one process, after those that it imports.
+# A release build has a separate folder: SwiftPM allows one build at a time in a folder, and this one leaves half of two
+# cores idle, because an optimised module is compiled by one process, after those that it imports.
 release_build=(swift build --package-path "$root" --scratch-path "$root/.build/for-release" -c release)
 
-# Builds the two programs for release and sets `bin` to their folder. TRANSFERS_BIN names programs that are built
+# Builds the two programs for release and sets `bin` to their folder. TRANSFERS_BIN names programs that have been built
 # already.
 build_release() {
   if [[ ${TRANSFERS_BIN:-} ]]; then
@@ -19,11 +19,11 @@ build_release() {
   find_release transfers transfers-receiver
 }
 
-# ship PROGRAM …: puts what was built into .build/dist without its symbols, which are two thirds of it, and the symbols
-# beside it as PROGRAM.debug, where debuggers and perf find them.
+# ship PROGRAM …: copies the built programs to .build/dist without their symbols, which are two thirds of them, and the
+# symbols beside them as PROGRAM.debug, where debuggers and perf find them.
 ship() {
   local built name objcopy
-  objcopy=$(command -v llvm-objcopy || command -v objcopy) || give_up 69 "neither llvm-objcopy nor objcopy is there"
+  objcopy=$(command -v llvm-objcopy || command -v objcopy) || give_up 69 "neither llvm-objcopy nor objcopy is installed"
   built=$("${release_build[@]}" --show-bin-path) || return
   mkdir -p "$root/.build/dist"
   for name in "$@"; do
@@ -47,7 +47,7 @@ find_release() {
   done
 }
 
-# Builds the preload shim of tools/crash once for each change of its sources; prints its path.
+# Builds the preload shim of tools/crash after each change of its sources; prints its path.
 build_shim() {
   local shim=$root/.build/tools/shim.so
   if [[ ! $shim -nt $root/tools/crash/shim.c || ! $shim -nt $root/tools/crash/powercut.h ]]; then

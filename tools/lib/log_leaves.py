@@ -1,15 +1,15 @@
-"""The log of a ledger, for programs that write its rows by SQL: leaves of receipts, ended attempts and events, as
-docs/receipts.md has their bytes. It shares no code with Sources/TransferLedger/Log; where the two differ,
-"transfers store check" says so.
+"""The log of a ledger, for programs that write its rows by SQL: leaves of receipts, ended attempts and events, in the
+encoding of docs/receipts.md. It shares no code with Sources/TransferLedger/Log; "transfers store check" reports
+differences between the two.
 """
 
 import hashlib
 import itertools
 
 RECEIPT, ATTEMPT, EVENT, CREDITED = 1, 2, 3, 4  # in log_group.entries
-GROUP = 1024  # leaves of one row at most
+GROUP = 1024  # maximum number of leaves in one row
 
-# The columns of leaves in their order: docs/receipts.md.
+# The columns of leaves in order: docs/receipts.md.
 OF_RECEIPT = """SELECT r.file_id, r.n, f.uid, f.batch_id, f.generation, f.is_download, f.path, f.key, f.mtime_ns, r.finding, r.size,
   r.attempt_id, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id, r.server_date, r.location, r.note,
   r.recorded_at FROM receipt r CROSS JOIN file f ON f.id = r.file_id"""
@@ -42,7 +42,7 @@ def cbor(value):
 
 
 def packed(number):
-    """7 bits a byte."""
+    """Encodes with 7 bits per byte."""
     out = b""
     while number > 0x7F:
         out, number = out + bytes((number & 0x7F | 0x80,)), number >> 7
@@ -54,7 +54,7 @@ def entry(kind, *numbers):
 
 
 def leaf(kind, row):
-    """Hash of the leaf of a row: RFC 6962 section 2.1. Of an event the last item is the list of its ranges."""
+    """The hash of the leaf of a row: RFC 6962 section 2.1. For an event the last item is the list of its ranges."""
     return hashlib.sha256(b"\x00" + cbor([1, {RECEIPT: "receipt", ATTEMPT: "attempt", EVENT: "event"}[kind], *row])).digest()
 
 
@@ -63,8 +63,8 @@ def ranges(db, event):
 
 
 class Log:
-    """Appends to the log what the caller says has ended. Nothing is written before `append`, in the transaction of the
-    caller, and each row goes into its leaf as it is then."""
+    """Appends rows to the log that the caller reports as ended. Nothing is written before `append`, in the transaction
+    of the caller, and each leaf contains its row as it is then."""
 
     def __init__(self, db):
         self.db = db
@@ -81,7 +81,7 @@ class Log:
         self.ended[EVENT, number] = ()
 
     def credited(self, attempt, transferred, acked):
-        """Of an attempt that ended before: bytes transferred and acknowledged as they were before the credit."""
+        """Credits an attempt that ended before: bytes transferred and acknowledged as they were before the credit."""
         if (ATTEMPT, attempt) not in self.ended:
             self.ended.setdefault((CREDITED, attempt), (transferred, acked))
 
@@ -96,7 +96,7 @@ class Log:
         return leaf(kind, (*row, ranges(self.db, *key)) if kind == EVENT else row)
 
     def write(self, leaves):
-        """Rows of log_group, of pairs of an entry and a hash."""
+        """Rows of log_group, from pairs of an entry and a hash."""
         leaves = iter(leaves)
         while group := list(itertools.islice(leaves, GROUP)):
             entries, hashes = (b"".join(parts) for parts in zip(*group))
@@ -104,7 +104,7 @@ class Log:
             self.next += len(group)
 
     def append_all(self):
-        """A leaf for each row that there is, of a ledger without a log: faster than row by row."""
+        """A leaf for each existing row, for a ledger without a log: faster than row by row."""
         self.write(self.everything())
 
     def everything(self):

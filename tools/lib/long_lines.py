@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Names lines of prose that are longer than 120 characters: comments, docstrings, and Markdown outside code and tables.
+"""Lists lines of prose that are longer than 120 characters: comments, docstrings, and Markdown outside code and tables.
 
-  tools/lib/long_lines.py      exits with 1 when there are any
+  tools/lib/long_lines.py      exits with 1 if there are any
 
-Code is the business of `swift format`. A line that holds one long word, such as a URL, cannot be shorter.
+`swift format` handles code. A line with one long word, such as a URL, cannot be shorter.
 """
 
 import ast
@@ -18,12 +18,12 @@ MARKERS = {
     ".swift": ("//",), ".c": ("//", "/*", "*"), ".h": ("//", "/*", "*"), ".sql": ("--",), ".yaml": ("#",),
     ".modulemap": ("//",), ".py": ("#",), ".sh": ("#",),
 }
-# A test writes it from the migrations.
+# A test generates it from the migrations.
 GENERATED = ("docs/schema.sql",)
 
 
 def kind(path, text):
-    """The ending of the file's name, or the one that its first line speaks for."""
+    """The ending of the file's name, or the one that its first line implies."""
     ending = os.path.splitext(path)[1]
     if ending or not text.startswith("#!"):
         return ending
@@ -31,7 +31,7 @@ def kind(path, text):
 
 
 def docstrings(text):
-    """The numbers of the lines of all docstrings, from 1."""
+    """The line numbers of all docstrings, from 1."""
     numbers = set()
     for node in ast.walk(ast.parse(text)):
         body = getattr(node, "body", None)
@@ -68,7 +68,7 @@ def prose(path, text):
 
 
 def is_long(line):
-    """Not a single long word, and not a row of a table."""
+    """Whether it is too long, but not a single long word or a row of a table."""
     text = re.sub(r"^\s*(///?|--|#+|\*)?\s*", "", line)
     return len(line) > MOST and " " in text.strip() and not text.startswith("|")
 

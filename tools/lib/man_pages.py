@@ -12,26 +12,26 @@ import textwrap
 
 
 def text(words):
-    """One line of words that roff takes literally."""
+    """One line of words without roff markup."""
     line = words.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
     line = line.replace("~", "\\(ti").replace("^", "\\(ha").replace('"', "\\(dq")
     return "\\&" + line if line[:1] in (".", "'") else line
 
 
 def sentences(words):
-    """Each begins a line, as mdoc(7) asks, and no line is long."""
+    """Each sentence begins a line, as mdoc(7) requires, and no line is long."""
     parts = re.split(r"(?<=[.!?]) (?=[A-Z])", " ".join(words.split()))
     wrapper = textwrap.TextWrapper(68, break_on_hyphens=False, break_long_words=False)
     return [text(line) for part in parts for line in wrapper.wrap(part)]
 
 
 def macro(name, *words):
-    """A macro whose words are never taken for macros."""
+    """A macro whose arguments are never taken for macros."""
     return " ".join(["." + name] + ['"\\&' + text(word) + '"' for word in words])
 
 
 def prose(words):
-    """Paragraphs; lines that begin with spaces stand as they are."""
+    """Paragraphs; lines that begin with spaces are kept literally."""
     lines, literal = [], False
     for line in words.split("\n"):
         wants = line.startswith("  ")
@@ -50,7 +50,7 @@ def prose(words):
         lines.append(".Ed")
     while lines and lines[-1] == ".Pp":
         lines.pop()
-    # A display begins a paragraph by itself.
+    # A display starts a paragraph by itself.
     pairs = zip(lines, lines[1:] + [""])
     return [line for line, after in pairs if line != ".Pp" or not after.startswith(".Bd")]
 
@@ -76,7 +76,7 @@ def synopsis(path, command):
 
 
 def tail(argument):
-    """What the description of one argument ends with."""
+    """The end of the description of one argument."""
     values = argument.get("allValues")
     said = argument.get("abstract", "")
     if values:

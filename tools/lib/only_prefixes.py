@@ -1,7 +1,7 @@
-"""only_prefixes.py SOURCE ARRIVED [PID]: while an upload is on its way, each file at the server is the beginning of its
-source, or all of it: never a fragment from the middle. Looks once, and with a PID again and again until that process
-has ended. What has no source of its name must be a server's own temporary file (its name begins with a dot). Exits 1
-with the first that is not so."""
+"""only_prefixes.py SOURCE ARRIVED [PID]: while an upload runs, each file on the server must be a prefix of its source,
+or all of it: never a fragment from the middle. Checks once, or with a PID repeatedly until that process has ended. A
+file without a source of its name must be a server's own temporary file (its name begins with a dot). Exits with 1 at
+the first violation."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ def look():
                 compare(path, origin)
             except FileNotFoundError:
                 if not name.startswith(b".") and os.path.exists(path):
-                    sys.exit(f"nobody sent {path!r}")
+                    sys.exit(f"{path!r} was never sent")
 
 
 def compare(path, origin):
@@ -27,7 +27,7 @@ def compare(path, origin):
         there = file.read()
     with open(origin, "rb") as file:
         if file.read(len(there)) != there:
-            sys.exit(f"{path!r} holds {len(there)} bytes that are not the beginning of its source")
+            sys.exit(f"{path!r} has {len(there)} bytes that are not the beginning of its source")
 
 
 def runs(pid):

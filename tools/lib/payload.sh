@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # root and bin are set by the script that sources this, version and the rest here
-# What packages of all kinds hold. Needs say.sh; `root` is the repository, `bin` the folder of the shipped programs.
+# The contents of packages of all kinds. Needs say.sh; `root` is the repository, `bin` the folder of the shipped
+# programs.
 
 # Sets `version` (of the program, with the commit unless that is tagged) and `epoch`: the time of everything in a
 # package, SOURCE_DATE_EPOCH or that of the commit, so that the same sources give the same bytes.
@@ -31,7 +32,7 @@ put_completions() {
   "$bin/transfers" completions fish >"$3"
 }
 
-# settle FOLDER: modes and times that do not depend on who packs, and when.
+# settle FOLDER: sets modes and times that do not depend on the user and time of packing.
 settle() {
   chmod -R u=rwX,go=rX "$1"
   find "$1" -exec touch --no-dereference --date="@$epoch" {} +

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Processes that a script starts, and ends by their ids. Needs say.sh.
+# Starts processes, and ends them by their IDs. Needs say.sh.
 
-# Ports that nothing listened on a moment ago, one a line: free_ports COUNT.
+# free_ports COUNT: ports on which nothing listened a moment ago, one per line.
 free_ports() {
   python3 - "$1" <<'END'
 import socket, sys
@@ -15,7 +15,7 @@ END
 
 now_ms() { printf '%s\n' "$((${EPOCHREALTIME/./} / 1000))"; }
 
-# wait_until SECONDS COMMAND …: asks every 20 ms until the command succeeds; 1 when the time is over.
+# wait_until SECONDS COMMAND …: tries the command every 20 ms until it succeeds; 1 on timeout.
 wait_until() {
   local until=$((${EPOCHREALTIME/./} + $1 * 1000000))
   shift
@@ -25,7 +25,7 @@ wait_until() {
   done
 }
 
-# A pause without a process: a read that nobody answers.
+# A pause without a process: a read that never gets input.
 pause_20ms() {
   if [[ -z ${pause_fd:-} ]]; then
     local fifo
@@ -39,7 +39,7 @@ pause_20ms() {
 
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# A process that is there and has not ended (a zombie has).
+# Whether the process exists and has not ended (a zombie has).
 alive() {
   local stat
   { read -r stat <"/proc/$1/stat"; } 2>/dev/null && [[ ${stat##*) } != Z* ]]
@@ -47,7 +47,7 @@ alive() {
 
 gone() { ! alive "$1"; }
 
-# end PID …: SIGTERM, and SIGKILL for what is still there after five seconds.
+# end PID …: SIGTERM, and SIGKILL for those that still exist after five seconds.
 end() {
   local pid
   for pid in "$@"; do kill "$pid" 2>/dev/null || true; done
@@ -56,7 +56,7 @@ end() {
   done
 }
 
-# A folder in memory when there is one, else on disk; removed by the caller.
+# A folder in memory if possible, otherwise on disk; removed by the caller.
 fast_temp() {
   local base=${TMPDIR:-/tmp}
   if [[ -d /dev/shm && -w /dev/shm ]]; then base=/dev/shm; fi

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# What scripts print. Source it; it starts nothing.
+# Output of scripts. Source it; it starts nothing.
 
 # A heading.
 say() { printf '\n== %s\n' "$*"; }
 
-# Prints a command as a person would type it, then runs it.
+# Prints a command as a user would type it, then runs it.
 run() {
   show "$@"
   "$@"
 }
 
-# Prints a command without running it (for one that needs a redirection or the background).
+# Prints a command without running it (for one that needs a redirection or runs in the background).
 show() {
   local word line='$'
   for word in "$@"; do
@@ -27,5 +27,5 @@ give_up() {
   exit "$code"
 }
 
-# Prints the comment block at the top of the calling script: every script documents itself there.
+# Prints the comment block at the top of the calling script, which documents it.
 usage() { awk 'NR == 1 { next } /^#/ { sub(/^# ?/, ""); print; next } { exit }' "$0"; }

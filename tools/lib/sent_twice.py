@@ -1,5 +1,5 @@
-"""sent_twice.py RECORD: reads the receiver's record and says what was sent again. Exits 1 when a file that the receiver
-had acknowledged was sent once more."""
+"""sent_twice.py RECORD: reads the receiver's record and reports files that were sent again. Exits with 1 if a file that
+the receiver had acknowledged was sent again."""
 
 import base64
 import collections

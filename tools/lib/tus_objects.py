@@ -1,6 +1,6 @@
-"""tus_objects.py SERVER PREFIX INTO: what a started tus server (tools/servers start tus) holds under names that begin
-with PREFIX/, as a folder. Its uploads are files of their id; the names are in its database. Of a name that is there
-twice the last one counts."""
+"""tus_objects.py SERVER PREFIX INTO: writes the uploads of a running tus server (tools/servers start tus) whose names
+begin with PREFIX/ into a folder. Its uploads are files named by their ID; the names are in its database. If a name
+occurs twice, the last upload counts."""
 
 import glob
 import json

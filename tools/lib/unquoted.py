@@ -1,4 +1,4 @@
-"""unquoted.py FROM INTO: the tree of a server that keeps names as they stand in URLs, with the names that are meant."""
+"""unquoted.py FROM INTO: the tree of a server that stores names percent-encoded as in URLs, with decoded names."""
 
 import os
 import sys

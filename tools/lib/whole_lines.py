@@ -1,4 +1,4 @@
-"""Reads a file to which somebody else is still adding lines."""
+"""Reads a file to which another process is still appending lines."""
 
 import os
 
@@ -6,15 +6,15 @@ TAIL = 1 << 16
 
 
 def whole_lines(path, start=0):
-    """The lines from byte `start` on, without their newlines. The last one counts when its newline is there: until then
-    it is being written. A whole line that is wrong is left to whoever reads it."""
+    """The lines from byte `start` on, without their newlines. The last one counts only with its newline: until then it
+    is being written. A complete but invalid line is left to the caller."""
     with open(path, "rb") as file:
         file.seek(start)
         return file.read().split(b"\n")[:-1]
 
 
 def end_of_lines(path):
-    """Where the next line begins, or has begun."""
+    """The position at which the next line begins."""
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         for start in (max(0, size - TAIL), 0):

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
-# Apache with mod_dav and its file system: 409 where a parent collection is missing, 412 on conditions, and a PUT with
+# Apache with mod_dav and its file system: 409 if a parent collection is missing, 412 on conditions, and a PUT with
 # Content-Range is written into the middle of the file. Its configuration is DIR/apache.conf; /etc/apache2 is not read.
 
 install_server() { need apache2:apache2 curl:curl; }
@@ -17,12 +17,12 @@ start_server() {
 
 server_is_ready() { answers "$(<"$dir/url")/"; }
 
-# Apache serves nothing as root, so there it is Debian's www-data, who must get to the folder.
+# Apache serves nothing as root; it then runs as Debian's www-data, which needs access to the folder.
 own_for_apache() {
   ((EUID == 0)) || return 0
   chown www-data "$dir/data" "$dir/locks"
   setpriv --reuid=www-data --regid=www-data --clear-groups -- test -w "$dir/data" ||
-    give_up 77 "www-data cannot write into \"$dir/data\": let others pass through its parents (chmod o+x)"
+    give_up 77 "www-data cannot write into \"$dir/data\": give others access to its parents (chmod o+x)"
 }
 
 write_apache_conf() {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
-# copyparty: multipart/form-data (field act=bput, file field f), and WebDAV. It refuses folders in memory; no ETag; a
-# PUT that breaks leaves a truncated file.
+# copyparty: multipart/form-data (field act=bput, file field f), and WebDAV. It refuses folders in memory; no ETag; an
+# interrupted PUT leaves a truncated file.
 
 install_server() {
   need python3:python3 curl:curl

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
-# gcp-storage-emulator: Google's resumable sessions with 308 and Range, the query by `bytes */N`, resume. It takes
-# chunks that are no multiple of 256 KiB, which Google does not. Objects are fetched from
+# gcp-storage-emulator: Google's resumable sessions with 308 and Range, the query by `bytes */N`, resume. It accepts
+# chunks that are not a multiple of 256 KiB, which Google does not. Objects are fetched from
 # URL/download/storage/v1/b/transfers-test/o/NAME?alt=media.
 
 install_server() {

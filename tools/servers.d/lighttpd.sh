@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
-# lighttpd with mod_webdav: no partial PUT (400), no parents made, and for a new file neither ETag nor Last-Modified in
-# the answer to HEAD. Its configuration is DIR/lighttpd.conf.
+# lighttpd with mod_webdav: no partial PUT (400), does not create parents, and the answer to HEAD for a new file has
+# neither ETag nor Last-Modified. Its configuration is DIR/lighttpd.conf.
 
 install_server() {
   need lighttpd:lighttpd curl:curl

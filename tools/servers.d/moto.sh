@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
-# moto: an S3 in one Python process that keeps everything in memory and checks no signatures. Its log has one line a
+# moto: an S3 in one Python process that keeps everything in memory and checks no signatures. Its log has one line per
 # request, which the crash test reads.
 
 install_server() {

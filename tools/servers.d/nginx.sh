@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
-# nginx with its dav module: the fastest PUT sink. One worker; plain HTTP and TLS with a throw-away authority. And a
-# proxy before it that drops If-Range, as caches do: whoever asks it for a range gets one, of whatever version.
+# nginx with its dav module: the fastest PUT sink. One worker; plain HTTP and TLS with a throw-away authority. In
+# addition, a proxy before it that drops If-Range, as caches do: a request for a range gets one, of whatever version.
 
 dav_ext=/usr/lib/nginx/modules/ngx_http_dav_ext_module.so
 
 install_server() {
   need nginx:nginx curl:curl openssl:openssl
-  # PROPFIND, without which WebDAV clients do not begin.
+  # PROPFIND, which WebDAV clients need first.
   [[ -e $dav_ext ]] || install_packages libnginx-mod-http-dav-ext
 }
 

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
-# The demo of swift-nio-extras 1.35.2: IETF resumable uploads, interop versions 3, 5 and 6. It writes bodies straight to
-# the final name. Built from the package's own source, with the port and the loopback address in the place of 8080 and
-# 0.0.0.0; some minutes the first time, so only the long form uses it.
+# The demo of swift-nio-extras 1.35.2: IETF resumable uploads, interop versions 3, 5 and 6. It writes bodies directly to
+# the final name. Built from the package's own source, with the port and the loopback address in place of 8080 and
+# 0.0.0.0; the first build takes some minutes, so only the long form uses it.
 
 nio_home() { printf '%s\n' "$root/.build/tools/servers/nio"; }
 nio_demo() { printf '%s\n' "$(nio_home)/.build/debug/demo"; }
@@ -46,7 +46,7 @@ END
   sed -e 's|origin: "http://localhost:8080"|origin: "http://127.0.0.1:" + CommandLine.arguments[2]|' \
     -e 's|host: "0.0.0.0", port: 8080|host: "127.0.0.1", port: Int(CommandLine.arguments[2])!|' "$demo" \
     >"$home/Sources/demo/main.swift"
-  grep -q 'host: "127.0.0.1"' "$home/Sources/demo/main.swift" || give_up 70 "the demo of swift-nio-extras is not as expected"
+  grep -q 'host: "127.0.0.1"' "$home/Sources/demo/main.swift" || give_up 70 "the demo of swift-nio-extras has changed"
   swift build --package-path "$home"
 }
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
 # The receiver of this repository, with its record of every byte range that it accepted.
-# RECEIVER_FLAGS adds words to its command line (--script FILE, --discard …).
+# RECEIVER_FLAGS adds arguments to its command line (--script FILE, --discard …).
 
 install_server() { :; }
 

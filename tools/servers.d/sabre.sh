@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
-# sabre/dav 1.8.12 in PHP's own server: WebDAV whose objects take PATCH with X-Update-Range. PHP's server takes one
-# connection at a time, closes each after its answer, and gives a body to the program when all of it is there: nothing
-# is kept of one that breaks off. A repeated MOVE deletes what is at the destination.
+# sabre/dav 1.8.12 in PHP's own server: WebDAV whose objects accept PATCH with X-Update-Range. PHP's server takes one
+# connection at a time, closes each after its answer, and passes a body to the program when it is complete: nothing of
+# an interrupted one is kept. A repeated MOVE deletes the file at the destination.
 
 install_server() {
   need php:php-cli curl:curl

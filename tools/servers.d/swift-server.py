@@ -1,7 +1,7 @@
 """swift-server.py CONF_DIR proxy|account|container|object: one Swift server that reads its configuration from CONF_DIR.
 
 Debian's start scripts read /etc/swift/swift.conf whatever the server's own file says (`swift_dir` comes too late for
-the hash prefix, the storage policies and the constraints), so this points the library elsewhere before it looks.
+the hash prefix, the storage policies and the constraints), so this script redirects the library before it reads it.
 """
 
 import importlib

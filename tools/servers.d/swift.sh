@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
 # OpenStack Swift with s3api, one replica, on loopback: signatures, part order, part sizes and MD5s are checked.
-# All of its configuration is in DIR/etc: /etc/swift is neither read nor written, so it can stand beside a real one.
+# All of its configuration is in DIR/etc: /etc/swift is neither read nor written, so it can run beside a real one.
 
 install_server() {
   need curl:curl memcached:memcached swift-ring-builder:swift-proxy swift-proxy-server:swift-proxy \
@@ -32,8 +32,8 @@ END
   done
 }
 
-# The proxy sets a storage server aside for a minute after ten refused connections (memcached too), so it is asked
-# nothing before all five listen.
+# The proxy disables a storage server for a minute after ten refused connections (memcached too), so it gets no request
+# before all five listen.
 server_is_ready() { all_listen && answers "$(<"$dir/url")/healthcheck" && storage_is_ready; }
 
 all_listen() {
@@ -41,7 +41,7 @@ all_listen() {
   while read -r port; do listens "$port" || return 1; done <"$dir/ports"
 }
 
-# A request that needs all three storage servers is the proof.
+# A successful request that needs all three storage servers is the proof.
 storage_is_ready() {
   [[ $(curl --silent --noproxy '*' --max-time 5 --output /dev/null --write-out '%{http_code}' --head \
     -H "X-Auth-Token: $(swift_token)" "$(<"$dir/url")/v1/AUTH_test") == 20? ]]
@@ -70,7 +70,7 @@ make_ring() {
   {
     swift-ring-builder "$ring" create 4 1 1
     swift-ring-builder "$ring" add "r1z1-127.0.0.1:$2/d1" 1
-    swift-ring-builder "$ring" rebalance || true # exit 1 is its word for "with a warning"
+    swift-ring-builder "$ring" rebalance || true # exit 1 means "with a warning"
   } >>"$dir/log" 2>&1
   [[ -f $dir/etc/$1.ring.gz ]] || give_up 70 "swift-ring-builder made no $1 ring; see \"$dir/log\""
 }

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
-# resumable-upload, a tus 1.0 server in Python: creation, checksum (460 and an offset that stays), expiration,
-# termination, concatenation, relative Location. The endpoint is URL/files; uploads are files of their id in data/,
-# their metadata in uploads.db.
+# resumable-upload, a tus 1.0 server in Python: creation, checksum (460, and the offset does not change), expiration,
+# termination, concatenation, relative Location. The endpoint is URL/files; uploads are files named by their ID in
+# data/, their metadata is in uploads.db.
 
 install_server() {
   need python3:python3 curl:curl

@@ -4,9 +4,9 @@ import TransferModel
 
 /// Drives the ledger without engine, network or files, for `tools/bench`. Prints lines of a name and a number.
 ///
-/// - `ledger-bench PATH fill PENDING WAITING`: a ledger with so many files that may start and that back off.
-/// - `ledger-bench PATH cycle FILES PER-COMMIT`: claims, plans, begins and completes files; so many a commit.
-/// - `ledger-bench PATH claim TIMES LIMIT`: claims so many files at once, and gives them back.
+/// - `ledger-bench PATH fill PENDING WAITING`: makes a ledger with so many files that are ready and in backoff.
+/// - `ledger-bench PATH cycle FILES PER-COMMIT`: claims, plans, begins and completes files, so many a commit.
+/// - `ledger-bench PATH claim TIMES LIMIT`: claims so many files at once, and releases them.
 @main
 struct LedgerBench {
   static func main() {
@@ -65,7 +65,7 @@ struct LedgerBench {
     return page
   }
 
-  /// The first files of the ledger back off, as after a server's "not now".
+  /// The first files of the ledger are in backoff, as after a server's "not now".
   private func sendAway(_ count: Int) throws {
     guard count > 0 else { return }
     let run = try startRun()
@@ -83,7 +83,7 @@ struct LedgerBench {
 
   // MARK: - cycle
 
-  /// In the steady state one commit closes what was begun in the commit before, and begins as much.
+  /// In the steady state one commit closes what the commit before began, and begins as much.
   private func cycle(files: Int, perCommit: Int) throws {
     let run = try startRun()
     let began = Moment()

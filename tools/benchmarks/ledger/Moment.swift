@@ -1,7 +1,7 @@
 import Glibc
 import TransferModel
 
-/// Wall and CPU time since it was made.
+/// Wall and CPU time since it was created.
 struct Moment {
   private let wall = Moment.seconds(CLOCK_MONOTONIC)
   private let cpu = Moment.seconds(CLOCK_PROCESS_CPUTIME_ID)

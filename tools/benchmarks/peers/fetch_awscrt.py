@@ -1,5 +1,5 @@
-"""fetch_awscrt.py HOST:PORT BUCKET LIST FOLDER: the objects that the lines of LIST name, into files of these names, by
-the S3 client of awscrt; unsigned, with its own choice of parts and connections."""
+"""fetch_awscrt.py HOST:PORT BUCKET LIST FOLDER: fetches the objects that the lines of LIST name into files of these
+names, with the S3 client of awscrt; unsigned, with its own choice of parts and connections."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""fetch_hf.py URL FILE CONNECTIONS: one file by hf_transfer, in ranges of 10 MiB as huggingface_hub asks for."""
+"""fetch_hf.py URL FILE CONNECTIONS: fetches one file with hf_transfer, in ranges of 10 MiB as huggingface_hub does."""
 
 import sys
 

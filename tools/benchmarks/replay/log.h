@@ -1,4 +1,4 @@
-// The log between record.c and replay.c: events of a kind, the number of a statement, a number, and bytes.
+// The log between record.c and replay.c: events with a kind, the number of a statement, a number, and bytes.
 #pragma once
 #include <stdint.h>
 

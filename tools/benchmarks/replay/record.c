@@ -1,5 +1,5 @@
-// A preload library that writes down every statement a program gives to SQLite, with its values and steps, so that
-// replay.c can do the same in C. One connection: the one that says BEGIN IMMEDIATE; what others do is left out.
+// A preload library that records every statement that a program gives to SQLite, with its values and steps, so that
+// replay.c can do the same in C. It records one connection: the one that says BEGIN IMMEDIATE; others are left out.
 // RECORD_TO names the log.
 #define _GNU_SOURCE
 #include "log.h"
@@ -20,7 +20,7 @@ static _Thread_local bool is_inside; // SQLite calls itself
 #define REAL(name) ((__typeof__(&name))real(#name))
 static void *real(const char *name) { return dlsym(RTLD_NEXT, name); }
 
-// Every connection has a log of its own in memory until it is clear which one writes.
+// Every connection has its own log in memory until it is clear which one writes.
 typedef struct {
   sqlite3 *db;
   char *text;

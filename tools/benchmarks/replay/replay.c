@@ -1,7 +1,8 @@
-// replay LOG DATABASE: gives SQLite what record.c has written down, in a program that does nothing else. The database
-// must be as it was when the recording began, so every step must end as it did then. Prints the wall and CPU seconds of
-// all steps and binds from the first transaction on, and the number of commits. With a third word: for each statement
-// its runs, its share of the time in steps, wall microseconds a run, and the beginning of its text, the dearest first.
+// replay LOG DATABASE: gives SQLite what record.c has recorded, in a program that does nothing else. The database must
+// be in the state in which the recording began, so every step must end as it did then. Prints the wall and CPU seconds
+// of all steps and binds from the first transaction on, and the number of commits. With a third argument: for each
+// statement its runs, its share of the time in steps, wall microseconds a run, and the beginning of its text, the most
+// expensive first.
 #include "log.h"
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -46,7 +47,7 @@ static int bind(const event *e, const char *bytes, sqlite3_stmt *s) {
   case BIND_INTEGER: return sqlite3_bind_int64(s, e->parameter, e->number);
   case BIND_NULL: return sqlite3_bind_null(s, e->parameter);
   case BIND_ZERO: return sqlite3_bind_zeroblob(s, e->parameter, (int)e->number);
-  // As the program does: SQLite makes its own copy.
+  // As in the program: SQLite makes its own copy.
   case BIND_TEXT: return sqlite3_bind_text64(s, e->parameter, bytes, e->length, SQLITE_TRANSIENT, SQLITE_UTF8);
   default: return sqlite3_bind_blob64(s, e->parameter, bytes, e->length, SQLITE_TRANSIENT);
   }
@@ -84,7 +85,7 @@ static void play(const event *e, const char *bytes) {
   case EXECUTE: sqlite3_exec(db, bytes, NULL, NULL, NULL); break;
   case STEP: {
     double began = seconds(CLOCK_MONOTONIC);
-    if (sqlite3_step(*s) != e->number) stop("another result of", sqlite3_sql(*s));
+    if (sqlite3_step(*s) != e->number) stop("unexpected result of", sqlite3_sql(*s));
     struct cost *cost = &costs[e->statement];
     cost->seconds += seconds(CLOCK_MONOTONIC) - began;
     if (!cost->runs++) one_line(sqlite3_sql(*s), cost->sql, sizeof cost->sql);
@@ -104,7 +105,7 @@ int main(int count, char **words) {
   if (count < 3) return fputs("replay LOG DATABASE [each]\n", stderr), 64;
   size_t size, at = 0;
   char *log = load(words[1], &size);
-  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); // as the program does
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); // as in the program
   if (sqlite3_open_v2(words[2], &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)) stop("cannot open", words[2]);
   double wall = 0, cpu = 0;
   long commits = 0;

@@ -1,4 +1,4 @@
-// Connections: one epoll loop a thread, level-triggered; TLS by OpenSSL on the same sockets.
+// Connections: one epoll loop per thread, level-triggered; TLS by OpenSSL on the same sockets.
 #define _GNU_SOURCE
 #include "sink.h"
 #include <errno.h>
@@ -29,7 +29,7 @@ static void end(connection *c) {
   free(c);
 }
 
-// Bytes read or written; 0 when it would block; -1 at the end or after an error.
+// Bytes read or written; 0 if it would block; -1 at the end or after an error.
 static ssize_t outcome(connection *c, ssize_t n) {
   if (n > 0) return n;
   if (!c->ssl) return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
@@ -41,7 +41,7 @@ static ssize_t receive(connection *c, char *bytes, size_t length) {
   return outcome(c, c->ssl ? SSL_read(c->ssl, bytes, (int)length) : recv(c->fd, bytes, length, 0));
 }
 
-// False when the connection is lost.
+// Returns false if the connection is lost.
 static bool flush(connection *c) {
   while (c->out_sent < c->out_length) {
     const char *at = c->out + c->out_sent;
@@ -87,7 +87,7 @@ void answer(connection *c, int status, const char *fields, const char *text) {
   if (strcmp(c->rq.method, "HEAD")) append(c, text, strlen(text));
 }
 
-// Takes what is in c->head: heads, and bodies or their beginnings. False when this cannot go on.
+// Handles the bytes in c->head: heads, and bodies or their beginnings. Returns false if the connection cannot continue.
 static bool take_head(connection *c) {
   while (c->head_length && !c->is_in_body) {
     int used = parse_request(c);
@@ -132,7 +132,7 @@ static bool take_more(connection *c) {
   return true;
 }
 
-// One event of a connection; false when it is over.
+// Handles one event of a connection; returns false when the connection has ended.
 static bool turn(connection *c, uint32_t events) {
   if (c->ssl && !c->is_ready) {
     int n = SSL_accept(c->ssl);

@@ -1,9 +1,9 @@
-// s3sink: an S3 server for benchmarks that is faster than its clients. It keeps of every body its length and digests,
-// nothing else, and forgets all of it at the end.
+// s3sink: an S3 server for benchmarks that is faster than its clients. It keeps only the length and the digests of each
+// body, and forgets them all at the end.
 //
 // Usage: s3sink --port N [--strict] [--threads 1|2] [--tls CERT KEY]
 //
-// What its answers are worth:
+// What its answers prove:
 //   plain     computes the CRC-64/NVME of every body and part as it arrives (about 0.1 CPU s a GiB), checks
 //             x-amz-checksum-crc64nvme if it was sent, and answers with it. Checks nothing else: not Content-MD5, not
 //             x-amz-content-sha256, no signature. The ETag is the client's own Content-MD5 if it sent one (so that
@@ -13,8 +13,8 @@
 //             it cannot check.
 // Neither checks signatures, versions, permissions or names of buckets.
 //
-// Beside S3 it answers: GET /-/objects (one line an object: key, bytes, CRC-64/NVME in hex, ETag), GET /-/counters,
-// POST /-/reset. Not there: reading objects back, ListParts, aws-chunked bodies.
+// Besides S3 it answers: GET /-/objects (one line an object: key, bytes, CRC-64/NVME in hex, ETag), GET /-/counters,
+// POST /-/reset. Not supported: reading objects back, ListParts, aws-chunked bodies.
 #include "sink.h"
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ static _Noreturn void fail(const char *what) {
 static int listen_on(int port) {
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), yes = 1;
   struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  // One listening socket a thread: the kernel spreads the connections.
+  // One listening socket per thread: the kernel distributes the connections.
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
   if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) || listen(fd, 1024)) fail("s3sink: listen");
@@ -73,7 +73,7 @@ int main(int count, char **words) {
     else if (!strcmp(words[i], "--threads") && i + 1 < count) threads = atoi(words[++i]);
     else if (!strcmp(words[i], "--strict")) is_strict = true;
     else if (!strcmp(words[i], "--tls") && i + 2 < count) tls = make_tls(words[i + 1], words[i + 2]), i += 2;
-    else return fprintf(stderr, "s3sink: unknown word \"%s\"; see the head of main.c\n", words[i]), 64;
+    else return fprintf(stderr, "s3sink: unknown argument \"%s\"; see the head of main.c\n", words[i]), 64;
   }
   if (port < 1 || port > 65535 || threads < 1 || threads > 2) return fputs("s3sink: --port 1-65535, --threads 1-2\n", stderr), 64;
   signal(SIGPIPE, SIG_IGN);

@@ -1,4 +1,4 @@
-// What was stored: objects by key, and uploads with their parts, as counts and digests. One lock for all.
+// What was stored: objects by key, and uploads with their parts, as counts and digests. One lock for everything.
 #define _GNU_SOURCE
 #include "../../../Sources/CDigest/include/CDigest.h"
 #include "sink.h"
@@ -20,7 +20,7 @@ typedef struct entry {
 typedef struct upload {
   struct upload *next;
   char id[24], *key, *meta;
-  stored *parts; // by number - 1; without an ETag when it is missing
+  stored *parts; // by number - 1; without an ETag if missing
   int room;
 } upload;
 
@@ -135,7 +135,7 @@ bool upload_abort(const char *id) {
   return is_there;
 }
 
-// The text of an element after `*at`, which moves behind it; false when there is none before `end`.
+// The text of an element after `*at`, which moves past it; false if there is none before `end`.
 static bool element(const char **at, const char *end, const char *name, char *text, size_t size) {
   char tag[32];
   snprintf(tag, sizeof tag, "<%s>", name);
@@ -147,7 +147,7 @@ static bool element(const char **at, const char *end, const char *name, char *te
   return true;
 }
 
-// Without quotes, which come as they are or as entities.
+// Strips the quotes, which may be literal or entities.
 static void bare(char *etag) {
   char *to = etag;
   for (const char *from = etag; *from;) {
@@ -159,7 +159,7 @@ static void bare(char *etag) {
   *to = 0;
 }
 
-// Adds the parts that `xml` names, in its order, to `list`; their number, or -1 with `*error` set.
+// Appends the parts that `xml` names to `list`, in its order; returns their number, or -1 with `*error` set.
 static int named_parts(const upload *u, const char *xml, stored *list, const char **error) {
   int count = 0, last = 0;
   for (const char *at = xml; (at = strstr(at, "<Part>"));) {
@@ -256,7 +256,7 @@ char *objects_list(const char *bucket, const char *prefix, long *token) {
     const entry *e = all[i];
     if (e->is_deleted || strncmp(e->key, start, strlen(start))) continue;
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S.000Z", gmtime_r(&e->when, &(struct tm){0}));
-    // Keys of benchmarks hold no character that XML would need escaped.
+    // Keys of benchmarks contain no character that XML would need escaped.
     fprintf(out, "<Contents><Key>%s</Key><LastModified>%s</LastModified><ETag>&quot;%s&quot;</ETag><Size>%ld</Size></Contents>",
             e->key + strlen(bucket) + 2, when, e->value.etag, (long)e->value.size);
     count++;

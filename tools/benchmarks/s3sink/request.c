@@ -1,4 +1,4 @@
-// The head of a request: the few fields that matter to the sink, all bounded.
+// The head of a request: the few fields that matter to the sink, all of them bounded.
 #include "sink.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ int parse_request(connection *c) {
     is_first = false;
     line = next + 2;
   }
-  // Neither chunked nor aws-chunked bodies can be followed.
+  // Neither chunked nor aws-chunked bodies are supported.
   if (c->rq.is_chunked || c->rq.length < 0 || is_named(c->rq.sha256, "STREAMING-")) return -1;
   return (int)(end + 4 - c->head);
 }

@@ -1,4 +1,4 @@
-// The S3 operations that uploading clients need, over the digests of what arrives.
+// The S3 operations that uploading clients need, based on the digests of what arrives.
 #include "../../../Sources/CDigest/include/CDigest.h"
 #include "sink.h"
 #include <stdio.h>
@@ -71,8 +71,8 @@ static void count_integrity(const request *rq) {
   if (rq->crc32c[0] || rq->other_checksum[0]) COUNT(other_checksums);
 }
 
-// The length, digests and ETag of a body that arrived whole; the S3 error code when it is not what the client said it
-// was.
+// Computes length, digests and ETag of a body that arrived completely; returns the S3 error code if it is not what the
+// client announced.
 static const char *judge_body(connection *c, stored *value) {
   const request *rq = &c->rq;
   digests *d = &c->sums;
@@ -119,7 +119,7 @@ static void put(connection *c) {
   }
   base64_of(value.crc64, 8, crc);
   int used = snprintf(fields, sizeof fields, "ETag: \"%s\"\r\n", value.etag);
-  // As S3 does: the checksum comes back to those who sent it.
+  // As S3 does: a client that sent a checksum gets it back.
   if (c->rq.crc64[0]) snprintf(fields + used, sizeof fields - (size_t)used, "x-amz-checksum-crc64nvme: %s\r\n", crc);
   answer(c, 200, fields, "");
 }
@@ -182,7 +182,7 @@ static void list(connection *c, const char *bucket) {
   free(contents);
 }
 
-// What the benchmark asks: see main.c.
+// What the benchmark requests: see main.c.
 static void tell(connection *c) {
   if (!strcmp(c->rq.path, "/-/reset")) {
     objects_reset();

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// What a file holds: known by its number and length, so that whoever gets the bytes can say which content they are. A
-/// file that grows keeps its number.
+/// The content of a file, identified by its number and length, so that the receiver of its bytes can tell which content
+/// they are. A growing file keeps its number.
 struct Content: Hashable, Sendable {
   static let headerLength = 12
   let number: Int
@@ -20,7 +20,7 @@ struct Content: Hashable, Sendable {
       }
   }
 
-  /// nil for bytes that are none, or of two contents.
+  /// nil for bytes that belong to no content, or to two.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= Self.headerLength,
       let number = Int(String(decoding: bytes[1..<(Self.headerLength - 1)], as: UTF8.self))
@@ -32,7 +32,7 @@ struct Content: Hashable, Sendable {
   init(number: Int, length: Int) { (self.number, self.length) = (number, length) }
 }
 
-/// CRC-32C of the stand-in for a server, which shares nothing with the client that it judges.
+/// CRC-32C for the simulated server; it shares no code with the client that it checks.
 /// Source: RFC 3720 appendix B.4, polynomial 0x82F63B78 (reflected).
 enum ServerDigest {
   private static let table: [UInt32] = (0..<256).map { index in

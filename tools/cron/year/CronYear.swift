@@ -4,18 +4,18 @@ import Transfers
 import TransfersCLI
 
 /// A simulated year of cron: `transfers job run` every five minutes in one process, with the real command line, engine,
-/// ledger and scanner; clocks, network and the crash are stand-ins. Writers create, grow, change, rename, delete and
-/// re-create files between the runs and in the middle of them; disks, servers, credentials, clocks and receivers of
-/// callbacks fail at random. A model of its own says what must have arrived, and when nothing may be there yet.
+/// ledger and scanner; clocks, network and the crash are simulated. Writers create, grow, change, rename, delete and
+/// re-create files between the runs and during them; disks, servers, credentials, clocks and receivers of callbacks
+/// fail at random. A separate model states what must have arrived, and what must not have arrived yet.
 ///
-/// The choices are those of the seed; in which order threads get their turns is up to the machine.
+/// The seed determines the random choices; the scheduling of threads is up to the machine.
 package final class CronYear {
   package struct Plan: Sendable {
     package var runs: Int
     package var seed: UInt64
-    /// How many times faster the clocks run than the machine's.
+    /// How many times faster the simulated clocks run than the machine's.
     package var speed: Int64 = 400
-    /// After so many runs everything is well for a while, and has to be in order then.
+    /// After this many runs all faults stop for a while, and everything must be in order then.
     package var runsBetweenChecks = 288
 
     package init(runs: Int, seed: UInt64) { (self.runs, self.seed) = (runs, seed) }
@@ -32,7 +32,7 @@ package final class CronYear {
   private var jobs: [String: EmbeddedJob] = [:]
   private var chance: Chance
   private let trouble: Trouble
-  /// Writers and judges, also in the middle of a run.
+  /// Writers and checks, used also during a run.
   private let world: Lock<World>
   private(set) var run = 0
   private var nextMs: Int64 = 0
@@ -42,7 +42,7 @@ package final class CronYear {
     var judges: [YearJudge]
     var chance: Chance
     var contents = 0
-    /// Files that a writer touched while the run was at work, which may be sent in any state.
+    /// Files that a writer touched during the run, which may be sent in any state.
     var touched: Set<String> = []
     var failure: YearFailure?
   }
@@ -111,7 +111,7 @@ package final class CronYear {
     }
   }
 
-  /// On the thread of the server: a writer acts on the tree of a file whose body is about to be read.
+  /// Called on the thread of the server: a writer changes the tree of a file whose body is about to be read.
   private static func writersComeBetween(_ key: String, _ world: Lock<World>, _ trouble: Trouble) {
     world.withLock { world in
       guard trouble.isStormy, world.chance.happens(15),
@@ -130,7 +130,7 @@ package final class CronYear {
     }
   }
 
-  /// One run of a job, and the judgement of it.
+  /// One run of a job, and the check of its results.
   private func runJob(_ judge: YearJudge, isCalm: Bool) throws -> Int32 {
     let startMs = clock.bootMs
     world.withLock { $0.touched = [] }
@@ -145,10 +145,10 @@ package final class CronYear {
       job: judge.tree.job, code: outcome.code, startMs: startMs, endMs: clock.bootMs, isStruck: struck,
       touched: touched,
       arrived: Dictionary(grouping: arrived) { String($0.key.prefix { $0 != "/" }) }, err: outcome.err)
-    // An engine sends what is due of all jobs.
+    // An engine sends the due files of all jobs.
     for judge in judges { try judge.judge(result, server, &tally) }
     if isCalm, outcome.code != 0, outcome.code != 5 {
-      throw YearFailure("\(judge.tree.job.name) ended with \(outcome.code) although all was well: \(outcome.err)")
+      throw YearFailure("\(judge.tree.job.name) ended with \(outcome.code) although nothing failed: \(outcome.err)")
     }
     return outcome.code
   }
@@ -160,16 +160,16 @@ package final class CronYear {
     return read
   }
 
-  // MARK: - In calm
+  // MARK: - Calm phase
 
-  /// Ends all trouble and all writing, lets the jobs run until nothing is left, and looks whether all is in order.
+  /// Stops all faults and writers, lets the jobs run until nothing is left, and checks whether everything is in order.
   private func checkInCalm() throws {
     try trouble.end()
     try world.withLock { world throws(YearFailure) in
       for judge in world.judges { try judge.tree.grow(&world.chance, all: true) }
     }
     for _ in 0..<14 { for judge in judges { try calmRun(judge) } }
-    // What receivers did not take is due again after an hour and a half at most.
+    // Callbacks that receivers refused are due again after an hour and a half at most.
     for _ in 0..<3 {
       clock.wait(untilBootMs: clock.bootMs + 2 * 3_600_000)
       for judge in judges { try calmRun(judge) }
@@ -203,7 +203,7 @@ package final class CronYear {
   }
 }
 
-/// What came of the runs of a year.
+/// The totals of the runs of a year.
 package struct YearTally: Sendable, CustomStringConvertible {
   package var runs = 0
   package var generations = 0

@@ -1,8 +1,8 @@
 import Glibc
 import TransferModel
 
-/// `CronYear FOLDER RUNS SEED`: a year, or so many runs of one, in an empty folder. Prints what came of it; ends with 1
-/// for the first thing that is wrong. `tools/cron-year` starts it.
+/// `CronYear FOLDER RUNS SEED`: a year, or RUNS runs of one, in an empty folder. Prints the totals; ends with 1 at the
+/// first failure. `tools/cron-year` starts it.
 @main
 struct CronYearProgram {
   static func main() {

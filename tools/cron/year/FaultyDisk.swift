@@ -3,20 +3,20 @@ import Glibc
 import TransferModel
 
 /// The disk below the ledgers of a year: SQLite's own file system with a fault at a chosen write. A crash is the end of
-/// all writes: what the engine does afterwards in memory reaches no disk, as after SIGKILL. The files of other ledgers
-/// of this process go to SQLite's own file system as always.
+/// all writes: what the engine does afterwards in memory never reaches the disk, as after SIGKILL. The files of other
+/// ledgers of this process are passed to SQLite's own file system unchanged.
 enum FaultyDisk {
   enum Fault: Sendable, Hashable {
-    /// This write and all that follow do not happen.
+    /// This write and all later ones do not happen.
     case crash
-    /// There is no room for this write and so many after it.
+    /// The disk is full for this write and this many later ones.
     case full(writes: Int)
   }
 
   private struct State {
     var folder = ""
     var fault: Fault?
-    /// Writes until the fault; counts on below 0.
+    /// The number of writes until the fault; it continues to count below 0.
     var left = 0
     var methods: [UnsafePointer<sqlite3_io_methods>: UnsafePointer<sqlite3_io_methods>] = [:]
     var originals: [UnsafePointer<sqlite3_io_methods>: UnsafePointer<sqlite3_io_methods>] = [:]
@@ -25,7 +25,7 @@ enum FaultyDisk {
   nonisolated(unsafe) private static let original: UnsafeMutablePointer<sqlite3_vfs>? = sqlite3_vfs_find(nil)
   private static let state = Lock(State())
 
-  /// Puts itself below all ledgers that are opened below `folder` from now on; one folder a process.
+  /// Registers itself for all ledgers that are opened below `folder` from now on; one folder per process.
   static func install(below folder: String) {
     state.withLock { $0.folder = folder }
     _ = registered
@@ -43,12 +43,12 @@ enum FaultyDisk {
     return sqlite3_vfs_register(vfs, 1) == SQLITE_OK
   }()
 
-  /// The fault comes at the write after so many. nil ends what there was.
+  /// The fault occurs at the write after this many. nil ends the current fault.
   static func plan(_ fault: Fault?, afterWrites writes: Int = 0) {
     state.withLock { ($0.fault, $0.left) = (fault, writes) }
   }
 
-  /// Whether the fault has come.
+  /// Whether the fault has occurred.
   static var hasStruck: Bool { state.withLock { $0.fault != nil && $0.left < 0 } }
 
   private static func open(
@@ -88,7 +88,7 @@ enum FaultyDisk {
     return state.withLock { $0.originals[own]?.pointee }
   }
 
-  /// What a call fails with; nil where it does not.
+  /// The error with which a call fails; nil if it does not.
   private static func verdict(isWrite: Bool) -> Int32? {
     state.withLock { state in
       guard let fault = state.fault else { return nil }

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// How many rows each table of a ledger has, by a connection of its own.
+/// The number of rows in each table of a ledger, read through a separate connection.
 enum RowCount {
   static func all(of path: String) throws -> [String: Int] {
     var handle: OpaquePointer?

@@ -1,17 +1,17 @@
 import Glibc
 import TransferModel
 
-/// One generation of a source, as the model knows it: a content under a name, from the moment at which it was there.
+/// One generation of a source, as the model knows it: a content under a name, and the moment since which it exists.
 final class Generation: @unchecked Sendable {
   let content: Content
   let sinceMs: Int64
-  /// It may be sent when its time has come: where files need a marker, it has one.
+  /// It may be sent once its time has come: if files need a marker, it has one.
   let isReady: Bool
-  /// When a run ended that must have seen it in its scan; nil as long as none has.
+  /// The end of the first run whose scan must have seen it; nil as long as there was none.
   var seenMs: Int64?
-  /// Deliveries whose success an engine heard and lived to record.
+  /// Deliveries whose success an engine received and recorded.
   var deliveries = 0
-  /// Delivered while the disk failed: the success may be recorded, and then it is not sent again.
+  /// Delivered while the disk failed: if the success was recorded, it is not sent again.
   var mayBeRecorded = false
 
   init(_ content: Content, sinceMs: Int64, isReady: Bool) {
@@ -19,17 +19,17 @@ final class Generation: @unchecked Sendable {
   }
 }
 
-/// The folder of one job, and everything that its writers ever put there. Used between the runs, and in a run under the
-/// lock of its year.
+/// The folder of one job, and everything that its writers ever put there. Used between the runs, and during a run under
+/// the lock of its year.
 final class SourceTree: @unchecked Sendable {
   let job: YearJob
   let folder: String
   let movedTo: String
   private let spare: String
   private let clock: YearClock
-  /// What is there now.
+  /// The current files.
   private(set) var current: [String: Generation] = [:]
-  /// Files that are being written, and how long they get.
+  /// Files that are being written, and their final length.
   private var growing: [String: Int] = [:]
   /// Every content that a name ever had.
   private(set) var past: [String: [Content: Generation]] = [:]
@@ -47,12 +47,12 @@ final class SourceTree: @unchecked Sendable {
     }
   }
 
-  /// Nothing of it will change by itself.
+  /// Nothing in it will change by itself.
   var isStill: Bool { growing.isEmpty }
 
   // MARK: - Writers
 
-  /// One act of a writer. `next` gives a number that no content has yet.
+  /// One action of a writer. `next` gives a number that no content has yet.
   func act(_ chance: inout Chance, next: () -> Int) throws(YearFailure) {
     try grow(&chance)
     guard let kind = Act.all.randomElement(using: &chance) else { return }
@@ -65,7 +65,7 @@ final class SourceTree: @unchecked Sendable {
       if current[name] == nil { try write(name, content(next(), &chance)) }
     case .change:
       guard let old, let now = current[old] else { return }
-      // Of the same length half of the time: nothing but times tells then.
+      // The same length half of the time: then only the times show the change.
       let length = Bool.random(using: &chance) ? now.content.length : content(0, &chance).length
       try write(old, Content(number: next(), length: length), inPlace: Bool.random(using: &chance))
     case .rename:
@@ -78,7 +78,7 @@ final class SourceTree: @unchecked Sendable {
     }
   }
 
-  /// Goes on with what is being written, to its end when `all`.
+  /// Continues the files that are being written, to their end if `all`.
   func grow(_ chance: inout Chance, all: Bool = false) throws(YearFailure) {
     for (name, full) in growing.sorted(by: { $0.key < $1.key }) where all || chance.happens(400) {
       guard let now = current[name] else {
@@ -148,7 +148,7 @@ final class SourceTree: @unchecked Sendable {
     begin(name, content, isReady: !job.needsMarker)
   }
 
-  /// Files get the times of the year, and each write a time of its own.
+  /// Files get times of the simulated year, and each write gets its own time.
   private func stamp(_ descriptor: Int32) {
     writes += 1
     let ms = clock.wallMs
@@ -181,14 +181,14 @@ final class SourceTree: @unchecked Sendable {
     gone.append(name)
   }
 
-  /// A call failed: in the middle of a run because the program removed the file first, which ``takeRemoved()`` finds.
+  /// A call failed: during a run that may be because the program removed the file first, which ``takeRemoved()`` finds.
   private func expectRemoved(_ call: String, _ name: String) throws(YearFailure) {
     guard errno == ENOENT, job.fate != .keep else { throw YearFailure("\(call) \(name): \(errno)") }
   }
 
-  // MARK: - What the program did to it
+  // MARK: - Changes by the program
 
-  /// Names whose files are not there any more although no writer removed them; the model goes on without them.
+  /// Names whose files are gone although no writer removed them; they are removed from the model.
   func takeRemoved() -> [(name: String, generation: Generation)] {
     let missing = current.filter { access("\(folder)/\($0.key)", F_OK) != 0 }
     for name in missing.keys {
@@ -199,7 +199,7 @@ final class SourceTree: @unchecked Sendable {
     return missing.map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
   }
 
-  /// What lies where the program moved a file, which is taken away by whoever wants it.
+  /// The content at the place to which the program moved a file, which is taken away as a user would do.
   func takeMoved(_ name: String) -> Content? {
     let path = "\(movedTo)/\(name)"
     defer { unlink(path) }

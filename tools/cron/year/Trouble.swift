@@ -1,7 +1,7 @@
 import Glibc
 import TransferModel
 
-/// What goes wrong around the runs: by chance, and never in calm.
+/// Random faults around the runs, never in the calm phase.
 final class Trouble: @unchecked Sendable {
   private let server: YearServer
   private let clock: YearClock
@@ -12,7 +12,7 @@ final class Trouble: @unchecked Sendable {
   private var weatherLeft = 0
   private var hooksLeft = 0
   private var token = 0
-  /// Runs until somebody renews the credential; nil while it is valid.
+  /// The number of runs until somebody renews the credential; nil while it is valid.
   private var tokenLeft: Int?
 
   init(server: YearServer, clock: YearClock, tokenPath: String) {
@@ -62,7 +62,7 @@ final class Trouble: @unchecked Sendable {
     }
   }
 
-  /// All is well.
+  /// Ends all faults.
   func end() throws {
     stormy.withLock { $0 = false }
     (weatherLeft, hooksLeft) = (0, 0)
@@ -74,7 +74,7 @@ final class Trouble: @unchecked Sendable {
 }
 
 enum YearFile {
-  /// A whole new file, for its owner.
+  /// Writes a complete new file, accessible to its owner only.
   static func write(_ text: String, to path: String) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     guard descriptor >= 0 else { throw YearFailure("open \(path): \(errno)") }

@@ -2,15 +2,15 @@ import Glibc
 import TransferModel
 
 /// The clocks of the year: they run a fixed number of times faster than the machine's, so that a backoff of half a
-/// minute takes a moment; ``wait(untilBootMs:)`` skips what is left until the next run, and the wall clock can be set.
-/// Between two readings at most a millisecond of the machine's time counts, and no wait is longer: a machine that is
-/// busy with other things makes a run slow, but not late.
+/// minute takes a moment; ``wait(untilBootMs:)`` skips the rest of the time until the next run, and the wall clock can
+/// be set. At most a millisecond of the machine's time counts between two readings, and no wait is longer: a busy
+/// machine makes a run slow, but not late.
 final class YearClock: TransferClock {
   private struct State {
     var readNs: Int64
     var countedNs: Int64 = 0
     var skippedMs: Int64 = 0
-    /// What people have added to the wall clock, in milliseconds.
+    /// The total that users added to the wall clock, in milliseconds.
     var setMs: Int64 = 0
   }
 
@@ -31,7 +31,7 @@ final class YearClock: TransferClock {
   var wallMs: Int64 { Self.newYearMs + bootMs + state.withLock { $0.setMs } }
   func machineMs(_ ms: Int64) -> Int64 { 1 }
 
-  /// Nothing when it is later already.
+  /// Does nothing if that time has passed.
   func wait(untilBootMs ms: Int64) {
     let left = ms - bootMs
     if left > 0 { state.withLock { $0.skippedMs += left } }
@@ -46,7 +46,7 @@ final class YearClock: TransferClock {
   }
 }
 
-/// The same sequence for the same seed everywhere.
+/// The same sequence for the same seed on every machine.
 struct Chance: RandomNumberGenerator {
   private var state: UInt64
 
@@ -60,6 +60,6 @@ struct Chance: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
-  /// Whether something happens that does `per` times in a thousand.
+  /// Whether an event with the probability of `per` in a thousand happens.
   mutating func happens(_ per: Int) -> Bool { Int.random(in: 0..<1_000, using: &self) < per }
 }

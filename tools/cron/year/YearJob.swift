@@ -1,6 +1,6 @@
 import TransferModel
 
-/// What went wrong, in one line.
+/// A failure, in one line.
 package struct YearFailure: Error, CustomStringConvertible {
   package let description: String
   init(_ description: String) { self.description = description }
@@ -14,9 +14,9 @@ struct YearJob: Hashable, Sendable {
   let settleMinutes: Int64
   let fate: Fate
   var needsMarker = false
-  /// Told of each file by a webhook.
+  /// A webhook is called for each file.
   var tellsOfFiles = false
-  /// Told of each run by a webhook and a dead man's switch.
+  /// A webhook and a dead man's switch are called for each run.
   var tellsOfRuns = false
   var more = ""
 

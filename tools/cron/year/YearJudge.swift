@@ -1,28 +1,28 @@
 import TransferModel
 
-/// How one run of a job came out.
+/// The result of one run of a job.
 struct YearRun {
   let job: YearJob
   let code: Int32
   let startMs: Int64
   let endMs: Int64
-  /// The disk below the ledger failed in it.
+  /// Whether the disk below the ledger failed during it.
   let isStruck: Bool
-  /// Keys of files that a writer touched while it was at work.
+  /// Keys of files that a writer touched during it.
   let touched: Set<String>
-  /// What the server got, by the job that it belongs to.
+  /// What the server received, by the job that it belongs to.
   let arrived: [String: [YearServer.Delivery]]
   /// The standard error of the run.
   let err: String
 }
 
-/// Says of each run of a job whether it did what it must, from what the server got and what lies on the disk.
-/// Used between the runs, and in a run under the lock of its year.
+/// Checks whether each run of a job did what it must, by what the server received and what is on the disk. Used between
+/// the runs, and during a run under the lock of its year.
 final class YearJudge: @unchecked Sendable {
   let tree: SourceTree
-  /// By name: generations that were delivered for sure, each of which is to be told of.
+  /// By name: generations that were certainly delivered; each of them must be reported.
   private var toldOf: [String: Int] = [:]
-  /// Runs whose end was recorded for sure.
+  /// Runs whose end was certainly recorded.
   private var recordedRuns = 0
 
   init(_ tree: SourceTree) { self.tree = tree }
@@ -39,7 +39,7 @@ final class YearJudge: @unchecked Sendable {
           "\(key(name)) was written at \(now.sinceMs) ms and seen at \(now.seenMs ?? 0), and the run from \(run.startMs) to"
             + " \(run.endMs) ended with 0 without sending it: \(run.err)")
       }
-      // A limit may have ended the scan of a run that left work.
+      // A limit may have stopped the scan of a run that left work.
       if run.code == 0, now.seenMs == nil, now.sinceMs <= run.startMs { now.seenMs = run.endMs }
     }
   }
@@ -58,7 +58,7 @@ final class YearJudge: @unchecked Sendable {
       if run.touched.contains(delivery.key) { continue }
       let name = String(delivery.key.dropFirst(tree.job.name.count + 1))
       guard let content = delivery.content, let generation = tree.past[name]?[content] else {
-        throw YearFailure("\(delivery.key): the server got what the file never held")
+        throw YearFailure("\(delivery.key): the server got content that the file never had")
       }
       guard generation.isReady, delivery.bootMs - generation.sinceMs >= tree.job.settleMs else {
         let age = delivery.bootMs - generation.sinceMs
@@ -83,24 +83,24 @@ final class YearJudge: @unchecked Sendable {
         throw YearFailure("\(key(name)) was removed, and the server has another content or none")
       }
       if tree.job.fate == .move, tree.takeMoved(name) != generation.content {
-        throw YearFailure("\(key(name)) was moved, and is not where it goes to")
+        throw YearFailure("\(key(name)) was moved, and is not at its new place")
       }
     }
   }
 
-  // MARK: - In calm
+  // MARK: - Calm phase
 
-  /// After enough runs without any trouble.
+  /// Checks the state after enough runs without faults.
   func judgeInCalm(_ server: YearServer) throws(YearFailure) {
     for (name, now) in tree.current.sorted(by: { $0.key < $1.key }) {
       guard server.object(key(name)) == now.content else { throw YearFailure("\(key(name)) was never sent") }
-      guard tree.job.fate == .keep else { throw YearFailure("\(key(name)) was sent, and its source stays") }
+      guard tree.job.fate == .keep else { throw YearFailure("\(key(name)) was sent, and its source still exists") }
     }
     if tree.job.tellsOfFiles {
       for (name, count) in toldOf.sorted(by: { $0.key < $1.key }) {
         let told = server.told("\(tree.job.name) file.done in/\(key(name))")
         guard told >= count else {
-          throw YearFailure("\(key(name)) was done \(count) times, and told of \(told) times")
+          throw YearFailure("\(key(name)) was done \(count) times, and reported \(told) times")
         }
       }
     }
@@ -108,7 +108,7 @@ final class YearJudge: @unchecked Sendable {
     for receiver in ["runs-\(tree.job.name)", "ping-\(tree.job.name)/start"] {
       let told = server.told(receiver)
       guard told >= recordedRuns else {
-        throw YearFailure("\(receiver) heard of \(told) runs, and \(recordedRuns) have ended")
+        throw YearFailure("\(receiver) was told of \(told) runs, and \(recordedRuns) have ended")
       }
     }
   }

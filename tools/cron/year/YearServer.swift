@@ -3,22 +3,22 @@ import Glibc
 import HTTPTypes
 import TransferModel
 
-/// The stand-in for the network, for a server that takes PUT, and for the receivers of callbacks: what it was sent is
-/// the record by which a year is judged. Requests are answered one after the other, on a thread of its own.
+/// The simulated network, with a server that accepts PUT and the receivers of callbacks: the requests that it got are
+/// the record against which a year is checked. Requests are answered one after the other, on a separate thread.
 final class YearServer: Transport {
   enum Weather: Sendable, Hashable { case fine, unavailable, unreachable }
 
-  /// A body that arrived whole.
+  /// A body that arrived completely.
   struct Delivery: Sendable {
     let key: String
-    /// nil for bytes that no content has.
+    /// nil for bytes that are no content.
     let content: Content?
     let bootMs: Int64
-    /// A success went back.
+    /// A success was answered.
     var isAnswered: Bool
   }
 
-  /// Callbacks that were taken: by whom they are for, and what of; their ids.
+  /// Accepted callbacks, by receiver and subject; their ids.
   struct Told: Sendable {
     var ids: [String: Set<String>] = [:]
     var count = 0
@@ -27,7 +27,7 @@ final class YearServer: Transport {
   private struct State {
     var weather = Weather.fine
     var hooksAreDown = false
-    /// What happens to single requests, of a thousand each.
+    /// The probability of each fault of a single request, in thousandths.
     var mishaps = 0
     var token = "t0"
     var chance: Chance
@@ -45,7 +45,7 @@ final class YearServer: Transport {
   private let work = Mailbox<Work>()
   private let clock: YearClock
   private let thread = Lock<WorkerThread?>(nil)
-  /// Called before a body is read: the moment at which a writer can come in between.
+  /// Called before a body is read, so that a writer can interfere at this moment.
   private let before = Lock<(@Sendable (String) -> Void)?>(nil)
 
   init(seed: UInt64, clock: YearClock) {
@@ -75,7 +75,7 @@ final class YearServer: Transport {
     thread?.join()
   }
 
-  // MARK: - What a test sets and asks
+  // MARK: - Settings and queries of a test
 
   func set(_ weather: Weather, hooksAreDown: Bool, mishaps: Int) {
     state.withLock { ($0.weather, $0.hooksAreDown, $0.mishaps) = (weather, hooksAreDown, mishaps) }
@@ -83,7 +83,7 @@ final class YearServer: Transport {
   func accept(token: String) { state.withLock { $0.token = token } }
   func onBody(_ body: (@Sendable (String) -> Void)?) { before.withLock { $0 = body } }
 
-  /// What arrived since it was last asked.
+  /// The deliveries since the last call.
   func takeArrived() -> [Delivery] {
     state.withLock { state in
       defer { state.arrived = [] }
@@ -154,7 +154,7 @@ final class YearServer: Transport {
       if state.hooksAreDown { return Self.failed(7, "connection refused") }
       if state.chance.happens(state.mishaps) { return Self.answered(500) }
       state.told.count += 1
-      // A dead man's switch is told without one.
+      // A dead man's switch is called without one.
       let id = request.fields[.webhookID] ?? "\(state.told.count)"
       var subject = who
       if case .bytes(let bytes) = request.body,
@@ -164,7 +164,7 @@ final class YearServer: Transport {
         subject += " \(document.data.event) \(key)"
       }
       state.told.ids[subject, default: []].insert(id)
-      // It was taken, and its sender does not hear of it.
+      // It was accepted, and its sender gets no answer.
       if state.chance.happens(state.mishaps) { return Self.failed(52, "the receiver went away", mayHaveArrived: true) }
       return Self.answered(204)
     }

@@ -3,19 +3,20 @@
 # Destinations that refuse, do not exist, or hide a secret in the command line.
 
 make_files "$work/three"
-# Refused credentials are one answer for all files: they wait, and the server is asked a few times, not once for each.
+# Refused credentials are one answer for all files: they wait, and the server gets a few requests, not one for each
+# file.
 serve "says-401" "match PUT * : status=401"
 store "says-401"
-expect "a server that says 401" 77 '401.*Try: ' "$transfers" push "$work/three" "$url/x/"
-check "a server that says 401: every file waits" is "$(in_state pending)" 3
-check "a server that says 401: it was asked a few times" test "$(asked PUT)" -le 6
+expect "a server that answers 401" 77 '401.*Try: ' "$transfers" push "$work/three" "$url/x/"
+check "a server that answers 401: every file waits" is "$(in_state pending)" 3
+check "a server that answers 401: it got a few requests" test "$(asked PUT)" -le 6
 
 for status in 403 404 413; do
   serve "says-$status" "match PUT * : status=$status"
   store "says-$status"
-  expect "a server that says $status" 4 "$status|refused" "$transfers" push "$work/three" "$url/x/"
-  check "a server that says $status: every file has failed" is "$(in_state failed)" 3
-  check "a server that says $status: each was asked once" is \
+  expect "a server that answers $status" 4 "$status|refused" "$transfers" push "$work/three" "$url/x/"
+  check "a server that answers $status: every file has failed" is "$(in_state failed)" 3
+  check "a server that answers $status: one request for each" is \
     "$(asked PUT)" 3
 done
 
@@ -26,8 +27,8 @@ check "one file refused: two done" is "$(in_state 'done')-$(in_state failed)" 2-
 
 serve "says-503" "match PUT * times=2 : status=503 retry-after=0"
 store says-503
-expect "a server that says 503 twice: tried again" 0 . "$transfers" push "$work/three" "$url/x/"
-check "a server that says 503 twice: all done" is "$(in_state 'done')" 3
+expect "a server that answers 503 twice: retried" 0 . "$transfers" push "$work/three" "$url/x/"
+check "a server that answers 503 twice: all done" is "$(in_state 'done')" 3
 
 serve "loses" "match PUT */file-1 nth=1 : lose-answer"
 store loses
@@ -45,7 +46,7 @@ expect "no destination" 64 . "$transfers" push "$work/three"
 expect "a password in the URL" 64 'auth' "$transfers" push "$work/three" http://user:hunter2@127.0.0.1:1/x/
 expect "unknown option" 64 'frobnicate' "$transfers" push --frobnicate "$work/three" "$url/x/"
 expect "unknown command" 64 . "$transfers" frobnicate
-check "a refused command line makes no ledger" test ! -e "$TRANSFERS_STORE"
+check "a refused command line creates no ledger" test ! -e "$TRANSFERS_STORE"
 check "a password in the URL is not repeated" bash -c \
   "! '$transfers' push '$work/three' http://user:hunter2@127.0.0.1:1/x/ 2>&1 | grep hunter2"
 

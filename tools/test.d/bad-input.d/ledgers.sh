@@ -10,8 +10,8 @@ expect "no ledger: status" 7 'store.missing' "$transfers" status
 
 store foreign
 head -c 8192 /dev/urandom >"$TRANSFERS_STORE"
-expect "a file that is no ledger" 7 'store.corrupt' "$transfers" push "$work/for-ledgers" "$url/x/"
-check "a file that is no ledger is left as it is" is "$(wc -c <"$TRANSFERS_STORE")" 8192
+expect "a file that is not a ledger" 7 'store.corrupt' "$transfers" push "$work/for-ledgers" "$url/x/"
+check "a file that is not a ledger is left unchanged" is "$(wc -c <"$TRANSFERS_STORE")" 8192
 
 store newer
 expect "before it becomes newer" 0 . "$transfers" push "$work/for-ledgers" "$url/newer/"
@@ -46,7 +46,7 @@ if ((EUID == 0)); then
     (cd "$work/many" && seq 1 5000 | xargs touch)
     expect "a full disk under the ledger" 7 'store.full|disk is full' "$transfers" push "$work/many" "$url/many/"
     mount -o remount,size=64m "$work/small-disk"
-    expect "space again: goes on" 0 . "$transfers" push "$work/many" "$url/many/"
+    expect "space again: resumes" 0 . "$transfers" push "$work/many" "$url/many/"
     check "space again: every file is done" is "$(in_state 'done')" 5000
     expect "space again: the ledger is sound" 0 . "$transfers" store check
     umount "$work/small-disk"

@@ -28,7 +28,7 @@ store s3-secret
 expect "S3: a wrong secret" 77 'SignatureDoesNotMatch.*Try: ' env AWS_SECRET_ACCESS_KEY=wrong-canary-77aa \
   "$transfers" push --endpoint-url "$url" "$work/for-s3" s3://present/b/
 check "S3: a wrong secret: every file waits" is "$(in_state pending)" 4
-check "S3: the wrong secret is nowhere in the ledger" bash -c "! grep -rq wrong-canary-77aa '${TRANSFERS_STORE%/*}'"
+check "S3: the wrong secret is not in the ledger" bash -c "! grep -rq wrong-canary-77aa '${TRANSFERS_STORE%/*}'"
 store s3-bucket
 expect "S3: no such bucket" 78 'NoSuchBucket.*Try: ' \
   "$transfers" push --endpoint-url "$url" "$work/for-s3" s3://absent/c/

@@ -32,7 +32,7 @@ printf 'text' >"$work/odd/plain"
 : >"$work/odd/empty"
 mkfifo "$work/odd/fifo"
 store odd
-expect "a FIFO is named and left out, an empty file is sent" 0 'fifo' "$transfers" push "$work/odd" "$url/odd/"
+expect "a FIFO is reported and skipped, an empty file is sent" 0 'fifo' "$transfers" push "$work/odd" "$url/odd/"
 check "a FIFO: the others arrived" is "$(in_state 'done')" 2
 check "an empty file arrived empty" test -f "$server/data/odd/empty" -a ! -s "$server/data/odd/empty"
 
@@ -49,7 +49,7 @@ END
 store names
 expect "hostile names" 0 . "$transfers" push "$work/names" "$url/names/"
 check "hostile names arrived byte for byte" diff -r "$work/names" "$server/data/names"
-expect "hostile names are printed harmless" 0 . "$transfers" list files --all
+expect "hostile names are printed safely" 0 . "$transfers" list files --all
 
 make_files "$work/vanishes"
 store vanishes
@@ -60,7 +60,7 @@ check "a file that vanishes: two done, one failed" is "$(in_state 'done')-$(in_s
 
 serve slow 'match PUT */grows : slow=20000000'
 mkdir "$work/changes"
-# Larger than what socket buffers swallow: the change must come while there is something left to read.
+# Larger than the socket buffers: the change must come while there is something left to read.
 head -c 40000000 /dev/zero >"$work/changes/grows"
 store changes
 "$transfers" push "$work/changes" "$url/changes/" >"$work/out" 2>&1 </dev/null &
@@ -68,7 +68,7 @@ engine=$!
 wait_until 20 was_asked PUT || true
 head -c 50000 /dev/urandom >>"$work/changes/grows"
 wait "$engine" || true
-expect "a file that changes while it is sent: the next run sends it as it is" 0 . "$transfers" push "$work/changes" "$url/changes/"
+expect "a file that changes while it is sent: the next run sends its new version" 0 . "$transfers" push "$work/changes" "$url/changes/"
 check "a file that changes while it is sent: one version arrived" cmp "$work/changes/grows" "$server/data/changes/grows"
 check "a file that changes while it is sent: the first generation is not done" is \
   "$(count "SELECT count(*) FROM v_files WHERE state = 'done' AND size = 40000000")" 0
@@ -79,12 +79,12 @@ make_files "$work/listed"
 mkdir "$work/listed/folder"
 list() { printf '%b' "$2" >"$work/list-$1"; }
 no_ledger() { [[ ! -e $TRANSFERS_STORE ]]; }
-# refused NAME CODE PATTERN LIST-TEXT: the whole list, before anything is made.
+# refused NAME CODE PATTERN LIST-TEXT: refuses the whole list, before anything is created.
 refused() {
   list "$1" "$4"
   store "list-$1"
   expect "list: $1" "$2" "$3" "$transfers" push --base "$work/listed" --files-from "$work/list-$1" "$url/$1/"
-  check "list: $1: no ledger was made" no_ledger
+  check "list: $1: no ledger was created" no_ledger
 }
 refused missing 66 'is not there \(line 2\), first "gone"' 'file-1\ngone\nfile-3\n'
 refused folder 65 'line 2: "folder" is a folder' 'file-1\nfolder\n'
@@ -94,9 +94,9 @@ refused mixed-base 65 'line 2: ".*" is not below the base' 'file-1\n/etc/passwd\
 refused endless-line 65 'line 1: it is longer than any path' "$(head -c 100000 /dev/zero | tr '\0' x)"
 refused hostile 66 'first "\\x1b\[31mgone"' '\033[31mgone\n'
 store list-none
-expect "list: it is not there" 66 'no such file' "$transfers" push --files-from "$work/no-list" "$url/none/"
+expect "list: it does not exist" 66 'no such file' "$transfers" push --files-from "$work/no-list" "$url/none/"
 expect "list: it is a folder" 66 'is a directory.*without --files-from' "$transfers" push --files-from "$work/listed" "$url/none/"
-check "list: it is not there: no ledger was made" no_ledger
+check "list: it does not exist: no ledger was created" no_ledger
 list unreadable 'file-1\n'
 chmod 000 "$work/list-unreadable"
 expect "list: it cannot be read" 66 'permission denied' "${nobody[@]}" "$transfers" push --files-from "$work/list-unreadable" "$url/none/"
@@ -114,5 +114,5 @@ store patterns
 expect "a pattern that matches nothing" 66 'none matches it' "$transfers" push "$work/listed/*.none" "$url/p/"
 expect "a broken rule" 64 'without' "$transfers" push --exclude '[' "$work/listed" "$url/p/"
 expect "two files for one object" 64 'the same key "file-[123]"' "$transfers" push "$work/listed" "$work/unreadable" "$url/p?n={name}"
-check "two files for one object: no ledger was made" no_ledger
+check "two files for one object: no ledger was created" no_ledger
 expect "a list and sources" 64 'not both' "$transfers" push --files-from "$work/list-dos" "$work/listed" "$url/p/"

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven through its DevTools protocol over two pipes: no package is needed but the browser."""
+"""A headless Chromium, driven through its DevTools protocol over two pipes: no package but the browser is needed."""
 
 import base64
 import json
@@ -15,11 +15,11 @@ PROGRAMS = ["chromium", "chromium-browser", "google-chrome"]
 
 
 class Lost(Exception):
-    """The browser said something else than what was waited for."""
+    """The browser sent something other than the expected message."""
 
 
 class Chromium:
-    """One browser with a profile of its own, that reaches nothing but this machine."""
+    """One browser with its own profile, which can reach only this machine."""
 
     def __init__(self):
         self.profile = tempfile.mkdtemp(prefix="chromium.")
@@ -35,7 +35,7 @@ class Chromium:
         ]  # fmt: skip
 
         def pipes():
-            # The browser reads commands from 3 and writes answers to 4. The ends may have these numbers already.
+            # The browser reads commands from 3 and writes answers to 4. The pipe ends may already have these numbers.
             reading, writing = os.dup(to_browser), os.dup(from_browser)
             high_reading, high_writing = os.dup2(reading, 60), os.dup2(writing, 61)
             os.dup2(high_reading, 3)
@@ -65,7 +65,7 @@ class Chromium:
         return self.heard(lambda said: said.get("id") == message["id"])
 
     def heard(self, wanted):
-        """The next message that is wanted; events on the way are kept."""
+        """The next expected message; events before it are kept."""
         until = time.monotonic() + WAIT
         while True:
             while b"\0" in self.rest:
@@ -96,7 +96,7 @@ class Tab:
         self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ["Page", "Runtime", "Network", "Log"]:
             self.call(domain + ".enable")
-        # Both windows are seen at the same time: a page that is hidden does not look.
+        # Both windows are visible at the same time: a hidden page does not poll.
         self.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def call(self, method, **parameters):
@@ -108,14 +108,14 @@ class Tab:
         return self
 
     def value(self, script):
-        """What an expression or promise comes to."""
+        """The value of an expression or promise."""
         result = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in result:
             raise Lost(result["exceptionDetails"]["exception"].get("description", script))
         return result["result"].get("value")
 
     def until(self, script, seconds=WAIT):
-        """Waits until an expression is true; how long that took."""
+        """Waits until an expression is true; returns how long that took."""
         began = time.monotonic()
         while time.monotonic() - began < seconds:
             try:

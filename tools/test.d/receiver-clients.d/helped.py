@@ -1,4 +1,4 @@
-"""curl, exactly as `transfers-receiver --help` shows it: every line of every protocol."""
+"""curl, exactly as in `transfers-receiver --help`: every line of every protocol."""
 
 import base64
 import os
@@ -10,7 +10,7 @@ from receiver import Receiver, check, programs, sample
 
 CONTENT = sample(1000)
 CUT = 300
-# What a placeholder of the help stands for, and where an answer says it.
+# The meaning of each placeholder in the help, and where an answer contains its value.
 ANSWERS = {
     "L": r'(?:Location: |"uploadUrl":")([^"\s]+)', "T": r'"upToken":"([^"]+)', "URL": r'"fileUrl":"([^"]+)',
     "CTX": r'"ctx":"([^"]+)', "ID": r'"(?:uploadId|session_id)":"([^"]+)', "E": r'"etag":"([^"]+)',
@@ -31,7 +31,7 @@ def flows():
 
 
 def filled(line, known):
-    """The line with what the answers so far have said."""
+    """The line with the values from the answers so far."""
     line = line.replace("upToken=T&", f"upToken={known.get('T', 'T')}&").replace('"URL"', f'"{known.get("URL", "")}"')
     line = line.replace("-d CTX ", f"-d {known.get('CTX', '')} ").replace("/KEY/", f"/{known['KEY']}/")
     line = re.sub(r'/ID(?=[/"])', "/" + known.get("ID", ""), line).replace('\\"ID\\"', f'\\"{known.get("ID", "")}\\"')
@@ -40,7 +40,7 @@ def filled(line, known):
 
 
 def run(receiver, lines):
-    """Runs the lines one after the other and returns what they said."""
+    """Runs the lines one after the other and returns their output."""
     known = {"KEY": base64.b64encode(b"in/a").decode(), "CRC32": f"{zlib.crc32(CONTENT):08x}"}
     said = ""
     for line in lines:
@@ -64,7 +64,7 @@ def all_lines():
     found = flows()
     check("the help has all protocols", (found, len(found) == 13 and all(lines for _, lines in found)))
     for heading, lines in found:
-        # An upload that breaks off, so that there is something to resume.
+        # An interrupted upload, so that there is something to resume.
         rules = [f"match PUT /-/resumable/* nth=1 : cut-after={CUT}"] if "IETF" in heading else []
         qiniu = [lines[:2], lines[2:]] if "Qiniu" in heading else [lines]
         for part, flow in enumerate(qiniu):

@@ -1,4 +1,4 @@
-"""Clients by hand: what Apple's URLSession sends byte for byte, tus and resumable uploads with curl, and big bodies."""
+"""Hand-written clients: the exact bytes of Apple's URLSession, tus and resumable uploads with curl, and big bodies."""
 
 import re
 import socket
@@ -11,7 +11,7 @@ CONTENT = sample(500_000)
 
 
 class Wire:
-    """One connection that sends the bytes it is told to."""
+    """One connection that sends given bytes."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
@@ -24,7 +24,7 @@ class Wire:
             pass
 
     def head(self):
-        """The next answer's head as (status, fields); (0, {}) when the connection ends before."""
+        """The head of the next answer as (status, fields); (0, {}) if the connection ends before it."""
         while b"\r\n\r\n" not in self.seen:
             try:
                 piece = self.socket.recv(65536)
@@ -48,7 +48,7 @@ def apple_request(line, version, *fields):
 
 
 def apple(version):
-    """iOS 17 (3), 18.0 (5), 18.1 (6): an upload that breaks off, HEAD, the rest."""
+    """iOS 17 (3), 18.0 (5), 18.1 (6): an interrupted upload, HEAD, the rest."""
     whole = "Upload-Incomplete: ?0" if version == 3 else "Upload-Complete: ?1"
     more = ("upload-incomplete", "?1") if version == 3 else ("upload-complete", "?0")
     kind = "application/partial-upload" if version == 6 else "application/octet-stream"
@@ -108,7 +108,7 @@ def tus_resumed():
 
 
 def flat_memory():
-    """Bodies of 192 MiB, whose length is not known beforehand, add next to nothing to the receiver."""
+    """Bodies of 192 MiB whose length is not known beforehand hardly increase the memory of the receiver."""
     size = 192 << 20
     with Receiver() as receiver:
         before = receiver.peak_memory()

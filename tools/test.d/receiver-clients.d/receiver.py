@@ -21,7 +21,7 @@ def programs():
 
 
 def check(name, *facts):
-    """Each fact is (what it is about, whether it holds)."""
+    """Each fact is (subject, whether it holds)."""
     wrong = [what for what, holds in facts if not holds]
     results.append(not wrong)
     print(("ok      " if not wrong else "FAILED  ") + name, flush=True)
@@ -30,7 +30,7 @@ def check(name, *facts):
 
 
 class Receiver:
-    """Runs as long as the `with` block; its folder goes with it."""
+    """Runs as long as the `with` block; its folder is removed with it."""
 
     def __init__(self, *rules):
         base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -75,7 +75,7 @@ class Receiver:
         return events
 
     def ranges(self, name):
-        """(offset, length) of the bytes received for an object, in order; bodies without bytes left out."""
+        """(offset, length) of the bytes received for an object, in order, without empty bodies."""
         return [(e["offset"], e["length"]) for e in self.record() if (e["t"], e["path"]) == ("bytes", name) and e["length"]]
 
     def commits(self, name):
@@ -88,6 +88,6 @@ class Receiver:
 
 
 def sample(count):
-    """Bytes that look random and are the same every time."""
+    """Bytes that look random and are always the same."""
     block = bytes((i * 31 + (i >> 8)) & 255 for i in range(1 << 16))
     return (block * (count // len(block) + 1))[:count]

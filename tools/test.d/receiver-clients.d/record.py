@@ -20,9 +20,9 @@ def half_written_line():
             found = whole_lines(path)
             check(
                 f"a record of {lines} lines and {len(text) - end} bytes of the next",
-                ("lines are whole", [json.loads(line)["t"] for line in found] == ["start"] * lines),
+                ("lines are complete", [json.loads(line)["t"] for line in found] == ["start"] * lines),
                 ("the next line begins there", end_of_lines(path) == end),
-                ("what is read later begins there", whole_lines(path, end) == []),
+                ("a later read begins there", whole_lines(path, end) == []),
             )
         script = os.path.join(ROOT, "tools", "lib", "sent_twice.py")
         said = subprocess.run([sys.executable, script, path], capture_output=True)
@@ -30,4 +30,4 @@ def half_written_line():
         with open(path, "wb") as file:
             file.write(b'{"t\n' + whole)
         said = subprocess.run([sys.executable, script, path], capture_output=True)
-        check("a whole line that is wrong is no line to pass over", ("it passed", said.returncode != 0))
+        check("a complete but invalid line is not ignored", ("it passed", said.returncode != 0))

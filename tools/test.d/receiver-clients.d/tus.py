@@ -1,4 +1,4 @@
-"""A tus client from PyPI (tuspy), in an environment of its own under .build; skipped where pip cannot install it."""
+"""A tus client from PyPI (tuspy), in a private environment under .build; skipped if pip cannot install it."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ uploader.upload()
 
 
 def environment():
-    """The Python with the client; None when it cannot be had."""
+    """The Python with the client; None if it cannot be installed."""
     folder = os.path.join(ROOT, ".build/tools/tuspy")
     python = os.path.join(folder, "bin/python3")
     if os.path.exists(python) and subprocess.run([python, "-c", "import tusclient"], capture_output=True).returncode == 0:
@@ -43,7 +43,7 @@ def upload(python, receiver, chunk, checked="no"):
 
 
 def all_uploads():
-    """How many tests were skipped."""
+    """Returns the number of skipped tests."""
     python = environment()
     if python is None:
         print(f"skipped tuspy: pip cannot install {NEEDED}")
@@ -58,5 +58,5 @@ def all_uploads():
     with Receiver("match PATCH * nth=2 : lose-answer", "match PATCH * nth=3 : cut-after=100000") as receiver:
         said = upload(python, receiver, 400_000)
         commits = receiver.commits("in/tuspy")
-        check("tuspy, a lost answer and a cut", said, (commits, commits == [1_000_000]))
+        check("tuspy, a lost answer and an interruption", said, (commits, commits == [1_000_000]))
     return 0

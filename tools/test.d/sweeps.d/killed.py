@@ -1,4 +1,4 @@
-"""The programs of this repository, killed in the place of one of the calls that change a file (tools/crash/shim.c)."""
+"""The programs of this repository, killed at one of the calls that change a file (tools/crash/shim.c)."""
 
 import dataclasses
 import os
@@ -26,8 +26,8 @@ class Programs:
         self.shim = built.stdout.strip()
 
     def run(self, words, kill=None, names=None, settings=None):
-        """`kill` is before:N, after:N, or power:N: a power cut, which also takes back names that hold `names` and were
-        not synced. `settings` are those of the shim."""
+        """`kill` is before:N, after:N, or power:N: a power cut, which also undoes unsynced renames and removals of
+        names that contain `names`. `settings` are those of the shim."""
         settings = dict(settings or {})
         if kill:
             how, _, at = kill.partition(":")
@@ -43,7 +43,7 @@ class Programs:
 
     @staticmethod
     def calls(perform):
-        """The calls that there are, as lines; `perform` runs the command with settings for the shim."""
+        """The calls of a run without a kill, as lines; `perform` runs the command with settings for the shim."""
         with tempfile.TemporaryDirectory() as folder:
             log = os.path.join(folder, "calls")
             ended = perform({"settings": {"SHIM_LOG": log}})
@@ -76,7 +76,7 @@ def write(path, data):
 
 
 def content(path):
-    """nil of a file that is not there."""
+    """The content of a file; None if it does not exist."""
     try:
         with open(path, "rb") as file:
             return file.read()

@@ -1,4 +1,4 @@
-"""A terminal as the program sees it: a screen made of what was written, and everything that should not have been."""
+"""A terminal as the program sees it: a screen built from the output, and everything that should not have been sent."""
 
 import re
 import unicodedata
@@ -13,13 +13,13 @@ def width(char):
 
 
 class Screen:
-    """Understands what the program is allowed to send; the rest is kept in `strange`."""
+    """Interprets the sequences that the program may send; the rest is kept in `strange`."""
 
     def __init__(self, columns, rows):
         self.columns, self.rows = columns, rows
         self.lines, self.row, self.column = [[]], 0, 0
         self.wraps = True
-        # What stands on the first screen while the second is shown; None otherwise.
+        # The content of the first screen while the second is shown; None otherwise.
         self.first, self.has_cursor = None, True
         self.strange, self.clipped, self.colours, self.frames = [], 0, set(), 0
         self.pending = b""
@@ -29,7 +29,7 @@ class Screen:
         self.raw += data
         data = self.pending + data
         text = data.decode("utf-8", "surrogateescape")
-        # An escape or a character may be cut between two reads.
+        # An escape or a character may be split between two reads.
         cut = text.rfind("\x1b")
         if cut >= 0 and not ESCAPE.match(text, cut):
             text = text[:cut]

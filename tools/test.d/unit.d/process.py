@@ -1,4 +1,4 @@
-"""One process of tests, and what it said in its stream of events."""
+"""One process of tests, and its stream of events."""
 
 import json
 import os
@@ -10,12 +10,12 @@ import time
 class Process:
     def __init__(self, program, root, logs, name, tests, wanted, patience):
         self.name, self.tests, self.root = name, tests, root
-        self.patience = patience  # seconds in which nothing begins or ends
+        self.patience = patience  # maximum seconds in which nothing starts or ends
         self.log, self.stream = f"{logs}/{name}.log", f"{logs}/{name}.events"
         only = f"^{name}[./]" if not wanted else None
         self.words = [program, "--testing-library", "swift-testing", "--event-stream-version", "0"]
         self.words += ["--event-stream-output-path", self.stream]
-        # A filter that a person gave may be narrower than the process: its tests are named one by one then.
+        # A given filter may be narrower than the process: then its tests are listed individually.
         for pattern in [only] if only else [f"^{escaped(test)}(/|$)" for test in tests]:
             self.words += ["--filter", pattern]
         self.environment = dict(os.environ, SWT_EXPERIMENTAL_EVENT_STREAM_FIELDS_ENABLED="1")
@@ -37,24 +37,24 @@ class Process:
         self.code = os.waitstatus_to_exitcode(self.status)
 
     def wait(self):
-        """Until it ends, or nothing has begun or ended for too long."""
+        """Waits until it ends, or until nothing has started or ended for too long."""
         size, since = -1, time.monotonic()
         while True:
             pid, self.status, used = os.wait4(self.child.pid, os.WNOHANG)
             if pid:
                 self.cpu = used.ru_utime + used.ru_stime
-                self.child.returncode = 0  # it was waited for
+                self.child.returncode = 0  # its exit was already collected
                 return
             now = os.path.getsize(self.stream) if os.path.exists(self.stream) else 0
             if now != size:
                 size, since = now, time.monotonic()
             elif time.monotonic() - since > self.patience:
-                self.end(f"nothing began or ended for {self.patience} s")
+                self.end(f"nothing started or ended for {self.patience} s")
                 since = time.monotonic()
             time.sleep(0.05)
 
     def end(self, why):
-        """Ends it with all that it started, once."""
+        """Ends it with all processes that it started, once."""
         if self.why or self.code is not None:
             return
         self.why = why
@@ -69,7 +69,7 @@ class Process:
                 try:
                     record = json.loads(line)
                 except ValueError:
-                    continue  # the end of what a process wrote that was killed
+                    continue  # an incomplete line of a killed process
                 if record["kind"] == "event":
                     self.note(record["payload"])
                 elif record["payload"]["kind"] == "suite":
@@ -82,7 +82,7 @@ class Process:
         is_test = event.get("testID", "") not in self.suites and test
         case = f"{test} {event.get('_testCase', {}).get('displayName', '')}".strip()
         now = event["instant"]["absolute"]
-        # A test without parameters is its only case, which has no events of its own.
+        # A test without parameters is its only case, which has no separate events.
         begins, ends = ("testCaseStarted", "testCaseEnded") if test in self.parametrised else ("testStarted", "testEnded")
         if kind == begins and is_test:
             self.running[case] = now
@@ -96,7 +96,7 @@ class Process:
             self.issues.append((case, event))
 
     def counts(self):
-        """Tests that passed and that failed; one that was running when its process ended has failed."""
+        """The tests that passed and that failed; one that was running when its process ended has failed."""
         passed = sum(self.ended.values())
         failed = len(self.ended) - passed
         if self.is_broken:
@@ -108,7 +108,8 @@ class Process:
         return bool(self.why) or self.code not in (0, 1) or (self.code == 1 and all(self.ended.values()))
 
     def failures(self):
-        """Lines about what failed: an issue with its place, and what a process was at that did not end by itself."""
+        """Lines about failures: an issue with its position, and what a process was running if it did not end by
+        itself."""
         for case, event in self.issues:
             yield from issue_lines(case, event, self.root)
         if not self.is_broken:
@@ -116,12 +117,12 @@ class Process:
         how = self.why or (f"ended by {signal.Signals(-self.code).name}" if self.code and self.code < 0 else f"ended with {self.code}")
         yield f"FAILED  {self.name}: {how}; {len(self.tests) - len(self.ended)} of its {len(self.tests)} tests did not end"
         for case in list(self.running)[:20]:
-            yield f"        was at {one_line(case)}"
+            yield f"        was running {one_line(case)}"
         yield from (f"        {line}" for line in self.last_words())
         yield f"        see {self.log}"
 
     def last_words(self):
-        """What it said of its own death, or what it said last."""
+        """Its own report of its crash, or its last output."""
         if not os.path.exists(self.log):
             return []
         with open(self.log, errors="replace") as file:
@@ -150,7 +151,7 @@ def one_line(text, most=400):
 
 
 def plain(test):
-    """Target.Suite/test(), without its place."""
+    """Target.Suite/test(), without its position."""
     parts = test.split("/")
     return "/".join(parts[:-1]) if len(parts) > 1 and ".swift:" in parts[-1] else test
 
