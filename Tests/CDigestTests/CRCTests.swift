@@ -91,7 +91,7 @@ private func noise(_ count: Int, seed: UInt64) -> [UInt8] {
     }
   }
 
-  /// Lengths that no buffer has: combining is associative, so (A+B)+C equals A+(B+C) also for terabytes.
+  /// Lengths greater than any buffer: combining is associative, so (A+B)+C equals A+(B+C) even for terabytes.
   @Test func combineIsAssociativeForHugeLengths() {
     for power in [0, 16, 32, 40, 47, 62] {
       let b = UInt64(1) << UInt64(power)

@@ -3,9 +3,9 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// Some days of the simulated year, which `tools/cron-year --long` plays to its end.
+/// Some days of the simulated year, which `tools/cron-year --long` runs completely.
 @Suite(.serialized) struct CronYearTests {
-  /// TRANSFERS_SEED repeats one.
+  /// TRANSFERS_SEED selects one seed, to repeat it.
   private static let seeds: [UInt64] =
     getenv("TRANSFERS_SEED").flatMap { UInt64(String(cString: $0)) }.map { [$0] }
     ?? Array(1...(getenv("TRANSFERS_TEST_LONG") == nil ? 2 : 12))

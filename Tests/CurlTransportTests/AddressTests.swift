@@ -8,7 +8,7 @@ import TransferModel
   import Glibc
 #endif
 
-/// URLs that a server names lead to no address of this machine or of a private network.
+/// URLs from a server must not lead to an address of this machine or of a private network.
 @Suite(.timeLimit(.minutes(1))) struct AddressTests {
   @Test(arguments: [
     "127.0.0.1", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.0.1", "169.254.169.254", "100.64.0.1",
@@ -24,7 +24,7 @@ import TransferModel
   ])
   func theseAreNot(_ host: String) { #expect(!SpecialAddress.isSpecial(host: host, isNumeric: true)) }
 
-  /// An address in any spelling, and a name that resolves to one: `localhost` stands in /etc/hosts.
+  /// An address in any spelling, and a name that resolves to one: `localhost` is in /etc/hosts.
   @Test(arguments: ["127.0.0.1", "localhost", "0x7f.1", "2130706433"])
   func noConnectionLeadsThere(_ host: String) async {
     await withServer(answeringAll(answer("200 OK"))) { server, transport in
@@ -38,14 +38,14 @@ import TransferModel
       request.addresses = .any
       let allowed = await transport.perform(request)
       #expect(allowed.status == 200)
-      // A connection that another request was allowed is not taken over.
+      // A connection that was allowed for another request is not reused.
       request.addresses = .public(unlessOf: "https://192.0.2.1")
       let again = await transport.perform(request)
       #expect(again.isAddressRefused)
     }
   }
 
-  /// Where the destination is such a place itself, nothing is reached that it could not reach.
+  /// If the destination itself is at such an address, its neighbours are allowed: it could reach them anyway.
   @Test(arguments: ["http://127.0.0.1:1", "http://localhost", "http://10.0.0.1"])
   func aPrivateDestinationMayNameItsNeighbours(_ home: String) async {
     await withServer(answeringAll(answer("200 OK"))) { server, transport in
@@ -56,7 +56,7 @@ import TransferModel
     }
   }
 
-  /// The proxy may stand anywhere; what the URL writes out is looked at, and `no_proxy` opens no way around.
+  /// The proxy may be at any address; the address written in the URL is checked, and `no_proxy` does not bypass that.
   @Test func aProxyIsNoWayAround() async {
     await #expect(processExitsWith: .success) {
       let proxy = ScriptedServer(answeringAll(answer("201 Created")))

@@ -102,7 +102,7 @@ import TransferModel
       guard connection.readHead() != nil else { return }
       connection.send("HTTP/1.1 100 Continue\r\n\r\n")
       connection.send("HTTP/1.1 104 Upload Resumption Supported\r\nLocation: /u/1\r\n\r\n")
-      // The body is only read when the first one was heard: it comes while the request goes on.
+      // The body is read only after the first one was received: it arrives while the request is being sent.
       while heard.withLock({ $0.isEmpty }) { sched_yield() }
       connection.send("HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Offset: 7\r\n\r\n")
       _ = connection.readBody(1 << 20)

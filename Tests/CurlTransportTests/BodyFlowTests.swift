@@ -3,7 +3,7 @@ import HTTPTypes
 import Testing
 import TransferModel
 
-/// Bodies that do not go through in one piece.
+/// Bodies that are not sent in one go.
 @Suite(.timeLimit(.minutes(1))) struct BodyFlowTests {
   private func put(_ url: String, _ body: PatternBody) -> TransferRequest {
     TransferRequest(method: .put, url: url, body: .source(body), limits: .body)
@@ -25,7 +25,7 @@ import TransferModel
     await withServer({ connection in
       guard connection.readHead() != nil, connection.readBody(10) != nil else { return }
       connection.send(answer("409 Conflict"))
-      // After so many more bytes the client has seen the answer; then nobody reads its body.
+      // After so many more bytes the client has seen the answer; then nobody reads its body any more.
       _ = connection.readBody(8 << 20)
     }) { server, transport in
       let reply = await transport.perform(put(server.url, PatternBody(256 << 20)))
@@ -36,21 +36,21 @@ import TransferModel
 
   enum AfterAnswer: CaseIterable { case closes, resets, readsOn }
 
-  /// A fixed answer, a login page, a handler that ignores the body: no success, however the connection ends.
+  /// A fixed answer, a login page, a handler that ignores the body: not a success, however the connection ends.
   @Test(arguments: AfterAnswer.allCases, [PutMethod.put, .post])
   func aSuccessBeforeTheWholeBodyIsNone(_ after: AfterAnswer, _ method: PutMethod) async {
     await withServer({ connection in
       guard connection.readHead() != nil, connection.readBody(64 << 10) != nil else { return }
       connection.send(answer("201 Created", after == .readsOn ? "" : "Connection: close\r\n"))
       if after == .resets { connection.resetOnClose() }
-      // After 8 MiB more the client has seen the answer.
+      // After another 8 MiB the client has seen the answer.
       if after != .resets { _ = connection.readBody((after == .closes ? 8 << 20 : Self.large) - (64 << 10)) }
     }) { server, transport in
       var request = put(server.url, PatternBody(Self.large))
       if method == .post { request.method = .post }
       let reply = await transport.perform(request)
       #expect(reply.isBodyIncomplete && reply.requestMayHaveArrived && !reply.isAnswered, "\(reply)")
-      // After a reset the answer may be lost as well.
+      // After a reset the answer may be lost, too.
       #expect(reply.isEarlySuccess || (after == .resets && reply.status == 0))
       #expect(reply.transportFailure?.code == (reply.status == 0 ? .netReset : .protoBadReply))
     }
@@ -83,13 +83,13 @@ import TransferModel
     }
   }
 
-  /// libcurl would repeat a request when a kept connection turns out dead; but the server may have carried it out.
+  /// libcurl would repeat a request if a kept connection turns out to be dead; but the server may have executed it.
   @Test(arguments: [3, 300_000]) func whatDiesOnAKeptConnectionIsNotRepeated(_ size: Int) async {
     let bodies = Mailbox<Int>()
     await withServer({ connection in
       while let request = connection.readRequest() {
         bodies.put(request.body.count)
-        // Takes the second request, and dies without an answer.
+        // Takes the second request, and closes without an answer.
         if request.head.hasPrefix("POST") { return }
         connection.send(answer("200 OK"))
       }
@@ -101,7 +101,7 @@ import TransferModel
       #expect(reply.curlCode == 42 && reply.status == 0 && !reply.isCancelled, "\(reply)")
       #expect(reply.requestMayHaveArrived && reply.isReusedConnection && reply.bytesSent == size)
       #expect(reply.transportFailure?.code == .netReset)
-      // The handle and the pool are as good as new.
+      // The handle and the pool still work.
       #expect(await transport.perform(TransferRequest(method: .get, url: server.url)).status == 200)
       var received: [Int] = []
       while received.count < 3, let more = bodies.take(timeoutMs: 20_000) { received += more }
@@ -109,7 +109,7 @@ import TransferModel
     }
   }
 
-  /// An end of the connection that has arrived is seen before anything is sent there.
+  /// If the peer's close has arrived, it is noticed before anything is sent on the connection.
   @Test func aConnectionThatWasClosedWhileIdleIsNotUsed() async {
     let ends = Mailbox<Int>()
     await withServer({ connection in

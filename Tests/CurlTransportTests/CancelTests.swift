@@ -3,9 +3,9 @@ import HTTPTypes
 import Testing
 import TransferModel
 
-/// Whatever a request does at that moment, one reply comes, at once, as cancelled.
+/// Whatever a request is doing when it is cancelled, exactly one reply comes, at once, marked as cancelled.
 @Suite(.timeLimit(.minutes(1))) struct CancelTests {
-  /// Also checks that nothing follows: when the transport has stopped, nobody is left who could reply.
+  /// Also checks that nothing follows: once the transport has stopped, nothing is left that could reply.
   private func cancelled(
     _ transport: CurlTransport, _ id: ExchangeID, _ replies: Mailbox<TransferReply>
   ) throws -> TransferReply {
@@ -127,7 +127,7 @@ import TransferModel
     }
   }
 
-  /// A handler may call the transport: nothing of ours is locked.
+  /// A handler may call the transport: we hold no lock meanwhile.
   @Test func aHandlerMayStartAndCancel() async {
     await withServer(answeringAll(answer("200 OK"))) { server, transport in
       let status = await withCheckedContinuation { continuation in

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import CurlTransport
 
-/// What is said when there is no libcurl, or one that will not do.
+/// The error when there is no libcurl, or an unsuitable one.
 @Suite struct CurlLibraryTests {
   private func problem(_ name: String, oldest: UInt32 = 0) throws -> TransferError {
     try #require(throws: TransferError.self) { try CurlLibrary.check(named: name, oldest: oldest) }

@@ -5,7 +5,7 @@ import TransferModel
 
 let agent = "transfers-test/1"
 
-/// Runs a test with a server and a transport, and ends both.
+/// Runs a test with a server and a transport, and stops both.
 func withServer(
   _ script: @escaping @Sendable (ServerConnection) -> Void,
   configure: (inout CurlConfiguration) -> Void = { _ in },
@@ -14,7 +14,7 @@ func withServer(
   let server = ScriptedServer(script)
   defer { server.stop() }
   var configuration = CurlConfiguration(userAgent: agent)
-  // A loaded machine may take its time between two requests.
+  // A loaded machine may need some time between two requests.
   configuration.maxIdleSeconds = 60
   configure(&configuration)
   let transport = loadedTransport(configuration)
@@ -22,7 +22,7 @@ func withServer(
   try await body(server, transport)
 }
 
-/// Without libcurl there is nothing to test.
+/// Without libcurl nothing can be tested.
 func loadedTransport(_ configuration: CurlConfiguration) -> CurlTransport {
   do {
     return try CurlTransport(configuration)
@@ -42,7 +42,7 @@ extension CurlTransport {
     }
   }
 
-  /// Starts and hands the replies to a box, so that a test sees each of them.
+  /// Starts the request and puts its replies in a mailbox, so that a test sees each of them.
   func begin(_ request: TransferRequest, id: ExchangeID = newID()) -> Mailbox<TransferReply> {
     let replies = Mailbox<TransferReply>()
     start(id, request) { replies.put($0) }
@@ -50,7 +50,7 @@ extension CurlTransport {
   }
 }
 
-/// A body of any length whose bytes are a function of their offset, so that a misplaced byte shows.
+/// A body of any length whose bytes are a function of their offset, so that a misplaced byte is noticed.
 final class PatternBody: BodySource {
   let length: Int64
   private let failsAt: Int64?

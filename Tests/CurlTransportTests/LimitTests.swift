@@ -25,8 +25,8 @@ import TransferModel
     }
   }
 
-  /// A server that takes or gives next to nothing, evenly or in lumps of 60 bytes, is stalled as well: each lump was as
-  /// good as a second of full speed before.
+  /// A server that takes or gives almost nothing, evenly or in lumps of 60 bytes, is stalled as well: each lump used to
+  /// count like a second at full speed.
   @Test(arguments: ["takes", "gives", "gives lumps"])
   func aTrickleIsStalled(_ how: String) async {
     let isDone = Mailbox<Bool>()
@@ -49,7 +49,7 @@ import TransferModel
     }
   }
 
-  /// What the sink takes to take a piece says nothing about the server.
+  /// The time that the sink needs for a piece says nothing about the server.
   @Test func aSinkThatTakesItsTimeIsNoStall() async {
     let (never, isTaken) = (Mailbox<Void>(), Mailbox<Void>())
     await withServer({ connection in
@@ -98,7 +98,7 @@ import TransferModel
     #expect(reply.transportFailure?.code == .netConnectTimeout)
   }
 
-  /// The rate is never exceeded; that it is reached is the bucket's own test, without a clock.
+  /// The rate is never exceeded; that it is reached is tested with the bucket itself, without a clock.
   @Test func theRateHoldsForAllPoolsTogether() async {
     await withServer(answeringAll(answer("200 OK"))) { server, transport in
       let rate: Int64 = 1 << 20
@@ -114,7 +114,7 @@ import TransferModel
         }
       }
       let elapsed = ContinuousClock.now - start
-      // 800 KiB at 1 MiB/s, less what may come at once in the beginning: 50 ms of tolerance and one piece of 50 ms.
+      // 800 KiB at 1 MiB/s, minus what may be sent at once in the beginning: 50 ms of tolerance and one piece of 50 ms.
       #expect(elapsed >= .milliseconds(680))
     }
   }
@@ -130,7 +130,7 @@ import TransferModel
       transport.setRate(bytesPerSecond: 1)
       let replies = transport.begin(put(server.url, 4 << 20, .body))
       #expect(isReading.take(timeoutMs: 20_000)?.isEmpty == false)
-      // At the old rate the next piece would go after a quarter of an hour.
+      // At the old rate the next piece would be sent after a quarter of an hour.
       transport.setRate(bytesPerSecond: nil)
       #expect(replies.take(timeoutMs: 20_000)?.first?.status == 200)
     }
@@ -152,13 +152,13 @@ import TransferModel
   @Test func aWatchTellsSlowFromStill() {
     let steps: [(second: Int64, moved: Int64, isExcused: Bool, isStalled: Bool)] = [
       (1, 100, false, false), (2, 1123, false, false),
-      // A good second sets it back: 1,024 bytes.
+      // A good second resets it: 1,024 bytes.
       (3, 2147, false, false), (5, 2147, false, false), (6, 2200, false, true),
       (7, 2200, true, false), (9, 2200, false, false),
       // A rewind is progress.
       (11, 0, false, false), (14, 0, false, true),
     ]
-    // A lump of 1,024 bytes every two seconds, looked at every second: half of what is asked for.
+    // A lump of 1,024 bytes every two seconds, checked every second: half of the required rate.
     var lumps = StallWatch(limitMs: 3000, nowNs: 0)
     let stalls = (1...7).map {
       lumps.isStalled(moved: $0 / 2 * 1024, isExcused: false, nowNs: $0 * 1_000_000_000)

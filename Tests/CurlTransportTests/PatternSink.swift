@@ -3,8 +3,7 @@ import Glibc
 import HTTPTypes
 import TransferModel
 
-/// Takes a body whose bytes are those of ``period`` over and over, so that a byte that is lost, repeated or misplaced
-/// shows.
+/// Takes a body whose bytes repeat those of ``period``, so that a byte that is lost, repeated or misplaced is noticed.
 final class PatternSink: BodySink {
   struct Seen {
     var statuses: [Int] = []
@@ -16,7 +15,7 @@ final class PatternSink: BodySink {
   }
 
   static let failure = Failure(.localIO, "disk on fire", systemError: 5)
-  /// Longer than a buffer of libcurl, and no multiple of one.
+  /// Longer than a buffer of libcurl, and not a multiple of one.
   static let period: [UInt8] = PatternBody.bytes((1 << 18) - 1)
 
   private let refuses: Set<Int>
@@ -25,7 +24,7 @@ final class PatternSink: BodySink {
   private let onBytes: @Sendable (Int64) -> Void
   private let state = Lock(Seen())
 
-  /// Wants no body with a status in `refuses`, and fails once, with the byte `failsAt`.
+  /// Wants no body for a status in `refuses`, and fails once, at the byte `failsAt`.
   init(
     refuses: Set<Int> = [404], failsAtBegin: Bool = false, failsAt: Int64 = .max,
     onBytes: @escaping @Sendable (Int64) -> Void = { _ in }
@@ -72,7 +71,7 @@ final class PatternSink: BodySink {
 }
 
 extension ServerConnection {
-  /// Sends the first `count` bytes that a ``PatternSink`` expects. False when the peer is gone.
+  /// Sends the first `count` bytes that a ``PatternSink`` expects. Returns false if the peer is gone.
   @discardableResult
   func sendPattern(_ count: Int) -> Bool {
     var left = count
@@ -84,7 +83,7 @@ extension ServerConnection {
     return true
   }
 
-  /// The same as chunks of these sizes, without the last chunk.
+  /// Sends the same as chunks of these sizes, without the last chunk.
   @discardableResult
   func sendPattern(chunks: [Int]) -> Bool {
     var start = 0

@@ -7,8 +7,8 @@ import TransferModel
   import Glibc
 #endif
 
-/// Proxies of the environment. Each test is a process of its own: the environment belongs to all threads. `up.example`
-/// resolves nowhere (RFC 2606), so whatever is answered came through the proxy.
+/// Proxies from the environment. Each test is a process of its own, because all threads share the environment.
+/// `up.example` never resolves (RFC 2606), so every answer came through the proxy.
 @Suite struct ProxyTests {
   @Test func plainRequestsGoThroughTheProxy() async {
     await #expect(processExitsWith: .success) {
@@ -24,7 +24,7 @@ import TransferModel
       let body = RequestBody.source(PatternBody(70_000))
       let reply = await transport.perform(TransferRequest(method: .put, url: "http://up.example/in/x", body: body))
       try check(reply.status == 201, "\(reply)")
-      try check(!"\(reply)".contains("s3cret-word"), "the reply tells the secret")
+      try check(!"\(reply)".contains("s3cret-word"), "the reply shows the secret")
       let head = heads.take()?.first ?? ""
       try check(head.hasPrefix("PUT http://up.example/in/x HTTP/1.1\r\n"), head)
       try check(head.contains("Proxy-Authorization: Basic dXNlcjpzM2NyZXQtd29yZA==\r\n"), head)
@@ -56,10 +56,10 @@ import TransferModel
       request.fields[.authorization] = "Bearer not-for-proxies"
       let reply = await transport.perform(request)
       try check(reply.status == 0 && reply.curlCode != 0, "\(reply)")
-      // CONNECT is no part of the request, which was never sent.
+      // CONNECT is not part of the request, which was never sent.
       try check(reply.proxyStatus == 407 && !reply.requestMayHaveArrived, "\(reply)")
       try check(reply.transportFailure?.code == .authRefused, "\(reply)")
-      try check(!"\(reply)".contains("s3cret-word"), "the reply tells the secret")
+      try check(!"\(reply)".contains("s3cret-word"), "the reply shows the secret")
       let head = heads.take()?.first ?? ""
       try check(head.hasPrefix("CONNECT up.example:443 HTTP/1.1\r\n"), head)
       try check(!head.contains("not-for-proxies") && !head.contains("/in/x"), head)
@@ -82,7 +82,7 @@ import TransferModel
     }
   }
 
-  /// A web server may set HTTP_PROXY from a field of a request ("httpoxy"), so it does not count.
+  /// A web server may set HTTP_PROXY from a field of a request ("httpoxy"), so it is ignored.
   @Test func httpProxyInCapitalsIsNotUsed() async {
     await #expect(processExitsWith: .success) {
       let proxy = ScriptedServer(answeringAll(answer("201 Created")))
@@ -93,7 +93,7 @@ import TransferModel
     }
   }
 
-  /// libcurl quotes a proxy that it cannot read; user and password are in it.
+  /// libcurl quotes a proxy that it cannot parse, with user and password.
   @Test(arguments: [0, 1, 2]) func noErrorTellsTheSecret(_ n: Int) async {
     await #expect(processExitsWith: .success) { [n] in
       let proxies = [

@@ -3,12 +3,12 @@ import TransferModel
 
 @testable import CurlTransport
 
-/// Rates by a clock that the test turns.
+/// Rates with a clock that the test controls.
 @Suite struct RateLimiterTests {
   private static let second: Int64 = 1_000_000_000
   private let group = RateGroup(rawValue: 7)
 
-  /// Bytes that a sender may send in ten seconds, when it asks for 4 KiB as soon as it may.
+  /// The bytes that a sender may send in ten seconds if it asks for 4 KiB as soon as it may.
   private func sent(_ limiter: RateLimiter, _ group: RateGroup?, inTurnsWith other: RateGroup? = nil) -> [Int] {
     var (sums, now) = ([0, 0], [Int64(0), 0])
     let groups = [group, other]
@@ -61,7 +61,7 @@ import TransferModel
     #expect(limiter.generation != before)
     limiter.giveBack(held)
     let next = try #require(limiter.reserve(1000, of: nil, nowNs: Self.second))
-    #expect(next.readyNs <= Self.second, "the whole of the overall rate is free again")
+    #expect(next.readyNs <= Self.second, "all of the overall rate is free again")
     let own = try #require(limiter.reserve(1, of: group, nowNs: Self.second))
     #expect(own.readyNs > Self.second, "behind the thousand bytes that were booked above")
     limiter.setRate(bytesPerSecond: nil, of: nil)

@@ -3,7 +3,7 @@ import HTTPTypes
 import Testing
 import TransferModel
 
-/// What a server sees, to the byte.
+/// What a server receives, byte for byte.
 @Suite(.timeLimit(.minutes(1))) struct RequestBytesTests {
   private struct Seen: Sendable {
     var head: String

@@ -6,7 +6,7 @@ import TransferModel
   import Darwin
 #endif
 
-/// A server on the loopback that does with each connection, on a thread of its own, what the test says.
+/// A server on the loopback interface that handles each connection as the test says, in a thread of its own.
 final class ScriptedServer: Sendable {
   let port: UInt16
   private let listener: Int32
@@ -33,7 +33,7 @@ final class ScriptedServer: Sendable {
 
   private func acceptAll(_ script: @escaping @Sendable (ServerConnection) -> Void) {
     while true {
-      // A program that another test starts must not keep the connection open.
+      // A program that another test starts must not inherit the connection and keep it open.
       let descriptor = accept(listener, nil, nil)
       guard descriptor >= 0 else { return }
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -77,7 +77,7 @@ final class ServerConnection: @unchecked Sendable {
     self.descriptor = descriptor
   }
 
-  /// A request as it came over the wire: up to and with the empty line. nil when the peer closed.
+  /// The head of a request as it was received, including the empty line; nil if the peer closed.
   func readHead() -> String? {
     let end = Array("\r\n\r\n".utf8)
     while true {
@@ -89,7 +89,7 @@ final class ServerConnection: @unchecked Sendable {
     }
   }
 
-  /// nil when the peer closed before `count` bytes came.
+  /// nil if the peer closed before `count` bytes arrived.
   func readBody(_ count: Int) -> [UInt8]? {
     while ahead.count < count {
       guard readMore() else { return nil }
@@ -98,7 +98,7 @@ final class ServerConnection: @unchecked Sendable {
     return Array(ahead[..<count])
   }
 
-  /// Head and body, the latter by its `Content-Length`.
+  /// Reads head and body, the latter according to its `Content-Length`.
   func readRequest() -> (head: String, body: [UInt8])? {
     guard let head = readHead() else { return nil }
     let length = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
@@ -114,7 +114,7 @@ final class ServerConnection: @unchecked Sendable {
     return true
   }
 
-  /// False when the peer is gone.
+  /// Returns false if the peer is gone.
   @discardableResult
   func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
@@ -144,7 +144,7 @@ final class ServerConnection: @unchecked Sendable {
   func interrupt() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }
 
-/// A port that takes no further connection: a client hangs in connecting.
+/// A port that accepts no further connection: a client hangs while it connects.
 final class DeafPort: Sendable {
   let port: UInt16
   private let listener: Int32

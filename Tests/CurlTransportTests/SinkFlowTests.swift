@@ -5,11 +5,11 @@ import TransferModel
 
 /// Rates, time limits and cancelling while the body of an answer arrives.
 @Suite(.timeLimit(.minutes(1))) struct SinkFlowTests {
-  /// Longer than a loaded machine takes to answer.
+  /// Longer than a loaded machine needs to answer.
   private static let short = RequestLimits(connectMs: 0, stallMs: 1500, totalMs: 0, maxReplyBytes: 100)
   private let group = RateGroup(rawValue: 7)
 
-  /// Answers with `sent` of `length` bytes and waits for the end.
+  /// Answers with `sent` of `length` bytes and waits for the peer to close.
   private static func giving(_ length: Int, sent: Int) -> @Sendable (ServerConnection) -> Void {
     { connection in
       guard connection.readHead() != nil else { return }
@@ -19,7 +19,7 @@ import TransferModel
     }
   }
 
-  /// A body that waits in the middle of libcurl's pieces, again and again, arrives once and in order.
+  /// A body that is paused again and again within libcurl's pieces arrives once and in order.
   @Test(arguments: [false, true]) func aLimitedBodyArrivesInOrder(_ isChunked: Bool) async {
     await withServer({ connection in
       guard connection.readHead() != nil else { return }
@@ -65,7 +65,7 @@ import TransferModel
       let atFirstReply = try #require(replies.first)
       #expect(atFirstReply.count == 1 && atFirstReply.values.allSatisfy { $0 > 100_000 }, "\(atFirstReply)")
       while replies.count < 2 { replies += try #require(shares.take(timeoutMs: 20_000)) }
-      // 586 KiB at 1 MiB/s, less what may come at once in the beginning: 50 ms of tolerance and one piece of 50 ms.
+      // 586 KiB at 1 MiB/s, minus what may come at once in the beginning: 50 ms of tolerance and one piece of 50 ms.
       #expect(ContinuousClock.now - start >= .milliseconds(470))
     }
   }
@@ -109,7 +109,7 @@ import TransferModel
     }
   }
 
-  /// libcurl returns this error only from the call that ends the pause; it would go on with the bytes that come next.
+  /// libcurl returns this error only from the call that ends the pause; it would continue with the next bytes.
   @Test(arguments: [30_000, 1 << 20]) func aSinkThatFailsAfterAWaitEndsTheRequest(_ sent: Int) async {
     await withServer(Self.giving(1 << 20, sent: sent)) { server, transport in
       transport.setRate(bytesPerSecond: 100_000)
@@ -146,7 +146,7 @@ import TransferModel
     await withServer(Self.giving(1 << 30, sent: 200_000)) { server, transport in
       let id = newID()
       let counts = Mailbox<Int64>()
-      // Within a call the counter stands where the last one left it.
+      // During a call the counter still has the value from the end of the previous one.
       let sink = PatternSink(onBytes: { _ in counts.put(transport.bytesInFlight()[id] ?? -1) })
       let replies = transport.begin(get(server.url, into: sink), id: id)
       var last: Int64 = -1
@@ -166,7 +166,7 @@ import TransferModel
     }) { server, transport in
       var request = get(server.url, into: PatternSink())
       request.limits = Self.short
-      // This one is for answers that have not begun.
+      // This limit is for answers that have not begun.
       request.limits.answerMs = lump == 0 ? nil : 10_000
       let reply = await transport.perform(request)
       isDone.close()
@@ -187,7 +187,7 @@ import TransferModel
     }
   }
 
-  /// What moves fast enough is not stalled, though nothing is counted but what the sink takes.
+  /// A body that is fast enough is not stalled, although only the bytes that the sink takes are counted.
   @Test func aSteadyBodyIsNotStalled() async {
     let isDone = Mailbox<Bool>()
     await withServer({ connection in

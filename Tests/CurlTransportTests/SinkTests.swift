@@ -3,7 +3,7 @@ import HTTPTypes
 import Testing
 import TransferModel
 
-/// Answers whose body is taken while it arrives.
+/// Answers whose body is passed to a sink while it arrives.
 @Suite(.timeLimit(.minutes(1))) struct SinkTests {
   /// Answers every request with a body of `length` bytes of the pattern.
   private static func giving(_ length: Int, _ status: String = "200 OK", _ fields: String = "")
@@ -86,7 +86,7 @@ import TransferModel
     }
   }
 
-  /// The next request finds no rest of the body on its connection.
+  /// No rest of the body is left on the connection for the next request.
   @Test(arguments: [-1, 0, 300_000]) func aSinkThatFailsEndsTheRequest(_ failsAt: Int64) async {
     await withServer(Self.giving(8 << 20)) { server, transport in
       let sink = PatternSink(failsAtBegin: failsAt < 0, failsAt: failsAt)
@@ -151,7 +151,7 @@ import TransferModel
     }
   }
 
-  /// A line of a trailer that looks like the beginning of an answer is none: the body has its one answer.
+  /// A trailer line that looks like the beginning of an answer is not one: the body belongs to one answer.
   @Test func aSinkIsAskedOnce() async {
     await withServer({ connection in
       guard connection.readHead() != nil else { return }
@@ -166,7 +166,7 @@ import TransferModel
     }
   }
 
-  /// The bytes of the object are wanted, as they are stored.
+  /// The bytes of the object are wanted as they are stored.
   @Test func aContentCodingIsNeitherAskedForNorDecoded() async {
     let heads = Mailbox<String>()
     await withServer({ connection in

@@ -6,20 +6,20 @@ import TransferModel
   import Darwin
 #endif
 
-/// Where tests make their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
+/// Where tests make their folders: in TMPDIR, which `tools/test` sets to a folder in memory, or in /tmp.
 let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
 /// `openssl s_server` with a certificate of its own for 127.0.0.1; answers every GET with a page.
 final class TLSServer: Sendable {
   let port: Int
-  /// Path of the PEM file that makes the server trusted.
+  /// The path of the PEM file that makes the server trusted.
   let certificate: String
   private let directory: String
   private let process: pid_t
   /// Stays open as long as the server may write to it.
   private nonisolated(unsafe) let output: UnsafeMutablePointer<FILE>
 
-  /// nil when there is no `openssl` program.
+  /// nil if there is no `openssl` program.
   init?() {
     var template = Array("\(temporaryRoot)/transfers-tls-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { return nil }
@@ -73,7 +73,7 @@ final class TLSServer: Sendable {
   }
 }
 
-/// Starts a program whose standard output and error come through a pipe.
+/// Starts a program whose standard output and error are read through a pipe.
 private func spawn(_ arguments: [String]) -> (process: pid_t, output: UnsafeMutablePointer<FILE>)? {
   var ends: [Int32] = [0, 0]
   guard pipe(&ends) == 0 else { return nil }
@@ -93,7 +93,7 @@ private func spawn(_ arguments: [String]) -> (process: pid_t, output: UnsafeMuta
   return (process, output)
 }
 
-/// The first line that is looked for; nil when the program ended before. Closes `output` then.
+/// The first line for which `isFound` is true; nil if the program ended first, in which case `output` is closed.
 private func readLines(_ output: UnsafeMutablePointer<FILE>, until isFound: (String) -> Bool) -> String? {
   var buffer = [CChar](repeating: 0, count: 1000)
   while fgets(&buffer, Int32(buffer.count), output) != nil {

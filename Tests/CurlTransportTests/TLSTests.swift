@@ -22,7 +22,7 @@ import TransferModel
     let accepted = await trusting.perform(request)
     #expect(accepted.status == 200 && accepted.timing.tlsMs >= accepted.timing.connectMs, "\(accepted.curlMessage)")
 
-    // The certificate names the address, not this host.
+    // The certificate names the address, not this host name.
     let otherName = await trusting.perform(TransferRequest(method: .get, url: "https://localhost:\(server.port)/"))
     #expect(otherName.curlCode == 60 && otherName.transportFailure?.code == .netCert)
   }
@@ -37,8 +37,8 @@ import TransferModel
     }
   }
 
-  /// Debian's libcurl has a directory of authorities built in. A file that somebody names counts instead of it, and not
-  /// beside it.
+  /// Debian's libcurl has a built-in directory of authorities. A file that the user names replaces it instead of adding
+  /// to it.
   @Test func aFileOfAuthoritiesReplacesTheDirectory() throws {
     let (server, other) = (try #require(TLSServer()), try #require(TLSServer()))
     defer {
@@ -48,7 +48,7 @@ import TransferModel
     let directory = try #require(server.hashedDirectory())
     let url = "https://127.0.0.1:\(server.port)/"
     #expect(try code(of: url) { $0.set(CURLOPT_CAPATH, directory) } == CURLE_OK)
-    // Beside a file the directory counts too, until it is taken back.
+    // The directory counts in addition to a file until it is unset.
     let both = try code(of: url) {
       $0.set(CURLOPT_CAPATH, directory)
       $0.set(CURLOPT_CAINFO, other.certificate)
@@ -61,7 +61,7 @@ import TransferModel
     #expect(refused == CURLE_PEER_FAILED_VERIFICATION)
   }
 
-  /// How a handshake ends with a handle that was made ready for it.
+  /// The result of a handshake with a handle that `prepare` has set up.
   private func code(of url: String, _ prepare: (EasyHandle) -> Void) throws -> CURLcode {
     _ = try CurlLibrary.load()
     let multi = try #require(MultiHandle(maxIdleConnections: 1))

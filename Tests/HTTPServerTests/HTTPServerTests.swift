@@ -5,7 +5,7 @@ import TransferModel
 @testable import HTTPServer
 
 @Suite struct HTTPServerTests {
-  /// Answers with what it understood.
+  /// A server that answers with the request as it parsed it.
   private func started(_ limits: HTTPLimits = HTTPLimits()) throws -> HTTPServer {
     let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0), limits: limits) { request in
       let terms = request.query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
@@ -57,7 +57,7 @@ import TransferModel
     #expect(said.contains("Connection: close\r\n"))
   }
 
-  /// Linux hands errors of the network to accept(), and they come and go.
+  /// Linux reports network errors through accept(); they are temporary.
   @Test func anErrorOfAcceptEndsNothing() throws {
     let errors = Lock([EMFILE, EPERM, ENETDOWN, EPROTO, ECONNABORTED, EINTR])
     let socket = try ServerSocket(.tcp(host: "127.0.0.1", port: 0)) { descriptor in
@@ -186,7 +186,7 @@ import TransferModel
     }
   }
 
-  /// Nobody else may connect, not even for a moment; what a killed server left is replaced, another file is not.
+  /// Nobody else may connect, not even briefly. A socket that a killed server left is replaced; another file is not.
   @Test func aSocketFileIsForItsOwner() throws {
     let path = "/tmp/http-server-\(getpid()).sock"
     let old = umask(0)

@@ -1,7 +1,7 @@
 import Glibc
 import TransferModel
 
-/// A connection on which a test says exactly what it wants to.
+/// A connection on which a test sends exactly the bytes that it chooses.
 final class RawClient {
   private let socket: Int32
 
@@ -36,10 +36,10 @@ final class RawClient {
     _ = bytes.withUnsafeBytes { send(socket, $0.baseAddress!, $0.count, Int32(MSG_NOSIGNAL)) }
   }
 
-  /// Says that nothing more comes.
+  /// Closes the sending side of the connection.
   func finish() { shutdown(socket, Int32(SHUT_WR)) }
 
-  /// Everything until the server closes.
+  /// Everything that the server sends until it closes the connection.
   func hear() -> String {
     var (heard, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
     while case let count = recv(socket, &buffer, buffer.count, 0), count > 0 { heard += buffer[..<count] }

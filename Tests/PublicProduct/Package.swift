@@ -1,8 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A program of somebody else: it sees the public product and nothing more of the package. tools/test.d/library
-// builds and runs it.
+// A third-party program: it sees only the public product of the package. tools/test.d/library builds and runs it.
 let package = Package(
   name: "public-product",
   platforms: [.macOS(.v15)],

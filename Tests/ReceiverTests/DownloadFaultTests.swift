@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import Receiver
 
-/// What a script makes of the answers to GET and HEAD.
+/// How a script changes the answers to GET and HEAD.
 @Suite struct DownloadFaultTests {
   private static let range = "Range: bytes=100-299"
 
@@ -92,7 +92,7 @@ import TransferModel
     #expect(receiver.ask("HEAD", "/a")?.fields["etag"] != nil)
   }
 
-  /// Head and body as they came, of a connection that the server closes.
+  /// Head and body as they arrived, on a connection that the server closes.
   private func raw(_ receiver: ReceiverFixture, _ path: String, fields: [String] = []) -> (head: String, body: [UInt8])
   {
     let client = receiver.client()

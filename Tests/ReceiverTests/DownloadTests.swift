@@ -67,7 +67,7 @@ import TransferModel
     #expect(receiver.ask("GET", "/a", fields: ["Range: bytes=1-2", "If-Range: W/\(etag)"])?.status == 200)
   }
 
-  /// A file that was written within this second may be written again within it.
+  /// A file that was written within the current second may be written again within it.
   @Test func aDateGuardsTheRangeOnceItIsASecondOld() throws {
     let receiver = try ReceiverFixture()
     receiver.ask("PUT", "/a", sample(100))

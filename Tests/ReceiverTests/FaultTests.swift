@@ -122,7 +122,7 @@ import TransferModel
     #expect(receiver.ask("PUT", "/c", [1])?.status == 302)
   }
 
-  /// The time is what these actions are about.
+  /// These actions are about time, so it is measured.
   @Test(arguments: ["latency=300", "stall=5,0.3", "stall=5000,0.3", "slow=100000", "slow=100000 lose-answer"])
   func slowsDown(action: String) throws {
     let receiver = try ReceiverFixture(script: "match PUT * : \(action)")

@@ -23,7 +23,7 @@ import TransferModel
     receiver.server.release("h")
     #expect(client.reply()?.status == 201)
     #expect(receiver.content("a") == sample(1000))
-    #expect(receiver.ask("PUT", "/b", [1])?.status == 201, "a released hold holds nothing")
+    #expect(receiver.ask("PUT", "/b", [1])?.status == 201, "a released hold does not hold requests")
     #expect(try !receiver.server.waitUntilHeld("h"))
   }
 
@@ -101,7 +101,7 @@ import TransferModel
     #expect(receiver.ask("GET", "/-/holds/other")?.status == 404)
     #expect(receiver.ask("PUT", "/-/holds/h", [])?.status == 405)
     #expect(receiver.ask("GET", "/-/holds/h?count=x")?.status == 400)
-    #expect(try receiver.events().kinds.contains { $0.hasPrefix("start GET") } == false, "they are no part of the test")
+    #expect(try receiver.events().kinds.contains { $0.hasPrefix("start GET") } == false, "not part of the test")
     #expect(receiver.server.summary.requests == 1)
   }
 }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A client that sends exactly the bytes it is told to, and sees exactly what comes back.
+/// A client that sends exactly the given bytes and shows exactly what comes back.
 final class RawClient {
   struct Reply: Equatable {
     var status: Int
-    /// Names in lower case.
+    /// The names are in lower case.
     var fields: [String: String]
     var body: [UInt8]
     /// The connection ended before the promised length.
@@ -33,7 +33,7 @@ final class RawClient {
 
   deinit { close(number) }
 
-  /// Sends what it can; a server that closed early is no error here.
+  /// Sends what it can; that a server closed early is not an error here.
   func send(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -47,7 +47,7 @@ final class RawClient {
 
   func finishSending() { shutdown(number, Int32(SHUT_WR)) }
 
-  /// The next answer; nil when the connection ended or stayed silent before a whole head.
+  /// The next answer; nil if the connection ended or stayed silent before a complete head.
   func reply(toHead: Bool = false) -> Reply? {
     while headEnd == nil { if !more() { return nil } }
     let end = headEnd!

@@ -2,10 +2,10 @@ import Glibc
 import Receiver
 import TransferModel
 
-/// Where tests make their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
+/// Where tests make their folders: in TMPDIR, which `tools/test` sets to a folder in memory, or in /tmp.
 let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
-/// A receiver in a temporary folder, ended and removed with this value.
+/// A receiver in a temporary folder; deinit stops it and removes the folder.
 final class ReceiverFixture {
   let server: ReceiverServer
   let folder: String
@@ -22,7 +22,7 @@ final class ReceiverFixture {
     do {
       server = try ReceiverServer(settings)
     } catch {
-      // A value that was never made has no end.
+      // deinit does not run for a value that was never created.
       Self.remove(base)
       throw error
     }
@@ -54,7 +54,7 @@ final class ReceiverFixture {
 
   func events() throws -> [ReceiverEvent] { try ReceiverRecord.read(path: base + "/record") }
 
-  /// The content of a file below the objects' folder; nil when there is none.
+  /// The content of a file below the objects' folder; nil if there is none.
   func content(_ path: String) -> [UInt8]? {
     let file = open(folder + "/" + path, O_RDONLY)
     guard file >= 0 else { return nil }
@@ -69,10 +69,10 @@ final class ReceiverFixture {
 
   func names(_ path: String = "") -> [String] { Self.names(folder + "/" + path) }
 
-  /// What is in the hidden folder; empty when nothing is half received.
+  /// The names in the hidden folder; empty when nothing is partly received.
   var staged: [String] { names(".transfers-receiver") }
 
-  /// Bytes in the files of the hidden folder.
+  /// The total size of the files in the hidden folder.
   var stagedBytes: Int {
     staged.reduce(0) { sum, name in
       var found = stat()
@@ -96,7 +96,7 @@ final class ReceiverFixture {
     return out
   }
 
-  /// Removes a tree of the tests: folders have plain names, files any.
+  /// Removes a tree made by tests: folders have plain names, files may have any.
   private static func remove(_ path: String) {
     for name in rawNames(path) {
       let inside = NameBytes(path).appending(name)
@@ -109,7 +109,7 @@ final class ReceiverFixture {
 }
 
 extension [ReceiverEvent] {
-  /// Committed sizes by path, in order.
+  /// The committed sizes with their paths, in order.
   var commits: [(path: String, size: Int64)] {
     compactMap { event in
       if case .commit(let size, _) = event.kind { (event.path.description, size) } else { nil }

@@ -74,7 +74,7 @@ import TransferModel
     #expect(Set(requests) == Set(0...20))
   }
 
-  /// A full disk behind the record: no success may be told that the record does not know.
+  /// The disk of the record is full: no success may be reported that the record does not contain.
   @Test func aRecordThatCannotBeWrittenEndsSuccess() throws {
     #expect(throws: TransferError.self) { try ReceiverFixture { $0.recordPath = "/dev/full" } }
     let record = try ReceiverRecord(path: "/dev/full")

@@ -1,10 +1,10 @@
 import Testing
 
-/// The arrows between targets point only downwards: what the manifest declares is in the table, and what the files
-/// import is in the manifest.
+/// Dependencies between targets point only downwards: the table lists what the manifest declares, and the manifest
+/// declares what the files import.
 @Suite struct ArrowTests {
-  /// Target to what it may import, top to bottom; ARCHITECTURE.md has the same table without third-party modules.
-  /// `ArgumentParser` and `HTTPTypes` are the third-party modules.
+  /// Each target and what it may import, from top to bottom. ARCHITECTURE.md has the same table without the third-party
+  /// modules `ArgumentParser` and `HTTPTypes`.
   static let arrows: [(target: String, may: [String])] = [
     ("transfers", ["TransfersCLI"]),
     ("TransfersCLI", ["Transfers", "TransferReports", "HTTPServer", "StrictYAML", "TransferModel", "ArgumentParser"]),
@@ -28,7 +28,7 @@ import Testing
     ("transfers-receiver", ["Receiver", "TransferModel", "ArgumentParser"]),
   ]
 
-  /// Whole `Foundation` is left out on purpose: it costs 44 MB and 5 ms. `Synchronization` is there for its atomics.
+  /// The full `Foundation` is excluded on purpose: it costs 44 MB and 5 ms. `Synchronization` provides the atomics.
   static let system: Set<String> = ["Glibc", "Darwin", "FoundationEssentials", "Synchronization"]
 
   @Test(arguments: arrows.map(\.target))
@@ -56,7 +56,7 @@ import Testing
     #expect(folders.count >= known.count - 1)
   }
 
-  /// The table of ARCHITECTURE.md and this one say the same about our own targets.
+  /// The table in ARCHITECTURE.md and this one agree on our own targets.
   @Test func theDocumentedTableIsTheSame() throws {
     let rows = try #require(Repository.text("ARCHITECTURE.md")).split(separator: "\n").filter { $0.hasPrefix("| `") }
     for (target, may) in Self.arrows {
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  /// Modules that a file imports, whatever the attributes, access level or kind of the import.
+  /// The modules that a file imports, whatever the attributes, access level or kind of the import.
   private static func imports(_ file: String) -> [String] {
     Repository.lines(file).compactMap { line in
       let words = line.split(separator: " ")
@@ -84,7 +84,7 @@ import Testing
     word.hasPrefix("@") || ["public", "internal", "package", "private", "fileprivate"].contains(word)
   }
 
-  /// The dependencies that Package.swift names for a target; nil when it has none of that name.
+  /// The dependencies that Package.swift declares for a target; nil if it has no target of that name.
   private static func declared(_ target: String) -> Set<String>? {
     guard let manifest = Repository.text("Package.swift") else { return nil }
     for opening in [

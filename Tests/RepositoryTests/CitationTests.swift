@@ -1,12 +1,12 @@
 import Testing
 
-/// What documents and comments point to is in the repository.
+/// Files and headings that documents and comments refer to exist in the repository.
 @Suite struct CitationTests {
   static let documents =
     ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
     + Repository.files(under: "docs", suffix: ".md")
 
-  /// Relative links lead to a file or folder, and what stands behind `#` is a heading there.
+  /// Relative links lead to an existing file or folder, and the text after `#` is a heading there.
   @Test(arguments: documents)
   func everyLinkLeadsSomewhere(_ document: String) throws {
     for link in Self.links(try #require(Repository.text(document))) where !link.contains("://") {
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  /// Files that are named in documents, and in comments and documentation of the code.
+  /// Files that are named in documents or in comments of the code exist.
   @Test func everyNamedFileIsThere() {
     let names = Set(Self.all.compactMap { $0.split(separator: "/").last.map(String.init) })
     for file in Self.documents + Self.code {
@@ -57,7 +57,7 @@ import Testing
     return parts.joined(separator: "/")
   }
 
-  /// The names that headings have in links: lower case, hyphens for spaces, without other signs.
+  /// The names of headings in links: lower case, hyphens for spaces, no other punctuation except `-` and `_`.
   private static func anchors(_ path: String) -> [String] {
     Repository.lines(path).filter { $0.hasPrefix("#") }.map { line in
       let title = line.drop { $0 == "#" || $0 == " " }.lowercased()
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// Words that look like a file of this repository: a path that begins in one of its folders, or the name of a
-  /// document, a Swift file or a migration. A star stands for any name, and is not looked for.
+  /// document, a Swift file or a migration. Names with a star are patterns and are not checked.
   private static func namedFiles(_ line: Substring) -> [String] {
     line.utf8.split { !signs.contains($0) }.compactMap { word in
       guard word.contains(0x2E) || word.contains(0x2F) else { return nil }

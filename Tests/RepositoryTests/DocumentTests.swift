@@ -16,7 +16,7 @@ import Testing
     #expect(Set(listed) == Set(RootCommand.names))
   }
 
-  /// Every command says in one line what it is for, and that line is what `--help` shows.
+  /// Every command has a one-line description, and `--help` lists every command.
   @Test func helpListsTheCommands() {
     let help = RootCommand.helpMessage()
     for command in RootCommand.configuration.subcommands {
@@ -28,7 +28,7 @@ import Testing
 
   private static let code = ["Sources", "Tests", "tools", "migrations"].flatMap { Repository.files(under: $0) }
 
-  /// Unfinished work is an issue, not a word in the code.
+  /// Unfinished work belongs in an issue, not in the code.
   @Test func nothingIsMarkedUnfinished() {
     let marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X:", "HA" + "CK:"]
     for file in Self.code
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Its mutex makes the thread sanitizer of Swift 6.3.1 report races that are none; `Lock` is ours.
+  /// With this mutex, the thread sanitizer of Swift 6.3.1 reports false races; use `Lock` instead.
   @Test func noMutexOfTheStandardLibrary() {
     for file in Self.code where file.hasPrefix("Sources/") && file.hasSuffix(".swift") {
       let code = Repository.lines(file).filter { !$0.drop { $0 == " " }.hasPrefix("//") }
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// 80 to 250 lines are the aim; beyond 400 a file hides something. Tests may be longer: a list of cases is a list.
+  /// Files should have 80 to 250 lines, and at most 400. Tests may be longer, because they contain lists of cases.
   @Test func filesAreShort() {
     for file in Self.code where file.hasPrefix("Sources/") && file.hasSuffix(".swift") {
       #expect(Repository.lines(file).count <= 400, "\(file)")

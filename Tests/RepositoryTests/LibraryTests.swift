@@ -1,10 +1,10 @@
 import Testing
 
-/// The library's surface, its page and the program that uses it say the same.
+/// The public API of the library, its page and the program that uses it agree.
 @Suite struct LibraryTests {
   private static let program = "Tests/PublicProduct/Sources/PublicProduct/Trial.swift"
 
-  /// What is printed there is what runs.
+  /// The example on the page is part of the program that runs.
   @Test func theExampleIsAPartOfTheProgram() throws {
     let page = Repository.lines("docs/library.md").map(String.init)
     let heading = try #require(page.firstIndex(of: "## An example"))
@@ -16,7 +16,7 @@ import Testing
     #expect(Array(page[start..<end]) == lines[first..<last].map { String($0.dropFirst(4)) })
   }
 
-  /// Every method of `TransferClient` has its place on the page, and the page names nothing else.
+  /// The page names every method of `TransferClient`, and nothing else.
   @Test func thePageNamesEveryMethod() throws {
     let rows = Repository.lines("docs/library.md").filter { $0.hasPrefix("| `") }
     let named = rows.flatMap { row in
@@ -25,7 +25,7 @@ import Testing
     #expect(Set(named.map { String($0.prefix { $0 != "(" }) }) == Self.methods())
   }
 
-  /// The compiler keeps types of internal imports out of the surface; so the other imports must be internal.
+  /// The compiler keeps types of internal imports out of the public API; so the other imports must be internal.
   @Test func onlyTheModelAndTheReportsAreInTheSurface() throws {
     let manifest = try #require(Repository.text("Package.swift"))
     let target = try #require(manifest.split(separator: ".target(\n      name: \"Transfers\"").dropFirst().first)

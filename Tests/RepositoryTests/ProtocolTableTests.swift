@@ -2,9 +2,9 @@ import Testing
 import TransferModel
 import Transfers
 
-/// The README's table of destinations says what the protocols say of themselves.
+/// The README's table of destinations agrees with what the protocols declare.
 @Suite struct ProtocolTableTests {
-  /// A row for each protocol; built-in profiles have a table of their own (`transfers profile list`).
+  /// One row for each protocol; built-in profiles have a separate table (`transfers profile list`).
   private static var rows: [String] {
     ProtocolCatalog.all.filter { !$0.about.isEmpty }.map { row in
       let asked = row.probe.isEmpty || row.probe == row.parallel ? "" : ", after \(row.probe)"

@@ -7,7 +7,7 @@ enum Repository {
     return "/" + parts.joined(separator: "/")
   }()
 
-  /// Paths relative to the root, sorted; hidden folders are left out.
+  /// Paths relative to the root, sorted, without hidden folders.
   static func files(under folder: String, suffix: String = "") -> [String] {
     guard let directory = opendir("\(root)/\(folder)") else { return [] }
     defer { closedir(directory) }
@@ -27,7 +27,7 @@ enum Repository {
     return found.sorted()
   }
 
-  /// The text of a file; nil when it is not there.
+  /// The text of a file; nil if it does not exist.
   static func text(_ path: String) -> String? {
     guard let file = fopen("\(root)/\(path)", "r") else { return nil }
     defer { fclose(file) }
@@ -40,7 +40,7 @@ enum Repository {
     }
   }
 
-  /// Whether a file or folder is there.
+  /// Whether a file or folder exists.
   static func exists(_ path: String) -> Bool { access("\(root)/\(path)", F_OK) == 0 }
 
   static func lines(_ path: String) -> [Substring] {

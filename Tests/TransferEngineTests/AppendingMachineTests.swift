@@ -58,10 +58,10 @@ import TransferProtocols
       ])
     #expect(scene.machine.facts.session?.remoteID == "/u/1")
     let second = OpenedSession(remoteID: "/u/2", expiresAtMs: nil)
-    #expect(scene.machine.heard(job, second, scene.proto) == [], "the first name stands")
+    #expect(scene.machine.heard(job, second, scene.proto) == [], "the first name is kept")
   }
 
-  /// It began as a request that must not be repeated, and an interim answer opened its session.
+  /// The request began as unrepeatable, and an interim answer opened its session.
   @Test func aRequestThatOpenedItsSessionCanBeAskedAbout() {
     var scene = Scene(size: 5, unrepeatable: [.part], opensWithChunk: true, isAskableOnceOpen: true)
     #expect(scene.advance()?.isRepeatable == false)
@@ -86,7 +86,8 @@ import TransferProtocols
     #expect(scene.advance()?.changes.prefix(2) == [.giveUpSession, .resetChunks])
   }
 
-  /// Else the server would be asked for ever about an upload that will not get better, or be sent it again and again.
+  /// Otherwise, the server would be queried endlessly about an upload that cannot recover, or the upload would be
+  /// repeated endlessly.
   @Test(arguments: [0, 1]) func anUploadThatIsWholeAndUselessIsAFailureEachTime(failures: Int) {
     var scene = Scene(size: 35, done: 4, session: "u", failures: failures)
     let failure = Failure(.protoOffset, "it is not what was sent")
@@ -155,7 +156,7 @@ import TransferProtocols
       ])
     var again = Scene(size: 35, session: "old", expiresAtMs: 50, failures: 10)
     guard case .fail(.protoSessionGone, _, false)? = again.advance(now: 60)?.changes.last else {
-      Issue.record("a server whose sessions expire at once keeps us busy for ever")
+      Issue.record("a server whose sessions expire immediately keeps us busy endlessly")
       return
     }
   }
@@ -173,7 +174,7 @@ import TransferProtocols
     }
   }
 
-  /// Whatever the order of answers, progress is the sum over the chunks and never goes back.
+  /// Whatever the order of answers, progress is the sum over the chunks and never decreases.
   @Test(arguments: 0..<200) func progressIsTheSumOverChunksAndNeverGoesBack(seed: Int) {
     var dice = SplitMix(seed: UInt64(seed))
     var scene = Scene(size: 95, isParallel: true, session: "u")
@@ -264,7 +265,7 @@ private struct Scene {
     _ = concluded(.create, .opened(OpenedSession(remoteID: "u", expiresAtMs: nil)))
   }
 
-  /// One chunk begins, as the ledger would say it.
+  /// One chunk begins, as the ledger would report it.
   mutating func begin(seq: Int, acked: Int64 = 0, losses: Int = 0, begun: Begun = Begun(file: FileID(rawValue: 1)))
     -> JobStep
   {

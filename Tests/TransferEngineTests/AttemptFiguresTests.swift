@@ -5,7 +5,7 @@ import TransferProtocols
 
 @testable import TransferEngine
 
-/// What an attempt row says of the bytes that its request moved.
+/// What an attempt row records about the bytes that its request moved.
 @Suite struct AttemptFiguresTests {
   private let range = ByteRange(offset: 0, length: 1 << 20)
 
@@ -22,7 +22,7 @@ import TransferProtocols
     #expect(result.outcome == .ok)
   }
 
-  /// What is found by an offset may be that of another request.
+  /// Bytes that an offset reveals may have been sent by another request.
   @Test func noMoreIsAcknowledgedByAnOffsetThanWasSent() {
     var result = sent(100)
     result.count(5_000, of: step(), range, .offset(5_000), answer())

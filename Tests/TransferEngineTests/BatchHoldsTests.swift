@@ -25,7 +25,7 @@ import TransferModel
     _ = holds.take([a: limits(deadlineMs: 1_400)])
     #expect(holds.takeEnds(civilMs: 1_000, bootMs: 50) == [a: 450])
     _ = holds.take([:])
-    // Once more, so that what was set for bodies is taken back.
+    // Returned once more, empty, so that the deadlines set for bodies are withdrawn.
     #expect(holds.takeEnds(civilMs: 1_000, bootMs: 50) == [:])
     #expect(holds.takeEnds(civilMs: 1_000, bootMs: 50) == nil)
   }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TransferEngine
 
-/// Bodies that count whole or not at all, over lines that are played through with a clock of their own.
+/// Bodies that count completely or not at all, over simulated lines with a simulated clock.
 @Suite struct BodyLengthTests {
   private static let mebibyte: Int64 = 1 << 20
 
@@ -13,14 +13,14 @@ import Testing
     #expect(line.bodies.count == 9)
   }
 
-  /// At a quarter of a megabyte a second eight MiB take half a minute: they do not get longer.
+  /// At a quarter of a megabyte per second, eight MiB take half a minute, so bodies do not get longer.
   @Test func aSlowLineKeepsShortOnes() {
     var line = PlayedLine(bytesPerMs: 250, aliveMs: .max)
     line.send(70 * Self.mebibyte)
     #expect(Set(line.bodies) == [8 * Self.mebibyte, 6 * Self.mebibyte])
   }
 
-  /// 4 MB/s, cut every 8 s: with bodies of 64 MiB nothing ever arrived. Four fifths of what goes out count.
+  /// 4 MB/s, cut every 8 s: with bodies of 64 MiB nothing would ever arrive. Four fifths of the bytes sent count.
   @Test func mostOfWhatGoesOutArrivesOverALineThatDrops() {
     var line = PlayedLine(bytesPerMs: 4_000, aliveMs: 8_000)
     line.send(700 * Self.mebibyte)
@@ -28,7 +28,7 @@ import Testing
     #expect(line.bodies.count < 400, "and bodies do not become tiny")
   }
 
-  /// The same cut every 1.2 s.
+  /// The same line, cut every 1.2 s.
   @Test func aLineThatHardlyStandsGetsShorterOnes() {
     var line = PlayedLine(bytesPerMs: 4_000, aliveMs: 1_200)
     line.send(70 * Self.mebibyte)
@@ -46,7 +46,7 @@ import Testing
     #expect(length.limit == BodyLength.shortest)
   }
 
-  /// A small file that was lost, or arrived, says nothing about long bodies.
+  /// A small file that was lost, or that arrived, says nothing about long bodies.
   @Test func shortBodiesSayNothing() {
     var length = BodyLength()
     length.lost(1_000, of: 10_000)
@@ -55,12 +55,12 @@ import Testing
   }
 }
 
-/// A connection that moves so many bytes and lives so long; then there is another.
+/// Connections that each move `bytesPerMs` and last `aliveMs`, one after the other.
 private struct PlayedLine {
   let bytesPerMs: Int64
   let aliveMs: Int64
   private(set) var sent: Int64 = 0
-  /// That arrived.
+  /// The lengths of the bodies that arrived.
   private(set) var bodies: [Int64] = []
   private var length = BodyLength()
   private var losses = 0

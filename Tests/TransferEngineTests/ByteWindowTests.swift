@@ -2,7 +2,7 @@ import Testing
 
 @testable import TransferEngine
 
-/// Parts of 16 MiB over lines that are played through with a clock of their own.
+/// Parts of 16 MiB over simulated lines with a simulated clock.
 @Suite struct ByteWindowTests {
   @Test func oneBodyOfAnyLengthRunsAndShortOnesBesideEachOther() {
     var window = ByteWindow()
@@ -10,7 +10,7 @@ import Testing
     takes.append(window.takes(5 << 30, nowMs: 0))
     window.started(1, 5 << 30, nowMs: 0)
     takes.append(window.takes(1, nowMs: 0))
-    // What has no body is not held up.
+    // A request without a body is not delayed.
     takes.append(window.takes(0, nowMs: 0))
     #expect(takes == [true, false, true])
     window.ended(1, 5 << 30, stored: 0, nowMs: 1)
@@ -20,7 +20,7 @@ import Testing
     #expect(!window.isFull)
   }
 
-  /// How many bodies of 1 MiB may run.
+  /// Starts as many bodies of 1 MiB as may run; returns their number.
   private func fill(_ window: inout ByteWindow) -> Int {
     var count = 0
     while window.takes(1 << 20, nowMs: 1) {
@@ -30,7 +30,7 @@ import Testing
     return count
   }
 
-  /// A body that stalls, or has a rate of its own, does not stand in the way of the others for long.
+  /// A body that stalls, or has a rate limit of its own, does not block the others for long.
   @Test func aBodyThatTakesLongHoldsUpNoOther() {
     var window = ByteWindow()
     var takes = [window.takes(16 << 20, nowMs: 0)]
@@ -43,8 +43,8 @@ import Testing
     #expect(takes == [true, false, true, false, true])
   }
 
-  /// The one that ended makes room, and no other of its length: the first counts no more when it ends, the second still
-  /// does.
+  /// Only the body that ended makes room, not another of the same length: the first body no longer counts after its
+  /// end, while the second still does.
   @Test func theBodyThatEndedMakesRoom() {
     var window = ByteWindow()
     window.started(1, 16 << 20, nowMs: 0)
@@ -57,21 +57,21 @@ import Testing
     #expect(takes == [true, false, true])
   }
 
-  /// 20 MB/s for each of them: twice as many move twice as much.
+  /// Each body gets 20 MB/s: twice as many move twice as much.
   @Test func itDoublesWhileThatMovesMore() {
     var line = PlayedWindow()
     let atOnce = (0..<4).map { _ in line.round { _ in 800 } }
     #expect(atOnce == [1, 2, 4, 8])
   }
 
-  /// They share 4 MB/s: a second one moves no more, and more than that are not tried.
+  /// The bodies share 4 MB/s: a second one moves no more, and more than two are not tried.
   @Test func itStaysWhereMoreIsNotFaster() {
     var line = PlayedWindow()
     let atOnce = (0..<5).map { _ in line.round { $0 * 4_200 } }
     #expect(atOnce == [1, 2, 2, 2, 2])
   }
 
-  /// Eight seconds a connection: two parts never end, one does.
+  /// Each connection lasts eight seconds: two parts at a time never end, one does.
   @Test func aLossLeavesOne() {
     var line = PlayedWindow()
     let first = line.round { _ in 4_200 }
@@ -83,13 +83,13 @@ import Testing
   }
 }
 
-/// Parts that begin together and end together.
+/// Simulated parts that begin together and end together.
 private struct PlayedWindow {
   static let part: Int64 = 16 << 20
   var window = ByteWindow()
   private var nowMs: Int64 = 0
 
-  /// Begins all that may run, and returns how many they were. `ms` says how long they take.
+  /// Begins all parts that may run, and returns their number. `ms` returns how long they take.
   mutating func round(ms: (Int64) -> Int64) -> Int64 {
     let count = begin()
     nowMs += ms(count)
@@ -97,7 +97,7 @@ private struct PlayedWindow {
     return count
   }
 
-  /// The same, and the connection is lost meanwhile.
+  /// The same, but the connection is lost meanwhile.
   mutating func lose(afterMs: Int64) {
     let count = begin()
     nowMs += afterMs

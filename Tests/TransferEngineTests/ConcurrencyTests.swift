@@ -2,10 +2,9 @@ import Testing
 
 @testable import TransferEngine
 
-/// Hosts with a latency, a number of requests that they work on at a time and a line, played through with a clock of
-/// their own.
+/// Simulated hosts with a latency, a limit for requests that they process at a time, and a line, on a simulated clock.
 @Suite struct ConcurrencyTests {
-  /// 300 files at 0.4 s each: with as many at once as were asked for, at once.
+  /// 300 files at 0.4 s each, with the requested concurrency from the start.
   @Test func anExplicitNumberIsWhereItBegins() {
     var host = PlayedHost(Concurrency(first: 200, highest: 200, isExplicit: true))
     #expect(host.play(requests: 300) == 800)
@@ -20,7 +19,7 @@ import Testing
     #expect(host.concurrency.isLearned)
   }
 
-  /// The line is full with the first eight: more at once only makes each slower.
+  /// The first eight requests fill the line: more at a time only makes each slower.
   @Test func itGoesBackWhenMoreIsNotFaster() {
     var host = PlayedHost(Concurrency(first: 8, highest: 64, isExplicit: false))
     host.atOnce = 8
@@ -29,7 +28,7 @@ import Testing
     #expect(host.mostAtOnce == 16)
   }
 
-  /// After a minute it looks again: the host got faster.
+  /// After a minute it tries more again: the host has become faster.
   @Test func itLooksAgainAfterAWhile() {
     var host = PlayedHost(Concurrency(first: 8, highest: 64, isExplicit: false))
     host.atOnce = 8
@@ -39,7 +38,7 @@ import Testing
     #expect(host.concurrency.limit == 64)
   }
 
-  /// What was never used says nothing.
+  /// A limit that was never reached says nothing.
   @Test func itDoesNotGrowWhileItIsNotUsed() {
     var concurrency = Concurrency(first: 8, highest: 64, isExplicit: false)
     for n in Int64(0)..<1_000 {
@@ -65,7 +64,7 @@ import Testing
     #expect(concurrency.limit == 4)
   }
 
-  /// Half of what ran, not of what might have: five parts of a file were lost together.
+  /// Half of the running requests, not of the limit: five parts of a file were lost together.
   @Test func aLossHalvesWhatWasUnderWay() {
     var concurrency = Concurrency(first: 64, highest: 64, isExplicit: true)
     concurrency.halve(sending: 5, nowMs: 0)
@@ -77,7 +76,7 @@ import Testing
   }
 }
 
-/// Requests that each take 0.4 s of a server that works on `atOnce` of them side by side.
+/// Requests that each take 0.4 s on a server that processes `atOnce` of them concurrently.
 private struct PlayedHost {
   var concurrency: Concurrency
   var atOnce = Int.max
@@ -86,14 +85,14 @@ private struct PlayedHost {
 
   init(_ concurrency: Concurrency) { self.concurrency = concurrency }
 
-  /// Returns how long all of them take together, in milliseconds.
+  /// Returns how long all requests take together, in milliseconds.
   mutating func play(requests: Int) -> Int64 {
     let beganMs = nowMs
     var left = requests
     var ends: [Int64] = []
     while left > 0 || !ends.isEmpty {
       while left > 0, ends.count < concurrency.limit {
-        // It waits for a place at the server.
+        // The request waits for a free slot on the server.
         let waitsFor = ends.count >= atOnce ? ends[ends.count - atOnce] : nowMs
         ends.append(waitsFor + 400)
         left -= 1

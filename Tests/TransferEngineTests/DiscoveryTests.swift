@@ -11,10 +11,10 @@ import TransferModel
   @Test func theOthersWaitForTheOneThatAsks() {
     var discovery = Discovery()
     var isHeld = discovery.holds(first)
-    #expect(!isHeld, "nobody asks")
+    #expect(!isHeld, "no file queries yet")
     discovery.begin(first)
     isHeld = discovery.holds(first)
-    #expect(!isHeld, "it asks itself")
+    #expect(!isHeld, "it queries itself")
     for file in [second, third] {
       isHeld = discovery.holds(file)
       #expect(isHeld)
@@ -22,7 +22,7 @@ import TransferModel
     var released = discovery.end()
     #expect(released == [second, third])
     isHeld = discovery.holds(second)
-    #expect(!isHeld, "the answer is there")
+    #expect(!isHeld, "the answer has arrived")
     released = discovery.end()
     #expect(released.isEmpty)
   }

@@ -6,7 +6,7 @@ import TransferProtocols
 
 @testable import TransferEngine
 
-/// Chunks whose answers were lost after all of their bytes went out: the server's list says whether they are there.
+/// Chunks whose answers were lost after all of their bytes were sent: the server's list shows whether they arrived.
 @Suite struct DoubtMachineTests {
   private let soon = RetryDecision(notBeforeMs: 5_000, isExhausted: false)
   private let proto = ProtocolInUse(ListingProtocol())
@@ -51,7 +51,7 @@ import TransferProtocols
         .doubtChunk(ChunkID(rawValue: 2), AttemptID(rawValue: 2), remote: ["md5": "x"]),
         .retryChunk(ChunkID(rawValue: 2), AttemptID(rawValue: 2), notBeforeMs: 5_000),
       ])
-    #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000) == nil, "others are on their way")
+    #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000) == nil, "other requests are still open")
     for seq in [0, 2] { _ = machine.concluded(jobs[seq], .stored(part(seq), proof: nil), soon) }
     #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .control(.probe(marker: nil)))
     var begun = Begun(file: FileID(rawValue: 1))

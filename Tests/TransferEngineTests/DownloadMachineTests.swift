@@ -6,9 +6,9 @@ import TransferProtocols
 
 @testable import TransferEngine
 
-/// Dialogues with the machine of a file that comes here.
+/// Dialogues with the machine of a file that is downloaded.
 @Suite struct DownloadMachineTests {
-  /// The engine looks at every file that may begin chunks in each of its turns: one that can only wait is not among
+  /// In each iteration the engine looks at every file that may begin chunks; a file that can only wait is not among
   /// them.
   @Test func nothingMoreIsBegunWhileTheFirstAnswerIsAwaited() throws {
     var scene = try Scene()
@@ -37,7 +37,7 @@ import TransferProtocols
     #expect(!scene.machine.mayBeginChunks)
   }
 
-  /// Whatever took the partial file away may do so again.
+  /// Whatever removed the partial file may do so again.
   @Test func aFileWhosePartialFileIsGoneWaits() throws {
     var scene = try Scene()
     _ = scene.advance()
@@ -70,7 +70,7 @@ private struct Scene {
 
   mutating func advance() -> FileUnit? { machine.advance(proto, chunkLimit: 8, nowMs: 0) }
 
-  /// The first answer: so many bytes of a file of `size` bytes.
+  /// The first answer: `received` bytes of a file of `size` bytes.
   @discardableResult mutating func answer(size: Int64, received: Int64) throws -> [FileChange] {
     var begun = Begun(file: FileID(rawValue: 1))
     begun.session = ClaimedSession(id: SessionID(rawValue: 1), SessionFacts(remoteID: nil, intendedAtMs: 0))

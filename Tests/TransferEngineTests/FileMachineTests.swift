@@ -6,7 +6,7 @@ import TransferProtocols
 
 @testable import TransferEngine
 
-/// Dialogues with the machine of one file: an event in, changes and the next beginning out.
+/// Dialogues with the machine of one file: an event in, changes and the next step out.
 @Suite struct FileMachineTests {
   private let soon = RetryDecision(notBeforeMs: 5_000, isExhausted: false)
   private let lastTime = RetryDecision(notBeforeMs: 5_000, isExhausted: true)
@@ -54,7 +54,7 @@ import TransferProtocols
     #expect(unit.changes == [.fail(.netRefused, "connection refused", keepsSession: true)])
   }
 
-  /// A download of which nothing came has only an empty partial file, which nobody needs.
+  /// A download of which nothing arrived has only an empty partial file, which is not needed.
   @Test(arguments: [0, 1]) func theLastAttemptKeepsWhatADownloadHas(_ done: Int) throws {
     var dialogue = Dialogue(chunks: 3, session: "u", done: done, direction: .download)
     _ = dialogue.advance()
@@ -65,7 +65,7 @@ import TransferProtocols
     #expect(unit.changes == [.fail(.netRefused, "connection refused", keepsSession: done > 0)])
   }
 
-  /// Its partial file lost a write: what is stored of it does not count, nor what other requests store of it.
+  /// The partial file lost a write: its stored chunks do not count, nor do those that other requests still store.
   @Test func aFileThatLostAWriteBeginsAnew() throws {
     var lost = Failure(.localIO, "cannot sync the file")
     lost.isLostWrite = true
@@ -79,7 +79,8 @@ import TransferProtocols
     #expect(unit.changes == [.giveUpSession, .resetChunks, .fail(.localIO, lost.message, keepsSession: false)])
   }
 
-  /// Parts of this length do not arrive: the upload is given up, and the file cut anew when its last request has ended.
+  /// Parts of this length do not arrive: the upload is given up, and the file is recut after its last request has
+  /// ended.
   @Test func aFileOfWhichNothingArrivesIsCutAnew() throws {
     let shorter = ChunkLayout(size: 30, chunkSize: 5)
     var decision = soon
@@ -99,7 +100,7 @@ import TransferProtocols
       ])
   }
 
-  /// The other one arrived meanwhile: what is stored is not thrown away.
+  /// The other chunk arrived meanwhile: what is stored is not discarded.
   @Test func aFileOfWhichSomethingArrivedKeepsItsLayout() throws {
     var decision = soon
     decision.shorterLayout = ChunkLayout(size: 30, chunkSize: 5)
@@ -137,7 +138,7 @@ import TransferProtocols
     #expect(dialogue.advance(limit: 5, now: 1_000) == nil, "seven were not tried yet")
     #expect(dialogue.advance(limit: 1, now: 5_000)?.begin == .chunks(limit: 1))
     dialogue.begin(chunks: [0])
-    // Four still wait, two of them no longer.
+    // Four others are backing off; two of them are due now.
     #expect(dialogue.advance(limit: 5, now: 5_000)?.begin == .chunks(limit: 2))
     dialogue.begin(chunks: [1, 2])
     _ = dialogue.stored(0)

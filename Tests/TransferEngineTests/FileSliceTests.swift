@@ -26,7 +26,8 @@ import TransferProtocols
     }
     #expect(got == Array(content[5..<399_995]))
     #expect(slice.sentDigest() == RunningDigest.of(got, .crc32c))
-    // After the first piece the file is 16 bytes into a page, like the buffer; all others but the last are full.
+    // After the first piece the file offset is 16 bytes into a page, like the buffer; all other pieces but the last are
+    // full.
     #expect((5 + counts[0]) % 4096 == 16)
     #expect(counts.dropFirst().dropLast().allSatisfy { $0 == 65_536 })
     #expect(counts.count == 7)

@@ -4,7 +4,7 @@ import TransferProtocols
 
 @testable import TransferEngine
 
-/// Who gets a credential when, and how often its source is asked.
+/// When requests get a credential, and how often its source is asked.
 @Suite struct FreshCredentialsTests {
   private let clock = HandClock()
   private let isStopped = Lock(false)
@@ -23,7 +23,7 @@ import TransferProtocols
     fresh.get(from: source, for: file) { [answers] in answers.put((name, $0)) }
   }
 
-  /// The next that come, by name.
+  /// The next `count` answers, by name.
   private func next(_ count: Int) throws -> [String: FreshCredentials.Answer] {
     var all: [String: FreshCredentials.Answer] = [:]
     while all.count < count {
@@ -39,7 +39,7 @@ import TransferProtocols
     return token
   }
 
-  /// A program that takes long holds up no other destination, and is started once for all who wait for it.
+  /// A slow program delays no other destination, and is started once for all who wait for it.
   @Test func aSourceThatHangsHoldsUpNoOther() throws {
     let fresh = fresh()
     let gate = Mailbox<Bool>()
@@ -58,7 +58,8 @@ import TransferProtocols
     fresh.end()
   }
 
-  /// What is held is given on the same thread; when it is due it is asked for, and used meanwhile.
+  /// A held credential is returned on the same thread; when it is due, a new one is requested while the old one is
+  /// still used.
   @Test func whatIsHeldIsGivenAtOnceAndRenewedBesides() throws {
     let fresh = fresh()
     let asked = Mailbox<Bool>()
@@ -77,7 +78,7 @@ import TransferProtocols
     #expect(source.count == 1)
   }
 
-  /// Whoever is stopped does not wait for a program to end.
+  /// A stop does not wait for the program to end.
   @Test func aStopEndsTheWait() throws {
     let fresh = fresh()
     let begun = Mailbox<Bool>()
@@ -94,7 +95,7 @@ import TransferProtocols
     fresh.end()
   }
 
-  /// A file that a person paused goes at once; the others get what comes.
+  /// A file that a person paused is released immediately; the others get the credential.
   @Test func aFileThatIsGivenUpWaitsNoLonger() throws {
     let fresh = fresh()
     let gate = Mailbox<Bool>()
@@ -112,13 +113,13 @@ import TransferProtocols
     fresh.end()
   }
 
-  /// A service that is away is asked again, and a person hears of it once; one that refuses is not.
+  /// A service that is unavailable is asked again, and a person is notified once; one that refuses is not asked again.
   @Test(arguments: [(10_000 as Int64?, 60_000 as Int64, 4), (10_000, 25_000, 3), (nil, 60_000, 1)])
   func aServiceThatIsAwayIsAskedAgain(_ retryMs: Int64?, _ patienceMs: Int64, _ count: Int) throws {
     let fresh = fresh(patienceMs: patienceMs)
     let source = AskedCredential { [clock] n, _ in
       if n == 4 { return .success(.bearer(token: "t")) }
-      // The wait itself takes no time by this clock.
+      // The wait itself takes no time on this clock.
       if let retryMs { clock.passes(afterLooks: 3, ms: retryMs) }
       return .failure(Failure(.authMissing, "away", retryAfterMs: retryMs))
     }
@@ -153,7 +154,7 @@ private final class AskedCredential: CredentialSource {
   }
 }
 
-/// Goes on when it is told to, after it was looked at so often.
+/// A clock that advances by `ms` after it was read `looks` times.
 private final class HandClock: TransferClock {
   private let state = Lock<(ms: Int64, looks: Int, moreMs: Int64)>((1_000, 0, 0))
   var wallMs: Int64 { bootMs }

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferEngine
 
-/// Orders that come while the threads are busy are done together.
+/// Orders that arrive while the threads are busy are performed together.
 @Suite struct GroupedOrdersTests {
   private let groups = Mailbox<[Int]>()
 
@@ -11,7 +11,7 @@ import TransferModel
     GroupedOrders(pool, most: 3) { [groups] in groups.put($0) }
   }
 
-  /// Keeps the only thread of a pool until something is put in.
+  /// Occupies the only thread of a pool until something is put into the mailbox.
   private func keepBusy(_ pool: PreparingPool) -> Mailbox<Void> {
     let (began, gate) = (Mailbox<Void>(), Mailbox<Void>())
     pool.wait(
@@ -44,7 +44,7 @@ import TransferModel
     pool.stop()
   }
 
-  /// A group takes its orders from under a later one; each is done once.
+  /// A group may take the orders of a later one; each order is performed once.
   @Test func noOrderIsLeft() {
     let pool = PreparingPool(threadCount: 3)
     let orders = grouped(pool)

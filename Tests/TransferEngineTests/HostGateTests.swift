@@ -36,7 +36,7 @@ import Testing
     #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
   }
 
-  /// A server that restarts refuses all that run and all that come: that opens the breaker once and uses up no retries.
+  /// A server that restarts refuses all running and new requests: that opens the breaker once and uses up no retries.
   @Test func aBurstOfRefusalsIsOneFailure() {
     var gate = gate(64)
     for _ in 0..<64 { gate.started(1, nowMs: 0) }
@@ -70,8 +70,7 @@ import Testing
     #expect(gate.chargeRetry(isThrottled: true) == HostGate.dryBudgetMs)
   }
 
-  /// A line of 4 MB/s that is cut every eight seconds, with 16 MiB parts: five of them side by side never end, one
-  /// does.
+  /// A line of 4 MB/s that is cut every eight seconds, with 16 MiB parts: five of them at a time never end, one does.
   @Test func aLineThatDropsIsLeftToOneRequest() {
     var gate = gate(8)
     var now: Int64 = 0
@@ -83,7 +82,7 @@ import Testing
     }
     #expect(gate.limit == 1)
     #expect(gate.isLossy)
-    #expect(gate.opensInARow == 0, "it is there")
+    #expect(gate.opensInARow == 0, "the host is reachable")
     for _ in 0..<20 { succeed(&gate, at: now) }
     #expect(!gate.isLossy)
     #expect(gate.limit == 2)
@@ -97,8 +96,8 @@ import Testing
     #expect(gate.limit == 4)
   }
 
-  /// A line that drops for hours: as long as bodies arrive in between, each loss costs one token and not five, so that
-  /// no retry has to wait for the budget.
+  /// A line that drops for hours: as long as bodies arrive in between, each loss costs one token instead of five, so
+  /// that no retry has to wait for the budget.
   @Test func lossesBetweenBodiesThatArriveDoNotUseUpTheBudget() {
     var gate = gate(1)
     var extra: Int64 = 0
@@ -114,7 +113,7 @@ import Testing
     #expect(gate.lossesInARow == 1)
   }
 
-  /// A server that restarts loses all that runs: one loss, which does not use up the budget of retries.
+  /// A server that restarts loses all running requests: this counts as one loss and does not use up the retry budget.
   @Test func bodiesThatAreLostTogetherPayOnce() {
     var gate = gate(64)
     for _ in 0..<64 { gate.started(1, length: 1_000, nowMs: 0) }
@@ -124,10 +123,10 @@ import Testing
       extra += gate.chargeRetry(isThrottled: false, isLoss: true)
     }
     #expect(extra == 0)
-    for _ in 0..<19 { #expect(gate.chargeRetry(isThrottled: false) == 0, "of a hundred tokens one was paid") }
+    for _ in 0..<19 { #expect(gate.chargeRetry(isThrottled: false) == 0, "one of a hundred tokens was paid") }
   }
 
-  /// Where nothing arrives any more it is not the line alone.
+  /// If nothing arrives any more, the line is not the only cause.
   @Test func manyLossesInARowCountAsFailures() {
     var gate = gate(1)
     for n in Int64(0)..<8 {

@@ -37,7 +37,7 @@ import TransferProtocols
     #expect(HostGate.Outcome(reply, failed) == .interrupted)
   }
 
-  /// Bytes of a download arrived, and were kept: the protocol says that it advanced.
+  /// Bytes of a download arrived and were kept: the protocol reports that it advanced.
   @Test func aDownloadThatIsCutOffIsALoss() {
     var reply = answer(206)
     (reply.bytesReceived, reply.curlCode, reply.isBodyTruncated) = (10, 18, true)

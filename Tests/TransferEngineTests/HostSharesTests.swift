@@ -4,7 +4,7 @@ import TransferModel
 @testable import TransferEngine
 
 @Suite struct HostSharesTests {
-  /// All together have less than twice the total, and another always finds room.
+  /// All shares together are less than twice the total, and there is always room for another host.
   @Test func sharesLeaveRoomForOneMore() {
     #expect(HostShares.share(of: 256, among: 0) == 256)
     #expect(HostShares.share(of: 256, among: 1) == 256)

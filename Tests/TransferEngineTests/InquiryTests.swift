@@ -9,7 +9,7 @@ import TransferModel
     #expect(!inquiry.isDue(nowMs: 5_999))
     #expect(inquiry.isDue(nowMs: 6_000))
     inquiry.ask()
-    #expect(!inquiry.isDue(nowMs: 60_000), "one question at a time")
+    #expect(!inquiry.isDue(nowMs: 60_000), "one query at a time")
     let waited = inquiry.end(isFound: false, nowMs: 7_000)
     #expect(waited?.status == nil)
     #expect(!inquiry.isDue(nowMs: 8_999))
@@ -21,7 +21,7 @@ import TransferModel
     var reply = TransferReply()
     reply.status = 201
     var isHeld = inquiry.holds(reply)
-    #expect(!isHeld, "nothing is asked")
+    #expect(!isHeld, "no query is open")
     inquiry.ask()
     inquiry.begin(7)
     isHeld = inquiry.holds(reply)
@@ -31,7 +31,7 @@ import TransferModel
     #expect(waited?.status == 201)
     #expect(inquiry.held == nil && inquiry.question == nil)
     isHeld = inquiry.holds(reply)
-    #expect(!isHeld, "the question has ended")
+    #expect(!isHeld, "the query has ended")
   }
 
   @Test func nothingIsAskedOnceTheFileIsFound() {

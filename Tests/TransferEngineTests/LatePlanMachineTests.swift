@@ -5,7 +5,7 @@ import TransferProtocols
 
 @testable import TransferEngine
 
-/// Dialogues with the machine of a file whose protocol learns first what the server can: tus.
+/// Dialogues with the machine of a file whose protocol first learns what the server can do: tus.
 @Suite struct LatePlanMachineTests {
   private static let mebibyte: Int64 = 1 << 20
 
@@ -54,7 +54,7 @@ import TransferProtocols
     try scene.expectProofFromParts([0])
   }
 
-  /// What proves the file is in the rows of its chunks, also of those that were sent in another run.
+  /// The proof of the file is in the rows of its chunks, including those that another run sent.
   @Test func theReceiptsAreWantedBeforeTheEndIsSaid() throws {
     var scene = try Scene(size: 100 * Self.mebibyte, done: 2)
     scene.learned("creation")
@@ -98,7 +98,7 @@ private struct Scene {
     return machine.concluded(job, meaning, RetryDecision(notBeforeMs: 0, isExhausted: false))
   }
 
-  /// Everything is stored: receipts first, then the end with what they prove.
+  /// Everything is stored: the receipts are read first, then the file completes with the proof from them.
   mutating func expectProofFromParts(_ lengths: [Int64]) throws {
     let next = advance()
     let asking = try #require(next)

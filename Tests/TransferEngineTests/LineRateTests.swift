@@ -3,7 +3,7 @@ import Testing
 @testable import TransferEngine
 
 @Suite struct LineRateTests {
-  /// Two bodies side by side, then nothing for a minute, then another: idle time does not count.
+  /// Two concurrent bodies, then nothing for a minute, then another: idle time does not count.
   @Test func itIsOfAllBodiesWhileAnyRuns() {
     var line = LineRate()
     for _ in 0..<2 { line.started(1_000_000, nowMs: 0) }
@@ -27,7 +27,7 @@ import Testing
     #expect(rate < 600)
   }
 
-  /// Eight megabytes filled buffers at once; what moves is 4,000 a millisecond.
+  /// Eight megabytes filled buffers immediately; the line moves 4,000 bytes per millisecond.
   @Test func itCanBeMeasuredAnew() {
     var line = LineRate()
     line.started(16_000_000, nowMs: 0)
@@ -38,16 +38,16 @@ import Testing
     #expect(line.bytesPerMs(inFlight: 7_000_000, nowMs: 2_000) == 4_000)
   }
 
-  /// 4 MB/s and 15 s are 60 MB, and nine tenths of them 54: of eight bodies with 16 MB left three can end, and if all
-  /// went on, none.
+  /// 4 MB/s for 15 s are 60 MB, and nine tenths of that are 54 MB: of eight bodies with 16 MB left, three can end; if
+  /// all continued, none could.
   @Test func someEndWhenTheOthersMakeRoom() {
     let bodies = (1...8).map { DrainPlan.Body(job: $0, left: 16_000_000 + Int64($0), mayBeCut: true) }
     #expect(DrainPlan.hopeless(bodies, bytesPerMs: 4_000, withinMs: 15_000) == [4, 5, 6, 7, 8])
     #expect(DrainPlan.hopeless(bodies, bytesPerMs: 4_000, withinMs: 36_000) == [])
   }
 
-  /// What is out already only waits for its answer, and what must not be repeated is never stopped for the sake of
-  /// others.
+  /// A body that was sent completely only waits for its answer, and one that must not be cut is never stopped to make
+  /// room for others.
   @Test func whatIsOutAndWhatMayNotBeCutGoesOn() {
     let bodies = [
       DrainPlan.Body(job: 1, left: 0, mayBeCut: true), DrainPlan.Body(job: 2, left: 89, mayBeCut: false),

@@ -8,8 +8,7 @@ import TransferProtocols
   import Glibc
 #endif
 
-/// The kernel tells of a lost write once, and takes its pages for written (fsync(2)): whoever asks next hears that all
-/// is well.
+/// The kernel reports a lost write once and then treats its pages as written (fsync(2)): the next sync succeeds.
 @Suite struct LostWriteTests {
   private let folder: TemporaryFolder
   private var root: String { folder.path.description }
@@ -37,7 +36,7 @@ import TransferProtocols
     #expect { try file.syncAll() } throws: { ($0 as? Failure)?.isLostWrite == true }
   }
 
-  /// Also by an engine that ended before it could record the failure.
+  /// Not even after an engine that ended before it could record the failure.
   @Test func noEngineGoesOnWithAFileThatIsLost() throws {
     let (_, file) = try filled(.telling(ENOSPC, at: 1))
     #expect { try file.sync() } throws: { ($0 as? Failure)?.code == .localDiskFull }
@@ -61,7 +60,7 @@ import TransferProtocols
     #expect(!isThere("a.bin") && !isThere(names.partial.description))
   }
 
-  /// Its folder could not be synced: another sync would not say so, but a new name is one to be written.
+  /// The sync of its folder failed. Another sync would not report that again, but a new rename has to be written.
   @Test func aNameThatMayNotBeOnTheDiskIsGivenAgain() throws {
     let (target, file) = try filled(.system)
     let watch = inotify_init1(Int32(IN_NONBLOCK))
@@ -82,7 +81,7 @@ import TransferProtocols
     #expect(!isThere(names.partial.description))
   }
 
-  /// Of the events that came.
+  /// The names in the events that arrived.
   private static func names(_ watch: Int32) -> [String] {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     let count = max(0, read(watch, &buffer, buffer.count))
@@ -96,7 +95,7 @@ import TransferProtocols
     return names
   }
 
-  /// Somebody else's, whatever it holds: it is not taken, and stays.
+  /// A file of somebody else, whatever its content: it is not reused, and stays.
   @Test func aStandingFileThatCannotBeSyncedIsNotTaken() throws {
     let bytes = Array("whole".utf8)
     folder.write(NameBytes("a.bin"), "whole")
@@ -113,7 +112,7 @@ import TransferProtocols
 }
 
 extension FileSyncs {
-  /// The call of this number fails; all others succeed, as they do after a write was lost.
+  /// The call with this number fails; all others succeed, as they do after a lost write.
   static func telling(_ code: Int32, at number: Int) -> FileSyncs {
     let calls = Lock(0)
     let call: Call = { descriptor in

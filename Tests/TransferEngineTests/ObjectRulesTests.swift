@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferEngine
 
-/// Which rule decides what about a file.
+/// Which rule determines which property of a file.
 @Suite struct ObjectRulesTests {
   private let rules = ObjectRules([
     ObjectRule(pattern: "raw/**", setting: .storageClass, value: "GLACIER"),

@@ -7,7 +7,7 @@ import TransferModel
   import Glibc
 #endif
 
-/// Downloads that get their names together.
+/// Downloads that are placed together.
 @Suite struct PlacingGroupTests {
   private let folder: TemporaryFolder
   private var root: String { folder.path.description }
@@ -65,7 +65,7 @@ import TransferModel
     #expect(try SourceFile(path: NameBytes(root + "/2")).identity.size == 3)
   }
 
-  /// The kernel tells of a lost write once: who asks next hears that all is well (fsync(2)).
+  /// The kernel reports a lost write once; the next sync succeeds (fsync(2)).
   @Test func aFolderThatCannotBeSyncedFailsAllOfItsFiles() throws {
     let placings = try ["a/1", "b/2", "a/3"].enumerated().map { try placing($1, number: UInt64($0)) }
     var broken = stat()
@@ -86,7 +86,7 @@ import TransferModel
     #expect { try results[2].get() } throws: { ($0 as? Failure)?.code == .localIO }
   }
 
-  /// They were moved, and the engine ended before it could record that.
+  /// One file was moved already, but the engine ended before it could record that.
   @Test func whatHasItsNameAlreadyIsPlacedWithTheOthers() throws {
     var placings = try ["1", "2"].enumerated().map { try placing($1, number: UInt64($0)) }
     try placings[0].perform()

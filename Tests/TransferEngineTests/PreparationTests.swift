@@ -9,7 +9,7 @@ import Testing
   import Glibc
 #endif
 
-/// What a request gets of its source, and what stops it.
+/// What a request gets from its source, and what prevents it.
 @Suite struct PreparationTests {
   private let folder: TemporaryFolder
   private let path: NameBytes
@@ -32,7 +32,7 @@ import Testing
     return failed.failure.code
   }
 
-  /// Others close theirs: the file is released until then, which is no failure of its own.
+  /// Other files will close their descriptors: this file is released until then, which does not count as a failure.
   @Test func aFileWithoutADescriptorWaits() {
     #expect(PreparationFailure(TargetFile.failure("open the partial file", EMFILE)).remedy == .hold)
     #expect(PreparationFailure(TargetFile.failure("open the partial file", EIO)).remedy == .permanent)
@@ -57,13 +57,13 @@ import Testing
     #expect(code(Preparation.perform(order)) == .sourceChanged)
   }
 
-  /// The digest of what the server holds takes a read of all of it, and the source is looked at again behind that. It
-  /// is written to in the middle of the read, where the reader asks whether it is to stop.
+  /// To digest what the server holds, all of it is read, and the source is checked again afterwards. The source is
+  /// changed in the middle of the read, when the reader checks whether to stop.
   @Test func whatChangesWhileItIsReadIsNotSent() throws {
     let size: Int64 = 1 << 20
     folder.write(NameBytes("source"), "")
     #expect(path.withCString { truncate($0, off_t(size)) } == 0)
-    // Long ago: a file that is made and changed within one tick of the clock looks the same.
+    // Sets an old mtime: a file that is created and changed within one tick of the clock looks unchanged.
     var before = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
     #expect(path.withCString { utimensat(AT_FDCWD, $0, &before, 0) } == 0)
     let head = ByteRange(offset: 0, length: size - 10)

@@ -9,10 +9,10 @@ import TransferProtocols
   import Glibc
 #endif
 
-/// Who waits for whom while sources are read, and what ends a long read.
+/// What has to wait while sources are read, and what ends a long read.
 @Suite struct PreparingPoolTests {
   private let folder: TemporaryFolder
-  /// Sparse, and longer than what is read in passing.
+  /// The length of the sparse files, which makes reading them a long read.
   private let length = Preparation.longFrom + 5 * 256 * 1_024
   private let results = Mailbox<String>()
 
@@ -35,7 +35,8 @@ import TransferProtocols
       stop: stop)
   }
 
-  /// The long file as it was before its ctime moved; all of it was sent. `asked` is called before it is compared.
+  /// The version of the long file before its ctime changed; all of it was sent. `asked` is called before the
+  /// comparison.
   private func moved(_ asked: @escaping @Sendable () -> Void = {}) throws -> SourceVersion {
     let admitted = try SourceFile(path: path("long")).identity
     #expect(path("long").withCString { chmod($0, 0o640) } == 0)
@@ -61,7 +62,7 @@ import TransferProtocols
   private func next() -> [String] { results.take(timeoutMs: 20_000) ?? [] }
 
   @Test func nothingWaitsForALongRead() throws {
-    // The content is zeros but for the name at its beginning.
+    // The content is zeros except for the name at its beginning, which is overwritten here.
     let descriptor = path("long").withCString { open($0, O_WRONLY) }
     #expect(pwrite(descriptor, [0, 0, 0, 0] as [UInt8], 4, 0) == 4)
     close(descriptor)
@@ -73,7 +74,7 @@ import TransferProtocols
     let pool = PreparingPool(threadCount: 1)
     pool.perform(try order("long", version)) { [results] in results.put("long \(Self.text($0))") }
     #expect(begun.take(timeoutMs: 20_000)?.count == 1)
-    // Another of the same file would only wait with it, and takes no thread for that.
+    // Another order for the same file would only wait with the first one, and occupies no thread for that.
     pool.perform(try order("long", version)) { [results] in results.put("long \(Self.text($0))") }
     pool.perform(try order("short")) { [results] in results.put("short \(Self.text($0))") }
     #expect(next() == ["short prepared"])
@@ -88,7 +89,7 @@ import TransferProtocols
     #expect(next() == ["long prepared", "long prepared"])
   }
 
-  /// A long answer is read beside the sources, and they beside it.
+  /// A long answer does not delay sources, nor they the answer.
   @Test func sourcesDoNotWaitForAnAnswer() throws {
     let gate = Mailbox<Void>()
     let pool = PreparingPool(threadCount: 1)
@@ -113,7 +114,7 @@ import TransferProtocols
 
   // MARK: - Stopping
 
-  /// Whatever is read of the source: it ends before the next buffer, and says nothing of the file.
+  /// Whatever the source is read for: the read ends before the next buffer, and says nothing about the file.
   @Test(arguments: ["comparison", "proof", "head", "ahead", "whole"]) func aStopEndsALongRead(_ what: String) throws {
     let asked = Lock(0)
     let stop = ReadStop {
@@ -134,6 +135,6 @@ import TransferProtocols
     #expect(Self.text(result) == "engine.interrupted")
     if case .failure(let failed) = result { #expect(failed.identityNow == nil) }
     #expect(asked.withLock { $0 } == 3, "two buffers were read")
-    #expect(version?.identity == known && version?.needsProof != true, "the comparison is as open as before")
+    #expect(version?.identity == known && version?.needsProof != true, "the comparison is still pending")
   }
 }

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferEngine
 
-/// Which files are shown, and how they stand.
+/// Which files are shown, and in which phase.
 @Suite struct ProgressTrackerTests {
   private func view(
     _ id: Int64, size: Int64 = 100, acked: Int64 = 0, sending: [UInt64] = [], dueMs: Int64? = nil
@@ -29,7 +29,7 @@ import TransferModel
     #expect(look.bytesInFlight == 55)
   }
 
-  /// A request that ended has no counter any more, but its answer has not been looked at: nothing may flicker.
+  /// A request that ended no longer has a counter, but its answer is not processed yet: the value must not flicker.
   @Test func bytesStayInFlightUntilTheAnswerIsCounted() {
     var tracker = ProgressTracker()
     _ = tracker.look([view(1, sending: [1])], counters: [1: 40], bootMs: 0, wallMs: 0)
@@ -51,7 +51,8 @@ import TransferModel
     #expect(phase(12, 17_000) == .sending)
   }
 
-  /// All has gone out and the answer is awaited, or a last step runs: nothing is stalled, and a clock runs.
+  /// Everything was sent and the answer is awaited, or a last step is running: nothing is stalled, and the wait is
+  /// timed.
   @Test func aFileOfWhichAllHasGoneOutWaitsForItsServer() {
     var tracker = ProgressTracker()
     func look(_ views: [ProgressTracker.View], _ count: UInt64, _ ms: Int64) -> ProgressTracker.Look {
@@ -114,8 +115,8 @@ import TransferModel
     #expect(look.files.first?.id == FileID(rawValue: 400))
   }
 
-  /// Random histories of requests that move, end well or fail: what is acknowledged of a file never goes back, and what
-  /// moved is never more than the file.
+  /// Random histories of requests that make progress, succeed or fail: the acknowledged bytes of a file never decrease,
+  /// and the bytes moved are never more than the file.
   @Test func onlyBytesInFlightAreEverTakenAway() {
     var dice = SystemRandomNumberGenerator()
     for _ in 0..<100 {
@@ -148,7 +149,7 @@ import TransferModel
   }
 }
 
-/// The whole of a run, while others change what is left.
+/// The totals of a run, while others change the remaining work.
 @Suite struct ProgressTotalsTests {
   private func snapshot(_ totals: ProgressTotals) -> ProgressSnapshot {
     var snapshot = ProgressSnapshot()
@@ -166,7 +167,7 @@ import TransferModel
     #expect((snapshot(totals).bytesTotal, snapshot(totals).bytesAcked, snapshot(totals).bytesEarlier) == (300, 50, 50))
   }
 
-  /// Ten files of 100 bytes; a count is under way while files end, and finds two more files.
+  /// Ten files of 100 bytes; a count runs while files end, and finds two more files.
   @Test func aCountThatIsUnderWayCountsNothingTwice() {
     var totals = ProgressTotals()
     totals.askedForCount()
@@ -195,7 +196,7 @@ import TransferModel
     #expect(snapshot(totals).bytesLeft == 100)
   }
 
-  /// Nobody knows how much a listing will name that has not begun.
+  /// It is unknown how many files a listing will name that has not begun.
   @Test func aTotalWithListingsIsNotKnown() {
     var (totals, snapshot) = (ProgressTotals(), ProgressSnapshot())
     for hasListings in [true, false] {

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferEngine
 
-/// Which files a quota lets begin.
+/// Which files may begin under a quota.
 @Suite struct QuotaAccountTests {
   /// An account that several expectations change.
   private final class Account {
@@ -26,7 +26,7 @@ import TransferModel
     #expect(!account.begin(3, bytes: 1) && account.isUsedUp)
   }
 
-  /// Else large files would wait for ever behind small ones.
+  /// Otherwise, large files would wait indefinitely behind small ones.
   @Test func nothingPassesTheFirstThatDoesNotFit() {
     let account = account(100)
     #expect(account.begin(1, bytes: 60))

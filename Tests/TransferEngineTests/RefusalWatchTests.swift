@@ -6,7 +6,8 @@ import TransferModel
 @Suite struct RefusalWatchTests {
   private let refusal = Failure(.authRefused, "the server answered 403 (SignatureDoesNotMatch: request 1)")
 
-  /// Eight at once with a wrong key: the key is read again once, all are sent once more, and then it is over.
+  /// Eight concurrent requests with a wrong key: the key is read again once, all are sent once more, and then the
+  /// destination is held.
   @Test func aWrongKeyIsTriedTwiceByWhatRunsAndNoMore() {
     var watch = RefusalWatch()
     var decisions = (1...8).map { watch.refused(refusal, file: file($0), generation: 0) }
@@ -15,7 +16,7 @@ import TransferModel
     #expect(decisions == [.wait, .wait, .wait, .wait, .hold, .wait, .wait, .wait])
   }
 
-  /// Behind its code, a server names each request.
+  /// After its error code, a server identifies each request.
   @Test func textsThatDifferInDetailsAreTheSameReason() {
     var watch = RefusalWatch()
     let decisions = (1...5).map { n in
@@ -31,7 +32,7 @@ import TransferModel
     #expect(watch.refused(refusal, file: file(1), generation: nil) == .hold)
   }
 
-  /// Others get through: it is the file after all.
+  /// Other files succeed, so the file itself is at fault.
   @Test func aFileThatIsRefusedBetweenSuccessesIsAtFault() {
     var watch = RefusalWatch()
     for n in 1...20 {
@@ -39,10 +40,11 @@ import TransferModel
       #expect(watch.refused(refusal, file: file(n), generation: nil) == .wait)
     }
     #expect(watch.refused(refusal, file: file(7), generation: nil) == .fileAtFault)
-    #expect(watch.refused(refusal, file: file(7), generation: nil) == .wait, "its next turn begins anew")
+    #expect(watch.refused(refusal, file: file(7), generation: nil) == .wait, "its next refusal counts from zero")
   }
 
-  /// What was still under way got through: the destination takes files, and the two that it refused are at fault.
+  /// A request that was still running succeeded: the destination accepts files, and the file that it refused is at
+  /// fault.
   @Test func aLateSuccessEndsTheHold() {
     var watch = RefusalWatch()
     #expect(watch.refused(refusal, file: file(1), generation: nil) == .wait)

@@ -7,7 +7,8 @@ import TransferProtocols
 @testable import TransferLedger
 @testable import TransferModel
 
-/// Long answers are read on another thread than the engine's, short ones on its own; what they mean is the same.
+/// Long answers are read on a thread other than the engine's, short ones on the engine's; their interpretation is the
+/// same.
 @Suite struct ReplyThreadTests {
   @Test(arguments: [(100, true), (60_000, false)])
   func longAnswersAreReadBesideTheLoop(length: Int, isOnLoop: Bool) throws {
@@ -59,7 +60,7 @@ import TransferProtocols
   }
 }
 
-/// Tells when an answer is interpreted; all else is another protocol's.
+/// Reports when an answer is interpreted; everything else is delegated to another protocol.
 private struct Listening: TransferProtocol {
   let inner: any TransferProtocol
   let onInterpret: @Sendable () -> Void
@@ -84,7 +85,7 @@ private struct Listening: TransferProtocol {
   }
 }
 
-/// Reads each body to its end and answers 400 with a body of so many bytes.
+/// Reads each body to its end and answers 400 with a body of `length` bytes.
 private final class OneAnswer: DestinationResolver, Transport, CredentialSource {
   let transferProtocol: any TransferProtocol
   let length: Int

@@ -14,7 +14,7 @@ import TransferModel
     #expect(decide(&retries, lost, number: 3).isExhausted)
   }
 
-  /// On a line that drops, a body may be lost three times as often, and waits as after a first failure.
+  /// On a line that drops, a body may be lost three times as often, and waits only as long as after a first failure.
   @Test func bodiesThatAreLostBesideOthersGetMorePatienceAndShorterWaits() {
     var retries = Retries(RetryPolicy(baseMs: 100, capMs: 1_000_000, maxAttempts: 3))
     let drop = Retries.Drop(lossesInARow: 5, wasUnderWay: true)
@@ -31,7 +31,7 @@ import TransferModel
     #expect(decide(&retries, lost, number: 1, budgetMs: 15_000).notBeforeMs >= 16_000)
   }
 
-  /// The count follows the file through its generations, and belongs to no other file.
+  /// The count follows the file through its generations, and does not affect other files.
   @Test func aSourceThatChangesAgainAndAgainIsGivenUp() {
     var retries = Retries(.standard)
     #expect(decide(&retries, changed, number: 1).notBeforeMs == 2_000)

@@ -8,7 +8,7 @@ import TransferProtocols
   import Glibc
 #endif
 
-/// What a local file still has of the version that is to be fetched.
+/// Which chunks of the version to be fetched a local file still has.
 @Suite struct ReusingTests {
   private let folder: TemporaryFolder
   private let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
@@ -60,7 +60,7 @@ import TransferProtocols
     return found.sorted()
   }
 
-  /// What nobody wrote to since is not even read: here its digests are those of something else.
+  /// A file that was not written to since is not even read: here, its recorded digests are wrong.
   @Test func whatNobodyTouchedIsNotRead() throws {
     let wrong = try past(RunningDigest.of([1], .sha256))
     let found = try Reusing(target: target, past: wrong, holdsBytes: false, chunks: chunks()).perform()
@@ -71,7 +71,7 @@ import TransferProtocols
   @Test func whatWasFoundChangedIsRead() throws {
     let suspect = try past(isSuspect: true)
     #expect(try Reusing(target: target, past: suspect, holdsBytes: false, chunks: chunks()).perform().whole != nil)
-    // All chunks agree, and the digest of the whole does not: the copy is judged again when it gets the name.
+    // All chunks match, but the digest of the whole file does not: the copy is checked again when it is placed.
     let wrong = try past(RunningDigest.of([1], .sha256), isSuspect: true)
     #expect(try Reusing(target: target, past: wrong, holdsBytes: false, chunks: chunks()).perform().whole == nil)
   }
@@ -102,7 +102,7 @@ import TransferProtocols
     #expect(found.whole == nil && found.parts.map(\.seq) == [0, 1])
   }
 
-  /// Something came already: the file is not left as it is, whatever it has.
+  /// Part of the file was fetched already, so the local file is not kept as it is, whatever its content.
   @Test func whatIsPartlyFetchedIsGoneOnWith() throws {
     let found = try Reusing(target: target, past: past(), holdsBytes: false, chunks: chunks([1, 2, 3])).perform()
     #expect(found.whole == nil && found.parts.map(\.seq) == [1, 2, 3])
@@ -116,7 +116,7 @@ import TransferProtocols
     #expect(found.parts.isEmpty && found.whole == nil)
   }
 
-  /// A partial file of a run that was killed before it could say that it had made one.
+  /// A partial file was left by a run that was killed before it could record it.
   @Test func nothingIsLeftBesideAFileThatStays() throws {
     _ = try target.file(size: 1_000, holdsBytes: false)
     #expect(names().count == 2)

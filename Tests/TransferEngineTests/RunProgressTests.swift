@@ -32,7 +32,7 @@ import TransferModel
     #expect(progress.takesCount(old, nowMs: 0) == true)
     #expect(progress.takesLook(nowMs: 1_000) == false)
     progress.counted(.success(WorkSize()), nowMs: 1_020)
-    // It took 1,020 ms.
+    // The count took 1,020 ms.
     #expect(progress.takesLook(nowMs: 100_000) == false)
     #expect(progress.takesLook(nowMs: 104_000) == true)
     #expect(progress.takesCount(old, nowMs: 104_000) == false)

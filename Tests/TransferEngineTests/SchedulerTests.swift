@@ -38,7 +38,7 @@ import TransferModel
     #expect(scheduler.hopelessHosts(afterOpens: 2) == [])
   }
 
-  /// Its requests never end, so what it once has it keeps.
+  /// Its requests never end, so it keeps every connection that it gets.
   @Test func aSilentHostLeavesTheOthersTheirConnections() {
     var scheduler = Scheduler(workers: 6) { Concurrency(first: $1, highest: $1, isExplicit: true) }
     scheduler.expect(hosts: ["silent", "live", "other"])
@@ -49,7 +49,7 @@ import TransferModel
     #expect(takeAll(&scheduler) == [31, 32], "up to its share")
     scheduler.jobEnded(31, host: "live", batch: two, .success, nowMs: 0)
     scheduler.jobIsReady(41, host: "other", batch: two, isUrgent: false)
-    #expect(takeAll(&scheduler) == [41], "below its share it goes before what goes on")
+    #expect(takeAll(&scheduler) == [41], "a host below its share goes first")
   }
 
   @Test func aHostThatIsAloneHasAllConnections() {
@@ -62,12 +62,12 @@ import TransferModel
     #expect(scheduler.fairShare(nowMs: 0) == 6)
   }
 
-  /// Under a rate of 1 MB/s ten seconds' worth of bodies run; what asks for nothing but an answer is not held up.
+  /// At a rate of 1 MB/s, bodies for ten seconds run at a time; requests without a body are not delayed.
   @Test func noMoreBodiesRunThanCanEnd() {
     var scheduler = Scheduler(workers: 9, bytesAtOnce: 10) { Concurrency(first: $1, highest: $1, isExplicit: true) }
     for job in 1...4 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false, bytes: 4) }
     scheduler.jobIsReady(5, host: "a", batch: one, isUrgent: false, bytes: 1)
-    #expect(takeAll(&scheduler) == [1, 2], "and the short one does not go by")
+    #expect(takeAll(&scheduler) == [1, 2], "and the short one does not overtake")
     scheduler.jobIsReady(6, host: "a", batch: one, isUrgent: true)
     #expect(takeAll(&scheduler) == [6])
     scheduler.jobEnded(1, host: "a", batch: one, .success, bytes: 4, length: 4, nowMs: 0)
@@ -78,8 +78,8 @@ import TransferModel
     #expect(takeAll(&scheduler) == [4, 5])
   }
 
-  /// 1,000 bytes a millisecond: of what has to end within two seconds nothing longer than two million bytes begins,
-  /// behind what runs.
+  /// At 1,000 bytes per millisecond, a body that has to end within two seconds begins only if it and the running bodies
+  /// add up to at most two million bytes.
   @Test func nothingBeginsThatCannotEndBeforeItsDeadline() {
     var scheduler = Scheduler(workers: 9) { Concurrency(first: 8, highest: $1, isExplicit: true) }
     scheduler.jobIsReady(1, host: "a", batch: one, isUrgent: false, bytes: 1_000_000)
@@ -91,7 +91,7 @@ import TransferModel
       scheduler.jobIsReady(job, host: "a", batch: one, isUrgent: bytes == 0, bytes: bytes)
     }
     scheduler.jobIsReady(6, host: "a", batch: two, isUrgent: false, bytes: 5_000_000)
-    #expect(take(&scheduler, nowMs: 1_000) == [5, 3, 6], "what has no deadline is not asked")
+    #expect(take(&scheduler, nowMs: 1_000) == [5, 3, 6], "requests without a deadline are not checked")
     for (job, batch, length) in [(7, one, 1), (3, one, 1_500_000), (6, two, 5_000_000), (5, one, 0)]
       as [(UInt64, BatchID, Int64)]
     {
@@ -99,7 +99,7 @@ import TransferModel
     }
     scheduler.setEnds([one: 1_001], inFlight: [:], nowMs: 1_000)
     #expect(
-      take(&scheduler, nowMs: 1_000) == [2], "when nothing runs one may try: else nothing would ever be measured again")
+      take(&scheduler, nowMs: 1_000) == [2], "if nothing runs, one may try: otherwise nothing would be measured again")
     scheduler.setEnds([:], inFlight: [:], nowMs: 2_000)
     #expect(take(&scheduler, nowMs: 2_000) == [4])
   }
@@ -110,8 +110,8 @@ import TransferModel
     return taken
   }
 
-  /// Nothing is known of the line yet: one part of 16 MiB runs, and beside it what has no body. Where a person chose a
-  /// number, so many.
+  /// As long as nothing is known about the line, one part of 16 MiB runs at a time, next to requests without a body. If
+  /// a person chose a number, that many run.
   @Test(arguments: [false, true])
   func longBodiesBeginOneByOne(_ isExplicit: Bool) {
     var scheduler = Scheduler(workers: 9) { Concurrency(first: 8, highest: $1, isExplicit: isExplicit) }
@@ -123,7 +123,7 @@ import TransferModel
     #expect(takeAll(&scheduler) == (isExplicit ? [] : [2, 3]), "it moved, so twice as much is tried")
   }
 
-  /// Connections that a host cannot use for its long bodies are not kept from the others.
+  /// Connections that a host cannot use for its long bodies are available to the others.
   @Test func aHostThatWaitsForItsBodiesKeepsNoConnections() {
     var scheduler = Scheduler(workers: 8) { Concurrency(first: 8, highest: $1, isExplicit: false) }
     scheduler.expect(hosts: ["a", "b"])
@@ -141,7 +141,7 @@ import TransferModel
     #expect(takeAll(&scheduler) == [2])
   }
 
-  /// What one host does not want is used by the others.
+  /// Connections that one host does not need are used by the others.
   @Test func connectionsThatNobodyElseWantsAreUsed() {
     var scheduler = Scheduler(workers: 8) { Concurrency(first: $1, highest: $1, isExplicit: true) }
     for job in 1...20 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false) }

@@ -48,7 +48,7 @@ import TransferProtocols
     return String(decoding: SecretMask(.inputs(["a": secret])).applied(to: reply).body, as: UTF8.self)
   }
 
-  /// A secret may be a word that the server's program uses as a name: what it sends must stay readable.
+  /// A secret may be a word that the server's program uses as a name: its answers must stay readable.
   @Test(arguments: [200, 403]) func namesAreNotEaten(_ status: Int) {
     for (secret, body) in [
       ("session", #"{"session" : {"session_id": 7, "mysession": "sessions"}}"#), ("uploadId", #"{"uploadId":"x"}"#),
@@ -59,7 +59,7 @@ import TransferProtocols
     }
   }
 
-  /// And the same word is hidden wherever a value stands, in every kind of answer.
+  /// The same word is hidden wherever it is a value, in every kind of answer.
   @Test(arguments: [200, 403]) func aWordThatIsAValueIsHidden(_ status: Int) {
     for (secret, body, expected) in [
       ("session", #"{"session":"session","a":["bad session!"]}"#, #"{"session":"[hidden]","a":["bad [hidden]!"]}"#),
@@ -76,7 +76,7 @@ import TransferProtocols
     }
   }
 
-  /// What no word is is hidden everywhere, as a name too, and however it is written.
+  /// A secret that is not a word is hidden everywhere, even as a name, and in every spelling.
   @Test func tokensAreHiddenInEverySpelling() {
     let secret = "p/w&\"1 t0ken"
     let mask = SecretMask(.inputs(["a": secret]))
@@ -92,7 +92,7 @@ import TransferProtocols
     #expect(json("12345678", "[12345678]") == "[[hidden]]")
   }
 
-  /// Our own words stay: an answer that they quote was masked before.
+  /// The words of our own messages stay: an answer that they quote was masked before.
   @Test func ourWordsAreNotEaten() {
     let mask = SecretMask(.inputs(["a": "session", "b": "t0ken-123"]))
     #expect(mask.applied(toMessage: "the session t0ken-123 ended") == "the session [hidden] ended")
@@ -129,7 +129,7 @@ import TransferProtocols
     #expect(facts.capabilities(nil).isEmpty)
   }
 
-  /// A success that is no good may be the first to name a session; the protocol reads it as it came.
+  /// An unusable success may be the first answer to name a session; the protocol reads it unmasked.
   @Test func aSuccessKeepsItsURLsAndItsExcerptDoesNot() {
     let body = #"{"uploadUrl":"https:\/\/sn3.example\/up\/x?tempauth=a","see":"https://help.example"}"#
     let mask = SecretMask(nil, capabilities: Self.facts.capabilities(nil))
@@ -152,7 +152,7 @@ import TransferProtocols
     return mask.applied(to: reply).serverRequestID
   }
 
-  /// A server may make anything that it was sent the id of the request, also where it takes the request.
+  /// A server may use anything that it was sent as the ID of the request, even if it accepts the request.
   @Test(arguments: [200, 204, 302, 500]) func anIDHoldsNoSecret(_ status: Int) {
     let keys = SecretMask(
       .aws(accessKey: "A", secretKey: "k/3+y t0ken", sessionToken: nil), capabilities: Self.facts.capabilities(nil))
@@ -167,7 +167,7 @@ import TransferProtocols
     }
   }
 
-  /// URLs are asked for only where they can stand: most ids are shorter than any, and an answer need not have one.
+  /// URLs are looked up only where they can occur: most IDs are shorter than any URL, and an answer may have no ID.
   @Test func urlsAreNotAskedForInVain() {
     let asked = Lock(0)
     let mask = SecretMask(

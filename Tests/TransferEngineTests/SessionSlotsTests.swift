@@ -6,7 +6,7 @@ import TransferModel
 @Suite struct SessionSlotsTests {
   private let a = BatchID(rawValue: 1), b = BatchID(rawValue: 2)
 
-  /// Gives out all that may begin, each file with the place that `places` has for it.
+  /// Takes all files that may begin; `places` has the place of each file.
   private func take(_ slots: inout SessionSlots, perHost: Int, _ places: [Int64: SessionSlots.Place]) -> [Int64] {
     var taken: [Int64] = []
     let hosts = Set(places.values.map(\.host)).count

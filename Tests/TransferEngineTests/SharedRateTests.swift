@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferEngine
 
-/// Engines that share a rate, by what each takes after it has looked.
+/// Engines that share a rate: the part that each one takes after it has looked at the others.
 @Suite struct SharedRateTests {
   private let folder: TemporaryFolder
   private var groups: String { "\(folder.path)/transfers" }
@@ -21,7 +21,7 @@ import TransferModel
     #expect(own(try member()) == 900)
   }
 
-  /// Whoever comes takes nothing before the others have given it back.
+  /// A new member takes nothing before the others have released it.
   @Test func theSumIsNeverMoreThanTheRate() throws {
     let (first, second, third) = (try member(), try member(), try member())
     #expect(own(first) == 900)
@@ -62,7 +62,7 @@ import TransferModel
     #expect(own(first) == 900)
   }
 
-  /// A file that nobody has locked is what a killed member leaves.
+  /// A file without a lock was left by a killed member.
   @Test func whatAKilledMemberLeftIsRemoved() throws {
     let first = try member()
     let left = "\(groups)/rate-line/4711-ab"
@@ -94,7 +94,7 @@ import TransferModel
   @Test func withoutAnyRateThereIsNoLimit() throws {
     let (first, second) = (try member(), try member())
     #expect(own(first, nil) == nil)
-    #expect(own(second, 500) == 0, "the other has not heard of the limit yet")
+    #expect(own(second, 500) == 0, "the other does not know the limit yet")
     #expect(own(first, nil) == 250)
     #expect(own(second, 500) == 250)
   }
@@ -105,7 +105,7 @@ import TransferModel
     #expect(own(second) == 900)
   }
 
-  /// Nobody else looks or writes meanwhile; then nothing more is taken.
+  /// While somebody else holds the gate, a member cannot look and takes nothing more.
   @Test func oneThatCannotLookTakesNoMore() throws {
     let (first, second) = (try member(), try member())
     _ = own(first)

@@ -17,14 +17,14 @@ import TransferModel
     #expect(watch.look(Clocks(bootMs: 84_000, awakeMs: 19_000)) == nil)
   }
 
-  /// Half a second, and half a second more: together they are a second.
+  /// Half a second and another half second add up to a second.
   @Test func whatIsShorterThanASecondAddsUp() {
     var watch = SleepWatch(Clocks(bootMs: 1_000, awakeMs: 1_000))
     #expect(watch.look(Clocks(bootMs: 2_000, awakeMs: 1_500)) == nil)
     #expect(watch.look(Clocks(bootMs: 3_000, awakeMs: 2_000)) == MachineSleep(lengthMs: 1_000))
   }
 
-  /// A run's clock hands the clock of the machine on.
+  /// The clock of a run passes on the value of the machine's clock.
   @Test func theClockOfARunKnowsIt() {
     #expect(SteadyClock(Clocks(bootMs: 9_000, awakeMs: 4_000)).awakeMs == 4_000)
     let clock = SystemClock()

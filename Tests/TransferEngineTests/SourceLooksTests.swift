@@ -4,7 +4,7 @@ import TransferModel
 @testable import TransferEngine
 @testable import TransferLedger
 
-/// When a second look at a source may be believed.
+/// When a second check of a source proves that it has settled.
 @Suite struct SourceLooksTests {
   private static let seen = SourceIdentity(size: 1, mtimeNs: 2, ctimeNs: 3, inode: 4, device: 5, boot: 6)
 
@@ -43,7 +43,7 @@ import TransferModel
   }
 }
 
-/// Files that show that sources are complete.
+/// Files that mark sources as complete.
 @Suite struct ReadyMarkerTests {
   @Test(arguments: [
     ("{path}.done", "a.csv", "a.csv.done"), ("{dir}/.{name}.ok", "a.csv", ".a.csv.ok"),

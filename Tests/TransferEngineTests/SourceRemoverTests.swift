@@ -68,7 +68,7 @@ import TransferModel
     #expect(try remover(.delete).remove(due) == .kept(.sourceChanged, "it has changed since it was sent"))
     unlink(source)
     symlink("/etc/passwd", source)
-    #expect(try remover(.delete).remove(due) == .kept(.sourceKind, "it is no regular file any more"))
+    #expect(try remover(.delete).remove(due) == .kept(.sourceKind, "it is no longer a regular file"))
   }
 
   @Test func itIsMovedWithItsFoldersAndNeverReplaces() throws {
@@ -83,7 +83,7 @@ import TransferModel
     #expect(isThere(source))
   }
 
-  /// By its own name, or through a link: it is not taken for what an earlier try has moved.
+  /// Whether by its own name or through a link: the source is not mistaken for a file that an earlier try moved.
   @Test(arguments: ["/in", "/link"])
   func whatLiesWhereItGoesIsKept(_ folder: String) throws {
     symlink(root + "/in", root + "/link")
@@ -91,18 +91,18 @@ import TransferModel
     let remover = SourceRemover(
       removal: removal, marker: nil, places: SourcePlaces(removal), content: { _ in SentContent() },
       isDue: { _ in true }, stop: .never)
-    #expect(try remover.remove(try due()) == .kept(.policyExists, "it lies in the folder that it goes to"))
-    #expect(try remover.remove(try due(isBegun: true)) == .kept(.policyExists, "it lies in the folder that it goes to"))
+    #expect(try remover.remove(try due()) == .kept(.policyExists, "it is already in the target folder"))
+    #expect(try remover.remove(try due(isBegun: true)) == .kept(.policyExists, "it is already in the target folder"))
     #expect(isThere(source))
   }
 
-  /// A kill between the removal and its commit: the next run finds that it was done.
+  /// After a kill between the removal and its commit, the next run finds that the removal was done.
   @Test func whatAnEarlierTryDidIsRecognised() throws {
     let once = try due(isBegun: true)
     unlink(source)
     #expect(
       try remover(.delete).remove(once)
-        == .gone("it was gone after a try that was cut off: that one deleted it, or somebody else"))
+        == .gone("it was gone after an interrupted attempt: that attempt or somebody else deleted it"))
     try write("sent", to: source)
     let twice = try due(isBegun: true)
     #expect(try remover(.move).remove(twice) == .done)
@@ -117,7 +117,7 @@ import TransferModel
     #expect(try remover(.delete).remove(due) == .kept(.sourceMissing, "it was gone before it was removed"))
   }
 
-  /// Nothing is known of what lies on a file system that is not mounted now: it may come back.
+  /// Nothing is known about files on a file system that is not mounted now: it may come back.
   @Test(arguments: [true, false]) func nothingIsSaidOfAFolderThatIsNotThere(_ isBegun: Bool) throws {
     var elsewhere = try due(isBegun: isBegun)
     elsewhere.identity.device += 1
@@ -125,18 +125,18 @@ import TransferModel
     unlink(source)
     for action in SourceRemoval.Action.allCases {
       guard case .putOff(.sourceMissing, _) = try remover(action).remove(elsewhere) else {
-        Issue.record("its end is final")
+        Issue.record("the outcome is final")
         return
       }
     }
     rename(root + "/in", root + "/away")
     guard case .putOff(.sourceMissing, _) = try remover(.delete).remove(here) else {
-      Issue.record("its end is final")
+      Issue.record("the outcome is final")
       return
     }
   }
 
-  /// Somebody puts another file under the name after the last comparison of contents.
+  /// Another file takes over the name after the last comparison of contents.
   @Test func aFileThatCameInBetweenStays() throws {
     for action in SourceRemoval.Action.allCases {
       try write("sent", to: source)
@@ -148,7 +148,7 @@ import TransferModel
     }
   }
 
-  /// Revoked, or needed by another batch, while it was compared; a run that was told to stop.
+  /// The removal was revoked, or another batch needs the source, during the comparison; or the run was told to stop.
   @Test(arguments: [true, false])
   func whatIsNotDueAnyMoreStays(_ isStopped: Bool) throws {
     for action in SourceRemoval.Action.allCases {
@@ -164,7 +164,7 @@ import TransferModel
     }
   }
 
-  /// A folder that is away, a disk that is full or read-only: that says nothing of the source, however often.
+  /// An unavailable folder, or a disk that is full or read-only, says nothing about the source, no matter how often.
   @Test func whatCannotBeTriedIsPutOff() throws {
     let due = try due()
     for code in [EBUSY, EROFS, ENOSPC, EMFILE, ESTALE, ENOTCONN] {
@@ -211,12 +211,12 @@ import TransferModel
     }
   }
 
-  /// The person named the link: what it leads to may be needed by others.
+  /// The person named the link; others may need its target.
   @Test func aLinkThatWasNamedStaysWithItsTarget() throws {
     let due = try due()
     rename(source, root + "/in/x/target")
     symlink("target", source)
-    #expect(try remover(.delete).remove(due) == .kept(.sourceKind, "it is no regular file any more"))
+    #expect(try remover(.delete).remove(due) == .kept(.sourceKind, "it is no longer a regular file"))
     #expect(isThere(root + "/in/x/target") && isThere(source))
   }
 
@@ -226,7 +226,7 @@ import TransferModel
     #expect(!isThere(source + ".done"))
   }
 
-  /// One that holds something, one that other sources may have, one whose name is taken where it would go.
+  /// A marker that has content, one that other sources may share, and one whose name is taken in the target folder.
   @Test func markersThatMayBeWantedStay() throws {
     try write("meta", to: source + ".xml")
     #expect(try remover(.delete, ready: "{path}.xml").remove(try due()) == .done)

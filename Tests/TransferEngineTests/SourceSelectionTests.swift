@@ -8,7 +8,7 @@ import TransferModel
   import Glibc
 #endif
 
-/// Which path each source gives its files at the destination, and what is refused as a whole.
+/// The paths of the files of each source at the destination, and which selections are refused as a whole.
 @Suite struct SourceSelectionTests {
   private let folder: TemporaryFolder
 
@@ -86,7 +86,7 @@ import TransferModel
     #expect(try list("\(name)\n").relative == [String("\(name)".dropFirst())])
     #expect(try list("\(name)\na/1", base: path("data")).relative == ["1", "a/1"])
     #expect(refusal { try list("\(name)\n", base: path("data/a")) }?.cause.hasPrefix("line 1: ") == true)
-    #expect(refusal { try list("\(name)\n1\n") }?.cause.hasPrefix("line 2: paths from the root and relative") == true)
+    #expect(refusal { try list("\(name)\n1\n") }?.cause.hasPrefix("line 2: absolute and relative paths") == true)
   }
 
   @Test(arguments: [
@@ -103,7 +103,7 @@ import TransferModel
     let text = (1...9).map { "gone\($0)\n" }.joined() + "1\n"
     let error = refusal { try list(text, base: path("data")) }
     #expect(error?.kind == .noSource)
-    #expect(error?.cause == "9 of its files are not there (line 1, 2, 3, 4, 5, …), first \"gone1\"")
+    #expect(error?.cause == "9 of its files do not exist (line 1, 2, 3, 4, 5, …), first \"gone1\"")
     let found = try list(text, base: path("data"), skipsMissing: true)
     #expect(found.relative == ["1"])
     #expect(found.unreadable.count == 9)
@@ -124,7 +124,7 @@ import TransferModel
     )
   }
 
-  /// Longer than the block that is read at once, so that entries lie across its end.
+  /// Longer than the block that is read at a time, so that entries cross its end.
   @Test func aLongListIsReadInBlocks() throws {
     let lines = 60_000
     let found = try list(String(repeating: "a/2.bin\n1\n", count: lines / 2), base: path("data"))

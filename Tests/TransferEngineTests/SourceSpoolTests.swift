@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferEngine
 
-/// What is kept of a scan until it is known that the request is right.
+/// What is kept of a scan until the request is known to be valid.
 @Suite struct SourceSpoolTests {
   private final class Sink: FileSink {
     var taken: [String] = []
@@ -50,7 +50,7 @@ import TransferModel
     #expect(all.taken.count == 301 && once.taken == (0..<100).map { "/\($0)=\($0)" } + ["!/bad"])
   }
 
-  /// A name that comes a hundred thousand times is compared with one name each time, not with all before it.
+  /// A name that is listed a hundred thousand times is compared with one name each time, not with all before it.
   @Test func oneNameListedOftenIsCheap() throws {
     let spool = try spool(Array(repeating: (path: "/a", key: "a"), count: 100_000))
     try spool.check()

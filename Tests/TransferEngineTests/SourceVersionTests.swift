@@ -9,7 +9,7 @@ import TransferProtocols
   import Glibc
 #endif
 
-/// Real files whose identity changes between two looks.
+/// Real files whose identity changes between two checks.
 @Suite struct SourceVersionTests {
   private let folder: TemporaryFolder
   private let path: NameBytes
@@ -40,7 +40,7 @@ import TransferProtocols
 
   private func chmod(_ mode: mode_t) { _ = path.withCString { Glibc.chmod($0, mode) } }
 
-  /// Another content of the same size, with the mtime that it had.
+  /// Writes other content of the same size and restores the mtime.
   private func rewrite(at offset: off_t) throws {
     var status = stat()
     #expect(path.withCString { stat($0, &status) } == 0)
@@ -57,7 +57,7 @@ import TransferProtocols
     let file = try SourceFile(path: path)
     #expect(try version.recognise(file) == file.identity)
     #expect(version.identity == file.identity)
-    // Known by its new ctime now: that the content changes beneath it is not looked for again.
+    // The file is now known by its new ctime, so its content is not compared again.
     #expect(try version.recognise(file) == file.identity)
   }
 
@@ -73,7 +73,7 @@ import TransferProtocols
     #expect(try version.recognise(try SourceFile(path: path)) != nil)
   }
 
-  /// A body whose answer was awaited when its source was compared is compared before the file is finished.
+  /// A body whose answer was still awaited when its source was compared is compared before the file is finished.
   @Test(arguments: [false, true]) func whatNobodyComparedIsComparedBeforeFinish(isRewritten: Bool) throws {
     let before = sent(200_000, acked: 200_000)
     let known = Lock(SentContent())
@@ -98,7 +98,8 @@ import TransferProtocols
     #expect(try version.recognise(try SourceFile(path: path)) == nil)
   }
 
-  /// What nobody knows cannot be compared; but a device is only a number as long as ctime says that it is the same.
+  /// Unknown content cannot be compared, so a changed ctime is refused. A changed device alone is accepted if the known
+  /// content is the same.
   @Test func whatIsNotKnownCannotBeTheSame() throws {
     let version = try version(sent(100_000, acked: 100_001))
     let file = try SourceFile(path: path)
@@ -119,7 +120,7 @@ import TransferProtocols
     }
     let file = try SourceFile(path: path)
     #expect(try version.recognise(file) == file.identity)
-    // Within this boot it counts.
+    // Within this boot the device counts.
     #expect(version.identity.device == file.identity.device)
   }
 
@@ -167,7 +168,7 @@ import TransferProtocols
     #expect(read(slice, to: 100_000) == nil)
     try rewrite(at: off_t(place))
     let failure = read(slice, from: Int64(7 * 16_384), to: 250_000)
-    // What was not read yet is read as it is now, and only once.
+    // Content that was not read yet is read in its current state, and only once.
     #expect(failure?.code == (place == 60 ? .sourceChanged : nil))
     #expect((slice.identityNow != nil) == (place == 60))
     #expect((slice.sentDigest() == nil) == (place == 60))

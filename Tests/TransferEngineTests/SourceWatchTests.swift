@@ -7,7 +7,7 @@ import TransferModel
   import Glibc
 #endif
 
-/// With the kernel's own events, which are there when the call that caused them returns.
+/// Uses the kernel's own events, which are available when the call that caused them returns.
 @Suite struct SourceWatchTests {
   private let folder: TemporaryFolder
 
@@ -29,7 +29,7 @@ import TransferModel
     return watch
   }
 
-  /// Whether events are there, and are a hint.
+  /// Whether there are events that count as a hint.
   private func hears(_ watch: SourceWatch, nowMs: Int64 = 0) -> Bool {
     var entry = pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, 0) > 0 && watch.drain(nowMs: nowMs).hasChanged
@@ -147,7 +147,7 @@ import TransferModel
     #expect(folder.withPath("later/a") { unlink($0) } == 0)
     #expect(folder.withPath("later") { rmdir($0) } == 0)
     #expect(hears(watch))
-    // The number of a removed folder may be used again by the next.
+    // The inode number of a removed folder may be reused for the next one.
     folder.makeDirectory("later")
     #expect(watch.tend(nowMs: 4).hasChanged)
     write("later/b")
@@ -190,7 +190,7 @@ import TransferModel
     #expect(hears(watch))
   }
 
-  /// Also by another path, beside a pattern, and for files that come and go.
+  /// Even by another path, next to a pattern, and for temporary files.
   @Test func whatTheProgramWritesItselfIsNoHint() throws {
     folder.makeDirectory("in/deep")
     #expect(folder.withPath("link") { symlink("in/deep", $0) } == 0)
@@ -223,7 +223,7 @@ import TransferModel
     #expect(hears(following) && !hears(plain))
   }
 
-  /// Everything is watched anew, once in a while; a folder whose event was lost is watched then.
+  /// All watches are renewed periodically; a folder whose event was lost is watched from then on.
   @Test func lostEventsAreSaidOnceAndWatchedAfter() throws {
     let watch = try watch()
     let limit = try #require(Int(readSetting("max_queued_events")))

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferEngine
 
-/// What stands before a file in an archive; that `tar` reads it is seen in StreamTests.
+/// The header of a file in an archive; StreamTests checks that `tar` can read it.
 @Suite struct TarHeaderTests {
   private func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
 
@@ -21,7 +21,7 @@ import TransferModel
     #expect(TarHeader.padding(1_000).count == 24 && TarHeader.padding(512).isEmpty && TarHeader.padding(0).isEmpty)
   }
 
-  /// The number before a record counts itself, also where it gets longer by that.
+  /// The length at the start of a record includes its own digits, even if they make the record longer.
   @Test(arguments: [101, 85, 86, 87, 88, 980, 981, 982, 983, 984, 985, 986, 987, 988, 989, 990])
   func longNamesHaveARecord(_ length: Int) throws {
     let name = NameBytes([0xC3, 0xA9] + [UInt8](repeating: 0x78, count: length))

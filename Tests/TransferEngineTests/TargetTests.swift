@@ -9,7 +9,7 @@ import TransferProtocols
   import Glibc
 #endif
 
-/// The local file of a download: under a name of its own until it is whole.
+/// The local file of a download has a temporary name until it is complete.
 @Suite struct TargetTests {
   private let folder: TemporaryFolder
   private var root: String { String(decoding: folder.path.bytes, as: UTF8.self) }
@@ -63,7 +63,7 @@ import TransferProtocols
     #expect(access(root + "/" + names.partial.description, F_OK) != 0)
   }
 
-  /// It was moved, and the engine ended before it could record that.
+  /// The file was moved, but the engine ended before it could record that.
   @Test func placingTwiceIsHarmless() throws {
     let (target, identity) = try filled()
     try target.placing(size: Int64(bytes.count), digest: digest, modifiedMs: nil).perform()
@@ -81,7 +81,7 @@ import TransferProtocols
     #expect(throws: Placing.partialIsGone) { try placing(identity).perform() }
   }
 
-  /// Somebody wrote to what was placed, or the file system gave its number to another file of the same length.
+  /// Somebody wrote to the placed file, or the file system reused its inode number for another file of the same length.
   @Test func anotherContentIsNotTakenForOurs() throws {
     let (target, identity) = try filled()
     try target.placing(size: Int64(bytes.count), digest: digest, modifiedMs: nil).perform()
@@ -90,7 +90,7 @@ import TransferProtocols
     #expect(throws: Placing.partialIsGone) { try placing(identity).perform() }
   }
 
-  /// The open file has lost its name to another one, which must not become the final file.
+  /// Another file has taken the name of the open partial file; it must not become the final file.
   @Test func aPartialFileThatWasReplacedIsNotPlaced() throws {
     let (target, _) = try filled()
     rename(root + "/" + names.partial.description, root + "/elsewhere")
@@ -138,7 +138,7 @@ import TransferProtocols
     #expect(try target(known: identity).file(size: 14, holdsBytes: true) == nil)
   }
 
-  /// An engine ended between making it and saying so.
+  /// An engine ended between creating the file and recording it.
   @Test func aPartialFileThatNobodyKnowsIsMadeAnew() throws {
     let (_, identity) = try filled()
     let made = try #require(try target().file(size: 14, holdsBytes: false))
@@ -167,7 +167,7 @@ import TransferProtocols
     #expect(read == bytes)
   }
 
-  /// An answer begins before what was asked for: its bytes are compared with those that are stored of the chunk, and
+  /// An answer begins before the requested range: its first bytes are compared with the stored bytes of the chunk, and
   /// not written.
   @Test(arguments: [(from: 0, isSame: true), (from: 4, isSame: true), (from: 4, isSame: false)])
   func whatComesAgainIsComparedAndNotWritten(_ from: Int, _ isSame: Bool) throws {
@@ -196,7 +196,7 @@ import TransferProtocols
     #expect(isUntouched)
   }
 
-  /// What an earlier body left may be longer than the next one.
+  /// The remains of an earlier body may be longer than the next body.
   @Test func aFileOfUnknownSizeBeginsEmpty() throws {
     let (target, _) = try filled()
     let file = try #require(try target.file(size: nil, holdsBytes: false))
@@ -236,7 +236,7 @@ import TransferProtocols
     #expect(try text("a/b/c.bin") == "")
   }
 
-  /// A server may say that its file is as large as it likes.
+  /// A server may claim any size for its file.
   @Test func nothingIsTakenOfADiskThatIsTooSmall() throws {
     let file = try #require(try target().file(size: 1, holdsBytes: false))
     for size in [Int64.max / 2, file.freeBytes + 1] {
@@ -246,7 +246,7 @@ import TransferProtocols
     #expect(fstat(file.descriptor, &status) == 0 && status.st_blocks <= 8)
   }
 
-  /// A link that somebody put there leads elsewhere, with and without ".." in it; one that stays inside is followed.
+  /// A link by somebody else leads outside, with or without ".." in its target; a link that stays inside is followed.
   @Test(arguments: ["/tmp", "../..", "b/../../.."]) func noLinkLeadsOutOfTheTargetFolder(to place: String) throws {
     mkdir(root + "/b", 0o755)
     symlink(place, root + "/a")
@@ -264,8 +264,7 @@ import TransferProtocols
     #expect(throws: Failure.self) { try target(at: "a/../../c.bin").file(size: 0, holdsBytes: false) }
   }
 
-  /// The links of the file system are swapped while bytes come: what is open stays where it is, and is not placed
-  /// elsewhere.
+  /// A folder is replaced by a link while bytes arrive: an open file stays where it is, and is not placed elsewhere.
   @Test func aFolderThatBecomesALinkIsNotFollowedOutside() throws {
     let target = target(at: "a/c.bin")
     _ = try target.file(size: 0, holdsBytes: false)

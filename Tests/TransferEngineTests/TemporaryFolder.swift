@@ -6,7 +6,7 @@ import TransferModel
   import Glibc
 #endif
 
-/// Where tests make their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
+/// Where tests create their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
 let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
 /// A folder that disappears with the test.

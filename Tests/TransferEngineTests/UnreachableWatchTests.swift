@@ -3,7 +3,7 @@ import Testing
 @testable import TransferEngine
 
 @Suite struct UnreachableWatchTests {
-  /// A claim runs whenever a look is due, once a second: the look comes as soon as that claim has ended.
+  /// A claim runs whenever a check is due, once a second: the check follows as soon as that claim has ended.
   @Test func claimsThatKeepItsPaceDoNotHideTheEnd() {
     var watch = UnreachableWatch()
     var looks: [Int64] = []

@@ -7,7 +7,7 @@ import TransferModel
   import Glibc
 #endif
 
-/// Zeros become holes, however the stream of bytes is cut.
+/// Zeros become holes, however the byte stream is split.
 @Suite struct ZeroRunTests {
   private let folder: TemporaryFolder
   private static let size = 1 << 20
@@ -21,7 +21,7 @@ import TransferModel
     return try #require(try target.file(size: Int64(Self.size), holdsBytes: false))
   }
 
-  /// Two islands in zeros, of which neither begins or ends at a block.
+  /// Two islands in zeros; neither of them begins or ends at a block boundary.
   private var content: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Self.size)
     for n in 100_001..<104_321 { bytes[n] = UInt8(truncatingIfNeeded: n | 1) }
@@ -54,11 +54,12 @@ import TransferModel
     #expect(status.st_blocks * 512 <= 8 * 4_096, "\(status.st_blocks)")
   }
 
-  /// Where the file system gives room in 64 KiB, only what holds such a block whole becomes a hole.
+  /// If the file system allocates blocks of 64 KiB, only zeros that fill whole blocks become a hole.
   @Test(arguments: [1 << 20, 50_000, 777]) func aHoleIsOfWholeBlocks(_ pieces: Int) throws {
     let (file, room) = (try made(), 65_536)
     var bytes = [UInt8](repeating: 0, count: Self.size)
-    // Islands between runs of zeros that hold no whole block, then one that holds one, and one that holds two.
+    // Islands between runs of zeros that contain no whole block, then a run that contains one, and a run that contains
+    // two.
     for start in stride(from: 0, to: 8 * room, by: 24_576) { bytes[start] = 1 }
     bytes[9 * room + 100] = 1
     for n in (12 * room + 5)..<Self.size { bytes[n] = 2 }
@@ -69,7 +70,7 @@ import TransferModel
     #expect(holes > 2 * room && holes <= 3 * room, "\(holes)")
   }
 
-  /// What a broken body left is not what the next one brings.
+  /// The zeros of a new body overwrite what an interrupted body left.
   @Test func zerosReplaceWhatIsThere() throws {
     let file = try made()
     try write([UInt8](repeating: 7, count: Self.size), in: 50_000, to: file)

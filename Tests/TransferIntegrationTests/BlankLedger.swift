@@ -7,9 +7,8 @@ import TransferModel
   import Glibc
 #endif
 
-/// New ledgers for scenes. All migrations together cost far more than what a scene does with its ledger, and suites
-/// make thousands of scenes: the first ledger is made as ever, and the others are copies of its file, as it is before
-/// anything is in it.
+/// New ledgers for scenes. Running all migrations costs far more than what a scene does with its ledger, and suites
+/// make thousands of scenes: only the first ledger is made in the usual way; the others are copies of its empty file.
 enum BlankLedger {
   private static let image = Result { try made() }
 
@@ -26,7 +25,7 @@ enum BlankLedger {
     return try Scene.read(NameBytes(path))
   }
 
-  /// A ledger knows the file that it was first opened in, and would tell that it is a copy.
+  /// A ledger knows the file in which it was first opened, and would otherwise report that it is a copy.
   private static func forgetPlace(_ path: String) throws {
     let connection = try Connection(path: path, access: .readWrite)
     try connection.execute("UPDATE store_meta SET born_ns = NULL")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import TransferLedger
 
-/// How deliveries end with the run that began them.
+/// How deliveries end together with the run that started them.
 @Suite struct CallbackDeliveriesTests {
-  /// Waits until it may end, or until nobody waits for it.
+  /// Waits until it may end, or until nobody waits for it any more.
   private final class SlowCarrier: CallbackCarrier {
     let begun = Mailbox<Int64>()
     private let gate = Mailbox<Bool>()
@@ -36,7 +36,7 @@ import Testing
     try ledger.read { try $0.callbacks(after: 0, isOpen: false, limit: 9).map { $0.state.rawValue } }
   }
 
-  /// One that takes longer than the end of a run would be begun by every run and finished by none.
+  /// A delivery that takes longer than the end of a run would be started by every run and finished by none.
   @Test func whatHasBegunIsDeliveredAlsoAfterTheTime() throws {
     let scene = try Scene()
     let ledger = try ledger(in: scene)
@@ -47,7 +47,7 @@ import Testing
     var begun = 0
     while begun < 2 { begun += carrier.begun.take()?.count ?? 2 }
     let ending = WorkerThread { deliveries.finish(withinMs: 0, graceMs: 60_000) }
-    // Ten looks of the carrier whether anybody waits still.
+    // Time for the carrier to check ten times whether anybody still waits.
     _ = Mailbox<Bool>().take(timeoutMs: 50)
     carrier.open()
     ending.join()

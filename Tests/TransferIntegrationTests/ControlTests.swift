@@ -4,10 +4,10 @@ import TransferLedger
 import TransferModel
 import Transfers
 
-/// People change their mind while an engine works; what they ask takes effect at once. The server holds what must not
-/// end before: without the effect nothing would end at all.
+/// Users change their mind while an engine works, and their requests take effect at once. The server holds the requests
+/// that must not end earlier: without the effect nothing would end at all.
 @Suite struct ControlTests {
-  /// The first time only; a second one is taken whole.
+  /// Holds the first request only; a second one is received completely.
   private static let heldOnce = "match PUT */big times=1 : body-hold=100000,big\n"
 
   private static func scene(_ script: String, names: [String] = ["big"], size: Int = 2_000_000) throws -> Scene {
@@ -50,7 +50,7 @@ import Transfers
     #expect(try engine.ledger.read { try $0.check() } == [])
   }
 
-  /// Three chunks side by side, of which one ends before the others: those are left to their ends, too.
+  /// Three chunks in parallel, one of which ends before the others: the others are allowed to end, too.
   @Test(arguments: ["pause", "drain"])
   func whatRunsIsFinishedAlthoughAnotherChunkOfTheFileEndedBefore(_ how: String) throws {
     let scene = try Self.scene(
@@ -61,7 +61,8 @@ import Transfers
       [NameBytes("\(scene.root)/source")], UploadOptions(settings: settings),
       notice: { _ in })
     let stop = Scene.Stop()
-    // What is asked of this one last is done at once: the engine has heard what was asked of the other before.
+    // The request for this batch is made last and takes effect at once: when it has, the engine has seen the other
+    // request as well.
     let witness = try scene.add().batch!
     let engine = try RunningEngine(scene, workers: 8, stop: stop)
     try scene.waitUntilHeld("others", count: 2)
@@ -116,7 +117,7 @@ import Transfers
     let engine = try RunningEngine(scene)
     for name in ["post", "put"] { try scene.waitUntilHeld(name) }
     #expect(try engine.control(.pause(now: true)).asked.count == 2)
-    // When one is paused, the engine has heard what was asked of both.
+    // When one is paused, the engine has seen both requests.
     try engine.wait { $0.filesTotal == 1 }
     #expect(try engine.states() == ["active", "paused"])
     #expect(try engine.control(.remove, .batch(post)).asked.count == 1)
@@ -127,7 +128,7 @@ import Transfers
     #expect(try engine.ledger.read { try $0.check() } == [])
   }
 
-  /// Rates are what this is about: at the old one the file would take three minutes.
+  /// This test is about rates: at the old one the file would take three minutes.
   @Test func aNewRateOfABatchHoldsForTheRunningEngineAndForNobodyElse() throws {
     let scene = try Self.scene("", size: 20_000_000)
     let (slow, free) = (try scene.add(), try scene.add(to: "/other/"))
@@ -136,7 +137,7 @@ import Transfers
       _ = try ledger.changeBatches(.batch(slow.batch!), limit)
     }
     let first = try engine.wait { $0.filesDone == 1 && $0.bytesInFlight > 0 }
-    #expect(first.bytesInFlight < 10_000_000, "20 MB of the other batch are there meanwhile")
+    #expect(first.bytesInFlight < 10_000_000, "20 MB of the other batch have arrived meanwhile")
     #expect(first.rateLimit == 100_000)
     let lifted = Self.change { $0.rate = .lifted }
     _ = try engine.ledger.changeBatches(.batch(slow.batch!), lifted)
@@ -156,7 +157,7 @@ import Transfers
     let engine = try RunningEngine(scene, workers: 8) { ledger in
       _ = try ledger.changeBatches(.batch(one.batch!), limit)
     }
-    // Every request that may be sent is sent: seven of the batch that has no share.
+    // Every request that may be sent has been sent: seven of the batch without a share.
     try scene.waitUntilHeld("one")
     try scene.waitUntilHeld("all", count: 7)
     scene.release("one", "all")
@@ -185,7 +186,7 @@ import Transfers
     try scene.waitUntilHeld("late")
     let passed = Self.change { $0.deadlineMs = .to(1) }
     _ = try engine.ledger.changeBatches(.batch(late.batch!), passed)
-    // The engine marks what it does not begin any more.
+    // The engine marks the files that it will not start any more.
     try engine.ledger.wait { reader in
       try reader.files(.batch(late.batch!), after: 0, limit: 9).filter { $0.cause == "policy.deadline" }.count == 2
     }

@@ -9,8 +9,8 @@ import Transfers
   import Glibc
 #endif
 
-/// What is special about WebDAV by PATCH, judged by what the receiver got: a MOVE that is repeated without asking
-/// removes the file there, as at sabre/dav.
+/// The special cases of WebDAV by PATCH, judged by what the receiver got: a MOVE that is repeated without a query
+/// removes the file there, as it does with sabre/dav.
 @Suite struct DavPatchTests {
   private func scene(_ script: String, size: Int? = nil, existing: [UInt8]? = nil, keeps: Bool = false) throws
     -> ConformanceScene
@@ -59,7 +59,7 @@ import Transfers
     #expect(try received(scene) == Int64(scene.content.count), "something was sent twice")
   }
 
-  /// Where HEAD is not allowed, a body whose answer is lost is sent twice, and to the same place.
+  /// If HEAD is not allowed, a body whose answer was lost is sent twice, and to the same offset.
   @Test func aBodyInDoubtThatCannotBeAskedAboutIsSentToItsPlace() throws {
     let scene = try scene("match PATCH * nth=2 : lose-answer\nmatch HEAD * : status=405\n")
     try scene.run()
@@ -79,12 +79,12 @@ import Transfers
       let complaint = try scene.complaint()
       #expect(complaint == nil)
       #expect(try scene.states() == ["done"])
-      #expect(try !wasDeleted(scene), "a MOVE was repeated without asking")
+      #expect(try !wasDeleted(scene), "a MOVE was repeated without a query")
       #expect(try received(scene) == Int64(scene.content.count))
     }
   }
 
-  /// The object is ours although its name is taken now.
+  /// The object is ours although its name is now taken.
   @Test func aLostMoveToAFreeNameIsNoConflict() throws {
     let scene = try scene("match MOVE * nth=1 : lose-answer\n", keeps: true)
     try scene.runToEnd()
@@ -102,7 +102,7 @@ import Transfers
     #expect(try scene.openSessions() == [], "the temporary object was not removed")
   }
 
-  /// Until the MOVE what was there before is there; and never a fragment.
+  /// The old object stays until the MOVE, and there is never a fragment.
   @Test func whatWasThereStaysUntilAllOfTheNewIsThere() throws {
     let scene = try scene("match HEAD * nth=1 : status=503 retry-after=7200\n", existing: [1, 2, 3])
     try scene.run()
@@ -115,8 +115,8 @@ import Transfers
     #expect(try received(scene) == Int64(scene.content.count))
   }
 
-  /// Bytes that the server loses without a word leave a gap of zeros in an object of the right length: its digest is
-  /// another one, and the object does not get its name.
+  /// Bytes that the server silently loses leave a gap of zeros in an object of the right length: its digest differs, so
+  /// the object does not get its name.
   @Test func anObjectWithAGapDoesNotGetItsName() throws {
     let scene = try scene("match PATCH * nth=1 : wrong-offset=1000\n", existing: [1, 2, 3])
     try scene.runToEnd()
@@ -128,7 +128,7 @@ import Transfers
     #expect(try scene.openSessions() == [])
   }
 
-  /// The temporary object vanished with the lost MOVE, and something old of the same size has the name.
+  /// The temporary object vanished when the MOVE was lost, and an older object of the same size has the name.
   @Test func anOlderObjectIsNotTakenForTheNewOne() throws {
     let subject = try ConformanceSubject.named("davpatch")
     let size = 2 * subject.chunkSize
@@ -140,7 +140,7 @@ import Transfers
     #expect(try scene.states() == ["done"])
   }
 
-  /// HEAD may not be used: a MOVE in doubt is left to a person, because repeating it may remove the file.
+  /// HEAD is not allowed: a MOVE in doubt is left to the user, because repeating it may remove the file.
   @Test func aMoveInDoubtThatCannotBeAskedAboutIsUnknown() throws {
     let scene = try scene("match MOVE * nth=1 : lose-answer\nmatch HEAD * : status=405\n")
     try scene.runToEnd()

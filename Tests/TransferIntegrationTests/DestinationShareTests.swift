@@ -9,9 +9,9 @@ import Transfers
   import Glibc
 #endif
 
-/// Several destinations in one run: one that is dead or slow holds up no other.
+/// Several destinations in one run: one that is dead or slow does not delay any other.
 @Suite struct DestinationShareTests {
-  /// Far more files than an engine has in memory are recorded for a port that refuses connections, then a few for a
+  /// Far more files than an engine keeps in memory are recorded for a port that refuses connections, then a few for a
   /// server.
   @Test func aDeadDestinationDoesNotStarveAnother() throws {
     let pair = try DestinationPair(first: try .refusing())
@@ -21,17 +21,17 @@ import Transfers
     #expect(try pair.kept() == 20)
   }
 
-  /// Many runs of a cron job each left a batch there.
+  /// Many runs of a cron job each left a batch for it.
   @Test func manyBatchesOfADeadDestinationDoNotStarveAnother() throws {
     let pair = try DestinationPair(first: try .refusing())
     for n in 0..<70 { try pair.addToFirst(count: 6, folder: "cron\(n)") }
     try pair.add(first: 0, then: 20)
     let result = try pair.runUntilSecondIsDone(workers: 4)
     #expect(result.done == 20)
-    #expect(try pair.failuresAtFirst() <= 16, "each batch was tried for itself")
+    #expect(try pair.failuresAtFirst() <= 16, "each batch was tried separately")
   }
 
-  /// A server takes connections and bodies, and never answers. No request to it ends before all others are done.
+  /// A server accepts connections and bodies, and never answers. No request to it ends before all others are done.
   @Test(arguments: [nil, 2, 16])
   func aSilentDestinationDoesNotStarveAnother(workers: Int?) throws {
     let pair = try DestinationPair(first: try .silent())
@@ -41,7 +41,8 @@ import Transfers
     #expect(try pair.failuresAtFirst() == 0)
   }
 
-  /// Requests that must not be repeated are begun only when a connection is free; those of another are not counted.
+  /// Requests that must not be repeated start only when a connection is free; connections of other destinations do not
+  /// count.
   @Test func aSilentDestinationDoesNotStarveFormsForAnother() throws {
     let pair = try DestinationPair(first: try .silent(), scheme: "form+")
     try pair.add(first: 100, then: 20)
@@ -50,7 +51,7 @@ import Transfers
     #expect(try pair.failuresAtFirst() == 0)
   }
 
-  /// Upload sessions at a time are few.
+  /// Only a few upload sessions may be open at a time.
   @Test func aSilentDestinationDoesNotKeepAllSessions() throws {
     let pair = try DestinationPair(first: try .silent(), scheme: "tus+", place: "/-/tus/")
     try pair.add(first: 40, then: 4, size: 10 << 20)
@@ -93,7 +94,7 @@ final class DestinationPair {
     _ = try TransferStore(at: scene.storePath).add([NameBytes(path)], options, notice: { _ in })
   }
 
-  /// Ends the run at once when the receiver has its files.
+  /// Stops the run immediately when the receiver has its files.
   func runUntilSecondIsDone(workers: Int?) throws -> RunResult {
     let stop = StopSignal()
     return try TransferStore(at: scene.storePath).run(
@@ -103,7 +104,7 @@ final class DestinationPair {
 
   func kept() throws -> Int { try scene.commits().count }
 
-  /// Requests to the first destination that ended and were not stopped by us.
+  /// The requests to the first destination that ended and were not stopped by us.
   func failuresAtFirst() throws -> Int {
     let ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: SystemClock())
     defer { ledger.close() }
@@ -112,14 +113,14 @@ final class DestinationPair {
   }
 }
 
-/// A port of this machine where nobody answers.
+/// A local port on which nobody answers.
 final class DeadEnd {
   let url: String
   private let descriptor: Int32
 
   /// Refuses connections.
   static func refusing() throws -> DeadEnd { try DeadEnd(backlog: nil) }
-  /// The kernel takes connections and what they bring; nobody looks at them.
+  /// The kernel accepts connections and their data; nobody reads them.
   static func silent() throws -> DeadEnd { try DeadEnd(backlog: 1_024) }
 
   private init(backlog: Int32?) throws {
@@ -137,7 +138,7 @@ final class DeadEnd {
     }
     guard port else { throw Scene.Broken(what: "bind: \(errno)") }
     url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
-    // A port that is bound and not listened at refuses, and nobody else gets it.
+    // A port that is bound without listening refuses connections, and nobody else can get it.
     if let backlog, listen(descriptor, backlog) != 0 { throw Scene.Broken(what: "listen: \(errno)") }
   }
 

@@ -4,7 +4,7 @@ import TransferModel
   import Glibc
 #endif
 
-/// A server that reads a request and gives the same answer to every one, each on a connection of its own.
+/// A server that reads each request and always gives the same answer, with one connection per request.
 final class FixedAnswerServer: Sendable {
   let url: String
   private let listener: Int32
@@ -17,7 +17,7 @@ final class FixedAnswerServer: Sendable {
     init(_ answer: String) { self.answer = Lock(answer) }
   }
 
-  /// `fields` end with CRLF each.
+  /// Each of the `fields` ends with CRLF.
   static func answer(_ status: String, _ fields: String = "", body: String = "") -> String {
     "HTTP/1.1 \(status)\r\n\(fields)Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
   }
@@ -66,7 +66,7 @@ final class FixedAnswerServer: Sendable {
     }
   }
 
-  /// Head and body; small ones only.
+  /// Reads head and body; only small ones.
   private static func readRequest(_ client: Int32) -> Bool {
     var seen: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -5,7 +5,7 @@ import TransferProtocols
 
 @testable import Transfers
 
-/// An engine in this process, between whose parts a test stands.
+/// An engine in this process, with a test interposed between its parts.
 extension Scene {
   /// Works until nothing is left to do.
   func work(
@@ -29,8 +29,8 @@ extension Scene {
   }
 }
 
-/// The destinations of the program, with something done before each of their requests, keys of S3 that nobody checks,
-/// or an error in the place of one.
+/// The destinations of the program, with a hook before each of their requests, S3 keys that nobody checks, or an error
+/// in place of a destination.
 final class Interposed: DestinationResolver, CredentialSource {
   private let destinations = CurlDestinations()
   private let beforeStart: @Sendable () -> Void

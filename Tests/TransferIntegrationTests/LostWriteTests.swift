@@ -11,7 +11,7 @@ import Transfers
   import Glibc
 #endif
 
-/// Downloads to a disk that loses a write. The kernel tells one sync of it; the others return success.
+/// Downloads to a disk that loses a write. The kernel reports it to one sync; the other syncs succeed.
 @Suite struct LostWriteTests: PullScenes {
   private func work(_ scene: Scene, failing number: Int = .max, of call: WritableKeyPath<FileSyncs, FileSyncs.Call>)
     throws -> RunResult
@@ -26,7 +26,7 @@ import Transfers
           return calls
         }
         guard count == number else { return real(descriptor) }
-        // What the kernel does: nothing that was not synced before is on the disk, and all of it counts as written.
+        // Behaves like the kernel: nothing that was not synced before is on the disk, and all of it counts as written.
         var status = stat()
         guard fstat(descriptor, &status) == 0, ftruncate(descriptor, 0) == 0,
           ftruncate(descriptor, status.st_size) == 0

@@ -14,10 +14,10 @@ import Transfers
 
 /// Files with mirrors and digests of pieces.
 @Suite struct MirrorTests: PullScenes {
-  /// Bytes of a piece; chunks of two of them are asked for.
+  /// The length of a piece in bytes; chunks of two pieces are requested.
   private static let piece = 64 << 10
 
-  /// Receivers that hold the same object, the first of them with the ledger.
+  /// Receivers that hold the same object; the first one has the ledger.
   private func scenes(_ scripts: [String], _ size: Int = 700_000) throws -> (scenes: [Scene], content: [UInt8]) {
     let scenes = try scripts.map { try Scene(script: $0) }
     let content = try #require(try objects(scenes[0], [size])["o0"])
@@ -57,7 +57,7 @@ import Transfers
     return Scene.Outcome(added: added, result: try scene.run())
   }
 
-  /// Host and port of each attempt that went to a mirror, with its error; in order.
+  /// Host and port of each attempt that went to a mirror, with its error, in order.
   private func mirrors(_ scene: Scene) throws -> [String] {
     try Connection(path: scene.storePath, access: .readOnly).rowsOnce(
       "SELECT mirror || coalesce(' ' || error_code, '') FROM attempt WHERE mirror IS NOT NULL ORDER BY id"
@@ -78,7 +78,7 @@ import Transfers
     #expect(try ledger.read { try $0.check() }.map { "\($0.invariant): \($0.detail)" } == [])
   }
 
-  // MARK: - Several together
+  // MARK: - Several in parallel
 
   @Test func rangesOfAFileWithPiecesComeFromAllOfThem() throws {
     let (scenes, content) = try scenes(["", "", ""])
@@ -93,14 +93,14 @@ import Transfers
     try expectSound(scenes[0])
   }
 
-  /// Nothing but the digest of the whole ties them together: one serves, until it fails.
+  /// Only the digest of the whole file ties them together: one of them serves until it fails.
   @Test func withoutPiecesOneServesAtATime() throws {
     let (scenes, content) = try scenes(["", ""])
     #expect(try pull(scenes[0], metalink(scenes, content, pieces: false)).result.done == 1)
     #expect(try mirrors(scenes[0]) == [])
   }
 
-  // MARK: - Those that fail
+  // MARK: - Failing mirrors
 
   @Test(arguments: ["status=503", "status=404", "reset-after=0", "status=403"], [true, false])
   func oneThatFailsIsPassedOver(_ action: String, _ pieces: Bool) throws {
@@ -111,7 +111,7 @@ import Transfers
     try expectSound(scenes[0])
   }
 
-  /// In the middle of the file: what came is kept, because the digest of the whole ties it to the rest.
+  /// In the middle of the file: the stored bytes are kept, because the digest of the whole file ties them to the rest.
   @Test func anotherTakesOverInTheMiddle() throws {
     let (scenes, content) = try scenes(["match GET * nth=3 times=99 : status=500\n", ""])
     let outcome = try pull(scenes[0], metalink(scenes, content, pieces: false))
@@ -138,9 +138,9 @@ import Transfers
     #expect(try Scene.names(in: "\(scenes[0].root)/in", hidden: true) == [])
   }
 
-  // MARK: - Those that have something else
+  // MARK: - Mirrors with different content
 
-  /// It is asked once more for nothing, and only the piece comes again.
+  /// Nothing else is requested from it, and only the piece is fetched again.
   @Test func oneThatSendsAWrongPieceIsNotAskedAgain() throws {
     let (scenes, content) = try scenes(["", "match GET * : wrong-byte=300000\n"])
     let outcome = try pull(scenes[0], metalink(scenes, content, pieces: true, hash: false))
@@ -165,7 +165,7 @@ import Transfers
     #expect(try ranges(scenes[0], "o0").count == 1)
   }
 
-  /// A server alone is asked for the piece again.
+  /// A piece is requested again even from the only server.
   @Test func aPieceThatWasWrongOnceComesAgainAlone() throws {
     let script = "match GET * nth=2 times=4 : wrong-byte=300000\n"
     let (scenes, content) = try scenes([script])
@@ -177,8 +177,8 @@ import Transfers
     try expectSound(scenes[0])
   }
 
-  /// Of the same length, with a strong ETag of its own: the digest of the whole tells them apart, and the file is asked
-  /// for anew elsewhere.
+  /// It has the same length and a strong ETag of its own: the digest of the whole file reveals it, and the file is
+  /// fetched again from another server.
   @Test func anOlderVersionIsNotTheFile() throws {
     let (scenes, content) = try scenes(["match GET * : version=7\n", ""])
     let outcome = try pull(scenes[0], metalink(scenes, content, pieces: false))
@@ -195,7 +195,7 @@ import Transfers
     #expect(try Scene.names(in: "\(scenes[0].root)/in", hidden: true) == [])
   }
 
-  /// The first has the old version from its second answer on: nothing of it is put beside what came.
+  /// The first has the old version from its second answer on: none of it is mixed with what has arrived.
   @Test(arguments: [true, false]) func aVersionThatChangesInTheMiddleIsNotMixed(_ pieces: Bool) throws {
     let (scenes, content) = try scenes(["match GET * nth=3 times=99 : version=7\n", ""])
     let outcome = try pull(scenes[0], metalink(scenes, content, pieces: pieces))
@@ -205,7 +205,7 @@ import Transfers
 
   // MARK: - Without digests
 
-  /// Nothing ties them together: the file stays with the one that its first bytes came from.
+  /// Nothing ties them together: the file stays with the server that its first bytes came from.
   @Test func withoutDigestsAnotherIsAskedOnlyBeforeAnythingCame() throws {
     let (scenes, content) = try scenes(["match GET * nth=1 times=9 : status=404\n", ""])
     let list = #"{"url": "URL0", "mirrors": ["URL1"], "path": "o0"}"# + "\n"

@@ -9,12 +9,12 @@ import Transfers
   import Glibc
 #endif
 
-/// Sources whose ctime moves and nothing else: backups by hard links, changed permissions. And sources that are written
+/// Sources of which only the ctime changes (backups by hard links, changed permissions), and sources that are written
 /// to while their mtime is set back.
 @Suite struct MovedSourceTests {
   private func path(_ scene: ConformanceScene) -> String { "\(scene.scene.root)/source/file.bin" }
 
-  /// As `cp -al` does it.
+  /// Links the source as `cp -al` does.
   private func link(_ scene: ConformanceScene, _ name: String) {
     #expect(Glibc.link(path(scene), "\(scene.scene.root)/\(name)") == 0)
     #expect(chmod(path(scene), 0o640) == 0)
@@ -46,7 +46,7 @@ import Transfers
     #expect(try scene.add().counts.changed == 1)
   }
 
-  /// A refusal in the middle, and a backup by hard links before it goes on.
+  /// A refusal in the middle, and a backup by hard links before the upload resumes.
   @Test(arguments: ConformanceSubject.withSession.filter { $0.name != "tus joined" })
   func anUploadGoesOn(_ subject: ConformanceSubject) throws {
     let scene = try half(subject)
@@ -55,11 +55,11 @@ import Transfers
     let complaint = try scene.complaint()
     #expect(complaint == nil)
     #expect(
-      summary.bytesTransferred <= Int64(scene.content.count - subject.chunkSize), "it went on from what was there")
+      summary.bytesTransferred <= Int64(scene.content.count - subject.chunkSize), "it resumed from what was stored")
   }
 
-  /// A stop while the source is compared with what was sent leaves the file as it was; the next run compares, and goes
-  /// on.
+  /// A stop while the source is compared with what was sent leaves the file unchanged; the next run compares again and
+  /// resumes.
   @Test(arguments: ConformanceSubject.withSession.filter { ["tus", "resumable"].contains($0.name) })
   func aStoppedComparisonDecidesNothing(_ subject: ConformanceSubject) throws {
     let scene = try half(subject)
@@ -67,7 +67,7 @@ import Transfers
     let before = try attempts(scene)
     try retry(scene)
     var stopped: [AttemptRow] = []
-    // How many requests go before the first body depends on the protocol.
+    // The number of requests before the first body depends on the protocol.
     for count in 1...4 where stopped.last?.operation != "part" {
       try scene.run(stopAt: count)
       stopped = try attempts(scene).filter { row in !before.contains { $0.id == row.id } }
@@ -96,7 +96,7 @@ import Transfers
     #expect(try scene.kept() == scene.content)
   }
 
-  /// Two of four chunks are there, and the file has failed for a reason that is out of the way.
+  /// Two of four chunks are stored, and the file has failed for a cause that no longer exists.
   private func half(_ subject: ConformanceSubject) throws -> ConformanceScene {
     let scene = try ConformanceScene(
       subject, size: 4 * subject.chunkSize,

@@ -5,9 +5,10 @@ import TransferModel
 import TransferProtocols
 import Transfers
 
-/// Profiles by the shipped engine: servers that never have enough, and tokens that expire while chunks are in flight.
+/// Profiles with the shipped engine: servers that are never satisfied, and tokens that expire while chunks are in
+/// flight.
 @Suite struct ProfileLoopTests {
-  /// The file fails in the end, after few requests.
+  /// The file fails in the end; returns the number of its requests.
   private func ends(_ subject: ConformanceSubject, _ script: String) throws -> Int {
     let scene = try ConformanceScene(subject, size: 3 * subject.chunkSize + 5, script: script)
     try scene.add()
@@ -72,7 +73,7 @@ import Transfers
     }.count
   }
 
-  /// The second profile has a rule that remembers statuses, which is noted beside every verdict.
+  /// The second profile has a rule that remembers statuses, which is noted with every interpretation.
   @Test(arguments: ["", "errors: [{if: {status: 409, seen: [409]}, do: fail}]"])
   func aTokenThatExpiresUnderSeveralChunksIsFetchedOnce(_ errors: String) throws {
     let scene = try scene("match PUT /up/* nth=1 times=4 : hold=chunks status=401\n", errors: errors)
@@ -110,12 +111,12 @@ import Transfers
     }
     #expect(!kept.isEmpty && kept.allSatisfy { $0?.contains("the answer has no $.data.nothing") == true })
     #expect(try scene.excerptCount("probe") == 0)
-    #expect(try scene.excerptCount("part") > 0, "that is where they stand")
+    #expect(try scene.excerptCount("part") > 0, "the excerpts belong to these attempts")
   }
 }
 
 extension ConformanceScene {
-  /// What was kept of answers to requests of one kind.
+  /// The number of answers to requests of one kind of which an excerpt was kept.
   fileprivate func excerptCount(_ operation: String) throws -> Int {
     try withLedger { ledger in
       try ledger.read { reader in

@@ -4,9 +4,9 @@ import TransferLedger
 import TransferModel
 import Transfers
 
-/// What a run tells while it works, with a real server and a real ledger.
+/// What a run reports while it works, with a real server and a real ledger.
 @Suite struct ProgressTests {
-  /// What came, in order; and a place to wait for a moment.
+  /// Collects what was reported, in order.
   private final class Log: Sendable {
     let snapshots = Lock<[ProgressSnapshot]>([])
     let notices = Lock<[Notice]>([])

@@ -10,7 +10,7 @@ import TransferModel
   import Glibc
 #endif
 
-/// Destinations that are asked again about what is done, as the receiver heard it and the ledger tells it.
+/// Destinations are queried again about done files; judged by what the receiver got and the ledger reports.
 @Suite struct ProveRemoteTests {
   private func scene(_ script: String = "", files: Int = 4) throws -> Scene {
     let scene = try Scene(script: script)
@@ -70,7 +70,7 @@ import TransferModel
         == ["differsnone", "differsnone", "founddigest", "lostnone"])
   }
 
-  /// What was lost and is sent again is no loss any more, and what it replaced is not asked for.
+  /// A lost file that is sent again is not lost any more, and the version that it replaced is not queried.
   @Test func whatWasSentAgainIsNotLostAnyMore() throws {
     let scene = try scene(files: 2)
     #expect(unlink("\(scene.root)/kept/up/f0") == 0)
@@ -127,7 +127,7 @@ import TransferModel
     #expect(try heads(scene) == 0)
   }
 
-  /// The request is durable before it goes out: while the server holds it, its row is open.
+  /// The request is durable before it is sent: while the server holds it, its row is open.
   @Test func aStopLeavesTheRestUnasked() throws {
     let scene = try scene("match HEAD *f0 : hold=head\n", files: 1)
     let stop = StopSignal()
@@ -150,7 +150,7 @@ import TransferModel
     #expect(try ask(scene).proven == [.digest: 1])
   }
 
-  /// More than a window of files.
+  /// More files than a window holds.
   @Test func manyFilesAreAskedPageByPage() throws {
     let scene = try scene(files: 700)
     #expect(try ask(scene).proven == [.digest: 700])

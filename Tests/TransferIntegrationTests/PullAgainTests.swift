@@ -11,9 +11,9 @@ import TransferProtocols
   import Glibc
 #endif
 
-/// Files that were fetched before and are fetched again: what is here already is not.
+/// Files that were fetched before and are fetched again: what is already here is not transferred.
 @Suite struct PullAgainTests: PullScenes {
-  /// Objects of this long ago have validators that tell them from all others.
+  /// Objects that are this old have validators that distinguish them from all others.
   private func age(_ scene: Scene, _ name: String, seconds: Int = 3_600) {
     let then = timeval(tv_sec: time(nil) - seconds, tv_usec: 0)
     var times = [then, then]
@@ -28,7 +28,7 @@ import TransferProtocols
     return found
   }
 
-  /// Fetched once, from an object of an hour ago.
+  /// Fetched once, from objects that are an hour old.
   private func fetched(_ scene: Scene, _ sizes: [Int], partSize: Int64? = 64 << 10) throws -> [String: [UInt8]] {
     let objects = try objects(scene, sizes)
     for name in objects.keys { age(scene, name) }
@@ -40,7 +40,7 @@ import TransferProtocols
     try pull(scene, names, overwrites: true)
   }
 
-  /// Bytes that the receiver sent of an object since it had sent `before` ranges.
+  /// The bytes of an object that the receiver sent after its first `before` ranges.
   private func sent(_ scene: Scene, _ name: String = "o0", after before: Int) throws -> Int64 {
     try ranges(scene, name).dropFirst(before).reduce(0) { $0 + $1.length }
   }
@@ -55,7 +55,7 @@ import TransferProtocols
     #expect(try ledger.read { try $0.check() }.map { "\($0.invariant): \($0.detail)" } == [])
   }
 
-  // MARK: - All of it
+  // MARK: - Whole files
 
   @Test func whatHasNotChangedIsAskedForAndNotFetched() throws {
     let scene = try Scene()
@@ -71,7 +71,7 @@ import TransferProtocols
     let after = status(local(scene, "o1"))
     #expect(after.st_ino == before.st_ino && after.st_ctim.tv_nsec == before.st_ctim.tv_nsec)
     try expectSame(scene, objects)
-    // Confirmed as before, by an answer of now.
+    // Confirmed as before, by a new answer.
     #expect(
       try texts(
         scene,
@@ -86,7 +86,7 @@ import TransferProtocols
     #expect(try again(scene, objects.keys.sorted()).result.bytesTransferred == 0)
   }
 
-  /// What the server says of it (416) has no validator, and brings nothing that a partial file would be made for.
+  /// The answer about it (416) has no validator, and brings nothing that needs a partial file.
   @Test func anEmptyFileIsFetchedAgain() throws {
     let scene = try Scene()
     let objects = try fetched(scene, [0])
@@ -95,7 +95,7 @@ import TransferProtocols
     try expectSound(scene)
   }
 
-  /// Where there is no ETag, a date that is old enough.
+  /// Without an ETag, a date that is old enough is used.
   @Test func aDateIsAskedByToo() throws {
     let scene = try Scene(script: "match * * : omit=ETag\n")
     let objects = try fetched(scene, [300_000])
@@ -104,7 +104,7 @@ import TransferProtocols
     try expectSame(scene, objects)
   }
 
-  /// An older file came in its place, and the server compares for "not later" without saying of when its file is.
+  /// An older file took its place, and the server compares for "not later" without naming the date of its file.
   @Test func aDateThatIsNotNamedProvesNothing() throws {
     let scene = try Scene(script: "match * * nth=1 times=5 : omit=ETag\nmatch * * : omit=ETag,Last-Modified\n")
     _ = try fetched(scene, [300_000])
@@ -125,7 +125,7 @@ import TransferProtocols
     try expectSame(scene, objects)
   }
 
-  /// A weak ETag, one of a file that had just been changed, a date that could be of two versions: all is fetched.
+  /// A weak ETag, the ETag of a file that had just changed, a date that could belong to two versions: all is fetched.
   @Test(arguments: ["weak-etag omit=Repr-Digest", "omit=ETag,Last-Modified,Repr-Digest", ""])
   func whatCouldBeAnotherVersionIsFetched(_ action: String) throws {
     let scene = try Scene(script: action.isEmpty ? "" : "match * * : \(action)\n")
@@ -140,7 +140,7 @@ import TransferProtocols
     try expectSame(scene, objects)
   }
 
-  /// Somebody changed the owner or the times and nothing else: the content shows that it is the same.
+  /// Somebody changed only the owner or the times: the content shows that the file is the same.
   @Test func aFileThatWasTouchedIsReadAndNotFetched() throws {
     let scene = try Scene()
     let objects = try fetched(scene, [300_000])
@@ -152,7 +152,7 @@ import TransferProtocols
     try expectSame(scene, objects)
   }
 
-  // MARK: - Some of it
+  // MARK: - Parts of files
 
   private func spoil(_ scene: Scene, at offset: Int, _ count: Int = 1) throws {
     let descriptor = open(local(scene).description, O_WRONLY)
@@ -160,7 +160,7 @@ import TransferProtocols
     #expect(pwrite(descriptor, [UInt8](repeating: 0x55, count: count), count, off_t(offset)) == count)
   }
 
-  /// Chunks 1 and 4 of seven are spoiled; the server sends these two and no more.
+  /// Chunks 1 and 4 of seven are spoiled; the server sends only these two.
   @Test func onlyWrongChunksAreFetched() throws {
     let scene = try Scene()
     let objects = try fetched(scene, [400_000])
@@ -176,7 +176,7 @@ import TransferProtocols
     try expectSound(scene)
   }
 
-  /// What a person did to the end of the file, or what is missing of it.
+  /// The end of the file was changed by a user, or is missing.
   @Test(arguments: [100_000, 0, 500_000]) func aFileOfAnotherLengthIsMended(_ length: Int) throws {
     let scene = try Scene()
     let objects = try fetched(scene, [400_000])
@@ -192,7 +192,7 @@ import TransferProtocols
   @Test func aRepairFetchesOnlyWrongChunks() throws {
     let scene = try Scene()
     let objects = try fetched(scene, [400_000])
-    // As a disk that rots would: nothing but the bytes tells.
+    // Like a decaying disk: only the bytes show it.
     let times = status(local(scene))
     try spoil(scene, at: 200_000, 10)
     var both = [times.st_atim, times.st_mtim]
@@ -216,7 +216,7 @@ import TransferProtocols
     try expectSame(scene, objects)
   }
 
-  /// The object changes after the server has said that it had not: nothing of the old one is in the file.
+  /// The object changes after the server said that it had not: the file contains nothing of the old version.
   @Test func aVersionThatChangesDuringTheRepairIsFetchedWhole() throws {
     let scene = try Scene(script: "match GET * nth=9 times=1000 : version=7\n")
     var objects = try fetched(scene, [400_000])
@@ -232,7 +232,7 @@ import TransferProtocols
 
   // MARK: - Answers that say nothing
 
-  /// 304 without having been asked, or in the name of another version.
+  /// A 304 without a condition, or for another version.
   @Test func aNotModifiedThatProvesNothingIsNotBelieved() throws {
     let unasked = try Scene(script: "match GET * : status=304\n")
     _ = try objects(unasked, [10])

@@ -10,9 +10,9 @@ import Transfers
   import Glibc
 #endif
 
-/// Answers of servers of many kinds to the requests of a download.
+/// Answers of many kinds of servers to the requests of a download.
 @Suite struct PullAnswersTests: PullScenes {
-  /// Servers that send no ranges, or whose ranges cannot be relied on: one body in all, which is the whole file.
+  /// Servers that send no ranges, or unreliable ones: the whole file is fetched in one body.
   @Test(arguments: [
     ("match * * : ignore-range\n", 1), ("match * * : ignore-range chunked\n", 1),
     ("match * * : ignore-range no-length\n", 1), ("match * * : ignore-range chunked field=\"Content-Length: 7\"\n", 1),
@@ -34,7 +34,7 @@ import Transfers
     #expect(receipt == "digest", "\(receipt)")
   }
 
-  /// Where the connection ends the body, nobody can tell whether that was all.
+  /// If the connection ends the body, nobody can tell whether it is complete.
   @Test(arguments: [
     ("ignore-range no-length", "none"), ("ignore-range chunked", "size"), ("ignore-range", "size"),
     ("chunked", "size"), ("no-length", "size"),
@@ -47,7 +47,7 @@ import Transfers
     #expect(try self.confirmation(scene) == confirmation)
   }
 
-  /// Bodies without a validator or without ranges begin again.
+  /// Bodies without a validator or without ranges restart.
   @Test(arguments: ["cut-after=100000 ignore-range", "cut-after=100000 ignore-range chunked"])
   func aBodyThatCannotBeContinuedBeginsAgain(_ action: String) throws {
     let scene = try Scene(script: "match GET * nth=1 times=2 : \(action)\nmatch * * : ignore-range\n")
@@ -58,7 +58,7 @@ import Transfers
     #expect(try ranges(scene, "o0").map(\.offset) == [0, 0, 0])
   }
 
-  /// Nothing is fetched that cannot get its name.
+  /// A file that cannot get its name is not fetched.
   @Test func aFolderUnderTheNameIsSeenBeforeTheFetch() throws {
     let scene = try Scene()
     _ = try objects(scene, [400_000])
@@ -69,7 +69,7 @@ import Transfers
     #expect(try ranges(scene, "o0").isEmpty)
   }
 
-  /// Bytes that come again before the range that was asked for are compared with what is stored.
+  /// Bytes that are repeated before the requested range are compared with the stored ones.
   @Test func aRangeMayBeginEarlier() throws {
     let scene = try Scene(
       script: "match GET * nth=1 : cut-after=30000\nmatch GET * nth=2 times=99 : earlier=20000\n")
@@ -80,7 +80,7 @@ import Transfers
     #expect(try ranges(scene, "o0").contains { $0.offset == 10_000 })
   }
 
-  /// A date that is old enough tells versions apart where there is no ETag.
+  /// Without an ETag, a date that is old enough distinguishes versions.
   @Test func aDateIsAValidator() throws {
     let scene = try Scene(script: "match GET * : omit=ETag\n")
     let objects = try objects(scene, [300_000])
@@ -91,7 +91,7 @@ import Transfers
     #expect(try ranges(scene, "o0").count == 5)
   }
 
-  /// A page in place of the file is not taken for it; names of pages, and names without an extension, may be pages.
+  /// A page is not accepted in place of the file; files with the name of a page, or without an extension, may be pages.
   @Test(arguments: [
     ("a.tar.gz", true), ("a.BIN", true), ("a.csv", true), ("a.html", false), ("a", false), ("v1.2", false),
   ])
@@ -106,7 +106,7 @@ import Transfers
     #expect(try Scene.names(in: "\(scene.root)/in", hidden: true) == (isRefused ? [] : [name]))
   }
 
-  /// The server calls the stored bytes a coding of something else.
+  /// The server declares the stored bytes to be a coding of something else.
   @Test func aPackedFileIsStoredAsItIs() throws {
     let scene = try Scene(script: "match GET * : field=\"Content-Encoding: x-gzip\"\n")
     mkdir("\(scene.root)/kept/up", 0o700)
@@ -116,7 +116,7 @@ import Transfers
     try expectSame(scene, ["a.tar.gz": bytes])
   }
 
-  /// Digests for which the file is read before it gets its name.
+  /// Digests that require reading the file before it gets its name.
   @Test(arguments: [(DigestAlgorithm.sha256, "Repr-Digest: sha-256=:%:"), (.md5, "x-goog-hash: crc32c=x,md5=%")])
   func otherDigestsAreComparedToo(_ algorithm: DigestAlgorithm, _ field: String) throws {
     let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
@@ -130,7 +130,7 @@ import Transfers
     #expect(try confirmation(scene) == "digest")
   }
 
-  /// Redirects are followed, each request with its attempt, and nothing of a signed place is in the ledger.
+  /// Redirects are followed, each request has its attempt, and the ledger contains nothing of a signed URL.
   @Test(arguments: ["status=301", "status=302", "status=303", "status=307", "status=308"])
   func redirectsAreFollowed(_ status: String) throws {
     let scene = try Scene(script: "match GET /up/o9 : \(status) redirect=/up/o0?X-Amz-Signature=0123456789abcdef0123\n")
@@ -148,8 +148,8 @@ import Transfers
     try expectNothing(of: "0123456789abcdef0123", in: scene)
   }
 
-  /// The place refuses in the middle: who named it is asked once more. A second refusal is final where it says that
-  /// there is no such file, unless it answers a request of before: so one alone is made.
+  /// The target of the redirect refuses in the middle: the server that named it is asked once more. A second refusal is
+  /// final if it says that there is no such file, unless it answers an earlier request: so only one is made.
   @Test(arguments: [(400, 1), (401, 2), (403, 2), (404, 1), (410, 1)])
   func aPlaceThatExpiresIsAskedForAgain(_ status: Int, _ times: Int) throws {
     let refusal = "match GET /up/o0 nth=3 times=\(times) : status=\(status)\n"
@@ -169,7 +169,7 @@ import Transfers
     #expect(try Scene.names(in: "\(scene.root)/in", hidden: true).isEmpty)
   }
 
-  /// Also where nobody follows them.
+  /// Even if nobody follows them.
   @Test(arguments: ["ftp://h", "http://user@h", "x"]) func redirectsAreNotQuoted(_ place: String) throws {
     let scene = try Scene()
     let token = "tok0123456789abcdef"
@@ -191,7 +191,7 @@ import Transfers
     }
   }
 
-  /// Nothing of what came can be gone on with, and that is nobody's failure.
+  /// Nothing that arrived can be resumed, and that does not count as a failure.
   @Test func toStopABodyInOnePieceIsNoFailure() throws {
     let scene = try Scene(script: "match GET * nth=1 : ignore-range slow=200000\nmatch GET * : ignore-range\n")
     let objects = try objects(scene, [400_000])

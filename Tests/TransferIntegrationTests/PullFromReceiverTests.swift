@@ -32,7 +32,7 @@ import Transfers
     #expect(ranges.first?.offset == 0 && ranges.last?.end == 400_000)
   }
 
-  /// Bodies that break off are continued where they ended.
+  /// Bodies that break off are resumed where they ended.
   @Test func whatCameOfABrokenBodyIsKept() throws {
     let scene = try Scene(script: "match GET * nth=1 times=3 : cut-after=20000\n")
     let objects = try objects(scene, [300_000])
@@ -59,7 +59,7 @@ import Transfers
     #expect(faults > 0)
   }
 
-  /// The object is another one from the fourth answer on: nothing of the first version is in the file.
+  /// The object changes with the fourth answer: the file contains nothing of the first version.
   @Test func aVersionThatChangesInTheMiddleIsFetchedAnew() throws {
     let scene = try Scene(script: "match * * nth=4 times=1000 : version=7\n")
     var objects = try objects(scene, [400_000])
@@ -72,8 +72,7 @@ import Transfers
     try expectSame(scene, objects)
   }
 
-  /// Answers that are no content of the range that was asked for: nothing is under the name, and no partial file is
-  /// left.
+  /// Answers that are not the content of the requested range: no file gets the name, and no partial file is left.
   @Test(arguments: [
     ("match GET * nth=2 times=99 : content-range=\"bytes 0-9/400000\"\n", ErrorCode.protoBadReply),
     ("match GET * nth=2 times=99 : field=\"Content-Type: multipart/byteranges\" omit=Content-Range\n", .protoBadReply),
@@ -93,7 +92,7 @@ import Transfers
     #expect(try Scene.names(in: "\(scene.root)/in", hidden: true).isEmpty)
   }
 
-  /// A file of one range takes one request, whatever the server thinks of HEAD.
+  /// A file of one range takes one request, whatever the server answers to HEAD.
   @Test(arguments: ["", "match HEAD * : status=403\n", "match HEAD * : omit=Content-Length,ETag,Last-Modified\n"])
   func aSmallFileTakesOneRequest(_ script: String) throws {
     let scene = try Scene(script: script)
@@ -135,7 +134,7 @@ import Transfers
     #expect(try rows(scene) == 1)
   }
 
-  /// Another download has written the file since.
+  /// Another download has written the file in the meantime.
   @Test func whatFailedGoesOnWhereAnotherDownloadHadTheName() throws {
     let scene = try Scene()
     mkdir("\(scene.root)/kept/up", 0o700)

@@ -9,7 +9,7 @@ import Transfers
   import Glibc
 #endif
 
-/// Many files at once: lists, manifests, several servers; what stands in its place already.
+/// Many files at once: lists, manifests, several servers, and files that already exist.
 @Suite struct PullListTests {
   private let scene: Scene
   private let digests = [
@@ -62,7 +62,7 @@ import Transfers
     #expect(try ["a", "b", "d e/a"].map(text) == ["a", "b", "a"])
   }
 
-  /// The content, the size, and a size that is right beside a digest that is not.
+  /// The content differs, the size differs, or the size is right and the digest is not.
   @Test(arguments: ["url,sha256\nURL,DIGEST\n", "url,size\nURL,2\n", "url,size,sha256\nURL,1,DIGEST\n"])
   func whatIsNotWhatTheListSaysGetsNoName(_ table: String) throws {
     let list = table.replacing("URL", with: "\(scene.url)/up/a").replacing("DIGEST", with: digests["b"]!)
@@ -79,7 +79,7 @@ import Transfers
     #expect(receipts == ["digest sha256:\(digests["a"]!)"])
   }
 
-  /// What has its digest is not asked for; what has another one is not replaced unless that is wanted.
+  /// A file that has its digest is not requested; one with another digest is replaced only if that is wanted.
   @Test func whatStandsThereWithItsDigestIsNotFetched() throws {
     let list = "\(digests["a"]!)  a\n\(digests["b"]!)  b\n"
     mkdir("\(scene.root)/in", 0o700)
@@ -149,7 +149,7 @@ import Transfers
     #expect(try requests() == 2)
   }
 
-  /// A file that was fetched and stands there is left alone, and stays proven; what is gone is fetched again.
+  /// A file that was fetched and still exists is left alone, and stays proven; a missing one is fetched again.
   @Test func theSameAgainFetchesOnlyWhatIsMissing() throws {
     let options = try options("a\nb\n", named: "list")
     #expect(try pull(options).result.done == 2)
@@ -163,7 +163,7 @@ import Transfers
     #expect(verified.changed == 1 && verified.intact == 1)
   }
 
-  /// Its row waits, and its file stands there already: it is not done before the engine says so.
+  /// Its row waits, and its file already exists: it is not done before the engine says so.
   @Test func whatWaitsIsNotTakenForDone() throws {
     let options = try options("\(digests["a"]!)  a\n", named: "SHA256SUMS")
     _ = try TransferStore(at: scene.storePath).add(options)
@@ -171,7 +171,7 @@ import Transfers
     #expect(try TransferStore(at: scene.storePath).add(options).counts.queued == 1)
   }
 
-  /// The last of 2,501 is written by another download that waits.
+  /// The last of 2,501 files is to be written by another, waiting download.
   @Test func nothingIsRecordedWhenTheLastIsInTheWay() throws {
     let store = TransferStore(at: scene.storePath)
     _ = try store.add(options("x\ty\n", named: "list"))
@@ -197,7 +197,7 @@ import Transfers
     #expect(try pull(options).result.mismatched == 1)
   }
 
-  /// What waits has to be what is asked for now.
+  /// What waits has to match what is requested now.
   @Test func whatWaitsIsNotTakenForAnotherVersion() throws {
     let store = TransferStore(at: scene.storePath)
     let list = "\(digests["a"]!)  a\n"
@@ -205,7 +205,7 @@ import Transfers
     #expect(try store.add(options(list, named: "SHA256SUMS")).counts.queued == 1)
     let other = try options("\(digests["b"]!)  a\n", named: "SHA256SUMS")
     #expect { try store.add(other) } throws: {
-      ($0 as? TransferError)?.cause.contains("another size or digest") == true
+      ($0 as? TransferError)?.cause.contains("a different size or digest") == true
     }
   }
 }

@@ -7,7 +7,7 @@ import Transfers
   import Glibc
 #endif
 
-/// What a person may ask of a download, seen in what the receiver is asked and what the disk holds.
+/// The options of a download, judged by the requests that the receiver gets and by what is on the disk.
 @Suite struct PullOptionsTests: PullScenes {
   private func pull(_ scene: Scene, _ change: (inout DownloadOptions) -> Void) throws -> RunResult {
     mkdir("\(scene.root)/in", 0o700)
@@ -23,7 +23,7 @@ import Transfers
     return status
   }
 
-  /// The first request brings the first of nine ranges; then as many are asked for at a time as are wanted.
+  /// The first request fetches the first of nine ranges; then as many are requested at a time as the option says.
   @Test(arguments: [1, 2, 7]) func soManyRangesComeAtATime(_ segments: Int) throws {
     let scene = try Scene(script: "match GET * nth=2 times=99 : hold=ranges\n")
     let objects = try objects(scene, [9 << 16])
@@ -38,7 +38,7 @@ import Transfers
     #expect(try scene.mostAtOnce("up") == segments)
   }
 
-  /// More ranges than the usual ones would be: they are shorter.
+  /// The file is cut into more ranges than usual, which are shorter.
   @Test func aFileIsCutForItsSegments() throws {
     let scene = try Scene()
     let objects = try objects(scene, [6 << 20])
@@ -56,7 +56,7 @@ import Transfers
     #expect((status(scene).st_mtim.tv_sec == 784_111_777) == keepsTime)
   }
 
-  /// Also of a body that breaks off in the middle of zeros, and of one whose length is not known.
+  /// Even with a body that breaks off in the middle of zeros, and with one of unknown length.
   @Test(arguments: [
     "", "match GET * nth=2 times=4 : cut-after=30001\n", "match * * : ignore-range no-length\n",
     "match * * : ignore-range chunked\n",

@@ -10,7 +10,7 @@ import Transfers
   import Glibc
 #endif
 
-/// What tests of downloads from the bundled receiver share.
+/// Shared by tests of downloads from the bundled receiver.
 protocol PullScenes {}
 
 extension PullScenes {
@@ -32,7 +32,7 @@ extension PullScenes {
     return try TransferStore(at: scene.storePath).add(options)
   }
 
-  /// Objects at the receiver, by name.
+  /// Makes objects of these sizes on the receiver; returns them by name.
   func objects(_ scene: Scene, _ sizes: [Int]) throws -> [String: [UInt8]] {
     mkdir("\(scene.root)/kept/up", 0o700)
     var generator = SystemRandomNumberGenerator()

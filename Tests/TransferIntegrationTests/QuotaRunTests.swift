@@ -5,14 +5,14 @@ import TransferModel
 
 @testable import Transfers
 
-/// A quota a day over several runs, judged by what the receiver has.
+/// A daily quota over several runs, judged by what the receiver has.
 @Suite struct QuotaRunTests {
   private let scene: Scene
   private let clock = MovableClock()
 
   init() throws {
     scene = try Scene()
-    // Far from midnight, which would be a new day.
+    // Far from midnight, when a new day would begin.
     let day = CalendarPeriod.day
     clock.advance(ms: day.nextLocalStart(after: clock.wallMs) + 36_000_000 - clock.wallMs)
     for n in 0..<5 { try Scene.write([UInt8](repeating: UInt8(n), count: 10_000), to: source("f\(n)")) }
@@ -40,7 +40,7 @@ import TransferModel
     #expect(first.done == 2 && first.left == 3)
     #expect(first.stoppedBy == .quota)
     #expect(try arrived() == 2)
-    // A second run of the same day has nothing left to spend.
+    // A second run on the same day has nothing left to spend.
     clock.advance(ms: 3_600_000)
     let second = try run()
     #expect(second.done == 0 && second.left == 3 && second.stoppedBy == .quota)

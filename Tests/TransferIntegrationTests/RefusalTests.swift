@@ -5,7 +5,7 @@ import Transfers
 
 @testable import TransferLedger
 
-/// One row that is not as it should be stops nothing but itself.
+/// A bad row stops nothing but itself.
 @Suite struct RefusalTests {
   /// Runs SQL as another program would.
   private func shell(_ scene: Scene, _ sql: String) throws {
@@ -38,7 +38,7 @@ import Transfers
     try scene.expectSameBytes(files)
   }
 
-  /// What a newer program meant by its settings cannot be known.
+  /// The meaning of settings from a newer program is unknown.
   @Test func settingsOfANewerVersionHoldTheirBatchBack() throws {
     let scene = try Scene()
     _ = try scene.makeTree(seed: 5, count: 3)
@@ -69,7 +69,7 @@ import Transfers
     let result = try scene.run()
     #expect(result.done == files.count - 1)
     let state = try texts(scene, "SELECT state FROM file WHERE id = 7")[0]
-    // A request that must not be repeated was open: nobody says that it failed.
+    // A request that must not be repeated was open, so it is not reported as failed.
     #expect(state == refusal.state || scheme == "post+" && state == "unknown")
     #expect(try texts(scene, "SELECT message FROM file WHERE id = 7")[0].contains("not this one"))
     #expect(try texts(scene, "SELECT count(*) FROM attempt WHERE outcome = 'open'") == ["0"])
@@ -97,7 +97,7 @@ import Transfers
     #expect(try findings(scene) == [])
   }
 
-  /// A fault of this program that one batch brings to light.
+  /// A bug of this program that one batch triggers.
   @Test func aBatchThatBringsAFaultToLightHoldsUpNoOther() throws {
     let scene = try Scene()
     let files = try scene.makeTree(seed: 8, count: 6)

@@ -11,7 +11,7 @@ import TransferProtocols
   import Glibc
 #endif
 
-/// A server that has one answer for all requests: it is asked a few times, its files wait, and one error says why.
+/// A server that gives one answer to all requests: it is tried a few times, its files wait, and one error says why.
 @Suite struct RefusedDestinationTests {
   struct Case: Sendable, CustomStringConvertible {
     var destination: String
@@ -47,7 +47,7 @@ import TransferProtocols
     #expect(try scene.failures() == 0, "no file has used up an attempt")
   }
 
-  /// What was held back goes on as soon as the reason is gone.
+  /// Files that were held back resume as soon as the cause is gone.
   @Test(arguments: ["s3://bucket/in/", "", "post+"])
   func theyGoOnWhenTheReasonIsGone(_ destination: String) throws {
     let scene = try RefusedScene(destination, answer: FixedAnswerServer.answer("401 Unauthorized"))
@@ -59,7 +59,7 @@ import TransferProtocols
     #expect(summary.blocked.isEmpty)
   }
 
-  /// The secret in a file was replaced while the run went on.
+  /// The secret in a file was replaced during the run.
   @Test func aTokenThatWasReplacedIsReadAgain() throws {
     let scene = try RefusedScene("", answer: FixedAnswerServer.answer("401 Unauthorized"))
     scene.credentials.onRefresh { [server = scene.server] in
@@ -71,8 +71,8 @@ import TransferProtocols
     #expect(scene.credentials.refreshes == 1)
   }
 
-  /// Two files are refused, all others are taken: those two have failed, after one more try each. Enough others follow
-  /// that some are taken between the two tries.
+  /// Two files are refused, all others are accepted: those two fail, after one more attempt each. Enough others follow
+  /// for some of them to be accepted between the two attempts.
   @Test func aFileThatIsRefusedAloneFails() throws {
     let scene = try Scene(script: "match PUT /up/f3 : status=401\nmatch PUT /up/f7 : status=401\n")
     let files = try scene.makeTree(seed: 5, count: 80)
@@ -82,7 +82,7 @@ import TransferProtocols
     #expect(result.blocked.isEmpty)
   }
 
-  /// Both are refused twice before the server has answered for another file: it takes files all the same.
+  /// Both are refused twice before the server has answered for another file: the destination works all the same.
   @Test func filesThatAreUnderWayCountForTheDestination() throws {
     let refused = ["f1", "f3"].map {
       "match PUT /up/\($0) nth=1 : status=401\nmatch PUT /up/\($0) : hold=again status=401\n"
@@ -100,7 +100,7 @@ import TransferProtocols
   }
 }
 
-/// A folder of small files, a server with one answer, and an engine that does not wait long.
+/// A folder of small files, a server with one answer, and an engine with short waits.
 final class RefusedScene {
   let scene: Scene
   let server: FixedAnswerServer
@@ -162,7 +162,7 @@ final class RefusedScene {
   }
 }
 
-/// Keys for any destination, and how often they were read again.
+/// Keys for any destination, and a count of how often they were read again.
 final class CountedCredentials: CredentialSource {
   private let state = Lock<(count: Int, then: @Sendable () -> Void)>((0, {}))
   var refreshes: Int { state.withLock { $0.count } }

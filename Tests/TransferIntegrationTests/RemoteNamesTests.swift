@@ -10,7 +10,7 @@ import Transfers
   import Glibc
 #endif
 
-/// Names that servers give (Content-Disposition), where they are asked for.
+/// Names that servers give (Content-Disposition), if they are requested.
 @Suite struct RemoteNamesTests: PullScenes {
   private func scene(_ names: [String]) throws -> (scene: Scene, content: [[UInt8]]) {
     let script = names.enumerated().filter { !$0.element.isEmpty }.map { n, name in
@@ -59,7 +59,7 @@ import Transfers
     try expectSame(scene, ["o0": content[0]])
   }
 
-  /// Nothing lands elsewhere, and nothing is hidden.
+  /// No file lands elsewhere, and none is hidden.
   @Test(arguments: [
     ("%2e%2e%2f..%2Fx", "x"), ("%2Fetc%2F.x", "x"), ("..%5C..%5Cx", "x"), ("..", "o0"), ("a%2F", "o0"), ("NUL", "o0"),
     ("x%00y%0A", "xy"),
@@ -70,7 +70,7 @@ import Transfers
     try expectSame(scene, [fit: content[0]])
   }
 
-  /// The second fails before anything has its name, also where files that are there may be replaced.
+  /// The second fails before any file has its name, even if existing files may be replaced.
   @Test(arguments: [false, true]) func twoOfOneNameAreAnError(_ overwrites: Bool) throws {
     let (scene, content) = try scene(["=same", "=same"])
     let outcome = try pull(scene, 2, overwrites: overwrites)

@@ -5,9 +5,9 @@ import TransferModel
 
 @testable import Transfers
 
-/// A rate by the time of day, judged by how long the upload takes.
+/// A rate that depends on the time of day, judged by how long the upload takes.
 @Suite struct RunRateTests {
-  /// The rate of the next hours would need a minute for what is left; then the clock comes to an entry without a limit.
+  /// At the rate of the next hours the rest would take a minute; then the clock reaches an entry without a limit.
   @Test func theRateFollowsTheClock() throws {
     let scene = try Scene()
     try Scene.write([UInt8](repeating: 7, count: 3 << 20), to: NameBytes("\(scene.root)/source/big"))
@@ -39,7 +39,7 @@ import TransferModel
     #expect(SystemClock().bootMs - began < 30_000)
   }
 
-  /// Limited in this hour of the week, and not in the next.
+  /// Limited for the next 50 minutes of the week, and not afterwards.
   private func table(limited rate: Int64, from civilMs: Int64) throws -> RateTimetable {
     let minutes = RateTimetable.minutesOfWeek
     let each = try #require(

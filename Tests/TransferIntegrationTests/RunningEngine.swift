@@ -7,14 +7,14 @@ import Transfers
   import Glibc
 #endif
 
-/// An engine that runs in a thread of its own, and a person at another connection to its ledger.
+/// An engine that runs in a thread of its own, and a user with another connection to its ledger.
 final class RunningEngine {
   let ledger: Ledger
   private let finished = Mailbox<Result<RunResult, TransferError>>()
   private let snapshots = Mailbox<ProgressSnapshot>()
   private let thread: WorkerThread
 
-  /// What `prepare` does is done before the engine starts.
+  /// `prepare` is called before the engine starts.
   init(
     _ scene: Scene, workers: Int? = nil, stop: Scene.Stop = Scene.Stop(), prepare: (Ledger) throws -> Void = { _ in }
   ) throws {
@@ -30,16 +30,16 @@ final class RunningEngine {
     }
   }
 
-  /// Returns when the engine has told a state for which `holds` is true.
+  /// Returns when the engine has reported a state for which `holds` is true.
   @discardableResult
   func wait(until holds: (ProgressSnapshot) -> Bool) throws -> ProgressSnapshot {
     while let told = snapshots.take() {
       if let found = told.first(where: holds) { return found }
     }
-    throw Scene.Broken(what: "the engine ended before")
+    throw Scene.Broken(what: "the engine ended first")
   }
 
-  /// The end of the run.
+  /// Waits for the end of the run and returns its result.
   func end() throws -> RunResult {
     guard let result = finished.take(timeoutMs: Scene.patienceMs)?.first else { throw Scene.Broken(what: "no end") }
     thread.join()
@@ -63,7 +63,7 @@ final class RunningEngine {
 }
 
 extension Ledger {
-  /// Returns when rows that an engine writes are there; throws when they do not come.
+  /// Returns when `holds` is true for the rows that an engine writes; throws if it does not become true in time.
   func wait(until holds: (LedgerReader) throws -> Bool) throws {
     let endMs = SystemClock().bootMs + Scene.patienceMs
     while try !read(holds) {

@@ -6,10 +6,10 @@ import Transfers
   import Glibc
 #endif
 
-/// Where tests make their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
+/// Where tests make their folders: in TMPDIR, which `tools/test` sets to a folder in memory, or in /tmp.
 let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
-/// A receiver, a source folder and a ledger, all gone with the test.
+/// A receiver, a source folder and a ledger, all removed after the test.
 final class Scene {
   let root: String
   let server: ReceiverServer
@@ -39,7 +39,7 @@ final class Scene {
     Self.removeTree(root)
   }
 
-  /// Files of seeded content and size, with a few names that are hard; by their relative path.
+  /// Makes files of seeded content and size, a few of them with difficult names; returns them by relative path.
   func makeTree(seed: UInt64, count: Int) throws -> [NameBytes: [UInt8]] {
     var generator = SplitMix(state: seed)
     var files: [NameBytes: [UInt8]] = [:]
@@ -83,7 +83,7 @@ final class Scene {
       stop: stop)
   }
 
-  /// What the receiver kept is what the source holds, no more and no less.
+  /// Checks that the receiver kept exactly the bytes of the source.
   func expectSameBytes(_ files: [NameBytes: [UInt8]]) throws {
     for (name, bytes) in files {
       let kept = try Self.read(NameBytes("\(root)/kept/up").appending(name))
@@ -95,7 +95,7 @@ final class Scene {
     try ReceiverRecord.read(path: "\(root)/record.ndjson").filter { if case .commit = $0.kind { true } else { false } }
   }
 
-  /// Returns when the script holds `count` requests under this name at the same time; throws when they do not come.
+  /// Returns when the script holds `count` requests under this name at the same time; throws if they do not arrive.
   func waitUntilHeld(_ name: String, count: Int = 1) throws {
     guard try server.waitUntilHeld(name, count: count, timeoutMs: Self.patienceMs) else {
       throw Broken(what: "no \(count) requests are held as \(name)")
@@ -104,8 +104,8 @@ final class Scene {
 
   func release(_ names: String...) { for name in names { server.release(name) } }
 
-  /// Performs `body` when so many requests are held, beside what the test does meanwhile; also when they do not come,
-  /// so that the test goes on and sees what is wrong.
+  /// Calls `body` when so many requests are held, concurrently with the test; also if they do not arrive, so that the
+  /// test continues and shows what is wrong.
   func whenHeld(_ name: String, count: Int = 1, _ body: @escaping @Sendable () -> Void) -> WorkerThread {
     WorkerThread { [server] in
       _ = try? server.waitUntilHeld(name, count: count, timeoutMs: Self.patienceMs)
@@ -113,10 +113,10 @@ final class Scene {
     }
   }
 
-  /// After how long something that does not come has failed; nothing is awaited for so long.
+  /// The time after which an awaited event has failed; no successful test waits so long.
   static let patienceMs: Int64 = 60_000
 
-  /// How many requests below a folder the receiver had at the same time.
+  /// The largest number of requests below a folder that the receiver had at the same time.
   func mostAtOnce(_ folder: String) throws -> Int {
     var (now, most) = (0, 0)
     for event in try ReceiverRecord.read(path: "\(root)/record.ndjson")
@@ -135,8 +135,8 @@ final class Scene {
     guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Broken(what: "write \(path)") }
   }
 
-  /// What the receiver keeps under a relative path; nil for nothing. What was posted is below it, under a name of the
-  /// receiver's: a second copy is an error.
+  /// The content that the receiver keeps under a relative path; nil if there is none. What was posted is below it,
+  /// under a name that the receiver gave: a second copy is an error.
   func kept(_ path: String) throws -> [UInt8]? {
     var entry = stat()
     guard stat("\(root)/kept/\(path)", &entry) == 0 else { return nil }
@@ -179,7 +179,7 @@ final class Scene {
   }
 }
 
-/// A small generator whose sequence is the same everywhere.
+/// A small generator that yields the same sequence everywhere.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

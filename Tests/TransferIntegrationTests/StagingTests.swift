@@ -8,7 +8,7 @@ import TransferModel
   import Glibc
 #endif
 
-/// Copies of sources that are sent instead of them.
+/// Copies of sources, which are sent in their place.
 @Suite struct StagingTests {
   private func staged(_ scene: Scene, script: String = "") throws -> AddResult {
     let settings = BatchSettings(destination: "\(scene.url)/up/", stage: true)
@@ -66,7 +66,7 @@ import TransferModel
     let scene = try Scene()
     let files = try scene.makeTree(seed: 5, count: 3)
     _ = try staged(scene)
-    // As a crash between the record and the copy leaves it, with a copy that nobody knows.
+    // The state after a crash between the record and the copy, with an unknown copy.
     try write(scene) { tx in
       _ = try tx.control(.cancel, RowFilter())
       _ = try tx.control(.retry(startsOver: true), RowFilter())

@@ -9,7 +9,7 @@ import TransferProtocols
   import Glibc
 #endif
 
-/// Files that go on in order as they come: what arrives behind the descriptor, and what the receiver is asked.
+/// Files that are passed on in order as they arrive: what is read from the descriptor, and what the receiver is asked.
 @Suite struct StreamTests: PullScenes {
   private func streaming(_ urls: [String], _ change: (inout DownloadOptions) -> Void = { _ in }) throws -> Streaming {
     var options = DownloadOptions(urls: urls, folder: NameBytes("-"))
@@ -18,7 +18,7 @@ import TransferProtocols
     return try Streaming(options, rate: nil) { _ in }
   }
 
-  /// What came, in a file.
+  /// Streams into a file and returns its content.
   private func stream(
     _ scene: Scene, _ change: (inout DownloadOptions) -> Void = { _ in }
   ) throws -> (result: StreamResult, bytes: [UInt8]) {
@@ -40,14 +40,14 @@ import TransferProtocols
     #expect(try scene.mostAtOnce("up") == 1)
   }
 
-  /// A part that is the whole file has the digests of a whole file.
+  /// A range that is the whole file has the digests of the whole file.
   @Test func aDigestBesideAPartThatIsAllIsCompared() throws {
     let scene = try Scene(script: "match GET * : omit=Repr-Digest field=Content-MD5:AAAAAAAAAAAAAAAAAAAAAA==\n")
     _ = try objects(scene, [1_000])
     #expect(try stream(scene).result.failure?.failure.code == .integrityMismatch)
   }
 
-  /// Each byte is sent once, and each of the bodies goes on where one broke off.
+  /// Each byte is written once, and each body resumes where the previous one broke off.
   @Test func brokenBodiesGoOn() throws {
     let scene = try Scene(
       script:
@@ -55,12 +55,12 @@ import TransferProtocols
     let objects = try objects(scene, [300_000])
     let (result, bytes) = try stream(scene)
     #expect(result.failure == nil && bytes == objects["o0"])
-    // A connection that is reset may lose what was sent and not read.
+    // A connection that is reset may lose bytes that were sent but not read.
     let ranges = try ranges(scene, "o0")
     #expect(ranges.count > 7 && zip(ranges, ranges.dropFirst()).allSatisfy { $0.offset <= $1.offset })
   }
 
-  /// Nothing of another version follows what was written; before anything was, the new one is taken.
+  /// Nothing of another version follows what was written; as long as nothing was written, the new version is used.
   @Test func versionsAreNotMixed() throws {
     let scene = try Scene(script: "match GET * nth=4 times=99 : version=7\n")
     let objects = try objects(scene, [400_000])
@@ -71,7 +71,7 @@ import TransferProtocols
     #expect(bytes.count == 3 * 65_536)
   }
 
-  /// Where the server has no validator, what was written cannot be continued.
+  /// If the server has no validator, a partly written file cannot be continued.
   @Test(arguments: ["ignore-range", "ignore-range no-length"]) func aBodyInOnePieceIsNotContinued(_ kind: String) throws
   {
     let scene = try Scene(script: "match GET * : \(kind) cut-after=100000\n")
@@ -80,7 +80,7 @@ import TransferProtocols
     #expect(result.failure != nil && result.files == 0)
     if kind == "ignore-range" {
       #expect(result.failure?.failure.code == .netReset)
-      #expect(result.failure?.failure.message.contains("cannot send the rest alone") == true)
+      #expect(result.failure?.failure.message.contains("cannot send only the rest") == true)
     }
     #expect(bytes == Array(objects["o0"]?.prefix(bytes.count) ?? []) && bytes.count <= 100_000)
     #expect(try ranges(scene, "o0").count == 1)
@@ -144,7 +144,7 @@ import TransferProtocols
     try Scene.names(in: scene.root, hidden: true).filter { $0.contains("all.tar") }
   }
 
-  /// As the `tar` of the system reads it; also where first answers are of no use.
+  /// As read by the system's `tar`; even if the first answers are of no use.
   @Test(arguments: ["", "match * * : weak-etag\n", "match GET * every=2 : reset-after=0\n"])
   func anArchiveHoldsAllFiles(_ script: String) throws {
     let scene = try Scene(script: script)
@@ -161,7 +161,7 @@ import TransferProtocols
     }
   }
 
-  /// One file that cannot be had is no archive; neither is one whose length nobody says.
+  /// If one file cannot be fetched, or its length is unknown, there is no archive.
   @Test(arguments: ["match GET /up/o1 : status=404\n", "match GET /up/o1 : ignore-range chunked\n"])
   func anArchiveIsWholeOrNotThere(_ script: String) throws {
     let scene = try Scene(script: script)
@@ -171,7 +171,7 @@ import TransferProtocols
     #expect(try names(scene) == [])
   }
 
-  /// Whatever was written before, and wherever it broke off: no reader takes it for an archive.
+  /// Whatever was written before, and wherever it broke off, no reader accepts it as an archive.
   @Test(arguments: [
     "match GET /up/o0 : status=404\n", "match GET /up/o1 : status=404\n", "match GET /up/o1 : wrong-digest\n",
     "match GET /up/o1 : ignore-range cut-after=512\n", "match GET /up/o1 : ignore-range cut-after=700\n",
@@ -187,7 +187,7 @@ import TransferProtocols
     #expect(try run(["tar", "-tf", path]) == 2 << 8)
   }
 
-  /// What the first answer said of a file that is another one by now: it has no bytes any more.
+  /// The first answer described a file that has changed since: it is empty now.
   @Test func theHeadIsThatOfTheVersionThatCame() throws {
     let scene = try Scene(script: "match GET /up/o0 nth=1 : reset-after=0\nmatch GET /up/o0 nth=2 : hold=second\n")
     let objects = try objects(scene, [1_000, 1_000])

@@ -2,24 +2,24 @@ import Receiver
 import Testing
 import TransferModel
 
-/// A server that takes next to nothing of each body: the upload comes to an end, with a reason.
+/// A server that takes almost nothing of each body: the upload ends, with a cause.
 @Suite struct TinyProgressTests {
   @Test(arguments: ["tus", "resumable"])
   func aByteOfEachBodyIsNoProgress(_ name: String) throws {
     let subject = try ConformanceSubject.named(name)
-    // Forty bytes in all: without an end, the upload would go on and be done.
+    // Forty bytes in all: without a limit, the upload would go on until it is done.
     let scene = try ConformanceScene(
       subject, size: 2 * subject.chunkSize, script: "match PATCH * times=40 : cut-after=1\n")
     try scene.add()
     try scene.run()
     #expect(try scene.states().first?.hasPrefix("failed") == true)
     let patches = try scene.record().filter { if case .start("PATCH", _) = $0.kind { true } else { false } }
-    // Eight failures; a connection that was cut may have brought a request twice.
+    // Eight failures; a connection that was cut may have delivered a request twice.
     #expect(patches.count <= 18)
   }
 
-  /// The same with a server that is better after a while. An upload of which it says that it holds nothing is left for
-  /// another, which does not count as a failure beside the one of the body: five cuts are five of eight.
+  /// The same with a server that recovers after a while. An upload that the server reports as empty is replaced by a
+  /// new one, which is not counted as a failure in addition to that of the body: five cuts count as five of eight.
   @Test(arguments: ["tus", "resumable"])
   func aServerThatRecoversGetsTheRest(_ name: String) throws {
     let subject = try ConformanceSubject.named(name)

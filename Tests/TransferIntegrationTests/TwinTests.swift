@@ -11,7 +11,7 @@ import Transfers
   import Glibc
 #endif
 
-/// A file whose digest this ledger knows of another local file is copied, and not fetched.
+/// A file whose digest the ledger knows from another local file is copied and not fetched.
 @Suite struct TwinTests: PullScenes {
   private func list(_ scene: Scene, _ path: String, _ content: [UInt8]) throws -> DownloadOptions {
     let digest = RunningDigest.of(content, .sha256)
@@ -54,7 +54,7 @@ import Transfers
     try expectSound(scene)
   }
 
-  /// The ledger knows what it was, and not what it is.
+  /// The ledger knows what the file was, not what it is.
   @Test func aFileThatWasWrittenToIsFetched() throws {
     let scene = try Scene()
     let content = try #require(try objects(scene, [300_000])["o0"])

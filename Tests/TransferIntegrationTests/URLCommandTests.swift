@@ -11,11 +11,12 @@ import TransferModel
   import Glibc
 #endif
 
-/// Files whose URLs a program gives: seen in what it was asked, what the receiver is asked, and what the ledger holds.
+/// Files whose URLs a program gives: judged by the queries to the program, the requests to the receiver, and the
+/// ledger.
 @Suite struct URLCommandTests: PullScenes {
   private static let secret = "sig0123456789abcdef"
 
-  /// A program that notes each key, and answers with what `answer` writes.
+  /// A program that records each key and answers with the output of `answer`.
   private func command(_ scene: Scene, _ answer: String) throws -> [String] {
     let script =
       "#!/bin/sh\nread -r key\necho \"$key\" >> \(scene.root)/asked\nn=$(wc -l < \(scene.root)/asked)\n\(answer)\n"
@@ -60,7 +61,8 @@ import TransferModel
     #expect(try ranges(scene, "o0").count == 7)
   }
 
-  /// In the middle: the bytes are kept, and another URL is asked for. An answer that quotes its request is not kept.
+  /// A refusal in the middle: the bytes are kept, and another URL is requested. An answer that quotes its request is
+  /// not kept.
   @Test(arguments: [400, 401, 403, 410]) func aURLThatIsRefusedIsReplaced(_ status: Int) throws {
     let scene = try Scene(script: "match GET /up/o0 nth=3 times=1 : status=\(status)\n")
     let objects = try objects(scene, [400_000])
@@ -72,7 +74,7 @@ import TransferModel
     #expect(try ranges(scene, "o0").reduce(0) { $0 + $1.length } == 400_000)
   }
 
-  /// What waits for a connection meanwhile never goes to the URL of the file, which nothing signs.
+  /// Requests that wait for a connection meanwhile never go to the URL of the file, which is not signed.
   @Test func requestsThatWaitForAConnectionAskForAnotherURLToo() throws {
     let scene = try Scene(script: "match GET /up/o0 nth=3 times=1 : status=403\n")
     let objects = try objects(scene, [400_000])
@@ -82,7 +84,7 @@ import TransferModel
     try expectWhole(scene, objects["o0"])
   }
 
-  /// What signs may have no credentials for a while: nothing fails for that.
+  /// The signing program may lack credentials for a while: no file fails because of that.
   @Test(arguments: [400, 401, 403, 410]) func aURLThatIsRefusedTwiceIsTriedLater(_ status: Int) throws {
     let scene = try Scene(script: "match GET /up/o0 nth=3 times=3 : status=\(status)\n")
     let objects = try objects(scene, [400_000])
@@ -92,7 +94,7 @@ import TransferModel
     try expectWhole(scene, objects["o0"])
   }
 
-  /// It says when its time is over: nobody has to try.
+  /// The URL says when it expires, so nobody has to try it.
   @Test func aURLWhoseTimeIsOverIsReplacedUnasked() throws {
     let scene = try Scene()
     let objects = try objects(scene, [200_000])
@@ -103,7 +105,7 @@ import TransferModel
     #expect(try requests(scene) == 4)
   }
 
-  /// Without a URL the file waits, with what it has, for the next run; the others go on.
+  /// Without a URL the file waits for the next run and keeps what it has; the others continue.
   @Test(arguments: [
     "exit 3", "", "echo http://a; echo http://b", "echo /relative", "echo ftp://h/a", "kill -9 $$",
   ])
@@ -124,7 +126,7 @@ import TransferModel
     #expect(try ranges(scene, "o0").reduce(0) { $0 + $1.length } == 400_000)
   }
 
-  /// Another version behind another URL is not put together with the first.
+  /// Another version behind another URL is not mixed with the first.
   @Test func theVersionIsTheSameWhateverTheURL() throws {
     let scene = try Scene(script: "match GET /up/o0 nth=3 times=1 : status=403\n")
     let objects = try objects(scene, [400_000, 400_000])
@@ -133,7 +135,7 @@ import TransferModel
     try expectWhole(scene, objects["o1"])
   }
 
-  /// A person who pauses or cancels the file, or ends the run, does not wait for the program.
+  /// Pausing or cancelling the file, or stopping the run, does not wait for the program.
   @Test(arguments: ["pause", "cancel", "stop"]) func aCommandThatHangsHoldsUpNobody(_ how: String) throws {
     let scene = try Scene()
     try add(scene, try command(scene, "sleep 1000"))
@@ -152,7 +154,7 @@ import TransferModel
     #expect(state.hasPrefix(states[how] ?? "none"), "\(state)")
   }
 
-  /// A program that does not end is ended, with what it started.
+  /// A program that hangs is killed, with the processes that it started.
   @Test func aCommandThatHangsIsEnded() throws {
     let scene = try Scene()
     let words = try command(scene, "sleep 1000 & echo $! > \(scene.root)/child; wait")
@@ -161,7 +163,7 @@ import TransferModel
     #expect { try hanging.url(for: NameBytes("a"), isOver: { false }) } throws: {
       ($0 as? Failure)?.code == .authNeedsURL
     }
-    // Nobody waits for it once more, file by file.
+    // Its time limit is not waited for again, file by file.
     #expect { try hanging.url(for: NameBytes("b"), isOver: { false }) } throws: {
       ($0 as? Failure)?.code == .authNeedsURL
     }
@@ -174,7 +176,7 @@ import TransferModel
     }
     let child = String(decoding: try Scene.read(NameBytes("\(scene.root)/child")), as: UTF8.self)
     let pid = try #require(pid_t(child.filter(\.isNumber)))
-    // Until whoever inherited it has taken notice of its end.
+    // Until the process that inherited it has reaped it.
     while kill(pid, 0) == 0, !isZombie(pid) { usleep(1_000) }
   }
 

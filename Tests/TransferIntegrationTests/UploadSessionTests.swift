@@ -9,7 +9,7 @@ import Transfers
   import Glibc
 #endif
 
-/// Trees pushed to the session protocols of the receiver, by the shipped engine.
+/// Trees pushed by the shipped engine, with the session protocols of the receiver.
 @Suite struct UploadSessionTests {
   private func methods(_ scene: Scene) throws -> [String: Int] {
     let events = try ReceiverRecord.read(path: "\(scene.root)/record.ndjson")
@@ -20,7 +20,7 @@ import Transfers
     return counts
   }
 
-  /// Many files begin at the same time; one of them asks what the server can.
+  /// Many files start at the same time; one of them queries what the server supports.
   @Test(arguments: [("tus+", "/-/tus/"), ("resumable+", "/-/resumable/")])
   func theServerIsAskedOnceForATree(_ scheme: String, _ place: String) throws {
     let scene = try Scene()
@@ -30,13 +30,13 @@ import Transfers
     #expect(result.done == files.count)
     let methods = try methods(scene)
     #expect(methods["OPTIONS"] == 1)
-    // tus: creation and body, but for the empty one; resumable: one request a file.
+    // tus: creation and body, except for the empty file; resumable: one request a file.
     #expect(methods["PATCH"] == (scheme == "tus+" ? files.count - 1 : nil))
     #expect(methods[scheme == "tus+" ? "POST" : "PUT"] == files.count)
   }
 
-  /// A chunk that was begun and waits for a connection ends with the one that is refused, and after it: the last of
-  /// them lets the file go, and the ledger takes that only when no attempt is open.
+  /// A chunk that was begun and waits for a connection ends together with the refused one, and after it: the last of
+  /// them releases the file, which the ledger accepts only when no attempt is open.
   @Test func aRefusedChunkEndsItsFileWhileAnotherWaitsToBeSent() throws {
     let subject = try ConformanceSubject.named("profile flow")
     let scene = try ConformanceScene(
@@ -47,7 +47,8 @@ import Transfers
     scene.workers = 2
     try scene.add()
     let person = scene.meanwhile { ledger, server in
-      // Two chunks travel at once and may arrive in either order; both belong to one file, and the third is sent after.
+      // Two chunks travel at once and may arrive in either order; both belong to one file, and the third is sent
+      // afterwards.
       for name in ["first", "other"] { _ = try? server.waitUntilHeld(name, timeoutMs: Scene.patienceMs) }
       server.release("first")
       try? ledger.wait { try Self.parts($0).count == 4 }
@@ -63,12 +64,12 @@ import Transfers
     #expect(outcomes == ["ok", "ok", "fatal", "interrupted"])
   }
 
-  /// What became of the attempts at chunks; those that run have no outcome.
+  /// The outcomes of the attempts at chunks; those that run are `open`.
   private static func parts(_ reader: LedgerReader) throws -> [String] {
     try reader.attempts(RowFilter(), after: 0, limit: 100).filter { $0.operation == "part" }.map(\.outcome)
   }
 
-  /// Access that was withdrawn says nothing about what the server holds: a retry goes on with that.
+  /// A withdrawn permission says nothing about what the server holds: a retry resumes from that.
   @Test func aRefusalInTheMiddleKeepsWhatTheServerHas() throws {
     let subject = try ConformanceSubject.named("tus")
     let scene = try ConformanceScene(
@@ -83,7 +84,7 @@ import Transfers
     #expect(summary.bytesTransferred == Int64(2 * subject.chunkSize))
   }
 
-  /// A server that refuses every chunk is asked about a few of them, not about each.
+  /// A server that refuses every chunk gets only a few of them, not all.
   @Test func chunksThatAllFailAreNoStorm() throws {
     let subject = try ConformanceSubject.named("profile numbered-chunks")
     let scene = try ConformanceScene(
@@ -93,12 +94,12 @@ import Transfers
     scene.backoffMs = 300
     try scene.add()
     #expect(try scene.run().failed == 1)
-    // Four fail, and those that were on their way meanwhile; each three times.
+    // Four chunks fail, and those that were in flight meanwhile; each three times.
     let count = try scene.requestCount
     #expect(count <= 8 * 3 + 1)
   }
 
-  /// No attempt says that something was ended where nothing was asked.
+  /// No attempt claims that something was ended if nothing was requested.
   @Test func whatCannotBeEndedAtTheServerIsNotCalledAborted() throws {
     let subject = try ConformanceSubject.named("profile numbered-chunks")
     let scene = try ConformanceScene(
@@ -111,7 +112,7 @@ import Transfers
     #expect(aborts.first?.message?.hasPrefix("nothing was sent") == true)
   }
 
-  /// What cannot be asked today is asked when there are credentials: the server still holds the upload.
+  /// An abort that cannot be requested now is requested when there are credentials: the server still holds the upload.
   @Test func anUploadIsEndedWhenItsCredentialsAreBack() throws {
     let subject = try ConformanceSubject.named("tus")
     let scene = try ConformanceScene(

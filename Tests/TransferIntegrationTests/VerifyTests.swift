@@ -10,7 +10,7 @@ import TransferModel
   import Glibc
 #endif
 
-/// Files that were downloaded, looked at again later.
+/// Files that were downloaded and are checked again later.
 @Suite struct VerifyTests {
   private let scene: Scene
 
@@ -78,14 +78,14 @@ import TransferModel
     #expect(FileShare(0, of: 4) == nil && FileShare(5, of: 4) == nil)
   }
 
-  /// Perhaps its disk is not mounted: nothing is said of its files.
+  /// Its disk may not be mounted: nothing is recorded about its files.
   @Test func ofATargetFolderThatIsNotThereNothingIsSaid() throws {
     #expect(rename("\(scene.root)/in", "\(scene.root)/elsewhere") == 0)
     #expect(try verify(repairs: true).result == VerifyResult(unreadable: 6))
     #expect(try findings(0) == ["proof"])
   }
 
-  /// The folder that held it is a file now.
+  /// The folder that held them is now a file.
   @Test func whatHasNoFolderIsMissing() throws {
     #expect(rename("\(scene.root)/in/d", "\(scene.root)/in/e") == 0)
     try Scene.write([1], to: NameBytes("\(scene.root)/in/d"))
@@ -113,7 +113,7 @@ import TransferModel
     #expect(try ledger.read { try $0.check() }.map { "\($0.invariant): \($0.detail)" } == [])
   }
 
-  /// What is corrupted is nothing that a digest confirms.
+  /// A digest does not confirm a corrupted file.
   @Test func aFindingConfirmsOnlyWhatIsIntact() throws {
     try spoil()
     _ = try verify()
@@ -124,7 +124,7 @@ import TransferModel
       confirmed == ["intact digest", "changed none", "changed none", "missing none", "missing none", "intact digest"])
   }
 
-  /// A folder on the way leads out of the target folder now: what is there is not ours.
+  /// A parent folder now leads out of the target folder: the files there are not ours.
   @Test func noLinkIsFollowedOutside() throws {
     #expect(rename("\(scene.root)/in/d", "\(scene.root)/d") == 0)
     #expect(symlink("../d", "\(scene.root)/in/d") == 0)

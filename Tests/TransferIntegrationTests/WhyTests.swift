@@ -7,8 +7,8 @@ import TransferReports
 
 /// Where the time of a real upload went, with a receiver that makes it wait.
 @Suite struct WhyTests {
-  /// The receiver asks for five minutes; the engine is not kept for so long, and nobody starts one for an hour. Of that
-  /// hour the wait is backoff, and the rest of it nobody's but the missing engine's.
+  /// The receiver asks for five minutes; the engine does not stay for so long, and nobody starts one for an hour. Of
+  /// that hour the wait is backoff, and the rest is due only to the missing engine.
   @Test func aWaitThatTheServerAskedForIsBackoff() throws {
     let scene = try ConformanceScene(
       ConformanceSubject.named("put"), size: 100_000, script: "match PUT * nth=1 : status=503 retry-after=300\n")
@@ -20,7 +20,7 @@ import TransferReports
     let found = try why(scene, .file(FileID(rawValue: 1)))
     let (wall, parts) = (try #require(found.wallMs), found.result.parts)
     #expect(parts.totalMs == wall && wall >= 3_600_000)
-    // What was asked, and up to a tenth more.
+    // The requested wait, and up to a tenth more.
     #expect(parts[.backoff] >= 300_000 && parts[.backoff] <= 330_000)
     #expect(parts[.down] >= 3_600_000 - 330_000 - 60_000 && found.cause == "down")
     #expect(found.tally.failures.map(\.code) == ["http.503"] && found.tally.failures.map(\.asked) == [1])
@@ -33,8 +33,8 @@ import TransferReports
     #expect(try why(scene, .run(RunID(rawValue: 2))).result.parts[.backoff] == 0)
   }
 
-  /// The transport says when a body was sent and how long a rate held it: half a second at least for what a rate of
-  /// its size in half a second lets through.
+  /// The transport reports when a body was sent and how long a rate delayed it: at least half a second for a body that
+  /// the rate lets through in half a second.
   @Test func aRateOfOursIsThrottled() throws {
     let scene = try ConformanceScene(ConformanceSubject.named("put"), size: 1 << 20)
     try scene.add()
@@ -50,7 +50,7 @@ import TransferReports
     #expect(found.result.parts[.throttled] >= 100 && found.limits.limit == .rate && found.limits.rateBps == 2 << 20)
   }
 
-  /// Until another run finds it, a run whose process is gone looks as if it went on.
+  /// A run whose process is gone looks as if it still ran, until another run finds it.
   @Test func aRunThatCrashedEndedWithItsLastSignOfLife() throws {
     let scene = try ConformanceScene(ConformanceSubject.named("put"), size: 10)
     try scene.add()

@@ -4,7 +4,7 @@ import TransferLedger
 import TransferModel
 import Transfers
 
-/// Programs that write through a mapping do not move mtime with each byte: what is sent is compared with what was
+/// Programs that write through a mapping do not change mtime with each byte: what is sent is compared with what was
 /// announced.
 @Suite struct WrittenSourceTests {
   private static let size = 200_000
@@ -40,7 +40,7 @@ private final class MappedFile: Sendable {
       throw Scene.Broken(what: "mmap: \(errno)")
     }
     (bytes, self.size) = (Int(bitPattern: start), size)
-    // The first write to a page moves mtime, those that follow do not.
+    // The first write to a page changes mtime; later ones do not.
     for offset in stride(from: 0, to: size, by: 4_096) { write(at: offset) }
   }
 

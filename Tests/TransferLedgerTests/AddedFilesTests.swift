@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What came of the files of one `add`, whatever else is in their batches.
+/// The results of the files of one `add`, regardless of other files in their batches.
 @Suite struct AddedFilesTests {
   private let f: LedgerFixture
   init() throws { f = try LedgerFixture() }
@@ -28,7 +28,7 @@ import TransferModel
     let added = try add(page, name: "n")
     _ = try f.add("foreign", to: f.makeBatch("put:elsewhere"))
     #expect(added.batches == [BatchID(rawValue: 1)])
-    #expect(try totals(added).files.byState == [.pending: 3], "what could not be read is told by the add")
+    #expect(try totals(added).files.byState == [.pending: 3], "the add itself reports what could not be read")
     try send("old2", run)
     try fail("a", run)
     try send("old3", run)
@@ -50,8 +50,7 @@ import TransferModel
     for added in [first, second] { #expect(try totals(added).files.byState == [.pending: 1]) }
   }
 
-  /// Two of several pushes of the same files at once: the second found what the first had recorded since the second
-  /// began.
+  /// Two concurrent pushes of the same files: the second finds files that the first recorded after the second began.
   @Test(arguments: [nil, "n"]) func whatAnotherPushRecordsMeanwhileCountsOnce(name: String?) throws {
     let mark = try f.ledger.read { try $0.addedMark() }
     let (first, second) = (f.target(name: name), f.target(name: name))
@@ -64,12 +63,12 @@ import TransferModel
     let run = try f.startRun()
     for name in ["a", "c"] { try send(name, run) }
     #expect(try totals(all).files.byState == [.done: 2, .pending: 1])
-    #expect(try totals(some).files.byState == [.done: 1, .pending: 1], "c is of the other push")
+    #expect(try totals(some).files.byState == [.done: 1, .pending: 1], "c belongs to the other push")
     let end = try totals(some)
     #expect((end.files.bytesTransferred, end.bytesAckedSince) == (10, 10))
   }
 
-  /// A push of changed content takes the place of what another push recorded.
+  /// A push of changed content supersedes the files that another push recorded.
   @Test func whatAnotherPushReplacedCountsOnce() throws {
     let first = try add(f.page(["a", "b"]))
     var page = AdmissionPage()
@@ -130,7 +129,7 @@ import TransferModel
     }
   }
 
-  /// Takes this file and puts all others back.
+  /// Claims this file and releases all others.
   private func claim(_ name: String, _ run: RunID) throws -> FileID {
     try f.ledger.write { tx in
       var found: FileID?

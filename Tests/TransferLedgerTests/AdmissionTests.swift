@@ -208,7 +208,7 @@ import Testing
     #expect(try f.ledger.write { try $0.claimFiles(run, limit: 9, without: [first]).map(\.id) } == [second])
   }
 
-  /// One file is claimed and fails; its session stays for the next time.
+  /// Claims one file, which fails; its session is kept for the next attempt.
   private func fail(_ f: LedgerFixture, _ run: RunID, opens: Bool = true) throws {
     try f.ledger.write { tx in
       let file = try tx.claimAndPlan(run)
@@ -244,7 +244,7 @@ import Testing
     #expect(try f.texts("SELECT id, generation, state, batch_id, hidden FROM v_files") == ["1 1 failed 1 -"])
     #expect(try f.texts("SELECT count(*), sum(hidden) FROM batch") == ["1 -"])
     #expect(try f.events(of: FileID(rawValue: 1), "retried").count == 5)
-    #expect(try f.ledger.read { try $0.workLeft() }.aborts == 0, "the session goes on")
+    #expect(try f.ledger.read { try $0.workLeft() }.aborts == 0, "the session is kept")
     #expect(try f.findings() == [])
   }
 
@@ -272,12 +272,13 @@ import Testing
     }
     #expect(try f.texts("SELECT count(*) FROM v_files WHERE state = 'superseded'") == ["5"])
     #expect(try f.texts("SELECT generation, batch_id FROM v_files WHERE state = 'failed'") == ["6 6"])
-    #expect(try f.ledger.read { try $0.workLeft() }.aborts == 5, "the sessions of those that made room end")
+    #expect(try f.ledger.read { try $0.workLeft() }.aborts == 5, "the sessions of superseded files are aborted")
     #expect(try f.ledger.read { try $0.stateTotals(RowFilter()) }.byState == [.failed: 1])
     #expect(try f.findings() == [])
   }
 
-  /// Receivers of callbacks are not in the settings of a row, and still belong to what was asked for.
+  /// Receivers of callbacks are not in the settings of a row, but a failed file is only retried with the same
+  /// receivers.
   @Test(arguments: [nil, "nightly"]) func whatFailedGoesOnForTheSameReceivers(name: String?) throws {
     let f = try LedgerFixture()
     let run = try f.startRun()

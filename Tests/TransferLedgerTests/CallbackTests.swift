@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransferLedger
 
-/// What is to be told begins with the state that it tells of, and is delivered at least once.
+/// A callback is queued in the transaction of the state that it reports, and is delivered at least once.
 @Suite struct CallbackTests {
   private let f: LedgerFixture
   private let run: RunID
@@ -57,14 +57,14 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// The settings of a batch go into snapshots for auditors, who have no need of what may be a secret.
+  /// The settings of a batch are part of snapshots for auditors, who do not need a receiver that may be a secret.
   @Test func theSettingsOfABatchNameNoReceiver() throws {
     _ = try batch("put:one", [CallbackSetting(.done, .webhook, "https://host/hooks/SECRET")])
     #expect(try f.texts("SELECT settings FROM batch WHERE settings LIKE '%SECRET%'") == [])
     #expect(try f.texts("SELECT target FROM callback") == ["https://host/hooks/SECRET"])
   }
 
-  /// A run that left the ledger to another engine.
+  /// A run that left the ledger to another engine: its `started` callback is withdrawn.
   @Test func aStartThatWasNoneIsTakenBack() throws {
     let started = CallbackSetting(.started, .ping, "https://host/x")
     try tell(.started, [started], 1)
@@ -77,7 +77,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// What is told to a receiver that never answers does not grow for ever.
+  /// The number of callbacks to a receiver that never answers is bounded.
   @Test func aJobKeepsTheNewestCallbacksOfAReceiver() throws {
     let receiver = [CallbackSetting(.succeeded, .ping, "https://host/x")]
     for run in 1...150 { try tell(.succeeded, receiver, UInt64(run)) }
@@ -87,7 +87,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// The newest of 150 are kept; 49 were given up and went.
+  /// The newest of 150 callbacks are kept; 49 were given up and deleted.
   @Test func whatWasGivenUpAndGoesIsCounted() throws {
     let mail = [CallbackSetting(.unsuccessful, .mail, "/usr/sbin/sendmail root")]
     func left(_ job: String?) throws -> CallbacksLeft {
@@ -107,21 +107,21 @@ import Testing
       try f.texts(
         "SELECT receiver_id, job, event, callbacks, first_at, last_at, heard_since FROM v_forgotten_callbacks") == [row]
     )
-    // Retried by a person, given up again, and gone: counted as well.
+    // A callback that a person retried and that was given up again and deleted is counted as well.
     #expect(try f.ledger.write { try $0.retryCallbacks(nil) } == 1)
     try told()
     #expect(try left(nil).forgotten == 49)
     try told()
     #expect(try left(nil) == CallbacksLeft(waiting: 100, givenUp: 1, forgotten: 51, unheard: 51))
-    // One that is delivered ends the alarm, not the count.
+    // A delivery ends the alarm, but does not reset the count.
     f.clock.advance(ms: 10)
     try end(try #require(try begin(1).first).id, DeliveryEnd(.ok))
     #expect(try left(nil) == CallbacksLeft(waiting: 99, givenUp: 1, forgotten: 51, unheard: 0))
     #expect(try f.findings() == [])
   }
 
-  /// Ends of runs, each as the result and the milliseconds since the one before; and for which the receiver is told,
-  /// with the failed runs since.
+  /// Ends runs, given as the result of each and the milliseconds since the one before. Returns the runs that the
+  /// receiver is notified of, with the number of failed runs since the previous notification.
   private func tellings(_ pace: CallbackPace, _ runs: [(result: String, afterMs: Int64)]) throws -> [String] {
     for (number, run) in runs.enumerated() {
       f.clock.advance(ms: run.afterMs)
@@ -161,7 +161,7 @@ import Testing
       try tellings(.each, [("partial", 1), ("partial", 1), ("ok", 1)]) == ["0 partial 1", "1 partial 1", "2 ok 0"])
   }
 
-  /// What was given up was not heard: the next run is told though nothing has changed.
+  /// A callback that was given up did not arrive, so the next run is reported although nothing has changed.
   @Test func whatWasNotHeardIsToldAgain() throws {
     let hour: Int64 = 3_600_000
     #expect(try tellings(.changes(remindMs: 24 * hour), [("partial", 1)]).count == 1)
@@ -171,7 +171,7 @@ import Testing
     #expect(try tellings(.changes(remindMs: 24 * hour), [("partial", 1), ("partial", 1)]).count == 2)
   }
 
-  /// Either both are there after a power cut, or none.
+  /// After a power cut, either both the state and its callback exist, or neither.
   @Test func aTransactionThatIsUndoneTellsNobody() throws {
     _ = try f.add("a", to: batch("put:one", [Self.told]))
     struct Cut: Error {}
@@ -302,7 +302,7 @@ import Testing
     #expect(try begin().count == 1)
   }
 
-  /// A job that tells of itself every five minutes does not grow.
+  /// The queue of a job that reports every five minutes is bounded.
   @Test func ofAJobTheNewestAreKept() throws {
     let setting = CallbackSetting(.succeeded, .exec, "true")
     for n in 1...UInt64(LedgerTransaction.jobCallbacksKept + 5) {
@@ -336,7 +336,7 @@ import Testing
     #expect(LedgerTransaction.deliveryWaitMs(failures: 1, retryAfterMs: .max, using: &generator) == 3_600_000)
   }
 
-  /// Of callbacks 1 (delivered), 2 (waiting) and 3 (being delivered).
+  /// Statements that are refused for the callbacks 1 (delivered), 2 (waiting) and 3 (being delivered).
   private static let refused = [
     "INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')",
     "INSERT OR REPLACE INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')",
@@ -371,11 +371,11 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// Without any one of the triggers at least one of the statements would pass.
+  /// With any one of the triggers dropped, at least one of the statements passes.
   @Test func everyTriggerIsNeeded() throws {
     try callbacksOfEachKind()
     let shell = try Connection(path: f.path, access: .readWrite)
-    // As other programs have it: what is replaced is deleted without a trigger.
+    // The default of other programs: a row that REPLACE deletes fires no delete trigger.
     try shell.execute("PRAGMA recursive_triggers=OFF")
     let triggers = try shell.rowsOnce(
       """

@@ -3,11 +3,11 @@ import Testing
 
 @testable import TransferLedger
 
-/// What people do to files and batches: at rest at once, in an engine's hands when it lets go, after its death by the
-/// next.
+/// Control requests take effect immediately on files at rest, on active files when the engine releases them, and after
+/// a crash in the next run.
 @Suite struct ControlTests {
-  /// State, then what pause, pause now, resume, cancel, retry, remove, clean, clean failed, resolve done, retry and
-  /// cancel make of it: the new state, `?wish` when the engine is asked, `hidden`, or `-` for nothing.
+  /// State, then the result of pause, pause now, resume, cancel, retry, remove, clean, clean failed, resolve done,
+  /// resolve retry and resolve cancel: the new state, `?wish` if the engine is asked, `hidden`, or `-` for no change.
   static let golden = """
     settling    ?pause ?pause - cancelled - cancelled,hidden - - - - -
     pending     paused paused - cancelled - cancelled,hidden - - - - -
@@ -36,7 +36,7 @@ import Testing
       let told = try f.ledger.read { try $0.outcome(of: verb, .files([file])) }
       let probe: @Sendable (LedgerTransaction) throws -> String = { tx in
         let old = try Self.row(tx, file)
-        #expect(try tx.control(verb, .files([file])) == told, "told beforehand")
+        #expect(try tx.control(verb, .files([file])) == told, "as predicted")
         let new = try Self.row(tx, file)
         let parts = [
           new.state == old.state ? nil : new.state, new.wish.map { "?" + $0 }, new.hidden ? "hidden" : nil,
@@ -60,7 +60,7 @@ import Testing
         "done - - none seen 0 "
       ])
     #expect(try f.events(of: file, "resolved") == ["done: seen"])
-    #expect(try f.texts("SELECT state FROM chunk") == ["unknown"], "nobody acknowledged it")
+    #expect(try f.texts("SELECT state FROM chunk") == ["unknown"], "no server acknowledged it")
     #expect(try f.ledger.read { try $0.receipt(of: file) }?.note == "seen")
     #expect(try f.findings() == [])
     #expect(try f.admit("a", to: BatchID(rawValue: 1)) == .unchanged(file))
@@ -71,7 +71,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// Its first answer was lost before there was a layout, and its session may be what it became.
+  /// The answer to its first request was lost before there was a layout, and its session may have become the object.
   @Test func whatWasNeverLaidOutIsResolvedToo() throws {
     let f = try LedgerFixture()
     let file = try f.add("a", to: f.makeBatch())
@@ -134,7 +134,7 @@ import Testing
       _ = try tx.openSession(try tx.intendSession(files[1], run), run, remoteID: "u", expiresAtMs: nil)
       #expect(try tx.pauseFiles(.files([files[0], files[3], files[4]]), now: false).asked.count == 3)
       #expect(try tx.cancelFiles(.files([files[1]])).asked == [files[1]])
-      #expect(try tx.pauseFiles(.files([files[1]]), now: true).asked == [], "what is to be cancelled stays so")
+      #expect(try tx.pauseFiles(.files([files[1]]), now: true).asked == [], "a requested cancellation stays")
       #expect(try tx.hideFiles(.files([files[2]])).asked == [files[2]])
       #expect(try tx.resumeFiles(.files([files[3]])).changed == [files[3]])
     }
@@ -199,7 +199,7 @@ import Testing
       _ = try tx.pauseFiles(.files([files[0]]), now: true)
       _ = try tx.cancelFiles(.files([files[1], files[2]]))
     }
-    #expect(try f.ledger.recoverIfIdle(Self.person) == nil, "the engine is alive: this very ledger")
+    #expect(try f.ledger.recoverIfIdle(Self.person) == nil, "the engine is alive: it is this ledger")
     try f.restart()
     let recovery = try f.ledger.recoverIfIdle(Self.person)
     #expect(
@@ -272,7 +272,7 @@ import Testing
     let files = try ["a", "b"].map { try f.add($0, to: batch) }
     _ = try f.ledger.write { try $0.cancelFiles(.files([files[0]])) }
     #expect(try f.ledger.write { try $0.hideFinished(RowFilter(), failed: false) }.changed == [files[0]])
-    #expect(try f.texts("SELECT id FROM v_batches WHERE hidden") == [], "one is pending, the other may still fill")
+    #expect(try f.texts("SELECT id FROM v_batches WHERE hidden") == [], "one is pending, the other may still get files")
     f.clock.advance(ms: 3_600_001)
     #expect(try f.ledger.write { try $0.hideFiles(.states([.pending])) }.changed == [files[1]])
     #expect(try f.texts("SELECT id FROM v_batches WHERE hidden") == ["1"])
@@ -322,8 +322,8 @@ import Testing
       try f.texts("SELECT verb, sum(files), count(*) FROM v_events WHERE files > 0 GROUP BY 1")
         == ["cancelled 1 1", "paused 4499 6"])
     #expect(try f.events(RowFilter()) == ["added 0 - -", "paused 4499 f1 f4499", "cancelled 1 f4500 f4500"])
-    #expect(try f.events(.files([FileID(rawValue: 4_000)])) == ["paused 4499 f1 f4499"], "of its sixth part")
-    // A process that died after its first part, and the same command again.
+    #expect(try f.events(.files([FileID(rawValue: 4_000)])) == ["paused 4499 f1 f4499"], "recorded by its sixth part")
+    // A process crashed after its first part, and the same command is repeated.
     var first = RowFilter()
     first.files = [1...2_000]
     _ = try f.ledger.control(.remove, first)

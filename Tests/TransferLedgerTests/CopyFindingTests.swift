@@ -5,7 +5,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// Copies that nobody marked, made with `cp`.
+/// Copies made with `cp`, without a mark.
 @Suite struct CopyFindingTests {
   let f: LedgerFixture
   private var kept: String { f.folder + "/kept.db" }
@@ -19,7 +19,7 @@ import TransferModel
     #expect(write(descriptor, bytes, bytes.count) == bytes.count)
   }
 
-  /// A run that begins one request; closed again.
+  /// Starts a run that begins one request.
   private func act() throws {
     let run = try f.startRun()
     try f.ledger.write { tx in
@@ -43,7 +43,7 @@ import TransferModel
     #expect(try doubts() == [])
   }
 
-  /// With another name in another folder, without what was beside it.
+  /// Renamed into another folder, without its sidecar files.
   @Test func aLedgerThatWasMovedIsTheSame() throws {
     let batch = try f.makeBatch()
     _ = try f.add("a", to: batch)
@@ -59,7 +59,7 @@ import TransferModel
   }
 
   @Test func aCopyInAnotherPlaceIsFound() throws {
-    try #require(csys_birth_ns(f.path) >= 0, "the file system keeps no times of birth")
+    try #require(csys_birth_ns(f.path) >= 0, "the file system stores no birth times")
     let batch = try f.makeBatch()
     _ = try f.add("a", to: batch)
     let uid = try uid()
@@ -69,7 +69,7 @@ import TransferModel
     #expect(copied.copyFinding == CopyFinding(evidence: .otherFile, files: 1))
     #expect(try copied.read { try $0.storeFacts() }.uid != uid)
     copied.close()
-    // Once.
+    // It is reported once.
     let again = try Ledger.open(at: kept, mode: .existing, clock: f.clock)
     #expect(again.copyFinding == nil)
     again.close()
@@ -78,7 +78,7 @@ import TransferModel
     #expect(try doubts() == [])
   }
 
-  /// `cp kept ledger` writes into the same file, whose birth stays.
+  /// `cp kept ledger` writes into the existing file, whose birth time stays the same.
   @Test func aLedgerThatIsPutBackInItsPlaceIsFound() throws {
     let batch = try f.makeBatch()
     for name in ["a", "b", "c"] { _ = try f.add(name, to: batch) }
@@ -94,7 +94,7 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
-  /// Both states know the run; the later one has sent more.
+  /// Both versions of the ledger contain the run; the later one has sent more.
   @Test func aCopyOfTheMiddleOfARunIsFound() throws {
     let batch = try f.makeBatch()
     for name in ["a", "b"] { _ = try f.add(name, to: batch) }
@@ -107,7 +107,7 @@ import TransferModel
     }
     try begin()
     _ = try Ledger.copy(f.path, as: .backup, to: kept, replacing: false, isCancelled: { false })
-    // As a program that copies files would have made it.
+    // Makes the copy look as if an ordinary file copy had made it.
     let raw = try Connection(path: kept, access: .readWrite)
     let uid = try #require(try raw.first("SELECT origin_uid FROM store_meta") { $0.uid(0) })
     try raw.execute("DROP TRIGGER store_meta_fixed; DELETE FROM doubt")
@@ -118,7 +118,7 @@ import TransferModel
     #expect(f.ledger.copyFinding?.evidence == .olderState)
   }
 
-  /// The mark of another ledger that was in the same place says nothing about this one.
+  /// The mark of another ledger that had the same path says nothing about this one.
   @Test func aNewLedgerInTheSamePlaceIsNoCopy() throws {
     _ = try f.add("a", to: try f.makeBatch())
     try act()

@@ -5,7 +5,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// Copies of a ledger: what they hold, how they are left, and that nothing that is there is harmed.
+/// Copies of a ledger: their content, the state they are left in, and that no existing file is damaged.
 @Suite struct CopyTests {
   let f: LedgerFixture
   private var target: String { f.folder + "/copy.db" }
@@ -40,13 +40,13 @@ import TransferModel
     #expect(try copied.read { try $0.integrityProblems() }.isEmpty)
     #expect(try copied.read { try $0.totals(RowFilter()) } == f.ledger.read { try $0.totals(RowFilter()) })
     var (facts, original) = (try copied.read { try $0.storeFacts() }, try f.ledger.read { try $0.storeFacts() })
-    #expect(facts.uid != original.uid, "a copy is another ledger")
+    #expect(facts.uid != original.uid, "a copy is a separate ledger")
     (facts.uid, original.uid) = ("", "")
     #expect(facts == original)
     #expect(try Int64(fileBytes(target).count) == size)
   }
 
-  /// What only the engine may use is in the copy that one goes on with, and in no byte of the one for people who look.
+  /// Capabilities that only the engine may use are in a backup, but in no byte of a snapshot.
   @Test(arguments: ["https://up.example/s3same-1", "s3same-1"])
   func aSnapshotHoldsNoNameOfASession(_ name: String) throws {
     try f.shell("UPDATE session SET state = 'open', remote_id = '\(name)', opened_at = 1 WHERE state = 'intended'")
@@ -100,7 +100,7 @@ import TransferModel
     #expect(try copied.read { try $0.newestRun() }?.pid == 1)
   }
 
-  /// The ledger itself doubts nothing; its copy what was not at rest, once, unless a person trusts it.
+  /// Files that were not at rest are in doubt once in a copy, unless a person trusts it; never in the ledger itself.
   @Test(arguments: LedgerCopy.allCases) func aCopyDoubtsWhatWasNotAtRest(_ kind: LedgerCopy) throws {
     try copy(kind)
     chmod(target, 0o600)
@@ -138,7 +138,7 @@ import TransferModel
     let batch = BatchID(rawValue: 1)
     var asked = 0
     let ledger = f.ledger
-    // Each question comes in the middle of the copying; a transaction of another connection is made then.
+    // Each call happens in the middle of the copying; it commits a transaction of another connection.
     try copy(kind) {
       asked += 1
       if asked <= 3 {
@@ -169,7 +169,7 @@ import TransferModel
     for (name, part) in [
       ("transfers.db", "belongs to the ledger"), ("transfers.db-wal", "belongs to the ledger"),
       ("transfers.db.lock", "belongs to the ledger"), ("old.db", "would mix"), ("folder", "folder"),
-      ("none/x.db", "folder does not exist"), ("..", "not the name"),
+      ("none/x.db", "folder does not exist"), ("..", "not a file name"),
     ] {
       let refused = refusal { () throws(TransferError) in
         try copy(.snapshot, to: f.folder + "/" + name, replacing: true)
@@ -207,7 +207,7 @@ import TransferModel
     try copy(.backup, replacing: true)
   }
 
-  /// They read what it writes, and never half of it.
+  /// Readers see what the engine writes, and never half a transaction.
   @Test func anEngineMayBeginWhileACopyIsRead() throws {
     try copy(.backup)
     let readers = try (0..<2).map { _ in try Ledger.open(at: target, mode: .readOnly, clock: f.clock) }
@@ -224,13 +224,13 @@ import TransferModel
     }
     #expect(passes == 2 && seen == 99)
     #expect(try newestPid(readers[0]) == 99)
-    // Its log is emptied, not removed.
+    // The WAL is emptied, not removed.
     engine?.close()
     #expect(try newestPid(readers[0]) == 99)
     #expect(try besideTheCopy.contains("copy.db-wal"))
   }
 
-  /// Left by a reader of before.
+  /// The empty WAL was left by an earlier reader.
   @Test func anEmptyLogOfWhatIsReplacedIsNoHindrance() throws {
     try copy(.backup)
     var reader: Connection? = try Connection(path: target, access: .readWrite)
@@ -238,7 +238,7 @@ import TransferModel
     _ = try reader?.first("SELECT count(*) FROM file") { $0.int(0) }
     #expect(try besideTheCopy.contains("copy.db-wal"))
     let asked = refusal { () throws(TransferError) in try copy(.backup, replacing: true) }
-    #expect(asked?.cause.contains("would mix") == true, "somebody has it open")
+    #expect(asked?.cause.contains("would mix") == true, "another process has it open")
     reader = nil
     #expect(try besideTheCopy.contains("copy.db-wal"))
     #expect(refusal { () throws(TransferError) in try copy(.backup) } != nil)

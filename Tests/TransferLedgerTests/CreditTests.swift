@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What a later question finds at the server counts for the attempts that sent it.
+/// Bytes that a later query finds on the server are credited to the attempts that sent them.
 @Suite struct CreditTests: @unchecked Sendable {
   private let f: LedgerFixture
   private let run: RunID
@@ -15,7 +15,7 @@ import TransferModel
     _ = try f.ledger.write { [run] in try $0.claimAndPlan(run) }
   }
 
-  /// Begins the first chunk and loses its answer after so many bytes had gone out.
+  /// Begins the first chunk and loses its answer after `bytes` were sent.
   private func lose(afterSending bytes: Int64) throws -> ClaimedChunk {
     try f.ledger.write { tx in
       let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
@@ -101,7 +101,7 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
-  /// Nobody wrote down what a killed engine sent.
+  /// Nothing recorded how much a killed engine sent.
   @Test func whatAKilledEngineSentHasBounds() throws {
     _ = try lose(afterSending: 2)
     try f.ledger.write { tx in
@@ -143,7 +143,7 @@ import TransferModel
   @Test func onlyAQuestionChangesWhatWasAcknowledged() throws {
     _ = try lose(afterSending: 4)
     let credit = "UPDATE attempt SET bytes_acked = 3 WHERE id = 1"
-    #expect(throws: (any Error).self, "nobody asked") { try f.shell(credit) }
+    #expect(throws: (any Error).self, "no query confirmed it") { try f.shell(credit) }
     try f.ledger.write { tx in _ = try question(tx) }
     for change in [
       "bytes_acked = 5", "bytes_acked = 3, bytes_transferred = 9", "bytes_acked = 3, outcome = 'ok'",

@@ -10,7 +10,8 @@ import TransferModel
   private let full = SQLiteError(code: SQLITE_FULL, message: "database or disk is full")
   private let broken = SQLiteError(code: SQLITE_IOERR | 4 << 8, message: "disk I/O error")
 
-  /// A ledger whose writer waits `forMs`; each wait moves the clock, and `troubles` gets what the engine is told.
+  /// A ledger whose writer waits `forMs`; each wait advances the clock, and `troubles` collects the errors that the
+  /// engine is notified of.
   private func waiting(_ forMs: Int64) throws -> (LedgerFixture, troubles: Lock<[TransferError.Kind]>) {
     let f = try LedgerFixture()
     let clock = f.clock
@@ -18,12 +19,12 @@ import TransferModel
     var retry = CommitRetry(forMs: forMs) { error in troubles.withLock { $0.append(error.kind) } }
     retry.pause = { clock.advance(ms: $0) }
     f.ledger.retryCommits(retry)
-    // Behind it everything has been set up.
+    // When this returns, the writer has set its reserve aside.
     try f.ledger.write { _ in }
     return (f, troubles)
   }
 
-  /// A job that the disk refuses so many times.
+  /// A job that fails `times` times with `error`, then succeeds.
   private func job(refused times: Int, by error: SQLiteError) -> @Sendable (LedgerTransaction) throws -> Int {
     let runs = Lock(0)
     return { tx in
@@ -96,7 +97,7 @@ import TransferModel
     #expect(kind { _ = try f.ledger.write(job(refused: .max, by: broken)) } == .storeIO)
   }
 
-  /// Seen with SQLite 3.40.1: after an I/O error the WAL cannot be opened for writing, and the new connection says
+  /// Seen with SQLite 3.40.1: after an I/O error the WAL cannot be opened for writing, and the new connection reports
   /// "readonly".
   @Test func aNewConnectionThatOnlyReadsIsReplaced() throws {
     let (f, _) = try waiting(10_000)

@@ -3,9 +3,9 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What a verb did to many files is one event of each of their batches, whose ranges say which files.
+/// A verb on many files records one event for each of their batches; the event's ranges identify the files.
 @Suite struct EventTests {
-  /// Files by turns in two batches.
+  /// Adds files to two batches: every seventh file to the second.
   private func twoBatches(_ f: LedgerFixture, _ count: Int) throws {
     let batches = [try f.makeBatch("put:a"), try f.makeBatch("put:b")]
     for i in 0..<count { _ = try f.add("f\(i)", size: 1, to: batches[i % 7 == 6 ? 1 : 0]) }
@@ -21,7 +21,7 @@ import TransferModel
         "SELECT e.batch_id, first_file, last_file FROM v_event_ranges JOIN v_events e ON e.id = event_id ORDER BY event_id, first_file"
       )
         == ["1 1 6", "1 8 13", "1 15 15", "2 7 7", "2 14 14"])
-    // What lies between the ends of an event and is not of it is not found with it.
+    // A file between the ends of an event that is in none of its ranges does not match that event.
     #expect(try f.events(.files([FileID(rawValue: 14)])) == ["paused 2 f7 f14"])
     #expect(try f.events(.files([FileID(rawValue: 9)])) == ["paused 13 f1 f15"])
     #expect(try f.events(.batch(BatchID(rawValue: 2))) == ["added 0 - -", "paused 2 f7 f14"])
@@ -42,7 +42,7 @@ import TransferModel
     }
   }
 
-  /// Who follows gets each transaction once, by a number that only grows; who lists gets one line.
+  /// A follower gets each transaction once, with an increasing number; a list has one line for all parts.
   @Test func thePartsOfAVerbAreToldOneByOneAndListedAsOne() throws {
     let f = try LedgerFixture()
     try twoBatches(f, 250)

@@ -4,8 +4,8 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What is done to the same rows takes the same number of steps of SQLite's machine in a ledger with ten times the
-/// history. A plan that says SEARCH may still read everything; the steps tell.
+/// Work on the same rows takes the same number of steps of SQLite's virtual machine in a ledger with ten times the
+/// history. A plan that says SEARCH may still read everything; the number of steps reveals it.
 @Suite struct FlatnessTests {
   @Test func theSameWorkTakesTheSameStepsHoweverMuchHistoryThereIs() throws {
     let (few, many) = (try Self.steps(history: 30), try Self.steps(history: 300))
@@ -16,7 +16,7 @@ import TransferModel
     }
   }
 
-  /// The steps of every statement of one life with everything in it, beside `history` files in each state of rest.
+  /// The steps of every statement of a typical day, next to `history` files in each state at rest.
   private static func steps(history: Int) throws -> [String: Int] {
     let f = try LedgerFixture()
     try fill(f, history)
@@ -25,7 +25,7 @@ import TransferModel
     return try counted(f)
   }
 
-  /// Steps since the last look, of the statements of both connections.
+  /// The steps since the last call, for the statements of both connections.
   private static func counted(_ f: LedgerFixture) throws -> [String: Int] {
     var sum = try f.ledger.write { tx in Self.counted(tx.db) }
     sum.merge(try f.ledger.read { Self.counted($0.db) }, uniquingKeysWith: +)
@@ -43,8 +43,8 @@ import TransferModel
     return sum
   }
 
-  /// Files that are done, failed with a part at the server, cancelled, unknown, paused, hidden, in backoff for long,
-  /// each with its chunks, attempts, session and events.
+  /// Adds files that are done, failed with a part on the server, cancelled, unknown, paused, hidden, or in a long
+  /// backoff, each with its chunks, attempts, session and events.
   private static func fill(_ f: LedgerFixture, _ count: Int) throws {
     let batch = try f.makeBatch("put:history", priority: 0)
     let run = try f.startRun()
@@ -89,7 +89,7 @@ import TransferModel
     }
   }
 
-  /// A day of an engine and of a person beside it.
+  /// The work of one day by an engine and a person.
   private static func live(_ f: LedgerFixture) throws {
     let mark = try f.ledger.read { try $0.addedMark() }
     let target = f.target("put:today")

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// Another program that reads the ledger keeps its log from being emptied, and is named.
+/// Another program that reads the ledger prevents its WAL from being emptied, and is named.
 @Suite struct ForeignReaderTests {
   private static let program = """
     import sqlite3, sys
@@ -15,7 +15,7 @@ import TransferModel
     sys.stdin.read()
     """
 
-  /// Starts the reader and returns when it reads; it ends when the socket to it is closed.
+  /// Starts the reader and returns once it reads; it ends when its socket is closed.
   private func start(_ path: String) throws -> (pid: pid_t, socket: Int32) {
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -35,7 +35,7 @@ import TransferModel
     return (pid, ends[0])
   }
 
-  /// Also a reader that began when the log was empty: nothing is copied into the database beneath it.
+  /// Names even a reader that began when the WAL was empty: nothing is copied into the database while it reads.
   @Test(arguments: [false, true]) func whoeverReadsIsNamed(emptiesLogBefore: Bool) throws {
     let f = try LedgerFixture()
     _ = try f.makeBatch()

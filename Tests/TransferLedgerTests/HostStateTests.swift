@@ -17,7 +17,7 @@ import TransferModel
     #expect(try f.texts("SELECT host, requests_at_once, run_id FROM host_state") == ["http://h:80 2 2"])
   }
 
-  /// An engine that lost its lease overwrites nothing.
+  /// A run that lost its lease overwrites nothing.
   @Test func onlyTheRunThatOwnsTheLedgerWrites() throws {
     let f = try LedgerFixture()
     let first = try f.startRun()

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What an engine tells other processes of the bytes that are out.
+/// What an engine reports to other processes about the bytes in flight.
 @Suite struct InFlightTests {
   private let f: LedgerFixture
   private let run: RunID
@@ -52,7 +52,7 @@ import TransferModel
     #expect(try seen().isEmpty && read() != before)
     let after = read()
     told.note([:], bootMs: f.clock.bootMs)
-    #expect(read() == after, "nothing is written while there is nothing to tell")
+    #expect(read() == after, "nothing is written while there is nothing to report")
   }
 
   @Test func onlySelectedFilesCount() throws {
@@ -105,6 +105,6 @@ import TransferModel
     told.note(many, bootMs: f.clock.bootMs)
     #expect(try #require(read()).bytes.count == 2_048)
     told.note([chunks[0].attempt: 3], bootMs: f.clock.bootMs)
-    #expect(try seen() == [file: 3], "a short one replaces a long one")
+    #expect(try seen() == [file: 3], "a short list replaces a long one")
   }
 }

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// Each rule of `store check` finds a violation that was planted with the schema's own defences taken down.
+/// Each rule of `store check` finds a violation that was planted with the schema's own defences disabled.
 @Suite struct InvariantTests {
   static let planted = [
     ("I01", "UPDATE attempt SET session_id = 99 WHERE id = 1"),
@@ -136,13 +136,13 @@ import TransferModel
     try shell.execute("PRAGMA ignore_check_constraints = ON; DROP INDEX file_live; DROP INDEX attempt_open")
     #expect(try f.findings().filter { !$0.hasPrefix("I46") } == [])
     try shell.execute(sql)
-    // The damage may break the rule of integrity_check about CHECKs too; this rule must be among the findings.
+    // The damage may also violate a CHECK, which integrity_check reports; this rule must be among the findings.
     #expect(try f.findings().contains { $0.hasPrefix(rule) })
   }
 
   @Test func everyRuleHasItsPlantedViolation() {
     let rules = Set(LedgerReader.invariants.map { String($0.name.prefix(3)) })
-    // I02 is SQLite's own check, shown by the test of a corrupt file.
+    // I02 is SQLite's own check, covered by the test of a corrupt file.
     #expect(rules == Set(Self.planted.map(\.0)).union(["I02"]).subtracting(["I38", "I46"]))
     #expect(rules.count == LedgerReader.invariants.count)
   }

@@ -17,7 +17,7 @@ import Testing
 
   private func last() throws -> JobRow? { try f.ledger.read { try $0.jobs().first } }
 
-  /// As a process does that was stopped between its end and the record of it.
+  /// A process may be suspended between its end and the recording of it.
   @Test func anOlderEndDoesNotReplaceANewerOne() throws {
     let nowMs = f.clock.wallMs
     try record("ok", from: nowMs - 100, to: nowMs - 50)

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// Where tests make their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
+/// Where tests create their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
 let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
 /// A clock that tests set by hand.
@@ -29,8 +29,8 @@ final class LedgerFixture {
     ledger = try Ledger.open(at: folder + "/transfers.db", mode: .existing, clock: clock)
   }
 
-  /// The file of a new ledger. All migrations together cost far more than what a test does: they run once, and each
-  /// fixture begins with a copy that knows of no other place.
+  /// The file of a new ledger. All migrations together cost far more than a test does: they run once, and each fixture
+  /// starts with a copy that is not tied to the original file.
   private static let blank = Result { () throws -> [UInt8] in
     var template = Array("\(temporaryRoot)/ledger-blank-XXXXXX".utf8CString)
     let folder = String(cString: mkdtemp(&template)!)
@@ -53,7 +53,7 @@ final class LedgerFixture {
     rmdir(folder)
   }
 
-  /// Ends this process's hold on the ledger, as a crash would, does `between`, and opens it again.
+  /// Closes the ledger, which releases its locks as a crash would, runs `between`, and opens it again.
   func restart(_ between: () throws -> Void = {}) throws {
     ledger.close()
     try between()
@@ -78,7 +78,7 @@ final class LedgerFixture {
       identity: SourceIdentity(size: size, mtimeNs: version, ctimeNs: version, inode: UInt64.max, device: 3))
   }
 
-  /// The goal of a new `add`.
+  /// The target of a new `add`.
   func target(_ place: String = "put:there", name: String? = nil) -> AdmissionTarget {
     let batch = NewBatch(
       name: name, settings: BatchSettings(destination: place), protocolName: "put", destination: place)
@@ -102,7 +102,7 @@ final class LedgerFixture {
     return id
   }
 
-  /// Runs SQL as the `sqlite3` shell would: another connection, nothing of ours but the schema.
+  /// Runs SQL as the `sqlite3` shell would: on another connection, restricted only by the schema.
   func shell(_ sql: String) throws { try Connection(path: path, access: .readWrite).execute(sql) }
 
   func texts(_ sql: String) throws -> [String] {
@@ -111,7 +111,7 @@ final class LedgerFixture {
     }
   }
 
-  /// Appends leaves for rows that a test wrote by other means than the named transitions, as a merge does.
+  /// Appends leaves for rows that a test inserted without the named transitions, as a merge does.
   func logTheRest() throws {
     try ledger.write { tx in
       var known: Set<LogEntry> = []
@@ -181,7 +181,7 @@ func acked(_ bytes: Int64) -> AttemptResult {
   return result
 }
 
-/// Of any chunk: which one it is, is said beside it.
+/// A receipt for any chunk; the chunk is named separately.
 let part = PartReceipt(seq: 0, length: 0, etag: "\"e\"", digest: Digest(crc32c: 7), confirmation: .digest)
 let proof = FileReceipt(
   FileProof(
@@ -214,7 +214,7 @@ extension LedgerTransaction {
 }
 
 extension LedgerFixture {
-  /// Verb, number of files, the first and the last of them.
+  /// The verb, the number of files, and the first and last file of each event.
   func events(_ filter: RowFilter) throws -> [String] {
     try ledger.read { try $0.events(filter, after: 0, limit: 1_000) }.map { event in
       let ends = [event.firstFile, event.lastFile].map { $0?.description ?? "-" }
@@ -222,7 +222,7 @@ extension LedgerFixture {
     }
   }
 
-  /// The details of the events of a file with this verb.
+  /// The details of a file's events with this verb.
   func events(of file: FileID, _ verb: String) throws -> [String] {
     try ledger.read { try $0.events(.files([file]), after: 0, limit: 1_000) }.filter { $0.verb == verb }.map(\.detail)
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransferLedger
 
-/// The life of a file through the named transitions, and what the views say about it.
+/// The life of a file through the named transitions, and how the views show it.
 @Suite struct LifeTests {
   @Test func aFileOfThreeChunksIsDone() throws {
     let f = try LedgerFixture()

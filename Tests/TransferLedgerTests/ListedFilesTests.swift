@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What a listing names that another batch holds already.
+/// Files in a listing that another batch already holds.
 @Suite struct ListedFilesTests {
   private let f: LedgerFixture
   init() throws { f = try LedgerFixture() }
@@ -18,7 +18,7 @@ import TransferModel
     return AdmissionTarget(batch, since: .beginning, wallMs: f.clock.wallMs)
   }
 
-  /// A listing in work of a batch of its own, and what its `pull` is about.
+  /// An active listing with its own batch, and the files that its `pull` counts.
   private func listing(_ run: RunID) throws -> (id: FileID, added: AddedFiles) {
     let mark = try f.ledger.read { try $0.addedMark() }
     let (target, file) = (target(), download("p/", "/in/"))
@@ -40,7 +40,7 @@ import TransferModel
     try f.ledger.read { [clock = f.clock] in try $0.totals(of: added, nowMs: clock.wallMs) }.files.byState
   }
 
-  /// Once, however often it is named, and beside what the listing recorded itself.
+  /// It counts once, however often it is listed, in addition to the files that the listing itself recorded.
   @Test func whatWaitsInAnotherBatchCounts() throws {
     let (run, target, waiting) = (try f.startRun(), target(), download("p/a", "/in/a"))
     _ = try f.ledger.write { try $0.admitDownloads([waiting], to: target) }
@@ -50,7 +50,7 @@ import TransferModel
     #expect(try f.texts("SELECT * FROM listed_file") == ["2 1"])
   }
 
-  /// It waits for another place: nobody would write it where it is wanted now.
+  /// The file is already waiting to be fetched to another place, so nothing would write it to the place wanted now.
   @Test func whatIsFetchedElsewhereIsRefusedHere() throws {
     let (run, target, waiting) = (try f.startRun(), target(), download("p/a", "/other/a"))
     _ = try f.ledger.write { try $0.admitDownloads([waiting], to: target) }
@@ -64,7 +64,7 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
-  /// As long as one waits, backs off or is in work, nobody knows how much there will be.
+  /// As long as a listing is waiting, backing off or active, the amount of work is unknown.
   @Test func aListingThatIsLeftIsCounted() throws {
     let (run, target) = (try f.startRun(), target())
     let pages = ["p/", "x"].map { download($0, "/in/" + $0) }

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// The log holds a leaf of every receipt, ended attempt and event, of the bytes that docs/receipts.md names.
+/// The log holds a leaf for every receipt, ended attempt and event, encoded as docs/receipts.md specifies.
 @Suite struct LogTests {
   static func entries(_ f: LedgerFixture) throws -> [LogEntry] {
     var entries: [LogEntry] = []
@@ -44,8 +44,8 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
-  /// Rows that follow each other are found by one search: their leaves are the same in any order, also with rows left
-  /// out, and with another search between them.
+  /// Consecutive rows are read with one query. Their leaves are the same in any order, even if rows are skipped or
+  /// another query runs in between.
   @Test func aLeafIsTheSameInWhateverOrderItIsRead() throws {
     let f = try LedgerFixture()
     try Self.send(f, 12)
@@ -81,7 +81,7 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
-  /// The encoding is an interface: somebody holds receipts that were made of it.
+  /// The encoding is an interface: people hold receipts that were made with it.
   @Test func theBytesOfALeafStayWhatTheyAre() throws {
     let f = try LedgerFixture()
     try Self.send(f, 1)
@@ -101,7 +101,7 @@ import TransferModel
     #expect(bytes[2].suffix(3) == [0xF6, 0xF6, 0x80])
   }
 
-  /// Sends the only file of a ledger, of ten bytes; nobody knows what of it arrived.
+  /// Sends the only file of a ledger, of ten bytes, and loses the answer: it is unknown what arrived.
   private static func loseAnswer(_ tx: LedgerTransaction, _ run: RunID) throws -> FileID {
     let file = try tx.claimAndPlan(run).id
     let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
@@ -112,7 +112,8 @@ import TransferModel
     return file
   }
 
-  /// Sends the only file of a ledger; what its first attempt sent is found at the server later. Attempt 1 is credited.
+  /// Sends the only file of a ledger. The bytes of its first attempt are found on the server later and credited to
+  /// attempt 1.
   static func sendCredited(_ f: LedgerFixture) throws {
     _ = try f.add("a", size: 10, to: f.makeBatch())
     let run = try f.startRun()

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// The no-loss proof: it holds for what was sent, and each rule finds what breaks it.
+/// The no-loss proof holds for files that were sent, and each rule finds what violates it.
 @Suite struct LossProofTests {
   private func proof(_ f: LedgerFixture) throws -> LossProof { try f.ledger.read { try $0.lossProof(RowFilter()) } }
 
@@ -16,7 +16,7 @@ import TransferModel
     #expect(String(found.bytes) == bytes)
   }
 
-  /// What somebody who may write the ledger did to file 2, and the rule that sees it.
+  /// What somebody with write access to the ledger did to file 2, and the rule that detects it.
   static let losses: [(String, LossProof.Rule)] = [
     ("UPDATE file SET state = 'pending', finished_at = NULL, live = 1 WHERE id = 2", .ended),
     ("UPDATE chunk SET length = length - 1 WHERE file_id = 2", .tiled),

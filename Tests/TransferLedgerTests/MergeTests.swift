@@ -6,7 +6,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// Ledgers that are joined in one: what it holds, that merging again adds nothing, and what is refused.
+/// Ledgers merged into one: its content, that merging again adds nothing, and what is refused.
 @Suite struct MergeTests {
   private let home: LedgerFixture
   private let shards: [LedgerFixture]
@@ -17,7 +17,7 @@ import TransferModel
     shards = try (0..<2).map { _ in try Self.shard() }
   }
 
-  /// Fixtures begin as copies of one file: here each is a ledger of its own.
+  /// Fixtures start as copies of one file; here each becomes a separate ledger.
   private static func shard() throws -> LedgerFixture {
     let shard = try LedgerFixture()
     let connection = try Connection(path: shard.path, access: .readWrite)
@@ -61,7 +61,7 @@ import TransferModel
     return target
   }
 
-  /// Every row of a shard as it is in the merged ledger, with its own numbers.
+  /// The rows of a shard as they are in the merged ledger, with the shard's own numbers.
   private func rows(of number: Int64, _ table: ShardTable) throws -> [String] {
     let columns = try texts("SELECT name FROM pragma_table_info('\(table.name)')")
     let base = number * ShardNumber.stride
@@ -108,7 +108,7 @@ import TransferModel
     #expect(try texts("SELECT verb FROM event WHERE id < 1000000000000") == ["merged", "merged"])
   }
 
-  /// Each column that refers to numbered rows is one of those that move with them.
+  /// Every column that refers to numbered rows is renumbered with them.
   @Test func noReferenceIsForgotten() throws {
     let numbered = Set(ShardTable.all.map(\.name))
     for table in ShardTable.all {
@@ -126,7 +126,7 @@ import TransferModel
     #expect(Set(left) == numbered.union(others))
   }
 
-  /// Also where no engine has begun with them: those are what the report is to show.
+  /// Even if no engine has started them: the report should show exactly those.
   @Test func filesThatWereOnlyAddedAreMergedToo() throws {
     try LogTests.send(shards[0], 3)
     try LogTests.send(shards[1], 3)
@@ -136,7 +136,7 @@ import TransferModel
     #expect(try texts("SELECT count(*) FROM file WHERE id >= 2000000000000") == ["4"])
   }
 
-  /// The shard with the highest numbers is not the newest one: clocks say which is.
+  /// The shard with the highest numbers is not the newest one: times decide.
   @Test func theNewestIsFoundByTimes() throws {
     shards[0].clock.advance(ms: 86_400_000)
     for shard in shards { try LogTests.send(shard, 3) }
@@ -158,7 +158,7 @@ import TransferModel
     }
   }
 
-  /// What `add` takes up again is an event of its ledger, so that the shard is merged further.
+  /// A retry by `add` is an event of its ledger, so that the shard is merged again.
   @Test func whatAnAddTriesAgainIsMerged() throws {
     let batch = try shards[0].makeBatch()
     let file = try shards[0].add("a", to: batch)
@@ -176,7 +176,7 @@ import TransferModel
     #expect(try texts("SELECT state FROM file") == ["pending"])
   }
 
-  /// The times of attempts grow with their numbers within a shard, and not from one shard to the next.
+  /// The times of attempts increase with their numbers within a shard, but not from one shard to the next.
   @Test func theAttemptsOfAShardAreFoundByTheirTimes() throws {
     shards[0].clock.advance(ms: 86_400_000)
     try LogTests.send(shards[0], 3)
@@ -212,7 +212,7 @@ import TransferModel
 
   private func lastPart(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
 
-  /// A shard goes on; its numbers stay, and nothing counts twice.
+  /// A shard continues after it was merged; its numbers stay, and nothing counts twice.
   @Test func aShardThatWentOnIsMergedFurther() throws {
     try LogTests.send(shards[0], 3)
     try LogTests.send(shards[1], 2)
@@ -224,7 +224,7 @@ import TransferModel
     #expect(try findings() == [])
   }
 
-  /// A snapshot stands for its ledger: the newest state counts, whatever the order in which they come.
+  /// A copy stands for its ledger: the newest state counts, in whatever order they are merged.
   @Test(arguments: LedgerCopy.allCases) func copiesOfALedgerAreOneShard(_ kind: LedgerCopy) throws {
     try LogTests.send(shards[0], 2)
     let early = try copy(kind, of: shards[0], to: "early.db")
@@ -245,7 +245,7 @@ import TransferModel
     other.close()
     try merge([shards[0].path])
     let error = refusal { () throws(TransferError) in try merge([copied]) }
-    #expect(error?.kind == .storeUnsuitable && error?.cause.contains("went on apart") == true)
+    #expect(error?.kind == .storeUnsuitable && error?.cause.contains("diverged") == true)
     #expect(try texts("SELECT count(*) FROM file") == ["3"])
   }
 
@@ -266,7 +266,7 @@ import TransferModel
     }
   }
 
-  /// Cut at a page, or in the middle of one; damaged inside.
+  /// Truncated at a page boundary, or in the middle of a page.
   @Test(arguments: [4096 * 20, 4096 * 20 + 100]) func aCutShardIsRefused(_ length: Int) throws {
     try LogTests.send(shards[1], 50)
     let cut = try copy(.snapshot, of: shards[1], to: "cut.db")
@@ -310,7 +310,7 @@ import TransferModel
     }
   }
 
-  /// Stopped before any row, and between two shards: what was merged stays.
+  /// A merge that was stopped before the first row, or between two shards, keeps what it has merged.
   @Test func aMergeThatIsStoppedLeavesWholeShards() throws {
     try LogTests.send(shards[0], 2)
     try LogTests.send(shards[1], 300)
@@ -330,21 +330,21 @@ import TransferModel
     }
   }
 
-  /// Two machines fetch into a folder of the same name, and send to the same keys.
+  /// Two machines fetch into a folder of the same name and send to the same keys.
   @Test func equalPathsAndKeysOfTwoShardsStayApart() throws {
     for shard in shards {
       try LogTests.send(shard, 2)
       try shard.shell(RulesTests.download)
       try shard.logTheRest()
     }
-    // The same in both, as no two ledgers make it.
+    // The batch has the same UID in both shards, which two real ledgers never have.
     try shards[1].shell("DROP TRIGGER batch_fixed; UPDATE batch SET uid = randomblob(16) WHERE direction = 'download'")
     try mergeAll()
     #expect(try texts("SELECT count(*), count(DISTINCT path) FROM file WHERE is_download") == ["2 1"])
     #expect(try texts("SELECT count(*), count(DISTINCT place) FROM destination") == ["2 1"])
   }
 
-  /// A seal of a shard is compared with its log in the merged ledger, and its receipts are proven by it.
+  /// A seal of a shard is compared with the shard's log in the merged ledger, and proves its receipts.
   @Test func sealsOfAShardHoldInTheMergedLedger() throws {
     try LogTests.send(shards[0], 4)
     let seal = try shards[0].ledger.logProver(withReceipts: false).seal
@@ -369,7 +369,7 @@ import TransferModel
     }
   }
 
-  /// Who changes a row of a shard in the merged ledger, or takes one away, is found out by its log.
+  /// Changing or deleting a row of a shard in the merged ledger is detected by the shard's log.
   @Test(arguments: [
     "UPDATE receipt SET etag = 'x' WHERE file_id = 2000000000002",
     "DELETE FROM attempt WHERE id = 1000000000001", "UPDATE event SET detail = 'x' WHERE id = 1000000000001",
@@ -384,7 +384,7 @@ import TransferModel
     #expect(try findings().contains { $0.hasPrefix("I51") })
   }
 
-  /// What is added up over the merged ledger is what its shards come to together.
+  /// Totals over the merged ledger equal the sum over its shards.
   @Test func figuresAreTheSumOfTheShards() throws {
     try RulesTests.fill(shards[0])
     try LogTests.send(shards[1], 100)

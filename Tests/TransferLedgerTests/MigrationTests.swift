@@ -5,7 +5,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// A second migration, which only the tests know, over a ledger with rows: it rewrites a table, fills a column,
+/// A second migration, used only in these tests, on a ledger with rows: it rewrites a table, fills a column, and
 /// replaces a rule and a view.
 @Suite struct MigrationTests {
   static let next = Migrations(
@@ -64,7 +64,7 @@ import TransferModel
     #expect(throws: SQLiteError.self) { try f.shell("UPDATE event SET weight = 0") }
   }
 
-  /// A program that only reads changes nothing, and says what does.
+  /// A read-only open upgrades nothing, and fails with `storeReadOnly`.
   @Test func readersUpgradeNothing() throws {
     let f = try filled()
     let before = try fileBytes(f.path)
@@ -75,8 +75,8 @@ import TransferModel
     #expect(try fileBytes(f.path) == before)
   }
 
-  /// SIGKILL in the place of each call that changes a file: what is left is the old ledger or the new one, and whoever
-  /// opens it next has the new one.
+  /// A SIGKILL instead of each call that changes a file leaves the old ledger or the new one, and the next open
+  /// produces the new one.
   @Test func aKillAtAnyCallLeavesTheOldLedgerOrTheNewOne() async throws {
     let f = try filled()
     let path: String = f.path
@@ -108,8 +108,8 @@ import TransferModel
   }
 }
 
-/// The calls by which SQLite changes files, the chosen one of them deadly. In a process of its own.
-/// Source: https://sqlite.org/c3ref/vfs.html, xSetSystemCall; names of os_unix.c, 3.40.1.
+/// The calls by which SQLite changes files; the chosen one kills the process. Only for a separate process. Source:
+/// https://sqlite.org/c3ref/vfs.html, xSetSystemCall; names of os_unix.c, 3.40.1.
 private enum KilledCalls {
   nonisolated(unsafe) static var made = 0
   nonisolated(unsafe) private static var deadly = 0

@@ -3,10 +3,9 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// Upload sessions that belong to no transfer any more.
+/// Upload sessions that no longer belong to a transfer.
 @Suite struct OrphanTests {
-  /// Files a (in work), b (failed, its session kept), c (failed, its session given up), d (paused), each with a
-  /// session.
+  /// Files a (active), b (failed, its session kept), c (failed, its session given up), d (paused), each with a session.
   private func scene() throws -> (LedgerFixture, RunID) {
     let f = try LedgerFixture()
     let batch = try f.makeBatch()
@@ -61,7 +60,7 @@ import TransferModel
     return listed
   }
 
-  /// Files whose first request lost its answer: b was looked for in a list, the others were not.
+  /// Files whose first request lost its answer: a list of sessions was requested for b, but not for the others.
   @Test func creationsThatLostTheirAnswerAreCounted() throws {
     let f = try LedgerFixture()
     let batch = try f.makeBatch()

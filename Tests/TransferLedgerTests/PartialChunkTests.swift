@@ -3,9 +3,9 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// Chunks that the server holds in part, and what goes ahead of their bodies.
+/// Chunks that the server holds in part, and the requests that precede their bodies.
 @Suite struct PartialChunkTests {
-  /// A file of three chunks of ten bytes and five more, claimed.
+  /// A claimed file of three chunks of ten bytes and one of five.
   private func fileInWork(_ f: LedgerFixture) throws -> (file: FileID, run: RunID) {
     let file = try f.add("a", size: 35, to: f.makeBatch())
     let run = try f.startRun()
@@ -30,7 +30,7 @@ import TransferModel
     try f.ledger.write { tx in
       _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
       #expect(
-        try tx.advanceChunk(chunk.id, chunk.attempt, acked: 10) == .lost(to: "in_flight"), "that would be all of it")
+        try tx.advanceChunk(chunk.id, chunk.attempt, acked: 10) == .lost(to: "in_flight"), "it is the whole chunk")
       #expect(try tx.advanceChunk(chunk.id, chunk.attempt, acked: 4).isApplied)
       #expect(try tx.advanceChunk(chunk.id, chunk.attempt, acked: 6) == .lost(to: "pending"))
     }

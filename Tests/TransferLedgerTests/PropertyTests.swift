@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What rules set for an object is a part of its row.
+/// The properties that rules set for an object are part of its row.
 @Suite struct PropertyTests {
   private let f: LedgerFixture
   private let run: RunID
@@ -46,7 +46,7 @@ import TransferModel
     #expect(try stored == [#"a {"tag.k":"1"}"#, #"a {"tag.k":"1"}"#])
   }
 
-  /// A wrong storage class must not fail for ever after its rule was corrected.
+  /// A wrong storage class must not keep failing after its rule was corrected.
   @Test func whatFailedIsRecordedAnewUnderOtherRules() throws {
     _ = try admit(["a"], "1")
     try f.ledger.write { [run] tx in
@@ -60,7 +60,7 @@ import TransferModel
     }
     #expect(try admit(["a"], "2").added == 1)
     #expect(try f.texts("SELECT state, properties FROM file ORDER BY id").last == #"pending {"tag.k":"2"}"#)
-    #expect(try admit(["a"], nil).queued == 1, "what waits keeps what it was recorded with")
+    #expect(try admit(["a"], nil).queued == 1, "a waiting file keeps its recorded properties")
     #expect(try stored.last == #"a {"tag.k":"2"}"#)
   }
 

@@ -4,14 +4,14 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// History goes; receipts, the sums of what went and the log stay.
+/// A prune deletes history; receipts, the sums of what was deleted, and the log stay.
 @Suite struct PruneTests {
   private let f: LedgerFixture
   private static let day: Int64 = 86_400_000
 
   init() throws { f = try LedgerFixture() }
 
-  /// Prunes what ended so many days ago.
+  /// Prunes what ended more than `days` ago.
   private func prune(days: Int64 = 1) throws -> PruneOutcome {
     try f.ledger.prune(before: f.clock.wallMs - days * Self.day)
   }
@@ -57,7 +57,7 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
-  /// In every state in which somebody may go on with it; and what ended too late.
+  /// Files that may still be resumed, in every such state, and a file that ended too recently.
   @Test func whatMayGoOnIsNotTouched() throws {
     let batch = try f.makeBatch()
     for name in ["failed", "paused", "unknown", "open", "waiting", "active"] { _ = try f.add(name, to: batch) }
@@ -104,7 +104,7 @@ import TransferModel
     #expect(try f.ledger.read { try $0.firstPruned(.files([4...4])) } == nil)
   }
 
-  /// Seals and receipts that were handed out before go on to verify; what is sealed later too.
+  /// Seals and receipts that were issued before a prune still verify, and so do later ones.
   @Test func theLogGoesOnToVerify() throws {
     try LogTests.sendCredited(f)
     try LogTests.send(f, 5)
@@ -120,14 +120,15 @@ import TransferModel
     #expect(try f.ledger.consistency(from: prover.seal.note, to: later).proof != nil)
   }
 
-  // MARK: - By other hands
+  // MARK: - Changes by other programs
 
   @Test(arguments: [
     "DELETE FROM attempt WHERE id = 2", "DELETE FROM chunk WHERE id = 2", "DELETE FROM file WHERE id = 2",
     "DELETE FROM pruned_sum", "DELETE FROM pruned_range", "DELETE FROM pruned_file", "DELETE FROM prune",
     "UPDATE pruned_sum SET ok = ok + 1", "UPDATE pruned_range SET last_id = last_id + 1",
     "UPDATE pruned_file SET attempts = 9", "UPDATE prune SET before_at = 0",
-    // A later prune says what it deletes; the shell adds nothing to an earlier one that has not ended files.
+    // A range must belong to the newest prune and name only files that have ended; the shell cannot extend an earlier
+    // prune.
     "INSERT INTO pruned_range VALUES ('attempt', 14, 14, 1)", "INSERT INTO pruned_range VALUES ('history', 13, 13, 1)",
     "INSERT INTO prune (event_id, at, before_at) VALUES (1, 1, 1)",
   ])
@@ -149,7 +150,7 @@ import TransferModel
     #expect(throws: SQLiteError.self) { try f.shell(sql.replacing("id = 2", with: "id >= 13")) }
   }
 
-  /// Without any one of the triggers at least one of the statements would pass.
+  /// With any one of the triggers dropped, at least one of the statements passes.
   @Test func everyTriggerIsNeeded() throws {
     try LogTests.send(f, 12)
     f.clock.advance(ms: 2 * Self.day)
@@ -195,7 +196,7 @@ import TransferModel
     }
   }
 
-  /// Somebody writes down a prune that was none, and deletes what it names.
+  /// A prune that never happened is recorded by hand, and the rows that it names are deleted.
   @Test func aPruneFromTheShellIsFound() throws {
     try LogTests.send(f, 12)
     f.clock.advance(ms: 2 * Self.day)
@@ -214,7 +215,7 @@ import TransferModel
     #expect(findings.contains { $0.hasPrefix("I53") && $0.hasSuffix("prune 1") })
   }
 
-  /// Also on a ledger from which much went by a prune.
+  /// Even in a ledger from which a prune deleted much.
   @Test(arguments: ["attempt", "file", "chunk", "pruned_sum", "prune", "pruned_file", "pruned_range"])
   func whatIsTakenAwayByHandIsFound(_ table: String) throws {
     try LogTests.send(f, 12)
@@ -246,8 +247,8 @@ import TransferModel
     #expect(throws: TransferError.self) { try f.ledger.pruneOutcome(before: f.clock.wallMs + 1) }
   }
 
-  /// What was done when the process died stays done, and the next prune does the rest: in each state between two
-  /// transactions the ledger is sound, and says the same.
+  /// A prune keeps what it did before a crash, and the next prune does the rest. Between any two transactions the
+  /// ledger is sound, and its reports are the same.
   @Test func whatDiesInBetweenGoesOn() throws {
     try LogTests.send(f, 9)
     f.clock.advance(ms: 2 * Self.day)
@@ -266,7 +267,7 @@ import TransferModel
     #expect(try PrunedFigures(f, RowFilter()) == figures)
   }
 
-  /// A transaction that fails leaves everything.
+  /// A failed transaction deletes nothing.
   @Test func aTransactionThatFailsDeletesNothing() throws {
     try LogTests.send(f, 5)
     f.clock.advance(ms: 2 * Self.day)
@@ -279,13 +280,13 @@ import TransferModel
     }
     #expect(try counts() == before)
     #expect(try f.findings() == [])
-    // The next transaction looks for references again.
+    // The next transaction checks foreign keys again.
     #expect(try f.ledger.write { try $0.db.first("PRAGMA foreign_keys") { $0.int(0) } } == 1)
   }
 
   // MARK: - Reports
 
-  /// Random histories: what reports say of all, of each batch and of each run is the same after a prune as before it.
+  /// Random histories: reports on everything, on each batch and on each run are the same before and after a prune.
   @Test(arguments: 1...6 as ClosedRange<UInt64>) func reportsSayTheSame(_ seed: UInt64) throws {
     var random = Xorshift(seed: seed)
     var history = RandomHistory(f)
@@ -298,7 +299,7 @@ import TransferModel
       attempts += try prune(days: days).pruned.attempts
       #expect(try f.findings() == [])
       for (filter, figures) in zip(filters, before) {
-        // An attempt may lie across the edge of a window: then it is said that it is left out.
+        // An attempt may cross the edge of a window; then it is reported as left out.
         let left = try f.ledger.read { try $0.prunedHistory(filter, isSummed: true) }.attempts
         #expect(left == 0 || filter.sinceMs != nil)
         #expect(try left > 0 || PrunedFigures(f, filter) == figures, "\(filter) after \(days) days")
@@ -315,8 +316,8 @@ import TransferModel
     return filter
   }
 
-  /// A window that cuts a quarter of an hour in two, and a selection that sums do not tell apart: then it says how many
-  /// attempts it may miss.
+  /// With a window that splits a quarter of an hour, or a selection that sums cannot distinguish, the ledger reports
+  /// how many attempts may be missing.
   @Test func whatSumsDoNotTellIsSaid() throws {
     try LogTests.send(f, 9)
     let middleMs = f.clock.wallMs - 45
@@ -365,7 +366,7 @@ extension RowFilter {
   }
 }
 
-/// What reports add attempts up for.
+/// Report values that are computed from attempts.
 private struct PrunedFigures: Equatable {
   var totals: FileTotals
   var attempts: AttemptTotals
@@ -387,7 +388,7 @@ private struct PrunedFigures: Equatable {
     hosts = try reader.hosts(filter)
     periods = try [CalendarPeriod.day, .week, .month].map { try reader.periods($0, filter) }
     batches = try reader.batchHistories(filter)
-    // The example of an error is an attempt that may be gone.
+    // The example of an error is an attempt that may have been pruned.
     failures = try reader.failures(filter).map {
       "\($0.code) \($0.files) \($0.attempts) \($0.firstMs ?? 0) \($0.lastMs ?? 0)"
     }
@@ -395,7 +396,7 @@ private struct PrunedFigures: Equatable {
   }
 }
 
-/// Lives of files, a day or so apart.
+/// Lives of files, about a day apart.
 private struct RandomHistory {
   let f: LedgerFixture
   private(set) var batches: [BatchID] = []

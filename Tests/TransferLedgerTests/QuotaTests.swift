@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What a job has sent of its quota, from its attempts.
+/// How much of its quota a job has sent, computed from its attempts.
 @Suite struct QuotaTests {
   private let f: LedgerFixture
 
@@ -47,7 +47,7 @@ import TransferModel
     #expect(try sent("other", sinceMs: 0) == before)
   }
 
-  /// After the clock was set back, attempts of a later day come before those of today.
+  /// After the clock was set back, attempts of a later day have lower numbers than those of today.
   @Test func theOrderOfNumbersDoesNotMatter() throws {
     f.clock.advance(ms: 86_400_000)
     try send("a", of: "nightly")
@@ -63,7 +63,7 @@ import TransferModel
       let file = try tx.claimAndPlan(run)
       _ = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)
     }
-    #expect(try sent("nightly", sinceMs: 0) == 0, "an open attempt is that of the engine that asks")
+    #expect(try sent("nightly", sinceMs: 0) == 0, "an open attempt belongs to the engine that queries")
     try f.restart()
     _ = try f.ledger.recover(f.startRun())
     #expect(try sent("nightly", sinceMs: 0) == 10)
@@ -77,7 +77,7 @@ import TransferModel
     #expect(try f.ledger.read { try $0.quota(of: others) } == nil)
     try f.ledger.write { tx in try tx.noteQuotaReached("nightly", quota) }
     #expect(try f.ledger.read { try $0.quota(ofJob: "nightly")?.reachedMs } == f.clock.wallMs)
-    // One that was replaced meanwhile was not reached.
+    // A quota that was replaced meanwhile is not marked as reached.
     try f.ledger.write { tx in
       try tx.setQuota(ofJob: "nightly", JobQuota(bytes: 50, per: .week))
       try tx.noteQuotaReached("nightly", quota)

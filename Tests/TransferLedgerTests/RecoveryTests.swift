@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransferLedger
 
-/// What the next engine finds after the last one died, in every open state.
+/// What the next engine finds after a crash, in every open state.
 @Suite struct RecoveryTests {
   @Test func repeatableWorkGoesOnAndTheRestIsUnknown() throws {
     let f = try LedgerFixture()
@@ -46,7 +46,7 @@ import Testing
     #expect(claimed.map { $0.session != nil } == [false, true, false])
   }
 
-  /// What a request has become decides: it opened its session, and the server can be asked.
+  /// An unrepeatable request that opened its session can be queried instead of becoming unknown.
   @Test func anUnrepeatableRequestThatOpenedItsSessionIsAskedAbout() throws {
     let f = try LedgerFixture()
     let batch = try f.makeBatch()
@@ -154,7 +154,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// A run under a clock that was 30 days ahead.
+  /// The first run used a clock that was 30 days ahead.
   @Test func whatIsDueFurtherAheadThanAnyWaitIsDueNow() throws {
     let f = try LedgerFixture()
     let batch = try f.makeBatch()
@@ -179,7 +179,7 @@ import Testing
     #expect(try f.texts("SELECT count(*) FROM chunk WHERE state = 'waiting'") == ["0"])
     #expect(
       try f.texts("SELECT detail FROM event WHERE verb = 'clock'") == [
-        "2 files, 1 chunks were due further ahead than any wait: the clock was moved, they are due now"
+        "2 files, 1 chunks were due later than the longest wait: the clock was moved, they are due now"
       ])
     _ = try f.ledger.write { try $0.recover(next) }
     #expect(try f.texts("SELECT count(*) FROM event WHERE verb = 'clock'") == ["1"])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransferLedger
 
-/// What is done with a source begins with the receipt of its file, and not before.
+/// The removal of a source is recorded with the receipt of its file, and not before.
 @Suite struct RemovalTests {
   private let f: LedgerFixture
   private let run: RunID
@@ -75,7 +75,7 @@ import Testing
     #expect(try due() == [a])
   }
 
-  /// Another link to it, or another mount: the fixture's files are one inode, by the paths that they are given.
+  /// By another hard link or mount: all files of the fixture have the same inode, under different paths.
   @Test func theSameSourceByAnotherPathIsNotDue() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     try finish()
@@ -84,7 +84,7 @@ import Testing
     let b = try f.add("link/a", to: batch("put:two", removes: false))
     #expect(try due().isEmpty)
     #expect(try f.ledger.write { try $0.beginRemovals([a]) }.isEmpty)
-    #expect(try f.ledger.read { try $0.isRemovalDue(a) } == false, "asked again before it goes")
+    #expect(try f.ledger.read { try $0.isRemovalDue(a) } == false, "checked again before it is removed")
     try f.ledger.write { [run] tx in
       _ = try tx.claimAndPlan(run)
       _ = try tx.failFile(b, run, code: .http403, message: "no", keepsSession: false)
@@ -120,7 +120,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// It was asked while an engine had the file, which came to its end by itself.
+  /// The request came while the file was active, and the file then completed anyway.
   @Test(arguments: [ControlVerb.cancel, .remove])
   func whatWasAskedOfAFileInWorkKeepsItsSource(_ verb: ControlVerb) throws {
     _ = try f.add("a", to: batch("put:one", removes: true))
@@ -155,7 +155,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// The disk counts, not the wish that came too late.
+  /// What happened on the disk counts, not the request that came too late.
   @Test func whatWentWhileItWasRevokedIsGone() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     try finish()
@@ -168,7 +168,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// Only a try whose end nobody knows may have removed it.
+  /// Only a try whose outcome is unknown may have removed it.
   @Test func aTryIsBegunUntilItsEndIsKnown() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     try finish()
@@ -186,7 +186,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// A try that came to nothing says nothing of the one before it, which was cut off.
+  /// A try without effect says nothing about an earlier try that was interrupted.
   @Test(arguments: [RemovalEnd.putOff(.engineInterrupted, "the run was stopped"), .failed(.sourceDenied, "no")])
   func whatWasCutOffStaysBegunUntilItsEndIsKnown(_ end: RemovalEnd) throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
@@ -197,7 +197,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// However often: a file system that is away for a night gives up nothing.
+  /// No matter how often: no removal is given up because a file system is unavailable for a night.
   @Test func whatIsPutOffHasNotFailed() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     try finish()
@@ -225,7 +225,7 @@ import Testing
     }
   }
 
-  /// One batch deletes it, another moves it: a move keeps what a deletion would lose.
+  /// One batch deletes the source, another moves it: it is moved, because a deletion would lose what the move keeps.
   @Test func whatIsToBeMovedIsNotDeletedBefore() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     let b = try f.add("a", to: moving("put:two"))
@@ -236,7 +236,7 @@ import Testing
     try f.ledger.write { try $0.endRemovals([(b, .done)], verb: "source-moved") }
     #expect(
       try f.texts("SELECT state, message FROM removal ORDER BY file_id") == [
-        "done it went with the source of f2", "done -",
+        "done it was removed with the source of f2", "done -",
       ])
     #expect(
       try f.texts("SELECT verb FROM event WHERE verb LIKE 'source%' ORDER BY id") == ["source-moved", "source-gone"])
@@ -244,7 +244,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// A move that came to nothing kept it for a reason; who revokes the move says that it may go.
+  /// If the move kept the source, it is not deleted either; if the move was revoked, it may be deleted.
   @Test(arguments: [true, false]) func whatAMoveKeptIsNotDeleted(_ isRevoked: Bool) throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     let b = try f.add("a", to: moving("put:two"))
@@ -261,7 +261,7 @@ import Testing
     #expect(try f.ledger.write { try $0.beginRemovals([a]) } == (isRevoked ? [a] : []))
   }
 
-  /// One source that goes to several places goes once, and nothing of it stays to be told.
+  /// A source that is sent to several destinations is removed once, and none of its removals stays pending.
   @Test func oneSourceOfTwoBatchesGoesOnce() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     let b = try f.add("a", to: batch("put:two", removes: true))
@@ -301,7 +301,7 @@ import Testing
     #expect(try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) }.map(\.isByHand) == [true])
   }
 
-  /// Its content is at the destination no more: only the source has it.
+  /// The destination no longer has its content: only the source has it.
   @Test func whatWasReplacedAtTheDestinationIsKept() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     try finish()
@@ -337,11 +337,11 @@ import Testing
     #expect(try due().isEmpty)
     #expect(try f.texts("SELECT state, attempts, failures, cause FROM removal") == ["failed 10 10 source.denied"])
     let kept = try f.texts("SELECT count(*) FROM event WHERE verb = 'source-kept'")
-    #expect(kept == ["2"], "when the reason is new, and at the end")
+    #expect(kept == ["2"], "when the cause is new, and at the end")
     #expect(try f.ledger.read { try $0.removalsLeft() } == (0, 1))
   }
 
-  /// Looks, removals and scans of ``sourcesOfEachKind()``: what no program may do to them.
+  /// Changes to the looks, removals and scans of ``sourcesOfEachKind()`` that no program may make.
   private static let refused = [
     "INSERT INTO look VALUES (1, 1, 0, 1, NULL)", "INSERT INTO look VALUES (3, 1, 0, 1, NULL)",
     "UPDATE look SET file_id = 3", "INSERT OR REPLACE INTO look VALUES (2, 1, 0, 1, NULL)",
@@ -356,7 +356,7 @@ import Testing
     "UPDATE scan SET job = 'other'", "UPDATE scan SET id = 7",
   ]
 
-  /// File 1 is done and its source due for removal, 2 settles, 3 is pending; one scan.
+  /// File 1 is done and its source is due for removal, file 2 is settling, file 3 is pending; there is one scan.
   private func sourcesOfEachKind() throws {
     _ = try f.add("a", to: batch("put:one", removes: true))
     try finish()
@@ -387,7 +387,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// Without any one of the triggers at least one of the statements would pass.
+  /// With any one of the triggers dropped, at least one of the statements passes.
   @Test func everyTriggerIsNeeded() throws {
     try sourcesOfEachKind()
     let shell = try Connection(path: f.path, access: .readWrite)

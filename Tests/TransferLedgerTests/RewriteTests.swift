@@ -3,10 +3,11 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// History rewritten by another program. While the schema is in force it is refused; with its defences taken down, it
-/// is found by a rule that has a name.
+/// History rewritten by another program: refused while the schema is in force, and found by a named rule if the
+/// schema's defences were dropped.
 @Suite struct RewriteTests {
-  /// Files: 1 done in two chunks, 2 active, 4 failed, 5 unknown, 7 done in one chunk, 8 its next generation, done too.
+  /// Files: 1 done in two chunks, 2 active, 4 failed, 5 unknown, 7 done in one chunk, 8 the next generation of 7, also
+  /// done.
   static let rewrites = [
     // batches and destinations
     ("I01", "DELETE FROM batch WHERE id = 1"),
@@ -95,7 +96,7 @@ import TransferModel
         try tx.recordEvent("seen", batch: nil, file: file.id, detail: "")
       }
     }
-    // Nothing is in work any more, and what can be added up is.
+    // No file is being sent any more, and everything that can be summed is.
     try f.shell(
       """
       UPDATE attempt SET outcome = 'interrupted', ended_at = started_at WHERE outcome = 'open';
@@ -120,7 +121,7 @@ import TransferModel
   @Test(arguments: rewrites) func aRewriteIsFound(rule: String, sql: String) throws {
     let f = try fixture()
     let shell = try Connection(path: f.path, access: .readWrite)
-    // The rules go, and come back as they were: nothing but the rows is different afterwards.
+    // The triggers are dropped and then restored, so that only the rows differ afterwards.
     try shell.execute("PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON; BEGIN")
     let guards = try shell.rowsOnce("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid") {
       ($0.text(0), $0.text(1))
@@ -143,13 +144,13 @@ import TransferModel
     #expect(try f.findings() == ["\(LedgerReader.schemaRule): trigger receipt_stays was changed"])
   }
 
-  /// What people make for themselves harms nothing, unless it changes rows.
+  /// Objects that people add for themselves do no harm, unless they change rows.
   @Test func onlyTriggersOfOthersAreSuspicious() throws {
     let f = try fixture()
     try f.shell("CREATE VIEW mine AS SELECT id FROM file; CREATE INDEX my_index ON event (at)")
     #expect(try f.findings() == [])
     try f.shell("CREATE TRIGGER theirs AFTER INSERT ON event BEGIN SELECT 1; END")
-    #expect(try f.findings() == ["\(LedgerReader.schemaRule): trigger theirs is not of this program"])
+    #expect(try f.findings() == ["\(LedgerReader.schemaRule): trigger theirs is not part of this program"])
   }
 
   @Test func thereAreThirtyAndMoreOverEveryTable() {

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What a selection finds, against a ledger with three batches of three files each.
+/// What selections find in a ledger with three batches of three files each.
 @Suite struct RowFilterTests {
   let f: LedgerFixture
 
@@ -56,7 +56,7 @@ import TransferModel
     #expect(try batches { $0.withinBatches = [] }.isEmpty)
   }
 
-  /// The endpoint of an S3 batch that has one, else the bucket.
+  /// The endpoint of an S3 batch that has one, otherwise the bucket.
   @Test func hostsAreThoseThatAreTalkedTo() throws {
     let options: [[String: OptionValue]] = [["endpoint-url": "https://up.example:9000"], [:]]
     let made = try options.map { options in
@@ -123,7 +123,7 @@ import TransferModel
     #expect(failures.first?.files == 1)
   }
 
-  /// Sizes, ways, times, attempts and proofs, each against the numbers that the rows say.
+  /// Sizes, directions, times, attempts and proofs, each compared with the values in the rows.
   @Test func figuresOfFilesSelectThem() throws {
     try f.shell(
       """
@@ -209,7 +209,7 @@ import TransferModel
     #expect(chunks == [2, 3])
   }
 
-  /// What people ask for most is found through an index, whatever the size of the ledger.
+  /// The most frequent selections use an index, so that the size of the ledger does not matter.
   @Test(arguments: [
     (RowFilter.files([FileID(rawValue: 1), FileID(rawValue: 5)]), "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"),
     (RowFilter.batch(BatchID(rawValue: 2)), "SEARCH f USING INDEX file_batch (batch_id=? AND rowid>?)"),

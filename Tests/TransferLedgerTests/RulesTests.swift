@@ -3,9 +3,9 @@ import Testing
 
 @testable import TransferLedger
 
-/// What the schema refuses to any program: each line is run as the `sqlite3` shell would.
+/// What the schema refuses from any program: each line is run as the `sqlite3` shell would.
 @Suite struct RulesTests {
-  /// A file of which nothing is known here, in a batch of its own.
+  /// A download of which nothing is known yet, in a separate batch.
   static let download = """
     INSERT INTO batch (uid, direction, destination_id, protocol, destination, settings, labels, priority, created_at)
     SELECT x'00000000000070008000000000000001', 'download', destination_id, 'get', destination, settings, labels, 0, 0
@@ -17,7 +17,7 @@ import Testing
     SELECT x'00000000000070008000000000000001', max(id), 1, 1, 1, x'2F61', randomblob(9), 1, 0, 'pending', 0, 0 FROM batch
     """
 
-  /// A file that was sent by another engine, as a merge records it: it begins as it ended.
+  /// A file that another engine sent, as a merge records it: inserted in its final state.
   private static let merged = """
     BEGIN;
     INSERT INTO origin_store (id, uid, host, merged_at) VALUES (1, randomblob(16), 'there', 0);
@@ -44,7 +44,7 @@ import Testing
     COMMIT
     """
 
-  /// The same rows without an origin are refused, each for itself.
+  /// Each of these rows is refused if it has no origin.
   @Test func onlyWhatIsMergedBeginsEnded() throws {
     let f = try LedgerFixture()
     try Self.fill(f)
@@ -76,7 +76,7 @@ import Testing
       INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at, origin_id)
       VALUES (randomblob(16), '[]', '', '', '', 1, 0, 0, 1)
       """,
-      // Also of what was merged nothing is open.
+      // Merged rows cannot have open attempts either.
       """
       INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome)
       SELECT zeroblob(16), max(id), 2, 'probe', 9, 1, 0, 'open' FROM file
@@ -89,7 +89,7 @@ import Testing
   }
 
   static let refused = [
-    // the last run of a job was a success
+    // the last run of the job was a success
     "INSERT OR REPLACE INTO job_state VALUES ('nightly', 0, 2, 'ok', NULL, 2, 9)", "UPDATE job_state SET job = 'other'",
     "UPDATE job_state SET failed_runs = 0",
     "UPDATE job_state SET result = 'partial', message = 'no', succeeded_at = NULL",
@@ -115,7 +115,7 @@ import Testing
     "UPDATE file SET not_before = 1 WHERE id = 2",
     "UPDATE file SET state = 'done', finished_at = 1 << 60 WHERE id = 5",
     "UPDATE file SET failures = -1 WHERE id = 3",
-    // all chunks of file 6 are done, but nothing confirms the whole
+    // all chunks of file 6 are done, but nothing confirms the whole file
     "UPDATE file SET state = 'done', run_id = NULL, finished_at = 1 << 60 WHERE id = 6",
     "UPDATE file SET mode = 5 WHERE id = 6",
     "UPDATE file SET path = x'2f62' WHERE id = 6",
@@ -155,7 +155,7 @@ import Testing
     INSERT INTO file (uid, batch_id, destination_id, generation, path, key, mode, state, cause, priority, created_at,
       finished_at) SELECT uid, batch_id, destination_id, 2, path, x'', 0, 'failed', 'net.reset', 0, 0, 0 FROM file WHERE id = 3
     """,
-    // the live generation 1 would be deleted by each of them
+    // each of them would delete the live generation 1
     """
     INSERT OR REPLACE INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns,
       inode, device, mode, state, priority, created_at) SELECT uid, batch_id, destination_id, 1, 1, path, key, size,
@@ -166,7 +166,7 @@ import Testing
       inode, device, mode, state, priority, created_at) SELECT uid, batch_id, destination_id, 2, 1, path, key, size,
       mtime_ns, ctime_ns, inode, device, mode, 'pending', 0, 0 FROM file WHERE id = 1
     """,
-    // a file goes in the direction of its batch, and two downloads never write the same file
+    // a file has the direction of its batch, and two downloads never write the same file
     """
     INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, is_download, mode, state, priority, created_at)
     SELECT uid, batch_id, destination_id, 1, 1, path, x'6E6577', 1, 0, 'pending', 0, 0 FROM file WHERE id = 1
@@ -211,7 +211,7 @@ import Testing
     INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome)
     VALUES (zeroblob(16), 3, 1, 'verify', 1, 1, 0, 'open')
     """,
-    // What is done is asked about by a run that lives, and nothing else is done to it; what failed is not asked about.
+    // A done file only accepts queries by a live run; a failed file accepts none.
     """
     INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome)
     SELECT zeroblob(16), 1, max(id), 'finish', 9, 1, 0, 'open' FROM engine_run
@@ -238,7 +238,7 @@ import Testing
     "DELETE FROM session",
     "UPDATE receipt SET confirmation = 'none'",
     "DELETE FROM receipt",
-    // a receipt is for a file that is being finished, by an attempt of it that succeeded
+    // a receipt requires a file that is being finished and a successful attempt of that file
     """
     INSERT INTO receipt (file_id, attempt_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at)
     VALUES (3, 1, 'none', '', '', '', '', '', 0)
@@ -247,7 +247,7 @@ import Testing
     INSERT INTO receipt (file_id, attempt_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at)
     VALUES (2, 1, 'none', '', '', '', '', '', 0)
     """,
-    // others follow in their order, and only for what is done
+    // later receipts are numbered in order, and only exist for done files
     """
     INSERT INTO receipt (file_id, n, finding, attempt_id, confirmation, etag, version_id, request_id, server_date, location,
       recorded_at) VALUES (1, 3, 'lost', 1, 'none', '', '', '', '', '', 0)
@@ -260,7 +260,7 @@ import Testing
     INSERT INTO receipt (file_id, n, finding, attempt_id, confirmation, etag, version_id, request_id, server_date, location,
       recorded_at) VALUES (1, 2, NULL, 1, 'none', '', '', '', '', '', 0)
     """,
-    // the word of a person: for unknown files only, and for no more than they can know
+    // the statement of a person: only for unknown files, and only with what a person can know
     """
     INSERT INTO receipt (file_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at, note)
     VALUES (2, 'none', '', '', '', '', '', 0, 'seen')
@@ -307,7 +307,7 @@ import Testing
     "UPDATE file SET state = 'paused' WHERE id = 5",
     "UPDATE session SET state = 'completed', remote_id = 'u', opened_at = 0, ended_at = 1 WHERE file_id = 2",
     "UPDATE session SET run_id = 1 WHERE file_id = 2",
-    // the generation that lives would be deleted
+    // the live generation would be deleted
     """
     UPDATE file SET live = NULL WHERE id = 1;
     INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
@@ -317,7 +317,7 @@ import Testing
     """,
   ]
 
-  /// Statements that delete or rewrite without a DELETE. Each number or name that they take is another row's.
+  /// Statements that delete or rewrite rows without a DELETE. Each number or name that they use belongs to another row.
   static let replacing = [
     """
     INSERT OR REPLACE INTO store_meta (id, uid, schema_version, view_version, created_by, created_at)
@@ -403,17 +403,17 @@ import Testing
     try Self.addUp(f)
     let shell = try Connection(path: f.path, access: .readWrite)
     for sql in Self.refused {
-      // Changes that find no row would pass for the wrong reason: only a refusal counts.
+      // A statement that matches no row proves nothing: only a refusal counts.
       let error = #expect(throws: SQLiteError.self, "\(sql)") { try shell.execute(sql) }
       #expect(error?.primary == 19, "\(sql): \(error?.message ?? "")")
     }
-    // Of several statements those before the refused one are legal.
+    // Where several statements are joined, those before the refused one are legal.
     try f.logTheRest()
     let findings = try f.findings()
     #expect(findings == [])
   }
 
-  /// Without any one of the triggers at least one of the statements would pass: each is needed, and tested.
+  /// With any one of the triggers dropped, at least one of the statements passes: each is needed and tested.
   @Test func everyTriggerIsNeeded() throws {
     let f = try LedgerFixture()
     try Self.fill(f)
@@ -425,8 +425,8 @@ import Testing
         AND tbl_name NOT IN ('look', 'removal', 'scan', 'callback', 'outbox', 'delivery', 'callback_loss')
       """
     ) { $0.text(0) }
-    // Those have ledgers of their own: `PruneTests.everyTriggerIsNeeded`, `RemovalTests.everyTriggerIsNeeded`,
-    // `CallbackTests.everyTriggerIsNeeded`.
+    // The triggers left out are tested on separate ledgers: `PruneTests.everyTriggerIsNeeded`,
+    // `RemovalTests.everyTriggerIsNeeded`, `CallbackTests.everyTriggerIsNeeded`.
     #expect(triggers.count > 30)
     for trigger in triggers {
       try shell.execute("BEGIN; DROP TRIGGER \(trigger)")
@@ -440,7 +440,7 @@ import Testing
     }
   }
 
-  /// The same statements in legal form pass: the rules refuse what is wrong, not everything.
+  /// Legal forms of the same statements pass: the rules refuse only what is wrong.
   @Test func theShellMayDoWhatIsLegal() throws {
     let f = try LedgerFixture()
     try Self.fill(f)
@@ -460,8 +460,8 @@ import Testing
       UPDATE chunk SET state = 'pending' WHERE state = 'in_flight';
       UPDATE file SET state = 'pending', run_id = NULL WHERE id = 2;
       """)
-    // A download, whose file is not here yet; what was found of an object later; rows of another ledger, whose keys and
-    // names are its own.
+    // A download whose file is not here yet, a later finding about an object, and rows of another ledger with their own
+    // keys and names.
     try f.shell(
       """
       \(Self.download);
@@ -515,7 +515,7 @@ import Testing
     try f.shell("INSERT INTO job_state VALUES ('nightly', 0, 1, 'ok', NULL, 1, 1)")
   }
 
-  /// Sums as a run writes them, of as few rows as there are.
+  /// Writes sums as a run does, although there are only a few rows.
   static func addUp(_ f: LedgerFixture) throws {
     try f.ledger.write { tx in
       try tx.addUpDone(1, 0)

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What a person may ask in SQL.
+/// What a person may query in SQL.
 @Suite struct SQLQueryTests {
   let f: LedgerFixture
 
@@ -38,7 +38,7 @@ import TransferModel
       ])
   }
 
-  /// An endless statement ends, and so does one whose value grows without end; the ledger can be asked again.
+  /// An endless statement is stopped, and so is one whose value grows without limit; the ledger can be queried again.
   @Test func aStatementHasABudget() throws {
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
     _ = try f.ledger.read { reader in
@@ -51,7 +51,7 @@ import TransferModel
     #expect(try rows("SELECT 1").rows == [[.integer(1)]])
   }
 
-  /// URLs of upload sessions are the engine's alone, by whatever name they are asked for.
+  /// Only the engine may read the URLs of upload sessions, by whatever name a query asks for them.
   @Test(arguments: [
     "SELECT remote_id, notes, remotes FROM session", "SELECT s.Remote_ID FROM Session AS s",
     "SELECT max(remote) FROM chunk",

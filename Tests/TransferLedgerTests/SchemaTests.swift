@@ -16,7 +16,7 @@ import TransferModel
     }
   }
 
-  /// `docs/schema.sql` is what the migrations make, in one piece. `RECORD_SNAPSHOTS=1` writes it.
+  /// `docs/schema.sql` is the result of all migrations in one file. `RECORD_SNAPSHOTS=1` writes it.
   @Test func theSchemaIsWrittenDown() throws {
     let path = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/docs/schema.sql"
     let f = try LedgerFixture()
@@ -78,9 +78,9 @@ import TransferModel
     #expect(try f.texts("SELECT code, blame FROM v_errors WHERE hint <> '' ORDER BY code") == known)
   }
 
-  /// SQLite copies each page that a statement changes into a journal of the statement, if the statement may abort after
-  /// its first write. Source: sqlite3VdbeAssertMayAbort in src/vdbeaux.c, 3.40.1: a Halt that aborts, a function, an
-  /// immediate reference.
+  /// SQLite copies each page that a statement changes into a statement journal if the statement may abort after its
+  /// first write. Source: sqlite3VdbeAssertMayAbort in src/vdbeaux.c, 3.40.1: a Halt that aborts, a function, an
+  /// immediate foreign key.
   @Test func theStatementsOfEveryFileNeedNoJournalOfTheirOwn() throws {
     let f = try LedgerFixture()
     try RulesTests.fill(f)

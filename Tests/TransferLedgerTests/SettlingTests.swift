@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransferLedger
 
-/// Sources that may still be written: recorded, and not sent before a later look finds them as they were.
+/// Sources that may still be written are recorded, but not sent until a later check finds them unchanged.
 @Suite struct SettlingTests {
   private let f: LedgerFixture
   private static let boot: UInt64 = 7
@@ -50,7 +50,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// With a copy to be made, too. Resumed before or after, it is sent.
+  /// Even if a copy has to be staged. Whether it is resumed before or after settling, it is sent.
   @Test(arguments: [false, true]) func aPauseWaitsUntilItHasSettled(_ isStaged: Bool) throws {
     func control(_ verb: ControlVerb) throws -> Int {
       let outcome = try f.ledger.control(verb, .files([FileID(rawValue: 1)]))
@@ -90,7 +90,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// A scan that finds it changed makes no new generation: a file that grows for a day is one row.
+  /// A scan that finds a settling file changed creates no new generation: a file that grows for a day has one row.
   @Test func aChangeBeginsItsTimeAnew() throws {
     _ = try admit(1)
     f.clock.advance(ms: 60_000)
@@ -103,7 +103,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// Of this boot and of others, by a clock that is behind, and with what changes left out.
+  /// For looks of this boot and of others, with a clock that was set back, and with changed files left out.
   @Test func theNextLookIsTheFirstOfAll() throws {
     func next(_ boot: UInt64, _ awaited: Bool) throws -> Int64? {
       try f.ledger.read { try $0.nextLookMs(boot: boot, awaited: awaited) }

@@ -4,7 +4,8 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// Files that have another ctime or device than when they were admitted: content decides before anything is superseded.
+/// Files whose ctime or device changed since they were admitted: their content is compared before anything is
+/// superseded.
 @Suite struct SightingTests {
   private let f: LedgerFixture
   private let batch: BatchID
@@ -52,7 +53,7 @@ import TransferModel
     #expect(asked.moved == [MovedFile(index: 0, file: id, identity: known)])
     #expect(asked.added + asked.unchanged == 0)
     #expect(try admit(touched, .same(id)).unchanged == 1)
-    // Cheap from now on, and compared with what was seen last.
+    // From now on no comparison is needed, and later changes are compared with the last identity seen.
     #expect(try admit(touched).unchanged == 1)
     #expect(
       try admit(moved("a") { $0.ctimeNs = 8 }).moved == [MovedFile(index: 0, file: id, identity: touched.identity)])
@@ -88,7 +89,7 @@ import TransferModel
     #expect(try admit(file).changed == 1)
   }
 
-  /// The engine compares it when it goes on.
+  /// The engine compares its content when it resumes the file.
   @Test func whatIsNotDoneWaitsForTheEngine() throws {
     let id = try f.add("a", size: 20, to: batch)
     let touched = moved("a") { $0.ctimeNs = 7 }
@@ -126,7 +127,7 @@ import TransferModel
     let content = try f.ledger.read { try $0.sentContent(of: id) }
     #expect(content.pieces == [first, piece])
     #expect(content.acked == [first.range] && content.isCovered)
-    // What the server acknowledges is covered as far as somebody knows what was sent.
+    // Acknowledged bytes are covered only as far as the sent content is known.
     for (acked, isCovered) in [(8, true), (9, false)] {
       try f.shell("UPDATE chunk SET acked = \(acked) WHERE seq = 1")
       let content = try f.ledger.read { try $0.sentContent(of: id) }
@@ -156,7 +157,7 @@ import TransferModel
     let last = SentContent.Piece(range: ByteRange(offset: 0, length: 8), digest: Digest(crc32c: 8))
     #expect(try f.ledger.read { try $0.sentContent(of: id) }.pieces == [last])
     #expect(try f.texts("SELECT count(*) FROM sent_body") == ["1"])
-    // A new journal holds nothing.
+    // A new journal is empty.
     let renewed = try #require(f.ledger.sendingJournal())
     withExtendedLifetime(renewed) {
       #expect(SendingJournal.read(SendingJournal.path(ofLedger: f.path)).isEmpty)

@@ -24,7 +24,7 @@ extension LedgerTransaction {
 }
 
 extension LedgerFixture {
-  /// All parts of it; how many files were marked.
+  /// Marks all parts of a batch; returns how many files were marked.
   func markOverdue(_ batch: BatchID) throws -> Int {
     var part = OverduePart(batch)
     while !part.isLast {
@@ -35,7 +35,7 @@ extension LedgerFixture {
   }
 }
 
-/// Batches and files one by one, without a page.
+/// Creates batches and admits files one at a time, without a page.
 extension LedgerTransaction {
   func createBatch(_ batch: NewBatch) throws -> BatchID { try createBatch(batch, uid: .make(wallMs: wallMs)) }
 
@@ -48,7 +48,7 @@ extension LedgerTransaction {
     let new = NewBatch(
       settings: BatchSettings(destination: found.destination), protocolName: found.name, destination: found.destination,
       place: found.place)
-    // Nothing counts as recorded by this very add.
+    // No row counts as recorded by this `add` itself.
     let target = AdmissionTarget(new, since: try LedgerReader(db: db).addedMark(), wallMs: wallMs)
     var admitter = try Admitter(self, target, batch: batch)
     let admission = try file.path.bytes.withUnsafeBytes { path in

@@ -3,13 +3,13 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// A machine on which each row takes so long.
+/// The clock of a machine on which each transaction takes `stepMs`.
 private final class SlowClock: TransferClock {
   private let now = Lock<Int64>(1_700_000_000_000)
   let stepMs: Int64
   init(stepMs: Int64) { self.stepMs = stepMs }
   var wallMs: Int64 { now.withLock { $0 } }
-  /// Is asked before and after the work of each transaction.
+  /// Read before and after the work of each transaction.
   var bootMs: Int64 {
     now.withLock {
       $0 += stepMs
@@ -19,7 +19,7 @@ private final class SlowClock: TransferClock {
 }
 
 @Suite struct SliceSizeTests {
-  /// Microseconds for each row, and what sizes come of it.
+  /// Microseconds for each row, and the resulting size.
   @Test(arguments: [(0, 2_000), (10, 2_000), (100, 250), (1_000, 25), (10_000, 8), (1_000_000, 8)])
   func transactionsGetAsLongAsTheyMayBe(microseconds: Int, size: Int) {
     var slice = SliceSize()
@@ -27,7 +27,7 @@ private final class SlowClock: TransferClock {
     #expect(slice.count == size)
   }
 
-  /// From the first transaction that takes too long the next is shorter, and they never grow more than twofold.
+  /// After a transaction that takes too long, the next one is smaller; sizes never more than double.
   @Test func oneThatWasSlowMakesTheNextSmall() {
     var slice = SliceSize()
     for _ in 0..<9 { slice.took(1, for: slice.count) }

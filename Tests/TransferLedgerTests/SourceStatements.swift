@@ -1,19 +1,19 @@
 @testable import TransferLedger
 import TransferModel
 
-/// A statement of the program, as its source has it. Every statement is a literal there: the connection takes nothing
-/// else, but for the few texts of ``Connection/rowsOnce(_:row:)`` and ``Connection/execute(_:)``.
+/// A SQL statement of the program, as its source has it. Every statement is a literal there: the connection accepts
+/// nothing else, except for the few texts of ``Connection/rowsOnce(_:row:)`` and ``Connection/execute(_:)``.
 struct SourceStatement: CustomStringConvertible {
-  /// Below `Sources/TransferLedger`.
+  /// The path below `Sources/TransferLedger`.
   let file: String
   let text: String
 
   var description: String { "\(file): \(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))" }
 
-  /// Changes rows of the ledger.
+  /// Whether it changes rows of the ledger.
   var writes: Bool { !text.hasPrefix("SELECT") && !text.hasPrefix("WITH") }
 
-  /// The texts that SQLite gets: one for each scope of a filter.
+  /// The texts that SQLite receives: one for each scope of a filter.
   var variants: [String] {
     guard text.contains("{") else { return [text] }
     if text.contains("{guard}") { return [Self.filled(text, guards)] }
@@ -37,7 +37,7 @@ struct SourceStatement: CustomStringConvertible {
     return [RowFilter(), batch, files]
   }()
 
-  /// All of them.
+  /// All statements in the sources.
   static func all() throws -> [SourceStatement] {
     let root = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/Sources/TransferLedger"
     return try swiftFiles(in: root).flatMap { path in
@@ -57,7 +57,7 @@ struct SourceStatement: CustomStringConvertible {
     }
   }
 
-  /// The string literals of a Swift source, without the spaces before their text.
+  /// The string literals of a Swift source, without leading whitespace.
   private static func literals(_ source: String) -> [String] {
     var found: [String] = []
     var long: [Substring]?

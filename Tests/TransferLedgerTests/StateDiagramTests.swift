@@ -4,18 +4,18 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// The diagrams of `docs/states.md` are what the triggers of a ledger allow: each pair of states is tried on a row.
+/// The diagrams of `docs/states.md` match what the triggers of a ledger allow: each pair of states is tried on a row.
 /// `RECORD_SNAPSHOTS=1` writes them.
 @Suite(.serialized) struct StateDiagramTests {
   private static let page = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/docs/states.md"
 
-  /// A table whose rows have states, a row of it that an engine works on, and the triggers that judge states.
+  /// A table whose rows have states, a row of it that an engine works on, and the triggers that check states.
   struct Machine: Sendable, CustomTestStringConvertible {
     var table: String
     var column = "state"
     var states: [String]
     var row: String
-    /// What a row has to be beside its state to be accepted as a new one.
+    /// What a row needs besides its state to be accepted as a new one.
     var anew: String
     var birth: String
     var arrow: String
@@ -55,7 +55,7 @@ import TransferModel
     }
   }
 
-  /// All other rules of the table are taken away, so that only the two triggers decide.
+  /// Drops all other rules of the table, so that only the two triggers decide.
   private static func diagram(_ machine: Machine) throws -> String {
     let f = try LedgerFixture()
     try RulesTests.fill(f)
@@ -79,7 +79,7 @@ import TransferModel
     return try #require(found.first, "no trigger \(name)")
   }
 
-  /// The row is taken away, and offered as a new one in each state.
+  /// Deletes the row and inserts it as a new one in each state.
   private static func firstStates(_ machine: Machine, _ birth: String, _ db: Connection) throws -> [String] {
     let table = machine.table
     try db.execute("\(birth); CREATE TEMP TABLE offered AS SELECT * FROM \(table) WHERE \(machine.row)")

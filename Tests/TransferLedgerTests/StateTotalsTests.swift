@@ -3,17 +3,18 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// The quick sums over indexes say what the plain ones over rows say.
+/// The fast totals from indexes equal the plain totals from rows.
 @Suite struct StateTotalsTests {
   let f: LedgerFixture
-  /// Selects everything, but not so that the quick ways notice.
+  /// Selects everything, but in a form for which the fast queries are not used.
   let slow: RowFilter = {
     var filter = RowFilter()
     filter.untilMs = .max
     return filter
   }()
 
-  /// Two batches with files in every state that a file can be in now, and one that was cut off after its first chunk.
+  /// Two batches with files in every state that a file can be in now, and one that was interrupted after its first
+  /// chunk.
   init() throws {
     f = try LedgerFixture()
     try RulesTests.fill(f)
@@ -107,7 +108,7 @@ import TransferModel
     #expect(!running.isEmpty)
   }
 
-  /// Each sum is made from an index, which holds all that it needs: no table of files or attempts is read.
+  /// Each total is computed from an index: the tables of files and attempts are not scanned.
   @Test(
     arguments: [
       (LedgerReader.readyTally, ["SCAN file USING COVERING INDEX file_ready_batch"]),

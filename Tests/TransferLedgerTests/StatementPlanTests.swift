@@ -3,12 +3,12 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// No statement that writes, or that an engine waits for, reads a table from one end to the other: what it costs does
-/// not know how much history there is. Plans are those of a ledger without `sqlite_stat1`, which is what there is.
+/// No statement that writes, or that an engine waits for, scans a whole table: its cost does not depend on the length
+/// of the history. The plans are those of a ledger without `sqlite_stat1`, as every ledger is.
 @Suite struct StatementPlanTests {
   static let tables: Set<String> = ["file", "chunk", "attempt", "session", "event", "event_range", "look"]
 
-  /// Indexes of rows that are in work or wait for it: as short as what there is to do. The claim stops at its limit,
+  /// Indexes of rows that are active or waiting: they are as short as the remaining work. The claim stops at its limit,
   /// and what a run counts at its end is what is left.
   static let short: Set<String> = [
     "file_running", "file_ready", "file_ready_batch", "file_settling", "file_wish", "attempt_open", "chunk_waiting",
@@ -16,8 +16,8 @@ import TransferModel
     "session_abort", "file_partial",
   ]
 
-  /// What only people wait for: reports, lists, `store check`, `status`, `doctor`. They read through connections of
-  /// their own and hold up nobody.
+  /// Statements that only people wait for: reports, lists, `store check`, `status`, `doctor`. They use separate
+  /// connections and block nothing.
   static let forPeople = [
     "Queries/AttemptIntervals.swift", "Queries/AttemptQueries.swift", "Queries/AttemptSpans.swift",
     "Queries/BatchQueries.swift", "Queries/BatchStates.swift", "Queries/BatchTotalsQueries.swift",
@@ -33,7 +33,7 @@ import TransferModel
     "Sums/AttemptSumQueries.swift",
   ]
 
-  /// Statements that write into a copy which nobody works with yet.
+  /// Statements that write into a copy which is not in use yet.
   static let forCopies = ["Copies/CopyMark.swift", "Store/CapabilityColumns.swift"]
 
   @Test func nothingThatAnEngineWaitsForReadsAWholeTable() throws {
@@ -43,7 +43,7 @@ import TransferModel
     let shard = try LedgerFixture()
     try db.execute("ATTACH '\(shard.path)' AS shard")
     let statements = try SourceStatement.all()
-    #expect(statements.count > 200, "the sources are not read as they should be")
+    #expect(statements.count > 200, "the sources are not read correctly")
     #expect(statements.count { $0.writes } > 60)
     for statement in statements
     where (statement.writes || !Self.forPeople.contains(statement.file)) && !Self.forCopies.contains(statement.file) {
@@ -55,8 +55,7 @@ import TransferModel
     }
   }
 
-  /// Every file on the list is there and has a statement: a list that named nothing would hide nothing, and say so of
-  /// nothing.
+  /// Every file on the lists exists and has a statement: an outdated name would go unnoticed otherwise.
   @Test func theListOfWhatPeopleWaitForIsTrue() throws {
     let files = Set(try SourceStatement.all().map(\.file))
     for name in Self.forPeople + Self.forCopies { #expect(files.contains(name), "\(name)") }
@@ -77,7 +76,7 @@ import TransferModel
     #expect(plan.contains { Self.isScan($0, Self.names(in: sql)) } == isScan, "\(plan)")
   }
 
-  /// The tables and the names that the statement gives them.
+  /// The tables and the aliases that the statement gives them.
   static func names(in sql: String) -> Set<String> {
     let words = sql.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == ".") }.map(String.init)
     var names = tables

@@ -5,7 +5,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// Opening: what is refused, what is made, and with which modes.
+/// Opening a ledger: what is refused, what is created, and with which modes.
 @Suite struct StoreTests {
   @Test func aWaitForTheGateEndsAndNamesTheHolder() throws {
     let f = try LedgerFixture()
@@ -26,7 +26,7 @@ import TransferModel
     }
   }
 
-  /// A file without a schema may be one that another process is about to fill: it holds the gate meanwhile.
+  /// Another process may be about to fill a file without a schema; it holds the gate meanwhile.
   @Test(arguments: [Ledger.OpenMode.existing, .readOnly])
   func whoFindsAnEmptyFileWaitsForItsMaker(_ mode: Ledger.OpenMode) throws {
     let f = try LedgerFixture()
@@ -74,7 +74,7 @@ import TransferModel
     last.close()
   }
 
-  /// Between its birth and its program a child of this process has all our open files.
+  /// Between fork and exec, a child of this process has all our open files.
   @Test func aLockEndsAlthoughAChildStillHasItsFile() throws {
     let f = try LedgerFixture()
     var held: SidecarLock? = try SidecarLock(path: f.path + ".other")
@@ -117,7 +117,7 @@ import TransferModel
     for (name, value) in expected {
       #expect(try writer.rowsOnce("PRAGMA \(name)") { $0.text(0) } == [value], "\(name)")
     }
-    // DEFENSIVE: the schema table cannot be written even by who asks for it.
+    // DEFENSIVE: the schema table cannot be written even by a program that enables writing to it.
     #expect(throws: SQLiteError.self) {
       try writer.execute("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema")
     }
@@ -160,7 +160,7 @@ import TransferModel
       let error = #expect(throws: TransferError.self) { _ = try f.ledger.write { try $0.heartbeat(run) } }
       #expect(error?.kind == .storeNewer)
     }
-    // Not even when it is as it was: what the other program did meanwhile is not known.
+    // Not even after the version is restored: what the other program did meanwhile is unknown.
     try f.shell("PRAGMA user_version = \(Migrations.embedded.count)")
     #expect(throws: TransferError.self) { _ = try f.ledger.write { try $0.heartbeat(run) } }
   }
@@ -260,7 +260,7 @@ import TransferModel
     f.ledger.close()
     for suffix in ["-wal", "-shm"] { unlink(f.path + suffix) }
     let reader = SnapshotReader(store: Store(path: f.path), file: try StoreFile(at: f.path, makesFolder: false))
-    // A folder in the place of the shared memory makes SQLite's locks impossible, for root too.
+    // A folder in place of the shared memory file makes SQLite's locks impossible, even for root.
     mkdir(f.path + "-shm", 0o700)
     #expect(try reader.read { try $0.batchSettings(BatchID(rawValue: 1)) } == BatchSettings(destination: "put:there"))
     rmdir(f.path + "-shm")
@@ -274,7 +274,7 @@ import TransferModel
     let error = #expect(throws: TransferError.self) {
       try other.startRun(NewRun(argv: [], version: "", host: "there", bootID: "", pid: 8))
     }
-    #expect(error?.kind == .locked && error?.cause == "another engine runs: pid 7 on here")
+    #expect(error?.kind == .locked && error?.cause == "another engine is running: pid 7 on here")
     f.ledger.close()
     _ = try other.startRun(NewRun(argv: [], version: "", host: "there", bootID: "", pid: 8))
   }
@@ -286,7 +286,7 @@ import TransferModel
   }
 }
 
-/// The kind of what `body` throws; nil when it returns.
+/// The kind of error that `body` throws; nil if it returns.
 func kind(_ body: () throws -> some Any) -> TransferError.Kind? {
   do {
     _ = try body()

@@ -3,18 +3,18 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What was added up before gives the same figures as the rows one by one, whatever comes later.
+/// Stored sums give the same values as the individual rows, whatever rows are added later.
 @Suite struct SumTests {
   let f: LedgerFixture
 
-  /// The same rows, found in a way that knows of no sums.
+  /// Selects the same rows in a form for which sums are not used.
   static func plain(_ filter: RowFilter) -> RowFilter {
     var filter = filter
     filter.untilMs = .max
     return filter
   }
 
-  /// Three batches, whose files and attempts take turns: some 6,000 done files and 14,000 attempts, some open.
+  /// Three batches with interleaved files and attempts: some 6,000 done files and 14,000 attempts, some of them open.
   init() throws {
     f = try LedgerFixture()
     for place in ["put:a", "put:b", "put:c"] { _ = try f.makeBatch(place) }
@@ -24,7 +24,7 @@ import TransferModel
     try fill(files: 1...7_000)
   }
 
-  /// As they are at the end of their lives, with the rules taken down meanwhile. Every 500th is still in work.
+  /// Inserts files in their final state, with the triggers dropped meanwhile. Every 500th is still active.
   private func fill(files: ClosedRange<Int>) throws {
     let shell = try Connection(path: f.path, access: .readWrite)
     let guards = try shell.rowsOnce("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'") {
@@ -117,21 +117,21 @@ import TransferModel
   }
 
   @Test func whatWasAddedUpSaysWhatTheRowsSay() throws {
-    try expectTheSame("nothing was added up")
+    try expectTheSame("no sums yet")
     try f.ledger.addUpHistory(until: { false })
-    // Of four blocks of attempts the last is not full, and each of the others has an open one: no sum.
+    // Of four blocks of attempts, the last is not full, and each of the others has an open attempt: no sum.
     #expect(try f.texts("SELECT count(*) FROM attempt_sum") == ["0"])
     #expect(try f.texts("SELECT count(*) FROM file_sum") == ["6"])
-    try expectTheSame("files were added up")
+    try expectTheSame("files were summed")
     try close()
     try f.ledger.addUpHistory(until: { false })
     #expect(try f.texts("SELECT block, count(*) FROM attempt_sum GROUP BY block") == ["0 3", "1 3", "2 3"])
     try reopen()
-    try expectTheSame("all was added up")
+    try expectTheSame("everything was summed")
     #expect(try f.findings().filter { $0.hasPrefix("I37") || $0.hasPrefix("I38") } == [])
   }
 
-  /// The attempts of the files in work, but for the newest.
+  /// Closes the attempts of active files, except the newest.
   private func close() throws {
     try f.shell(
       """
@@ -140,7 +140,7 @@ import TransferModel
       """)
   }
 
-  /// So that there are open ones in each batch.
+  /// Adds files so that each batch has open attempts.
   private func reopen() throws { try fill(files: 8_200...10_300) }
 
   @Test func whatComesToASumOrIsHiddenIsCounted() throws {
@@ -150,7 +150,7 @@ import TransferModel
     try expectTheSame("some are hidden")
     try f.ledger.addUpHistory(until: { false })
     #expect(try f.texts("SELECT sum(hidden_files > 0), count(*) FROM file_sum WHERE block = 0") == ["3 3"])
-    try expectTheSame("and added up")
+    try expectTheSame("and summed")
     try f.shell(
       """
       UPDATE attempt SET outcome = 'ok', ended_at = started_at WHERE outcome = 'open' AND file_id = 5000;
@@ -165,7 +165,7 @@ import TransferModel
     #expect(try f.ledger.read { try $0.slowestFiles(RowFilter(), limit: 1) }.map(\.id.rawValue) == [5000])
   }
 
-  /// Numbers that no attempt has stand for nothing, and hold up nothing.
+  /// Unused attempt numbers count as nothing, and do not prevent sums.
   @Test func holesInTheNumbersAreSteppedOver() throws {
     try f.shell("DROP TRIGGER attempt_fixed; DROP TRIGGER attempt_closed; PRAGMA defer_foreign_keys = ON")
     try f.shell("UPDATE attempt SET id = id + 10 * 4096 WHERE outcome <> 'open' AND id >= 4096")
@@ -179,7 +179,7 @@ import TransferModel
     #expect(pair.0 == pair.1)
   }
 
-  /// What a sum says is read instead of its rows: else it would be for nothing.
+  /// A sum is read instead of its rows; otherwise it would be useless.
   @Test func whatWasAddedUpIsNotReadAgain() throws {
     try close()
     try f.ledger.addUpHistory(until: { false })
@@ -206,7 +206,7 @@ import TransferModel
   private static func hex(_ uid: UID) -> String { uid.description.filter { $0 != "-" } }
 }
 
-/// How sums keep lists.
+/// How sums store lists.
 @Suite struct SumListTests {
   @Test func numbersSurviveTheirPacking() {
     let numbers: [Int64] = [0, 1, 127, 128, 16_383, 16_384, .max, 0, 5]
@@ -231,8 +231,8 @@ import TransferModel
     }
   }
 
-  /// Two million apart from each other are packed, and what comes later from the same time still counts: shards that
-  /// were merged have one time one after the other.
+  /// Two million disjoint intervals are packed, and later intervals of the same time still count: merged shards cover
+  /// the same time one after the other.
   @Test func manyIntervalsArePackedAndCountInAnyOrder() {
     var time = ActiveTime()
     for i in 0..<Int64(2_000_000) { time.add(startMs: i * 10, endMs: i * 10 + 3) }

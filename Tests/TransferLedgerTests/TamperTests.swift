@@ -6,12 +6,12 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What somebody who may write the ledger's file does to it is found: by the rows and their leaves alone, or by a seal
-/// that was kept elsewhere. A tenth of each by default; all with TRANSFERS_TEST_LONG.
+/// Changes by somebody with write access to the ledger's file are found: from the rows and their leaves alone, or with
+/// a seal that was kept elsewhere. A tenth of each by default; all with TRANSFERS_TEST_LONG.
 @Suite struct TamperTests {
   private static let share = getenv("TRANSFERS_TEST_LONG") == nil ? 10 : 1
   private let f: LedgerFixture
-  /// Without the schema's own defences.
+  /// With the schema's own defences disabled.
   private let db: Connection
   private let seal: Checkpoint
   private let entries: [LogEntry]
@@ -34,7 +34,7 @@ import TransferModel
     #expect(try findings() == ([], []) && entries.count > 28)
   }
 
-  /// Without and with the seal.
+  /// The findings without and with the seal.
   private func findings() throws -> (plain: [String], sealed: [Finding]) {
     let reader = LedgerReader(db: db)
     return (try reader.logFindings(), try reader.findings(of: seal))
@@ -46,7 +46,7 @@ import TransferModel
     return try body()
   }
 
-  /// The log is written anew, of these rows as they are now.
+  /// Rewrites the log from these rows as they are now.
   private func rewriteLog(_ entries: some Sequence<LogEntry>) throws {
     try db.execute("DELETE FROM log_group")
     let all = Array(entries)
@@ -55,7 +55,7 @@ import TransferModel
       let now = try db.rowsOnce("SELECT bytes_transferred, bytes_acked FROM attempt WHERE id = \(id)") {
         ($0.int64(0), $0.int64(1))
       }
-      // What ended before the credit is logged as it was then.
+      // Entries that ended before the credit are logged with their counts of that time.
       try setCounts(of: id, transferred, acked)
       try append(all[..<place])
       try setCounts(of: id, now[0].0, now[0].1)
@@ -77,7 +77,7 @@ import TransferModel
 
   // MARK: - Flipped bits
 
-  /// Columns that are in leaves, and those of the log itself.
+  /// The columns that are in leaves, and those of the log itself.
   private static let content: [(table: String, columns: [String])] = [
     (
       "receipt",
@@ -101,7 +101,7 @@ import TransferModel
     ("log_group", ["first_leaf", "leaves", "entries", "hashes"]),
   ]
 
-  /// Flips one bit; nil where there is none, or where a unique index refuses it.
+  /// Flips one bit; nil if there is none, or if a unique index refuses the change.
   private func flip(_ dice: inout some RandomNumberGenerator) throws -> String? {
     let (table, columns) = Self.content.randomElement(using: &dice)!
     let column = columns.randomElement(using: &dice)!
@@ -134,7 +134,7 @@ import TransferModel
     }
   }
 
-  /// Also of columns that are empty in these rows, and of those that will be added: none may be left out of the leaves.
+  /// Including columns that are empty in these rows and columns that will be added: leaves must cover all of them.
   @Test(arguments: [("receipt", "file_id = 3"), ("attempt", "id = 4"), ("event", "id = 2")])
   func everyColumnIsLogged(_ table: String, _ row: String) throws {
     let columns = try db.rowsOnce("SELECT name, type FROM pragma_table_info('\(table)')") { ($0.text(0), $0.text(1)) }
@@ -174,7 +174,7 @@ import TransferModel
         for entry in Set(entries[left...]).subtracting(entries[..<left]) { try delete(entry) }
         #expect(try findings().plain != [], "rows alone, \(left)")
         try rewriteLog(entries[..<left])
-        // Rows and log fit together again, and only the seal knows more.
+        // Rows and log are consistent again, and only the seal reveals the truncation.
         #expect(try findings().plain == [], "\(left)")
         #expect(try findings().sealed.count == 1, "\(left)")
       }
@@ -214,7 +214,7 @@ import TransferModel
     }
   }
 
-  /// Leaves are only ever added, so that the log still begins with what was sealed.
+  /// Leaves are only appended, so the log still begins with what was sealed.
   @Test(arguments: [
     ("UPDATE attempt SET message = 'invented' WHERE id = 1", LogEntry.attempt(1)),
     ("UPDATE attempt SET message = 'invented' WHERE id = 1", .credited(attempt: 1, transferred: 10, acked: 10)),
@@ -247,7 +247,7 @@ import TransferModel
   }
 }
 
-/// Numbers that are the same each time.
+/// A reproducible random number generator.
 struct Xorshift: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }

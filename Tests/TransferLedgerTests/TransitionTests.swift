@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransferLedger
 
-/// Every named transition from every state, compared with a golden table; so that a new arrow is a change that is seen.
+/// Every named transition from every state, compared with a golden table, so that a new transition is a visible change.
 @Suite struct TransitionTests {
   /// State, then: claim, plan, startFinishing, resumeSending, completeFile, requeueFile, failFile, markUnknown,
   /// supersede, retryFiles. `+` applied, `=state` lost to it, `-` lost (no row of this run), `!` lease lost,
@@ -26,7 +26,7 @@ import Testing
     foreign     ! - - - - - - - ! 0
     """
 
-  /// A run that was stopped and goes on does not end what another one began.
+  /// A run that resumes after a suspension does not end an attempt that another run began.
   @Test func anAttemptIsEndedByItsOwnRun() throws {
     let f = try LedgerFixture()
     let file = try f.add("a", size: 10, to: f.makeBatch())
@@ -65,8 +65,8 @@ import Testing
     init(_ outcome: String) { description = outcome }
   }
 
-  /// What the transition of one chunk, of one session, or of one file that an engine has asks of its row is written in
-  /// ``RowGuard`` only; and one statement closes attempts.
+  /// The conditions for the row in a transition of one chunk, one session, or one file that an engine holds are written
+  /// only in ``RowGuard``, and a single statement closes attempts.
   @Test func theGuardOfARowStandsOnce() throws {
     let texts = try SourceStatement.all().map { $0.text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
     #expect(texts.count { $0.contains("{guard}") } >= 18)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  /// A file in a state, made through legal steps; and the run that has it (or would).
+  /// Makes a file in a state through legal transitions; returns it and the run that holds it (or would).
   static func file(in state: String, _ f: LedgerFixture) throws -> (FileID, RunID) {
     let file = try f.add("a", to: f.makeBatch())
     let run = try f.startRun()
@@ -170,7 +170,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// Only into shorter chunks, and only while nothing is stored, nothing runs and no upload is open.
+  /// Only into shorter chunks, and only while nothing is stored, no request is running and no upload is open.
   @Test func aFileOfWhichNothingIsStoredMayBeCutAnew() throws {
     let f = try LedgerFixture()
     _ = try f.add("a", size: 50, to: f.makeBatch())
@@ -182,7 +182,7 @@ import Testing
       let session = try tx.intendSession(file, run)
       _ = try tx.openSession(session, run, remoteID: "u", expiresAtMs: nil)
       let lost = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
-      #expect(try tx.recut(file, run, shorter) == .lost(to: "active"), "it runs")
+      #expect(try tx.recut(file, run, shorter) == .lost(to: "active"), "a request is running")
       var result = result(.retry)
       result.bytesTransferred = 20
       _ = try tx.closeAttempt(lost.attempt, run, result)
@@ -209,7 +209,7 @@ import Testing
       #expect(
         try tx.recut(file, run, ChunkLayout(size: 50, chunkSize: 5)) == .lost(to: "active"), "some of it is stored")
     }
-    // 20 bytes of the first chunk went out, and 10 of the third were acknowledged, which have 8 now.
+    // 20 bytes of the first chunk were sent, and 10 of the third were acknowledged; these chunks are 8 bytes long now.
     #expect(try f.findings() == [])
   }
 

@@ -3,9 +3,9 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What `why` reads of a ledger, made by the transitions that engines use.
+/// What `why` reads from a ledger that was filled by the transitions of engines.
 @Suite struct WhyQueriesTests {
-  /// One file of three chunks in work, its run and its batch; a second passed since it was recorded.
+  /// An active file of three chunks, its run and its batch, one second after it was recorded.
   private struct Begun {
     let f: LedgerFixture
     let batch: BatchID
@@ -29,7 +29,7 @@ import TransferModel
       return try f.ledger.write { try $0.beginChunks(file, run, limit: count, isRepeatable: true) }
     }
 
-    /// 503 with a wait, half a second after now.
+    /// Half a second from now, the attempt ends with 503 and a requested wait.
     func refuse(_ chunk: ClaimedChunk, retryAfterMs: Int64 = 60_000) throws {
       f.clock.advance(ms: 500)
       var refused = AttemptResult(outcome: .retry, code: .http503, message: "busy")
@@ -108,7 +108,7 @@ import TransferModel
     }
   }
 
-  /// The next run closes what a dead one left open; that time is not the dead one's.
+  /// The next run closes what a crashed run left open; that time does not count for the crashed run.
   @Test func aDeadRunLivedUntilItsLastRecord() throws {
     let b = try Begun()
     let chunks = try b.begin(2)
@@ -208,7 +208,7 @@ import TransferModel
     }
     let ofFile = try #require(try activity(.file(b.file), span))
     #expect(ofFile.host == "up.example" && ofFile.others == 1 && ofFile.failed == 1 && ofFile.unavailable == 1)
-    // Its own refusal and that of b, which overlap.
+    // Its own refusal and that of b, whose waits overlap.
     #expect(ofFile.waits == [TimeSpan(b.startMs + 1_500, b.startMs + 2_000 + 60_000)])
     #expect(try activity(.batch(same), span)?.others == 1)
     #expect(try activity(.batch(elsewhere), span)?.others == 0)

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// How much is left, for progress.
+/// How much work is left, for progress.
 @Suite struct WorkSizeTests {
   @Test func chunksOfEarlierRunsCountAsAcknowledged() throws {
     let f = try LedgerFixture()
@@ -38,7 +38,7 @@ import TransferModel
     #expect(first != second)
     let run = try f.startRun()
     _ = try f.ledger.write { tx in try tx.claimAndPlan(run) }
-    #expect(try f.ledger.read { try $0.changeMark() } == second, "what the engine does is no change by others")
+    #expect(try f.ledger.read { try $0.changeMark() } == second, "the engine's own work is not a change by others")
     try f.ledger.write { tx in try tx.recordEvent("paused", batch: batch, file: nil, detail: "") }
     #expect(try f.ledger.read { try $0.changeMark() } != second)
   }

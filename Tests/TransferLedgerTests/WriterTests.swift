@@ -5,7 +5,7 @@ import TransferModel
 @testable import TransferLedger
 
 @Suite struct WriterTests {
-  /// Results of queued jobs, in the order of their ends.
+  /// Results of queued jobs, in the order in which the jobs ended.
   final class Results: Sendable {
     let box = Mailbox<Result<Int, TransferError>>()
     func take(_ count: Int) -> [Result<Int, TransferError>] {
@@ -15,7 +15,7 @@ import TransferModel
     }
   }
 
-  /// Holds the writer inside a job until it is opened, so that what is queued meanwhile has to share a transaction.
+  /// Blocks the writer inside a job while `jobs` are queued, so that they have to share a transaction.
   private func queueBehindABlockedJob(
     _ f: LedgerFixture, _ jobs: [@Sendable (LedgerTransaction) throws -> Int]
   ) -> [Result<Int, TransferError>] {
@@ -49,7 +49,7 @@ import TransferModel
     }
     let results = queueBehindABlockedJob(f, jobs)
     #expect(try results.map { try $0.get() } == [-1] + Array(0..<100))
-    // The clock moves in every job, and each transaction asks it once.
+    // Every job advances the clock, and each transaction reads it once.
     #expect(transactions.withLock { $0.count } == 1)
     #expect(try f.texts("SELECT count(*) FROM event WHERE verb = 'joined'") == ["100"])
   }
@@ -74,7 +74,7 @@ import TransferModel
       ])
   }
 
-  /// References are checked at the commit, which all jobs of a transaction share.
+  /// Foreign keys are checked at the commit, which all jobs of a transaction share.
   @Test func aReferenceToNothingTakesNoOtherJobWithIt() throws {
     let f = try LedgerFixture()
     let jobs = (0..<4).map { i -> @Sendable (LedgerTransaction) throws -> Int in
@@ -164,7 +164,7 @@ import TransferModel
         try tx.recordEvent("big", batch: nil, file: nil, detail: String(repeating: "x", count: 1 << 20))
       }
     }
-    // The checkpoint follows the answer; the next answer comes after it.
+    // The checkpoint follows the result; the next result comes after the checkpoint.
     try f.ledger.write { try $0.recordEvent("small", batch: nil, file: nil, detail: "") }
     #expect(file.walSize < 1 << 20)
     f.ledger.close()
@@ -212,8 +212,8 @@ import TransferModel
     #expect(outcomes.take() == [TransferError?](repeating: nil, count: 8))
   }
 
-  /// One that writes transaction after transaction lets another come between after each: judged by how many of its
-  /// transactions the other one had to wait for.
+  /// A writer that runs one transaction after another lets others in after each, measured by how many of its
+  /// transactions the other writer had to wait for.
   @Test func aBusyWriterTakesTurnsWithOthers() throws {
     let f = try LedgerFixture()
     let other = try Ledger.open(at: f.path, mode: .existing, clock: f.clock)
@@ -226,7 +226,7 @@ import TransferModel
         _ = try? other.write { tx in
           try tx.recordEvent("busy", batch: nil, file: nil, detail: "")
           written.withLock { $0 += 1 }
-          // Some milliseconds.
+          // Takes some milliseconds.
           _ = try tx.db.first(
             "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT max(i) FROM n"
           ) { $0.int(0) }

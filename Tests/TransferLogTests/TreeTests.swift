@@ -2,7 +2,7 @@ import Testing
 import TransferLog
 import TransferModel
 
-/// The definitions of RFC 6962 section 2.1 word for word, over all leaves at once: what the tree is compared with.
+/// The definitions of RFC 6962 section 2.1 verbatim, over all leaves at once: the reference for the tree.
 private enum Oracle {
   static var hasher: TreeHasher { TreeHasher() }
 

@@ -6,8 +6,8 @@ import TransferModel
     #expect(BodyProgress.isTiny(1, of: 8 << 20))
     #expect(BodyProgress.isTiny(1_000, of: 64 << 10))
     #expect(!BodyProgress.isTiny(4 << 10, of: 64 << 10))
-    #expect(!BodyProgress.isTiny(64 << 10, of: 1 << 40), "that is enough, however much was sent")
-    #expect(!BodyProgress.isTiny(1, of: 16), "short bodies are taken as they are")
+    #expect(!BodyProgress.isTiny(64 << 10, of: 1 << 40), "this is enough, however much was sent")
+    #expect(!BodyProgress.isTiny(1, of: 16), "one byte of sixteen is enough")
   }
 
   @Test func failuresAreForgivenForSomeOfTheFile() {

@@ -5,7 +5,7 @@ import Testing
 
 /// Days, weeks and months by a local calendar.
 @Suite struct LocalPeriodTests {
-  /// Beginnings by `date -d 'TZ="ZONE" …' +%s`.
+  /// Start times computed by `date -d 'TZ="ZONE" …' +%s`.
   @Test func aDayBeginsAtLocalMidnight() async {
     await #expect(processExitsWith: .success) {
       setenv("TZ", "Europe/Berlin", 1)
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// In Beirut the clock went from 2023-03-29 23:59 on to 01:00.
+  /// In Beirut the clock went from 2023-03-29 23:59 to 01:00.
   @Test func aSkippedMidnightIsTheFirstMomentAfterIt() async {
     await #expect(processExitsWith: .success) {
       setenv("TZ", "AAA-2BBB-3,J89/0,J300/0", 1)

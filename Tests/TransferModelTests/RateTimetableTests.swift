@@ -28,7 +28,7 @@ import TransferModel
     }
   }
 
-  /// A week later it is the same minute of the week, in any time zone without a change between the two.
+  /// A week later it is the same minute of the week, in any time zone without a clock change in between.
   @Test func theMinuteOfTheWeekIsThatOfTheLocalTime() throws {
     let table = try #require(
       RateTimetable((0..<RateTimetable.minutesOfWeek).map { Entry(minuteOfWeek: $0, bytesPerSecond: Int64($0)) }))

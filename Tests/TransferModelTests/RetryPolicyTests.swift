@@ -1,7 +1,7 @@
 import Testing
 import TransferModel
 
-/// The same numbers in each run (Steele, Lea, Flood: SplitMix64).
+/// The same numbers in each run (SplitMix64; Steele, Lea, Flood).
 private struct Seeded: RandomNumberGenerator {
   var state: UInt64
   mutating func next() -> UInt64 {
@@ -13,7 +13,7 @@ private struct Seeded: RandomNumberGenerator {
   }
 }
 
-/// Draws the smallest number of every range. Not 0, which Swift's unbiased draw rejects for ever.
+/// Draws the smallest number of every range. It does not return 0, which Swift's unbiased draw would reject endlessly.
 private struct Smallest: RandomNumberGenerator {
   mutating func next() -> UInt64 { 1 << 32 }
 }

@@ -1,7 +1,7 @@
 import Testing
 import TransferModel
 
-/// What two looks at a file say about its version.
+/// What two observations of a file say about its version.
 @Suite struct SourceIdentityTests {
   private let admitted = SourceIdentity(size: 10, mtimeNs: 1, ctimeNs: 2, inode: 3, device: 4, boot: 5)
 

@@ -4,7 +4,8 @@ import TransferModel
 @Suite struct TokenBucketTests {
   private static let second: Int64 = 1_000_000_000
 
-  /// Sends `wanted` at a time as soon as allowed, waking `lateNs` late each time; the result is bytes in `seconds`.
+  /// Sends `wanted` bytes at a time as soon as allowed, waking `lateNs` late each time; returns the bytes sent in
+  /// `seconds`.
   private func sent(rate: Int64, wanted: Int, lateNs: Int64, seconds: Int64) -> Int64 {
     var bucket = TokenBucket(bytesPerSecond: rate, nowNs: 0)
     var now: Int64 = 0

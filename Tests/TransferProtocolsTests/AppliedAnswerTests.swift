@@ -3,12 +3,12 @@ import Testing
 
 @testable import TransferProtocols
 
-/// What answers change in the facts of a file.
+/// How answers change the facts of a file.
 @Suite struct AppliedAnswerTests {
   private let inOrder = ProtocolAbilities(parallelChunks: false, resumable: true)
   private let sideBySide = ProtocolAbilities(parallelChunks: true, resumable: true)
 
-  /// Three chunks of ten bytes, of which the first `stored` are at the server.
+  /// Three chunks of ten bytes; the server has the first `stored` of them.
   private func facts(stored: Int = 0, session: String? = "u", change: (inout TransferFacts) -> Void = { _ in })
     -> TransferFacts
   {
@@ -71,7 +71,7 @@ import Testing
     let update = facts.apply(.offset(14), to: .probe(marker: nil), inOrder)
     #expect(update.gained == -6 && !update.isNew && facts.hasLosses)
     #expect(facts.storedChunks == 1 && facts.acked == 14 && facts.isProbed && facts.lostAnswer == nil)
-    #expect(!facts.apply(.offset(30), to: .probe(marker: nil), inOrder).isNew, "it has lost before")
+    #expect(!facts.apply(.offset(30), to: .probe(marker: nil), inOrder).isNew, "the server lost data before")
     #expect(facts.isAllStored)
   }
 
@@ -102,7 +102,7 @@ import Testing
     alone.chunkOpening = ChunkOpening(prepares: true, probesUncertain: true)
     var byItself = facts { $0.isProbed = true }
     _ = byItself.apply(probe, to: chunk(byItself, 0), alone)
-    #expect(byItself.lostAnswer == nil && byItself.isProbed, "the question is about the chunk, not the session")
+    #expect(byItself.lostAnswer == nil && byItself.isProbed, "the query is about the chunk, not the session")
   }
 
   @Test func questionsInVainAreAskedAgainAfterARepair() {

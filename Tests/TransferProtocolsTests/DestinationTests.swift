@@ -93,7 +93,7 @@ import TransferModel
     for text in ["h:1", "ftp://h", "http://h/path", "http://h?x", "http://u:CANARY@h"] {
       do {
         _ = try Scene.s3 { $0.endpointURL = text }
-        Issue.record("\(text) was taken")
+        Issue.record("\(text) was accepted")
       } catch {
         #expect(!"\(error)".contains("CANARY"))
       }
@@ -136,7 +136,7 @@ import TransferModel
   }
 
   @Test func theOneListMakesWhatItNames() throws {
-    // An example of each, as they are shown to people.
+    // An example of each protocol, as shown to users.
     let made = try AllProtocols.descriptions.dropLast().map { description in
       let destination = description.usage.replacing("(s)", with: "")
       return try AllProtocols.make(BatchSettings(destination: destination), credentialsRegion: nil).name

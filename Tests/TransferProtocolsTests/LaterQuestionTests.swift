@@ -4,9 +4,9 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// What answers about files that are done say of them: proven, another one, gone, or nothing.
+/// What answers say about files that are done: confirmed, different, gone, or nothing.
 @Suite struct LaterQuestionTests {
-  /// `hello`, as it was confirmed.
+  /// The object `hello`, as it was confirmed.
   private func object(
     _ algorithm: DigestAlgorithm = .crc64nvme, etag: String = "\"v1\"", session: SessionFacts? = nil
   ) -> StoredObject {
@@ -92,7 +92,7 @@ import TransferModel
     #expect(ProtocolInUse(form).laterQuestions == nil)
     let tus = try later("tus+http://h/files/")
     #expect(tus.question(about: object()) == nil)
-    // As in a copy for auditors.
+    // The session ID as in a copy for auditors.
     let hidden = SessionFacts(remoteID: "hidden:5", intendedAtMs: 0)
     #expect(tus.question(about: object(session: hidden)) == nil)
   }
@@ -102,7 +102,7 @@ import TransferModel
     return try #require(ProtocolInUse(proto).laterQuestions)
   }
 
-  /// A finished upload that the server forgot may be a file that was moved to its place.
+  /// A finished upload that the server forgot may be a file that was moved to its final name.
   @Test(arguments: ["tus+http://h/files/", "resumable+http://h/files/"])
   func anUploadIsAskedForByItsURL(_ destination: String) throws {
     let proto = try later(destination)
@@ -140,7 +140,7 @@ import TransferModel
   private static let session = SessionFacts(
     remoteID: "s", intendedAtMs: 0, notes: [SessionNotes.proved: Confirmation.digest.rawValue])
 
-  /// What was proven when it was sent is no word about now.
+  /// What was proven at the time of sending says nothing about the present.
   @Test func aProfileTellsWhatItsVerifyCompares() throws {
     let proto = try profile(#"{json: $.size, eq: "{{file.size}}"}"#)
     #expect(proto.question(about: object(.crc32c, session: Self.session)) == .verify)
@@ -153,7 +153,7 @@ import TransferModel
     #expect(verified(bare, 200, "{}") == "untold")
   }
 
-  /// A query that names what only the upload has says nothing about the file when the upload is forgotten.
+  /// A query that names only facts of the upload says nothing about the file once the upload is forgotten.
   @Test(arguments: ["/v?id={{uuid}}", "/v/{{session.id}}", "/v/{{session.token}}"])
   func aProfileThatAsksAboutTheUploadAccusesNoFile(_ url: String) throws {
     let proto = try ProfileDriver.of(

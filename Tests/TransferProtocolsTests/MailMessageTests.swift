@@ -48,7 +48,7 @@ import TransferModel
     #expect(lines.contains("Message-ID: <iBccz@localhost>"))
   }
 
-  /// RFC 2047: at most 75 characters a word, 76 a line, and no character in two words.
+  /// RFC 2047: at most 75 characters a word, 76 a line, and no character split between two words.
   @Test func aSubjectThatIsNotPlainIsEncodedByWholeCharacters() throws {
     let subject = String(repeating: "\u{1F600}\u{E9}x", count: 20) + "\n=?"
     var decoded: [UInt8] = []

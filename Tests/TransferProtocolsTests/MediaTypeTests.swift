@@ -24,7 +24,7 @@ import TransferModel
     #expect(try type("text/plain; charset=utf-8") == "text/plain; charset=utf-8")
   }
 
-  /// What was not said takes no place in what is stored.
+  /// Settings that were not given are not stored.
   @Test func settingsHoldOnlyWhatWasSaid() {
     var settings = BatchSettings(destination: "http://h/")
     settings.acceptsHTML = false

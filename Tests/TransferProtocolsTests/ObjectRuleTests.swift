@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// Rules for the properties of objects: how they are written, for which destinations, and what requests carry of them.
+/// Rules for the properties of objects: their syntax, the destinations that support them, and what requests carry.
 @Suite struct ObjectRuleTests {
   @Test(arguments: [
     ("**/*.bam:storage_class=GLACIER", "**/*.bam", "storage_class", "GLACIER"),

@@ -15,7 +15,7 @@ import TransferModel
     #expect(base64(RunningDigest.of(bytes, .quickxor).bytes) == expected)
   }
 
-  /// Bit by bit, as the description has it.
+  /// Computes the hash bit by bit, as in its description.
   private func slow(_ bytes: [UInt8]) -> [UInt8] {
     var register = [UInt8](repeating: 0, count: 20)
     for (i, byte) in bytes.enumerated() {

@@ -50,7 +50,7 @@ enum Scene {
     return facts
   }
 
-  /// A multipart upload of `hello ` and `world`, open at the server, everything stored.
+  /// A multipart upload of `hello ` and `world` that is open on the server, with everything stored.
   static func stored(_ confirmation: Confirmation = .digest, md5: Bool = true) -> TransferFacts {
     facts(size: 11, parts: 2, session: "U") { facts in
       facts.storedChunks = facts.layout.count
@@ -88,7 +88,7 @@ enum Scene {
     reply(status, fields, "<?xml version=\"1.0\"?><Error><Code>\(code)</Code><Message>because</Message>\(more)</Error>")
   }
 
-  /// The connection broke (CURLE_RECV_ERROR).
+  /// The connection broke (CURLE_RECV_ERROR), or was never made (CURLE_COULDNT_CONNECT) if nothing may have arrived.
   static func broken(mayHaveArrived: Bool = true) -> TransferReply {
     var reply = TransferReply()
     reply.curlCode = mayHaveArrived ? 56 : 7

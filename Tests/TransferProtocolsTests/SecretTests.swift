@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// A secret may stand in `Authorization` and `x-amz-security-token`, and nowhere else.
+/// A secret may appear in `Authorization` and `x-amz-security-token`, and nowhere else.
 @Suite struct SecretTests {
   private let canary = "CANARY"
 

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// What signed URLs say of their end, in the forms of their vendors.
+/// When signed URLs expire, in the formats of their vendors.
 @Suite struct SignedURLTests {
   @Test(
     arguments: [

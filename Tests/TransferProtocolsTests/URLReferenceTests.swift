@@ -3,7 +3,7 @@ import Testing
 @testable import TransferProtocols
 
 @Suite struct URLReferenceTests {
-  /// RFC 3986 section 5.4. Fragments are never sent, and so are left out.
+  /// RFC 3986 section 5.4. Fragments are never sent, so they are left out.
   @Test(arguments: [
     ("g:h", "g:h"), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
     ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q"),

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// Answers that look like a success and prove nothing, and refusals that may hide one.
+/// Answers that look like a success but prove nothing, and refusals that may hide a success.
 @Suite struct UnprovedAnswerTests {
   private static let page = ("Content-Type", "text/html; charset=utf-8")
 
@@ -39,7 +39,7 @@ import TransferModel
       let meaning = try interpret(place, Self.early(status)) { $0.method = place.hasPrefix("resumable") ? "post" : nil }
       #expect(meaning == "proto.lost_answer unknown", "\(place)")
     }
-    // Refusals are what they are.
+    // A refusal is interpreted as usual.
     #expect(try interpret("http://h/in/", Self.early(413)) == "http.413 permanent")
   }
 
@@ -65,14 +65,14 @@ import TransferModel
       #expect(try interpret(place, Scene.reply(200, [Self.page])) == "proto.bad_reply permanent", "\(place)")
       #expect(
         try interpret(place, Scene.reply(200, [Self.page])) { $0.acceptsHTML = true } == "stored 0 none whole none")
-      // Apache says 201 with a page.
+      // Apache answers 201 with a page.
       #expect(try interpret(place, Scene.reply(201, [Self.page])) == "stored 0 none whole none", "\(place)")
-      // A page may be answered by what it is.
+      // The upload of a page may be answered with a page.
       #expect(
         try interpret(place, Scene.reply(200, [Self.page]), key: "a.html") { $0.contentType = "auto" }
           == "stored 0 none whole none")
     }
-    // What takes a form or a POST mostly shows a page.
+    // Programs that accept a form or a POST usually answer with a page.
     for place in Self.posting {
       #expect(try interpret(place, Scene.reply(200, [Self.page])) == "stored 0 none whole none")
     }
@@ -85,7 +85,7 @@ import TransferModel
     }
   }
 
-  /// A gateway says 503 after delivery, and 301, 302 and 303 are what follows a form that was taken.
+  /// A gateway may answer 503 after delivery, and 301, 302 and 303 are usual after an accepted form.
   @Test(arguments: [301, 302, 303, 500, 502, 503, 504, 529]) func whatMayHideASuccess(_ status: Int) throws {
     for place in Self.posting {
       #expect(try interpret(place, Scene.reply(status)).hasSuffix(" unknown"), "\(place)")

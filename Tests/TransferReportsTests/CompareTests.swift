@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferReports
 
-/// Figures side by side.
+/// Figures of two selections side by side.
 @Suite struct CompareTests {
   private static func figure(_ before: Cell, _ after: Cell) -> ComparedFigure {
     ComparedFigure(name: "x", title: "x", before: before, after: after)

@@ -3,9 +3,9 @@ import TransferModel
 
 @testable import TransferReports
 
-/// What cost time, from sums and from stretches of time.
+/// What cost time, computed from sums and from time spans.
 @Suite struct CostTests {
-  /// Every millisecond by itself.
+  /// Computes the lost time millisecond by millisecond.
   private static func slowly(
     _ sums: CostSums, _ running: [TimeSpan], _ asleep: [TimeSpan], _ window: TimeSpan
   ) -> (down: Int64, paused: Int64) {

@@ -30,7 +30,7 @@ import TransferModel
     return HTMLReport.render(Self.form.report(rows), header, rowBudget: budget)
   }
 
-  /// Names and texts of servers come from anybody.
+  /// Names and texts from servers cannot be trusted.
   @Test(arguments: [
     "<script>alert(1)</script>", "\" onmouseover=\"alert(1)", "' x='", "a&lt;b", "</title></style></script><img src=x>",
     "x\u{202E}gpj.exe", "]]>", "<!--",
@@ -40,7 +40,7 @@ import TransferModel
     for tag in ["<script>", "<img", "<!--", "onmouseover=\"", "\u{202E}", "' x='"] {
       #expect(html.components(of: tag) == (tag == "<script>" ? 1 : 0), "\(tag)")
     }
-    #expect(html.contains("&lt;b&gt;"), "so are filters")
+    #expect(html.contains("&lt;b&gt;"), "filters are escaped, too")
   }
 
   @Test func aPageLoadsNothing() {
@@ -51,7 +51,7 @@ import TransferModel
     #expect(html.contains("default-src 'none'"))
   }
 
-  /// A browser compares them with what stands in the page.
+  /// A browser compares these digests with the style and script in the page.
   @Test(arguments: [
     (HTMLAssets.style, HTMLAssets.styleDigest), (HTMLAssets.script, HTMLAssets.scriptDigest),
   ])
@@ -82,7 +82,7 @@ import TransferModel
     return HTMLReport.render(Self.form.report(rows), header, live: live, rowBudget: budget)
   }
 
-  /// What is seen live is what is exported, but for the refreshing and the buttons.
+  /// The live page has the same content as the exported file, except for refreshing and the buttons.
   @Test func aLivePageHasTheContentOfTheFile() throws {
     func main(_ html: String) throws -> Substring {
       let start = try #require(html.firstRange(of: "<main>"))
@@ -126,7 +126,7 @@ import TransferModel
     #expect(html.components(of: "<svg class=\"meter\"") == 3)
     #expect(html.contains("aria-label=\"30 % acknowledged, 50 % in flight\""))
     #expect(html.contains("<rect class=\"out\" x=\"30\" width=\"50\"") && html.contains("x=\"0\" width=\"30\""))
-    #expect(html.contains("<rect class=\"out\" x=\"70\" width=\"30\""), "never more than the whole")
+    #expect(html.contains("<rect class=\"out\" x=\"70\" width=\"30\""), "never more than 100 %")
   }
 
   @Test func aBarOfARowIsMadeOfItsParts() {
@@ -139,14 +139,14 @@ import TransferModel
     #expect(svg.components(of: "<rect") == 4)
     #expect(svg.contains("<title>f3: down 3.0 s</title>") && svg.contains("<title>f1: send 1.0 s</title>"))
     #expect(svg.contains("x=\"70\" y=\"24\" width=\"487.5\"") && svg.contains("x=\"70\" y=\"2\" width=\"162.5\""))
-    #expect(!svg.contains("verify"), "no legend for what never happened")
+    #expect(!svg.contains("verify"), "no legend for parts that did not occur")
   }
 
   @Test func eachRowHasAMapOfItsChunks() {
     let columns: [Column<String>] = [.text("id", "File") { _ in "f1" }, .text("map") { $0 }]
     let table = FigureTable(columns, ["##>>..!", "#"])
     let svg = HTMLChart.svg(table, .maps(name: "id", map: "map"))
-    #expect(svg.components(of: "<rect") == 4, "a single chunk is no map")
+    #expect(svg.components(of: "<rect") == 4, "a single chunk has no map")
     for words in ["2 chunks done", "2 chunks in flight", "2 chunks pending", "1 chunk failed"] {
       #expect(svg.contains("<title>f1: \(words)</title>"), "\(words)")
     }
@@ -222,7 +222,7 @@ import TransferModel
     #expect(html.contains("<p class=\"rest\">\(40 - shown - packed) more rows are left out"))
   }
 
-  /// What the script makes of the packed rows is what a page without limits shows.
+  /// The script unpacks the packed rows to the rows that a page without limits shows.
   @Test func packedRowsAreTheRows() throws {
     let odd = [
       "a", "a", "<script>alert(1)</script>", "</script><!--", "prefix-1\u{301}", "prefix-1", "prefix-\u{202E}2", "0",
@@ -230,17 +230,17 @@ import TransferModel
     let rows = rows + odd.map { Row(name: NameBytes($0), state: "2000", size: 2_000) }
     let html = page(rows, budget: 3_000)
     let shown = html.components(of: "<tr><td")
-    #expect(shown > 1 && !html.contains("left out") && html.components(of: "</script>") == 2)
+    #expect(shown > 1 && !html.contains("omitted") && html.components(of: "</script>") == 2)
     let texts = try Self.packed(html)
     #expect(texts.count == rows.count - shown)
     for (row, cells) in zip(rows[shown...], texts) {
       let name = HTMLText.harmless(Cell.name(row.name).text)
       #expect(cells == [name, row.state, Cell.bytes(row.size).text], "\(row.name)")
     }
-    #expect(!livePage(rows, budget: 3_000).contains("data-of=\"files\""), "rows of a live page are replaced one by one")
+    #expect(!livePage(rows, budget: 3_000).contains("data-of=\"files\""), "a live page replaces rows individually")
   }
 
-  /// As the script reads them: the texts of each row.
+  /// The texts of each row, unpacked as the script does it.
   private static func packed(_ html: String) throws -> [[String]] {
     let opening = "data-of=\"files\">"
     guard let start = html.firstRange(of: opening), let end = html[start.upperBound...].firstRange(of: "</script>")

@@ -9,7 +9,7 @@ import TransferModel
       FigureTable([Column<String>.name("path", "Path") { NameBytes($0) }, .integer("n", "N") { _ in 1 }], [name]))
   }
 
-  /// A combining mark makes one character of what stands before it, and a bar is a bar all the same.
+  /// A combining mark forms one character with the bar before it; the bar must be escaped all the same.
   @Test(arguments: [
     ("a|b", "a\\|b"), ("|\u{301}", "\\|\u{301}"), ("<b>", "\\<b\\>"), ("*_`[x](y)", "\\*\\_\\`\\[x\\](y)"),
   ])

@@ -38,7 +38,7 @@ import TransferModel
       ])
   }
 
-  /// A reader takes nothing of a text with two samples of the same name and labels.
+  /// A reader rejects the whole text if two samples have the same name and labels.
   @Test func rowsThatLabelsDoNotTellApartAreLeftOut() {
     let found = samples(text([Row(host: "a", state: "up", ms: 1), Row(host: "a", state: "down", ms: 2)]))
     #expect(!found.contains { $0.contains("hosts") })

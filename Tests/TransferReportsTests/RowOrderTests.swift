@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferReports
 
-/// The order of rows is that of the raw values of a column.
+/// Rows are sorted by the raw values of a column.
 @Suite struct RowOrderTests {
   private struct Row: Sendable { var name: String, bytes: Int64? }
 
@@ -25,7 +25,7 @@ import TransferModel
     return table.rows.map { $0[0].plainText }.joined()
   }
 
-  /// 1000 comes after 900 (as texts it would not); the unknown comes last either way; b stays before c.
+  /// 1000 comes after 900 (as text it would not); unknown values come last in both directions; b stays before c.
   @Test func numbersAreComparedAndUnknownOnesComeLast() throws {
     #expect(try names("bytes") == "bcda")
     #expect(try names("bytes", desc: true) == "dbca")
@@ -72,7 +72,7 @@ import TransferModel
     #expect(document.contains(#""passed":false"#))
   }
 
-  /// Two reports of one schema in one folder of text files: what each is about tells their samples apart.
+  /// Two reports of one schema may be in one folder of text files: labels for their subjects distinguish their samples.
   @Test func whatAReportIsAboutStandsOnItsSamples() {
     let form = ReportForm<String>(
       "transfers.test/1",

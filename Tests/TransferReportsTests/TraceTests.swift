@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferReports
 
-/// A trace and its compression. tools/test.d/history reads whole traces with Python's own reader and unpacker.
+/// A trace and its compression. tools/test.d/history reads complete traces with Python's JSON and gzip modules.
 @Suite struct TraceTests {
   private static func packed(_ text: String) -> String {
     var gzip = Gzip()
@@ -11,7 +11,7 @@ import TransferModel
     return hexText(bytes)
   }
 
-  /// As zlib packs it with its fixed codes.
+  /// Compressed as zlib does with its fixed codes.
   @Test(arguments: [
     ("", "0300", "0000000000000000"), ("a", "4b0400", "43beb7e801000000"),
   ])
@@ -29,7 +29,7 @@ import TransferModel
     #expect(size > 500)
   }
 
-  /// 3 ended last; when it began 2 had ended last, and before that nothing had.
+  /// Attempt 3 ended last. When it began, 2 was the last to have ended; when 2 began, none had ended.
   @Test func theCriticalPathGoesBackFromTheLastEnd() {
     var path = CriticalPath()
     for (attempt, start, end) in [(1, 0, 40), (2, 10, 50), (3, 60, 90), (4, 45, 80), (5, 88, 89)] {
@@ -46,7 +46,7 @@ import TransferModel
       startedMs: fromMs, endedMs: toMs, bytesTransferred: 1, bytesAcked: 1)
   }
 
-  /// Attempts that overlap are on connections of their own; one that is open ends now.
+  /// Overlapping attempts are on separate connections; an open attempt ends now.
   @Test func overlappingAttemptsHaveConnectionsOfTheirOwn() {
     var document = TraceDocument(nowMs: 100)
     for span in [Self.span(1, 0, 10), Self.span(2, 5, 15), Self.span(3, 10, nil)] { document.add(span) }

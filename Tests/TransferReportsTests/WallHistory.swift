@@ -2,8 +2,8 @@ import TransferModel
 
 @testable import TransferReports
 
-/// A history that could be, and much that could not: attempts that overlap, end in the future or before they begin,
-/// clocks that step back. Times are small, so that a slow look at every millisecond is possible, and often equal.
+/// A random history, possible or impossible: attempts that overlap, end in the future or before they begin, and clocks
+/// that step back. Times are small, so that every millisecond can be examined, and are often equal.
 struct WallHistory {
   var frame: WallFrame
   var attempts: [AttemptTrace]
@@ -26,7 +26,7 @@ struct WallHistory {
       .sorted { $0.startedMs < $1.startedMs }
   }
 
-  /// What the sweep says of it.
+  /// The result of the sweep for this history.
   func swept() -> WallResult {
     var sweep = WallSweep(frame)
     for attempt in attempts { sweep.add(attempt) }
@@ -72,7 +72,7 @@ struct WallHistory {
   }
 }
 
-/// SplitMix64 of Steele, Lea and Flood: a seed gives the same numbers on every machine.
+/// SplitMix64 by Steele, Lea and Flood: a seed gives the same numbers on every machine.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

@@ -2,7 +2,7 @@ import TransferModel
 
 @testable import TransferReports
 
-/// The definition of the nine parts, read off for each millisecond by itself: no events, no counters, no order.
+/// Applies the definition of the nine parts to each millisecond separately: no events, no counters, no order.
 struct WallOracle {
   let frame: WallFrame
   let attempts: [AttemptTrace]
@@ -37,7 +37,7 @@ struct WallOracle {
     return isIn(frame.hostWaits, t) ? .throttled : .paused
   }
 
-  /// No work from this moment until somebody revived the file.
+  /// Whether no work was done from this moment until the file was retried or resolved.
   private func wasAtRest(_ t: Int64) -> Bool {
     let idleUntil = (t..<frame.window.toMs).first { !isIn(frame.asleep, $0) && busyPart(at: $0) != nil }
     let next = frame.decisions.first { decision in

@@ -17,7 +17,7 @@ import TransferModel
     }
   }
 
-  /// An attempt that began before what was read last, as after a clock that was set back, is taken from there.
+  /// An attempt that began before the one read last, as after the clock was set back, counts only from there.
   @Test(arguments: 0..<200)
   func attemptsOutOfOrderLoseNoTime(seed: UInt64) {
     var history = WallHistory(seed: seed)
@@ -58,7 +58,7 @@ import TransferModel
     #expect(parts.cause == .send && WallPart.send.name(isDownload: true) == "receive")
   }
 
-  /// The request was open while the machine slept; nobody received anything then.
+  /// The request was open while the machine slept; nothing was received then.
   @Test func asleepCountsAsDown() {
     var frame = WallFrame(TimeSpan(0, 10_000))
     frame.running = [TimeSpan(0, 10_000)]
@@ -70,7 +70,7 @@ import TransferModel
     #expect(result.parts[.send] == 3_000 && result.parts[.queued] == 1_000)
   }
 
-  /// A crashed attempt is closed by the next run; what it did ended with its own.
+  /// The next run closes a crashed attempt, but its work ended with its own run.
   @Test func aDeadEngineSendsNothing() {
     var frame = WallFrame(TimeSpan(0, 10_000))
     frame.running = [TimeSpan(0, 3_000), TimeSpan(9_000, 10_000)]
@@ -92,7 +92,7 @@ import TransferModel
     #expect(result.parts[.paused] == 8_000 && result.restedMs == 8_000 && result.parts[.down] == 1_000)
   }
 
-  /// In a batch one file may be paused while others back off; resuming ends the backoff of that file only.
+  /// In a batch, one file may be paused while others back off; resuming ends the backoff of only that file.
   @Test func decisionsAreAboutTheirFiles() {
     var frame = WallFrame(TimeSpan(0, 10_000))
     frame.decisions = [
@@ -107,7 +107,7 @@ import TransferModel
     #expect(parts[.send] == 2_000 && parts[.backoff] == 3_000 && parts[.paused] == 3_000 && parts[.down] == 2_000)
   }
 
-  /// What a host asked for counts where nothing runs or backs off, and before a pause.
+  /// A wait that the host requested counts only while nothing runs or backs off, and takes precedence over a pause.
   @Test func aWaitOfTheHostIsThrottled() {
     var frame = WallFrame(TimeSpan(0, 10_000))
     frame.running = [TimeSpan(0, 9_000)]

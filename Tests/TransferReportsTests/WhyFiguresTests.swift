@@ -4,7 +4,7 @@ import TransferModel
 @testable import TransferReports
 
 @Suite struct WhyFiguresTests {
-  /// Laid over 100 seconds of one file.
+  /// The figures of one file over 100 seconds.
   private func figures(
     _ attempts: [AttemptTrace], to: Int64 = 100_000, rate: Int64? = nil, runs: [RunLife] = [],
     host: HostActivity? = nil, change: (inout WhyRow) -> Void = { _ in }
@@ -40,7 +40,7 @@ import TransferModel
     (host.others, host.failed, host.unavailable) = (41, 38, 37)
     let found = figures([refused, part(62_000, 100_000, sent: 37_000)], host: host)
     #expect(found.cause == "backoff")
-    #expect(found.verdict == "1m 01s of 1m 40s it waited after failures before it tried again.")
+    #expect(found.verdict == "1m 01s of 1m 40s it waited after failures before retrying.")
     #expect(
       says(
         found,
@@ -49,7 +49,8 @@ import TransferModel
     #expect(
       says(
         found,
-        "Others at up3.example in that time: 41 attempts, 38 failed (37 × 503): it is the server or the way to it"))
+        "Others at up3.example in that time: 41 attempts, 38 failed (37 × 503): it is the server or the network path to it"
+      ))
   }
 
   @Test func withoutAMajorityItIsMixed() {
@@ -58,7 +59,7 @@ import TransferModel
     #expect(found.verdict == "No part took more than half of the time; the longest is send with 49.0 s of 1m 40s.")
   }
 
-  /// 64 KiB on one connection, 10 ms to send and 50 ms until the answer: 1.25 MiB/s however fast the line is.
+  /// 64 KiB on one connection, 10 ms to send and 50 ms until the answer: 1.25 MiB/s, however fast the network is.
   @Test func shortRequestsLimit() {
     let attempts = (0..<100).map { part($0 * 60, $0 * 60 + 60, sent: 10, bytes: 65_536, dial: 25) }
     let limits = figures(attempts, to: 6_000).limits
@@ -67,7 +68,7 @@ import TransferModel
     #expect(says(figures(attempts, to: 6_000), "64.0 KiB × 1 connection / 50 ms, at most 1.2 MiB/s"))
   }
 
-  /// Two side by side move twice as much before their answers limit them.
+  /// Two parallel connections move twice as much before their answers limit them.
   @Test func theBoundCountsConnections() {
     let attempts = (0..<100).map { part($0 / 2 * 60, $0 / 2 * 60 + 60, sent: 10, bytes: 65_536, dial: 25) }
     let limits = figures(attempts, to: 3_000).limits
@@ -77,25 +78,28 @@ import TransferModel
 
   @Test func aServerThatAnswersLateLimits() {
     let found = figures([part(0, 90_000, sent: 10_000, dial: 20)])
-    #expect(found.limits.limit == .server && found.cause == "server" && says(found, "The server limits: 1m 20s"))
+    #expect(
+      found.limits.limit == .server && found.cause == "server"
+        && says(found, "The server is the bottleneck: on average no body moved for 1m 20s"))
   }
 
   @Test func aLineLimits() {
     let found = figures([part(0, 90_000, sent: 89_000, bytes: 89 << 20)])
-    #expect(found.limits.limit == .network && says(found, "takes bytes: 1.0 MiB/s while bodies were on their way"))
+    #expect(
+      found.limits.limit == .network && says(found, "accepts bytes: 1.0 MiB/s while bodies were being transferred"))
   }
 
   @Test func aRateLimits() {
     var held = part(0, 90_000, sent: 89_000)
     held.heldMs = 30_000
     let found = figures([held], rate: 1 << 20)
-    #expect(found.limits.limit == .rate && says(found, "(now 1.0 MiB/s) limits: it held bodies for 30.0 s"))
+    #expect(found.limits.limit == .rate && says(found, "(now 1.0 MiB/s): it delayed bodies for 30.0 s"))
     #expect(found.result.parts[.throttled] == 30_000)
     held.heldMs = 10_000
     #expect(figures([held], rate: 1 << 20).limits.limit == .network)
   }
 
-  /// It was stopped while its host refused connections: it sent nothing, and nobody can say that it sent.
+  /// The attempt was stopped while its host refused connections: it sent nothing, so no time counts as sending.
   @Test func whatWaitedForItsHostDidNotSend() {
     let waiting = WallSweepTests.part(from: 20_000, to: 80_000, .interrupted)
     let found = figures([waiting])
@@ -105,7 +109,7 @@ import TransferModel
     #expect(figures([begun]).result.parts[.send] == 60_000 - 5)
   }
 
-  /// Nobody counted what a request moved that has no end, or whose engine died.
+  /// The bytes of a request are not known if it has not ended or its engine crashed.
   @Test(arguments: [AttemptOutcome.open, .crashed]) func aRateNeedsTheBytesOfAll(_ outcome: AttemptOutcome) {
     let sent = part(0, 10_000, sent: 9_000)
     #expect(figures([sent]).limits.sendBps != nil)

@@ -4,10 +4,10 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// Ways to a credential of AWS, judged by which access key the requests at the bucket are signed with, and by what the
-/// services were asked.
+/// Sources of AWS credentials. The tests check the access key that signs the requests to the bucket, and the requests
+/// to the credential services.
 @Suite struct AWSCredentialTests {
-  /// A bucket, and every service that hands out credentials, on one address.
+  /// A bucket and all services that issue credentials, at one address.
   private final class Cloud: Sendable {
     struct State {
       var requests: [ScriptedServer.Request] = []
@@ -18,10 +18,10 @@ import TransferModel
     let server: ScriptedServer
 
     /// - Parameters:
-    ///   - validSeconds: of a credential that a service hands out.
-    ///   - refusals: how often a service refuses before it hands one out.
-    ///   - refusal: its answer then.
-    ///   - refusedKey: the access key that the bucket takes for expired.
+    ///   - validSeconds: how long an issued credential is valid.
+    ///   - refusals: how many requests a service refuses before it issues a credential.
+    ///   - refusal: the answer to a refused request.
+    ///   - refusedKey: the access key that the bucket treats as expired.
     init(
       validSeconds: Int64 = 3_600, refusals: Int = 0, refusal: ScriptedServer.Reply = .init(status: 503),
       refusedKey: String = "-"
@@ -76,7 +76,7 @@ import TransferModel
 
     var requests: [ScriptedServer.Request] { state.withLock { $0.requests } }
     var asked: [ScriptedServer.Request] { requests.filter { !$0.target.hasPrefix("/bucket") } }
-    /// Access keys of the requests at the bucket, in their order.
+    /// Access keys of the requests to the bucket, in order.
     var keys: [String] {
       requests.filter { $0.target.hasPrefix("/bucket") }.map { request in
         let text = request.headers["authorization"] ?? ""
@@ -95,7 +95,7 @@ import TransferModel
     for number in 1...3 { try writeFile("\(source)/f\(number)", Array("content \(number)".utf8)) }
   }
 
-  /// Pushes the three files to the bucket of the cloud.
+  /// Pushes the three files to the bucket of `cloud`.
   private func push(
     _ cloud: Cloud, config: String = "", _ environment: [String: String] = [:], _ options: [String] = []
   ) throws -> BuiltProgram.Outcome {
@@ -124,7 +124,7 @@ import TransferModel
 
   @Test func aRoleIsTakenWithTheKeysOfItsSource() throws {
     let cloud = try Cloud()
-    // The keys of the environment are those of somebody else: a profile that is named excludes them.
+    // The keys in the environment belong to another account: a named profile excludes them.
     let outcome = try push(
       cloud, config: Self.role, ["AWS_ACCESS_KEY_ID": "AKOTHER", "AWS_SECRET_ACCESS_KEY": "o"], ["--profile", "up"])
     #expect(outcome.code == 0, "\(outcome.err)")
@@ -151,7 +151,7 @@ import TransferModel
     #expect(outcome.code == 0 && cloud.asked.count == 2, "\(outcome.err)")
   }
 
-  /// The words of the service are shown, escaped; nothing is sent, and the files wait.
+  /// The message of the service is shown, escaped; nothing is sent, and the files wait.
   @Test func aRefusedRoleEndsTheRun() throws {
     let cloud = try Cloud(
       refusals: 9,
@@ -160,7 +160,7 @@ import TransferModel
     let outcome = try push(cloud, config: Self.role, ["AWS_PROFILE": "up"])
     #expect(outcome.code == 77 && outcome.err.contains("AccessDenied: no"), "\(outcome.err)")
     #expect(!outcome.err.unicodeScalars.contains("\u{9B}"), "\(outcome.err)")
-    #expect(cloud.asked.count <= 3 && cloud.keys.isEmpty, "at most once a file: \(cloud.asked.count)")
+    #expect(cloud.asked.count <= 3 && cloud.keys.isEmpty, "at most one request per file: \(cloud.asked.count)")
     let again = try push(try Cloud(), config: Self.role, ["AWS_PROFILE": "up"])
     #expect(again.code == 0, "\(again.err)")
   }
@@ -226,7 +226,7 @@ import TransferModel
     #expect(asked.headers["x-amz-sso_bearer_token"] == "login-token")
   }
 
-  /// Nothing is sent, the files wait, and no text of a program is shown.
+  /// Nothing is sent, the files wait, and the output of the program is not shown.
   @Test func aProgramThatFailsIsNamed() throws {
     let cloud = try Cloud()
     let config = "[default]\ncredential_process = /bin/sh -c 'echo CANARY; echo CANARY >&2; exit 3'\n"
@@ -237,7 +237,7 @@ import TransferModel
     #expect(status.out.split(separator: "\n").filter { $0.contains("pending") }.count == 3, "\(status.out)")
   }
 
-  /// No other identity steps in for one that was asked for and is not there.
+  /// No other identity replaces a requested one that does not exist.
   @Test func aProfileThatIsNotThereIsNoReasonToTakeAnother() throws {
     let cloud = try Cloud()
     let instance = ["AWS_EC2_METADATA_DISABLED": "false", "AWS_EC2_METADATA_SERVICE_ENDPOINT": cloud.server.url]
@@ -247,7 +247,7 @@ import TransferModel
     #expect(outcome.err.contains("prdo") && cloud.requests.isEmpty, "\(outcome.err)")
   }
 
-  /// Keys that a role gives would be readable by everybody on the way.
+  /// Anybody on the network path could read the keys of the role.
   @Test func aRoleIsNotTakenOverPlainHTTP() throws {
     let cloud = try Cloud()
     let outcome = try push(
@@ -257,7 +257,8 @@ import TransferModel
     #expect(cloud.requests.isEmpty)
   }
 
-  /// It says so with its exit code: the files wait for it, and it is asked once for the batches of one account.
+  /// The program reports by its exit code that it has no credential yet. The files wait for it, and one call serves all
+  /// batches of one account.
   @Test func aProgramThatHasNoneYetIsAskedAgain() throws {
     let cloud = try Cloud()
     let (script, mark) = (program.folder.path + "/later", program.folder.path + "/mark")
@@ -285,7 +286,7 @@ import TransferModel
     #expect(try readText(mark) == "asked\nasked\n")
   }
 
-  /// A secret by a command, and by what systemd hands to a service.
+  /// A secret from a command, and a secret from a systemd credential.
   @Test func secretsComeFromCommandsAndServices() throws {
     let cloud = try Cloud()
     try writeFile(program.folder.path + "/token", Array("from-service\n".utf8))

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// Arguments and environment in, what the parser gets out.
+/// Turns arguments and environment into the arguments for the parser.
 @Suite struct ArgumentLineTests {
   private func line(_ arguments: String, _ environment: [String: String] = [:]) throws -> ArgumentLine {
     let words = arguments.split(separator: " ").map(String.init)
@@ -41,10 +41,10 @@ import TransferModel
     #expect(failure?.remedy == remedy)
   }
 
-  /// Nothing that is declared is left out: the list comes from the parser, the commands from the root.
+  /// Covers every declared option: the list comes from the parser, and the commands come from the root command.
   @Test func everyOptionOfEveryCommandHasAVariable() throws {
     for command in RootCommand.leaves {
-      // Made once: the parser writes its whole help for each list.
+      // Created once, because the parser generates its complete help for each list.
       let list = OptionList(of: command)
       #expect(list.options.contains { $0.long == "format" }, "\(command)")
       for option in list.options {

@@ -4,7 +4,7 @@ import TransferReports
 
 @testable import TransfersCLI
 
-/// `--sort`, `--by`, `--facet` and `--fail-on`, as words and through the built program.
+/// `--sort`, `--by`, `--facet` and `--fail-on`: parsing, and the behaviour of the built program.
 @Suite struct ArrangedReportTests {
   let program: BuiltProgram
   let store: String
@@ -31,7 +31,7 @@ import TransferReports
     #expect(ids == "a" ? rows.hasPrefix("a") && !rows.contains(" ") : rows == ids, "\(rows)")
   }
 
-  /// Each value selects as many files as it says, and the values of a facet are all files.
+  /// Each value of a facet selects as many files as it shows, and the values together cover all files.
   @Test func eachValueOfAFacetSelectsWhatItCounts() throws {
     for (report, column) in [("files", 2), ("attempts", 3)] {
       let lines = try run("report \(report) --facet host,state,error,batch,direction --format tsv").out
@@ -48,7 +48,7 @@ import TransferReports
     }
   }
 
-  /// Attempts that are named by number are judged and counted by themselves, not with all others of their files.
+  /// Only the attempts that are selected by number are checked and counted, not the other attempts of their files.
   @Test func attemptsThatAreNamedAreCountedAlone() throws {
     let errors = try run("report attempts a1-a3 --facet error --format tsv --columns attempts").out
     #expect(errors.split(separator: "\n").dropFirst().compactMap { Int($0) }.reduce(0, +) == 3)
@@ -56,7 +56,7 @@ import TransferReports
     #expect(try run("report attempts a1-a3 --fail-on attempts>3").code == 0)
   }
 
-  /// Grouped by the code alone it is the report without groups, and finer groups add up to it.
+  /// Grouping by code alone gives the same rows as no grouping, and finer groups add up to them.
   @Test func groupsOfFailuresAddUp() throws {
     func rows(_ words: String, _ columns: String) throws -> [[Substring]] {
       try run("report failures \(words) --format tsv --columns \(columns)").out.split(separator: "\n").dropFirst()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransferLedger
 
-/// Each bad ledger has its code, and one line that says what, where and what to do.
+/// Each kind of bad ledger has its own code, and one line that names the problem, the file and the remedy.
 @Suite struct BadLedgerTests {
   let program: BuiltProgram
   private var store: String { program.folder.path + "/l.db" }
@@ -22,7 +22,7 @@ import Testing
     #expect(outcome.err.hasPrefix("transfers: error[store.missing]: "))
     #expect(outcome.err.contains(store))
     #expect(outcome.err.split(separator: "\n").count == 1)
-    #expect(access(store, F_OK) != 0, "looking must not make a ledger")
+    #expect(access(store, F_OK) != 0, "reading must not create a ledger")
   }
 
   @Test func missingIsSaidInJSONToo() throws {
@@ -36,7 +36,7 @@ import Testing
   @Test func notALedger() throws {
     try writeFile(store, Array(repeating: 0x61, count: 8192))
     try expect(code: 7, "store.corrupt", try program.run("status", "--store", store))
-    #expect(try readText(store) == String(repeating: "a", count: 8192), "it must not be touched")
+    #expect(try readText(store) == String(repeating: "a", count: 8192), "the file must not be changed")
   }
 
   @Test func newer() throws {
@@ -48,7 +48,7 @@ import Testing
     try expect(code: 7, "store.newer", try program.run("retry", "--all", "--store", path))
   }
 
-  /// Looking does not change a ledger; what changes rows upgrades it first, also when the last engine was killed.
+  /// Reading does not change a ledger. A command that changes rows upgrades it first, even after an engine was killed.
   @Test func older() throws {
     try writeFile(store, [])
     let old = try Connection(path: store, access: .readWrite)

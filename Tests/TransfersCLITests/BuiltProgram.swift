@@ -1,19 +1,19 @@
 import Glibc
 
-/// Runs the `transfers` that was built with these tests, or the one of the folder TRANSFERS_BIN, in an environment of
-/// its own: an empty home, UTC, no terminal.
+/// Runs the `transfers` that was built with these tests, or the one in the folder TRANSFERS_BIN, in an isolated
+/// environment: an empty home, UTC, no terminal.
 struct BuiltProgram {
   struct Outcome {
     var code: Int32
-    /// The signal that ended it; 0 for an exit.
+    /// The signal that ended the process; 0 if it exited.
     var signal: Int32
     var out: String
     var err: String
   }
 
-  /// A new empty folder, gone when the value is.
+  /// A new empty folder, which is removed with this value.
   let folder: TemporaryFolder
-  /// How many files it may have open; nil for as many as these tests may.
+  /// The program's limit of open files; nil for the limit of these tests.
   var openFiles: Int?
 
   init() throws { folder = try TemporaryFolder() }
@@ -24,7 +24,7 @@ struct BuiltProgram {
     let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
     precondition(count > 0, "readlink: \(errno)")
     let own = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // `swift test` runs the bundle directly, or through a helper of the toolchain that has the bundle as an argument.
+    // `swift test` runs the bundle directly, or through a helper of the toolchain that gets the bundle as an argument.
     let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? own
     return bundle.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/transfers"
   }()
@@ -33,8 +33,8 @@ struct BuiltProgram {
     try run(arguments.map { Array($0.utf8) }, environment: environment, out: out)
   }
 
-  /// With `out` standard output goes to that file and is not returned.
-  /// `input` is what standard input holds.
+  /// If `out` is given, standard output goes to that file and is not returned.
+  /// `input` is the content of standard input.
   func run(
     _ arguments: [[UInt8]], environment: [String: String] = [:], out: String? = nil, input: String? = nil
   ) throws -> Outcome {
@@ -52,7 +52,7 @@ struct BuiltProgram {
       code: code, signal: signal, out: out == nil ? try readText(outPath) : "", err: try readText(errPath))
   }
 
-  /// Standard output is a pipe whose reader is gone already.
+  /// Runs the program with a pipe as standard output whose reading end is already closed.
   func runIntoClosedPipe(_ arguments: String...) throws -> Outcome { try runIntoClosedPipe(arguments) }
 
   func runIntoClosedPipe(_ arguments: [String]) throws -> Outcome {
@@ -69,7 +69,7 @@ struct BuiltProgram {
     return Outcome(code: code, signal: signal, out: "", err: try readText(errPath))
   }
 
-  /// Starts it and does not wait; what it prints goes to a file and a pipe of this number.
+  /// Starts the program without waiting. Its output goes to a file and a named pipe with this number.
   func start(_ arguments: String..., number: Int = 0) throws -> Running { try start(arguments, number: number) }
 
   func start(_ arguments: [String], number: Int = 0, environment: [String: String] = [:]) throws -> Running {
@@ -83,7 +83,7 @@ struct BuiltProgram {
     return Running(pid: pid, outPath: outPath, spoken: spoken)
   }
 
-  /// Starts it without waiting for its end; see ``wait(_:)``.
+  /// Starts the program without waiting for its end; see ``wait(_:)``.
   func spawn(
     _ arguments: [[UInt8]], _ environment: [String: String],
     _ redirect: (inout posix_spawn_file_actions_t) -> Void

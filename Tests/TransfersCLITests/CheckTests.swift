@@ -5,7 +5,7 @@ import Testing
 @testable import Transfers
 @testable import TransfersCLI
 
-/// What `transfers check` makes of what it reads.
+/// How `transfers check` evaluates the rows of jobs.
 @Suite struct CheckTests {
   private let nowMs: Int64 = 1_800_000_000_000
 
@@ -29,7 +29,7 @@ import Testing
     #expect(check(rows, neverRan: ["weekly"], maxAgeMs: 60_000).verdict == .critical)
   }
 
-  /// After the clock was set back a success of before would be younger than any limit for as long.
+  /// If the clock was set back, an earlier success would count as recent until the clock has caught up.
   @Test func aSuccessInTheFutureIsNoSuccess() {
     #expect(check([row("nightly", succeededMsAgo: -30_000)], maxAgeMs: 60_000).verdict == .ok)
     let ahead = check([row("nightly", succeededMsAgo: -3_600_000)], maxAgeMs: 60_000)
@@ -37,7 +37,7 @@ import Testing
     #expect(ahead.line.contains("in the future"))
   }
 
-  /// Through the configuration and a ledger that knows another job.
+  /// A configured job counts even if the ledger does not have it.
   @Test func jobsOfTheConfigurationCount() throws {
     let program = try BuiltProgram()
     let (config, store) = (program.folder.path + "/c.yaml", program.folder.path + "/l.db")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransfersCLI
 
-/// Completion as shells use it.
+/// Shell completion, run as shells run it.
 @Suite struct CompletionTests {
   let program: BuiltProgram
 
@@ -16,7 +16,7 @@ import Testing
     #expect(outcome.code == 0, "\(outcome.err)")
     let text = try readText(script)
     #expect(text.contains("push"))
-    #expect(text.ranges(of: "\n_transfers_help() {").count <= 1, "help is defined once")
+    #expect(text.ranges(of: "\n_transfers_help() {").count <= 1, "the help function is defined at most once")
     guard let program = Self.find(shell) else {
       #expect(shell != "bash", "bash is not installed")
       return
@@ -38,7 +38,7 @@ import Testing
     #expect(last == "complete -o default -o filenames -F _transfers transfers")
   }
 
-  /// Completion asks for nothing that would make a ledger, and says nothing when there is none.
+  /// Completion never creates a ledger, and offers nothing if there is none.
   @Test func withoutALedgerNothingIsOfferedAndNothingMade() throws {
     let store = program.folder.path + "/none.db"
     #expect(try complete("show b", store) == "")
@@ -47,7 +47,7 @@ import Testing
     #expect(try complete("list --batch b", store) == "")
   }
 
-  /// What a bash offers for the last word of `transfers LINE`, sorted, a line each; errors too.
+  /// The completions that bash offers for the last word of `transfers LINE`, sorted, one a line; also its errors.
   private func complete(_ line: String, _ store: String) throws -> String {
     let script = program.folder.path + "/script"
     guard try program.run("completions", "bash", "-o", script).code == 0 else { return "no script" }

@@ -61,7 +61,7 @@ import TransferModel
     return failures.count == 1 ? failure : nil
   }
 
-  /// A key in a bucket is the text of the URL, whatever the case of the scheme: no escapes and no templates.
+  /// The key in a bucket is taken literally from the URL, in either case of the scheme: no escapes and no templates.
   @Test(arguments: ["s3", "S3"]) func keysOfBucketsAreUsedAsTheyAre(_ scheme: String) throws {
     let targets = Lock<[String]>([])
     let server = try ScriptedServer { request in
@@ -80,7 +80,7 @@ import TransferModel
     #expect(targets.withLock { $0 } == ["/bucket/in/out%7B1%7D%202.dat"])
   }
 
-  /// HTCondor puts names behind the URL of a folder as they are.
+  /// HTCondor appends names to the URL of a folder without escaping them.
   @Test func namesThatLookLikeQueriesAreNames() throws {
     let targets = Lock<[String]>([])
     let server = try ScriptedServer { request in
@@ -96,7 +96,7 @@ import TransferModel
     #expect(Set(puts) == ["/co/b%3F1", "/co/b%3F2", "/co/c%2541", "/co/d%231"], "\(puts)")
   }
 
-  /// The query of a URL that somebody signed is one.
+  /// The query of a signed URL remains a query.
   @Test func aSignedURLIsUsedAsItIs() {
     for (url, name) in [("http://h/co/b?sig=1%2F", "b"), ("http://h/co/a%20b", "a b"), ("http://h/x?1", "y?1")] {
       #expect(CondorFile.escapingName(NameBytes(url), NameBytes(name)) == NameBytes(url))
@@ -141,7 +141,7 @@ import TransferModel
     #expect(sent.ads[0]["TransferFileBytes"] == .integer(16) && sent.ads[0]["TransferType"] == .string("upload"))
     for name in names { #expect(try readText("\(receiver.root)/in/\(name)") == "content of \(name)") }
     #expect(try readText(receiver.root + "/in/renamed") == "content of plain")
-    // HTCondor takes new files for results of the job, but no folders.
+    // HTCondor treats new files as results of the job, but not new folders.
     #expect(Set(try self.names(in: scratch)) == Set(names + [".transfers", ".plugin.in", ".plugin.out"]))
 
     #expect(mkdir(scratch + "/back", 0o700) == 0)
@@ -178,11 +178,11 @@ import TransferModel
         $0.prefix(200).contains("secret")
       })
 
-    // Nothing but what passes: another call may succeed, when the server has said.
+    // Only a temporary failure: another call may succeed after the time that the server named.
     let busy = try run([("busy", url + "busy")], "-upload")
     #expect(busy.code == 11)
     guard case .integer(let seconds)? = failure(busy.ads[0])?["Retryable"] else {
-      Issue.record("no wait: \(busy.ads)")
+      Issue.record("no integer in Retryable: \(busy.ads)")
       return
     }
     #expect((2_900...3_000).contains(seconds))
@@ -191,7 +191,7 @@ import TransferModel
     #expect(failure(missing.ads[0])?["ErrorType"] == .string("Specification"))
   }
 
-  /// Sent again it does not begin anew: what arrived is not sent twice.
+  /// A repeated call resumes: what has arrived is not sent again.
   @Test func aCallThatWasKilledIsContinued() throws {
     let receiver = try RunningReceiver(in: program.folder, script: "match PUT /in/b nth=1 : hold=late\n")
     for name in ["a", "b"] { try writeFile("\(scratch)/\(name)", Array("content of \(name)".utf8)) }
@@ -210,7 +210,7 @@ import TransferModel
     #expect(try attempts().contains { $0.hasSuffix(" crashed") })
     #expect(try attempts().count { $0.hasPrefix("part ok") || $0.hasPrefix("create ok") } <= before + 2)
 
-    // All is sent: a third call asks for nothing, and answers the same.
+    // Everything is sent: a third call sends no requests and returns the same answer.
     let count = try attempts().count
     #expect(try run(files, "-upload").ads.map { $0["TransferSuccess"] } == [.boolean(true), .boolean(true)])
     #expect(try attempts().count == count)
@@ -241,7 +241,7 @@ import TransferModel
     }
   }
 
-  /// A ledger that takes nothing: HTCondor is told of every file.
+  /// If the ledger cannot be created, HTCondor still gets a failure for every file.
   @Test func aLedgerThatCannotBeMadeIsAnswered() throws {
     try writeFile(scratch + "/a", [1])
     try writeFile(scratch + "/.transfers", [])

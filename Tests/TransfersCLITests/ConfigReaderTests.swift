@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransfersCLI
 
-/// The pure reader: bytes in, the configuration and its faults out.
+/// The pure reader, which turns bytes into a configuration and its errors.
 @Suite struct ConfigReaderTests {
   private func read(_ text: String) -> (config: Config, faults: [ConfigFault]) {
     ConfigReader.read(Array(text.utf8), file: "c.yaml", home: "/home/u")
@@ -23,7 +23,7 @@ import Testing
     #expect(faults("# one\n\n  # two\n").isEmpty)
   }
 
-  /// Zeros without end, and a terminal, are no configuration; nor is a file that has become one of them.
+  /// An endless stream of zeros or a terminal is not a configuration, even through a link.
   @Test func onlyTheNullDeviceStandsForNone() throws {
     let folder = try TemporaryFolder()
     for device in ["/dev/zero", "/dev/full", "/dev/tty"] {
@@ -64,7 +64,7 @@ import Testing
     ("jobs: {nightly: {from: /a, to: box, labels: [a]}}", "c.yaml:1:45: \"labels\" takes a map of texts"),
     ("jobs: {nightly: {from: /a, to: box, dry_run: true}}", "c.yaml:1:37: unknown key \"dry_run\""),
     ("jobs: []", "c.yaml:1:7: jobs must be a map"),
-    ("jobs: {}\njobs: {}", "c.yaml:2:1: the key \"jobs\" stands here twice"),
+    ("jobs: {}\njobs: {}", "c.yaml:2:1: the key \"jobs\" is duplicated"),
     ("jobs: &a {}\ndefaults: *b", "c.yaml:2:11: there is no anchor"),
     ("[1", "c.yaml:"),
   ])

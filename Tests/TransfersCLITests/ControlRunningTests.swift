@@ -2,16 +2,16 @@ import Glibc
 import Testing
 import TransferModel
 
-/// The control verbs while an engine works, and after it was killed: the built program against the bundled server.
+/// The control verbs while an engine runs, and after it was killed: the built program against the bundled server.
 @Suite struct ControlRunningTests {
   let program: BuiltProgram
   private let server: RunningReceiver
   private var store: String { program.folder.path + "/l.db" }
 
-  /// A batch with one file of 3 MiB, of which the server takes no more than a part until it is told to.
+  /// Records a batch with one file of 3 MiB. The server accepts only a part of it until it is released.
   init() throws {
     program = try BuiltProgram()
-    // Each has a name of its own: the server may hear late that the first one ended with its connection.
+    // Two names, because the server may notice late that the first request ended with its connection.
     let script = "match PUT * nth=1 : body-hold=100000,body\nmatch PUT * nth=2 : body-hold=100000,again\n"
     server = try RunningReceiver(in: program.folder, script: script)
     try writeFile(program.folder.path + "/big", Array(repeating: 7, count: 3 << 20))
@@ -23,7 +23,7 @@ import TransferModel
       (command.split(separator: " ").map { Array($0.utf8) }) + [Array("--store".utf8), Array(store.utf8)])
   }
 
-  /// An engine that is sending its file.
+  /// Starts an engine and waits until it is sending its file.
   private func engine(number: Int = 0, holding name: String = "body") throws -> BuiltProgram.Running {
     let running = try program.start("run", "--store", store, number: number)
     try server.waitUntilHeld(name)
@@ -48,7 +48,7 @@ import TransferModel
     #expect(try run("store check").code == 0)
   }
 
-  /// At 48 KiB a second the file would take a minute, and the waiting half of it.
+  /// At 48 KiB/s the file would take a minute; `wait` allows only half of that.
   @Test func aNewRateHoldsAtOnce() throws {
     #expect(try run("rm b1").code == 0)
     #expect(try run("add \(program.folder.path)/big \(server.url)/fast/").code == 0)
@@ -61,13 +61,13 @@ import TransferModel
     #expect(try running.wait().code == 0)
   }
 
-  /// One body of 3 MiB: until its answer nothing is acknowledged.
+  /// The file is one body of 3 MiB: nothing is acknowledged before its answer.
   @Test func othersSeeWhatIsInFlight() throws {
     let running = try engine()
     let (sent, status) = try statusWithBytesInFlight()
     #expect(sent >= 100_000 && sent <= 3 << 20)
     #expect(status.contains("\"bytes_acked\":0,\"bytes_in_flight\":\(sent),\"callbacks_forgotten\""), "\(status)")
-    #expect(status.ranges(of: "\"bytes_in_flight\":\(sent),").count == 2, "of all files, and of the file")
+    #expect(status.ranges(of: "\"bytes_in_flight\":\(sent),").count == 2, "once for all files, and once for the file")
     #expect(try run("top --once").out.contains(" in flight\n"))
     try server.release("body")
     #expect(try running.wait().code == 0)
@@ -84,7 +84,7 @@ import TransferModel
     #expect(try !run("top --once").out.contains("in flight"))
   }
 
-  /// Told once a second; asked until it comes.
+  /// The engine publishes this figure once a second; this polls until it appears.
   private func statusWithBytesInFlight() throws -> (bytes: Int64, status: String) {
     let end = time(nil) + 60
     while time(nil) < end {

@@ -10,7 +10,7 @@ import Testing
     store = try FilledLedger(in: program.folder).path
   }
 
-  /// Each line is what follows the one before it.
+  /// Commands that run one after the other on the same ledger.
   private static let story = [
     "pause f5 -n", "pause --all", "pause b2", "list files --state paused --ids", "resume --all", "cancel b2 -n",
     "cancel f5", "cancel b2", "resolve --all --retry --reason no -n", "resolve f1-f3 --done --reason seen -n",

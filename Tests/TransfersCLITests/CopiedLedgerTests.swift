@@ -3,7 +3,8 @@ import Testing
 
 @testable import TransfersCLI
 
-/// A backup that is restored after its original went on: what must not be sent twice is not, and people have a way on.
+/// A backup that is restored after the original continued: requests that are not repeatable are not repeated, and the
+/// user has a way to continue.
 @Suite struct CopiedLedgerTests {
   let program: BuiltProgram
   private var folder: String { program.folder.path }
@@ -14,7 +15,7 @@ import Testing
 
   private func run(_ words: String...) throws -> BuiltProgram.Outcome { try program.run(words.map { Array($0.utf8) }) }
 
-  /// Five files are recorded, the ledger is copied, and the original sends them. Returns the server.
+  /// Records five files, copies the ledger, and lets the original send the files. Returns the server.
   private func copied(_ scheme: String, _ kind: String = "backup") throws -> RunningReceiver {
     let receiver = try RunningReceiver(in: program.folder)
     mkdir(folder + "/src", 0o700)
@@ -50,7 +51,7 @@ import Testing
     #expect(
       try run("list", "files", "--state", "unknown", "--ids", "--store", copy).out.split(separator: "\n").count == 5)
     #expect(try run("store", "check", "--store", copy).code == 0)
-    // Who looked at the server may send them.
+    // A user who has checked the server may send them.
     #expect(try run("retry", "--state", "unknown", "--store", copy).code == 0)
     #expect(try run("run", "--store", copy).code == 0)
     #expect(try attempts(copy) == 5)
@@ -72,7 +73,7 @@ import Testing
     #expect(try attempts(copy) == 5)
   }
 
-  /// Copied with `cp` instead, and put back over the ledger, or used under another name.
+  /// The ledger is copied as with `cp`, and either put back over the original or used under another name.
   @Test(arguments: [true, false]) func aCopyThatNobodyMarkedIsRecognised(_ putsBack: Bool) throws {
     let receiver = try RunningReceiver(in: program.folder)
     defer { withExtendedLifetime(receiver) {} }
@@ -88,7 +89,7 @@ import Testing
     let outcome = try run("push", folder + "/new", "post+\(receiver.url)/in/", "--store", used)
     #expect(outcome.code == 0 || outcome.code == 4, "\(outcome.code) \(outcome.err)")
     #expect(outcome.err.contains("The original may have sent the 5 files"), "\(outcome.err)")
-    #expect(try attempts(used) == 1, "only the new one")
+    #expect(try attempts(used) == 1, "only the new file is sent")
     #expect(
       try run("list", "files", "--state", "unknown", "--ids", "--store", used).out.split(separator: "\n").count == 5)
     #expect(try run("store", "check", "--store", used).code == 0)
@@ -98,7 +99,7 @@ import Testing
     #expect(try attempts(used) == 6)
   }
 
-  /// What is added to a copy is its own.
+  /// Files that are added to a copy belong to it alone.
   @Test func newFilesOfACopyAreSent() throws {
     let receiver = try copied("post+")
     try writeFile(folder + "/new", Array("new".utf8))

@@ -3,10 +3,10 @@ import Testing
 
 @testable import TransfersCLI
 
-/// When jobs of the daemon come, in zones that the tests make.
+/// When jobs of the daemon are due, in time zones that the tests define.
 @Suite struct CronExpressionTests {
   private static let utc = TimeZoneOffsets { _ in 0 }
-  /// Berlin in 2026: +2 from 29 March to 25 October, each at 01:00 UTC; else +1.
+  /// Berlin in 2026: +2 from 29 March to 25 October, both at 01:00 UTC; otherwise +1.
   private static let berlin = TimeZoneOffsets { second in
     let (spring, autumn) = (time("2026-03-29T01:00:00Z") / 1000, time("2026-10-25T01:00:00Z") / 1000)
     return second >= spring && second < autumn ? 7_200 : 3_600
@@ -36,7 +36,7 @@ import Testing
     ("0 0 * * 0", "2026-01-01T00:00:00Z", "2026-01-04T00:00:00Z"),
     ("0 0 29 feb *", "2026-01-01T00:00:00Z", "2028-02-29T00:00:00Z"),
     ("0 0 29 2 *", "2096-03-01T00:00:00Z", "2104-02-29T00:00:00Z"),
-    // Either day is enough, unless one of them begins with a star.
+    // A match of either day field is enough, unless one of them begins with a star.
     ("0 0 13 * fri", "2026-01-01T12:00:00Z", "2026-01-02T00:00:00Z"),
     ("0 0 */13 * fri", "2026-01-01T12:00:00Z", "2026-02-27T00:00:00Z"),
     ("0 0 31 * *", "2026-01-31T00:00:00Z", "2026-03-31T00:00:00Z"),
@@ -51,21 +51,22 @@ import Testing
 
   @Test(arguments: [
     ("", "has 0 fields"), ("* * * *", "has 4 fields"), ("* * * * * *", "has 6 fields"), ("@reboot", "is not one of"),
-    ("60 * * * *", "no minute"), ("* 24 * * *", "no hour"), ("* * 0 * *", "no day of the month"),
-    ("* * * 13 *", "no month"), ("* * * * 8", "no day of the week"), ("5-1 * * * *", "from the smaller"),
-    ("*/0 * * * *", "a step"), ("5/2 * * * *", "a step"), ("1,,2 * * * *", "no minute"), ("-1 * * * *", "no minute"),
-    ("0 0 30 feb *", "never comes"), ("0 0 31 2,4,6 *", "never comes"), ("x * * * *", "no minute"),
+    ("60 * * * *", "valid minute"), ("* 24 * * *", "valid hour"), ("* * 0 * *", "valid day of the month"),
+    ("* * * 13 *", "valid month"), ("* * * * 8", "valid day of the week"), ("5-1 * * * *", "with its smaller"),
+    ("*/0 * * * *", "a step"), ("5/2 * * * *", "a step"), ("1,,2 * * * *", "valid minute"),
+    ("-1 * * * *", "valid minute"),
+    ("0 0 30 feb *", "never occurs"), ("0 0 31 2,4,6 *", "never occurs"), ("x * * * *", "valid minute"),
   ]) func isRefused(text: String, why: String) {
     do {
       _ = try CronExpression(text)
-      Issue.record("\"\(text)\" was taken")
+      Issue.record("\"\(text)\" was accepted")
     } catch {
       #expect(error.message.contains(why), "\(error.message)")
     }
   }
 
   @Test func aSkippedTimeComesOnceWhenTheClockGoesOn() throws {
-    // At 02:00 it is 03:00: what stands at 02:30 comes then, and the next day at its own time.
+    // The clock goes from 02:00 to 03:00: a job for 02:30 is due at that moment, and the next day at its usual time.
     #expect(
       try next("30 2 * * *", "2026-03-28T12:00:00Z", Self.berlin, count: 2) == [
         "2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransfersCLI
 
-/// What the daemon starts, by clocks that the tests move.
+/// Which jobs the daemon starts, with times that the tests choose.
 @Suite struct DaemonPlanTests {
   private let minute: Int64 = 60_000
   private let hour: Int64 = 3_600_000
@@ -31,7 +31,7 @@ import Testing
 
   @Test func whatWasMissedRunsOnce() throws {
     var plan = plan(["a": try hourly(), "b": try hourly()], starts: ["a": 10 * hour], nowMs: 14 * hour + minute)
-    // "b" never ran: there is nothing to miss.
+    // "b" has never run: it has missed nothing.
     let look5 = plan.due(nowMs: 14 * hour + minute, running: [])
     #expect(look5 == ["a"])
     plan.started("a", nowMs: 14 * hour + minute)
@@ -101,7 +101,7 @@ import Testing
     #expect(hints.due(nowMs: 999 + WatchHints.quietMs, running: []).isEmpty)
     #expect(hints.due(nowMs: 1_000 + WatchHints.quietMs, running: []) == ["a"])
     #expect(hints.due(nowMs: 1_000 + WatchHints.quietMs, running: ["a"]).isEmpty)
-    // Something comes all the time.
+    // Events arrive continuously.
     var nowMs: Int64 = 1_000
     while nowMs < 1_000 + WatchHints.longestMs {
       #expect(hints.due(nowMs: nowMs, running: []).isEmpty)
@@ -124,7 +124,7 @@ import Testing
     #expect(hints.due(nowMs: 8_600, running: []).isEmpty)
   }
 
-  /// How many runs a second of noise for a day costs; each takes 100 ms.
+  /// How many runs are started if an event arrives every `intervalMs` for `hours` hours. Each run takes 100 ms.
   private func runs(ofNoiseEveryMs intervalMs: Int64, foundNew: Bool, hours: Int64 = 24) -> Int {
     var (hints, count, nowMs): (WatchHints, Int, Int64) = (WatchHints(), 0, 0)
     while nowMs < hours * hour {
@@ -141,10 +141,10 @@ import Testing
   }
 
   @Test func eventsWithoutNewsAreFollowedLessAndLessAndNewsAtOnce() {
-    // A run every five minutes, and nine until then.
+    // One run every five minutes, and nine before that interval is reached.
     #expect(runs(ofNoiseEveryMs: 1_000, foundNew: false) <= 24 * 12 + 10)
     #expect(runs(ofNoiseEveryMs: 1_000, foundNew: true) >= 24 * 3_600 - 1)
-    // What comes seldom is not put off.
+    // Rare events are not delayed.
     #expect(runs(ofNoiseEveryMs: 60_000, foundNew: false) == 24 * 60)
   }
 
@@ -161,7 +161,7 @@ import Testing
     run(false, 1_100)
     #expect(hints.due(nowMs: 3_199, running: []).isEmpty)
     #expect(hints.due(nowMs: 3_200, running: []) == ["a"])
-    // Its time came meanwhile.
+    // A run that finds something new resets the rest.
     run(true, 3_200)
     #expect(hints.due(nowMs: 3_900, running: []) == ["a"])
   }

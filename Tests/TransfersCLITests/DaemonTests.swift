@@ -4,7 +4,7 @@ import Testing
 
 @testable import TransfersCLI
 
-/// The daemon as a process, with the receiver.
+/// The daemon as a process, with the bundled server.
 @Suite struct DaemonTests {
   let program: BuiltProgram
   private var source: String { program.folder.path + "/source" }
@@ -51,12 +51,12 @@ import Testing
     try writeFile(config, Array("jobs: {quick: {from: \(source), to: \"\(receiver.url)/in/\", every: never}}".utf8))
     running.signal(SIGHUP)
     try running.waitUntilSaid("the old configuration stays in force")
-    // Recorded and sent by a job that reads the configuration of its daemon.
+    // A job that reads the configuration of its daemon records and sends this file.
     try writeFile(source + "/b", Array("b".utf8))
     while access(receiver.root + "/in/b", F_OK) != 0 { sched_yield() }
     try writeFile(config, [])
     running.signal(SIGHUP)
-    try running.waitUntilSaid("read the configuration again: 0 jobs have times")
+    try running.waitUntilSaid("configuration reloaded: 0 scheduled jobs")
     running.signal(SIGTERM)
     let end = try running.wait()
     #expect(end.code == 0, "\(end.err)")
@@ -71,7 +71,7 @@ import Testing
     try receiver.waitUntilHeld("put")
     killed.signal(SIGKILL)
     try receiver.release("put")
-    // Its standard error ends with the last process that it has started.
+    // Its standard error is closed only when the last process that it started has ended.
     #expect(try killed.wait().signal == SIGKILL)
     let next = try daemon(1)
     try next.waitUntilSaid("job quick ended with 0")
@@ -97,7 +97,7 @@ import Testing
     #expect(attempts.out.split(whereSeparator: \.isNewline) == ["outcome,count(*)", "ok,1"], "\(attempts.out)")
   }
 
-  /// No file is left, and somebody is still to be told.
+  /// No file is left to send, but a callback is still to be delivered.
   @Test func itDeliversWhatCouldNotBeDelivered() throws {
     let receiver = try RunningReceiver(in: try TemporaryFolder())
     try writeFile(config, [])
@@ -117,12 +117,12 @@ import Testing
     #expect(try running.wait().code == 0)
   }
 
-  /// The only other time of this job is hours away.
+  /// Only the watch can start the job in time: its schedule is hours away.
   @Test func whatAppearsInAWatchedFolderIsSentWithoutATime() throws {
     let receiver = try RunningReceiver(in: try TemporaryFolder())
     try configure(receiver, "every: 12h, watch: true, exclude: [\"*.part\"]")
     let running = try daemon()
-    // One run for the start and perhaps one for what the watch began with.
+    // One run at the start, and perhaps another for what the watch found initially.
     while access(receiver.root + "/in/a", F_OK) != 0 { sched_yield() }
     try writeFile(source + "/b.part", Array("b".utf8))
     #expect(rename(source + "/b.part", source + "/b") == 0)
@@ -134,7 +134,7 @@ import Testing
     running.signal(SIGTERM)
     let end = try running.wait()
     #expect(end.code == 0, "\(end.err)")
-    #expect(end.err.contains("1 job has times, 1 watched"), "\(end.err)")
+    #expect(end.err.contains("1 scheduled job, 1 watched"), "\(end.err)")
     #expect(try readText(receiver.root + "/in/b") == "b")
   }
 
@@ -147,13 +147,13 @@ import Testing
     try killed.waitUntilSaid("ended with 0")
     killed.signal(SIGKILL)
     #expect(try killed.wait().signal == SIGKILL)
-    // While nobody watches.
+    // Written while no daemon watches.
     try writeFile(source + "/b", Array("b".utf8))
     let next = try program.start(["daemon", "-v"] + options, number: 1)
     while access(receiver.root + "/in/b", F_OK) != 0 { sched_yield() }
     next.signal(SIGTERM)
     #expect(try next.wait().code == 0)
-    // By the same name: what was sent is known.
+    // The job has the same name, so the files that were sent are known.
     let jobs = try program.run("store", "sql", "SELECT count(DISTINCT job), count(*) FROM batch", "--store", store)
     #expect(jobs.out.contains("1") && jobs.out.contains("2"), "\(jobs.out)")
     for wrong in ["nothing", "=x", "\(source)="] {
@@ -168,7 +168,7 @@ import Testing
     let socket = try NoticeSocket(program.folder.path + "/notify")
     let running = try daemon(
       environment: ["NOTIFY_SOCKET": program.folder.path + "/notify", "WATCHDOG_USEC": "1000000"])
-    #expect(try socket.next().hasPrefix("READY=1\nSTATUS=1 job has times"))
+    #expect(try socket.next().hasPrefix("READY=1\nSTATUS=1 scheduled job"))
     while try socket.next() != "WATCHDOG=1" {}
     running.signal(SIGHUP)
     var text = try socket.next()
@@ -181,7 +181,7 @@ import Testing
   }
 }
 
-/// What a service manager listens at.
+/// The socket at which a service manager listens.
 private final class NoticeSocket {
   private let descriptor: Int32
 
@@ -195,7 +195,7 @@ private final class NoticeSocket {
       bind(descriptor, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count)) == 0
     }
     guard isBound else { throw SystemFailure("bind \(path)") }
-    // A limit for what has failed; nothing is awaited for so long.
+    // A limit for failures only; a passing test never waits this long.
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
@@ -205,7 +205,7 @@ private final class NoticeSocket {
   func next() throws -> String {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = recv(descriptor, &bytes, bytes.count, 0)
-    guard count > 0 else { throw SystemFailure("the daemon says nothing") }
+    guard count > 0 else { throw SystemFailure("the daemon sent no notification") }
     return String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 }

@@ -4,7 +4,7 @@ import TransferReports
 
 @testable import TransfersCLI
 
-/// `doctor` and the commands about the ledger as a file, through the built program.
+/// `doctor` and the commands that treat the ledger as a file, through the built program.
 @Suite struct DoctorTests {
   let program: BuiltProgram
   let store: String
@@ -22,7 +22,7 @@ import TransferReports
       let words = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
       #expect(words.count == 4, "\(line)")
       if words.count == 4 { verdicts[words[0]] = "\(words[1]) \(words[2]) | \(words[3])" }
-      if words.count == 4 { #expect((words[1] == "ok") == words[3].isEmpty, "a remedy where one is needed: \(line)") }
+      if words.count == 4 { #expect((words[1] == "ok") == words[3].isEmpty, "a remedy unless it is ok: \(line)") }
     }
     return verdicts
   }
@@ -97,11 +97,11 @@ import TransferReports
       #expect(made.out.hasPrefix("\(kind) \(copy): "))
       let again = try program.run("store", kind, copy, "--store", store)
       #expect(again.code == 64)
-      #expect(again.err.contains("it exists. Try: another name, or --force"), "\(again.err)")
+      #expect(again.err.contains("it exists. Try: use another name, or --force"), "\(again.err)")
       #expect(
         try program.run("list", "files", "--store", copy).out == program.run("list", "files", "--store", store).out)
     }
-    // The backup was read as a ledger, which leaves no log that could be mixed with another copy.
+    // The backup was opened as a ledger; that leaves no WAL that could be mixed with another copy.
     let used = try program.run("store", "backup", copy, "--store", store, "--force")
     #expect(used.code == 0, "\(used.err)")
     let missing = try program.run("store", "snapshot", copy, "--force", "--store", copy + ".none")

@@ -2,8 +2,8 @@ import Glibc
 import Testing
 import TransferModel
 
-/// The URL of an upload session works as a secret. Servers like to quote the request: whatever they quote, nothing that
-/// people see and nothing that the ledger says of an error holds it.
+/// The URL of an upload session works as a secret. Servers often quote the request: whatever they quote, the URL must
+/// not appear in output, nor in what the ledger records about an error.
 @Suite struct EchoedSessionTests {
   private let program: BuiltProgram
   private var store: String { program.folder.path + "/l.db" }
@@ -18,7 +18,7 @@ import TransferModel
     /// Path and query of the session.
     var place: String
     var arguments: [String]
-    /// What opens the session, with its URL.
+    /// The answer that opens the session, given its URL.
     var opens: @Sendable (String) -> ScriptedServer.Reply
     var testDescription: String { name }
   }
@@ -43,7 +43,7 @@ import TransferModel
     ) { url in ScriptedServer.Reply(headers: [("Location", url)]) },
   ]
 
-  /// How a server may spell what it quotes.
+  /// The forms in which a server may quote the URL.
   private static func quotes(_ url: String, _ place: String) -> [String] {
     let encoded = url.utf8.map { byte in
       let scalar = UnicodeScalar(byte)
@@ -80,10 +80,10 @@ import TransferModel
     let running = try program.start(
       ["push", program.folder.path + "/f", destination, "--store", store, "--progress", "json"] + subject.arguments,
       environment: environment)
-    // A refusal is final; an error of the server would be tried again for long.
+    // A 400 is final; a server error would be retried for a long time.
     if status == 500 {
       var count = 0
-      // A limit for what has failed; nothing is awaited for so long.
+      // A limit for failures only; a passing test never waits this long.
       while count < 2, let came = quoted.take(timeoutMs: 60_000)?.count, came > 0 { count += came }
       #expect(count >= 2)
       running.signal(SIGINT)
@@ -101,19 +101,19 @@ import TransferModel
 
   struct Success: Sendable, CustomTestStringConvertible {
     var name: String
-    /// What is not to be kept.
+    /// The text that must not be stored.
     var secret = EchoedSessionTests.token
-    /// Path and query of the session; empty where there is none.
+    /// Path and query of the session; empty if there is none.
     var place = ""
-    /// What goes before the URL of the server, and after it.
+    /// The text before the URL of the server, and the text after it.
     var destination: (String, String)
     var arguments: [String] = []
     var environment: [String: String] = [:]
-    /// The answer, without the id of its request. Gets the URL of the session.
+    /// The answer, without its request ID. Receives the URL of the session.
     var answers: @Sendable (ScriptedServer.Request, String) -> ScriptedServer.Reply
     var testDescription: String { name }
 
-    /// How the id of a request may quote it.
+    /// The forms in which a request ID may quote the secret.
     func quotes(_ url: String) -> [String] {
       let encoded = secret.replacing("/", with: "%2F").replacing("+", with: "%2B")
       return Array(Set([secret, encoded] + (place.isEmpty ? ["Bearer \(secret)"] : [place, url]))).sorted()
@@ -184,7 +184,7 @@ import TransferModel
     }
   }
 
-  /// The id of a request is kept with its attempt, and with the receipt: also where the answer is the first to name the
+  /// The request ID is stored with the attempt and with the receipt, even if its answer is the first one that names the
   /// session.
   @Test(arguments: successes) func whatASuccessQuotesIsHidden(_ subject: Success) throws {
     let asked = Lock(0)
@@ -198,7 +198,7 @@ import TransferModel
           asked += 1
           return asked
         }
-        // Before there is a session nothing can be quoted.
+        // Before there is a session, there is nothing to quote.
         let quote = request.method == "OPTIONS" ? "" : quotes[(turn + number) % quotes.count]
         reply.headers.append(("X-Request-Id", "r \(quote)"))
         return reply
@@ -223,7 +223,7 @@ import TransferModel
       for id in ids.split(separator: "\n").dropFirst() {
         #expect(id == "r" || (id.hasPrefix("r ") && id.contains("[hidden]")) || id == "-", "\(view): \(id)")
       }
-      // A receipt of tus has no id where the last body was the last request.
+      // A tus receipt has no request ID if the last body was the last request.
       #expect(ids.contains("[hidden]") || (view == "v_files" && subject.name.hasPrefix("tus")), "\(view): \(ids)")
     }
   }

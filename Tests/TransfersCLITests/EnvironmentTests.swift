@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// `TRANSFERS_*` with the built program.
+/// The variables `TRANSFERS_*`, through the built program.
 @Suite struct EnvironmentTests {
   let program: BuiltProgram
   private var store: String { program.folder.path + "/l.db" }
@@ -91,7 +91,7 @@ import Testing
     #expect(try program.run("store", "path", "-q", environment: ["TRANSFERS_RAET": "5M"]).err.isEmpty)
   }
 
-  /// The record of a run is what was typed.
+  /// The row of a run records only the arguments that were typed.
   @Test func theLedgerRecordsOnlyWhatWasTyped() throws {
     let receiver = try RunningReceiver(in: program.folder)
     let source = program.folder.path + "/f"
@@ -104,7 +104,7 @@ import Testing
     #expect(!bytes.contains("--region"))
   }
 
-  /// As in AWS's own tools: who names a profile means that account and no other.
+  /// As in AWS's own tools, naming a profile selects that account and no other.
   @Test(arguments: [["--profile", "prod"], []]) func aNamedProfileWithoutKeysTakesNoOtherAccount(_ words: [String])
     throws
   {
@@ -116,7 +116,7 @@ import Testing
     let push = ["push", folder + "/a", "s3://bucket/", "--endpoint-url", receiver.url, "--store", folder + "/l.db"]
     let environment = [
       "AWS_ACCESS_KEY_ID": "AKIAOTHER", "AWS_SECRET_ACCESS_KEY": "other", "AWS_CONFIG_FILE": folder + "/config",
-      // Only a variable: the keys of the environment win over it.
+      // If the profile is named only by this variable, the keys in the environment take precedence.
       "AWS_PROFILE": "prod",
     ]
     let outcome = try program.run((push + words).map { Array($0.utf8) }, environment: environment)

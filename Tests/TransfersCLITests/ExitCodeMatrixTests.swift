@@ -4,21 +4,21 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// Every exit code comes out of the built program, for a reason that was made to happen; each with its one line on
-/// standard error, and with --json the record that says the same.
+/// Makes the built program end with every exit code. Each comes with one line on standard error, and with --json with a
+/// record that says the same.
 @Suite struct ExitCodeMatrixTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let code: ExitCode
     /// In `error[…]`.
     let error: String
-    /// `SRC`, `URL`, `STORE`, `FOLDER` stand for what the test makes.
+    /// `SRC`, `URL`, `STORE`, `FOLDER` stand for what the test creates.
     let command: String
-    /// What the server does wrong.
+    /// How the server misbehaves.
     var script = ""
-    /// Run before, with the same meaning.
+    /// Commands to run first, with the same placeholders.
     var before: [String] = []
     var environment: [String: String] = [:]
-    /// With --store.
+    /// Whether --store is added.
     var hasStore = true
 
     var testDescription: String { "\(code.rawValue): \(command)" }
@@ -34,7 +34,7 @@ import TransferModel
     Row(
       code: .partial, error: "partial", command: "push SRC post+URL/in/", script: "match POST * nth=1 : lose-answer"),
     Row(code: .allFailed, error: "all_failed", command: "push SRC URL/in/", script: "match PUT * : status=403"),
-    // What an earlier command left counts for all that speak for the same files.
+    // Failures of an earlier command count for every command that reports on the same files.
     Row(code: .partial, error: "partial", command: "run", script: refusesOne, before: ["push SRC URL/in/"]),
     Row(code: .partial, error: "partial", command: "wait --all", script: refusesOne, before: ["push SRC URL/in/"]),
     Row(
@@ -89,7 +89,7 @@ import TransferModel
     try writeFile(folder + "/list", Array("src\n".utf8))
   }
 
-  /// Some wait for a minute, for a server that does not come back: they do so side by side.
+  /// Some rows wait for a minute for a server that does not return; they do so in parallel.
   @Test(arguments: rows) func theCodeItsLineAndItsRecord(_ row: Row) async throws {
     try await OwnThread.run { try expect(row) }
   }
@@ -106,7 +106,7 @@ import TransferModel
       #expect(plain.err.components("error[").count == 2, "one error line: \(plain.err)")
       #expect(!last.hasSuffix("."), "\(last)")
     }
-    // Another server, because scripts count their requests.
+    // A new server, because scripts count requests.
     try expectRecord(row, try RunningReceiver(in: TemporaryFolder(), script: row.script))
   }
 
@@ -140,14 +140,14 @@ import TransferModel
   private func words(_ command: String, _ receiver: RunningReceiver, _ store: String, hasStore: Bool = true) -> [String]
   {
     let words = command.split(separator: " ").map { word in
-      // The URL first: the random name of a folder may hold these three letters.
+      // URL is replaced first, because the random name of a folder may contain these three letters.
       String(word).replacing("URL", with: receiver.url).replacing("SRC", with: source).replacing("FOLDER", with: folder)
     }
     return words + (hasStore && !words.contains("--store") ? ["--store", "\(folder)/\(store)"] : [])
   }
 
-  /// What takes a second process or a signal to happen is in PushTests: 6, 5 by SIGTERM, 130 and 143; 141 in
-  /// PullStreamTests, and 69 in ShardSubmitTests.
+  /// Codes that need a second process or a signal are tested in PushTests: 6, 5 by SIGTERM, 130 and 143. 141 is tested
+  /// in PullStreamTests, and 69 in ShardSubmitTests.
   @Test func everyCodeOfTheTableIsMadeToHappen() {
     let here = Set(Self.rows.map(\.code))
     let elsewhere: Set<ExitCode> = [.locked, .interrupted, .closed, .terminated, .unavailable]

@@ -1,7 +1,7 @@
 import TransferLedger
 import TransferModel
 
-/// A clock that stands still until it is told to go on.
+/// A clock that stands still until it is advanced.
 final class StillClock: TransferClock {
   private let now: Lock<Int64>
   init(_ wallMs: Int64) { now = Lock(wallMs) }
@@ -10,13 +10,13 @@ final class StillClock: TransferClock {
   func advance(ms: Int64) { now.withLock { $0 += ms } }
 }
 
-/// A small ledger with one file of each fate, made by the transitions that the engine uses:
+/// A small ledger with one file of each outcome, made with the transitions that the engine uses:
 ///
-/// - f1 done, two parts, the first after one retry
-/// - f2 failed with `http.413`, its name is not UTF-8
+/// - f1 done, with two parts, the first after one retry
+/// - f2 failed with `http.413`; its name is not UTF-8
 /// - f3 unknown
-/// - f4 failed at admission with `source.denied`, never looked at
-/// - f5 pending, in a second batch, its name is hostile
+/// - f4 failed at admission with `source.denied`; its source was never read
+/// - f5 pending, in a second batch; its name is hostile
 struct FilledLedger {
   let path: String
   private let ledger: Ledger
@@ -74,7 +74,7 @@ struct FilledLedger {
     SourceIdentity(size: size, mtimeNs: 1, ctimeNs: 1, inode: 7, device: 8)
   }
 
-  /// Two parts, 8 MiB and 2 MiB; the first answers 503 once.
+  /// Uploads two parts, of 8 MiB and 2 MiB; the first is answered with 503 once.
   private func upload(_ file: FileID) throws {
     let run = run
     let session = try ledger.write { tx in
@@ -167,7 +167,7 @@ struct FilledLedger {
     try close(attempt, AttemptResult(outcome: outcome))
   }
 
-  /// Half a second after the last one.
+  /// Closes the attempt half a second after the previous step.
   private func close(_ attempt: AttemptID, _ result: AttemptResult) throws {
     let run = run
     clock.advance(ms: 500)

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// An option is obeyed or refused, never passed over.
+/// An option is applied or refused, never silently ignored.
 @Suite struct ForeignOptionTests {
   let program: BuiltProgram
   private var folder: String { program.folder.path }

@@ -6,7 +6,7 @@ import TransferReports
 
 @testable import TransfersCLI
 
-/// One value in every form.
+/// One report value in every output format.
 @Suite struct FormatTests {
   let program: BuiltProgram
   let store: String
@@ -38,7 +38,7 @@ import TransferReports
     #expect(try run("status --json --columns files.done").out.hasPrefix(#"{"data":{"files":{"done":1}},"#))
   }
 
-  /// The same numbers reach people, JSON, NDJSON, CSV and TSV.
+  /// The text, JSON, NDJSON, CSV and TSV show the same numbers.
   @Test(arguments: [
     ("list files", "id,bytes,bytes_acked,bytes_transferred,bytes_unacked,attempts,wall_ms,bps,started_at,path"),
     ("list batches", "id,files,files_done,files_failed,files_unknown,files_left,bytes,bytes_acked,created_at,retries"),
@@ -48,7 +48,7 @@ import TransferReports
   func theNumbersAreTheSameInEveryForm(_ command: String, _ columns: String) throws {
     let keys = columns.split(separator: ",").map(String.init)
     let all = "\(command) --columns \(columns)"
-    // Of a report, a part of its document is chosen by its path.
+    // In a report, a part of the document is selected by its path.
     let part = command == "report failures" ? "failures." : ""
     let chosen = keys.map { part + $0 }.joined(separator: ",")
     let document = try json(try run("\(command) --columns \(chosen) --json").out)
@@ -75,7 +75,7 @@ import TransferReports
     }
   }
 
-  /// As the table must show what JSON says.
+  /// How the table must show a JSON value.
   private static func shown(_ key: String, _ figure: JSONTree) -> String {
     switch figure {
     case .null: "-"
@@ -98,7 +98,7 @@ import TransferReports
     try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))
   }
 
-  /// A reader of RFC 4180 that knows nothing of the writer.
+  /// A reader of RFC 4180 that is independent of the writer.
   private static func csv(_ text: String) -> [[String]] {
     var lines: [[String]] = []
     var (line, field, isQuoted) = ([String](), [UInt8](), false)

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// Text that was looked at once and is kept. `RECORD_SNAPSHOTS=1` writes it anew, to be reviewed like code.
+/// Reviewed output that is kept for comparison. `RECORD_SNAPSHOTS=1` records it again, to be reviewed like code.
 enum Golden {
   static func expect(
     _ name: String, _ text: String, hiding store: String, sourceLocation: SourceLocation = #_sourceLocation
@@ -18,7 +18,8 @@ enum Golden {
     return root + "/Goldens/TransfersCLI"
   }()
 
-  /// What is different each time: identifiers, the moment, the place of the ledger; and with each migration its number.
+  /// Masks what differs between runs: identifiers, the time and the path of the ledger; also the schema version, which
+  /// changes with each migration.
   private static func mask(_ text: String, _ store: String) -> String {
     let uid = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/
     let moment = /"generated_at":"[^"]*"/

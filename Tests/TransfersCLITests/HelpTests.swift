@@ -53,7 +53,7 @@ import TransferReports
     for topic in HelpTopic.all { #expect(rows.contains("\n\(topic.name)\ttopic\t")) }
   }
 
-  /// The page is made of what the parser knows; that the parser reads it is tested with ``ArgumentLineTests``.
+  /// The page is generated from the parser's options; ``ArgumentLineTests`` tests that the variables are read.
   @Test func everyVariableIsDocumented() throws {
     let text = try run(["help", "environment"]).out
     let rows = try run(["help", "environment", "--format", "tsv"]).out

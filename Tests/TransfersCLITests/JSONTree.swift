@@ -1,4 +1,4 @@
-/// A JSON value of any shape, read by a decoder that knows nothing of the writer.
+/// A JSON value of any shape, read by a decoder that is independent of the writer.
 enum JSONTree: Decodable, Sendable, Hashable {
   case null
   case flag(Bool)
@@ -27,7 +27,7 @@ enum JSONTree: Decodable, Sendable, Hashable {
     }
   }
 
-  /// Every figure with its path, `files.done` or `chunks.0.id`, sorted as JSON is; what is empty has no line.
+  /// Every value with its path, such as `files.done` or `chunks.0.id`, sorted as in JSON; empty containers are omitted.
   func leaves(_ path: String = "") -> [(key: String, value: String)] {
     func below(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
     return switch self {

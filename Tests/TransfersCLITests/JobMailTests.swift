@@ -4,7 +4,7 @@ import Testing
 
 @testable import TransfersCLI
 
-/// Mails of jobs, given to a program that stands in for sendmail.
+/// Mails of jobs, passed to a program that takes the place of sendmail.
 @Suite struct JobMailTests {
   let program: BuiltProgram
   private let receiver: RunningReceiver
@@ -89,7 +89,7 @@ import Testing
     #expect(try readText(mails).contains("Subject: transfers: job nightly: ok\n"))
   }
 
-  /// It changes no exit code, is told by every look, and goes out later.
+  /// A waiting mail does not change the exit code. The status commands show it, and it is sent later.
   @Test func aMailThatCannotBeSentWaits() throws {
     try sendmail("exit 75")
     #expect(try run("    mail: root\n    mail_on: result\n").code == 0)
@@ -115,7 +115,7 @@ import Testing
     ("    mail: root\n    mail_on: never\n", "config.yaml:7:14: \"mail_on\" takes failure, result"),
     ("    mail: root\n    mail_remind: often\n", "config.yaml:7:18: mail_remind takes a time"),
     ("    mail: root\n    on_result_remind: 1h\n", "config.yaml:7:23: on_result_remind is for the receivers"),
-    ("", "config.yaml:5:15: sendmail says how \"mail\" is sent"),
+    ("", "config.yaml:5:15: sendmail needs \"mail\""),
   ])
   func whatIsWrongIsSaidWithItsPlace(_ keys: String, _ message: String) throws {
     _ = try run(keys)

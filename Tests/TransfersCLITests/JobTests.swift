@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// Configurations and jobs by the built program, with the receiver.
+/// Configurations and jobs, through the built program and the bundled server.
 @Suite struct JobTests {
   let program: BuiltProgram
   let receiver: RunningReceiver
@@ -44,7 +44,7 @@ import TransferModel
     let batches = try run("list", "batches", "--job", "nightly", "--ids").out
     #expect(batches == "b1\n")
     #expect(try run("job", "run", "nightly").code == 0)
-    #expect(try run("list", "batches", "--all", "--ids").out == batches, "a run with nothing new made a batch")
+    #expect(try run("list", "batches", "--all", "--ids").out == batches, "a run with nothing new recorded a batch")
     #expect(try run("report", "runs", "--format", "tsv", "--columns", "id").out == "id\nr1\n")
   }
 
@@ -73,7 +73,7 @@ import TransferModel
     #expect((stored("a"), stored("b"), stored("new")) == ("a", nil, nil))
   }
 
-  /// A planned file whose marker is gone waits for it; that one is not missing.
+  /// A planned file whose marker has disappeared waits for the marker; the file does not count as missing.
   @Test func aPlannedFileThatIsNotReadyWaits() throws {
     try configure(", ready_file: '{path}.done'")
     for name in ["a", "b"] { try writeFile(source + "/\(name).done", []) }
@@ -89,7 +89,7 @@ import TransferModel
     #expect(gone.code != 0 && gone.err.contains("source.missing"), "\(gone.err)")
   }
 
-  /// A plan that broke off while it was copied is not a shorter one, and nothing of a wrong one is sent.
+  /// A plan that was truncated by a copy is not taken for a shorter plan, and nothing of a wrong plan is sent.
   @Test func aPlanIsTakenWholeOrNotAtAll() throws {
     let plan = program.folder.path + "/plan.jsonl"
     #expect(try run("job", "plan", "nightly", "-q", "-o", plan).code == 0)
@@ -112,8 +112,8 @@ import TransferModel
     #expect(stored("a") == nil && stored("b") == nil)
   }
 
-  /// A value where only a reference is valid may be the secret itself: it is in no output, log or ledger. The path of a
-  /// dead man's switch is a secret, too.
+  /// A value where only a reference is valid may be the secret itself: it must not appear in any output, log or ledger.
+  /// The path of a dead man's switch is a secret, too.
   @Test func aSecretInAConfigurationIsNotPrinted() throws {
     let wrong = [
       "webhook_key: hunter2, on_result: \"webhook:https://h.example/x\"",
@@ -138,8 +138,8 @@ import TransferModel
     }
   }
 
-  /// The server keeps the engine waiting until the seven others have left: one that came later would find nothing to
-  /// do, and begin an engine all the same.
+  /// The server keeps the engine waiting until the seven others have ended: a later one would find nothing to do, and
+  /// still start an engine.
   @Test func eightAtOnceStartOneEngine() throws {
     let (gate, sent, ended) = (Mailbox<Bool>(), Lock<[String]>([]), Mailbox<Int32>())
     let server = try ScriptedServer { request in
@@ -167,7 +167,7 @@ import TransferModel
     #expect(try run("report", "runs", "--format", "tsv", "--columns", "id").out == "id\nr1\n")
   }
 
-  /// A dead man's switch that was told of a start waits for an end, even if the run left the ledger to another engine.
+  /// A dead man's switch that received a start expects an end, even if the run left the work to another engine.
   @Test func eachBeginningThatIsToldHasAnEnd() throws {
     let (gate, told) = (Mailbox<Bool>(), Lock<[String]>([]))
     let server = try ScriptedServer { request in
@@ -221,7 +221,7 @@ import TransferModel
       #expect(outcome.code == code, "\(String(mode, radix: 8)): \(outcome.err)")
       #expect(code == 0 || outcome.err.contains("other users may write to its folder"))
     }
-    // Nor where the name is a link from such a folder.
+    // The same holds for a link in such a folder.
     let shared = program.folder.path + "/shared"
     mkdir(shared, 0o700)
     chmod(shared, 0o777)
@@ -254,11 +254,11 @@ import TransferModel
     #expect(unit.contains("ExecStart=") && unit.contains("SuccessExitStatus=5") && unit.contains("OnCalendar=daily"))
   }
 
-  /// Where systemd runs it, neither the working directory nor the variables are those of the person who wrote the unit.
+  /// Under systemd, a job has neither the working directory nor the variables of the person who wrote the unit.
   @Test func aUnitNamesWhatTheRunNeeds() throws {
     let folder = program.folder.path
     let here = try #require(getcwd(nil, 0).map { String(cString: $0) })
-    // A relative path to the root.
+    // A relative path to the root folder.
     let up = here.split(separator: "/").map { _ in ".." }.joined(separator: "/")
     let environment = [
       "TRANSFERS_RATE": "20M", "TRANSFERS_EXCLUDE": "a %b\n\"c\" $d", "TRANSFERS_DRY_RUN": "1", "TRANSFERS_QUIET": "1",
@@ -275,7 +275,7 @@ import TransferModel
     let start = try #require(lines.first { $0.hasPrefix("ExecStart=") })
     #expect(start.contains(" job run --config \(here)/\(up)\(folder)/config.yaml --store \(here)/sub/l.db nightly"))
 
-    // A unit ends a setting at the line's end, in quotes, too.
+    // In a unit, a setting ends at the end of the line, even inside quotes.
     let hostile = folder + "/x\nExecStartPre=evil"
     mkdir(hostile, 0o700)
     try writeFile(hostile + "/c.yaml", readBytes(config))

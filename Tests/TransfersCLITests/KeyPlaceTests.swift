@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// Destinations whose URL is the same and whose objects are others, judged by what the receiver stored.
+/// Destinations with the same URL but different objects, checked by what the bundled server stored.
 @Suite struct KeyPlaceTests {
   private let program: BuiltProgram
   private let receiver: RunningReceiver

@@ -5,7 +5,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// A program that is killed while it fetches: nothing has the final name, and what came is not fetched again.
+/// A program that is killed while it fetches: no file has the final name yet, and what arrived is not fetched again.
 @Suite struct KilledPullTests {
   private let program: BuiltProgram
   private let server: ScriptedServer
@@ -24,7 +24,7 @@ import TransferModel
     ["pull", server.url + "/d/big", program.folder.path + "/in", "--part-size", "64K", "--store", store]
   }
 
-  /// Starts a pull, and kills it when three ranges came, are recorded as stored, and others are awaited.
+  /// Starts a pull, and kills it when three ranges have arrived and are recorded as stored, and others are in flight.
   private func kill() throws {
     object.state.withLock { $0.answersLeft = 3 }
     let running = try program.start(arguments)
@@ -63,7 +63,7 @@ import TransferModel
     #expect(state.conditions == ["\"v1\""])
   }
 
-  /// The object was changed in between: no byte of the old version is in the new file.
+  /// The object has changed in the meantime: the new file contains no byte of the old version.
   @Test func theOldVersionIsGivenUp() throws {
     try kill()
     object.state.withLock { state in
@@ -77,7 +77,7 @@ import TransferModel
     #expect(files.out.contains("superseded"), "\(files.out)")
   }
 
-  /// Somebody removed the partial file: all is fetched again.
+  /// The partial file was removed: everything is fetched again.
   @Test func aPartialFileThatIsGoneIsFetchedAnew() throws {
     try kill()
     for name in try names(in: program.folder.path + "/in") { unlink(program.folder.path + "/in/" + name) }
@@ -87,7 +87,7 @@ import TransferModel
     #expect(object.state.withLock { $0.bytesSent } >= 6 * Self.partSize + 100)
   }
 
-  /// Another file came to stand under the name: it stays, and what was fetched is kept.
+  /// Another file has taken the name in the meantime: it stays, and the fetched data is kept.
   @Test func whatHasTheNameMeanwhileIsKept() throws {
     try kill()
     try writeFile(final, Array("mine".utf8))
@@ -101,7 +101,7 @@ import TransferModel
     try expectWhole()
   }
 
-  /// Cancelled: its partial file goes with its session.
+  /// Cancelling a pull removes its partial file together with its session.
   @Test func aCancelledPullLeavesNothing() throws {
     try kill()
     #expect(try program.run("cancel", "b1", "--store", store).code == 0)
@@ -111,7 +111,7 @@ import TransferModel
     #expect(try program.run("store", "check", "--store", store).code == 0)
   }
 
-  /// It goes on before its old session has ended: nothing is removed that it needs.
+  /// The file is retried before its old session has ended: the partial file that it needs is not removed.
   @Test func whatIsRetriedKeepsItsPartialFile() throws {
     try kill()
     #expect(try program.run("cancel", "b1", "--store", store).code == 0)
@@ -124,7 +124,7 @@ import TransferModel
     #expect(aborts.count == 1 && aborts.allSatisfy { $0.contains("\"outcome\":\"interrupted\"") }, "\(aborts)")
   }
 
-  /// Another download has the name by now: one of the two can have it.
+  /// Another download has taken the name in the meantime: only one of the two can have it.
   @Test func whatAnotherDownloadWroteIsNotRetriedOver() throws {
     try writeFile(final, Array("mine".utf8))
     #expect(try program.run(arguments.map { Array($0.utf8) }).code != 0)
@@ -147,8 +147,8 @@ import TransferModel
     #expect(object.state.withLock { $0.bytesSent } == 3 * Self.partSize + 100)
   }
 
-  /// Killed when the intact chunks of the old file are copied and the others are awaited: the old file stands until the
-  /// new one is whole, and nothing is copied or fetched twice.
+  /// The program is killed when it has copied the intact chunks of the old file and the others are in flight. The old
+  /// file stays until the new one is complete, and nothing is copied or fetched twice.
   @Test func aRepairThatIsKilledGoesOn() throws {
     #expect(try program.run(arguments.map { Array($0.utf8) }).code == 0)
     var spoilt = Array(try readText(final).utf8)
@@ -177,7 +177,7 @@ import TransferModel
 }
 
 extension Ledger {
-  /// Returns when rows that an engine writes are there; throws when they do not come.
+  /// Waits for rows that an engine writes; throws if they do not appear.
   fileprivate func wait(until holds: (LedgerReader) throws -> Bool) throws {
     let endMs = SystemClock().bootMs + 60_000
     while try !read(holds) {

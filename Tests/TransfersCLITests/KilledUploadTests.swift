@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import TransferModel
 
-/// A program that is killed while its parts are at the server: what arrived is not sent again.
+/// A program that is killed before its parts are answered: the parts that arrived are not sent again.
 @Suite struct KilledUploadTests {
   private let program: BuiltProgram
   private let s3 = ScriptedS3()
@@ -19,7 +19,7 @@ import TransferModel
     try words.withUnsafeBytes { try writeFile(program.folder.path + "/big", Array($0)) }
   }
 
-  /// Starts a push, and kills it when all four parts are stored and none is answered.
+  /// Starts a push, and kills it when all four parts are stored but none is answered.
   private func kill() throws {
     let running = try program.start(
       [
@@ -49,7 +49,7 @@ import TransferModel
     #expect(try program.run("store", "check", "--store", store).code == 0)
   }
 
-  /// Something else has the number of one part: that one is sent.
+  /// One part number has other content on the server: only that part is sent again.
   @Test func aPartWithOtherContentIsSentAgain() throws {
     try kill()
     s3.state.withLock { $0.foreignPart = 2 }
@@ -60,7 +60,7 @@ import TransferModel
     #expect(try program.run("store", "check", "--store", store).code == 0)
   }
 
-  /// The source was changed since: nothing of the old parts may be taken for it.
+  /// The source has changed since: the old parts must not be used for it.
   @Test func partsOfAnotherVersionAreNotTaken() throws {
     try kill()
     try writeFile(program.folder.path + "/big", [UInt8](repeating: 7, count: 3 * Self.partSize + 1_000))

@@ -1,7 +1,7 @@
 import Testing
 
-/// libcurl is loaded by what transfers, and by nothing else: it brings 25 more libraries, which would be most of the
-/// time that a short command takes.
+/// Only commands that transfer load libcurl: it brings 25 more libraries, which would take most of the time of a short
+/// command.
 @Suite struct LoadedLibraryTests {
   let program: BuiltProgram
   let store: String
@@ -11,11 +11,11 @@ import Testing
     store = try FilledLedger(in: program.folder).path
   }
 
-  /// The dynamic linker tells what it loads. Source: ld.so(8), LD_DEBUG.
+  /// Runs the program so that the dynamic linker reports what it loads. Source: ld.so(8), LD_DEBUG.
   private func run(_ words: [String]) throws -> BuiltProgram.Outcome {
     let outcome = try program.run(words.map { Array($0.utf8) }, environment: ["LD_DEBUG": "files"])
     #expect(outcome.code == 0, "\(words)")
-    #expect(outcome.err.contains("file=libsqlite3"), "the linker tells nothing")
+    #expect(outcome.err.contains("file=libsqlite3"), "the linker reports nothing")
     return outcome
   }
 
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func withoutLibcurlOnlyTransfersFail() throws {
-    // The linker takes the first file of that name that it finds.
+    // The linker uses the first file of that name that it finds.
     try writeFile(program.folder.path + "/libcurl.so.4", [0x7F])
     let broken = ["LD_LIBRARY_PATH": program.folder.path]
     let file = program.folder.path + "/one"

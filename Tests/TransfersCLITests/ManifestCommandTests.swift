@@ -5,7 +5,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// `transfers manifest`, on files of a folder.
+/// `transfers manifest`, on the files of a folder.
 @Suite struct ManifestCommandTests {
   private let program: BuiltProgram
   private let tree: String
@@ -25,7 +25,7 @@ import TransferModel
     try program.run((["manifest", "build", tree] + options).map { Array($0.utf8) })
   }
 
-  /// Neither the file that is written nor the one that it replaces.
+  /// Neither the output file nor the file that it replaces is listed.
   @Test func theOutputIsNotListed() throws {
     let output = tree + "/sub/out.list"
     for _ in 1...2 {
@@ -60,7 +60,7 @@ import TransferModel
     let intact = try check()
     #expect(intact.code == 0 && intact.out.contains("5 intact"), "\(intact.out)\(intact.err)")
 
-    // The same size, another byte; a file that is gone; one that is longer.
+    // One file with the same size but other content, one file that is missing, and one that is longer.
     try writeFile(tree + "/b", Array("0123456789".utf8))
     #expect(unlink(tree + "/empty") == 0)
     try writeFile(tree + "/sub/c d", Array(repeating: 1, count: 5_001))
@@ -76,7 +76,7 @@ import TransferModel
     #expect(quick.code == 8 && quick.out.contains(words), "\(quick.out)")
   }
 
-  /// Only a digest that was compared makes a file intact.
+  /// A file counts as intact only if a digest was compared.
   @Test func whatIsNotKnownIsNotCalledIntact() throws {
     for (line, words, key) in [
       (#"{"path":"a"}"#, "1 present (nothing to compare with)", "present"),
@@ -90,7 +90,7 @@ import TransferModel
     }
   }
 
-  /// What lies outside of the folder is not read, whatever the manifest or a link says.
+  /// Nothing outside the folder is read, whatever the manifest or a link says.
   @Test func nothingOutsideOfTheFolderIsRead() throws {
     try writeFile(program.folder.path + "/secret", Array("x".utf8))
     #expect(symlink(program.folder.path, tree + "/out") == 0)
@@ -137,7 +137,7 @@ import TransferModel
     #expect(paths.sorted() == ["a", "b", "empty", "sub/c d", "sub/line\nend"])
     #expect(try program.run("manifest", "shard", manifest, "--shards", "2", "--into", parts).code == 64)
 
-    // A part that was cut off at a line, and a manifest that is: nothing of it is left.
+    // A shard that was truncated at a line end is refused, also as input of `shard`, which then leaves no output.
     let whole = try readText(parts + "/shard-002.jsonl").split(separator: "\n")
     try writeFile(parts + "/shard-002.jsonl", Array(whole.dropLast().joined(separator: "\n").utf8 + [0x0A]))
     let short = try program.run("manifest", "check", parts + "/shard-002.jsonl", "--folder", tree)

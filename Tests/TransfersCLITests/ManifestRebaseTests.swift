@@ -28,7 +28,7 @@ import Testing
       ], "\(kept.out)\(kept.err)")
     #expect(try rebase([lines[0]], "--from", "a", "--to", ".", "--form", "list").out == "x\n")
     #expect(try rebase([lines[0]], "--from", ".", "--to", "z", "--form", "list").out == "z/a/x\n")
-    // Without its URL it would be fetched from somewhere else; what was rebased before has one, too.
+    // Without its URL the file would be fetched from somewhere else. A line that was rebased before has a URL, too.
     for form in ["list", "list0", "sums"] {
       for line in [lines[2], #"{"path":"a/x","url":"old/x"}"#] {
         let refused = try rebase([line], "--from", "a", "--to", "z", "--form", form)
@@ -36,7 +36,7 @@ import Testing
         #expect(refused.err.contains("give --form jsonl or --form csv"), "\(refused.err)")
       }
     }
-    // The folder itself is no file below it.
+    // The folder itself is not a file below it.
     #expect(try rebase([lines[1]], "--from", "ab", "--to", "z").code == 65)
     for wrong in [["--from", "a", "--to", "../x"], ["--from", "", "--to", "x"], ["--from", "a//./b", "--to", "x"]] {
       let refused = try program.run((["manifest", "rebase", "-"] + wrong).map { Array($0.utf8) }, input: "")

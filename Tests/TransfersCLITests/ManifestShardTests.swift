@@ -7,7 +7,7 @@ import TransferProtocols
 @testable import Transfers
 @testable import TransfersCLI
 
-/// Sets of shards: whole with their index, or none.
+/// Sets of shards: an index exists only for a complete set.
 @Suite struct ManifestShardTests {
   private let program: BuiltProgram
   private let parts: String
@@ -41,7 +41,7 @@ import TransferProtocols
     hexText(RunningDigest.of(try readBytes(path), .sha256).bytes)
   }
 
-  /// Each shard is as the index says, and together they are the manifest.
+  /// Each shard matches the index, and together the shards are the manifest.
   private func expectWhole(_ files: Int) throws {
     let index = try index()
     #expect(index.set == "transfers.shards/1" && index.files == files && index.count == index.shards.count)
@@ -83,7 +83,7 @@ import TransferProtocols
     #expect(try names(in: parts) == ["shard-001.jsonl"])
   }
 
-  /// What the machine lacks is not what somebody typed.
+  /// A lack of resources or an I/O error is not a usage error.
   @Test(arguments: [(ENOSPC, "output"), (EDQUOT, "output"), (EMFILE, "output"), (EIO, "output"), (EACCES, "usage")])
   func aFullDiskIsNoWrongUsage(_ code: Int32, _ kind: String) {
     errno = code
@@ -105,7 +105,7 @@ import TransferProtocols
     let first = try program.run("manifest", "convert", parts + "/shard-001.jsonl", "--to", "list")
     #expect(first.out == "f1\nf2\nf3\n", "\(first.err)")
     #expect(Set(try names(in: parts)) == ["shard-001.jsonl", ".shard-002.jsonl.part"])
-    // Killed here there is no index, and the whole shard stays.
+    // When the program is killed here, there is no index, and the complete shard stays.
     running.signal(SIGKILL)
     _ = try running.wait()
     #expect(access(parts + "/shards.json", F_OK) != 0 && access(parts + "/shard-001.jsonl", F_OK) == 0)
@@ -148,7 +148,7 @@ import TransferProtocols
     }
   }
 
-  /// A scan would list them, and the parts that it makes, for ever.
+  /// A scan would list the shards that it is writing, without end.
   @Test func partsInsideTheListedFolderAreRefused() throws {
     let tree = program.folder.path + "/tree"
     for path in [tree, tree + "/sub", tree + "/sub/empty"] { #expect(mkdir(path, 0o700) == 0) }

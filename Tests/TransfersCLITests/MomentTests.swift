@@ -5,7 +5,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// Times and states as people type them.
+/// Times and states as users type them.
 @Suite struct MomentTests {
   @Test(arguments: [
     ("24h", 86_400_000), ("90m", 5_400_000), ("7d", 604_800_000), ("2w", 1_209_600_000), ("1d12h", 129_600_000),
@@ -42,7 +42,7 @@ import TransferModel
     #expect(Moment.lastRun.wallMs(clock, lastRunMs: nil) == nil)
   }
 
-  /// By the process's own zone, whatever that is: what comes out is read back with the calendar of the C library.
+  /// Uses the time zone of the process, whatever that is: the result is converted back with the C library.
   @Test func daysAreLocal() throws {
     let clock = FixedClock(wallMs: 1_763_632_800_000, bootMs: 0)
     let today = try #require(Moment(text: "today")?.wallMs(clock, lastRunMs: nil))

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import Transfers
 
-/// Files that settings name: secrets and certificate authorities.
+/// Files that are named in settings: secrets and certificate authorities.
 @Suite struct NamedFileTests {
   let folder: TemporaryFolder
 
@@ -54,7 +54,7 @@ import TransferModel
     #expect(failure?.message == "the file \(path) is not UTF-8 text")
   }
 
-  /// A pipe whose writer is gone and a device would be read, without the check; nothing here can wait.
+  /// Without the check, a device or a pipe without a writer would be read. Nothing in this test can block.
   @Test func onlyRegularFilesAreRead() throws {
     var ends: [Int32] = [-1, -1]
     #expect(pipe(&ends) == 0)
@@ -72,7 +72,7 @@ import TransferModel
     }
   }
 
-  /// Nobody writes to it.
+  /// The FIFO has no writer.
   @Test func aFIFOIsRefusedAtOnce() throws {
     let path = folder.path + "/fifo"
     #expect(mkfifo(path, 0o600) == 0)
@@ -82,7 +82,7 @@ import TransferModel
     }
     let told = ended.take(timeoutMs: 10_000)?.first
     #expect(told == "the file \(path) cannot be read: it is not a regular file")
-    // Whoever waits for a writer gets one.
+    // If the reader still waits for a writer, this unblocks it.
     if told == nil { close(open(path, O_RDWR)) }
     reader.join()
   }

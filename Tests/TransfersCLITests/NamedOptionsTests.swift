@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// Errors and remedies name options that exist.
+/// Errors and remedies name only options that exist.
 @Suite struct NamedOptionsTests {
   private struct Dump: Decodable {
     struct Name: Decodable { let kind, name: String }
@@ -17,7 +17,7 @@ import TransferModel
     let command: Command
   }
 
-  /// The options of each command, by its words: `manifest rebase`.
+  /// The options of each command, by its full name: `manifest rebase`.
   private let commands: [String: Set<String>]
 
   init() throws {
@@ -33,14 +33,14 @@ import TransferModel
     self.commands = commands
   }
 
-  /// Of curl; of ArgumentParser; the parts of options that are put together; of pages of `serve`; of an S3 source; of
-  /// sbatch and squeue, and of the script that they run.
+  /// Names that are not options of a command: those of curl, ArgumentParser, the pages of `serve`, an S3 source, sbatch
+  /// and squeue, and the script that they run; also the parts of composed options.
   private static let others: Set<String> = [
     "generate-completion-script", "no-", "view", "x-s3", "array", "requeue", "signal", "open-mode", "job-name", "task",
     "me",
   ]
 
-  /// What a text says wrongly; empty for nothing. Behind `transfers COMMAND` only the options of that count.
+  /// The wrong options in a text. After `transfers COMMAND` only the options of that command are right.
   private func faults(_ text: Substring) -> [String] {
     let named = text.matches(of: /(?:^|[^\w-])--([a-z][a-z0-9-]*)/).map { (String($0.1), $0.1.startIndex) }
     let all = commands.values.reduce(into: Set<String>()) { $0.formUnion($1) }

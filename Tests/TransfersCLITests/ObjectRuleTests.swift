@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// Properties of objects by rule, judged by what the server received.
+/// Properties that rules give to objects, checked by what the server received.
 @Suite struct ObjectRuleTests {
   private struct Received: Sendable {
     var requests: [(target: String, headers: [String: String])] = []
@@ -19,7 +19,7 @@ import TransferModel
         return .init(status: state.status, headers: [("ETag", "\"e\"")])
       }
     }
-    /// Of the last request for a target that ends so.
+    /// The headers of the last request whose target ends with `end`.
     func headers(_ end: String) -> [String: String]? {
       state.withLock { $0.requests.last { $0.target.hasSuffix(end) }?.headers }
     }
@@ -81,7 +81,7 @@ import TransferModel
     #expect(shown.contains("GLACIER") && shown.contains("header.cache-control"))
   }
 
-  /// What waits keeps what was recorded with it; what had failed is recorded anew under other rules.
+  /// Waiting files keep the properties recorded with them; failed files are recorded again with the new rules.
   @Test func changedRulesAreForWhatIsRecordedLater() throws {
     try configure("{match: \"*\", headers: {x-rule: one}}", to: server.url + "/in/")
     seen.state.withLock { $0.status = 503 }

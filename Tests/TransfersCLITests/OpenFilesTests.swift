@@ -5,7 +5,7 @@ import Testing
 @testable import TransferEngine
 @testable import TransfersCLI
 
-/// A process may have fewer open files than a run would like to have (`ulimit -n`): files wait for their turn.
+/// If the limit of open files (`ulimit -n`) is lower than a run needs, files wait until descriptors are free.
 @Suite struct OpenFilesTests {
   private var program: BuiltProgram
   private var store: String { program.folder.path + "/l.db" }
@@ -49,7 +49,7 @@ import Testing
     #expect(bodies.withLock { $0.values.filter { $0 == 70_000 }.count } == Self.count)
   }
 
-  /// They may use select(2), which knows no descriptors from 1024 on.
+  /// Child processes may use select(2), which does not support descriptors from 1024 on.
   @Test func programsThatAreStartedHaveTheLimitOfBefore() async {
     await #expect(processExitsWith: .success) {
       var limit = rlimit()
@@ -58,7 +58,7 @@ import Testing
       precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
       OpenFileLimit.raise()
       precondition(OpenFileLimit().limit == Int(min(limit.rlim_max, 65_536)))
-      // It is set a moment after the program began.
+      // The limit is set a moment after the program has started.
       let words = ["/bin/sh", "-c", "until [ $(ulimit -S -n) = 256 ]; do sleep 0.01; done; echo it is"]
       let said = try RunningCommand(words, code: .localIO).output(limitMs: 60_000) { false }
       precondition(said == Array("it is\n".utf8))

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// `--output`: the whole result, or what was there before.
+/// `--output` writes the complete result, or leaves the previous file.
 @Suite struct OutputFileTests {
   let program: BuiltProgram
   let store: String
@@ -103,7 +103,7 @@ import Testing
     #expect(try program.run("list", "--store", own, "-o", folder + "/way/other.db-journal").code == 0)
   }
 
-  /// Whichever ledger the command opens, and whether or not it opens one.
+  /// This holds whichever ledger the command opens, and also if it opens none.
   @Test func noOtherDatabaseIsReplacedOrGetsAFileBesideIt() throws {
     let folder = program.folder.path
     let (own, other) = (folder + "/ledger.db", folder + "/x.db")

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread for a test that mostly waits for a process: the few threads that all tests share go on with others.
+/// A thread for a test that mostly waits for a process, so that the few threads that all tests share remain free.
 enum OwnThread {
   private final class Body {
     let perform: () -> Void

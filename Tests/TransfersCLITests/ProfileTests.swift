@@ -100,7 +100,8 @@ import Transfers
       chunk: {method: PUT, url: "URL/{{uuid}}", headers: {X-A: "{{input.a | default('none')}}"}, body: {kind: raw}}
     """
 
-  /// Neither by naming a variable, nor by taking the name of a built-in profile, nor by writing out another host.
+  /// A foreign profile cannot do so by naming a variable, by using the name of a built-in profile, or by naming another
+  /// host.
   @Test func aFileOfSomebodyElseTakesNothingAndSendsNowhereElse() throws {
     let receiver = try RunningReceiver(in: program.folder)
     let source = try file("a", "x")
@@ -145,7 +146,7 @@ import Transfers
       ), "\(checked.out)")
   }
 
-  /// Secret or not, only where it is found is recorded.
+  /// Only the reference is recorded, whether or not the value is a secret.
   @Test func whatIsGivenByReferenceIsNotStored() throws {
     let receiver = try RunningReceiver(in: program.folder)
     let source = try file("a", "content of a")

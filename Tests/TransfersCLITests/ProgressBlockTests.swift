@@ -4,7 +4,7 @@ import TransferReports
 
 @testable import TransfersCLI
 
-/// The block as strings. Record again with RECORD_SNAPSHOTS=1.
+/// The progress block as strings. Set RECORD_SNAPSHOTS=1 to record it again.
 @Suite struct ProgressBlockTests {
   private func block(_ columns: Int, _ rows: Int, ascii: Bool = false) -> ProgressBlock {
     var block = ProgressBlock(columns: columns, rows: rows, title: "b412  http://127.0.0.1:8791/in/")
@@ -47,7 +47,7 @@ import TransferReports
     #expect(block(59, 24).lines(ProgressFrames.middle()).count == 1)
   }
 
-  /// Any history of requests that move bytes, end well or fail: solid cells come, medium ones come and go.
+  /// In any history of requests that move bytes, succeed or fail, solid cells only increase; medium ones come and go.
   @Test func onlyTheMediumPartOfABarShrinks() {
     var dice = SystemRandomNumberGenerator()
     for _ in 0..<200 {

@@ -2,7 +2,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// Figures as a run has them in its middle: every kind of line, and names that are hard.
+/// Figures in the middle of a run: every kind of line, and names that are hard to display.
 enum ProgressFrames {
   private static let mebibyte: Int64 = 1 << 20
 

@@ -4,7 +4,7 @@ import TransferReports
 
 @testable import TransfersCLI
 
-/// Figures from snapshots, and the line for logs.
+/// The figures computed from snapshots, and the line for logs.
 @Suite struct ProgressMeterTests {
   private func snapshot(_ ms: Int64, acked: Int64 = 0, inFlight: Int64 = 0, total: Int64 = 1 << 31)
     -> ProgressSnapshot
@@ -15,7 +15,7 @@ import TransferReports
     return now
   }
 
-  /// `count` seconds at `rate` bytes a second from `first` on.
+  /// The figures after `count` seconds at `rate` bytes per second, starting from `first`.
   private func figures(_ first: ProgressSnapshot, rate: Int64, count: Int64 = 20) -> ProgressFigures {
     var meter = ProgressMeter()
     var figures = meter.read(first)
@@ -39,7 +39,7 @@ import TransferReports
         == "61 of 118 files (+12)  1.0 / 2.1 GB  50%  33.5 MB/s  ETA 0:32  2 failed  1 unknown  3 retrying")
   }
 
-  /// No rate and no time to go, which would be those of bytes that have long gone out.
+  /// Neither rate nor ETA is shown: they would describe bytes that were sent long ago.
   @Test func whatOnlyWaitsForTheServerSaysSo() throws {
     var now = snapshot(140_000, acked: 1 << 30, inFlight: 1 << 30)
     now.waitingForServerMs = 130_400
@@ -65,7 +65,7 @@ import TransferReports
     #expect(ProgressText.line(figures).contains("2.0 / 2.0 GiB  100%"))
     #expect(ProgressText.percent((1 << 31) - 1, of: 1 << 31) == 99)
     #expect(ProgressText.percent(0, of: 0) == 100)
-    #expect(ProgressFigures(now: snapshot(0, total: 0)).percent == 51, "empty files count by number")
+    #expect(ProgressFigures(now: snapshot(0, total: 0)).percent == 51, "empty files count by their number")
   }
 
   @Test func whatIsOnlyInBuffersIsNotTheWhole() throws {
@@ -145,7 +145,7 @@ import TransferReports
     #expect((68_000...75_000).contains(try #require(file.etaMs)))
   }
 
-  /// 20 s at 50 B/s, 10 s of nothing, 10 s at 50 B/s: slow to change, never jumpy.
+  /// 20 s at 50 B/s, 10 s without bytes, 10 s at 50 B/s: the rate changes slowly and never jumps.
   @Test func theRateIsSmooth() throws {
     var estimator = RateEstimator()
     var bytes: Int64 = 0
@@ -160,7 +160,7 @@ import TransferReports
     #expect(try #require(estimator.bytesPerSecond) > atStall)
   }
 
-  /// A request that has ended takes its bytes out of flight a moment before they are counted as acknowledged.
+  /// When a request ends, its bytes leave flight a moment before they are counted as acknowledged.
   @Test func aShortDipIsNoProgressAndALongOneIsANewBeginning() throws {
     var estimator = RateEstimator()
     for (bytes, ms) in [(1000, 0), (200, 100), (1000, 200)] as [(Int64, Int64)] {

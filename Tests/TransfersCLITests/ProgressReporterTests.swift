@@ -5,7 +5,7 @@ import Transfers
 
 @testable import TransfersCLI
 
-/// What a run writes to standard error, on a terminal and into a log.
+/// The output of a run on standard error, on a terminal and in a log.
 @Suite struct ProgressReporterTests {
   private func snapshot(_ elapsedMs: Int64, done: Int = 1) -> ProgressSnapshot {
     var now = ProgressSnapshot()
@@ -46,7 +46,7 @@ import Transfers
     let reporter = reporter(terminal, .block)
     for step in 0..<20 { reporter.progress(snapshot(Int64(step) * 20, done: step / 3)) }
     let text = terminal.text()
-    #expect(text.ranges(of: "\u{1B}[3A").count == 3, "the first frame has nothing to go up over")
+    #expect(text.ranges(of: "\u{1B}[3A").count == 3, "the first frame has no lines to move up over")
     #expect(text.ranges(of: "1 of 10 files active").count == 4)
   }
 
@@ -187,7 +187,7 @@ import Transfers
     #expect(lines[1].contains("\"text\":\"skipped /x\\\": a folder\"") && lines[1].contains("\"type\":\"notice\""))
   }
 
-  /// Ctrl-S, or a reader that does not read: transfers go on, and what was missed is written later.
+  /// After Ctrl-S, or if the reader does not read, transfers continue, and the missed output is written later.
   @Test func aFullPipeHoldsUpNobody() throws {
     let pipe = try Channel.pipe()
     _ = fcntl(pipe.writing, F_SETFL, O_NONBLOCK)
@@ -204,7 +204,7 @@ import Transfers
     #expect(pipe.text().split(separator: "\n").map { $0.prefix(3) } == ["one", "1 o", "two"])
   }
 
-  /// Nobody reads the other end of this terminal: a frame is written as far as it goes, and no further one is begun.
+  /// If nobody reads the terminal, a frame is written as far as possible, and no further frame is begun.
   @Test func aTerminalThatTakesNothingHoldsUpNobody() throws {
     let terminal = try Channel.terminal(columns: 80)
     let reporter = reporter(terminal, .block)
@@ -240,7 +240,7 @@ import Transfers
   }
 }
 
-/// Two ends: what is written into one can be read from the other.
+/// A pair of descriptors: what is written to one can be read from the other.
 private final class Channel {
   let writing: Int32
   private let reading: Int32
@@ -263,7 +263,8 @@ private final class Channel {
   }
 
   static func terminal(columns: UInt16) throws -> Channel {
-    // The module has no posix_openpt; these are its ioctls. Source: Linux, asm-generic/ioctls.h.
+    // The Glibc module does not export posix_openpt; these are the ioctls that it uses. Source: Linux,
+    // asm-generic/ioctls.h.
     let (unlock, number) = (UInt(0x4004_5431), UInt(0x8004_5430))
     let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
     var (isLocked, index): (Int32, Int32) = (0, 0)
@@ -282,7 +283,7 @@ private final class Channel {
     guard ioctl(writing, UInt(TIOCSWINSZ), &size) == 0 else { throw SystemFailure("TIOCSWINSZ") }
   }
 
-  /// Everything that was written so far.
+  /// Everything written since the last call.
   func text() -> String {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)

@@ -5,7 +5,7 @@ import Transfers
 
 @testable import TransfersCLI
 
-/// Options that the definitions of protocols declare are options of the command line like all others.
+/// Options that the protocol definitions declare behave like all other command-line options.
 @Suite struct ProtocolOptionTests {
   private func values(_ arguments: String...) throws -> [String: OptionValue] {
     try ProtocolOptions<UploadProtocols>.parse(arguments).values

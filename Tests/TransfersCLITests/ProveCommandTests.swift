@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransfersCLI
 
-/// `transfers prove`: the verdict, its exit code and the certificate.
+/// `transfers prove`: the result, its exit code and the certificate.
 @Suite struct ProveCommandTests {
   private let sent: SentFile
   private var program: BuiltProgram { sent.program }
@@ -47,7 +47,7 @@ import Testing
     #expect(try prove("--subset", "2/2", "--json").out.contains(#""filters":{"subset":"2/2"}"#))
   }
 
-  /// What was proven before is not the result of a proof that found a violation.
+  /// An earlier certificate must not look like the result of a proof that found a violation.
   @Test func anEarlierCertificateIsSetAside() throws {
     let path = program.folder.path + "/certificate.json"
     #expect(try prove("-o", path).code == 0)

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// `pull s3://bucket/prefix/` and `pull dav+http://host/folder/`: what lies below is listed while it is fetched.
+/// `pull s3://bucket/prefix/` and `pull dav+http://host/folder/`: files are fetched while the listing continues.
 @Suite struct PullFolderTests {
   private let program: BuiltProgram
   private let server: ScriptedServer
@@ -67,7 +67,7 @@ import TransferModel
     try expectAll()
   }
 
-  /// The third page is asked for again by the next run, and what the first two named is not fetched twice.
+  /// The next run requests the third page again, and files that the first two pages named are not fetched twice.
   @Test func aKilledListingGoesOnAtItsLastPage() throws {
     bucket.state.withLock { $0.pagesLeft = 2 }
     let running = try program.start(
@@ -84,7 +84,7 @@ import TransferModel
     #expect(Set(state.gets) == Set(Self.keys))
   }
 
-  /// Names that lead elsewhere are refused one by one.
+  /// Each name that leads out of the folder is refused on its own; the other files are fetched.
   @Test func hostileKeysAreRefusedOneByOne() throws {
     let long = String(repeating: "n", count: 300)
     let hostile = ["p/../up", "p/a//b", "p//abs", "p/./x", "p/\(long)"]
@@ -98,14 +98,14 @@ import TransferModel
     #expect(try names(in: folder) == ["fine"])
     #expect(!(try names(in: program.folder.path)).contains("up"))
     #expect(bucket.state.withLock { $0.gets } == ["p/fine"])
-    // Nor when a person asks for them once more.
+    // A retry does not fetch them either.
     _ = try run("retry", "--state", "failed")
     _ = try run("run")
     #expect(try names(in: folder) == ["fine"])
     #expect(bucket.state.withLock { $0.gets } == ["p/fine"])
   }
 
-  /// What failed in one pull goes on in the batch of that one, and is the business of the next one too.
+  /// A file that failed in one pull stays in the batch of that pull, and counts for the next pull too.
   @Test func whatFailsAgainFailsTheNextPullToo() throws {
     bucket.state.withLock { $0.gone = ["p/1/k7"] }
     #expect(try run("pull", "s3://bucket/p/", folder).code == 3)
@@ -117,7 +117,7 @@ import TransferModel
     try expectAll()
   }
 
-  /// The same of names that can never be fetched.
+  /// The same holds for names that can never be fetched.
   @Test func whatIsRefusedAgainFailsTheNextPullToo() throws {
     bucket.state.withLock { $0.objects["p/../up"] = "hostile" }
     #expect(try run("pull", "s3://bucket/p/", folder).code == 3)
@@ -126,7 +126,7 @@ import TransferModel
     #expect(try run("store", "check").code == 0)
   }
 
-  /// A folder in a folder whose listing failed is listed in its first batch, where its files are then, too.
+  /// A subfolder whose listing failed is listed again in its first batch, and its files belong to that batch, too.
   @Test func filesOfAFolderThatIsListedElsewhereCount() throws {
     let isOpen = Lock(false)
     let dav = try ScriptedServer { request in
@@ -148,7 +148,7 @@ import TransferModel
     #expect(again.err.contains("404"), "\(again.err)")
   }
 
-  /// An object that has another size than the listing said is another version of it, and as good.
+  /// An object whose size differs from the listing is another version, which is just as acceptable.
   @Test func anObjectThatChangedSinceItWasListedIsFetched() throws {
     bucket.state.withLock { state in
       state.objects = ["p/o": "longer now"]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransfersCLI
 
-/// `pull s3://…` from the bundled server, which is spoken to as an S3 with the bucket in the path.
+/// `pull s3://…` from the bundled server, addressed as S3 with the bucket in the path.
 @Suite struct PullS3Tests {
   let program: BuiltProgram
   let receiver: RunningReceiver
@@ -44,7 +44,7 @@ import Testing
     #expect(try pull([], "e").out.contains("0 new"))
   }
 
-  /// The object is another one from the third answer on: `If-Match` says so, and nothing of the first is in the file.
+  /// The object changes with the third answer. `If-Match` detects that, and the file has no byte of the first version.
   @Test func anObjectThatChangesIsFetchedAnew() throws {
     let scene = try Self(script: "match * * nth=3 times=1000 : version=7\n")
     let first = try scene.object("o", 400_000)

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// Files that go to standard output or into an archive, as the program gives them.
+/// Files that the built program writes to standard output or into an archive.
 @Suite struct PullStreamTests {
   private let program: BuiltProgram
   private let server: ScriptedServer
@@ -16,7 +16,7 @@ import TransferModel
     server = try ScriptedServer { [object] in object.answer($0) }
   }
 
-  /// The file on standard output, what is said of it on standard error, for people and for programs.
+  /// The file goes to standard output, and its report to standard error, as text and as JSON.
   @Test func theFileGoesToStandardOutput() throws {
     let digest = "sha256:" + String(repeating: "0", count: 64)
     let plain = try program.run("pull", server.url + "/a", "-")
@@ -39,7 +39,7 @@ import TransferModel
     #expect(outcome.code == ExitCode.usage.rawValue && outcome.out.isEmpty)
   }
 
-  /// Standard output takes one file, and an archive takes many; only an archive in a file replaces one.
+  /// Standard output takes one file, and an archive takes many. Only an archive that is written to a file replaces one.
   @Test func anArchiveTakesManyFiles() throws {
     #expect(try program.run("pull", server.url + "/a", server.url + "/b", "-").code == ExitCode.usage.rawValue)
     let path = program.folder.path + "/x.tar"

@@ -2,10 +2,10 @@ import Glibc
 import Testing
 import TransferModel
 
-/// The main job through the built program, against the bundled server: what is said, and with which code it ends.
+/// `push` through the built program, against the bundled server: its output and exit code.
 @Suite struct PushTests {
   let program: BuiltProgram
-  /// Kept until the test ends, whatever it still needs of them.
+  /// Keeps the servers running until the test ends.
   private let servers = Lock<[RunningReceiver]>([])
   private var folder: String { program.folder.path }
   private var store: String { folder + "/l.db" }
@@ -160,7 +160,7 @@ import TransferModel
     #expect(try program.run("store", "check", "--store", store).code == 0)
   }
 
-  /// As `timeout` does it: the process, and at once its group.
+  /// `timeout` signals the process and immediately afterwards its group.
   @Test func theSameSignalTwiceAtOnceLetsRequestsEnd() throws {
     let receiver = try receiver("match PUT * : hold=put")
     let running = try program.start("push", source, receiver.url + "/in/", "--store", store, "--workers", "1")
@@ -204,7 +204,7 @@ import TransferModel
     #expect(queued.out.contains("0 new, 0 unchanged, 1 already queued") && queued.out.contains("\nok: 1 done · "))
     let both = try second.wait()
     #expect(both.code == 0, "\(both.err)")
-    #expect(both.out.contains("b2 ok: 4 done · 39 B in "), "the new one and those that the first has queued")
+    #expect(both.out.contains("b2 ok: 4 done · 39 B in "), "the new file and those that the first push queued")
     #expect(try first.wait().code == 0)
     #expect(try readText(receiver.root + "/in/d").utf8.count == 3)
   }
@@ -221,7 +221,7 @@ import TransferModel
     #expect(
       added.err.hasSuffix(
         "transfers: error[work_left]: 1 changed file not recorded, because an older version was being sent. "
-          + "Try: the same command again when that version has ended\n"), "\(added.err)")
+          + "Try: run the same command again when that version has ended\n"), "\(added.err)")
     let plan = try program.run("push", "-n", file, receiver.url + "/in/", "--store", store)
     #expect(plan.out.contains("1 busy") && !plan.out.contains("queued"), "\(plan)")
     let quick = try program.run("push", file, receiver.url + "/in/", "--store", store, "--no-wait", "--json")
@@ -252,7 +252,7 @@ import TransferModel
     _ = try first.wait()
   }
 
-  /// Somebody holds the gate: a stopped process, say. This test is it.
+  /// Another process holds the gate, for example a stopped one. Here it is this test.
   @Test func whatWaitsForALockCanBeStopped() throws {
     let receiver = try receiver()
     #expect(try program.run("add", source, receiver.url + "/in/", "--store", store).code == 0)
@@ -282,6 +282,4 @@ import TransferModel
     #expect(queued.out.contains("partial: 1 done, 1 failed, 1 unchanged · 12 B in "), "\(queued.out)")
     #expect(queued.err.hasSuffix("Try: transfers report failures --batch b4\n"), "\(queued.err)")
   }
-
-  /// Each look is a process of its own, which is pause enough.
 }

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import TransferModel
 
-/// Several pushes of the same files into one ledger at once: each speaks of its files, once for each.
+/// Several concurrent pushes of the same files into one ledger: each reports on its own files, and counts each once.
 @Suite struct PushesAtOnceTests {
   @Test func eachSaysWhatItsSelectionFinished() throws {
     let program = try BuiltProgram()
@@ -15,7 +15,7 @@ import TransferModel
     let pushes = try (0..<8).map { n in
       try program.start("push", source, receiver.url + "/in/", "--store", store, number: n)
     }
-    // Some files are sent at once, and the rest when all have chosen theirs and wait for the one that sends.
+    // Some files are sent immediately; the rest only when all pushes have selected their files and wait for the sender.
     try receiver.waitUntilHeld("rest")
     let sender = try readText(store + ".lock")
     for push in pushes where !sender.contains("pid \(push.pid) ") {

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// `quota` of a job by the built program: exit codes, what people and monitoring are told.
+/// The `quota` of a job, through the built program: exit codes, and the output for people and monitoring.
 @Suite struct QuotaCommandTests {
   private let program: BuiltProgram
   private let receiver: RunningReceiver
@@ -61,7 +61,7 @@ import TransferModel
     #expect(try !run("job", "show", "nightly", "--json").out.contains(#""quota_bytes":2000"#))
   }
 
-  /// It is a property of the job's files, and not of the run.
+  /// The quota belongs to the files of the job, not to the run.
   @Test func anotherCommandKeepsToItToo() throws {
     #expect(try run("job", "run", "nightly", "--no-syslog").code == 5)
     let other = try run("run")

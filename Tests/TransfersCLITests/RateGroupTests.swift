@@ -4,12 +4,12 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// Engines with ledgers of their own that share a rate, judged by the time that the receiver's bytes took: a slow
+/// Engines with separate ledgers that share a rate. The tests check the time that the bytes took to arrive; a slow
 /// machine only makes it longer.
 @Suite struct RateGroupTests {
   private static let rate: Int64 = 3 << 20
   private static let size = 2 << 20
-  /// What may be caught up on, for each engine.
+  /// The bytes that each engine may send ahead of the rate.
   private static let burst = 512 << 10
 
   private let program: BuiltProgram
@@ -52,7 +52,7 @@ import TransferModel
     #expect(try names(in: program.folder.path + "/run/transfers/rate-line") == ["gate"])
   }
 
-  /// All three send; one is killed in the middle of its body.
+  /// Three engines send; one is killed in the middle of its body.
   @Test func theRateIsKeptWhileOneIsKilled() throws {
     let receiver = try RunningReceiver(in: program.folder, script: "match PUT /in/1 : body-hold=65536,killed")
     let beganMs = SystemClock().bootMs

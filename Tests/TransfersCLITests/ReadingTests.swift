@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 
-/// What people and programs see of one ledger that has a file of each fate.
+/// The output of the reading commands for one ledger that has a file of each outcome.
 @Suite struct ReadingTests {
-  /// Filled once: looking does not change it.
+  /// Filled once, because reading does not change it.
   static let shared: Result<(folder: TemporaryFolder, store: String), any Error> = Result {
     let folder = try TemporaryFolder()
     atexit { ReadingTests.removeShared() }
@@ -96,7 +96,7 @@ import Testing
     #expect(outcome.err.contains(part), "\(outcome.err)")
   }
 
-  /// Against what the rows of the ledger are: f1 is done with 5 attempts in 3.5 s, f2 and f3 have 5 and 3 bytes.
+  /// The rows of the ledger: f1 is done with 5 attempts in 3.5 s; f2 and f3 have 5 and 3 bytes.
   @Test(arguments: [
     ("--attempts >2", "f1"), ("--attempts 0", "f4 f5"), ("--max-size 5", "f2 f3"), ("--min-size 10M", "f1 f5"),
     ("--direction down", ""), ("--direction up --max-size 4", "f3"), ("--unverified", ""),
@@ -109,7 +109,7 @@ import Testing
     #expect(outcome.out.split(separator: "\n").joined(separator: " ") == ids)
   }
 
-  /// All uids of this ledger begin with the same time.
+  /// All UIDs of this ledger begin with the same timestamp.
   @Test func theBeginningOfAUIDIsAnID() throws {
     let pattern = /"uid":"([0-9a-f-]{36})"/
     let uid = try #require(try run("show f2 --json").out.matches(of: pattern).dropLast().last?.output.1)

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// `store receipts --bagit`: names and sums as RFC 8493 has them.
+/// `store receipts --bagit`: names and checksums as in RFC 8493.
 @Suite struct ReceiptBagTests {
   private func receipt(_ key: String, bytes: Int64? = 5, digest: String? = "sha256:00ff") -> StoredReceipt {
     let row = ReceiptRow(
@@ -30,7 +30,7 @@ import TransferModel
     bag.add(receipt("d", bytes: nil))
     #expect(bag.files == 2 && bag.bytes == 16 && bag.leftOut == 2)
     bag.add(receipt("a", digest: nil))
-    #expect(bag.files == 1 && bag.bytes == 9 && bag.leftOut == 3, "an older digest is that of other content")
+    #expect(bag.files == 1 && bag.bytes == 9 && bag.leftOut == 3, "an older digest belongs to other content")
   }
 
   @Test func namesThatOnlyLookTheSameAreTwo() {

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// Ids where a kind can stand, sessions, and what a server said, through the built program.
+/// IDs in the place of a kind, sessions, and the answers of servers, through the built program.
 @Suite struct RowWordTests {
   let program: BuiltProgram
   private var folder: String { program.folder.path }
@@ -39,7 +39,7 @@ import Testing
     #expect(outcome.err.contains(part), "\(outcome.err)")
   }
 
-  /// A session that cannot be ended stays in the list, by its own number and by that of its file.
+  /// A session that cannot be aborted stays in the list, under its own ID and that of its file.
   @Test func aSessionIsChosenByItsNumber() throws {
     let source = folder + "/big"
     try writeFile(source, [UInt8](repeating: 7, count: 100_000))
@@ -73,7 +73,7 @@ import Testing
     #expect(try run("show a1", store: store).out.contains("\nreply"))
   }
 
-  /// What is around the file in a form is not counted.
+  /// The parts of a form around the file are not counted.
   @Test func sentBytesAreThoseOfFiles() throws {
     let source = folder + "/f"
     try writeFile(source, [UInt8](repeating: 7, count: 1000))

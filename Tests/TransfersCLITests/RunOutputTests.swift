@@ -6,7 +6,7 @@ import Transfers
 
 @testable import TransfersCLI
 
-/// The summary that ends `push` and `run`.
+/// The summary at the end of `push` and `run`.
 @Suite struct RunOutputTests {
   private func totals(_ byState: [FileState: Int], mismatched: Int = 0) -> FileTotals {
     FileTotals(
@@ -27,7 +27,7 @@ import Transfers
     return RunOutput(numbers, add: add, addOutput: nil, status: status, problems: problems)
   }
 
-  /// What a killed engine sent is not known; nothing is not said then.
+  /// How much a killed engine sent is not known; the summary gives bounds then.
   @Test(arguments: [
     (0, "12.0 MiB transferred and not acked"),
     (8 << 20, "at least 12.0 MiB, at most 20.0 MiB transferred and not acked"),
@@ -78,7 +78,7 @@ import Transfers
     #expect(
       value.text(.plain).hasPrefix(
         "partial: 4 done, 2 failed, 1 unknown (2 of them before this run), 1 cancelled · "), "\(value.text(.plain))")
-    #expect(ExitCode(RunNumbers(run, standing: totals([.done: 9]))) == .ok, "what failed was tidied away meanwhile")
+    #expect(ExitCode(RunNumbers(run, standing: totals([.done: 9]))) == .ok, "the failed files were cleaned meanwhile")
   }
 
   @Test func nothingToDoIsOneLine() {
@@ -90,7 +90,7 @@ import Transfers
     var bootMs: Int64
   }
 
-  /// The wall clock was set while the engine worked.
+  /// The wall clock was changed while the engine ran.
   @Test func aRunIsAliveByTheBootClock() {
     var run = RunRow(
       id: RunID(rawValue: 1), host: "elsewhere", pid: 1, version: "", startedMs: 0, heartbeatMs: 1_000_000,

@@ -2,7 +2,7 @@ import Glibc
 import TransferModel
 
 extension BuiltProgram {
-  /// A program that was started; its standard error can be awaited.
+  /// A started program; a test can wait for text on its standard error.
   final class Running: Sendable {
     let pid: pid_t
     private let outPath: String
@@ -15,7 +15,7 @@ extension BuiltProgram {
 
     func signal(_ number: Int32) { kill(pid, number) }
 
-    /// Returns when it has said this on standard error; throws when it ends without.
+    /// Waits until the program has written this text to standard error; throws if it ends without doing so.
     func waitUntilSaid(_ text: String) throws { try spoken.wait(for: text) }
 
     func wait() throws -> Outcome {
@@ -25,8 +25,8 @@ extension BuiltProgram {
   }
 }
 
-/// What a program writes to a named pipe, as it comes. A pipe with a name, because that one is opened by this program
-/// alone: others that are started at the same time inherit nothing of it, and it ends with its writer.
+/// The text that a program writes to a named pipe, as it arrives. The pipe is named so that only this program opens it:
+/// processes that are started at the same time do not inherit it, and it ends with its writer.
 final class SpokenText: Sendable {
   let path: String
   private let descriptor: Int32
@@ -42,7 +42,7 @@ final class SpokenText: Sendable {
     guard descriptor >= 0 else { throw SystemFailure("open \(path)") }
   }
 
-  /// The writer has the pipe open.
+  /// Starts to read. The writer must have opened the pipe.
   fileprivate func listen() {
     _ = fcntl(descriptor, F_SETFL, 0)
     listener.withLock { [descriptor, text, news] in
@@ -69,7 +69,7 @@ final class SpokenText: Sendable {
     }
   }
 
-  /// Everything, at the end of the writer.
+  /// The complete text, after the writer has ended.
   fileprivate func whole() -> String {
     listener.withLock { listener in
       defer { listener = nil }

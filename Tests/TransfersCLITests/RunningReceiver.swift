@@ -1,14 +1,14 @@
 import Glibc
 
-/// The bundled server in a process of its own, on a port of its own, ended with this value.
+/// The bundled server in a separate process, on its own port. The process ends with this value.
 final class RunningReceiver: Sendable {
   let url: String
   let root: String
   private let pid: pid_t
-  /// Outlives the server, which writes into it.
+  /// Must outlive the server, which writes into it.
   private let folder: TemporaryFolder
 
-  /// - Parameter script: what it does wrong, one rule a line.
+  /// - Parameter script: how the server misbehaves, one rule a line.
   init(in folder: TemporaryFolder, script: String = "") throws {
     self.folder = folder
     root = folder.path + "/objects"
@@ -38,16 +38,16 @@ final class RunningReceiver: Sendable {
     waitpid(pid, nil, 0)
   }
 
-  /// Returns when the script holds `count` requests under this name at the same time; throws when they do not come.
+  /// Waits until the script holds `count` requests under this name at the same time; throws if they do not arrive.
   func waitUntilHeld(_ name: String, count: Int = 1) throws { try ask("GET", "\(name)?count=\(count)", 200) }
 
-  /// Lets them go on, and all later ones.
+  /// Lets the held requests continue, and all later ones.
   func release(_ name: String) throws { try ask("DELETE", name, 204) }
 
   private func ask(_ method: String, _ hold: String, _ status: Int) throws {
     let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(client) }
-    // A limit for what has failed; nothing is awaited for so long.
+    // A limit for failures only; a passing test never waits this long.
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     var address = sockaddr_in()
@@ -68,7 +68,7 @@ final class RunningReceiver: Sendable {
     guard text.hasPrefix("HTTP/1.1 \(status) ") else { throw SystemFailure("\(method) \(hold): \(text)") }
   }
 
-  /// The first line: the URL, printed when it is ready.
+  /// The first line, which the server prints when it is ready: its URL.
   private static func line(_ descriptor: Int32) -> String {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0

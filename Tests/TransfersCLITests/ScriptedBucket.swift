@@ -1,22 +1,22 @@
 import TransferModel
 
-/// A bucket of S3 whose listing comes in short pages, with a count of what is asked for.
+/// An S3 bucket whose listing comes in short pages, with a record of the requests.
 final class ScriptedBucket: Sendable {
   struct State: Sendable {
     /// Key to content.
     var objects: [String: String] = [:]
-    /// Sizes that the listing says, where they are others than those of the objects.
+    /// Sizes in the listing, if they differ from those of the objects.
     var listedSizes: [String: Int] = [:]
     var pageSize = 3
-    /// Listed, and not there for those who ask for them.
+    /// Keys that are listed but answered as missing when they are requested.
     var gone: Set<String> = []
     /// The token of each request for a page; empty for the first.
     var pages: [String] = []
-    /// Keys that were asked for.
+    /// Keys that were requested.
     var gets: [String] = []
-    /// Requests for pages after so many are not answered.
+    /// How many requests for pages are still answered.
     var pagesLeft = Int.max
-    /// What all requests for pages get instead.
+    /// The status that all requests for pages get instead of a page.
     var refusal: Int?
   }
   let state: Lock<State>
@@ -24,9 +24,9 @@ final class ScriptedBucket: Sendable {
 
   init(_ objects: [String: String]) { state = Lock(State(objects: objects)) }
 
-  /// Returns when a request for a page is not answered; throws when none comes.
+  /// Waits for a request for a page that is not answered; throws if none arrives.
   func waitForSilence() throws {
-    // A limit for what has failed; nothing is awaited for so long.
+    // A limit for failures only; a passing test never waits this long.
     guard unanswered.take(timeoutMs: 60_000)?.isEmpty == false else { throw SystemFailure("wait for a listing") }
   }
 

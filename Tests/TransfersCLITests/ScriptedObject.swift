@@ -1,31 +1,31 @@
 import TransferModel
 
-/// One object that is fetched whole or in ranges, with a count of what is asked for and sent.
+/// One object that is fetched whole or in ranges, with a record of what is requested and sent.
 final class ScriptedObject: Sendable {
   struct State: Sendable {
     var text: String
     var etag = "\"v1\""
     /// `bytes=0-9` of each GET, or `whole`.
     var ranges: [String] = []
-    /// Conditions of those with a range.
+    /// Conditions of the GETs with a range.
     var conditions: Set<String> = []
     var bytesSent = 0
-    /// GETs after so many are not answered.
+    /// How many GETs are still answered.
     var answersLeft = Int.max
   }
   let state: Lock<State>
   private let unanswered = Mailbox<Void>()
 
-  /// - Parameter size: bytes of the object, which are printable.
+  /// - Parameter size: number of bytes of the object, all of them printable.
   init(size: Int) {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<size).map { _ in UInt8.random(in: 0x21...0x7E, using: &generator) }
     state = Lock(State(text: String(decoding: bytes, as: UTF8.self)))
   }
 
-  /// Returns when a GET is not answered; throws when none comes.
+  /// Waits for a GET that is not answered; throws if none arrives.
   func waitForSilence() throws {
-    // A limit for what has failed; nothing is awaited for so long.
+    // A limit for failures only; a passing test never waits this long.
     guard unanswered.take(timeoutMs: 60_000)?.isEmpty == false else { throw SystemFailure("wait for a GET") }
   }
 

@@ -1,26 +1,26 @@
 import Glibc
 import TransferModel
 
-/// As much of S3 as a multipart upload needs, with a count of what comes.
+/// As much of S3 as a multipart upload needs, with a record of what arrives.
 final class ScriptedS3: Sendable {
   struct State: Sendable {
-    /// Number to size and MD5, which stands in `Content-MD5`.
+    /// Part number to size and MD5, which is taken from `Content-MD5`.
     var parts: [Int: (size: Int, md5: String)] = [:]
     var partBytes = 0
     var partRequests = 0
     var requests: [String] = []
-    /// Parts are stored, and their answers never come.
+    /// Whether parts are stored but never answered.
     var isSilent = true
-    /// Bytes of a listed part that another client has put there.
+    /// The number of a part that is listed with the digest of other content, as if another client had sent it.
     var foreignPart: Int?
   }
   let state = Lock(State())
   private let stored = Mailbox<Void>()
 
-  /// Returns when so many parts are stored; throws when they do not come.
+  /// Waits until this many parts are stored; throws if they do not arrive.
   func waitForParts(_ count: Int) throws {
     while state.withLock({ $0.parts.count }) < count {
-      // A limit for what has failed; nothing is awaited for so long.
+      // A limit for failures only; a passing test never waits this long.
       guard stored.take(timeoutMs: 60_000)?.isEmpty == false else { throw SystemFailure("wait for \(count) parts") }
     }
   }

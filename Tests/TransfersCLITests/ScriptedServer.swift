@@ -1,11 +1,11 @@
 import Glibc
 import TransferModel
 
-/// A server whose answers a test writes: each request goes to a closure, on a thread of its connection.
+/// A server whose answers a test writes: each request is passed to a closure, on the thread of its connection.
 final class ScriptedServer: Sendable {
   struct Request: Sendable {
     var method: String
-    /// With its query.
+    /// Path and query.
     var target: String
     var headers: [String: String]
     var body: [UInt8]
@@ -26,12 +26,12 @@ final class ScriptedServer: Sendable {
     let answer: @Sendable (Request) -> Reply?
     let open = Lock<Set<Int32>>([])
     let threads = Lock<[WorkerThread]>([])
-    /// The port of each client, in the order in which they are accepted.
+    /// The port of each client, in the order of acceptance.
     let accepted = Mailbox<UInt16>()
     init(_ answer: @escaping @Sendable (Request) -> Reply?) { self.answer = answer }
   }
 
-  /// - Parameter answer: nil for none; the connection stays open until the client ends it.
+  /// - Parameter answer: returns nil for no answer; the connection then stays open until the client closes it.
   init(answer: @escaping @Sendable (Request) -> Reply?) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = Self.address(0)
@@ -65,8 +65,7 @@ final class ScriptedServer: Sendable {
     for thread in clients.threads.withLock({ $0 }) { thread.join() }
   }
 
-  /// Returns when everything is heard that clients sent which are gone: a request of a program that was killed may
-  /// still wait here to be read.
+  /// Returns when everything that ended clients sent has been read: a request of a killed program may still be unread.
   func hearTheDead() throws {
     let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(probe) }
@@ -78,7 +77,7 @@ final class ScriptedServer: Sendable {
     }
     guard isConnected else { throw SystemFailure("connect") }
     let own = Self.port(probe, getsockname)
-    // Those before it are accepted before it.
+    // Earlier clients are accepted earlier.
     while let ports = clients.accepted.take(), !ports.contains(own) {}
     clients.open.withLock { for client in $0 { shutdown(client, CInt(SHUT_RDWR)) } }
     let threads = clients.threads.withLock { threads in
@@ -120,7 +119,7 @@ final class ScriptedServer: Sendable {
     close(client)
   }
 
-  /// The next request of the connection; nil at its end.
+  /// The next request of the connection; nil at the end of the connection.
   private static func read(_ client: Int32, _ seen: inout [UInt8]) -> Request? {
     let mark = Array("\r\n\r\n".utf8)
     var end = seen.firstRange(of: mark)

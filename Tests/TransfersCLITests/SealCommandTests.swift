@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// `store seal`, `store receipts` and `store check --seal`: what people and programs get, and what bad input is told.
+/// `store seal`, `store receipts` and `store check --seal`: output for people and programs, and errors for bad input.
 @Suite struct SealCommandTests {
   private let sent: SentFile
   private var program: BuiltProgram { sent.program }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TransfersCLI
 
-/// A ledger with one file of seven bytes, which was sent to a receiver that is gone.
+/// A ledger with one file of seven bytes, which was sent to a receiver that no longer runs.
 struct SentFile {
   let program: BuiltProgram
   var store: String { program.folder.path + "/l.db" }

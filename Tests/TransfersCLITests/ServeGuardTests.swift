@@ -55,7 +55,7 @@ import TransferModel
       #expect(status("GET", .document(["status"]), known.merging(foreign) { $1 }) == 403)
       #expect(status("POST", verb, asking.merging(foreign) { $1 }) == 403)
       let link = ["sec-fetch-site": site, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"]
-      #expect(status("GET", page, known.merging(link) { $1 }) == 200, "a link may lead here")
+      #expect(status("GET", page, known.merging(link) { $1 }) == 200, "a link to this page is allowed")
       #expect(status("GET", .document(["status"]), known.merging(link) { $1 }) == 403)
       let frame = ["sec-fetch-site": site, "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe"]
       #expect(status("GET", page, known.merging(frame) { $1 }) == 403)
@@ -83,7 +83,7 @@ import TransferModel
       #expect(status("GET", page, ["host": "localhost", "cookie": wrong]) == 401, "\(wrong)")
     }
     let other = ServeSessions(token: "right-token", port: 8787)
-    #expect(!other.knows(HTTPRequest(method: "GET", path: [], fields: [.init("cookie", cookie)])), "a stale one")
+    #expect(!other.knows(HTTPRequest(method: "GET", path: [], fields: [.init("cookie", cookie)])), "a stale cookie")
   }
 
   @Test func nothingThatIsFetchedChangesAnything() {
@@ -138,10 +138,10 @@ import TransferModel
   @Test func theSelectionOfTheServerIsKept() throws {
     #expect(try words("state=failed", base: "batch=nightly") == ["--state=failed", "--batch=nightly"])
     #expect(try words("batch=b1", base: "batch=nightly&since=24h") == ["--batch=b1", "--since=24h"])
-    #expect(try words("all", base: "batch=nightly") == ["--batch=nightly"], "all of what it was started for")
+    #expect(try words("all", base: "batch=nightly") == ["--batch=nightly"], "all within the selection of the server")
     #expect(try words("all", base: "") == ["--all"])
     #expect(try words("id=f1", base: "id=b2") == ["f1"])
-    #expect(try words("batch=b1", base: "last") == ["--batch=b1"], "another than the last one")
+    #expect(try words("batch=b1", base: "last") == ["--batch=b1"], "replaces the last one")
     #expect(try words("state=failed", base: "last") == ["--state=failed", "--last"])
   }
 
@@ -156,7 +156,7 @@ import TransferModel
     #expect(try words("state=paused", "state=paused") == ["--state=paused"])
     #expect(try words("all", "batch=nightly") == ["--batch=nightly"])
     #expect(try words("state=failed", "") == ["--state=failed"])
-    #expect(try words("batch=b1", "last") == ["--batch=b1", "--last"], "refused where it is not the last one")
+    #expect(try words("batch=b1", "last") == ["--batch=b1", "--last"], "refused if it is not the last one")
     for (query, base) in [("state=failed", "state=paused"), ("batch=b1", "batch=b2"), ("id=f1", "id=f2")] {
       #expect(throws: CommandFailure.self, "\(query)") { try words(query, base) }
     }

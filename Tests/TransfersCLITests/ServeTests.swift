@@ -3,7 +3,7 @@ import HTTPServer
 import Testing
 import TransferModel
 
-/// The built program, as a browser or another program sees it.
+/// `serve` in the built program, as a browser or another client sees it.
 @Suite struct ServeTests {
   private struct Serving {
     let running: BuiltProgram.Running
@@ -53,7 +53,7 @@ import TransferModel
     #expect(try program.run("list", "files", "f5", "--json", "--store", ledger).out.contains(#""state":"paused""#))
     #expect(try serving.ask("GET", "/api/v1/files?id=f5").body.contains(#""state":"paused""#))
     #expect(try serving.post("resume", #"{"all": true}"#).body.contains("\"changed\":1"))
-    #expect(try serving.post("pause", "{}").status == 400, "everything is said with all")
+    #expect(try serving.post("pause", "{}").status == 400, "selecting everything requires all")
     serving.running.signal(SIGTERM)
     let end = try serving.running.wait()
     #expect(end.code == 0 && end.signal == 0, "\(end)")
@@ -96,7 +96,7 @@ import TransferModel
     for bad in ["store=/etc/passwd", "state=nothing", "since=never", "path=", "id=-", "limit=0", "columns=x", "a=%zz"] {
       #expect(try serving.ask("GET", "/api/v1/files?\(bad)").status == 400, "\(bad)")
     }
-    #expect(try serving.ask("GET", "/api/v1/files?path=%27%25%22*").status == 200, "quotes are bytes of a name")
+    #expect(try serving.ask("GET", "/api/v1/files?path=%27%25%22*").status == 200, "quotes are valid in names")
     let health = try spoken(to: serving.port, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", ends: true)
     #expect(health.hasSuffix("\r\n\r\nok\n"))
     let forged = try spoken(to: serving.port, "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", ends: true)
@@ -117,7 +117,7 @@ import TransferModel
     let again = try serving.ask("GET", "/now", ["If-None-Match: \(known)"])
     #expect(again.status == 304 && again.body.isEmpty)
     #expect(try program.run("pause", "f5", "--store", ledger).code == 0)
-    // What took long to make may be shown for as long as that is cheap.
+    // To limit the cost, a page that took long to render may be served unchanged for a while.
     var changed = again
     let clock = ContinuousClock()
     let until = clock.now + .seconds(60)
@@ -170,7 +170,7 @@ import TransferModel
   }
 }
 
-/// What a server answers to this on a connection of its own. With `ends` nothing more is said after it.
+/// The server's answer to `text` on a new connection. With `ends` the client sends nothing after it.
 private func spoken(to port: UInt16, _ text: String, ends: Bool = false) throws -> String {
   let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
   defer { close(client) }

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import Transfers
 
-/// What Slurm is asked for, with a program in the place of `sbatch`; tools/test.d/slurm has the real one.
+/// What is submitted to Slurm, with a script in the place of `sbatch`; tools/test.d/slurm uses the real one.
 @Suite struct ShardSubmitTests {
   private let program: BuiltProgram
   private var folder: String { program.folder.path }
@@ -17,7 +17,7 @@ import TransferModel
       try program.run("manifest", "shard", folder + "/m.jsonl", "--shards", "3", "--into", parts).code == 0)
   }
 
-  /// - Parameter sbatch: what the command does; it also writes its arguments down.
+  /// - Parameter sbatch: the shell command that `sbatch` runs; it also records its arguments.
   private func submit(_ words: [String], sbatch: String? = "echo Submitted batch job 12") throws -> BuiltProgram.Outcome
   {
     mkdir(folder + "/bin", 0o700)
@@ -55,10 +55,10 @@ import TransferModel
     #expect(access(shared + "/transfers-array.sh", X_OK) == 0)
     let script = #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/tools/slurm/transfers-array.sh"
     #expect(
-      try readText(shared + "/transfers-array.sh") == readText("/" + script), "the program was built with another")
+      try readText(shared + "/transfers-array.sh") == readText("/" + script), "the program has another script")
     let id = try readText(shared + "/id")
     #expect(try submit(places).code == 0)
-    #expect(try readText(shared + "/id") == id, "the ledgers on the nodes are found by it")
+    #expect(try readText(shared + "/id") == id, "this ID finds the ledgers on the nodes")
     #expect(Set(try names(in: shared)) == ["id", "transfers-array.sh"])
   }
 
@@ -108,7 +108,7 @@ import TransferModel
     let wanted = try submit(["--incomplete"] + places)
     #expect(wanted.code == 0 && wanted.out.contains("files not listed     2\n"), "\(wanted.out)\(wanted.err)")
     try writeFile(parts + "/shards.json", Array(index.replacing("\"failed\":0,", with: "").utf8))
-    #expect(try submit(places).code == 65, "an index that does not say")
+    #expect(try submit(places).code == 65, "an index without the number of failed files")
   }
 
   @Test func aSetThatIsNotWholeIsRefused() throws {

@@ -5,7 +5,7 @@ import Transfers
 
 @testable import TransfersCLI
 
-/// `show a77 --curl`: what it prints is run by a shell, against a server that keeps what it gets.
+/// `show a77 --curl`: a shell runs the printed script, against a server that records the requests.
 @Suite struct ShowCurlTests {
   private final class Collected: Sendable {
     let requests = Lock<[ScriptedServer.Request]>([])
@@ -18,8 +18,8 @@ import Transfers
       key: NameBytes("in/a b.bin"), size: size, mtimeMs: 0)
   }
 
-  /// The script run by `sh`, with variables of its own: those of this process belong to all tests that run beside this
-  /// one. Returns what the server got.
+  /// Runs the script with `sh` and its own variables: the variables of this process are shared by all tests that run in
+  /// parallel. Returns the request that the server received.
   private static func run(_ script: String, _ collected: Collected, _ environment: [String: String]) throws
     -> ScriptedServer.Request?
   {
@@ -86,7 +86,7 @@ import Transfers
     #expect(String(decoding: got.body, as: UTF8.self).contains("\r\n\r\ncontent\r\n--"))
   }
 
-  /// Of a ledger that somebody else wrote: its references may be made for a shell.
+  /// Somebody else may have written the ledger, with references that a shell would execute.
   @Test(arguments: ["bearer=env:X}$(id>&2)", "basic=env:X}`id`", "bearer=env:A-B", "bearer=env:1X"])
   func referencesToWhatIsNoVariableAreNotPrinted(_ auth: String) throws {
     var row = Self.row("http://host/in/", NameBytes("/d/f"), size: 9, auth: auth)
@@ -96,7 +96,7 @@ import Transfers
     #expect(!found.script.split(separator: "\n").contains { !$0.hasPrefix("#") }, "\(found.script)")
   }
 
-  /// A URL of an upload works as a secret.
+  /// The URL of an upload works as a secret.
   @Test func urlsOfUploadsAreVariables() throws {
     var row = Self.row("tus+http://host/up/", NameBytes("/d/f"), size: 9, auth: nil)
     row.chunk = RequestRow.Chunk(seq: 0, range: ByteRange(offset: 0, length: 9), remote: [:])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransfersCLI
 
-/// How often a stop was asked for.
+/// Counts how often a stop was requested.
 @Suite struct SignalWishesTests {
   @Test func theSameSignalAtOnceIsOneWish() {
     var wishes = SignalWishes()

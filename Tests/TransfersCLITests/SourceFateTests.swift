@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// Sources that may still be written, and sources that go when they were sent, by the real program.
+/// Sources that may still be written, and sources that are removed after they were sent, through the built program.
 @Suite struct SourceFateTests {
   private let program: BuiltProgram
   private let receiver: RunningReceiver
@@ -19,7 +19,7 @@ import Testing
       (["push", folder + "/in", receiver.url + place, "--store", folder + "/l.db"] + arguments).map { Array($0.utf8) })
   }
 
-  /// With the ledger of this suite.
+  /// Runs the program with the ledger of this suite.
   private func transfers(_ words: [String]) throws -> BuiltProgram.Outcome {
     let all: [String] = words + ["--store", folder + "/l.db"]
     return try program.run(all.map { Array($0.utf8) })
@@ -50,7 +50,7 @@ import Testing
     #expect(try program.run("store", "check", "--store", folder + "/l.db").code == 0)
   }
 
-  /// The files arrived, so the exit code is 0; whose sources stay is told, once, and is in the status and the report.
+  /// The files arrived, so the exit code is 0. Sources that stay are reported once, and counted in status and report.
   @Test(arguments: [[], ["--quiet"]]) func whatStaysIsTold(_ more: [String]) throws {
     mkdir(folder + "/out", 0o700)
     try writeFile(folder + "/out/a", Array("another".utf8))
@@ -59,7 +59,8 @@ import Testing
     #expect(outcome.code == 0, "\(outcome.err)")
     #expect(isThere("/in/a") && !isThere("/in/b") && isThere("/out/b"))
     #expect(
-      outcome.err.contains("1 source stays that --after was to delete or move: there is something under its name"))
+      outcome.err.contains(
+        "1 source that --after was to delete or move stays: its name already exists in the target folder"))
     for words in [["status"], ["report", "summary"]] {
       let text = try transfers(words).out
       #expect(text.contains("1 that --after was to delete or move"), "\(text)")
@@ -70,13 +71,14 @@ import Testing
     #expect(again.code == 0 && !again.err.contains("stays"), "\(again.err)")
   }
 
-  /// A file system that is away is no failure: its sources wait, however often, and go when it is back.
+  /// An unavailable file system is not a failure: its sources wait for any number of runs, and are removed when it is
+  /// back.
   @Test func whatIsAwayWaits() throws {
     #expect(try transfers(["add", folder + "/in", receiver.url + "/up/", "--after", "delete"]).code == 0)
     #expect(try transfers(["add", folder + "/in", receiver.url + "/more/", "--name", "more"]).code == 0)
     #expect(try transfers(["pause", "--batch", "more"]).code == 0)
     #expect(try transfers(["run"]).code == 5)
-    #expect(isThere("/objects/up/a") && isThere("/in/a"), "another batch needs it")
+    #expect(isThere("/objects/up/a") && isThere("/in/a"), "another batch still needs it")
     rename(folder + "/in", folder + "/away")
     #expect(try transfers(["cancel", "--batch", "more"]).code == 0)
     for _ in 0..<11 { _ = try transfers(["run"]) }
@@ -88,7 +90,7 @@ import Testing
     #expect(try transfers(["store", "check"]).code == 0)
   }
 
-  /// Of two batches that send one source, one deletes and one moves it: it is moved, and that is said when it is added.
+  /// Two batches send one source; one deletes it and one moves it. It is moved, and `add` reports that.
   @Test(arguments: [["delete", "move"], ["move", "delete"]]) func aMoveComesBeforeADeletion(_ fates: [String]) throws {
     mkdir(folder + "/out", 0o700)
     var told = ""
@@ -98,7 +100,7 @@ import Testing
       #expect(outcome.code == 0, "\(outcome.err)")
       told += outcome.err
     }
-    #expect(told.contains("too: 2; they are moved, and not deleted"), "\(told)")
+    #expect(told.contains(": 2; they are moved, and not deleted"), "\(told)")
     #expect(try transfers(["run"]).code == 0)
     for name in ["a", "b"] {
       #expect(isThere("/objects/delete/\(name)") && isThere("/objects/move/\(name)"))
@@ -113,7 +115,7 @@ import Testing
     #expect(try push().code == 0)
     let outcome = try push("--after", "delete", "--json")
     #expect(outcome.code == 0 && isThere("/in/a"), "\(outcome.err)")
-    #expect(outcome.err.contains("the batch that sent them keeps them: 2"), "\(outcome.err)")
+    #expect(outcome.err.contains("an earlier batch sent them and keeps them: 2"), "\(outcome.err)")
     #expect(outcome.out.contains(#""staying":2"#), "\(outcome.out)")
   }
 

@@ -3,7 +3,7 @@ import Testing
 import TransferLedger
 import TransferModel
 
-/// What is taken as a source, through the built program; nothing is sent.
+/// Which sources are accepted, through the built program; nothing is sent.
 @Suite struct SourceTests {
   let program: BuiltProgram
   private var folder: String { program.folder.path }
@@ -44,8 +44,8 @@ import TransferModel
     #expect(outcome.out.hasPrefix("b1: 1 new, 0 unchanged, 1 failed, 1 skipped, "), "\(outcome)")
     #expect(outcome.err.contains("/src/loop: source.kind: too many symbolic links"), "\(outcome.err)")
     #expect(try keys() == ["in/loop", "in/a/1"])
-    #expect(try add("\(folder)/src/loop").code == 66, "alone it is a wrong command")
-    #expect(try add("\(folder)/src/a", "\(folder)/none").code == 66, "so is a name that is not there")
+    #expect(try add("\(folder)/src/loop").code == 66, "as the only source it is an error")
+    #expect(try add("\(folder)/src/a", "\(folder)/none").code == 66, "so is a name that does not exist")
   }
 
   @Test func aQuotedPatternIsExpandedAndAFileInAnotherSourceIsTakenOnce() throws {
@@ -70,8 +70,8 @@ import TransferModel
     #expect(refused.code == 66)
     #expect(
       refused.err
-        == "transfers: error[no_source]: read list \"\(folder)/list\": 1 of its files is not there (line 2), first \"gone\". "
-        + "Try: correct the list, or --missing skip to go on without them; nothing was recorded\n")
+        == "transfers: error[no_source]: read list \"\(folder)/list\": 1 of its files does not exist (line 2), first \"gone\". "
+        + "Try: correct the list, or skip them with --missing skip; nothing was recorded\n")
     #expect(!isThere(store))
     let skipped = try add("--files-from", folder + "/list", "--base", folder + "/src", "--missing", "skip")
     #expect(skipped.code == 3)
@@ -148,7 +148,7 @@ import TransferModel
     #expect(plan.contains("would send 2 files (0 new, 0 changed, 2 that failed before), "), "\(plan)")
     #expect(plan.split(separator: "\n").count { $0.hasPrefix("requeued ") } == 2, "\(plan)")
     #expect(try add("--dry-run", "\(folder)/src", "--json").out.contains(#""requeued":2"#))
-    // With other settings they are recorded anew, also by the add itself.
+    // With other settings the files count as new. `add` with the same settings counts them as failed, like its dry run.
     let other = try add("--dry-run", "--label", "a=b", "\(folder)/src").out
     #expect(other.contains("would send 2 files (2 new, 0 changed), "), "\(other)")
     #expect(try add("\(folder)/src").out.contains("2 that failed before"))

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 import TransferModel
 
-/// `report otlp`, against a collector that keeps what it gets.
+/// `report otlp`, against a collector that records the requests.
 @Suite struct SpansReportTests {
   let program: BuiltProgram
   let store: String
@@ -70,7 +70,7 @@ import TransferModel
       #expect((attributes["http.response.status_code"] ?? "") == String(row[3]))
       #expect((attributes["error.type"] != nil) == (row[2] != "ok"))
     }
-    #expect(Set(spans.map { Self.text($0, "traceId") }).count == 3, "a trace for each file")
+    #expect(Set(spans.map { Self.text($0, "traceId") }).count == 3, "one trace for each file")
   }
 
   @Test func aBusyCollectorIsAskedAgain() throws {
@@ -120,6 +120,6 @@ import TransferModel
     let spans = try Self.spans(try #require(collected.requests.withLock { $0.first }))
     #expect(spans.map { Self.attributes($0)["error.type"] } == ["http.503"])
     #expect(try run(["report", "otlp", "--endpoint", server.url, "--batch", "b2"]).code == 0)
-    #expect(collected.requests.withLock { $0.count } == 1, "nothing is sent of nothing")
+    #expect(collected.requests.withLock { $0.count } == 1, "an empty selection sends no request")
   }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where tests make their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
+/// Where tests create their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
 let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
 /// A folder below the system's temporary folder that is removed with the value that holds it.
@@ -17,8 +17,8 @@ final class TemporaryFolder: Sendable {
 
   static func remove(_ path: String) { remove(Array(path.utf8CString.dropLast())) }
 
-  /// By bytes, because names need not be UTF-8. Does not follow symbolic links: `unlink` takes those, and everything
-  /// else that is no folder.
+  /// Works on bytes, because names need not be UTF-8. Does not follow symbolic links: `unlink` removes those, and
+  /// everything else that is not a folder.
   private static func remove(_ path: [CChar]) {
     let terminated = path + [0]
     guard unlink(terminated) != 0 else { return }
@@ -54,7 +54,7 @@ func writeFile(_ path: String, _ bytes: [UInt8]) throws {
   guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw SystemFailure("write \(path)") }
 }
 
-/// What a folder holds, sorted; hidden names too.
+/// The names in a folder, sorted, with hidden ones.
 func names(in folder: String) throws -> [String] {
   guard let directory = opendir(folder) else { throw SystemFailure("open \(folder)") }
   defer { closedir(directory) }

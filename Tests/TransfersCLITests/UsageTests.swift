@@ -2,7 +2,7 @@ import Testing
 
 @testable import TransfersCLI
 
-/// What needs neither ledger nor network: argv in, one line and one code out.
+/// Errors that need neither ledger nor network: arguments in, one line and one code out.
 @Suite struct UsageTests {
   let program: BuiltProgram
 

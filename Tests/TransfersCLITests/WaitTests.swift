@@ -5,7 +5,7 @@ import Transfers
 
 @testable import TransfersCLI
 
-/// Waiting and following: the world goes on in the pauses, by the same transitions as anywhere.
+/// Waiting and following: the ledger changes during the pauses, by the same transitions as elsewhere.
 @Suite struct WaitTests {
   let folder: TemporaryFolder
   let path: String
@@ -16,7 +16,7 @@ import Transfers
     path = try FilledLedger(in: folder).path
   }
 
-  /// Waits for `filter`; in pause n the n-th step happens.
+  /// Waits for the files of `filter`; the n-th step runs in the n-th pause.
   private func wait(
     _ goal: WaitGoal, _ filter: RowFilter, timeoutMs: Int64? = 60_000,
     _ steps: [(LedgerTransaction) throws -> Void] = []
@@ -84,7 +84,7 @@ import Transfers
     _ = try ledger.changeBatches(Self.second, change)
     ledger.close()
     let (end, pauses) = try wait(.settled, Self.second)
-    #expect(pauses.reduce(0, +) >= 4_000, "time alone passes a deadline")
+    #expect(pauses.reduce(0, +) >= 4_000, "a deadline passes without a change of the ledger")
     #expect((end.status, end.overdue, end.totals.left) == (.workLeft, 1, 1))
     #expect(end.reason == "1 past the deadline")
     #expect(try wait(.settled, Self.file).0.status == .workLeft)

@@ -20,7 +20,7 @@ import Testing
     #expect(try JobSchedule(job) == .watched)
   }
 
-  /// Another folder that it would match is none of it.
+  /// Other folders that the name would match as a pattern are not included.
   @Test func aFolderWithTheSignsOfAPatternIsAFolderAlsoWhileItIsMissing() throws {
     let program = try BuiltProgram()
     let (folder, name) = (program.folder.path, program.folder.path + "/in[1]*\\x")

@@ -5,7 +5,7 @@ import TransferReports
 
 @testable import TransfersCLI
 
-/// What is said is true, names what it is about, and says what to do.
+/// Messages are true, name their subject, and say what to do.
 @Suite struct WordingTests {
   let program: BuiltProgram
   private var folder: String { program.folder.path }

@@ -3,8 +3,8 @@ import TransferModel
 
 @testable import Receiver
 
-/// What Apple's URLSession sends in versions 3 (iOS 17), 5 (iOS 18.0) and 6 (iOS 18.1), byte for byte but for the host:
-/// an ordinary upload that breaks off, a HEAD, and the rest. Source: draft-ietf-httpbis-resumable-upload, interop
+/// What Apple's URLSession sends in versions 3 (iOS 17), 5 (iOS 18.0) and 6 (iOS 18.1), byte for byte except for the
+/// host: an ordinary upload that breaks off, a HEAD, and the rest. Source: draft-ietf-httpbis-resumable-upload, interop
 /// versions 3, 5 and 6.
 @Suite struct AppleUploadTests {
   private static func completeness(_ version: Int, _ isComplete: Bool) -> String {

@@ -7,7 +7,7 @@ import TransferModel
 @Suite struct BrowserChunksTests {
   private static let total = 27
 
-  /// The parameters of chunk `number` (from 1): the last one takes the rest, as the libraries cut.
+  /// The parameters of chunk `number` (from 1): the last one includes the remainder, as these libraries cut files.
   private func parameters(_ prefix: String, _ number: Int, name: String = "in/a.bin") -> [(String, String)] {
     let size = number == 2 ? 17 : 10
     return [

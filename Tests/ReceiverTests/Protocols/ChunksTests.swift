@@ -115,7 +115,7 @@ import TransferModel
     #expect(receiver.ask("POST", "/-/chunks/upload", [1, 2, 3, 4], fields: fields)?.status == 400)
   }
 
-  /// Many connections at once, each chunk twice, and then one object.
+  /// Many connections at once send each chunk twice; one object results.
   @Test func chunksComeAtTheSameTime() throws {
     let receiver = try ReceiverFixture()
     let (size, count, port) = (40_000, 25, receiver.server.port)
@@ -141,7 +141,7 @@ import TransferModel
     #expect(try receiver.events().contains { $0.kind == .commit(size: Int64(bytes.count), crc32c: CRC32C.of(bytes)) })
   }
 
-  /// Chunks that do not have the size of the others lie out of order in the staged file, and are copied.
+  /// Chunks whose size differs from that of the others are out of order in the staged file, and are copied.
   @Test func chunksOfOtherSizesAreJoinedToo() throws {
     let receiver = try ReceiverFixture()
     let pieces: [(Int, Range<Int>)] = [(2, 9..<25), (0, 0..<7), (1, 7..<9)]

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import Receiver
 
-/// Temporary objects that take bytes by PATCH and become objects by MOVE.
+/// Temporary objects that accept bytes by PATCH and become objects by MOVE.
 @Suite struct DavPatchTests {
   private static let temporary = "/-/davpatch/in/.t"
   private static let object = "/-/davpatch/in/a%20b"
@@ -39,7 +39,7 @@ import TransferModel
     #expect(length(receiver) == 0)
     #expect(patch(receiver, "bytes=0-59", Array(sample(100)[..<60])) == 204)
     #expect(length(receiver) == 60)
-    // What is there is written once more, and goes on.
+    // Existing bytes are overwritten, and the body continues behind them.
     #expect(patch(receiver, "bytes=40-99", Array(sample(100)[40...])) == 204)
     #expect(length(receiver) == 100)
     #expect(receiver.content("in/.t") == nil && receiver.ask("GET", Self.object)?.status == 404)
@@ -54,7 +54,7 @@ import TransferModel
     #expect(events == ["bytes 0+0", "bytes 0+60", "bytes 40+60", "joined -/davpatch/in/.t 0+100"])
   }
 
-  /// HEAD shows the same tag and digest before the move as after it, in whatever order the bytes came.
+  /// HEAD shows the same tag and digest before the move as after it, in whatever order the bytes arrived.
   @Test func allFormsOfRanges() throws {
     let receiver = try opened()
     #expect(patch(receiver, "append", [1, 2, 3]) == 204)
@@ -113,7 +113,7 @@ import TransferModel
     #expect(patch(receiver, "bytes=10-29", Array(sample(30)[10...])) == nil)
     #expect(length(receiver) == 17)
     #expect(try receiver.events().received.suffix(1) == [ByteRange(offset: 10, length: 7)])
-    // The whole body once more, over what was kept.
+    // The whole body again, over the bytes that were kept.
     #expect(patch(receiver, "bytes=10-29", Array(sample(30)[10...])) == 204)
     #expect(move(receiver) == 201)
     #expect(receiver.content("in/a b") == sample(30))
@@ -124,7 +124,7 @@ import TransferModel
     #expect(patch(receiver, "bytes=0-0", [1], at: Self.object) == 404)
     #expect(receiver.ask("PUT", Self.object, [1, 2])?.status == 201)
     #expect(patch(receiver, "bytes=0-0", [9], at: Self.object) == 403)
-    // Not temporary: the name was taken.
+    // It is not temporary: the name was taken.
     #expect(receiver.ask("PUT", Self.object, [])?.status == 204)
     #expect(receiver.content("in/a b") == [])
     #expect(patch(receiver, "append", [9], at: Self.object) == 403)
@@ -149,7 +149,7 @@ import TransferModel
     #expect(receiver.staged == [])
   }
 
-  /// As at sabre/dav 1.8.12.
+  /// As with sabre/dav 1.8.12.
   @Test func aRepeatedMoveLosesTheObject() throws {
     let receiver = try opened()
     #expect(move(receiver) == 201)

@@ -3,7 +3,7 @@ import Testing
 @testable import Receiver
 
 @Suite struct MultipartTests {
-  /// Parts with their bytes, from a body that comes in pieces of `step` bytes.
+  /// Parts with their bytes, from a body that arrives in pieces of `step` bytes.
   private func parts(_ body: String, step: Int) throws -> [(part: MultipartPart, bytes: [UInt8])] {
     var reader = MultipartReader(boundary: Array("B".utf8))
     var out: [(part: MultipartPart, bytes: [UInt8])] = []
@@ -26,7 +26,7 @@ import Testing
     return out
   }
 
-  /// Beginnings of delimiters that are none, at every cut.
+  /// Text that begins like a delimiter but is not one, at every cut.
   @Test(arguments: 1...40)
   func findsTheDelimitersHoweverTheBodyIsCut(step: Int) throws {
     let tricky = "\r\n--\r\n-\r\r\n--A\r\n\r\n--C--\r"

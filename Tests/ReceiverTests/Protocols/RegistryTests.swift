@@ -12,7 +12,7 @@ import TransferModel
     init(_ id: Int, expiresAtMs: Int64 = .max) { (self.id, self.expiresAtMs) = ("\(id)", expiresAtMs) }
   }
 
-  /// Ten thousand at a time: what expired long ago is dropped, what goes on stays.
+  /// At ten thousand sessions, those that expired long ago are dropped, and live ones stay.
   @Test func dropsWhatNobodyAsksForAnyMore() {
     let registry = UploadRegistry()
     for number in 0..<9_999 { registry.add(Session(number, expiresAtMs: number < 9_000 ? 0 : .max)) }

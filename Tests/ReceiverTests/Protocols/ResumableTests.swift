@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import Receiver
 
-/// The resumable uploads of the IETF, in the versions that are spoken.
+/// The resumable uploads of the IETF, in the supported versions.
 @Suite struct ResumableTests {
   private static func version(_ number: Int?) -> [String] {
     number.map { ["Upload-Draft-Interop-Version: \($0)"] } ?? []
@@ -12,7 +12,7 @@ import TransferModel
 
   private static let media = "Content-Type: application/partial-upload"
 
-  /// Everything that a creation is answered: the interim answers, then the final one.
+  /// All answers to a creation: the interim answers, then the final one.
   private func replies(_ receiver: ReceiverFixture, _ request: [UInt8]) -> [RawClient.Reply] {
     let client = receiver.client()
     client.send(request)
@@ -158,7 +158,7 @@ import TransferModel
     #expect(receiver.staged == [])
   }
 
-  /// Without the fields, or with a version that is not spoken, a whole body is an ordinary upload.
+  /// Without the fields, or with an unsupported version, a whole body is an ordinary upload.
   @Test func otherRequestsAreOrdinaryUploads() throws {
     let receiver = try ReceiverFixture()
     #expect(replies(receiver, ReceiverFixture.request("PUT", "/-/resumable/a", [1])).map(\.status) == [201])
@@ -173,7 +173,7 @@ import TransferModel
 }
 
 extension RawClient.Reply {
-  /// The same answer, given at another time.
+  /// The same answer with the date of another one.
   func withDate(of other: RawClient.Reply?) -> RawClient.Reply {
     var reply = self
     reply.fields["date"] = other?.fields["date"]

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import Receiver
 
-/// The services whose sessions grow at their end: Microsoft Graph, Dropbox, Google.
+/// The services whose sessions are appended to: Microsoft Graph, Dropbox, Google.
 @Suite struct ServiceTests {
   private func json(_ reply: RawClient.Reply?) -> JSON? { JSON(reply?.body ?? []) }
 
@@ -99,7 +99,7 @@ import TransferModel
     #expect(put(receiver, url, bytes[..<(2 * unit)], of: bytes.count) == nil)
     #expect(ask()?.fields["range"] == "bytes=0-\(unit - 1)")
     #expect(put(receiver, url, bytes[(2 * unit)...], of: bytes.count)?.status == 400)
-    // Bytes that are there are sent again and passed over.
+    // Stored bytes are sent again and skipped.
     #expect(put(receiver, url, bytes[..<(2 * unit)], of: bytes.count)?.fields["range"] == "bytes=0-\(2 * unit - 1)")
     let last = put(receiver, url, bytes[(2 * unit)...], of: bytes.count)
     #expect(last?.status == 200 && json(last)?["size"]?.text == String(bytes.count))

@@ -2,7 +2,7 @@ import TransferModel
 
 @testable import Receiver
 
-/// The requests of a tus client, one connection each.
+/// The requests of a tus client, each on its own connection.
 struct TusClient {
   let receiver: ReceiverFixture
   var endpoint = "/-/tus/"
@@ -21,7 +21,7 @@ struct TusClient {
     Self.path(create(length, name: name, fields: fields)?.fields["location"])
   }
 
-  /// What stands behind the authority of a URL.
+  /// The part of a URL after its authority.
   static func path(_ url: String?) -> String {
     guard let url, url.hasPrefix("http://") else { return url ?? "" }
     return "/" + url.dropFirst(7).split(separator: "/", maxSplits: 1).dropFirst().joined()
@@ -33,7 +33,7 @@ struct TusClient {
 
   func head(_ path: String) -> RawClient.Reply? { receiver.ask("HEAD", path, fields: Self.fields) }
 
-  /// The offset that HEAD tells; nil when it tells none.
+  /// The offset that HEAD reports; nil if it reports none.
   func offset(_ path: String) -> Int? { head(path)?.fields["upload-offset"].flatMap { Int($0) } }
 
   func delete(_ path: String) -> RawClient.Reply? { receiver.ask("DELETE", path, fields: Self.fields) }

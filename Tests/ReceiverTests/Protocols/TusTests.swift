@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import Receiver
 
-/// What tus 1.0.0 says of the core protocol and its extensions.
+/// The core protocol and the extensions of tus 1.0.0.
 @Suite struct TusTests {
   @Test func uploadsInPiecesAndBecomesAnObjectWithTheLast() throws {
     let receiver = try ReceiverFixture()

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import Receiver
 
-/// Scripted and real trouble on uploads of several requests, shown with tus.
+/// Scripted and real faults in uploads of several requests, tested with tus.
 @Suite struct UploadFaultTests {
   private func scene(_ script: String = "") throws -> (ReceiverFixture, TusClient) {
     let receiver = try ReceiverFixture(script: script)
@@ -15,7 +15,7 @@ import TransferModel
     let path = tus.upload(200_000, name: "a")
     #expect(tus.patch(path, at: 0, sample(200_000)) == nil)
     #expect(tus.offset(path) == 70_000)
-    // All bytes come, and only the answer is missing: the upload is complete.
+    // All bytes arrive and only the answer is missing: the upload is complete.
     #expect(tus.patch(path, at: 70_000, Array(sample(200_000)[70_000...])) == nil)
     #expect(tus.offset(path) == 200_000)
     #expect(receiver.content("a") == sample(200_000))
@@ -72,7 +72,7 @@ import TransferModel
     #expect(receiver.names() == [".transfers-receiver"])
   }
 
-  /// A client that lost its connection asks on a new one, while the server still waits on the old one.
+  /// A client that lost its connection asks on a new one while the server still waits on the old one.
   @Test(arguments: ["", "match PATCH * nth=1 : stall=100,30"])
   func aNewcomerEndsTheRunningRequest(script: String) throws {
     let (receiver, tus) = try scene(script)
@@ -82,7 +82,7 @@ import TransferModel
     stuck.send(head + "\(TusClient.type)\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n")
     #expect(stuck.reply()?.status == 100)
     stuck.send(Array(sample(1000)[..<100]))
-    // Only when the bytes were read is there something to take over.
+    // The new request can take over only after the bytes were read.
     let patience = monotonicNanoseconds() + 10_000_000_000
     while receiver.stagedBytes < 100, monotonicNanoseconds() < patience {}
     #expect(tus.offset(path) == 100)

@@ -4,7 +4,7 @@ import TransferProtocols
 
 @testable import TransferEngine
 
-/// The files of a list, before anything is recorded of them.
+/// The files of a list, before any of them is recorded.
 @Suite struct DownloadSpoolTests {
   private func entry(_ url: String, _ path: String, _ digest: UInt32? = nil) throws -> DownloadEntry {
     let expected = ExpectedContent(size: 5, digests: digest.map { [Digest(crc32c: $0)] } ?? [])
@@ -62,7 +62,7 @@ import TransferProtocols
     #expect(try cause(entries, ignoresCase: true)?.contains("for one") == true)
   }
 
-  /// Finding out about case makes a file for a moment, which a kill would leave behind.
+  /// The test for case sensitivity creates a temporary file, which a kill would leave behind.
   @Test(arguments: [(["a", "b", "B2/c"], 0), (["a", "d/x", "d/x/y", "a"], 0), (["a", "A", "b", "B", "c/B", "C"], 1)])
   func theFileSystemIsAskedOnlyAboutNamesThatDifferInCase(_ paths: [String], _ times: Int) throws {
     var asked = 0

@@ -4,7 +4,8 @@ import TransferEngine
 import TransferLedger
 import TransferModel
 
-/// A last request whose answer does not come is asked about while it is awaited, and never repeated or ended for that.
+/// If the answer to a last request does not come, the server is queried meanwhile; the request is neither repeated nor
+/// ended.
 @Suite struct AwaitedEndTests {
   private func scene(_ script: String) throws -> ConformanceScene {
     let subject = try ConformanceSubject.named("profile numbered-chunks")
@@ -33,11 +34,12 @@ import TransferModel
     #expect(try scene.complaint() == nil)
     #expect(try scene.states() == ["done"])
     #expect(try merges(scene) == 1)
-    #expect(try attempts(scene, "finish") == ["retry"], "its answer never came")
+    #expect(try attempts(scene, "finish") == ["retry"], "its answer never arrived")
     #expect(try attempts(scene, "verify").suffix(2) == ["ok", "ok"])
   }
 
-  /// Of chunks side by side the last one that is missing may have made the file: that is asked before it is sent again.
+  /// The last missing one of several parallel chunks may have completed the file: the server is queried before it is
+  /// sent again.
   @Test func aLostChunkOfSeveralIsAskedAbout() throws {
     let scene = try scene("match POST /-/chunks/upload* nth=2 : lose-answer\n")
     scene.workers = 1
@@ -48,7 +50,7 @@ import TransferModel
     #expect(try attempts(scene, "verify") == ["ok"], "after the lost answer; the end proved itself")
   }
 
-  /// The server takes its time until it was asked a second time, in vain: its answer is awaited.
+  /// The server does not finish until it was queried a second time, without result: its answer is awaited.
   @Test func aServerThatIsAtWorkIsLeftInPeace() throws {
     let scene = try scene("match POST /-/chunks/merge* : hold=merge\nmatch GET * nth=2 : hold=asked\n")
     let server = scene.scene.server
@@ -62,6 +64,6 @@ import TransferModel
     #expect(try scene.states() == ["done"])
     #expect(try merges(scene) == 1)
     #expect(try attempts(scene, "finish") == ["ok"])
-    #expect(try attempts(scene, "verify").count >= 2, "it was asked meanwhile")
+    #expect(try attempts(scene, "verify").count >= 2, "it was queried meanwhile")
   }
 }

@@ -16,18 +16,18 @@ final class ConformanceScene {
   let subject: ConformanceSubject
   let scene: Scene
   let clock = MovableClock()
-  /// Open as long as the scene is: each opening reads the whole schema.
+  /// Open for the lifetime of the scene: each opening reads the whole schema.
   private let reader: Ledger
   private(set) var content: [UInt8]
-  /// So many attempts in a row without progress fail a file.
+  /// The number of attempts in a row without progress that fail a file.
   var maxAttempts = 8
-  /// Of the first repetition, in milliseconds.
+  /// The backoff before the first repetition, in milliseconds.
   var backoffMs: Int64 = 1
-  /// Requests at a time.
+  /// The number of requests at a time.
   var workers = 4
-  /// Where the secret of the destination is.
+  /// The source of the destination's secret.
   var auth: String?
-  /// After how long a last request is asked about while it is awaited, in milliseconds.
+  /// The time after which the server is queried about an awaited last request, in milliseconds.
   var askAfterMs: Int64 = 60_000
 
   /// The source is one file of `size` bytes.
@@ -44,7 +44,7 @@ final class ConformanceScene {
     try Scene.write(content, to: NameBytes("\(scene.root)/source/file.bin"))
   }
 
-  /// Bytes without a pattern; eight at a time, because a suite makes some gigabytes of them.
+  /// Bytes without a pattern, made eight at a time, because a suite makes some gigabytes of them.
   private static func content(size: Int, seed: UInt64) -> [UInt8] {
     var generator = SplitMix(state: seed)
     var words = [UInt64](repeating: 0, count: size / 8 + 1)
@@ -65,8 +65,8 @@ final class ConformanceScene {
     return try TransferStore(at: scene.storePath).plan([NameBytes("\(scene.root)/source")], options, notice: { _ in })
   }
 
-  /// With `stopAt` somebody asks for a stop when the credentials are asked for the so many-th time: on the thread that
-  /// prepares the request, before it looks at the source.
+  /// With `stopAt` a stop is requested when the credentials are requested for that many-th time: on the thread that
+  /// prepares the request, before it checks the source.
   @discardableResult func run(stopAt: Int? = nil) throws -> RunResult {
     let stop = StopSignal()
     return try withLedger { ledger in
@@ -87,7 +87,7 @@ final class ConformanceScene {
     }
   }
 
-  /// A protocol may have to wait for a server; that is no matter of hours.
+  /// A protocol may have to wait for a server, but not for hours.
   func runToEnd() throws {
     try run()
     let files = try look { try $0.files(RowFilter(), after: 0, limit: 1) }
@@ -102,18 +102,18 @@ final class ConformanceScene {
     return try body(ledger)
   }
 
-  /// Beside an engine that may be at work.
+  /// Reads the ledger, even while an engine is at work.
   func look<Result>(_ body: (LedgerReader) throws -> Result) throws -> Result { try reader.read(body) }
 
-  /// What a test does while an engine is at work: it waits for rows, and releases requests.
+  /// Runs beside an engine at work: waits for rows, and releases requests.
   func meanwhile(_ body: @escaping @Sendable (Ledger, ReceiverServer) -> Void) -> WorkerThread {
     WorkerThread { [reader, server = scene.server] in body(reader, server) }
   }
 
-  /// What waits for a far time is due now.
+  /// Sets the clock forward, so that what waits is due.
   func wait(hours: Int64) { clock.advance(ms: hours * 3_600_000) }
 
-  /// State and cause of each file, and what the ledger's own check says.
+  /// State and cause of each file, and the findings of the ledger's own check.
   func states() throws -> [String] {
     try look { reader in
       let files = try reader.files(RowFilter(), after: 0, limit: 10)
@@ -130,7 +130,7 @@ final class ConformanceScene {
 
   func record() throws -> [ReceiverEvent] { try ReceiverRecord.read(path: "\(scene.root)/record.ndjson") }
 
-  /// Counted in the text of the record: to read all of its lines takes as long as an upload.
+  /// Counted in the text of the record: reading all of its lines takes as long as an upload.
   var requestCount: Int {
     get throws {
       let record = try Scene.read(NameBytes("\(scene.root)/record.ndjson"))
@@ -146,19 +146,19 @@ final class ConformanceScene {
     }
   }
 
-  /// How many attempts the ledger knows.
+  /// The number of attempts in the ledger.
   var attemptCount: Int {
     get throws { try look { try $0.attempts(RowFilter(), after: 0, limit: 10_000).count } }
   }
 
-  /// The file is done and the receiver keeps exactly what the source holds; nil then, else what is wrong.
+  /// nil if the file is done and the receiver keeps exactly what the source holds; otherwise says what is wrong.
   func complaint() throws -> String? {
     let (requests, attempts) = (try requestCount, try attemptCount)
     if requests > attempts { return "the server got \(requests) requests, and the ledger knows \(attempts) attempts" }
     let states = try states()
     if states == ["done"] {
       guard let kept = try kept() else { return "done, and nothing is kept" }
-      // Of bytes in an array `==` takes a second for a few megabytes without optimisation.
+      // Without optimisation, `==` on arrays of bytes takes a second for a few megabytes.
       let isSame = kept.count == content.count && memcmp(kept, content, kept.count) == 0
       return isSame ? nil : "done, and \(kept.count) other bytes are kept instead of \(content.count)"
     }
@@ -181,7 +181,7 @@ final class MovableClock: TransferClock {
   func advance(ms: Int64) { offset.withLock { $0 += ms } }
 }
 
-/// Asks for a stop when credentials are asked for.
+/// Requests a stop when credentials are requested.
 private struct StoppingDestinations: DestinationResolver {
   let inner: any DestinationResolver
   let credentials: Int

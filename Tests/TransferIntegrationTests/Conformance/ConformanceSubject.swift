@@ -2,31 +2,31 @@ import Testing
 import TransferModel
 import Transfers
 
-/// One protocol as the conformance suite sees it: where to send, and what the promise is there.
+/// One protocol as the conformance suite sees it: where to send, and what it promises.
 struct ConformanceSubject: Sendable, CustomTestStringConvertible {
   let name: String
-  /// Put before the URL of the receiver, and after it.
+  /// What is put before and after the URL of the receiver.
   var scheme = ""
   var path = "/up/"
-  /// Where the receiver keeps what was sent there, below its folder.
+  /// Where the receiver keeps what was sent, below its folder.
   var keptIn = "up/"
-  /// Bytes; files of the suite have up to three chunks and a piece.
+  /// In bytes; files of the suite have up to three chunks and a short one.
   var chunkSize = 64 << 10
-  /// The requests that carry bytes of a file.
+  /// The method of the requests that carry bytes of a file.
   var dataMethod: String
-  /// The paths that they go to, as a fault script writes them.
+  /// The paths of these requests, as a fault script writes them.
   var dataPath = "*"
-  /// There is something at the server that can be forgotten, found again and ended.
+  /// The server has a session that can be forgotten, found again and ended.
   var hasSession = true
-  /// A cancelled upload is ended at the server.
+  /// A cancelled upload is ended on the server.
   var canAbort = true
-  /// The smallest file that the server takes.
+  /// The smallest file that the server accepts.
   var smallestSize = 0
-  /// The size of chunks is the server's and nobody else's.
+  /// The server alone determines the size of chunks.
   var hasFixedChunks = false
-  /// The server names an offset: it can fall back.
+  /// The server reports an offset, which can go back.
   var appends = false
-  /// The server is asked by HEAD where it is.
+  /// The offset is queried with HEAD.
   var hasHead = false
   /// A request whose answer is lost may leave the file unknown, and then nothing is sent again.
   var mayBeUnknown = false
@@ -73,7 +73,7 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
 
   static let withSession = all.filter(\.hasSession)
   static let adjustable = withSession.filter { !$0.hasFixedChunks }
-  /// Bodies can be larger than what the system takes on the way: what is in its buffers counts as sent.
+  /// The bodies can be larger than the buffers of the system, whose content counts as sent.
   static let large = all.filter { $0.chunkSize == 64 << 10 }
   static let appending = all.filter(\.appends)
   static let withHead = all.filter(\.hasHead)

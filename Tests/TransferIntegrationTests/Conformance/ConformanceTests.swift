@@ -8,18 +8,18 @@ import Transfers
   import Glibc
 #endif
 
-/// What every upload protocol has to stand, against the bundled receiver and judged by what that kept: one suite for
-/// all. Every sweep breaks each request of an upload in turn.
+/// What every upload protocol has to withstand, against the bundled receiver and judged by what that kept: one suite
+/// for all. Every sweep breaks each request of an upload in turn.
 @Suite struct ConformanceTests {
   typealias Subject = ConformanceSubject
 
-  /// Three chunks and a piece; one where chunks are large, because without optimisation the receiver's checksums take
-  /// long.
+  /// Three chunks and a short one; only one if chunks are large, because the receiver's checksums take long without
+  /// optimisation.
   private static func size(_ subject: Subject) -> Int {
     (subject.chunkSize > 1 << 20 ? 1 : 3) * subject.chunkSize + 5
   }
 
-  /// How many requests an upload without faults takes.
+  /// The number of requests of an upload without faults.
   private func requests(_ subject: Subject) throws -> Int {
     let scene = try ConformanceScene(subject, size: Self.size(subject))
     try scene.add()
@@ -32,7 +32,7 @@ import Transfers
   private static let isLong = getenv("TRANSFERS_TEST_LONG") != nil
 
   /// Breaks the `n`-th request with `fault`, for each n or for the first, the middle and the last, and lets the engine
-  /// go on.
+  /// continue.
   private func sweep(_ subject: Subject, _ fault: String, each: Bool = true) throws {
     let count = try requests(subject)
     for n in 1...count where each || Self.isLong || [1, (count + 1) / 2, count].contains(n) {
@@ -62,8 +62,8 @@ import Transfers
 
   @Test(arguments: Subject.all, ["status=503", "status=429 retry-after=0", "reset-after=0", "truncate-answer"])
   func aFailureOfAnyRequestIsOvercome(subject: Subject, fault: String) throws {
-    // A 429 is judged as a 503 is, and an answer that is cut off as one that is lost: those two are tried at each
-    // request.
+    // A 429 is interpreted like a 503, and a truncated answer like a lost one: only 503 and the lost answer are tried
+    // at each request.
     try sweep(subject, fault, each: fault == "status=503" || fault == "reset-after=0")
   }
 
@@ -123,7 +123,7 @@ import Transfers
     try sweep(subject, "wrong-offset=1000")
   }
 
-  /// HEAD says 0, and the file holds bytes: what is sent there comes behind them.
+  /// HEAD reports 0, but the file holds bytes: what is sent there is appended to them.
   @Test(arguments: Subject.withHead, ["nth=1 : lose-answer", "nth=1 : cut-after=30000", "nth=2 : status=500"])
   func aServerThatForgetsWhereItIsGetsAnotherUpload(subject: Subject, fault: String) throws {
     let script = "match PATCH * \(fault)\nmatch HEAD * nth=1 : forget-offset\n"
@@ -135,7 +135,7 @@ import Transfers
     #expect(try scene.openSessions() == [], "the useless upload was not ended")
   }
 
-  /// Asking is not allowed, which does not say that nothing is there: nothing that arrived is sent again.
+  /// A query is not allowed, which does not mean that nothing is stored: nothing that arrived is sent again.
   @Test(arguments: Subject.withHead, [403, 405])
   func whatCannotBeAskedIsNotSentAgain(subject: Subject, status: Int) throws {
     let script = "match PATCH * nth=2 : status=500\nmatch HEAD * : status=\(status)\n"
@@ -147,10 +147,10 @@ import Transfers
     let opened = try scene.record().filter { event in
       if case .session(_, _, .opened) = event.kind { true } else { false }
     }
-    #expect(opened.count == 1, "another upload was begun")
+    #expect(opened.count == 1, "another upload was opened")
   }
 
-  /// Stops the upload after its first chunks, with everything that it has at the server, for hours.
+  /// Stops the upload after its first chunks for hours, with all of its state on the server.
   private func interrupted(_ subject: Subject) throws -> ConformanceScene {
     let scene = try ConformanceScene(
       subject, size: Self.size(subject),
@@ -182,8 +182,8 @@ import Transfers
     #expect(commits.count == 1, "the old version was completed, or a mixture")
   }
 
-  /// A session that did not say when it expires may be there still. Where the server says so, each session of its is
-  /// over at once by our clock, which is a month ahead of its own: the file waits, and no storm of new sessions begins.
+  /// A session without an announced expiry may still exist. If the server announces expiries, each of its sessions has
+  /// already expired by our clock, which is a month ahead: the file waits, and there is no storm of new sessions.
   @Test(arguments: Subject.withSession) func anUploadThatRestedForAMonthArrivesOrWaits(subject: Subject) throws {
     let scene = try interrupted(subject)
     scene.wait(hours: 31 * 24)
@@ -194,8 +194,8 @@ import Transfers
     #expect(try scene.requestCount <= 24)
   }
 
-  /// Somebody else holds the upload, or the server says that our request does not fit to what it has: asked again,
-  /// waited for, or said in one line; never a file that is not the source.
+  /// Another client holds the upload, or the server says that our request does not match its state: the server is
+  /// queried again, waited for, or the conflict is reported in one line; the file never differs from the source.
   @Test(arguments: Subject.all, ["status=409", "locked=1"])
   func aConflictIsOvercomeOrSaid(subject: Subject, fault: String) throws {
     for n in 1...(try requests(subject)) {
@@ -235,7 +235,7 @@ import Transfers
     #expect(orphans == [])
   }
 
-  /// What no upload can be made of ends the file at once, in one line, and without a storm of requests.
+  /// An answer from which no upload can be made ends the file at once, with one line, and without a storm of requests.
   @Test(arguments: Subject.withSession, ["offset-past-end", "html", "bad-location=http://127.0.0.2:9/x"])
   func nonsenseOfAServerIsNoStorm(subject: Subject, fault: String) throws {
     let scene = try ConformanceScene(subject, size: Self.size(subject), script: "match * * : \(fault)\n")
@@ -243,7 +243,7 @@ import Transfers
     try scene.add()
     try scene.run()
     let states = try scene.states()
-    // A page that came before the body of a POST says nothing of it, and the POST is not repeated.
+    // A page that came before the body of a POST says nothing about it, and the POST is not repeated.
     let mayBeUnknown = fault == "html" && (subject.mayBeUnknown || subject.name == "resumable")
     let isEnded = states.count == 1 && (states[0] == "done" || states[0].hasPrefix("failed"))
     #expect(isEnded || (mayBeUnknown && states[0].hasPrefix("unknown")), "\(states)")
@@ -254,7 +254,7 @@ import Transfers
 }
 
 extension ConformanceScene {
-  /// Uploads that the receiver opened and that neither it nor we ended.
+  /// The uploads that the receiver opened and that neither it nor we ended.
   func openSessions() throws -> Set<String> {
     var open: Set<String> = []
     for event in try record() {

@@ -5,11 +5,11 @@ import TransferLedger
 import TransferModel
 import Transfers
 
-/// The closing figures say what the server got, whichever answer was lost on the way.
+/// The final figures show what the server got, whichever answer was lost on the way.
 @Suite struct FiguresTests {
   typealias Subject = ConformanceSubject
 
-  /// What a push and a run say at the end, beside what the receiver counted.
+  /// Compares what a push and a run report at the end with what the receiver counted.
   private func check(
     _ scene: ConformanceScene, _ added: AddResult, _ summary: RunResult, _ what: String
   ) throws {
@@ -17,13 +17,13 @@ import Transfers
     let size = Int64(scene.content.count)
     let totals = try scene.look { try $0.totals(of: added.files, nowMs: 0) }
     #expect(totals.files.byState == [.done: 1], "\(what)")
-    #expect(totals.bytesAckedSince == size, "\(what): acknowledged, says the push")
-    #expect(summary.bytesAcked == size, "\(what): acknowledged, says the run")
+    #expect(totals.bytesAckedSince == size, "\(what): acknowledged, according to the push")
+    #expect(summary.bytesAcked == size, "\(what): acknowledged, according to the run")
     let received = try scene.record().reduce(Int64(0)) { sum, event in
       if case .bytes(let range, _) = event.kind { sum + range.length } else { sum }
     }
     #expect(totals.files.bytesTransferred == summary.bytesTransferred, "\(what)")
-    // Beside the chunks the receiver counted small bodies of steps; a body that it refused, it did not count.
+    // Besides the chunks the receiver counted small bodies of steps; it did not count a body that it refused.
     #expect(totals.files.bytesUnacked > received - size - 4_096, "\(what): sent again")
     #expect(totals.files.bytesUnacked <= Int64(scene.subject.chunkSize), "\(what): sent again")
   }

@@ -3,15 +3,15 @@ import Testing
 import TransferModel
 import Transfers
 
-/// What `--dry-run` foresees is what the receiver counts.
+/// The requests that `--dry-run` predicts are those that the receiver counts.
 @Suite struct PlanTests {
-  /// Servers that can less than the protocol makes use of get fewer requests.
+  /// Servers that support less than the protocol uses get fewer requests.
   private static let plain = ["tus without checksums", "resumable, one request"]
 
   @Test(arguments: ConformanceSubject.all) func theRequestsThatArePlannedAreMade(subject: ConformanceSubject) throws {
     let chunk = subject.chunkSize
     for size in [0, 2, chunk, 3 * chunk + 5] where size >= subject.smallestSize {
-      // Folders at the server are there then.
+      // After this upload the folders exist on the server.
       let scene = try ConformanceScene(subject, size: 1)
       try scene.add()
       try scene.run()

@@ -83,7 +83,7 @@ import TransferModel
     try scene.expectSameBytes(files)
   }
 
-  /// Nothing that blocks holds a thread of Swift's tasks: as many calls as there are block at the same time.
+  /// Blocking calls do not hold a thread of Swift's tasks: any number of them can block at the same time.
   @Test func callsThatBlockHaveThreadsOfTheirOwn() async throws {
     let pool = BlockingPool()
     let (count, arrived) = (32, Lock(0))

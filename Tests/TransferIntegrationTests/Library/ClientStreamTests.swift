@@ -3,9 +3,9 @@ import TransferModel
 
 @testable import Transfers
 
-/// Progress is the newest value, events are lossless.
+/// Progress is the newest value; events are lossless.
 @Suite struct ClientStreamTests {
-  /// Two clients read the same history while it is made, a third goes on where one of them was.
+  /// Two clients read the same history while it is made; a third continues where one of them was.
   @Test(.timeLimit(.minutes(1))) func eventsAreToldOnceToEveryReader() async throws {
     let scene = try Scene(script: "match PUT * nth=3 : status=503 times=2\n")
     let files = try scene.makeTree(seed: 8, count: 40)
@@ -25,7 +25,7 @@ import TransferModel
     var heard: [TransferEvent] = []
     for told in told {
       heard = await told.stream.prefix(all.count).reduce(into: []) { $0.append($1) }
-      #expect(heard.map(\.name).sorted() == all.sorted(), "each of them once")
+      #expect(heard.map(\.name).sorted() == all.sorted(), "each event once")
     }
     for task in reading { task.cancel() }
 
@@ -55,7 +55,7 @@ import TransferModel
     let reading = Task {
       for try await event in client.events() { told.withLock { $0.append(event) } }
     }
-    // What is done before the reader has looked for the first time is not told to it, and nobody tells when it has.
+    // Events before the reader's first read are not reported to it, and nothing signals that read.
     for turn in 0..<100_000 where told.withLock(\.isEmpty) {
       if turn.isMultiple(of: 2) {
         try await client.pause(.batch(batch))
@@ -112,7 +112,7 @@ import TransferModel
     }
     #expect(await figures.next()?.filesDone == 1_000, "nothing has piled up")
     var late = latest.stream().makeAsyncIterator()
-    #expect(await late.next()?.filesDone == 1_000, "who comes later begins with the newest")
+    #expect(await late.next()?.filesDone == 1_000, "a later reader begins with the newest")
     latest.forget()
     let nobody = latest.stream()
     latest.tell(ProgressSnapshot())
@@ -134,7 +134,7 @@ import TransferModel
 }
 
 extension TransferEvent {
-  /// `e3`, `a17`: the rest of an attempt tells where its file is now.
+  /// `e3`, `a17`: the other fields of an attempt describe the present state of its file.
   fileprivate var name: String {
     switch recorded {
     case .event(let event): "e\(event.id)"

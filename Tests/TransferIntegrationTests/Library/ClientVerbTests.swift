@@ -3,8 +3,8 @@ import Testing
 import TransferModel
 import Transfers
 
-/// What programs do with a store through `TransferClient`. Each method is durable when it returns: a second client sees
-/// it at once.
+/// How programs use a store through `TransferClient`. Each method is durable when it returns: a second client sees its
+/// effect at once.
 @Suite struct ClientVerbTests {
   private func clients(_ scene: Scene) async throws -> (TransferClient, other: TransferClient) {
     (try await TransferClient.open(scene.storePath), try await TransferClient.open(scene.storePath))
@@ -28,7 +28,7 @@ import Transfers
     let all = RowFilter.batch(batch)
     let ids = try await client.files(all).map(\.id)
     #expect(try await client.outcome(of: .pause(now: false), all).changed == ids)
-    #expect(try await states(other) == ["pending", "pending", "pending"], "telling changes nothing")
+    #expect(try await states(other) == ["pending", "pending", "pending"], "reading changes nothing")
     #expect(try await client.pause(all).changed == ids)
     #expect(try await states(other) == ["paused", "paused", "paused"])
     try await client.resume(.files([ids[0]]))
@@ -58,7 +58,7 @@ import Transfers
     #expect(waited.state.totals.count(.done) == 4 && !waited.isTimeout)
     #expect(try await client.clean(RowFilter()).changed.count == 4)
     #expect(try await other.status().engine.isAlive == false)
-    #expect(try await other.summary().totals.files == 4, "reports have what is hidden")
+    #expect(try await other.summary().totals.files == 4, "reports include hidden files")
     #expect(try await other.check().isSound)
     for file in try await other.files() { #expect(try await other.receipt(of: file.id)?.confirmation != nil) }
   }

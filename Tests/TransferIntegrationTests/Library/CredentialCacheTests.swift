@@ -5,7 +5,7 @@ import TransferProtocols
 
 @testable import Transfers
 
-/// When a credential is asked for again.
+/// When a credential is requested again.
 @Suite struct CredentialCacheTests {
   private let clock = HandClock()
   private let asked = Lock(0)
@@ -56,7 +56,7 @@ import TransferProtocols
     #expect(try get(cache, validMs: 60_000) == .bearer(token: "2"))
   }
 
-  /// Nobody is asked more than once a minute, and at the end the failure shows.
+  /// A new one is requested at most once a minute, and the failure shows when the old one has expired.
   @Test func theOldOneServesWhileNoNewOneCanBeHad() throws {
     let cache = CredentialCache(clock, aheadMs: 900_000)
     _ = try get(cache, validMs: 3_600_000)
@@ -70,7 +70,7 @@ import TransferProtocols
     #expect(try get(cache, validMs: nil) == .bearer(token: "5"))
   }
 
-  /// What is told without asking: nothing that has ended, and once for all that it should be renewed.
+  /// What is reported without a request: nothing that has expired, and only once that it should be renewed.
   @Test func whatIsHeldIsValid() throws {
     let cache = CredentialCache(clock, aheadMs: 900_000)
     #expect(cache.held == nil)
@@ -79,7 +79,7 @@ import TransferProtocols
     clock.advance(ms: 2_700_000)
     #expect(cache.held?.credential == .bearer(token: "1") && cache.held?.isDue == true)
     _ = try cache.credential(isOver: { false }) { [cache] _ in
-      #expect(cache.held?.isDue == false, "it is being asked for")
+      #expect(cache.held?.isDue == false, "it is being requested")
       return (.failure(Failure(.authMissing, "away")), nil)
     }
     clock.advance(ms: 900_000)
@@ -90,7 +90,7 @@ import TransferProtocols
     #expect(cache.held == nil)
   }
 
-  /// While one thread asks, the others use what is still valid.
+  /// While one thread requests a credential, the others use the one that is still valid.
   @Test func aRenewalHoldsUpNobody() throws {
     let cache = CredentialCache(clock, aheadMs: 900_000)
     _ = try get(cache, validMs: 3_600_000)
@@ -104,7 +104,7 @@ import TransferProtocols
   }
 }
 
-/// Moves only when it is told.
+/// Moves only when told to.
 private final class HandClock: TransferClock {
   private let ms = Lock<Int64>(1_000)
   var wallMs: Int64 { ms.withLock(\.self) }

@@ -6,7 +6,7 @@ import TransferProtocols
 
 @testable import Transfers
 
-/// Credentials from the program: asked for when they are needed, and again when a server refused them.
+/// Credentials from the program: requested when they are needed, and again when a server refused them.
 @Suite struct CredentialHookTests {
   private func statuses(_ scene: Scene) throws -> [Int] {
     try ReceiverRecord.read(path: "\(scene.root)/record.ndjson").compactMap { event in
@@ -45,7 +45,7 @@ import TransferProtocols
     #expect(result.done == 0 && result.failed == 0 && result.left == 2)
   }
 
-  // MARK: - The source that the engine asks
+  // MARK: - The source that the engine uses
 
   private final class Recorded: CredentialSource {
     func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential? {
@@ -60,7 +60,7 @@ import TransferProtocols
     HookedCredential(hook, for: "https://host/", .http, otherwise: Recorded(), clock: clock)
   }
 
-  /// As the engine asks: on a thread that is none of Swift's tasks.
+  /// Requests one as the engine does: on a thread that does not belong to Swift's tasks.
   private func ask(_ source: HookedCredential, begins: @escaping @Sendable () -> Void = {}) async throws -> Credential?
   {
     let result = await withCheckedContinuation { (waiting: CheckedContinuation<Result<Credential?, Failure>, Never>) in

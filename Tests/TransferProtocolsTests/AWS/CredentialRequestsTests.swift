@@ -80,7 +80,7 @@ import TransferModel
     #expect(found.expiresAtMs == CivilTime(year: 2026, month: 11, day: 24, hour: 7, minute: 30)?.wallMs)
   }
 
-  /// What is named, and whether another try may help.
+  /// The cause, and whether a retry may help.
   @Test(arguments: [
     (403, "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>", false),
     (400, "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>", true),

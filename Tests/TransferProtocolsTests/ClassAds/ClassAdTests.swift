@@ -81,7 +81,7 @@ import TransferModel
     #expect(throws: ClassAdReader.Fault(line: line, cause: cause)) { try read(text) }
   }
 
-  /// At every length: an error or what was complete, and never a crash.
+  /// A prefix of any length yields an error or what was complete, and never a crash.
   @Test func everyPrefixEnds() throws {
     let text = Array("[a = \"x\\n\"; b = {1, [c = 'd' + f(2)]}] // e\n[f = \"/*\"]".utf8)
     for count in 0...text.count {

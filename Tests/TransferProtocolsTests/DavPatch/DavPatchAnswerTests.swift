@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// What answers mean.
+/// How answers are interpreted.
 @Suite struct DavPatchAnswerTests {
   private func interpret(
     _ reply: TransferReply, _ step: StepRequest, _ facts: TransferFacts = DavPatchScene.facts(),
@@ -28,7 +28,7 @@ import TransferModel
     #expect(finds(Scene.reply(200, [("DAV", "1, 2")])) == false)
     #expect(finds(Scene.reply(200, [("DAV", "x-sabredav-partialupdate-not")])) == false)
     #expect(finds(Scene.reply(204)) == false)
-    // The collection is not there yet.
+    // The collection does not exist yet.
     #expect(finds(Scene.reply(404)) == true)
     for status in [302, 401, 403, 503] { #expect(finds(Scene.reply(status)) == nil, "\(status)") }
   }
@@ -80,7 +80,7 @@ import TransferModel
     #expect(try interpret(Scene.reply(413), .chunk(large)) == #"noted ["body=6291456"], http.413 probe"#)
   }
 
-  /// What lies behind the end of an object is filled with zeros: more than was sent cannot be what was sent.
+  /// A gap beyond the end of an object is filled with zeros: an object longer than what was sent cannot be correct.
   @Test func theLengthIsTheTruth() throws {
     let facts = DavPatchScene.facts {
       $0.storedChunks = 1
@@ -159,7 +159,7 @@ import TransferModel
       #expect(try interpret(Scene.reply(404), .verify, facts) == "proto.session_gone sessionGone")
       #expect(try interpret(Scene.reply(405), .verify, facts) == "untold")
     }
-    // Nobody said that it was moved: an older one has the name.
+    // The server did not confirm the move: an older object has the name.
     let tag = ("ETag", "\"f\"")
     for fields in [[length(10)], [length(11), otherDigest]] {
       #expect(try interpret(Scene.reply(200, fields), .verify, told) == "integrity.mismatch permanent")

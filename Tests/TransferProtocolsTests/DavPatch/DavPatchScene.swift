@@ -14,7 +14,7 @@ enum DavPatchScene {
     return try AllProtocols.make(settings, credentialsRegion: nil) as! DavPatchProtocol
   }
 
-  /// A file whose temporary object is made, cut in chunks of `chunk` bytes.
+  /// A file whose temporary object exists, cut into chunks of `chunk` bytes.
   static func facts(
     size: Int64 = 11, chunk: Int64 = 6, notes: [String: String]? = ["made": "1"],
     change: (inout TransferFacts) -> Void = { _ in }

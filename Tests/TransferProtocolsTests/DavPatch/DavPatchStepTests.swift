@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// What is done next, and the requests for it.
+/// The next step, and the requests for it.
 @Suite struct DavPatchStepTests {
   private func step(_ facts: TransferFacts) throws -> String {
     TusScene.say(try DavPatchScene.davPatch().nextStep(facts))
@@ -24,7 +24,7 @@ import TransferModel
     #expect(try step(DavPatchScene.facts(notes: nil) { $0.learned.discovered = [:] }) == "fail proto.unsupported")
   }
 
-  /// Another session of the same file has another object: an abort of the one before cannot end it.
+  /// Each session of a file has a different object: aborting an earlier session cannot delete a later object.
   @Test func theTemporaryObjectHasANameOfItsOwn() throws {
     let proto = try DavPatchScene.davPatch()
     func url(_ wallMs: Int64) -> String {
@@ -71,7 +71,7 @@ import TransferModel
     #expect(try wire(.probe(marker: nil)) == ["HEAD \(DavPatchScene.temporary)"])
   }
 
-  /// HEAD goes ahead of every MOVE, also of the first one after a restart.
+  /// HEAD precedes every MOVE, including the first one after a restart.
   @Test func theEnd() throws {
     let want = "want-repr-digest: crc32c=10"
     #expect(try step(DavPatchScene.stored()) == "verify")
@@ -86,7 +86,7 @@ import TransferModel
     let moved = DavPatchScene.stored(["made": "1", "moved": "told"])
     #expect(try step(moved) == "verify")
     #expect(try wire(.verify, moved) == ["HEAD http://h/in/a%20b.pdf", want])
-    // Where HEAD is not allowed, the answer to MOVE has to do.
+    // If HEAD is not allowed, the answer to MOVE has to suffice.
     #expect(try step(DavPatchScene.stored { $0.untold = [.verify] }) == "finish")
     var untold = moved
     untold.untold = [.verify]

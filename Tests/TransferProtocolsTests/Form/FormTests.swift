@@ -77,7 +77,7 @@ import TransferModel
     #expect(text.contains("name=\"up%22load\"; filename=\"a.pdf\"\r\nContent-Type: text/x; charset=utf-8\r\n"))
   }
 
-  /// The URL is that of a program, the same for all files.
+  /// The URL belongs to a program and is the same for all files.
   @Test func placesAndKeys() throws {
     #expect(try form("form+https://H:443/up/?x=1").location(ofKey: NameBytes("")) == "https://h/up/?x=1")
     #expect(try form().location(ofKey: NameBytes("a/b c")) == "http://h/up#a/b%20c")
@@ -142,7 +142,7 @@ import TransferModel
   func whatIsRefused(_ options: [String: OptionValue]) throws {
     do throws(TransferError) {
       _ = try AllProtocols.make(BatchSettings(destination: "form+http://h/", options: options), credentialsRegion: nil)
-      Issue.record("taken: \(options)")
+      Issue.record("accepted: \(options)")
     } catch {
       #expect(error.kind == .usage)
       #expect(options["field"] == nil || !error.description.contains("CANARY"))

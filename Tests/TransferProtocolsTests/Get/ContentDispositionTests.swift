@@ -2,7 +2,7 @@ import Testing
 
 @testable import TransferProtocols
 
-/// Names that servers give: what is read, and what becomes of it.
+/// File names that servers give: how they are read, and what they become.
 @Suite struct ContentDispositionTests {
   @Test(arguments: [
     ("attachment; filename=a.txt", "a.txt"), ("attachment;filename=\"a b.txt\"", "a b.txt"),

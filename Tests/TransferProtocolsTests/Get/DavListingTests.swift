@@ -46,7 +46,7 @@ import TransferModel
     #expect(request.fields[.depth] == "1")
   }
 
-  /// Hrefs are absolute or not, and encoded as each server likes.
+  /// Hrefs may be absolute or relative, and each server encodes them differently.
   @Test func whatIsInItIsNamed() {
     let listed = list(
       response("/a%20b/c/", folder)
@@ -81,7 +81,7 @@ import TransferModel
     #expect(empty.objects.isEmpty && empty.isLast)
   }
 
-  /// Whoever does not say that the collection is there, and one, does not say that it is empty.
+  /// An answer that does not say that the collection exists and is one does not say that it is empty.
   @Test(
     arguments: [
       ("", ErrorCode.protoBadReply, false),
@@ -107,7 +107,7 @@ import TransferModel
     #expect((remedy != .permanent) == isRetried, "\(remedy)")
   }
 
-  /// A member that the server says nothing of but a failure fails alone.
+  /// A member for which the server reports only a failure fails alone.
   @Test func aMemberThatFailsIsRefusedAlone() throws {
     let listed = list(
       response("/a%20b/c/", folder) + response("/a%20b/c/x")

@@ -2,7 +2,7 @@ import Testing
 import TransferModel
 import TransferProtocols
 
-/// URLs of files to fetch, as people write them.
+/// URLs of files to fetch, as users write them.
 @Suite struct DownloadURLTests {
   @Test func keysOfBucketsAreTakenAsTheyAre() throws {
     let url = try DownloadURL("S3://bucket/d%20e/a b?c#d+%.bin")

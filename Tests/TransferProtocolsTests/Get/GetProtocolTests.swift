@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// What is asked for, and what is taken for content.
+/// What is requested, and what is accepted as content.
 @Suite struct GetProtocolTests {
   private let proto: GetProtocol
   private let size: Int64 = 200 << 10
@@ -17,7 +17,7 @@ import TransferModel
     proto = try #require(made as? GetProtocol)
   }
 
-  /// What is known after the first answer.
+  /// The facts after the first answer.
   private func facts(_ head: HTTPFields, status: Int = 206, received: Int64 = 64 << 10) throws -> TransferFacts {
     let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a%20b"), size: 0, mtimeMs: 0)
     var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
@@ -64,8 +64,8 @@ import TransferModel
     #expect(request.fields[.ifRange] == nil)
   }
 
-  /// The file was cut into ranges, its session is gone, and its server has no strong validator any more: ranges without
-  /// one could be of different versions.
+  /// The file was cut into ranges, its session is gone, and its server no longer sends a strong validator: ranges
+  /// without one could belong to different versions.
   @Test func aFileThatWasCutIsNotGoneOnWithWithoutAValidator() throws {
     var facts = try facts(strong)
     #expect(facts.layout.count == 4)
@@ -80,7 +80,7 @@ import TransferModel
     #expect(throws: Failure.self) { try proto.request(.chunk(chunk(1, of: facts)), facts, context) }
   }
 
-  /// What stands in the query is not the name, and what is encoded in the name is.
+  /// The query is not part of the name, and percent-encoded characters of the name are.
   @Test(arguments: [("a.zip?v=1", true), ("page?file=a.zip", false), ("a%2Ezip", true), ("d.zip/page", false)])
   func aWebPageIsKnownByTheNameOfTheFile(_ key: String, _ isRefused: Bool) {
     let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes(key), size: 0, mtimeMs: 0)
@@ -91,14 +91,14 @@ import TransferModel
     #expect(wasRefused == isRefused)
   }
 
-  /// nginx gives two files of one second and one length the same strong ETag.
+  /// nginx gives two files of the same second and length the same strong ETag.
   @Test(arguments: [(0, false), (1, false), (2, true), (29, true)])
   func theTagOfAFreshFileIsNotTrusted(_ seconds: Int, _ isTrusted: Bool) throws {
     var head = strong
     head[.lastModified] = "Fri, 20 Nov 2026 09:59:30 GMT"
     head[.date] = "Fri, 20 Nov 2026 09:59:\(30 + seconds) GMT"
     #expect(try facts(head).layout.count == (isTrusted ? 4 : 1))
-    // A digest of the whole shows in the end what the tag does not.
+    // A digest of the whole file reveals at the end what the ETag does not.
     head[try #require(HTTPField.Name("repr-digest"))] = "crc32c=:yZRlqg==:"
     #expect(try facts(head).layout.count == 4)
   }
@@ -111,7 +111,7 @@ import TransferModel
     #expect(throws: Failure.self) { try self.facts(head, status: 200, received: 69_999) }
   }
 
-  /// Sent in chunks, it ends where it says so; else where the connection ends, and nobody can tell why it did.
+  /// A chunked body ends where it says so. Any other one ends with the connection, and nobody can tell why that ended.
   @Test(arguments: [("chunked", nil, "size"), ("chunked", "9", "size"), (nil, nil, "none")])
   func aFileWithoutALengthIsAsLongAsItsBody(_ coding: String?, _ length: String?, _ confirmation: String) throws {
     var head = HTTPFields()
@@ -137,14 +137,14 @@ import TransferModel
     let request = try proto.request(.create, facts, context)
     #expect(request.method == .get && request.fields[.range] == "bytes=0-65535")
     #expect(request.fields[.ifRange] == nil && request.fields[.acceptEncoding] == "identity")
-    // It may be the whole of a large file, and ends when next to nothing of it moves.
+    // The body may be the whole of a large file; it times out when almost nothing of it moves.
     #expect(request.limits == .body)
     facts.learned.refusesRanges = true
     let plain = RequestContext(wallMs: 0, credential: nil, learned: facts.learned)
     #expect(try proto.request(.create, facts, plain).fields[.range] == nil)
   }
 
-  /// Answers to the first request by which ranges of this server are of no use.
+  /// Answers to the first request that make ranges of this server unusable.
   @Test(arguments: [
     "bytes 1-65535/204800", "bytes 0-65535/*", "bytes 0-65536/204800", "bytes */204800", "items 0-1/2", nil,
   ])
@@ -196,7 +196,7 @@ import TransferModel
 
   @Test func onlyTheRangeThatWasAskedForIsContent() throws {
     #expect(try code(206, [.contentRange: "bytes 65536-131071/204800", .eTag: "\"v1\""]) == nil)
-    // Fewer bytes than asked for are legal, and so is an earlier beginning.
+    // A range may be shorter than requested, and it may begin earlier.
     #expect(try code(206, [.contentRange: "bytes 65536-65536/204800"]) == nil)
     #expect(try code(206, [.contentRange: "bytes 65535-131071/204800"]) == nil)
     #expect(try code(206, [.contentRange: "bytes 65536-131071/*"]) == nil)
@@ -221,7 +221,7 @@ import TransferModel
     #expect(try code(206, [.contentRange: "bytes 0-9/204800"], ofWhole: true) == .protoBadReply)
   }
 
-  /// The file begins anew, and its server is asked for no ranges again.
+  /// The file restarts, and ranges are not requested from its server again.
   @Test func aServerThatIgnoresRangesAfterAllIsRemembered() throws {
     let facts = try facts(strong)
     let fields: HTTPFields = [.contentLength: "204800", .eTag: "\"v1\""]
@@ -247,7 +247,7 @@ import TransferModel
       return #expect(Bool(false))
     }
     #expect(acked == 10)
-    // An answer may be shorter than what was asked for.
+    // An answer may be shorter than requested.
     guard case .advanced(65_535) = outcome(206, received: 65_535, of: facts).outcome else {
       return #expect(Bool(false))
     }

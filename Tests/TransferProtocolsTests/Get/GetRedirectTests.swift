@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// Where redirects lead, and where they do not.
+/// Which redirects are followed, and which are not.
 @Suite struct GetRedirectTests {
   private let proto: GetProtocol
   private var facts: TransferFacts
@@ -23,7 +23,7 @@ import TransferModel
     return context
   }
 
-  /// Answers the next request so, and returns what is done about it.
+  /// Gives this answer to the next request, and returns what is done about it.
   private mutating func answer(_ status: Int, _ location: String? = nil, sent: Route? = nil) -> (Failure, Remedy)? {
     var reply = TransferReply()
     reply.status = status
@@ -56,7 +56,7 @@ import TransferModel
     #expect(try request().url == url)
     #expect(try request().fields[.authorization] == nil)
     #expect(try request().addresses == .public(unlessOf: "https://h"))
-    // Behind it they do not come back to where they would be asked for by somebody else, but to ours they do.
+    // After the redirect no other origin gets the credentials, but ours gets them again.
     #expect(answer(302, "https://h/c")?.1 == .elsewhere)
     #expect(try request().fields[.authorization] != nil)
   }
@@ -94,13 +94,13 @@ import TransferModel
     #expect(last?.0.code == .httpRedirect && last?.1 == .permanent)
   }
 
-  /// A signed URL has expired: who gave it is asked for another one, once.
+  /// A signed URL has expired: the server that issued it is asked for another one, once.
   @Test(arguments: [400, 401, 403, 404, 410]) mutating func aPlaceThatRefusesIsLeftOnce(_ status: Int) throws {
     #expect(answer(302, "https://cdn/b?X-Amz-Signature=1")?.1 == .elsewhere)
     let sent = facts.route
     #expect(answer(status)?.1 == .elsewhere)
     #expect(try request().url == "https://h/a")
-    // That of a request beside it says no more.
+    // The refusal of a concurrent request adds nothing.
     #expect(answer(status, sent: sent)?.1 == .elsewhere)
     #expect(answer(302, "/new", sent: sent)?.1 == .elsewhere)
     #expect(try request().url == "https://h/a")
@@ -119,7 +119,7 @@ import TransferModel
     #expect(answer(403)?.1 == .elsewhere)
   }
 
-  /// A URL that a command gave is asked instead of that of the file, without our credentials.
+  /// A URL from a command is requested instead of that of the file, without our credentials.
   @Test mutating func theWayMayBeginElsewhere() throws {
     #expect(facts.route.needsStart(wallMs: 0))
     facts.route.begin(at: "https://h/b?sig=1")

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// What is asked of a file that was fetched before, and which answers show that it is the same.
+/// What is asked about a file that was fetched before, and which answers show that it is unchanged.
 @Suite struct PastVersionTests {
   private let proto: GetProtocol
   private let old = "Fri, 20 Nov 2026 08:00:00 GMT"
@@ -55,12 +55,12 @@ import TransferModel
     #expect(try conditions(facts(head("\"v1\"")), context()) == ["\"v1\"", nil])
     #expect(try conditions(facts(head(nil)), context()) == [nil, old])
     #expect(try conditions(facts(head("W/\"v1\"")), context()) == [nil, nil])
-    // Made so shortly before that another version could get the same; a date within a minute of the answer.
+    // Modified so recently that another version could get the same ETag; a date within a minute of the answer.
     #expect(try conditions(facts(head("\"v1\"", modified: now)), context()) == [nil, nil])
     #expect(try conditions(facts(head(nil, modified: "Fri, 20 Nov 2026 09:59:30 GMT")), context()) == [nil, nil])
   }
 
-  /// Also where a digest of the whole stood beside it: what is not sent has none.
+  /// Nor does a digest of the whole file in the same answer help: a body that is not sent has no digest.
   @Test func aDigestDoesNotMakeAFreshTagLast() throws {
     var fresh = head("\"v1\"", modified: now)
     fresh[try #require(HTTPField.Name("repr-digest"))] = "crc32c=:yZRlqg==:"
@@ -126,7 +126,7 @@ import TransferModel
     #expect(failure.message.contains("\(status)") && !failure.message.contains("destination"))
   }
 
-  /// A server that ignores conditions says which version it has by what it sends.
+  /// A server that ignores conditions shows its version by what it sends.
   @Test(arguments: [("\"v1\"", true), ("\"v2\"", false), ("W/\"v1\"", false), (nil, false)] as [(String?, Bool)])
   func contentOfTheSameVersionShowsThatItIs(_ etag: String?, _ isSame: Bool) throws {
     var told = head(etag)
@@ -145,7 +145,7 @@ import TransferModel
     #expect(past.isSame(as: now))
   }
 
-  /// Neither a weak ETag of a listing nor one that another version could have got since says that nothing changed.
+  /// An ETag in a listing proves nothing if it is weak, or if another version could have got the same one since.
   @Test(
     arguments: [
       (["etag": "\"1\""], "\"1\"", true), (["etag": "\"1\""], "\"2\"", false), (["etag": "W/\"1\""], "W/\"1\"", false),

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// Digests that answers name, and which of them are compared with what.
+/// Digests that answers name, and what they are compared with.
 @Suite struct ToldDigestTests {
   private static let bytes = Array("some bytes".utf8)
   private static func digest(_ algorithm: DigestAlgorithm) -> Digest { RunningDigest.of(bytes, algorithm) }
@@ -36,7 +36,7 @@ import TransferModel
     #expect(try told([amazon, ("x-amz-checksum-type", "FULL_OBJECT")]).isEmpty)
   }
 
-  /// Of parts of the file, or of other bytes than those that are sent.
+  /// Digests of parts of the file, or of bytes other than those that are sent.
   @Test func whatIsNotOfTheWholeFileIsNotTaken() throws {
     let amazon = ("x-amz-checksum-crc32c", Self.text(.crc32c))
     #expect(try told([amazon], isWhole: true).isEmpty)
@@ -66,7 +66,8 @@ import TransferModel
     return ContentJudgement(version, facts)
   }
 
-  /// The file is read again only for what was not computed while it came, and for one digest of its server at most.
+  /// The file is read again only for digests that were not computed while it arrived, and for at most one of its
+  /// server's.
   @Test func asLittleAsPossibleIsRead() {
     #expect(judged([]).unread.isEmpty)
     #expect(judged([.md5, .sha256, .crc32c]).unread.isEmpty)

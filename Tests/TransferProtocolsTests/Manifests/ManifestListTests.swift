@@ -31,7 +31,7 @@ import TransferModel
       ("ftp://h/a", "the scheme of its URL is unknown"), ("file:///etc/passwd", "the scheme of its URL is unknown"),
       ("https:///a", "the host or the port of its URL is wrong"), ("https://h:0/a", "port"),
       ("https://h\\evil/a", "host"), ("//h/a", "begins at the root"), ("a\tb\tc", "control character"),
-      ("a\t", "no target path"), ("\tb", "no URL stands"), ("a\t/b", "begins at the root"),
+      ("a\t", "no target path"), ("\tb", "no URL is before"), ("a\t/b", "begins at the root"),
       ("a\t../b", "\"..\" component"), ("a\t\u{7F}", "control character"), ("a/", "ends with a slash"),
       ("a//b", "empty component"), ("./", "it names no file"),
       ("https://" + String(repeating: "h", count: 9000), "longer"),
@@ -41,7 +41,7 @@ import TransferModel
     #expect(cause?.hasPrefix("line 2: ") == true && cause?.contains(expected) == true, "\(line): \(cause ?? "taken")")
   }
 
-  /// The second URL of one server is checked by the first: its own secrets are not overlooked.
+  /// The second URL of a server is checked by comparison with the first; its own secrets are still found.
   @Test(
     arguments: [
       "https://user:pass%word@h/a", "https://pass%word@h/a", "https://h:443@pass%word/a",
@@ -56,7 +56,7 @@ import TransferModel
     }
   }
 
-  /// A URL where a path should be is refused as a path, and not quoted either.
+  /// A URL in place of a path is refused as a path, and is not quoted either.
   @Test func noSecretIsQuotedFromTheWrongPlace() {
     let url = "https://user:pass%word@h/a?token=pass%word"
     let texts: [(ManifestFormat, String)] = [

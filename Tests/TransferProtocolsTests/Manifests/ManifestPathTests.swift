@@ -27,7 +27,7 @@ import TransferModel
     #expect(path([0x7F]) == nil && path([0x5C]) != nil && path([0xFF, 0x80]) != nil)
   }
 
-  /// Every path that is taken is relative and stays inside, whatever the format; nothing crashes.
+  /// Every accepted path is relative and stays inside the folder, whatever the format; nothing crashes.
   @Test(arguments: ManifestFormat.allCases)
   func twelveThousandHostileNames(_ format: ManifestFormat) {
     var noise = ManifestNoise(state: 11)
@@ -72,7 +72,7 @@ import TransferModel
     }
   }
 
-  /// Seeded mutations of good manifests: never a crash, always an end.
+  /// Seeded mutations of good manifests: the reader never crashes and always ends.
   @Test(arguments: ManifestFormat.allCases)
   func mutationsNeitherCrashNorHang(_ format: ManifestFormat) {
     var noise = ManifestNoise(state: 12)

@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// Reads manifests whole and in small buffers, which has to make no difference.
+/// Reads manifests whole and in small buffers, which must give the same result.
 enum ManifestScene {
   struct Outcome: Hashable {
     var entries: [ManifestEntry] = []
@@ -59,7 +59,7 @@ enum ManifestScene {
 }
 
 extension ManifestEntry {
-  /// `path < location` and what else is known, for comparing.
+  /// `path < location` and the other known facts, for comparison.
   var brief: String {
     let source =
       switch location {

@@ -48,7 +48,7 @@ import TransferModel
     }
   }
 
-  /// What lets a download be taken from several servers goes with it, in a part as in another form.
+  /// The facts that allow a download from several servers are kept, in a shard as well as in another format.
   @Test(arguments: [(ManifestWriter.Form.jsonl, ManifestFormat.jsonl), (.csv, .csv)])
   func mirrorsPiecesAndTimesAreKept(_ form: ManifestWriter.Form, _ format: ManifestFormat) throws {
     let entry = ManifestEntry(
@@ -61,10 +61,10 @@ import TransferModel
     let text = try Self.text(form, [wrong])
     #expect(throws: TransferError.self) { try Self.read(text, format) }
     wrong.pieces = PieceDigests(.sha1, length: 1, bytes: Array(repeating: 0, count: 1_000_000))
-    #expect(throws: TransferError.self, "a line that nobody reads") { try Self.text(form, [wrong]) }
+    #expect(throws: TransferError.self, "a line that no reader accepts") { try Self.text(form, [wrong]) }
   }
 
-  /// Somebody else's way to write a time is no reason to refuse a list.
+  /// A time in another format is not a reason to refuse a list.
   @Test func timesInOtherFormsArePassedOver() throws {
     for time in ["1700000000", "1.7e9", "\"yesterday\"", "[1]", "null"] {
       let found = try Self.read(Array("{\"path\":\"a\",\"mtime\":\(time)}\n".utf8), .jsonl)
@@ -108,12 +108,12 @@ import TransferModel
   private static let frame = "{\"manifest\":\"transfers.manifest/1\"}\n"
   private static let line = "{\"path\":\"a\",\"size\":7}\n"
 
-  /// Cut at a line, cut in a line, lines too many, an end that counts otherwise, a newer form.
+  /// Cut between lines, cut within a line, too many lines, an end with different counts, a newer format.
   @Test(arguments: [
     (frame + line, "cut off"), (frame + line + line.dropLast(5), "not a JSON object"),
-    (frame + line + "{\"end\":\"transfers.manifest/1\",\"files\":2,\"bytes\":7}\n", "other files or bytes"),
-    (frame + line + "{\"end\":\"transfers.manifest/1\",\"files\":1,\"bytes\":8}\n", "other files or bytes"),
-    (frame + "{\"end\":\"transfers.manifest/1\",\"files\":0,\"bytes\":0}\n" + line, "behind the end"),
+    (frame + line + "{\"end\":\"transfers.manifest/1\",\"files\":2,\"bytes\":7}\n", "does not match the listed files"),
+    (frame + line + "{\"end\":\"transfers.manifest/1\",\"files\":1,\"bytes\":8}\n", "does not match the listed files"),
+    (frame + "{\"end\":\"transfers.manifest/1\",\"files\":0,\"bytes\":0}\n" + line, "after the end"),
     ("{\"manifest\":\"transfers.manifest/2\"}\n", "transfers.manifest/2"),
     ("{\"path\":\"a\",\"path_b64\":\"%\"}\n", "not base64"), ("{\"path_b64\":\"Li4vYQ==\"}\n", "\"..\""),
   ])
@@ -157,6 +157,6 @@ import TransferModel
     var shards = ManifestShards(3, by: .files)
     #expect([9, 1, 1, 1, nil, 5].map { shards.take(size: $0) } == [0, 1, 2, 0, 1, 2])
     var empty = ManifestShards(3, by: .bytes)
-    #expect([0, nil, 0, 0].map { empty.take(size: $0) } == [0, 1, 2, 0], "files without bytes spread, too")
+    #expect([0, nil, 0, 0].map { empty.take(size: $0) } == [0, 1, 2, 0], "empty files are spread, too")
   }
 }

@@ -109,7 +109,7 @@ import Testing
       Issue.record("it did not fail")
       return
     }
-    #expect(failure.message.contains("begun anew 2 times"))
+    #expect(failure.message.contains("restarted 2 times"))
   }
 
   @Test func progressAllowsToBeginAnewAgain() throws {
@@ -370,7 +370,7 @@ import Testing
         #expect(field(request, "Content-Range") == "bytes 400000-409599/\(size)")
         #expect(body == Array(pattern(size)[400_000..<409_600]))
       },
-      // What was refused may be there: the item is looked for first.
+      // What was refused may have been stored: the item is queried first.
       .on("GET https://graph.example/v1.0/drives/D/items/root:/d/a%20b.txt?", 404),
       .on("GET https://other.example/s?sig=1", 200, #"{"nextExpectedRanges":["327680-"]}"#),
       .on(put, 201, #"{"id":"x","size":\#(size)}"#),
@@ -545,7 +545,7 @@ import Testing
     #expect(end.isDone())
   }
 
-  /// Where the answer names no CRC32C, the MD5 of a file in one chunk is compared.
+  /// If the answer has no CRC32C, the MD5 of a file in one chunk is compared.
   @Test func googleComparesTheMD5() throws {
     let put = "PUT https://g.example/up/1?id=2"
     let md5 = RunningDigest.of(pattern(10), .md5)
@@ -570,7 +570,7 @@ import Testing
       return
     }
     #expect(failure.code == .integrityMismatch)
-    // The whole file is not read again for what an answer may say.
+    // The whole file is not read again for a digest that an answer may have.
     let large = try google(600 << 10, partSize: 256 << 10)
     #expect(
       large.proto.fileDigests(for: .chunk(ChunkFacts(seq: 2, range: large.facts.layout.range(2))), large.facts) == [])
@@ -606,7 +606,7 @@ import Testing
     #expect(failure.code == .protoOffset && failure.message == "the server claims 100 bytes of a file that has 10")
   }
 
-  /// gcp-storage-emulator 2026.7.19 says it where it holds nothing; Google keeps multiples of 256 KiB.
+  /// gcp-storage-emulator 2026.7.19 answers so when it holds nothing; Google keeps multiples of 256 KiB.
   @Test func oneByteIsNone() throws {
     let driver = try google(10)
     let put = "PUT https://g.example/up/1?id=2"

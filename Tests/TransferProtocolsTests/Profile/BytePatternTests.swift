@@ -40,7 +40,7 @@ import Testing
     #expect(try match(pattern, text) == expected)
   }
 
-  /// Patterns that take other engines exponential time: 2^28 ways here.
+  /// Patterns that take exponential time in other engines: 2^28 ways here.
   @Test(.timeLimit(.minutes(1)), arguments: ["(a+)+$", "(a|a)*b", "(a*)*b", "a?a?a?a?a?a?a?a?a?a?a?a?aaaaaaaaaaaab"])
   func noTextMakesItSlow(_ pattern: String) throws {
     let pattern = try BytePattern(pattern)

@@ -19,7 +19,7 @@ import Testing
     #expect(Self.values(first) == Self.values(second))
   }
 
-  /// The tree without places.
+  /// The tree without positions.
   private static func values(_ node: YAMLNode) -> String {
     switch node.content {
     case .scalar: "\(String(describing: node.scalar))"

@@ -14,7 +14,7 @@ import Testing
     return reply
   }
 
-  /// The extraction that is written like this in a profile.
+  /// Reads an extraction as it is written in a profile.
   private func extraction(_ text: String) throws -> Extraction {
     var decoder = ProfileDecoder()
     let node = try YAMLReader.read(Array(text.utf8))
@@ -145,7 +145,7 @@ import Testing
 
   // MARK: - URLs
 
-  /// RFC 3986 section 5.4, but for fragments and other schemes.
+  /// RFC 3986 section 5.4, except for fragments and other schemes.
   @Test(arguments: [
     ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
     ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("", "http://a/b/c/d;p?q"),

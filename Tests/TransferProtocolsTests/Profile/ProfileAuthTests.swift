@@ -59,7 +59,7 @@ import Testing
     guard case .failed(_, .permanent) = interpreted(new, new).outcome, case .failed(_, .repair) = first.outcome,
       first.learned != nil
     else {
-      Issue.record("the first one asks for a token, and a refused new one is the end")
+      Issue.record("the first refusal requests a token, and the refusal of a new one is final")
       return
     }
   }

@@ -5,7 +5,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// What is asked before anything is sent again, and what an answer that says nothing means.
+/// What is queried before anything is sent again, and how an answer that says nothing is interpreted.
 @Suite struct ProfileDoubtTests {
   typealias Turn = ProfileDriver.Turn
 
@@ -48,7 +48,7 @@ import TransferModel
     let end = try graph(10).run([create, .lost(put), .on(item, 403), .on(ask, 404)])
     #expect(end.unknown?.code == .protoLostAnswer, "\(end)")
     let unsaid = try graph(10).run([create, .lost(put), .on(item, 200, #"{"size":10}"#), .on(ask, 404)])
-    #expect(unsaid.unknown?.code == .protoLostAnswer, "a digest that is not told is no other digest: \(unsaid)")
+    #expect(unsaid.unknown?.code == .protoLostAnswer, "a missing digest is not a mismatch: \(unsaid)")
   }
 
   @Test func anEarlierChunkIsAskedAboutAtTheSession() throws {
@@ -65,7 +65,7 @@ import TransferModel
     #expect(driver.proto.fileDigests(for: .verify, driver.facts) == [.quickxor])
   }
 
-  // MARK: - What the last answer says of the whole
+  // MARK: - What the last answer says about the whole file
 
   private func google(_ size: Int, _ last: String) throws -> ProfileDriver.End {
     let driver = try ProfileDriver(
@@ -110,7 +110,7 @@ import TransferModel
     #expect(other.run([begin, denied]).failure?.code == .http403)
   }
 
-  // MARK: - Verify that says nothing
+  // MARK: - Verify answers that say nothing
 
   private func merged(_ complete: String, _ verify: String = "") throws -> ProfileDriver {
     try ProfileDriver.of(
@@ -163,8 +163,8 @@ import TransferModel
     #expect(try merged("POST", ", in_doubt: true").run([stored, .lost(post), look(200, size)]).isDone(.size))
   }
 
-  /// A step is to follow the chunks, and the file may be there all the same: what finds no older version is asked
-  /// first.
+  /// A step has to follow the chunks, yet the file may already be there: a query that no older version satisfies is
+  /// sent first.
   @Test(arguments: ["sequential", "parallel"]) func aLostChunkIsAskedAboutBeforeTheStepBehindIt(mode: String) throws {
     func driver(_ requirement: String) throws -> ProfileDriver {
       try ProfileDriver.of(
@@ -183,12 +183,12 @@ import TransferModel
     let digest = base64(RunningDigest.of(pattern(3), .sha256).bytes)
     #expect(try driver(content).run([.lost(put), .on(ask, 200, #"{"sha":"\#(digest)"}"#)]).isDone(.digest))
     #expect(try driver(content).run([.lost(put), .on(ask, 404), .on(put, 200), end]).isDone())
-    // Of an older version it would say the same.
+    // An older version would satisfy this query, too.
     let size = #"{json: $.size, eq: "{{file.size}}"}"#
     #expect(try driver(size).run([.lost(put), .on(put, 200), end]).isDone())
   }
 
-  // MARK: - Folders on the way
+  // MARK: - Parent folders
 
   @Test func missingFoldersAreMadeOnce() throws {
     func driver(_ key: String) throws -> ProfileDriver {
@@ -213,7 +213,7 @@ import TransferModel
     #expect(refused.failure?.code == .http409)
   }
 
-  // MARK: - Steps that are left out
+  // MARK: - Skipped steps
 
   private func optional(_ size: Int) throws -> ProfileDriver {
     try ProfileDriver.of(

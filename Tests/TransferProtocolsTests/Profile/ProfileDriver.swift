@@ -4,8 +4,8 @@ import Testing
 
 @testable import TransferProtocols
 
-/// Plays the part of the engine for one file, with chunks for rows, one request at a time, and answers requests from a
-/// script.
+/// Plays the part of the engine for one file, with chunks instead of rows, one request at a time, and answers requests
+/// from a script.
 final class ProfileDriver {
   enum End {
     case done(FileProof)
@@ -56,7 +56,7 @@ final class ProfileDriver {
     credential = .inputs(secrets)
   }
 
-  /// Runs until the file ends; every turn of the script has to be taken.
+  /// Runs until the file ends; every turn of the script has to be used.
   func run(_ turns: [Turn]) -> End {
     script = turns
     for _ in 0..<300 {
@@ -65,11 +65,11 @@ final class ProfileDriver {
         return end
       }
     }
-    Issue.record("it goes on for ever: \(log.suffix(10))")
+    Issue.record("it never ends: \(log.suffix(10))")
     return .stopped
   }
 
-  /// The same with a server that never ends: answers by the request line; nil stops it.
+  /// The same with a server that never stops: `responder` answers by the request line, and its nil stops the run.
   func run(_ responder: @escaping (String) -> Turn?) -> End {
     self.responder = responder
     for _ in 0..<1_000 {
@@ -82,7 +82,7 @@ final class ProfileDriver {
     nowMs += 1
     facts.wallMs = nowMs
     readRows()
-    // As the engine does for protocols that want them without a last step, and with each last step.
+    // As the engine does for protocols that need the parts without a last step, and with each last step.
     let stored = chunks.compactMap(\.receipt)
     facts.parts = stored.count >= chunks.count - 1 ? stored : []
     switch proto.nextStep(facts) {
@@ -168,7 +168,7 @@ final class ProfileDriver {
 
   // MARK: - What answers change
 
-  /// As a claim of the file does.
+  /// Reads the facts from the chunks, as a claim of the file does.
   private func readRows() {
     facts.storedChunks = chunks.count { $0.receipt != nil }
     facts.acked = chunks.reduce(0) { $0 + ($1.receipt?.length ?? $1.acked) }
@@ -240,7 +240,7 @@ final class ProfileDriver {
     case .repair, .refreshCredential:
       repairs += 1
       return repairs > 3 ? .failed(failure) : nil
-    // With every chunk stored the engine asks for the end again first.
+    // If every chunk is stored, the engine first requests the end again.
     case .sessionGone:
       if !facts.mayBeCompleting(after: failure, failures: failures) { dropSession() }
     case .makeParents, .elsewhere: return nil
@@ -257,7 +257,7 @@ final class ProfileDriver {
     return nil
   }
 
-  /// The file left the engine and came back: what it knew of the server is old.
+  /// The engine released the file and claimed it again: what it knew about the server is outdated.
   func claimAgain() { facts.claimed(lostAnswer: facts.lostAnswer) }
 
   private func dropSession() {
@@ -267,7 +267,7 @@ final class ProfileDriver {
 }
 
 extension ProfileDriver {
-  /// A driver of a profile without its first lines.
+  /// A driver for a profile that is given without its first lines.
   static func of(_ text: String, _ size: Int = 3, _ secrets: [String: String] = [:]) throws -> ProfileDriver {
     try ProfileDriver(profile("profile: 1\nname: x\n" + text), content: pattern(size), secrets: secrets)
   }
@@ -275,7 +275,7 @@ extension ProfileDriver {
 
 extension ProfileDriver.End {
   var failure: Failure? { if case .failed(let failure) = self { failure } else { nil } }
-  /// Its code and its words.
+  /// The code and the message of the failure.
   var failureText: String? { failure.map { "\($0.code.rawValue): \($0.message)" } }
   var unknown: Failure? { if case .unknown(let failure) = self { failure } else { nil } }
 
@@ -320,7 +320,7 @@ func builtin(_ name: String, _ url: String, _ inputs: [String: String] = [:], pa
   return try ProfileProtocol(batch)
 }
 
-/// A profile of a file that may lead to every host below `.example`, unless `allowed` says something else.
+/// Reads a profile that may send to every host below `.example`, unless `allowed` says otherwise.
 func profile(
   _ text: String, _ url: String = "https://h.example/api", inputs: [String: String] = [:],
   allowed: [String] = ["*.example"]
@@ -330,7 +330,7 @@ func profile(
     profile: profile, url: url, inputs: inputs, partSize: nil, reach: ProfileReach(allowed: try AllowedHosts(allowed)))
 }
 
-/// Bytes that tell where they stand: they repeat after a prime number of bytes.
+/// Bytes that show their position: they repeat after a prime number of bytes.
 func pattern(_ count: Int) -> [UInt8] {
   var bytes: [UInt8] = []
   bytes.reserveCapacity(count)

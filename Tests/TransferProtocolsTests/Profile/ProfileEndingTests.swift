@@ -4,7 +4,7 @@ import Testing
 
 @testable import TransferProtocols
 
-/// The last steps: what their answers prove, and what is done when one was lost.
+/// The last steps: what their answers prove, and what happens after an answer was lost.
 @Suite struct ProfileEndingTests {
   typealias Turn = ProfileDriver.Turn
 
@@ -68,7 +68,7 @@ import Testing
     #expect(try nextcloud([.on(move, 201), head(3, Self.ours)]).isDone(.size))
     #expect(try nextcloud([.on(move, 201), head(3, Self.other)]).isDone(.size))
     #expect(try nextcloud([.on(move, 201), head(4, Self.ours)]).failure?.code == .integrityMismatch)
-    // Only while nobody knows whose file it is, the time tells.
+    // The modification time decides only while it is unknown whose file it is.
     #expect(try nextcloud([.lost(move), head(3, Self.ours)]).isDone(.size))
     #expect(try nextcloud([.lost(move), head(3, Self.other), .on(move, 201), head(3, Self.other)]).isDone(.size))
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TransferProtocols
 
-/// Chunks that are there although their answers are not, and files that lose again and again.
+/// Chunks that are stored although their answers were lost, and files that lose data again and again.
 @Suite struct ProfileLostChunkTests {
   typealias Turn = ProfileDriver.Turn
 
@@ -71,9 +71,9 @@ import Testing
     #expect(try driver().run([block, .lost(make), .on(make, 200)]).isDone())
   }
 
-  // MARK: - An end to everything
+  // MARK: - Everything ends
 
-  /// Answers by the number of the request; the file has to end before `most` of them.
+  /// Answers by the number of the request; the file has to end within `most` requests.
   private func requests(_ driver: ProfileDriver, most: Int, _ answer: @escaping (Int, String) -> Turn) -> Int {
     var sent = 0
     let end = driver.run { line in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TransferProtocols
 
-/// `docs/profiles.md` names everything that a profile may say, and its example is a profile.
+/// `docs/profiles.md` documents everything that a profile may contain, and its example is a valid profile.
 @Suite struct ProfilePageTests {
   private static let page: String = {
     let root = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 }

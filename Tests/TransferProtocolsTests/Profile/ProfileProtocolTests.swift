@@ -9,8 +9,7 @@ import Testing
 
   private let put = "PUT https://h.example/api/x"
 
-  /// Servers refuse a POST without a length (411).
-  /// Secrets by their reference, and never like a literal value.
+  /// Secrets appear as references, and differ from any literal value.
   @Test func theInputsAreOfThePlace() throws {
     func place(_ inputs: [String: String], _ url: String = "https://h/2/files") throws -> String {
       try builtin("dropbox", url, inputs).keyPlace
@@ -22,6 +21,7 @@ import Testing
     #expect(KeyPlace.setting("a", "env:X") != KeyPlace.reference("a", "env:X"))
   }
 
+  /// Servers refuse a POST without a length (411).
   @Test func aPostWithoutABodySaysThatItHasNone() throws {
     let driver = try ProfileDriver.of(
       """
@@ -37,7 +37,7 @@ import Testing
     #expect(end.isDone())
   }
 
-  /// What `Content-Length` says of a body from memory.
+  /// The `Content-Length` of a body that is sent from memory.
   private static func length(_ request: TransferRequest) -> Int? {
     if case .bytes(let bytes) = request.body { bytes.count } else { nil }
   }

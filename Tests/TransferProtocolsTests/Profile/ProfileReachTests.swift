@@ -4,7 +4,8 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// Where a profile may send: the destination, what is allowed, and for built-in ones what their server names.
+/// Where a profile may send: to the destination, to allowed hosts, and, if it is built in, to hosts that its server
+/// names.
 @Suite struct ProfileReachTests {
   private static func text(_ steps: String, _ top: String = "") -> String {
     "profile: 1\nname: x\n\(top)\nsteps:\n\(steps)"
@@ -35,7 +36,7 @@ import TransferModel
     return settings
   }
 
-  /// Every place of a profile that can name a host is looked at before anything is recorded.
+  /// Every part of a profile that can name a host is checked before anything is recorded.
   @Test(arguments: [literal, base, abort, refresh, poll]) func anotherHostHasToBeAllowed(_ text: String) throws {
     let good = "https://good.test/api"
     #expect {
@@ -54,7 +55,7 @@ import TransferModel
     }
   }
 
-  /// Whatever is allowed, and whoever wrote the profile.
+  /// Regardless of what is allowed and of who wrote the profile.
   @Test(arguments: [literal, base, abort, refresh, poll]) func nothingGoesFromTLSToPlainText(_ text: String) throws {
     let plain = text.replacing("https://else", with: "http://else")
     for builtin in [nil, true] {
@@ -72,8 +73,8 @@ import TransferModel
     #expect(throws: TransferError.self) { try AllowedHosts([text]) }
   }
 
-  /// What is only known when the request is made is looked at then: hosts out of names of files, inputs by reference,
-  /// answers and their defaults.
+  /// Hosts that are known only when the request is made are checked then: those that come from file names, inputs by
+  /// reference, answers and their defaults.
   @Test(arguments: [
     "https://h{{file.size}}.test/x", "{{'https://elsewhere.test/'}}", "{{session.nothing}}",
     "https://{{session.host}}.elsewhere.test/",
@@ -99,7 +100,7 @@ import TransferModel
       chunk: {method: PUT, url: "{{session.u}}", auth: off, body: {kind: raw}}
     """)
 
-  /// A file of somebody else could make the server echo any URL; the program's own profiles do not.
+  /// Somebody else's profile could make the server echo any URL; the program's own profiles do not.
   @Test(arguments: [
     ("https://h.test/api", "https://other.test/1", true, true),
     ("https://h.test/api", "https://other.test/1", false, false),
@@ -130,7 +131,7 @@ import TransferModel
     #expect(driver.log.count == 1)
   }
 
-  /// The transport looks at the address behind a name that a server gave, and at no other.
+  /// The transport checks the address behind a name that a server gave, and no other address.
   @Test func onlyWhatAServerNamedIsBoundToPublicAddresses() throws {
     let rule = { (allowed: [String]) throws -> AddressRule in
       let proto = try ProfileProtocol(Self.settings(Self.follows, "https://h.test", allowed: allowed, builtin: true))
@@ -147,7 +148,7 @@ import TransferModel
     #expect(try rule(["other.test"]) == .any)
   }
 
-  /// What was given by reference is as secret as a secret: it goes to no server that another one names.
+  /// An input by reference is as secret as a secret: it is not sent to a server that another server names.
   @Test func anInputByReferenceIsHidden() throws {
     let text = Self.follows.replacing(
       "steps:", with: "inputs: [{name: a}]\nheaders: {X-A: \"{{input.a}}\"}\nsteps:")

@@ -5,7 +5,7 @@ import Testing
 @testable import TransferProtocols
 
 @Suite struct ProfileReadTests {
-  /// What is wrong with `text`, as `line:column message`.
+  /// The faults of `text`, as `line:column message`.
   static func faults(_ text: String) -> [String] {
     do {
       _ = try Profile.read(Array(text.utf8), file: "x.yaml")
@@ -17,7 +17,7 @@ import Testing
 
   static func read(_ text: String) throws -> Profile { try Profile.read(Array(text.utf8), file: "x.yaml") }
 
-  /// A profile with one step, and what the test is about.
+  /// A condition of a step cannot use a chunk, and may skip the request of an empty file only if `init` makes the file.
   @Test func nothingOfAChunkDecidesWhetherStepsAreSent() {
     let chunk = Self.faults(Self.smallest(step: ", when: \"chunk.lats\""))
     #expect(chunk.contains { $0.contains("there is no variable \"chunk\" here") }, "\(chunk)")
@@ -25,6 +25,7 @@ import Testing
     #expect(orphan.count == 1 && orphan[0].contains("no step init would make the file"), "\(orphan)")
   }
 
+  /// A profile with one step, and what the test is about.
   static func smallest(_ rest: String = "", step: String = "") -> String {
     """
     profile: 1
@@ -84,7 +85,7 @@ import Testing
     #expect(profile.digest == RunningDigest.of(Array(profile.text.utf8), .sha256))
   }
 
-  /// Comments, quotes, anchors and lines do not make another profile; a value does.
+  /// Comments, quotes, anchors and line breaks do not change the digest of a profile; a value does.
   @Test func theDigestIsOfTheContent() throws {
     let a = try Self.read("# hello\n" + Self.smallest("headers: {A: &v b}"))
     let b = try Self.read(Self.smallest("headers:\n  \"A\": 'b'"))
@@ -143,7 +144,7 @@ import Testing
       "", ", extract: {session.t: {json: $.a, when: \"chunk.last and\"}}",
       "5:108 steps.chunk.extract.session.t.when: a value is missing"
     ),
-    ("", ", success: {require: [{body_regex: a, eq: b}]}", "5:94 beside body_regex stands nothing"),
+    ("", ", success: {require: [{body_regex: a, eq: b}]}", "5:94 body_regex cannot be combined"),
     ("", ", success: {require: [{json: $.a, eq: b, in_doubt: true}]}", "5:103 only verify has"),
     (
       "", ", rules: [{if: {status: 404}, do: retry}, {if: {status: 409}, do: reprobe}]",

@@ -4,7 +4,7 @@ import Testing
 @testable import TransferProtocols
 
 @Suite struct ProfileRehearsalTests {
-  /// Every built-in profile says what it would send, and shows no secret.
+  /// Every built-in profile shows what it would send, and no secret.
   @Test(arguments: BuiltinProfile.names)
   func everyBuiltinCanBeTried(_ name: String) throws {
     let proto = try builtin(name, "https://h.example/x", ["drive": "d", "bucket": "b", "user": "u"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TransferProtocols
 
-/// A file is done only when the server said so: answers that say nothing, or something else, are no confirmation.
+/// A file is done only when the server confirmed it: answers that say nothing, or something else, do not confirm it.
 @Suite struct ProfileTruthTests {
   typealias Turn = ProfileDriver.Turn
 

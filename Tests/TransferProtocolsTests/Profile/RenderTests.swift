@@ -75,7 +75,7 @@ import Testing
   }
 
   private func body(_ body: String) throws -> String {
-    // Other steps than chunk send no file; what they render is the same.
+    // Steps other than chunk do not send the file; they render the same.
     var decoder = ProfileDecoder()
     decoder.names.part = ["etag"]
     decoder.names.session = ["token"]

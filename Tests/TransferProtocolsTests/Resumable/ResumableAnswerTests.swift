@@ -49,7 +49,7 @@ import TransferModel
     #expect(try found(Scene.reply(200)) == ["tried": "9"])
     #expect(try found(Scene.reply(405, [limits])) == ["tried": "9"])
     #expect(try found(Scene.reply(200), ["tried": "9"]) == ["tried": "8"])
-    // A limit of another type voids all of them.
+    // A limit of the wrong type voids all limits.
     #expect(try found(Scene.reply(200, [("Upload-Limit", "max-size=?1")])) == ["tried": "9"])
     #expect(try found(Scene.reply(200, [("Upload-Limit", "max-size=-1")])) == ["tried": "9"])
     #expect(try found(Scene.reply(503)) == nil)
@@ -86,7 +86,7 @@ import TransferModel
     #expect(try make(201, done) == "stored 0 none whole none")
     #expect(try make(422, done) == "http.4xx permanent")
     #expect(try make(500, done) == "http.500 permanent")
-    // A server that never heard of uploads.
+    // A server that does not know resumable uploads.
     #expect(try make(201) == "stored 0 none whole none")
     let page = ("Content-Type", "text/html")
     #expect(try make(201, page) == "stored 0 none whole none")
@@ -110,7 +110,7 @@ import TransferModel
         == "policy.exists permanent")
   }
 
-  /// A 104 named the upload while the request ran: what breaks now can be resumed, also a POST.
+  /// A 104 named the upload while the request ran: after a failure it can be resumed, even a POST.
   @Test func aRequestThatBecameResumable() throws {
     let heard = R.facts(size: 5, discovered: R.plain)
     let post = try R.proto { $0.method = "post" }
@@ -182,7 +182,7 @@ import TransferModel
     #expect(
       try receipt(done, ("ETag", "\"e\""), ("Date", Scene.date), ("Repr-Digest", "crc32c=:AAAAAA==:"))
         == ["complete": "201", "etag": "\"e\"", "date": Scene.date, "crc32c": "crc32c:00000000"])
-    // Everything is there, and it is not the end.
+    // All bytes are stored, but the upload has not ended.
     #expect(try receipt(open).isEmpty)
   }
 

@@ -16,7 +16,7 @@ enum ResumableScene {
     return try AllProtocols.make(settings, credentialsRegion: nil) as! ResumableProtocol
   }
 
-  /// A file whose upload is open at a server that speaks version 9.
+  /// A file whose upload is open on a server that speaks version 9.
   static func facts(
     size: Int64, chunk: Int64? = nil, url: String? = "http://h/up/1", discovered: [String: String]? = ["speaks": "9"],
     change: (inout TransferFacts) -> Void = { _ in }
@@ -32,7 +32,7 @@ enum ResumableScene {
     return facts
   }
 
-  /// Not made yet; the `intended` row is there.
+  /// The upload is not created yet; the `intended` row exists.
   static func fresh(size: Int64, discovered: [String: String]? = ["speaks": "9"]) -> TransferFacts {
     facts(size: size, url: nil, discovered: discovered) { facts in
       facts.session = SessionFacts(remoteID: nil, intendedAtMs: Scene.wallMs)

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// What is done next, and the requests for it.
+/// The next step, and the requests for it.
 @Suite struct ResumableStepTests {
   typealias R = ResumableScene
 
@@ -24,7 +24,7 @@ import TransferModel
     #expect(try step(second) == "discover")
     #expect(try wire(.discover, second).contains("upload-draft-interop-version: 8"))
     #expect(try step(R.facts(size: 5, url: nil, discovered: R.plain)) == "chunk that opens")
-    // Versions that announce nothing are taken at their word.
+    // Versions that announce nothing are used without discovery.
     for old in ["3", "5"] { #expect(try step(unasked, R.proto { $0.interop = old }) == "chunk that opens") }
     #expect(try wire(.discover, unasked, R.proto { $0.interop = "final" }) == ["OPTIONS http://h/in/a%20b"])
   }
@@ -41,7 +41,7 @@ import TransferModel
     #expect(try first(5, ["speaks": "9", "min-size": "6"]) == "chunk that opens")
     #expect(try first(5, ["speaks": "9", "max-size": "4"]) == "fail policy.limit")
     #expect(try first(0) == "chunk that opens")
-    // A POST that is sent again may make two objects.
+    // A POST that is repeated may create two objects.
     #expect(try first(5, post: true) == "create")
     #expect(try first(5, R.plain, post: true) == "chunk that opens")
     #expect(try first(1 << 40, R.plain) == "chunk that opens")
@@ -55,7 +55,7 @@ import TransferModel
     #expect(try R.proto().abilities(R.fresh(size: 5, discovered: R.plain)).repeatable)
   }
 
-  /// A request that completes the object must hold all of it.
+  /// A request that completes the object must contain all of it.
   @Test func aChunkOfManyNeverMakesTheObject() throws {
     let cut = R.facts(size: 10, chunk: 4, url: nil, discovered: R.plain)
     #expect(try step(cut) == "fail proto.unsupported")
@@ -140,7 +140,7 @@ import TransferModel
     #expect(try step(R.facts(size: 10) { $0.session?.expiresAtMs = Scene.wallMs + 1 }) == "chunks")
   }
 
-  /// All bytes are there is one thing, and the end of the upload another.
+  /// Having all bytes stored is not the same as having ended the upload.
   @Test func theEnd() throws {
     func all(_ remote: [String: String] = [:], _ change: (inout TransferFacts) -> Void = { _ in }) -> TransferFacts {
       R.facts(size: 11, chunk: 6) { facts in
@@ -194,7 +194,7 @@ import TransferModel
     #expect(length(["speaks": "9", "min-append-size": "2097152"]) == 2 << 20)
     #expect(length(["speaks": "9"], ["body": "500"]) == 500)
     #expect(length(R.plain) == 3 << 20)
-    // What makes the upload brings all of it.
+    // The request that creates the upload sends the whole file.
     #expect(proto.bodyRange(of: TusScene.chunk(0, 0..<100), R.fresh(size: 100)).length == 100)
   }
 

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// Facts and a reply in, what follows out.
+/// Facts and a reply in, their consequence out.
 @Suite struct S3DialogueTests {
   private let whole = Scene.facts()
   private let multi = Scene.facts(size: 40 << 20, parts: 3, session: "U")
@@ -300,7 +300,7 @@ import TransferModel
     #expect(try interpret(Scene.reply(status), .probe(marker: "a,b&"), facts) == "orphans [] next b&")
   }
 
-  /// HEAD after a lost answer to Complete is not allowed: Complete again, and what becomes of the upload tells.
+  /// HEAD is not allowed after a lost answer to Complete: Complete is repeated, and the state of the upload tells.
   @Test func aLostCompleteThatNobodyMayLookForIsAskedByCompleteAgain() throws {
     let s3 = try Scene.s3()
     let gone = Scene.error(404, "NoSuchUpload")
@@ -419,7 +419,7 @@ import TransferModel
     #expect(try interpret(moto, .finish, Scene.stored(.etag)) == "finished etag")
   }
 
-  /// A 200 that is no success: the defect that lost data in s3cmd, s3fs, arrow and others.
+  /// A 200 that is not a success: the defect that lost data in s3cmd, s3fs, arrow and others.
   @Test(arguments: [
     ("", "proto.bad_reply probe"), ("   \n ", "proto.bad_reply probe"),
     ("<html><body>ok</body></html>", "proto.bad_reply probe"),
@@ -483,7 +483,7 @@ import TransferModel
       try interpret(Scene.error(404, "NoSuchUpload"), .probe(marker: nil), multi) == "proto.session_gone sessionGone")
   }
 
-  /// Its answer was lost: that the list has a part of this number and length says nothing of what is in it.
+  /// The answer was lost: a listed part of this number and length says nothing about its content.
   @Test func aListedPartIsAdoptedOnlyByADigestOfWhatWasSent() throws {
     let s3 = try Scene.s3()
     let chunk = Scene.chunk(1, "hello", .crc64nvme, .md5)
@@ -533,7 +533,7 @@ import TransferModel
     #expect(try interpret(Scene.reply(503), .probe(marker: nil), facts) == "http.503 retry(isThrottled: true)")
   }
 
-  /// A server whose markers lead in a circle is not asked for ever.
+  /// A server whose markers form a cycle is not queried forever.
   @Test func aListOfUploadsComesToAnEnd() throws {
     let facts = Scene.facts(key: "a", size: 40 << 20, parts: 3, session: .some(nil)) { $0.lostAnswer = .create }
     var (marker, pages): (String?, Int) = (nil, 0)
@@ -549,7 +549,7 @@ import TransferModel
     #expect(pages == OrphanSearch.mostPages)
   }
 
-  /// A server may percent-encode on request without saying so, or not at all.
+  /// A server may percent-encode on request without saying so, or not encode at all.
   @Test(arguments: [
     ("a b", "a%20b", "", true), ("a b", "a+b", "", true), ("a b", "a b", "", true), ("a b", "a%20b", "url", true),
     ("a%20b", "a%2520b", "", true), ("a%20b", "a%20b", "", true), ("a%20b", "a%20b", "url", false),

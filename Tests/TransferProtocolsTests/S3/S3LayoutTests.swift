@@ -6,7 +6,7 @@ import TransferModel
 @Suite struct S3LayoutTests {
   private let mebibyte: Int64 = 1 << 20
 
-  /// Sizes around every power of two up to 48.8 TiB, and some between.
+  /// Sizes around every power of two up to 48.8 TiB, and some in between.
   private var sizes: [Int64] {
     let powers = (0...45).flatMap { power in (-2...2).map { (Int64(1) << power) + $0 } }
     let spread = (0..<2000).map { Int64($0) &* 27_487_790_694 }

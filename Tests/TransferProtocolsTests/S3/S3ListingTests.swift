@@ -72,7 +72,7 @@ import TransferModel
     }
   }
 
-  /// Keys are bytes, and the one that leads on is sent as it came.
+  /// Keys are bytes, and the key that continues the list is sent as it was received.
   @Test func aKeyThatIsNotUTF8LeadsOn() throws {
     var facts = facts("")
     _ = try page(
@@ -88,8 +88,8 @@ import TransferModel
     #expect(failure.message.contains("not UTF-8"))
   }
 
-  /// Markers lead in a circle, keys come again behind markers that are always new, no key comes at all, or only such as
-  /// are before the marker.
+  /// Markers form a cycle, keys repeat while the markers are always new, no key comes at all, or only keys before the
+  /// marker come.
   @Test(arguments: [1, 2, 3, 7, 100], ["token", "key", "nothing", "order"])
   func aListThatDoesNotGetOnIsEnded(_ length: Int, _ kind: String) throws {
     var (facts, pages) = (facts(""), 0)
@@ -109,7 +109,7 @@ import TransferModel
     #expect(pages < (kind == "nothing" ? 1_000 : kind == "order" ? 2 : 3 * length + 3), "\(pages)")
   }
 
-  /// As long as it gets on it may be of any length, with pages that name nothing between.
+  /// A list that makes progress may have any length, with pages in between that name nothing.
   @Test func aLongListComesToItsEnd() throws {
     var facts = facts("")
     for n in 0..<3_000 {

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// Requests as they go over the wire, signatures and dates cut.
+/// Requests as they are sent, without signatures and dates.
 @Suite struct S3RequestTests {
   private func wire(_ request: TransferRequest) -> String {
     let fields = request.fields.filter { $0.name != .authorization && $0.name.canonicalName != "x-amz-date" }

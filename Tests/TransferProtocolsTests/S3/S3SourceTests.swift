@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// What is asked of S3 for a download, and what its answers say beside those of other servers.
+/// What a download requests from S3, and what the answers of S3 say beyond those of other servers.
 @Suite struct S3SourceTests {
   private let proto: GetProtocol
   private let size: Int64 = 200 << 10
@@ -39,7 +39,7 @@ import TransferModel
     return fields
   }
 
-  /// What is known after the first answer.
+  /// The facts after the first answer.
   private func begun(_ fields: HTTPFields) -> TransferFacts {
     var facts = blank()
     let meaning = proto.interpret(
@@ -70,7 +70,7 @@ import TransferModel
     #expect(try proto.request(.create, blank(expected: 0), Scene.context()).fields[.range] == nil)
   }
 
-  /// Servers that ignore `If-Range` are known, and S3 does not document it.
+  /// Some servers are known to ignore `If-Range`, and S3 does not document it.
   @Test func rangesAreOfOneVersion() throws {
     let facts = begun(head())
     #expect(facts.layout.count == 4)
@@ -84,14 +84,14 @@ import TransferModel
     #expect(failure.code == .sourceChanged)
   }
 
-  /// It is judged as by any server, and says nothing of a region.
+  /// A 304 is interpreted as from any server, and says nothing about a region.
   @Test func notModifiedIsNoWrongRegion() {
     let meaning = proto.interpret(reply(304, [.eTag: etag]), to: .create, blank(), Scene.context())
     guard case .failed(let failure, .permanent) = meaning.outcome else { return #expect(Bool(false)) }
     #expect(failure.code == .protoBadReply, "\(failure)")
   }
 
-  /// AWS says in the body only that the object is empty.
+  /// AWS says only in the body that the object is empty.
   @Test func anEmptyObjectHasNoBeginning() {
     let body = "<Error><Code>InvalidRange</Code><ActualObjectSize>0</ActualObjectSize></Error>"
     let meaning = proto.interpret(reply(416, [:], body: body), to: .create, blank(), Scene.context())
@@ -99,7 +99,7 @@ import TransferModel
     #expect(beginning.layout.size == 0 && beginning.part != nil)
   }
 
-  /// The ledger knows the size that was listed, and takes no other for this generation.
+  /// The ledger knows the size that was listed, and accepts no other for this generation.
   @Test(arguments: [true, false])
   func aSizeThatIsNotTheExpectedOneIsFoundBehindTheBodyToo(_ isListed: Bool) {
     var facts = blank(expected: 7)
@@ -152,7 +152,7 @@ import TransferModel
     #expect(proof.versionID == "v7" && proof.etag == etag)
   }
 
-  /// One chunk that came in two ranges: its beginning, and the rest.
+  /// One chunk that arrived in two ranges: its beginning, and the rest.
   @Test func theChecksumOfOneChunkIsAskedForToo() throws {
     let settings = BatchSettings(
       destination: "s3://examplebucket/", options: ["endpoint-url": .text("http://127.0.0.1:5100")],
@@ -168,7 +168,7 @@ import TransferModel
     #expect(usual.nextStep(facts) == .control(.probe(marker: nil)))
   }
 
-  /// S3 has no checksum of the whole beside a range: it is asked for when all ranges are there.
+  /// S3 sends no checksum of the whole object with a range: it is requested when all ranges are stored.
   @Test func theChecksumOfAFileOfRangesIsAskedFor() throws {
     var facts = begun(head())
     facts.storedChunks = facts.layout.count
@@ -186,7 +186,7 @@ import TransferModel
     #expect(proof.confirmation == .digest)
   }
 
-  /// Whoever may not ask, or asks about a version that is gone, has the ranges of one version all the same.
+  /// If the query is refused, or its version is gone, the ranges still belong to one version.
   @Test(arguments: [403, 404, 412, 200])
   func aChecksumThatIsNotToldIsDoneWithout(_ status: Int) {
     var facts = begun(head())
@@ -198,7 +198,7 @@ import TransferModel
     guard case .place = proto.nextStep(facts) else { return #expect(Bool(false), "\(proto.nextStep(facts))") }
   }
 
-  /// The digest of a part, beside a range that is one of the parts of the object.
+  /// The digest of a part, sent with a range that is one of the parts of the object.
   @Test func aChecksumBesideARangeIsNotThatOfTheWhole() {
     let fields = head([
       HTTPField.Name("x-amz-checksum-type")!: "FULL_OBJECT",
@@ -227,7 +227,7 @@ import TransferModel
     #expect(found == remedy)
   }
 
-  /// Whoever ignores `If-Match` has to say of which version a range is.
+  /// A server that ignores `If-Match` has to state the version that a range belongs to.
   @Test(
     arguments: [
       (nil, nil, nil, ErrorCode.protoBadReply), ("E", nil, nil, nil), ("other", nil, nil, .sourceChanged),
@@ -249,7 +249,7 @@ import TransferModel
     }
   }
 
-  /// Type and coding of an object are what somebody stored with it.
+  /// The type and coding of an object are whatever was stored with it.
   @Test func whatIsStoredIsTakenAsItIs() {
     let fields = head([.contentEncoding: "gzip", .contentType: "text/html"])
     guard case .bytes(from: 0, to: 65_536) = proto.content(status: 206, fields, of: .create, blank()) else {

@@ -53,7 +53,7 @@ import Testing
     #expect(fault("<a>" + String(repeating: "x", count: 4 << 20) + "</a>") == .tooLarge)
   }
 
-  /// Seeded mutations of a real answer: never a crash, always an end, and a result only for a whole document.
+  /// Seeded mutations of a real answer: never a crash, always an end, and a result only for a complete document.
   @Test func mutationsNeitherCrashNorHang() throws {
     let seed = Array(
       "<?xml version=\"1.0\"?><L><IsTruncated>false</IsTruncated><Part><ETag>&quot;a&quot;</ETag><Size>5</Size></Part></L>"

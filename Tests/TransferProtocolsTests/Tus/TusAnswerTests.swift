@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// What answers mean to an upload that is sent body by body.
+/// How answers are interpreted for an upload that is sent body by body.
 @Suite struct TusAnswerTests {
   private func interpret(
     _ reply: TransferReply, _ step: StepRequest, _ facts: TransferFacts, failures: Int = 0
@@ -100,7 +100,7 @@ import TransferModel
     }
     #expect(try made(("Upload-Offset", "5")) == "opened http://h/1, stored 0 size")
     #expect(try made(("Upload-Offset", "3")) == "opened http://h/1, advanced to 3")
-    // A server that ignores the body: the upload is there, and the next body is a PATCH.
+    // A server that ignores the body: the upload exists, and the next body is a PATCH.
     #expect(try made().hasSuffix("opened http://h/1, proto.offset repair"))
     #expect(try made(("Upload-Offset", "6")) == "opened http://h/1, proto.offset probe")
     #expect(try made(status: 413) == "http.413 permanent")

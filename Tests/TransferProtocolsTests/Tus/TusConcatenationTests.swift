@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// Several uploads side by side that are joined at the end.
+/// Several parallel uploads that are joined at the end.
 @Suite struct TusConcatenationTests {
   private let remote = ["url": "http://h/files/7", "ref": "/files/7"]
 
@@ -40,9 +40,9 @@ import TransferModel
     #expect(try abilities(large))
     #expect(try !abilities(large - 1))
     #expect(try !abilities(large, "creation"))
-    #expect(try !abilities(large, "concatenation", TusScene.tus()), "nobody asked for it")
+    #expect(try !abilities(large, "concatenation", TusScene.tus()), "it was not requested")
     #expect(try !abilities(large) { $0.session = SessionFacts(remoteID: nil, intendedAtMs: 0) })
-    // The row says how the file is cut: into too many for one request, or not at all.
+    // The row says how the file is cut, which may be into too many chunks for one request.
     #expect(
       try !abilities(large) {
         $0.layout = ChunkLayout(size: large, chunkSize: 1 << 20)

@@ -26,7 +26,7 @@ enum TusScene {
     return learned
   }
 
-  /// A file in an upload that is open at the server, cut in chunks of `chunk` bytes.
+  /// A file whose upload is open on the server, cut into chunks of `chunk` bytes.
   static func facts(
     size: Int64, chunk: Int64? = nil, extensions: String = "creation", checksums: String = "",
     url: String? = "http://h/files/1", change: (inout TransferFacts) -> Void = { _ in }

@@ -4,7 +4,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// What is done next, and the requests for it.
+/// The next step, and the requests for it.
 @Suite struct TusStepTests {
   private func step(_ facts: TransferFacts, _ tus: TusProtocol? = nil) throws -> String {
     TusScene.say(try (tus ?? TusScene.tus()).nextStep(facts))
@@ -31,7 +31,7 @@ import TransferModel
     #expect(try step(TusScene.facts(size: 5)) == "chunks")
   }
 
-  /// Never the last byte: an answer that is lost must not leave a whole object behind.
+  /// Never the last byte: a lost answer must not leave a whole object behind.
   @Test func aShortFirstBodyGoesWithTheCreation() throws {
     let mebibyte: Int64 = 1 << 20
     let able = "creation,creation-with-upload"
@@ -112,7 +112,7 @@ import TransferModel
   @Test func anExpiredUploadIsDropped() throws {
     #expect(try step(TusScene.facts(size: 5) { $0.session?.expiresAtMs = Scene.wallMs }) == "drop proto.session_gone")
     #expect(try step(TusScene.facts(size: 5) { $0.session?.expiresAtMs = Scene.wallMs + 1 }) == "chunks")
-    // What the server said later holds.
+    // The later statement of the server counts.
     #expect(
       try step(
         TusScene.facts(size: 5) {
@@ -164,7 +164,7 @@ import TransferModel
     #expect(try joining.layout(large).chunkSize == 125 * mebibyte)
     #expect(try joining.layout(large).count == 16)
     #expect(try TusScene.tus().layout(large).chunkSize == 64 * mebibyte)
-    // A chunk of another time is sent as its row says.
+    // A chunk from an earlier run is sent as its row says.
     let other = try TusScene.tus(partSize: mebibyte)
     let chunk = TusScene.chunk(0, 0..<(5 * mebibyte))
     #expect(other.bodyRange(of: chunk, TusScene.facts(size: 5 * mebibyte)) == chunk.rest)
@@ -183,7 +183,7 @@ import TransferModel
     #expect(length("checksum") == ByteRange(offset: 5 << 20, length: 1 << 20))
     #expect(length("creation", "65536") == ByteRange(offset: 5 << 20, length: 65536))
     #expect(length("creation", "-1") == chunk.rest)
-    // What is checked is stored whole or not at all; what is not is kept as far as it came.
+    // A checked body is stored entirely or not at all; an unchecked one is kept as far as it arrived.
     chunk.mostAtOnce = 1000
     #expect(length("checksum") == ByteRange(offset: 5 << 20, length: 1000))
     #expect(length("creation") == chunk.rest)

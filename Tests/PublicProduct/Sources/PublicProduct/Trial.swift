@@ -6,7 +6,7 @@ import Transfers
   import Darwin
 #endif
 
-/// Something was not as it should be.
+/// A check failed.
 struct Unexpected: Error, CustomStringConvertible {
   let description: String
 }
@@ -15,7 +15,7 @@ func expect(_ isSo: Bool, _ what: String) throws {
   guard isSo else { throw Unexpected(description: what) }
 }
 
-/// Where tokens come from: the first one is stale, as one may be that was kept too long.
+/// Supplies tokens. The first one is stale, like a token that was kept too long.
 actor TokenShop {
   private let valid: String
   private(set) var asked: [CredentialRequest.Reason] = []
@@ -28,7 +28,7 @@ actor TokenShop {
   }
 }
 
-/// What a program does with the library, a step after the other on one store.
+/// What a program does with the library, step by step on one store.
 struct Trial {
   let store: String
   let source: String
@@ -67,13 +67,13 @@ struct Trial {
     let client = try await open()
     let settings = BatchSettings(destination: "\(url)/controlled/")
     let added = try await client.add([source], UploadOptions(settings: settings, name: "controlled"))
-    guard let batch = added.batch else { throw Unexpected(description: "another place is another batch") }
+    guard let batch = added.batch else { throw Unexpected(description: "another destination, but no new batch") }
     let paused = try await client.pause(.batch(batch))
     try expect(paused.changed.count == added.counts.added, "all files are paused")
 
     let stop = StopSignal()
     async let run = client.run(until: .stopped, stop: stop)
-    try expect(try await client.wait(for: .batch(batch)).state.totals.count(.paused) > 0, "what is paused is settled")
+    try expect(try await client.wait(for: .batch(batch)).state.totals.count(.paused) > 0, "paused files are settled")
     let files = try await client.files(.batch(batch))
     try await client.cancel(.files([files[0].id]))
     var change = BatchChange()
@@ -82,10 +82,10 @@ struct Trial {
     try expect(try await client.set(.batch(batch), change).changed == [batch], "the batch is changed")
     try await client.resume(.batch(batch))
     let end = try await client.wait(for: .batch(batch), until: .settled, timeout: .seconds(60))
-    try expect(!end.isTimeout && end.state.totals.count(.done) == files.count - 1, "what was resumed is done: \(end)")
+    try expect(!end.isTimeout && end.state.totals.count(.done) == files.count - 1, "resumed files are done: \(end)")
     try await client.retry(.files([files[0].id]))
     let whole = try await client.wait(for: .batch(batch), timeout: .seconds(60))
-    try expect(whole.state.totals.count(.done) == files.count, "what was retried is done: \(whole)")
+    try expect(whole.state.totals.count(.done) == files.count, "retried files are done: \(whole)")
     stop.drain()
     try expect(try await run.done == files.count, "the run counts them")
     try expect(try await client.batch(named: "controlled") == batch, "a batch is found by its name")
@@ -99,7 +99,7 @@ struct Trial {
     try expect(batches.count == 2 && batches[1].labels == ["lane": "fast"], "two batches: \(batches)")
     var listed: [FileRow] = []
     while case let page = try await client.files(after: listed.last?.id, limit: 2), !page.isEmpty { listed += page }
-    try expect(listed.count == status.totals.files, "pages hold each file once")
+    try expect(listed.count == status.totals.files, "the pages contain each file once")
     for file in listed {
       try expect(try await client.receipt(of: file.id) != nil, "\(file.id) has a receipt")
     }
@@ -111,7 +111,7 @@ struct Trial {
     try expect(try await client.check().isSound, "the store is sound")
   }
 
-  /// Half of the events, and the others with what was stored of the first reader, by another client.
+  /// Reads half of the events with one client, and the rest with another one that continues at the stored cursor.
   func continuesEvents() async throws {
     var (cursor, told, all) = (EventCursor.beginning, [RecordedEvent](), [RecordedEvent]())
     let first = try await open()
@@ -130,14 +130,14 @@ struct Trial {
   func tellsErrorsByCode() async throws {
     do {
       _ = try await TransferClient.open("\(store).missing", mayCreate: false)
-      throw Unexpected(description: "a store that is not there was opened")
+      throw Unexpected(description: "a missing store was opened")
     } catch let error as TransferError {
       try expect(error.kind == .storeMissing && error.kind.rawValue == "store.missing", "\(error)")
     }
     let client = try await open()
     do {
       _ = try await client.add(["\(source)/nowhere"], UploadOptions(settings: BatchSettings(destination: url)))
-      throw Unexpected(description: "a source that is not there was added")
+      throw Unexpected(description: "a missing source was added")
     } catch let error as TransferError {
       try expect(error.kind == .noSource, "\(error)")
     }

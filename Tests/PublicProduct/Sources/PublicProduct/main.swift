@@ -1,5 +1,5 @@
-// PublicProduct STORE SOURCE URL TOKEN: uses every part of the library against a receiver that demands the token, and
-// ends with 0 when all of it did what it says.
+// PublicProduct STORE SOURCE URL TOKEN: uses every part of the library against a receiver that requires the token, and
+// exits with 0 if everything worked as documented.
 
 import Transfers
 
