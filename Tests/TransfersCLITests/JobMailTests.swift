@@ -114,7 +114,7 @@ import Testing
     ("    mail: [root, \"x\\nBcc: y\"]\n", "config.yaml:6:11: mail takes addresses"),
     ("    mail: root\n    mail_on: never\n", "config.yaml:7:14: \"mail_on\" takes failure, result"),
     ("    mail: root\n    mail_remind: often\n", "config.yaml:7:18: mail_remind takes a time"),
-    ("    mail: root\n    on_result_remind: 1h\n", "config.yaml:7:23: on_result_remind is for the receivers"),
+    ("    mail: root\n    on_result_remind: 1h\n", "config.yaml:7:23: on_result_remind needs receivers"),
     ("", "config.yaml:5:15: sendmail needs \"mail\""),
   ])
   func whatIsWrongIsSaidWithItsPlace(_ keys: String, _ message: String) throws {

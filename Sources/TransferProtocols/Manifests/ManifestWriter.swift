@@ -71,7 +71,7 @@ public struct ManifestWriter: Sendable {
     }
   }
 
-  /// Refuses lines that no reader would accept.
+  /// Refuses names that no reader would accept.
   private func checkName(_ entry: ManifestEntry) throws(TransferError) {
     do throws(ManifestFault) {
       _ = try entry.path.bytes.withUnsafeBufferPointer { bytes throws(ManifestFault) in

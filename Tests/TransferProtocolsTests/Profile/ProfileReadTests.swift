@@ -130,7 +130,7 @@ import Testing
     ("", ", extract: {}", "5:63 steps.chunk.extract extracts nothing"),
     ("", ", extract: {token: {json: $.a}}", "5:64 \"token\" is not a place for a value"),
     ("", ", extract: {session.t: {type: int}}", "5:75 steps.chunk.extract.session.t extracts nothing"),
-    ("", ", extract: {session.t: {json: a.b}}", "5:82 steps.chunk.extract.session.t.json: a path into JSON begins"),
+    ("", ", extract: {session.t: {json: a.b}}", "5:82 steps.chunk.extract.session.t.json: a JSON path must begin"),
     (
       "", ", extract: {session.t: {json: $.a, header: B}}",
       "5:75 steps.chunk.extract.session.t has the sources json and header"

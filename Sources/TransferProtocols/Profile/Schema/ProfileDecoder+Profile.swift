@@ -66,7 +66,7 @@ extension ProfileDecoder {
     }
     let isSecret = bool(map["secret"], "secret", false)
     if isSecret, let node = map["default"] {
-      fault(node.mark, "a secret cannot have a default: it would be in the profile")
+      fault(node.mark, "a secret has no default: it would be in the profile")
     }
     // A profile from elsewhere could otherwise choose which variables are sent, and where.
     if let node = map["env"] {
