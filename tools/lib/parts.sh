@@ -10,16 +10,17 @@ child=''
 trap 'stop_part; exit 130' INT
 trap 'stop_part; exit 143' TERM
 
-# Ends what runs, with its children: they are one process group.
+# Ends the running command with its children: they are one process group.
 stop_part() { [[ ! $child ]] || kill "$child" 2>/dev/null || true; }
 
-# part NAME SECONDS COMMAND …: runs it, shows what it says or only what fails, and counts its closing line. A part
-# without such a line counts as one test.
+# part NAME SECONDS COMMAND …: runs it, shows its output or only failures, and counts its closing line. A part without
+# such a line counts as one test.
 part() {
-  local name=$1 limit=$2 code=0 began log=$logs/$1.log
+  local name=$1 limit=$2 code=0 began busy log=$logs/$1.log
   shift 2
   began=$(now_ms)
   mkdir -p "$logs"
+  count_cpu_ms && busy=$cpu_ms
   say "$name"
   show "$@"
   : >"$log"
@@ -30,39 +31,56 @@ part() {
   wait "$!" || true
   child=''
   if ((code == 124 || code == 137)); then
-    { printf 'FAILED  %s: not done after %d s, and ended; it said last:\n' "$name" "$limit" && tail -n 5 "$log" | sed 's/^/        /'; } \
+    { printf 'FAILED  %s: ended after its %d s; last output:\n' "$name" "$limit" && tail -n 5 "$log" | sed 's/^/        /'; } \
       >"$log.end"
     tee -a "$log" <"$log.end"
     rm -f "$log.end"
   fi
-  add_up "$name" "$code" $((($(now_ms) - began) / 1000))
+  count_cpu_ms
+  add_up "$name" "$code" $((($(now_ms) - began) / 1000)) $(((cpu_ms - busy) / 1000))
   return "$code"
 }
 
-# not_run NAME WHY: a part that cannot be run has failed.
+# Sets `cpu_ms` to the processor time of all children that have ended, in milliseconds. Not in a subshell: it has
+# children of its own.
+count_cpu_ms() {
+  local user system
+  times >"$logs/.times"
+  { read -r _ && read -r user system; } <"$logs/.times"
+  cpu_ms=$(($(ms_of "$user") + $(ms_of "$system")))
+}
+
+# ms_of 1m2.345s: 62345
+ms_of() {
+  local minutes=${1%%m*} seconds=${1#*m}
+  seconds=${seconds%s}
+  printf '%d\n' $((minutes * 60000 + 10#${seconds/./}))
+}
+
+# not_run NAME WHY: a part that cannot be run counts as failed.
 not_run() {
   mkdir -p "$logs"
   say "$1"
   printf 'FAILED  %s: not run: %s\n' "$1" "$2" | tee "$logs/$1.log"
-  add_up "$1" 1 0
+  add_up "$1" 1 0 0
 }
 
-# add_up NAME CODE SECONDS
+# add_up NAME CODE SECONDS CPU_SECONDS
 add_up() {
   local p f s
   read -r p f s <<<"$(closing_line "$2" "$logs/$1.log")"
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
   if ((f > 0)); then failures+=("$1"); fi
-  table+=("$(printf '%-18s %7d %7d %8d' "$1" "$p" "$f" "$3")")
-  printf -- '-- %s: %d passed, %d failed in %d s\n' "$1" "$p" "$f" "$3"
+  table+=("$(printf '%-18s %7d %7d %8d %8d' "$1" "$p" "$f" "$3" "$4")")
+  printf -- '-- %s: %d passed, %d failed in %d s (%d s of CPU)\n' "$1" "$p" "$f" "$3" "$4"
 }
 
-# shown PART: what of its output is shown as it comes.
+# shown PART: shows the lines of its output that are shown while it runs.
 shown() {
   if [[ $1 == unit || ${CI:-} == true ]]; then failing_lines; else cat; fi
 }
 
-# What failed, with the indented lines that follow it.
+# The failures, with the indented lines that follow them.
 failing_lines() {
   awk '
     /^FAILED|^error: |^[^ ]+:[0-9]+:[0-9]+: error: / { on = 1; print; fflush(); next }
@@ -84,16 +102,16 @@ closing_line() {
   printf '%d %d %d\n' "$p" "$f" "$s"
 }
 
-# The end of everything: a line a part, and what failed once more, so that the end of the output tells it.
+# The summary: a line for each part, and the failures once more, so that the end of the output shows them.
 closing() {
   local name
   say "all"
-  printf '%-18s %7s %7s %8s\n' part passed failed seconds
+  printf '%-18s %7s %7s %8s %8s\n' part passed failed seconds 'cpu s'
   printf '%s\n' "${table[@]}"
   for name in "${failures[@]}"; do
     say "failed: $name"
     failures_of "$logs/$name.log"
-    printf 'all of it: %s\n' "$logs/$name.log"
+    printf 'full output: %s\n' "$logs/$name.log"
   done
   printf '\n'
   ((${#failures[@]} == 0)) || printf 'failed: %s\n' "${failures[*]}"
@@ -105,7 +123,7 @@ closing() {
   ((failed == 0))
 }
 
-# failures_of LOG: its lines about failures, or its last ones where it has none.
+# failures_of LOG: its lines about failures, or its last lines if there are none.
 failures_of() {
   local all
   mapfile -t all < <(failing_lines <"$1" | cut -c 1-600)
