@@ -556,8 +556,8 @@ CREATE TABLE file (
   -- What a person asks of a file that an engine has. The engine sees it within a quarter of a second, and every
   -- transition that takes the file out of its hands honours it, also the recovery after a crash. Files that nobody
   -- works on change at once; but one that settles goes on to do so, and is paused when it has.
-  wish TEXT CHECK (wish IS NULL OR ((wish = 'pause' OR wish = 'pause-now' OR wish = 'cancel' OR wish = 'remove')
-    AND state IN ('active', 'finishing')) OR wish = 'pause' AND state = 'settling'),
+  requested_action TEXT CHECK (requested_action IS NULL OR ((requested_action = 'pause' OR requested_action = 'pause-now' OR requested_action = 'cancel' OR requested_action = 'remove')
+    AND state IN ('active', 'finishing')) OR requested_action = 'pause' AND state = 'settling'),
   -- Tidied away: left out of lists, never out of reports.
   hidden INTEGER CHECK (hidden IS NULL OR (hidden = 1
     AND (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded'))),
@@ -627,14 +627,14 @@ CREATE INDEX file_uid ON file (uid);
 
 CREATE INDEX file_waiting ON file (not_before, batch_id, size, state) WHERE state = 'pending' AND not_before IS NOT NULL;
 
-CREATE INDEX file_wish ON file (wish, run_id) WHERE wish IS NOT NULL AND run_id IS NOT NULL;
+CREATE INDEX file_requested_action ON file (requested_action, run_id) WHERE requested_action IS NOT NULL AND run_id IS NOT NULL;
 
 CREATE UNIQUE INDEX file_written ON file (path, id / 1000000000000) WHERE live = 1 AND is_download = 1;
 
 CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'settling' THEN NEW.state = 'pending' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
-    OR NEW.state = 'paused' AND OLD.wish = 'pause'
+    OR NEW.state = 'paused' AND OLD.requested_action = 'pause'
   WHEN 'pending' THEN NEW.state = 'active' OR NEW.state = 'paused' OR NEW.state = 'cancelled'
     OR NEW.state = 'failed' OR NEW.state = 'superseded'
   WHEN 'active' THEN NEW.state = 'finishing' OR NEW.state = 'done' OR NEW.state = 'pending'
@@ -1582,7 +1582,7 @@ SELECT
   f.state AS state,
   f.cause AS cause,
   f.message AS message,
-  f.wish AS wish,
+  f.requested_action AS requested_action,
   f.hidden AS hidden,
   coalesce(q.attempts, 0) + (SELECT count(*) FROM attempt a WHERE a.file_id = f.id) AS attempts,
   f.failures AS failures,

@@ -251,8 +251,8 @@ CREATE TABLE file (
   -- The action that a person requested for a file that an engine has claimed. The engine sees it within a quarter of a
   -- second, and every transition that releases the file honours it, including recovery after a crash. Files that no
   -- engine works on change immediately, except that a settling file keeps settling and is paused once it has settled.
-  wish TEXT CHECK (wish IS NULL OR ((wish = 'pause' OR wish = 'pause-now' OR wish = 'cancel' OR wish = 'remove')
-    AND state IN ('active', 'finishing')) OR wish = 'pause' AND state = 'settling'),
+  requested_action TEXT CHECK (requested_action IS NULL OR ((requested_action = 'pause' OR requested_action = 'pause-now' OR requested_action = 'cancel' OR requested_action = 'remove')
+    AND state IN ('active', 'finishing')) OR requested_action = 'pause' AND state = 'settling'),
   -- Hidden from lists, never from reports.
   hidden INTEGER CHECK (hidden IS NULL OR (hidden = 1
     AND (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded'))),
@@ -313,7 +313,7 @@ CREATE INDEX file_rest ON file (state, batch_id, cause, size, finished_at, hidde
 -- These hold few files.
 CREATE INDEX file_settling ON file (batch_id) WHERE state = 'settling';
 CREATE INDEX file_staged ON file (staged) WHERE staged IS NOT NULL;
-CREATE INDEX file_wish ON file (wish, run_id) WHERE wish IS NOT NULL AND run_id IS NOT NULL;
+CREATE INDEX file_requested_action ON file (requested_action, run_id) WHERE requested_action IS NOT NULL AND run_id IS NOT NULL;
 CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
 -- Find other files that still need a source that is to be removed: files that are not done, by path. Each upload is in
 -- the first of these indexes until it ends.

@@ -114,7 +114,7 @@ BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, as the next
 CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'settling' THEN NEW.state = 'pending' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
-    OR NEW.state = 'paused' AND OLD.wish = 'pause'
+    OR NEW.state = 'paused' AND OLD.requested_action = 'pause'
   WHEN 'pending' THEN NEW.state = 'active' OR NEW.state = 'paused' OR NEW.state = 'cancelled'
     OR NEW.state = 'failed' OR NEW.state = 'superseded'
   WHEN 'active' THEN NEW.state = 'finishing' OR NEW.state = 'done' OR NEW.state = 'pending'

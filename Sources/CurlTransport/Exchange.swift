@@ -207,13 +207,13 @@ final class Exchange {
   /// Drops a grant of an older rate, so that the next bytes are booked under the new one.
   func dropGrant(unlessOf generation: Int) {
     guard let held = grant, held.generation != generation else { return }
-    limiter.giveBack(held)
+    limiter.refund(held)
     grant = nil
   }
 
   /// Returns the unused grant to the limiter, at the end.
   func settle() {
-    if let grant { limiter.giveBack(grant) }
+    if let grant { limiter.refund(grant) }
     grant = nil
   }
 

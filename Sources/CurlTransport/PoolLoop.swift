@@ -30,7 +30,7 @@ final class PoolLoop {
   func run() {
     while true {
       let inbox = pool.takeCommands()
-      for command in inbox.commands { obey(command) }
+      for command in inbox.commands { execute(command) }
       if inbox.isClosed { break }
       startWaiting()
       var count: Int32 = 0
@@ -46,7 +46,7 @@ final class PoolLoop {
     cancelAll()
   }
 
-  private func obey(_ command: CurlPool.Command) {
+  private func execute(_ command: CurlPool.Command) {
     switch command {
     case .start(let order):
       pool.publish(order.counter, for: order.id)

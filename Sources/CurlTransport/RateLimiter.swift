@@ -52,7 +52,7 @@ final class RateLimiter: Sendable {
         (granted, readyNs) = (own.bytes, own.readyNs)
       }
       if let all = state.overall?.bucket.reserve(granted, nowNs: nowNs) {
-        if let group { state.groups[group]?.bucket.giveBack(granted - all.bytes) }
+        if let group { state.groups[group]?.bucket.refund(granted - all.bytes) }
         (granted, readyNs) = (all.bytes, max(readyNs, all.readyNs))
       }
       return Grant(
@@ -62,12 +62,12 @@ final class RateLimiter: Sendable {
   }
 
   /// Returns the unused rest of a grant to those limits that have not been replaced since.
-  func giveBack(_ grant: Grant) {
+  func refund(_ grant: Grant) {
     guard grant.bytes > 0 else { return }
     state.withLock { state in
-      if state.overall?.stamp == grant.overallStamp { state.overall?.bucket.giveBack(grant.bytes) }
+      if state.overall?.stamp == grant.overallStamp { state.overall?.bucket.refund(grant.bytes) }
       guard let group = grant.group, state.groups[group]?.stamp == grant.groupStamp else { return }
-      state.groups[group]?.bucket.giveBack(grant.bytes)
+      state.groups[group]?.bucket.refund(grant.bytes)
     }
   }
 }

@@ -330,7 +330,7 @@ extension LedgerReader {
     ),
     (
       "I32 only a file that an engine has, or that is settling, has a requested action",
-      "SELECT id FROM file WHERE wish IS NOT NULL AND state NOT IN ('active', 'finishing', 'settling')"
+      "SELECT id FROM file WHERE requested_action IS NOT NULL AND state NOT IN ('active', 'finishing', 'settling')"
     ),
     (
       "I33 only files that have ended are hidden",

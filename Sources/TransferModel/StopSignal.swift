@@ -1,10 +1,10 @@
 /// Requests a running engine to stop; from any thread, any number of times.
 public final class StopSignal: Sendable {
   /// The requested kind of stop; a later request can only strengthen it.
-  public enum Wish: Int, Sendable { case drain, now }
+  public enum Level: Int, Sendable { case drain, now }
   private struct State {
-    var wish: Wish?
-    var wake: (@Sendable (Wish) -> Void)?
+    var level: Level?
+    var wake: (@Sendable (Level) -> Void)?
   }
   private let state = Lock(State())
 
@@ -15,25 +15,25 @@ public final class StopSignal: Sendable {
   /// Interrupts running requests; nothing is lost.
   public func stopNow() { ask(.now) }
 
-  private func ask(_ wish: Wish) {
+  private func ask(_ level: Level) {
     let wake = state.withLock { state in
-      if (state.wish?.rawValue ?? -1) < wish.rawValue { state.wish = wish }
+      if (state.level?.rawValue ?? -1) < level.rawValue { state.level = level }
       return state.wake
     }
-    wake?(wish)
+    wake?(level)
   }
 
   /// Whether a stop was requested.
-  public var isAsked: Bool { state.withLock { $0.wish != nil } }
+  public var isAsked: Bool { state.withLock { $0.level != nil } }
 
   /// Whether an engine handles the signal; before that only the process itself can be stopped.
   public var isHeard: Bool { state.withLock { $0.wake != nil } }
 
   /// Calls `wake` at each request from now on, and at once if there was one already.
-  public func onWish(_ wake: @escaping @Sendable (Wish) -> Void) {
+  public func onRequest(_ wake: @escaping @Sendable (Level) -> Void) {
     let earlier = state.withLock { state in
       state.wake = wake
-      return state.wish
+      return state.level
     }
     if let earlier { wake(earlier) }
   }

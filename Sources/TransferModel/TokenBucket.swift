@@ -37,7 +37,7 @@ public struct TokenBucket: Sendable, Hashable {
   }
 
   /// Returns bytes that were reserved and will not be sent, so that others need not wait for them.
-  public mutating func giveBack(_ bytes: Int) {
+  public mutating func refund(_ bytes: Int) {
     bookedNs -= Self.cost(ofBytes: max(0, bytes), rate: rate)
   }
 

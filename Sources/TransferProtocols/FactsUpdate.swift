@@ -115,8 +115,8 @@ extension TransferFacts {
     case .absent:
       isAbsent = true
       lostAnswer = nil
-    case .untold:
-      untold.insert(step.operation)
+    case .inconclusive:
+      inconclusive.insert(step.operation)
       if case .probe = step { probed(next: nil) }
     case .notYet(let afterMs): update.changes.append(.wait(afterMs: afterMs))
     case .failed(let failure, let remedy): failed(failure, remedy, step, abilities, &update)
@@ -197,7 +197,7 @@ extension TransferFacts {
     var remedy = remedy
     switch remedy {
     // Queries that were refused before may be answered now.
-    case .repair, .refreshCredential: untold = []
+    case .repair, .refreshCredential: inconclusive = []
     case .makeParents where parentsMade == nil: parentsMade = 0
     // The collections exist, so creating them does not help.
     case .makeParents: remedy = .permanent

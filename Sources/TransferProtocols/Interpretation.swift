@@ -54,7 +54,7 @@ public struct Interpretation: Sendable {
     /// `verify`: our object does not exist.
     case absent
     /// `verify` or `probe`: inconclusive (no permission, an unsupported method), which is not "absent".
-    case untold
+    case inconclusive
     /// The server is still processing: repeat the step after `afterMs`, without a failure. The file is released
     /// meanwhile.
     case notYet(afterMs: Int64)
@@ -95,7 +95,7 @@ public struct OpenedSession: Sendable, Hashable {
 extension Interpretation {
   public static let settled = Self(.settled)
   public static let absent = Self(.absent)
-  public static let untold = Self(.untold)
+  public static let inconclusive = Self(.inconclusive)
 
   public static func opened(_ session: OpenedSession) -> Self { settled.with(opened: session) }
   public static func partsListed(_ parts: [ListedPart], next: String?) -> Self { Self(.partsListed(parts, next: next)) }

@@ -21,7 +21,7 @@ public struct ObjectAnswer: Sendable {
     /// A preparatory request succeeded.
     case settled
     /// Inconclusive: "cannot tell" is not "absent".
-    case untold(String)
+    case inconclusive(String)
     /// No usable answer; with a final remedy it is inconclusive.
     case failed(Failure, Remedy)
   }
@@ -43,7 +43,7 @@ public protocol LaterQuestions: Sendable {
 }
 
 extension ObjectAnswer {
-  static func untold(_ text: String) -> Self { Self(Outcome.untold(text)) }
+  static func inconclusive(_ text: String) -> Self { Self(Outcome.inconclusive(text)) }
 
   /// No answer was received.
   static func lost(_ failure: Failure) -> Self { Self(Outcome.failed(failure, Remedy(transport: failure))) }
@@ -56,7 +56,7 @@ extension ObjectAnswer {
 
   /// The query was about the upload, which servers forget after the file has its final name.
   static func forgotten(_ reply: TransferReply) -> Self {
-    untold("the server does not know the upload any more (\(reply.status)); the file may be there")
+    inconclusive("the server does not know the upload any more (\(reply.status)); the file may be there")
   }
 
   /// The default meaning of an answer to a query, if the protocol has no rule of its own.
@@ -64,13 +64,15 @@ extension ObjectAnswer {
     if case .failed(let failure, let remedy) = meaning.outcome {
       self.init(Outcome.failed(failure, remedy))
     } else {
-      self.init(Outcome.untold("the answer does not say whether it is there"))
+      self.init(Outcome.inconclusive("the answer does not say whether it is there"))
     }
     learned = meaning.learned
   }
 
   /// The server answers, but refuses the query.
-  static func refused(_ reply: TransferReply) -> Self { untold("the server does not say: it answered \(reply.status)") }
+  static func refused(_ reply: TransferReply) -> Self {
+    inconclusive("the server does not say: it answered \(reply.status)")
+  }
 }
 
 extension StoredObject {
@@ -101,13 +103,13 @@ extension StoredObject {
     let tags = [proof.etag, etag].map(Self.strongTag)
     if let before = tags[0], let now = tags[1] {
       guard before == now else {
-        return .untold("it has a different ETag than when it was stored, and no digest of its content")
+        return .inconclusive("it has a different ETag than when it was stored, and no digest of its content")
       }
       found.confirmation = .etag
     } else if size != nil {
       found.confirmation = .size
     } else {
-      return .untold("the server has it, but reports neither its size nor a digest")
+      return .inconclusive("the server has it, but reports neither its size nor a digest")
     }
     return ObjectAnswer(.finding(RemoteFinding(.found, found, size: size)))
   }

@@ -52,7 +52,7 @@ extension TransferFacts {
     self.lostAnswer = lostAnswer
     isResumed = session?.remoteID != nil
     (isProbed, isAbsent) = (false, false)
-    untold = []
+    inconclusive = []
   }
 
   /// A server that no longer knows the session after every chunk was stored may have just completed it, by a request

@@ -41,8 +41,8 @@ public struct TransferFacts: Sendable {
   public var orphans: [String] = []
   /// `verify` did not find our object.
   public var isAbsent = false
-  /// Queries with inconclusive answers since the claim (``Interpretation/Outcome/untold``).
-  public var untold: Set<AttemptOperation> = []
+  /// Queries with inconclusive answers since the claim (``Interpretation/Outcome/inconclusive``).
+  public var inconclusive: Set<AttemptOperation> = []
   /// Chunks that are not known to be stored, but have notes; only set for a `probe`.
   public var doubts: [ChunkDoubt] = []
   /// Entries of this session's listing with the length of a chunk, by number; they may be the content of chunks still
@@ -124,7 +124,7 @@ extension Interpretation {
     case .chunkPrepared(let remote): Array(remote.values)
     case .stored(let receipt, _): Array(receipt.remote.values)
     case .orphansListed(let ids, _): ids
-    case .settled, .partsListed, .advanced, .chunkProbed, .offset, .begun, .listed, .finished, .absent, .untold,
+    case .settled, .partsListed, .advanced, .chunkProbed, .offset, .begun, .listed, .finished, .absent, .inconclusive,
       .notYet,
       .failed:
       []

@@ -18,7 +18,7 @@ struct WebQuestion {
   func answer(_ reply: TransferReply, _ object: StoredObject, _ context: RequestContext) -> ObjectAnswer {
     if let failure = reply.transportFailure { return .lost(failure) }
     switch reply.status {
-    case 200 where reply.isWebPage && !isPage: return .untold("the server answers with a web page")
+    case 200 where reply.isWebPage && !isPage: return .inconclusive("the server answers with a web page")
     case 200, 204:
       // With a content coding it would be the encoded length.
       let isPlain = reply.field("content-encoding") == nil

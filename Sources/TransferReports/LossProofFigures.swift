@@ -46,7 +46,7 @@ public struct LossProofFigures: Sendable {
     .integer("by_size", "proven by size") { $0.proven[.size] ?? 0 },
     .integer("different", "different") { $0.outcomes[.different] ?? 0 },
     .integer("absent", "absent") { $0.outcomes[.absent] ?? 0 },
-    .integer("untold", "cannot tell") { $0.outcomes[.untold] ?? 0 },
+    .integer("inconclusive", "cannot tell") { $0.outcomes[.inconclusive] ?? 0 },
     .integer("replaced", "replaced by later uploads") { $0.replaced },
     .integer("left", "not asked") { $0.left },
   ]

@@ -59,7 +59,7 @@ import TransferModel
     let before = limiter.generation
     limiter.setRate(bytesPerSecond: 500, of: group, nowNs: Self.second)
     #expect(limiter.generation != before)
-    limiter.giveBack(held)
+    limiter.refund(held)
     let next = try #require(limiter.reserve(1000, of: nil, nowNs: Self.second))
     #expect(next.readyNs <= Self.second, "all of the overall rate is free again")
     let own = try #require(limiter.reserve(1, of: group, nowNs: Self.second))

@@ -176,7 +176,7 @@ import TransferProtocols
 
   /// Whatever the order of answers, progress is the sum over the chunks and never decreases.
   @Test(arguments: 0..<200) func progressIsTheSumOverChunksAndNeverGoesBack(seed: Int) {
-    var dice = SplitMix(seed: UInt64(seed))
+    var generator = SplitMix(seed: UInt64(seed))
     var scene = Scene(size: 95, isParallel: true, session: "u")
     scene.machine.facts.isProbed = true
     var held = [Int64](repeating: 0, count: 10)
@@ -184,21 +184,23 @@ import TransferProtocols
     var open: [Int: JobStep] = [:]
     while isDone.contains(false) {
       let before = scene.machine.bytesStored
-      if open.count < 4, let seq = (0..<10).filter({ !isDone[$0] && open[$0] == nil }).randomElement(using: &dice) {
+      if open.count < 4, let seq = (0..<10).filter({ !isDone[$0] && open[$0] == nil }).randomElement(using: &generator)
+      {
         open[seq] = scene.begin(seq: seq, acked: held[seq])
       }
-      guard let seq = open.keys.sorted().randomElement(using: &dice), let job = open.removeValue(forKey: seq) else {
+      guard let seq = open.keys.sorted().randomElement(using: &generator), let job = open.removeValue(forKey: seq)
+      else {
         continue
       }
       let length = scene.machine.facts.layout.range(seq).length
-      switch Int.random(in: 0..<5, using: &dice) {
+      switch Int.random(in: 0..<5, using: &generator) {
       case 0: _ = scene.machine.interrupted(job, mayHaveArrived: true)
       case 1:
         let failure = Interpretation.failed(Failure(.netReset, "cut"), .repair)
         scene.machine.repairsInARow = 0
         _ = scene.machine.concluded(job, failure, soon)
       case 2 where held[seq] + 1 < length:
-        held[seq] = Int64.random(in: held[seq] + 1..<length, using: &dice)
+        held[seq] = Int64.random(in: held[seq] + 1..<length, using: &generator)
         _ = scene.machine.concluded(job, .advanced(acked: held[seq]), soon)
       default:
         (held[seq], isDone[seq]) = (length, true)

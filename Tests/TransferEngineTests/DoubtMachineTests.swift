@@ -75,17 +75,17 @@ import TransferProtocols
     _ = machine.concluded(jobs[1], lost, soon)
     #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .control(.probe(marker: nil)))
     let probe = JobStep(target: .control(AttemptID(rawValue: 9)), step: .probe(marker: nil), failures: 0)
-    _ = machine.concluded(probe, .untold, soon)
-    #expect(machine.facts.untold == [.probe])
+    _ = machine.concluded(probe, .inconclusive, soon)
+    #expect(machine.facts.inconclusive == [.probe])
     #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .chunks(limit: 1))
   }
 
   @Test func whatCouldNotBeAskedIsAskedAgainAfterARepair() {
     var machine = machine()
     let jobs = begin(&machine)
-    machine.facts.untold = [.verify]
+    machine.facts.inconclusive = [.verify]
     _ = machine.concluded(jobs[0], .failed(Failure(.authExpired, "old"), .refreshCredential), soon)
-    #expect(machine.facts.untold == [])
+    #expect(machine.facts.inconclusive == [])
   }
 
   private func part(_ seq: Int) -> PartReceipt {

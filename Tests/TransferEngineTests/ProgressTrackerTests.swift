@@ -118,23 +118,23 @@ import TransferModel
   /// Random histories of requests that make progress, succeed or fail: the acknowledged bytes of a file never decrease,
   /// and the bytes moved are never more than the file.
   @Test func onlyBytesInFlightAreEverTakenAway() {
-    var dice = SystemRandomNumberGenerator()
+    var generator = SystemRandomNumberGenerator()
     for _ in 0..<100 {
       var tracker = ProgressTracker()
       var (acked, running, nextJob): (Int64, [UInt64: Int64], UInt64) = (0, [:], 1)
       var ackedBefore: Int64 = 0
       for step in 0..<200 {
-        switch Int.random(in: 0..<4, using: &dice) {
+        switch Int.random(in: 0..<4, using: &generator) {
         case 0 where acked + Int64(running.count + 1) * 40 <= 1_000:
           running[nextJob] = 0
           nextJob += 1
-        case 1: if let job = running.keys.randomElement(using: &dice) { running[job] = nil }
+        case 1: if let job = running.keys.randomElement(using: &generator) { running[job] = nil }
         case 2:
-          if let job = running.keys.randomElement(using: &dice) {
+          if let job = running.keys.randomElement(using: &generator) {
             running[job] = nil
             acked += 40
           }
-        default: for job in running.keys { running[job]! += Int64.random(in: 0...20, using: &dice) }
+        default: for job in running.keys { running[job]! += Int64.random(in: 0...20, using: &generator) }
         }
         let look = tracker.look(
           [view(1, size: 1_000, acked: acked, sending: Array(running.keys))], counters: running,

@@ -19,7 +19,7 @@ import TransferModel
     #expect(!stop.isOver(nowMs: 30_999) && stop.isOver(nowMs: 31_000))
   }
 
-  @Test func onlyAStrongerWishChangesAnything() {
+  @Test func onlyAStrongerRequestChangesAnything() {
     var stop = StopSequence(drainMs: 30_000)
     #expect(stop.ask(.drain, nowMs: 0) == true)
     #expect(stop.ask(.drain, nowMs: 10_000) == false)
@@ -27,7 +27,7 @@ import TransferModel
     #expect(stop.ask(.now, nowMs: 12_000) == true)
     #expect(stop.isOver(nowMs: 12_000))
     #expect(stop.ask(.drain, nowMs: 13_000) == false)
-    #expect(stop.wish == .now)
+    #expect(stop.level == .now)
   }
 
   @Test func theFirstErrorThatEndsTheRunStands() {

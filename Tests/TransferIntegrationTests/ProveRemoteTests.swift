@@ -85,7 +85,7 @@ import TransferModel
   @Test func noPermissionTellsNothing() throws {
     let scene = try scene("match HEAD */f1 : status=403\n")
     let asked = try ask(scene)
-    #expect(asked.outcomes == [.untold: 1] && asked.proven == [.digest: 3])
+    #expect(asked.outcomes == [.inconclusive: 1] && asked.proven == [.digest: 3])
     #expect(!asked.isProven && asked.doubts.first?.detail.contains("403") == true)
     #expect(try rows(scene, "SELECT count(*) || '' FROM receipt WHERE n = 2") == ["3"])
     #expect(try proof(scene).holds)

@@ -7,7 +7,8 @@ import Testing
 /// a crash in the next run.
 @Suite struct ControlTests {
   /// State, then the result of pause, pause now, resume, cancel, retry, remove, clean, clean failed, resolve done,
-  /// resolve retry and resolve cancel: the new state, `?wish` if the engine is asked, `hidden`, or `-` for no change.
+  /// resolve retry and resolve cancel: the new state, `?action` if the engine is asked for it, `hidden`, or `-` for
+  /// no change.
   static let golden = """
     settling    ?pause ?pause - cancelled - cancelled,hidden - - - - -
     pending     paused paused - cancelled - cancelled,hidden - - - - -
@@ -39,7 +40,7 @@ import Testing
         #expect(try tx.control(verb, .files([file])) == told, "as predicted")
         let new = try Self.row(tx, file)
         let parts = [
-          new.state == old.state ? nil : new.state, new.wish.map { "?" + $0 }, new.hidden ? "hidden" : nil,
+          new.state == old.state ? nil : new.state, new.requestedAction.map { "?" + $0 }, new.hidden ? "hidden" : nil,
         ]
         let words = parts.compactMap(\.self).joined(separator: ",")
         throw Rollback(description: words.isEmpty ? "-" : words)
@@ -110,17 +111,17 @@ import Testing
     for verb in [ControlVerb.remove, .cancel, .pause(now: true)] {
       _ = try f.ledger.write { try $0.control(verb, .files([file])) }
     }
-    #expect(try f.texts("SELECT wish FROM file WHERE id = \(file.rawValue)") == ["remove"])
+    #expect(try f.texts("SELECT requested_action FROM file WHERE id = \(file.rawValue)") == ["remove"])
   }
 
   private struct Rollback: Error, CustomStringConvertible { let description: String }
 
   private static func row(_ tx: LedgerTransaction, _ file: FileID) throws -> (
-    state: String, wish: String?, hidden: Bool
+    state: String, requestedAction: String?, hidden: Bool
   ) {
     try #require(
-      try tx.db.first("SELECT state, wish, hidden FROM file WHERE id = ?", .id(file)) { row in
-        (state: row.text(0), wish: row.textOrNil(1), hidden: row.flag(2))
+      try tx.db.first("SELECT state, requested_action, hidden FROM file WHERE id = ?", .id(file)) { row in
+        (state: row.text(0), requestedAction: row.textOrNil(1), hidden: row.flag(2))
       })
   }
 
@@ -148,7 +149,7 @@ import Testing
       #expect(try tx.claimAborts(run, limit: 9).map(\.remoteID) == ["u"])
     }
     #expect(
-      try f.texts("SELECT state, wish, cause, hidden FROM file ORDER BY id") == [
+      try f.texts("SELECT state, requested_action, cause, hidden FROM file ORDER BY id") == [
         "paused - - -", "cancelled - policy.cancelled -", "cancelled - policy.cancelled 1", "pending - - -",
         "done - - -",
       ])
@@ -486,7 +487,7 @@ import Testing
       ])
     #expect(try f.ledger.read { try $0.overdueBatches(.batch(free), nowMs: 5) } == [])
     let state = try f.ledger.read { try $0.controlState(nowMs: 0) }
-    #expect(state.limits == [late: BatchLimits(deadlineMs: 5)] && state.wishes.isEmpty && !state.hasDueAborts)
+    #expect(state.limits == [late: BatchLimits(deadlineMs: 5)] && state.requestedActions.isEmpty && !state.hasDueAborts)
     #expect(try f.ledger.read { try $0.hasReadyFiles(without: [late]) })
     #expect(try !f.ledger.read { try $0.hasReadyFiles(without: [late, free]) })
     try f.shell("UPDATE file SET not_before = 7 WHERE batch_id = 1; UPDATE file SET not_before = 9 WHERE batch_id = 2")

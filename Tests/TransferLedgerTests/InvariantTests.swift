@@ -90,7 +90,7 @@ import TransferModel
     ("I30", "UPDATE file SET run_id = 1 WHERE id = 2"),
     ("I28", "UPDATE file SET state = 'cancelled' WHERE id = 2"),
     ("I31", "UPDATE file SET state = 'pending' WHERE id = 5"),
-    ("I32", "UPDATE file SET wish = 'pause' WHERE id = 3"),
+    ("I32", "UPDATE file SET requested_action = 'pause' WHERE id = 3"),
     ("I37", "INSERT INTO file_sum VALUES (1, 0, 1, 19, 0, 0, 0, '[]')"),
     (
       "I38",

@@ -35,7 +35,7 @@ import TransferModel
     ("I37", "UPDATE file SET finished_at = finished_at + 1 WHERE id = 1"),
     (
       "I42",
-      "INSERT OR REPLACE INTO file (id, uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode, state, cause, message, priority, not_before, failures, run_id, chunk_size, chunk_count, created_at, started_at, finished_at, wish, hidden, staged, holds, first_chunk_size, boot) SELECT id, zeroblob(16), batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode, state, cause, message, priority, not_before, failures, run_id, chunk_size, chunk_count, created_at, started_at, finished_at, wish, hidden, staged, holds, first_chunk_size, boot FROM file WHERE id = 1"
+      "INSERT OR REPLACE INTO file (id, uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode, state, cause, message, priority, not_before, failures, run_id, chunk_size, chunk_count, created_at, started_at, finished_at, requested_action, hidden, staged, holds, first_chunk_size, boot) SELECT id, zeroblob(16), batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode, state, cause, message, priority, not_before, failures, run_id, chunk_size, chunk_count, created_at, started_at, finished_at, requested_action, hidden, staged, holds, first_chunk_size, boot FROM file WHERE id = 1"
     ),
     // chunks: evidence of done files
     ("I03", "DELETE FROM chunk WHERE id = 1"),

@@ -119,7 +119,7 @@ import Testing
     "UPDATE file SET state = 'done', run_id = NULL, finished_at = 1 << 60 WHERE id = 6",
     "UPDATE file SET mode = 5 WHERE id = 6",
     "UPDATE file SET path = x'2f62' WHERE id = 6",
-    "UPDATE file SET wish = 'pause' WHERE id = 3", "UPDATE file SET wish = 'nap' WHERE id = 2",
+    "UPDATE file SET requested_action = 'pause' WHERE id = 3", "UPDATE file SET requested_action = 'nap' WHERE id = 2",
     "UPDATE file SET hidden = 1 WHERE id = 2", "UPDATE file SET hidden = 0 WHERE id = 1",
     "UPDATE batch SET rate = 0", "UPDATE batch SET workers = 0", "UPDATE batch SET hidden = 2",
     "DELETE FROM store_meta",
@@ -445,7 +445,9 @@ import Testing
     let f = try LedgerFixture()
     try Self.fill(f)
     try f.shell("UPDATE file SET state = 'paused' WHERE id = 3; UPDATE file SET state = 'pending' WHERE id = 3")
-    try f.shell("UPDATE file SET wish = 'pause-now' WHERE id = 2; UPDATE file SET wish = NULL WHERE id = 2")
+    try f.shell(
+      "UPDATE file SET requested_action = 'pause-now' WHERE id = 2; UPDATE file SET requested_action = NULL WHERE id = 2"
+    )
     try f.shell(
       """
       INSERT INTO file (uid, batch_id, destination_id, generation, path, key, mode, state, cause, priority, created_at,

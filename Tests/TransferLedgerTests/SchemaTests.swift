@@ -151,7 +151,7 @@ import TransferModel
           "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)",
         ]
       ),
-      (LedgerReader.wishes, ["SEARCH file USING COVERING INDEX file_wish (wish>?)"]),
+      (LedgerReader.requestedActions, ["SEARCH file USING COVERING INDEX file_requested_action (requested_action>?)"]),
       (LedgerReader.limits, ["SCAN batch USING INDEX batch_limits"]),
       (LedgerReader.dueAbort, ["SEARCH session USING INDEX session_abort (abort_after>? AND abort_after<?)"]),
       (LedgerTransaction.lostAnswers, ["SEARCH attempt USING INDEX attempt_file (file_id=?)"]),

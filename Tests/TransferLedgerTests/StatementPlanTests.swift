@@ -11,7 +11,8 @@ import TransferModel
   /// Indexes of rows that are active or waiting: they are as short as the remaining work. The claim stops at its limit,
   /// and what a run counts at its end is what is left.
   static let short: Set<String> = [
-    "file_running", "file_ready", "file_ready_batch", "file_settling", "file_wish", "attempt_open", "chunk_waiting",
+    "file_running", "file_ready", "file_ready_batch", "file_settling", "file_requested_action", "attempt_open",
+    "chunk_waiting",
     "session_live",
     "session_abort", "file_partial",
   ]

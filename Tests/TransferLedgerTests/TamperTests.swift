@@ -102,19 +102,19 @@ import TransferModel
   ]
 
   /// Flips one bit; nil if there is none, or if a unique index refuses the change.
-  private func flip(_ dice: inout some RandomNumberGenerator) throws -> String? {
-    let (table, columns) = Self.content.randomElement(using: &dice)!
-    let column = columns.randomElement(using: &dice)!
+  private func flip(_ generator: inout some RandomNumberGenerator) throws -> String? {
+    let (table, columns) = Self.content.randomElement(using: &generator)!
+    let column = columns.randomElement(using: &generator)!
     let key =
       table == "receipt" ? "file_id" : table == "event_range" ? "event_id" : table == "log_group" ? "first_leaf" : "id"
     let rows = try db.rowsOnce("SELECT \(key), typeof(\(column)), hex(\(column)), \(column) FROM \(table)") {
       (key: $0.int64(0), type: $0.text(1), bytes: bytesFromHex($0.text(2)) ?? [], number: $0.int64(3))
     }
-    guard let row = rows.randomElement(using: &dice), row.type != "null" else { return nil }
-    var (value, bytes) = ("\(row.number ^ 1 << Int64.random(in: 0..<62, using: &dice))", row.bytes)
+    guard let row = rows.randomElement(using: &generator), row.type != "null" else { return nil }
+    var (value, bytes) = ("\(row.number ^ 1 << Int64.random(in: 0..<62, using: &generator))", row.bytes)
     if row.type != "integer" {
       guard !bytes.isEmpty else { return nil }
-      bytes[Int.random(in: 0..<bytes.count, using: &dice)] ^= 1 << UInt8.random(in: 0..<8, using: &dice)
+      bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
       value = row.type == "text" ? "CAST(x'\(hexText(bytes))' AS TEXT)" : "x'\(hexText(bytes))'"
     }
     let sql = "UPDATE \(table) SET \(column) = \(value) WHERE \(key) = \(row.key)"
@@ -123,11 +123,11 @@ import TransferModel
   }
 
   @Test func everyFlippedBitIsFound() throws {
-    var dice = Xorshift(seed: 7)
+    var generator = Xorshift(seed: 7)
     var flipped = 0
     while flipped < 10_000 / Self.share {
       try undone {
-        guard let sql = try flip(&dice) else { return }
+        guard let sql = try flip(&generator) else { return }
         flipped += 1
         #expect(try findings().plain != [], "\(sql)")
       }
@@ -167,7 +167,7 @@ import TransferModel
   }
 
   @Test func everyTruncationIsFound() throws {
-    var dice = Xorshift(seed: 8)
+    var generator = Xorshift(seed: 8)
     for n in 0..<(1_000 / Self.share) {
       let left = n % entries.count
       try undone {
@@ -179,7 +179,7 @@ import TransferModel
         #expect(try findings().sealed.count == 1, "\(left)")
       }
       try undone {
-        try rewriteLog(entries[..<Int.random(in: 0..<entries.count, using: &dice)])
+        try rewriteLog(entries[..<Int.random(in: 0..<entries.count, using: &generator)])
         #expect(try findings().plain != [], "leaves alone")
       }
     }
@@ -193,9 +193,9 @@ import TransferModel
   ]
 
   @Test func everyRewrittenHistoryIsFound() throws {
-    var dice = Xorshift(seed: 9)
+    var generator = Xorshift(seed: 9)
     for n in 0..<(1_000 / Self.share) {
-      let file = Int64.random(in: 1...12, using: &dice)
+      let file = Int64.random(in: 1...12, using: &generator)
       try undone {
         let sql = Self.inventions[n % Self.inventions.count].replacing("?", with: "\(file)")
         try db.execute(sql)

@@ -50,7 +50,7 @@ import TransferModel
     var bucket = TokenBucket(bytesPerSecond: 100_000, nowNs: 0)
     _ = bucket.reserve(5000, nowNs: 0)
     let second = bucket.reserve(5000, nowNs: 0)
-    bucket.giveBack(second.bytes)
+    bucket.refund(second.bytes)
     #expect(bucket.reserve(5000, nowNs: 0) == second)
   }
 

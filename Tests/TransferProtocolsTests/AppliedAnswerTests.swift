@@ -107,12 +107,12 @@ import Testing
 
   @Test func questionsInVainAreAskedAgainAfterARepair() {
     var facts = facts()
-    _ = facts.apply(.untold, to: .verify, sideBySide)
-    #expect(facts.untold == [.verify] && !facts.isProbed)
-    _ = facts.apply(.untold, to: .probe(marker: nil), sideBySide)
+    _ = facts.apply(.inconclusive, to: .verify, sideBySide)
+    #expect(facts.inconclusive == [.verify] && !facts.isProbed)
+    _ = facts.apply(.inconclusive, to: .probe(marker: nil), sideBySide)
     #expect(facts.isProbed)
     _ = facts.apply(.failed(Failure(.authExpired, "old"), .refreshCredential), to: .verify, sideBySide)
-    #expect(facts.untold.isEmpty)
+    #expect(facts.inconclusive.isEmpty)
   }
 
   @Test func parentsAreMadeOnce() {

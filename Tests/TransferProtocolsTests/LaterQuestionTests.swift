@@ -21,7 +21,7 @@ import TransferModel
     switch answer.outcome {
     case .finding(let found): "\(found.verdict) \(found.proof.confirmation)"
     case .settled: "settled"
-    case .untold: "untold"
+    case .inconclusive: "inconclusive"
     case .failed(let failure, let remedy): "\(failure.code.rawValue) \(remedy)"
     }
   }
@@ -43,18 +43,18 @@ import TransferModel
     #expect(try s3(200, ("content-length", "6"), Self.checksum("hello")) == "differs none")
     #expect(try s3(200, size, ("etag", "\"v1\"")) == "found etag")
     #expect(try s3(200, size, ("etag", "v1")) == "found etag")
-    #expect(try s3(200, size, ("etag", "\"other\"")) == "untold")
+    #expect(try s3(200, size, ("etag", "\"other\"")) == "inconclusive")
     #expect(try s3(200, size, ("etag", "W/\"v1\"")) == "found size")
     #expect(try s3(200, size, ("etag", "\"v1\""), etag: "") == "found size")
-    #expect(try s3(200, ("etag", "W/\"v1\"")) == "untold")
+    #expect(try s3(200, ("etag", "W/\"v1\"")) == "inconclusive")
     let composite = ("x-amz-checksum-type", "COMPOSITE")
     #expect(try s3(200, size, Self.checksum("hallo"), composite) == "found size")
   }
 
   @Test func cannotTellIsNotAbsent() throws {
     #expect(try s3(404) == "lost none")
-    #expect(try s3(403) == "untold")
-    #expect(try s3(405) == "untold")
+    #expect(try s3(403) == "inconclusive")
+    #expect(try s3(405) == "inconclusive")
     #expect(try s3(503).hasSuffix("retry(isThrottled: true)"))
     #expect(try s3(500).hasSuffix("retry(isThrottled: false)"))
     let lost = try Scene.s3().answer(Scene.broken(), to: .verify, about: object(), Scene.context())
@@ -78,11 +78,11 @@ import TransferModel
     #expect(try web(destination, 200, size, ("repr-digest", "crc32c=:AAAAAA==:")) == "differs none")
     #expect(try web(destination, 200, size, ("etag", "\"v1\"")) == "found etag")
     #expect(try web(destination, 200, ("content-length", "4"), ("etag", "\"v1\"")) == "differs none")
-    #expect(try web(destination, 200, ("content-length", "4"), ("content-encoding", "gzip")) == "untold")
-    #expect(try web(destination, 200, size, ("content-type", "text/html")) == "untold")
+    #expect(try web(destination, 200, ("content-length", "4"), ("content-encoding", "gzip")) == "inconclusive")
+    #expect(try web(destination, 200, size, ("content-type", "text/html")) == "inconclusive")
     #expect(try web(destination, 404) == "lost none")
     #expect(try web(destination, 410) == "lost none")
-    #expect(try web(destination, 403) == "untold")
+    #expect(try web(destination, 403) == "inconclusive")
     #expect(try web(destination, 302).hasSuffix("permanent"))
   }
 
@@ -115,10 +115,10 @@ import TransferModel
     }
     #expect(answer(200, ("upload-offset", "5"), ("upload-length", "5")) == "found size")
     #expect(answer(200, ("upload-offset", "4"), ("upload-length", "5")) == "differs none")
-    #expect(answer(200) == "untold")
-    #expect(answer(404) == "untold")
-    #expect(answer(410) == "untold")
-    #expect(answer(403) == "untold")
+    #expect(answer(200) == "inconclusive")
+    #expect(answer(404) == "inconclusive")
+    #expect(answer(410) == "inconclusive")
+    #expect(answer(403) == "inconclusive")
   }
 
   private func profile(_ require: String) throws -> ProfileProtocol {
@@ -146,11 +146,11 @@ import TransferModel
     #expect(proto.question(about: object(.crc32c, session: Self.session)) == .verify)
     #expect(verified(proto, 200, #"{"size":5}"#) == "found size")
     #expect(verified(proto, 200, #"{"size":6}"#) == "differs none")
-    #expect(verified(proto, 200, "{}") == "untold")
+    #expect(verified(proto, 200, "{}") == "inconclusive")
     #expect(verified(proto, 404, "") == "lost none")
-    #expect(verified(proto, 403, "") == "untold")
+    #expect(verified(proto, 403, "") == "inconclusive")
     let bare = try profile("")
-    #expect(verified(bare, 200, "{}") == "untold")
+    #expect(verified(bare, 200, "{}") == "inconclusive")
   }
 
   /// A query that names only facts of the upload says nothing about the file once the upload is forgotten.
@@ -166,12 +166,12 @@ import TransferModel
     ).proto
     #expect(verified(proto, 200, #"{"size":5}"#) == "found size")
     #expect(verified(proto, 200, #"{"size":6}"#) == "differs none")
-    #expect(verified(proto, 404, "") == "untold")
-    #expect(verified(proto, 410, "") == "untold")
+    #expect(verified(proto, 404, "") == "inconclusive")
+    #expect(verified(proto, 410, "") == "inconclusive")
     let reply = Scene.reply(404, [])
     let answer = proto.answer(
       reply, to: .verify, about: object(.crc32c, session: Self.session), Scene.context(.inputs([:])))
-    guard case .untold(let text) = answer.outcome else { return }
+    guard case .inconclusive(let text) = answer.outcome else { return }
     #expect(text == "the server does not know the upload any more (404); the file may be there")
   }
 

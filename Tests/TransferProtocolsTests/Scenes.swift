@@ -122,7 +122,7 @@ func text(_ outcome: Interpretation.Outcome) -> String {
     "stored \(part.seq) \(part.confirmation)\(proof.map { " whole \($0.confirmation)" } ?? "")"
   case .finished(let proof): "finished \(proof.confirmation)"
   case .absent: "absent"
-  case .untold: "untold"
+  case .inconclusive: "inconclusive"
   case .settled: "settled"
   case .begun(let beginning): "begun with \(beginning.received) of \(beginning.layout.size)"
   case .listed(let page): "listed \(page.objects.map(\.key))"

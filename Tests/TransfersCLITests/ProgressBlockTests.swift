@@ -49,16 +49,16 @@ import TransferReports
 
   /// In any history of requests that move bytes, succeed or fail, solid cells only increase; medium ones come and go.
   @Test func onlyTheMediumPartOfABarShrinks() {
-    var dice = SystemRandomNumberGenerator()
+    var generator = SystemRandomNumberGenerator()
     for _ in 0..<200 {
-      let total = Int64.random(in: 1...1 << 40, using: &dice)
-      let columns = Int.random(in: 1...60, using: &dice)
+      let total = Int64.random(in: 1...1 << 40, using: &generator)
+      let columns = Int.random(in: 1...60, using: &generator)
       var (acked, flight, solidBefore) = (Int64(0), Int64(0), 0)
       for _ in 0..<100 {
-        switch Int.random(in: 0..<4, using: &dice) {
+        switch Int.random(in: 0..<4, using: &generator) {
         case 0: flight = 0
         case 1: (acked, flight) = (acked + flight, 0)
-        default: flight += Int64.random(in: 0...max(0, total - acked - flight), using: &dice) / 7
+        default: flight += Int64.random(in: 0...max(0, total - acked - flight), using: &generator) / 7
         }
         let bar = block(80, 24, ascii: true).bar(acked, acked + flight, of: total, to: columns)
         let solid = bar.prefix { $0 == "#" }.count

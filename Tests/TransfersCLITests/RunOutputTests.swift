@@ -32,14 +32,14 @@ import Transfers
     (0, "12.0 MiB transferred and not acked"),
     (8 << 20, "at least 12.0 MiB, at most 20.0 MiB transferred and not acked"),
   ])
-  func whatWasCutOffHasBounds(untold: Int64, text: String) throws {
+  func whatWasCutOffHasBounds(inconclusive: Int64, text: String) throws {
     var totals = totals([.done: 116])
-    totals.bytesUntold = untold
+    totals.bytesUntold = inconclusive
     let output = output(RunNumbers(totals, wallMs: 94_012), .ok)
     #expect(output.text(.plain).hasSuffix(" · \(text)\n"))
     let figures = Dictionary(uniqueKeysWithValues: FigureTree(output.report).leaves().map { ($0.key, $0.cell) })
     #expect(figures["bytes_unacked"] == .bytes(12 << 20))
-    #expect(figures["bytes_unacked_at_most"] == .bytes(12 << 20 + untold))
+    #expect(figures["bytes_unacked_at_most"] == .bytes(12 << 20 + inconclusive))
   }
 
   @Test func whatFailedIsNamedWithTheNextCommand() {

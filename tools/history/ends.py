@@ -20,7 +20,7 @@ def complete(run, work):
         '"%s"' % work.digest[-16:], "%016X" % work.won if host.protocol == "s3" else "",
         email.utils.formatdate(now // 1000, usegmt=True), host.destination.split("+")[-1] + f"#{work.id}", now)  # fmt: skip
     ledger.run(
-        "UPDATE file SET state = 'done', run_id = NULL, cause = NULL, message = NULL, failures = 0, wish = NULL, finished_at = ? "
+        "UPDATE file SET state = 'done', run_id = NULL, cause = NULL, message = NULL, failures = 0, requested_action = NULL, finished_at = ? "
         "WHERE id = ?", (now, work.id))  # fmt: skip
     work.state = "done"
     if work.session is not None:
@@ -31,7 +31,7 @@ def complete(run, work):
 def requeue(run, work, cause=None):
     """Idle, and not done: it waits for a request slot, or for a resume."""
     run.ledger.run(
-        "UPDATE file SET state = 'pending', run_id = NULL, wish = NULL, not_before = ?, cause = coalesce(?, cause), failures = ? WHERE id = ?",
+        "UPDATE file SET state = 'pending', run_id = NULL, requested_action = NULL, not_before = ?, cause = coalesce(?, cause), failures = ? WHERE id = ?",
         (work.due or None, cause, work.failures, work.id))  # fmt: skip
     work.state = "pending"
     work.claim += 1
@@ -48,7 +48,7 @@ def settle(run, work):
         return run.world.paused(run.now, [work]) if kind == "pause" else run.world.cancelled(run.now, [work])
     ledger, now = run.ledger, run.now
     state = {"failed": "failed", "changed": "superseded", "unknown": "unknown"}[kind]
-    values = {"run_id": None, "wish": None, "cause": fault.code, "message": fault.message}
+    values = {"run_id": None, "requested_action": None, "cause": fault.code, "message": fault.message}
     if state != "unknown":
         values |= {"live": None, "finished_at": now}
     ledger.move(work.id, state, **values)
@@ -114,7 +114,7 @@ def recover(run):
             continue
         work.flying, stop, work.stop = 0, work.stop, None
         if any(part.state == "unknown" for part in work.parts or ()):
-            ledger.move(work.id, "unknown", run_id=None, wish=None, cause="engine.orphaned",
+            ledger.move(work.id, "unknown", run_id=None, requested_action=None, cause="engine.orphaned",
                         message="the engine crashed while a request that must not be repeated was open")  # fmt: skip
             work.state = "unknown"
             world.rests(work)
@@ -123,7 +123,7 @@ def recover(run):
         ledger.run("UPDATE chunk SET state = 'pending' WHERE state = 'failed' AND file_id = ?", (work.id,))
         for part in work.parts or ():
             part.state = "pending" if part.state == "failed" else part.state
-        ledger.move(work.id, "pending", run_id=None, wish=None)
+        ledger.move(work.id, "pending", run_id=None, requested_action=None)
         work.state = "pending"
         work.claim += 1
         left += 1

@@ -122,7 +122,7 @@ class World:
         # Files that should pause and still have a request in flight continue as if nothing had been requested.
         asked = [work for work in self.of_batch(batch, "active", "finishing") if work.stop and work.stop[0] == "pause"]
         for work in asked:
-            self.ledger.run("UPDATE file SET wish = NULL WHERE id = ?", (work.id,))
+            self.ledger.run("UPDATE file SET requested_action = NULL WHERE id = ?", (work.id,))
             work.stop = None
             self.run.again(work)
         self.note(at, "resumed", works + asked)
@@ -135,7 +135,7 @@ class World:
     def ask(self, at, wish, works):
         for work in works:
             work.stop = (wish, None)
-            self.ledger.run("UPDATE file SET wish = ? WHERE id = ?", (wish, work.id))
+            self.ledger.run("UPDATE file SET requested_action = ? WHERE id = ?", (wish, work.id))
         if works:
             self.ledger.event(at, "asked", works[0].batch.id, wish, [work.id for work in works])
         # Files with nothing in flight would never be checked again.

@@ -41,7 +41,7 @@ final class FileIntake {
   func claimed(_ result: Result<[ClaimedFile], TransferError>) {
     do throws(TransferError) {
       for file in try claims.ended(result) {
-        do throws(TransferError) { try take(file) } catch { giveBack(file, error) }
+        do throws(TransferError) { try take(file) } catch { release(file, error) }
       }
     } catch {
       stop.fail(error)
@@ -50,8 +50,8 @@ final class FileIntake {
 
   private func take(_ file: ClaimedFile) throws(TransferError) {
     let destination = try batches.destination(of: file.batch)
-    if room.hasTooMany(destination.host) { return giveBack(file) }
-    if !stop.isStopping, try !batches.quotas.admits(file) { return giveBack(file) }
+    if room.hasTooMany(destination.host) { return release(file) }
+    if !stop.isStopping, try !batches.quotas.admits(file) { return release(file) }
     let isLossy = hosts.gate(destination.host)?.isLossy ?? false
     let work = FileWork(file, to: destination, engine, isLossy: isLossy)
     if stop.isStopping { work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false)) }
@@ -64,13 +64,13 @@ final class FileIntake {
     files.add(work)
   }
 
-  private func giveBack(_ file: ClaimedFile, _ error: TransferError) {
+  private func release(_ file: ClaimedFile, _ error: TransferError) {
     guard error.concernsOneBatch else { return stop.fail(error) }
     _ = batches.block(file.batch, error)
-    giveBack(file)
+    release(file)
   }
 
-  private func giveBack(_ file: ClaimedFile) {
+  private func release(_ file: ClaimedFile) {
     var unit = FileUnit(file: file.id, session: file.session?.id)
     unit.changes = [.requeue(notBeforeMs: nil, nil, isFailure: false)]
     commits.append(unit)

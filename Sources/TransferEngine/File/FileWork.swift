@@ -18,7 +18,7 @@ final class FileWork {
   var fileDigests: [DigestAlgorithm: Digest] = [:]
   var jobs: Set<Job.ID> = []
   /// The control request that the engine has begun to apply.
-  var wish: Wish?
+  var requestedAction: RequestedAction?
   /// Why the ledger refused a change of the file; no further work is done for it.
   var refusal: String?
   /// Concurrent chunks.

@@ -117,11 +117,11 @@ final class FilesInWork {
 
   /// The retry time after one more consecutive failure that no request caused.
   private func retryMs(_ work: FileWork) -> Int64 {
-    var dice = SystemRandomNumberGenerator()
+    var generator = SystemRandomNumberGenerator()
     let number = work.machine.failures + 1
     return engine.wallMs
       + engine.configuration.retry.delayMs(
-        afterFailure: number, isThrottled: false, retryAfterMs: nil, using: &dice)
+        afterFailure: number, isThrottled: false, retryAfterMs: nil, using: &generator)
   }
 
   /// The intact data of the local file of a download was copied.
@@ -183,7 +183,7 @@ final class FilesInWork {
   }
 
   /// Gives queued files with unsent chunks their share, in turn.
-  func feedHungry() {
+  func advanceWaiting() {
     for _ in 0..<turns.count {
       guard let file = turns.popFirst() else { return }
       advance(file)
@@ -226,7 +226,7 @@ final class FilesInWork {
     let machine = work.machine
     remove(machine.claimed.id)
     batches.fileLeft(work.destination, machine.claimed.id)
-    if work.wish != nil || work.isListing { tally.needsCount() }
+    if work.requestedAction != nil || work.isListing { tally.needsCount() }
     let isThrownAway = unit.changes.contains(where: \.throwsAway)
     if isThrownAway {
       // It will be claimed again, in this generation or the next.
@@ -235,7 +235,7 @@ final class FilesInWork {
     }
     let held = isThrownAway ? 0 : machine.bytesStored
     for change in unit.changes {
-      tally.count(change, of: machine, wish: work.wish, held: held)
+      tally.count(change, of: machine, requestedAction: work.requestedAction, held: held)
       if case .requeue(let notBeforeMs, _, _) = change { claims.wake(atMs: notBeforeMs ?? engine.wallMs) }
     }
   }

@@ -29,9 +29,9 @@ final class ClosedHosts {
     guard hosts.scheduler.hasClosedGate(nowMs: engine.bootMs) else { return }
     for host in hosts.all where host.files > 0 {
       if let openingMs = hosts.longClosed(host) {
-        for file in files(of: host) { outcomes.letGo(file, notBeforeMs: openingMs) }
+        for file in files(of: host) { outcomes.release(file, notBeforeMs: openingMs) }
       } else if hosts.gate(host)?.isOpen == true, host.files > HostRoom.probingFiles {
-        for file in files(of: host).dropFirst(HostRoom.probingFiles) { outcomes.letGo(file, notBeforeMs: nil) }
+        for file in files(of: host).dropFirst(HostRoom.probingFiles) { outcomes.release(file, notBeforeMs: nil) }
       }
     }
   }

@@ -12,7 +12,7 @@ extension Engine {
   ) throws(TransferError) -> Int {
     try recover()
     let questions = Questions(engine: self, filter)
-    stop.onWish(questions.takesWish)
+    stop.onRequest(questions.takesStop)
     ledger.retryCommits(CommitRetry(forMs: configuration.diskWaitMs) { _ in })
     do throws(TransferError) {
       let left = try questions.work(told)

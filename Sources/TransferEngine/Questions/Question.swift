@@ -7,7 +7,7 @@ public enum QuestionEnd: Sendable, Hashable {
   /// Recorded as a receipt of the file.
   case found(RemoteFinding)
   /// Inconclusive, with the reason.
-  case untold(String)
+  case inconclusive(String)
   /// A later upload to the same key has replaced it: the object says nothing about this file.
   case replaced
 }
@@ -79,10 +79,10 @@ final class Question {
     case .retry, .probe, .sessionGone:
       failures += 1
       guard failures < policy.maxAttempts else { return .givenUp }
-      var dice = SystemRandomNumberGenerator()
+      var generator = SystemRandomNumberGenerator()
       let delay = policy.delayMs(
         afterFailure: failures, isThrottled: remedy == .retry(isThrottled: true),
-        retryAfterMs: failure.retryAfterMs, using: &dice)
+        retryAfterMs: failure.retryAfterMs, using: &generator)
       return .again(afterMs: delay + budgetMs)
     case .permanent, .hold, .unknown, .makeParents: return .givenUp
     }

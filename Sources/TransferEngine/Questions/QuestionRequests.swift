@@ -141,9 +141,9 @@ final class QuestionRequests {
     switch answer.outcome {
     case .settled: break
     case .finding(let finding) where finding.verdict == .differs && question.file.isBeingReplaced:
-      end = .untold("a newer version was begun: \(finding.detail)")
+      end = .inconclusive("a newer version was begun: \(finding.detail)")
     case .finding(let finding): (found, end) = (finding, .found(finding))
-    case .untold(let text): end = .untold(text)
+    case .inconclusive(let text): end = .inconclusive(text)
     case .failed(let failure, let remedy): end = failed(question, failure, remedy, &result, reply)
     }
     if case .failed = answer.outcome {} else { question.target.ended(nil) }
@@ -169,7 +169,7 @@ final class QuestionRequests {
     result = AttemptResult(Interpretation(.failed(failure, remedy)), reply, retry, wallMs: engine.wallMs)
     guard case .givenUp = turn else { return nil }
     question.target.ended(failure)
-    return .untold(failure.message)
+    return .inconclusive(failure.message)
   }
 
   private func interrupt(_ number: Question.Number, _ question: Question) {
@@ -223,7 +223,7 @@ extension QuestionEnd {
   fileprivate var message: String? {
     switch self {
     case .found(let finding): finding.detail.isEmpty ? nil : finding.detail
-    case .untold(let text): text
+    case .inconclusive(let text): text
     case .replaced: nil
     }
   }

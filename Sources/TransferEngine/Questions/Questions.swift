@@ -11,7 +11,7 @@ final class Questions {
   enum Event: Sendable {
     case request(QuestionRequests.Event)
     case heartbeat(Result<TransitionResult, TransferError>)
-    case stop(StopSignal.Wish)
+    case stop(StopSignal.Level)
   }
 
   private static let beatEveryMs: Int64 = 5_000
@@ -28,7 +28,7 @@ final class Questions {
   private var nextBeatMs: Int64 = 0
   private var sleep: SleepWatch
   private var fatal: TransferError?
-  private(set) var stopped: StopSignal.Wish?
+  private(set) var stopped: StopSignal.Level?
 
   init(engine: Engine, _ filter: RowFilter) {
     (self.engine, self.filter) = (engine, filter)
@@ -41,10 +41,10 @@ final class Questions {
   }
 
   /// Accepts a stop request; callable from any thread.
-  var takesWish: @Sendable (StopSignal.Wish) -> Void {
-    { [mailbox, isStopAsked] wish in
+  var takesStop: @Sendable (StopSignal.Level) -> Void {
+    { [mailbox, isStopAsked] level in
       isStopAsked.withLock { $0 = true }
-      mailbox.put(.stop(wish))
+      mailbox.put(.stop(level))
     }
   }
 
@@ -81,10 +81,10 @@ final class Questions {
           .leaseLost, "keep the lease of run", NameBytes(engine.run.description), cause: "another engine took over",
           remedy: "the findings so far are recorded"))
     case .heartbeat(.failure(let error)): fail(error)
-    case .stop(let wish):
-      stopped = wish
+    case .stop(let level):
+      stopped = level
       requests.close()
-      if wish == .now { requests.cancel() }
+      if level == .now { requests.cancel() }
     }
   }
 
@@ -115,7 +115,7 @@ final class Questions {
   private func turn(_ tell: (DoneUpload, QuestionEnd) -> Void) throws(TransferError) {
     while mayRead { try backlog.readPage() }
     for question in backlog.takeUnreachable() {
-      concluded.append((question.file, .untold("its host refuses connections")))
+      concluded.append((question.file, .inconclusive("its host refuses connections")))
     }
     while !isOver, requests.count < engine.configuration.workers, let question = backlog.take() { ask(question) }
     if isOver { backlog.removeAll() }
@@ -129,7 +129,7 @@ final class Questions {
   private func ask(_ question: Question) {
     switch question.firstStep {
     case .success(let step): requests.begin(question, step)
-    case .failure(let untold): concluded.append((question.file, .untold(untold.reason)))
+    case .failure(let inconclusive): concluded.append((question.file, .inconclusive(inconclusive.reason)))
     }
   }
 

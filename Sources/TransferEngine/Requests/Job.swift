@@ -96,8 +96,8 @@ extension Job {
 
   /// A pause never interrupts short or unrepeatable requests: that would cost more than it saves. Nothing interrupts
   /// the finish step, because then it would be unknown whether the file is complete.
-  func mayBeCut(by wish: Wish, _ abilities: ProtocolAbilities) -> Bool {
-    switch wish {
+  func mayBeCut(by requestedAction: RequestedAction, _ abilities: ProtocolAbilities) -> Bool {
+    switch requestedAction {
     case .pause: false
     case .pauseNow: range != nil && abilities.repeatable
     case .cancel, .remove: step.step != .finish

@@ -37,7 +37,7 @@ final class ReplyHandler {
       outcomes.connectionIsFree(job, .interrupted)
       return outcomes.drop(id)
     }
-    if job.inquiry?.holds(reply) == true { return callOffQuestion(of: job) }
+    if job.inquiry?.holds(reply) == true { return cancelQuestion(of: job) }
     let reply = job.settled(reply)
     if job.range != nil {
       tally.moved(bytes: reply.bytesMoved)
@@ -53,9 +53,9 @@ final class ReplyHandler {
   }
 
   /// Cancels the query about a request that has its answer.
-  private func callOffQuestion(of job: Job) {
+  private func cancelQuestion(of job: Job) {
     guard let question = job.inquiry?.question, let asking = requests[question] else { return }
-    outcomes.callOff(asking)
+    outcomes.cancel(asking)
   }
 
   private func read(_ reading: ReplyReading, of job: Job) {

@@ -98,7 +98,7 @@ final class RequestOutcomes {
   }
 
   /// Cancels a request that is no longer needed.
-  func callOff(_ job: Job) {
+  func cancel(_ job: Job) {
     switch job.phase {
     case .sending: job.cancel()
     case .ready: for id in hosts.takeReady(where: { $0 == job.id }) { interrupt(id, nil) }
@@ -183,7 +183,7 @@ final class RequestOutcomes {
   // MARK: - Releasing
 
   /// Releases the file without recording a failure, as soon as none of its requests is running.
-  func letGo(_ file: FileID, notBeforeMs: Int64?, _ code: ErrorCode? = nil) {
+  func release(_ file: FileID, notBeforeMs: Int64?, _ code: ErrorCode? = nil) {
     guard let work = files[file] else { return }
     work.machine.end(.requeue(notBeforeMs: notBeforeMs, code, isFailure: false))
     _ = hosts.takeReady(where: work.jobs.contains)
@@ -194,14 +194,14 @@ final class RequestOutcomes {
   }
 
   /// Releases all files of a batch.
-  func letGo(_ batch: BatchID, _ code: ErrorCode? = nil) {
-    for (file, work) in files.all where work.destination.batch == batch { letGo(file, notBeforeMs: nil, code) }
+  func release(_ batch: BatchID, _ code: ErrorCode? = nil) {
+    for (file, work) in files.all where work.destination.batch == batch { release(file, notBeforeMs: nil, code) }
   }
 
   /// Blocks a batch that cannot be sent in this run: no credentials, or unusable settings. Its files wait for the next
   /// run; the others continue, and the run ends with the error.
   func block(_ batch: BatchID, _ error: TransferError) {
-    if batches.block(batch, error) { letGo(batch) }
+    if batches.block(batch, error) { release(batch) }
   }
 }
 

@@ -17,7 +17,7 @@ struct Retries: Sendable {
   static let patienceWithDrops = 3
 
   private let policy: RetryPolicy
-  private var dice = SystemRandomNumberGenerator()
+  private var generator = SystemRandomNumberGenerator()
   /// How often the source of a file changed in this run, by its newest generation.
   private var changes: [FileID: Int] = [:]
 
@@ -35,7 +35,8 @@ struct Retries: Sendable {
   ) -> RetryDecision {
     let inARow = drop.map { $0.wasUnderWay ? 1 : max(1, $0.lossesInARow) } ?? number
     var delay = policy.delayMs(
-      afterFailure: min(number, inARow), isThrottled: isThrottled, retryAfterMs: failure.retryAfterMs, using: &dice)
+      afterFailure: min(number, inARow), isThrottled: isThrottled, retryAfterMs: failure.retryAfterMs, using: &generator
+    )
     delay += budgetMs
     let changed = changes[file] ?? 0
     if failure.code == .sourceChanged { delay = 1_000 << Int64(min(changed, 6)) }

@@ -30,37 +30,38 @@ final class ControlRequests {
     (self.files, self.requests, self.outcomes, self.aborts) = (files, requests, outcomes, aborts)
   }
 
-  func obeyIfDue() {
+  func applyIfDue() {
     guard engine.bootMs >= nextMs else { return }
     nextMs = engine.bootMs + Self.everyMs
     guard stop.sequence.fatal == nil else { return }
     do throws(TransferError) {
       let nowMs = engine.wallMs
-      obey(try engine.ledger.read { reader in try reader.controlState(nowMs: nowMs) })
+      apply(try engine.ledger.read { reader in try reader.controlState(nowMs: nowMs) })
     } catch {
       stop.fail(error)
     }
   }
 
-  private func obey(_ state: ControlState) {
-    for (file, wish) in state.wishes { obey(wish, file) }
+  private func apply(_ state: ControlState) {
+    for (file, requestedAction) in state.requestedActions { apply(requestedAction, file) }
     for destination in batches.take(state.limits) {
       batches.hold(destination, sending: requests.sendingCount(of: destination))
     }
     noteDeadlines()
     // Abort passes are limited at the end of a run; here files keep the run alive anyway.
-    if state.hasDueAborts, stop.sequence.wish == nil, !files.isEmpty, aborts.isIdle {
+    if state.hasDueAborts, stop.sequence.level == nil, !files.isEmpty, aborts.isIdle {
       aborts.beginPass(counts: false)
     }
   }
 
-  private func obey(_ wish: Wish, _ file: FileID) {
-    guard let work = files[file], work.wish != wish else { return }
-    work.wish = wish
-    outcomes.letGo(file, notBeforeMs: nil)
+  private func apply(_ requestedAction: RequestedAction, _ file: FileID) {
+    guard let work = files[file], work.requestedAction != requestedAction else { return }
+    work.requestedAction = requestedAction
+    outcomes.release(file, notBeforeMs: nil)
     guard files[file] != nil else { return }
     for id in work.jobs {
-      guard let job = requests[id], job.phase == .sending, job.mayBeCut(by: wish, work.machine.abilities) else {
+      guard let job = requests[id], job.phase == .sending, job.mayBeCut(by: requestedAction, work.machine.abilities)
+      else {
         continue
       }
       job.cancel()
@@ -77,7 +78,7 @@ final class ControlRequests {
       hosts.setEnds(ends, inFlight: ends.isEmpty && !hosts.scheduler.hasEnd ? [:] : requests.bytesInFlightByHost())
     }
     for batch in batches.takeOverdue() ?? [] {
-      outcomes.letGo(batch, .policyDeadline)
+      outcomes.release(batch, .policyDeadline)
       markOverdue(OverduePart(batch))
     }
   }

@@ -36,7 +36,7 @@ public struct Engine: Sendable {
     let recovery = try recover()
     if configuration.claimsFiles { try ledger.write { tx in try tx.awaitLooks() } }
     let loop = EngineLoop(engine: self)
-    stop.onWish { loop.ask($0) }
+    stop.onRequest { loop.ask($0) }
     let mailbox = loop.mailbox
     ledger.retryCommits(CommitRetry(forMs: configuration.diskWaitMs) { mailbox.put(.diskTrouble($0)) })
     do throws(TransferError) {

@@ -22,5 +22,5 @@ enum EngineEvent: Sendable {
   case looked(Result<SourceLooks.Result, TransferError>)
   case removed(Result<Int, TransferError>)
   case diskTrouble(TransferError)
-  case stop(StopSignal.Wish)
+  case stop(StopSignal.Level)
 }

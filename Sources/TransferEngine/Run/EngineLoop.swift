@@ -103,8 +103,8 @@ final class EngineLoop: @unchecked Sendable {
   }
 
   /// Accepts a stop request from any thread. Events caused by it arrive after it.
-  func ask(_ wish: StopSignal.Wish) {
-    mailbox.put(.stop(wish))
+  func ask(_ level: StopSignal.Level) {
+    mailbox.put(.stop(level))
     isReadingOver.withLock { $0 = true }
   }
 
@@ -150,7 +150,7 @@ final class EngineLoop: @unchecked Sendable {
     case .looked(let result): upkeep.looked(result)
     case .removed(let result): upkeep.removed(result)
     case .diskTrouble(let error): shutdown.diskTroubled(error)
-    case .stop(let wish): shutdown.ask(wish)
+    case .stop(let level): shutdown.ask(level)
     }
   }
 
@@ -172,13 +172,13 @@ final class EngineLoop: @unchecked Sendable {
     room.countHosts()
     files.wakeWaiting()
     files.startSessions()
-    files.feedHungry()
+    files.advanceWaiting()
     intake.claimMore()
   }
 
   /// Work after every batch of events.
   private func turn() {
-    control.obeyIfDue()
+    control.applyIfDue()
     if rate.hasChanged(isSending: !requests.isEmpty) {
       hosts.setBytesAtOnce(rate.bytesAtOnce)
       batches.rateHasChanged()
@@ -192,7 +192,7 @@ final class EngineLoop: @unchecked Sendable {
       beginMore()
     }
     upkeep.workIfDue()
-    limits.obey()
+    limits.apply()
     if isCommitDue { commits.writeGathered() }
     if let dead = closed.allThatIsLeft() { shutdown.giveUp(on: dead) }
     if stop.isStopping {
@@ -212,7 +212,7 @@ final class EngineLoop: @unchecked Sendable {
 
   private func isFinished() throws(TransferError) -> Bool {
     guard files.isEmpty, requests.isEmpty, commits.isEmpty, aborts.isIdle, isQuiet else { return false }
-    if stop.sequence.wish != nil || !engine.configuration.claimsFiles { return true }
+    if stop.sequence.level != nil || !engine.configuration.claimsFiles { return true }
     let wallMs = engine.wallMs
     guard claims.nextMs > wallMs else { return false }
     let without = batches.resting

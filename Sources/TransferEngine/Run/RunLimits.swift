@@ -17,7 +17,7 @@ final class RunLimits {
     hosts.setLimits(endMs: endMs, bytes: engine.configuration.maxBytes)
   }
 
-  func obey() {
+  func apply() {
     guard !stop.isStopping else { return }
     if let endMs, engine.bootMs >= endMs { return end() }
     // Running requests may return bytes that they did not move.

@@ -17,10 +17,10 @@ final class RunStop {
   var isStopping: Bool { sequence.isStopping }
 
   /// False if an equal or stronger stop was requested before.
-  func ask(_ wish: StopSignal.Wish) -> Bool {
-    guard sequence.ask(wish, nowMs: engine.bootMs) else { return false }
-    cause = wish == .drain ? .drained : .interrupted
-    if wish == .now { engine.ledger.stopRetrying() }
+  func ask(_ level: StopSignal.Level) -> Bool {
+    guard sequence.ask(level, nowMs: engine.bootMs) else { return false }
+    cause = level == .drain ? .drained : .interrupted
+    if level == .now { engine.ledger.stopRetrying() }
     return true
   }
 

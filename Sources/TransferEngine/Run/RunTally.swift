@@ -41,7 +41,7 @@ final class RunTally {
   // MARK: - Ends of files
 
   /// A file is released by `change`. `held` is the number of its bytes on the server.
-  func count(_ change: FileChange, of machine: FileMachine, wish: Wish?, held: Int64) {
+  func count(_ change: FileChange, of machine: FileMachine, requestedAction: RequestedAction?, held: Int64) {
     switch change {
     case .complete:
       result.done += 1
@@ -52,7 +52,7 @@ final class RunTally {
       noteEnd(machine, code, held: held)
       engine.observer.notice(.failed(path: machine.claimed.path, Failure(code, message)))
     // A cancelled file: the ledger records it as cancelled.
-    case .unknown where wish == .cancel || wish == .remove: break
+    case .unknown where requestedAction == .cancel || requestedAction == .remove: break
     case .unknown(let code, let message):
       result.unknown += 1
       noteEnd(machine, code, held: held)

@@ -24,8 +24,8 @@ final class Shutdown {
   }
 
   /// A stop was requested.
-  func ask(_ wish: StopSignal.Wish) {
-    guard stop.ask(wish), wish == .drain else { return }
+  func ask(_ level: StopSignal.Level) {
+    guard stop.ask(level), level == .drain else { return }
     hosts.measureAnew(inFlight: requests.bytesInFlightByHost())
     engine.observer.notice(.draining(requests: hosts.scheduler.sendingCount))
   }

@@ -8,7 +8,7 @@ struct StopSequence: Sendable {
 
   /// How long a drain waits.
   let drainMs: Int64
-  private(set) var wish: StopSignal.Wish?
+  private(set) var level: StopSignal.Level?
   /// The error that ends the run; the first one is kept.
   private(set) var fatal: TransferError?
   /// The disk error because of which the run is drained; thrown at the end.
@@ -18,12 +18,12 @@ struct StopSequence: Sendable {
 
   init(drainMs: Int64) { self.drainMs = drainMs }
 
-  var isStopping: Bool { wish != nil || fatal != nil }
+  var isStopping: Bool { level != nil || fatal != nil }
 
   /// False if an equal or stronger stop was requested before.
-  mutating func ask(_ new: StopSignal.Wish, nowMs: Int64) -> Bool {
-    if let wish, wish.rawValue >= new.rawValue { return false }
-    wish = new
+  mutating func ask(_ new: StopSignal.Level, nowMs: Int64) -> Bool {
+    if let level, level.rawValue >= new.rawValue { return false }
+    level = new
     endMs = new == .drain ? nowMs + drainMs : nowMs
     if new == .drain { nextLookMs = nowMs + Self.lookMs }
     return true
@@ -68,5 +68,5 @@ struct StopSequence: Sendable {
 
   /// While the engine waits for the ledger's disk, requests that must not be repeated run until their own time limits:
   /// an answer that arrives can be recorded later; without it the file would be `unknown`.
-  var awaitsUnrepeatable: Bool { diskTrouble != nil && wish != .now && fatal == nil }
+  var awaitsUnrepeatable: Bool { diskTrouble != nil && level != .now && fatal == nil }
 }

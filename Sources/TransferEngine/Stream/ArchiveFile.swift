@@ -14,8 +14,8 @@ public final class ArchiveFile: StreamOutput, @unchecked Sendable {
     let path = SourceFound.absolute(path)
     let slash = path.bytes.lastIndex(of: 0x2F) ?? 0
     let folder = NameBytes(slash == 0 ? [0x2F] : Array(path.bytes[..<slash]))
-    var dice = SystemRandomNumberGenerator()
-    names = TargetNames(path, below: folder, UID(high: dice.next(), low: dice.next()))
+    var generator = SystemRandomNumberGenerator()
+    names = TargetNames(path, below: folder, UID(high: generator.next(), low: generator.next()))
     let nothing = SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0)
     target = Target(names, known: nothing, overwrites: overwrites)
     var open = OpenFolders()

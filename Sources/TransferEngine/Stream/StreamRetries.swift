@@ -4,7 +4,7 @@ import TransferProtocols
 /// Counts failed attempts of a streamed file, and decides whether it is retried. A value.
 struct StreamRetries {
   private let policy: RetryPolicy
-  private var dice = SystemRandomNumberGenerator()
+  private var generator = SystemRandomNumberGenerator()
   /// Consecutive attempts without progress.
   private(set) var failures = 0
   /// Attempts that were repeated at once.
@@ -54,7 +54,7 @@ struct StreamRetries {
     failures += 1
     guard failures < policy.maxAttempts else { throw failure }
     let delay = policy.delayMs(
-      afterFailure: failures, isThrottled: isThrottled, retryAfterMs: failure.retryAfterMs, using: &dice)
+      afterFailure: failures, isThrottled: isThrottled, retryAfterMs: failure.retryAfterMs, using: &generator)
     _ = Mailbox<Bool>().take(timeoutMs: delay)
   }
 }

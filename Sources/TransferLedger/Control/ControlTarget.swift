@@ -4,7 +4,7 @@ import TransferModel
 struct ControlTarget {
   var id: FileID
   var state: FileState
-  var wish: Wish?
+  var requestedAction: RequestedAction?
   var isHidden: Bool
   /// Its source will be deleted or moved, but has not been yet.
   var isToGo = false
@@ -33,7 +33,7 @@ extension ControlVerb {
   func effect(on target: ControlTarget) -> Effect {
     switch self {
     case .pause(let now): pauseEffect(target, now)
-    case .resume: target.state == .paused || target.wish?.isPause == true ? .change : .none
+    case .resume: target.state == .paused || target.requestedAction?.isPause == true ? .change : .none
     case .cancel: cancelEffect(target)
     case .retry: target.state.isRetryable && target.isRepeatable ? .change : .none
     case .resolve: target.state == .unknown ? .change : .none
@@ -46,16 +46,16 @@ extension ControlVerb {
   /// source is kept.
   private func cancelEffect(_ target: ControlTarget) -> Effect {
     if target.state.isCancellable || target.isToGo { return .change }
-    return target.state.isRunning && target.wish != .remove ? .ask : .none
+    return target.state.isRunning && target.requestedAction != .remove ? .ask : .none
   }
 
   /// A requested cancellation is not replaced by a pause.
   private func pauseEffect(_ target: ControlTarget, _ now: Bool) -> Effect {
     if target.state == .pending { return .change }
     // It is not being sent yet. It keeps settling, and is paused afterwards.
-    if target.state == .settling { return target.wish == nil ? .change : .none }
+    if target.state == .settling { return target.requestedAction == nil ? .change : .none }
     guard target.state.isRunning else { return .none }
-    switch target.wish {
+    switch target.requestedAction {
     case nil, .pause: return .ask
     case .pauseNow: return now ? .ask : .none
     case .cancel, .remove: return .none
@@ -72,7 +72,7 @@ extension ControlVerb {
   }
 }
 
-extension Wish {
+extension RequestedAction {
   var isPause: Bool { self == .pause || self == .pauseNow }
 }
 

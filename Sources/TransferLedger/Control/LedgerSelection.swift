@@ -11,14 +11,14 @@ struct LedgerSelection {
     _ = try db.rows(Self.files, filter) { row throws(SQLiteError) in
       outcome.add(
         ControlTarget(
-          id: row.id(0), state: try row.named(1), wish: try row.namedOrNil(2), isHidden: row.flag(3),
+          id: row.id(0), state: try row.named(1), requestedAction: try row.namedOrNil(2), isHidden: row.flag(3),
           isToGo: row.flag(5), isRepeatable: row.flag(4)), verb)
     }
     return outcome
   }
 
   static let files: StaticString = """
-    SELECT f.id, f.state, f.wish, f.hidden,
+    SELECT f.id, f.state, f.requested_action, f.hidden,
       f.state IN ('failed', 'cancelled', 'unknown') AND (f.size IS NOT NULL OR f.is_download = 1)
       AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
         AND g.live = 1 AND g.id <> f.id)

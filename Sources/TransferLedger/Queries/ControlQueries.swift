@@ -3,7 +3,7 @@ public import TransferModel
 /// Requests by people that an engine has to apply.
 public struct ControlState: Sendable, Hashable {
   /// For files that an engine holds.
-  public var wishes: [FileID: Wish] = [:]
+  public var requestedActions: [FileID: RequestedAction] = [:]
   /// Of the batches that have limits.
   public var limits: [BatchID: BatchLimits] = [:]
   /// Whether the abort of a session is due.
@@ -42,10 +42,10 @@ extension LedgerReader {
   /// Three lookups in indexes that hold only such rows: an engine may call this several times a second.
   public func controlState(nowMs: Int64) throws -> ControlState {
     var state = ControlState()
-    let wishes = try db.rows(Self.wishes) { row throws(SQLiteError) in
-      (row.id(0, FileID.self), try row.named(1, Wish.self))
+    let requestedActions = try db.rows(Self.requestedActions) { row throws(SQLiteError) in
+      (row.id(0, FileID.self), try row.named(1, RequestedAction.self))
     }
-    state.wishes = Dictionary(uniqueKeysWithValues: wishes)
+    state.requestedActions = Dictionary(uniqueKeysWithValues: requestedActions)
     let limits = try db.rows(Self.limits) { row in
       let limits = BatchLimits(rate: row.int64OrNil(1), workers: row.intOrNil(2), deadlineMs: row.int64OrNil(3))
       return (row.id(0, BatchID.self), limits)
@@ -56,7 +56,8 @@ extension LedgerReader {
   }
 
   /// Excludes settling files, which no engine holds.
-  static let wishes: StaticString = "SELECT id, wish FROM file WHERE wish IS NOT NULL AND run_id IS NOT NULL"
+  static let requestedActions: StaticString =
+    "SELECT id, requested_action FROM file WHERE requested_action IS NOT NULL AND run_id IS NOT NULL"
   static let limits: StaticString = """
     SELECT id, rate, workers, deadline_at FROM batch
     WHERE rate IS NOT NULL OR workers IS NOT NULL OR deadline_at IS NOT NULL

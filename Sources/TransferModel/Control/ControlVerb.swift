@@ -25,7 +25,7 @@ public enum Resolution: String, Sendable, CaseIterable {
 }
 
 /// The action requested from the engine that owns a file. Stored until the engine releases the file.
-public enum Wish: String, Sendable, CaseIterable, Codable {
+public enum RequestedAction: String, Sendable, CaseIterable, Codable {
   case pause
   case pauseNow = "pause-now"
   case cancel

@@ -17,7 +17,7 @@ public struct RemoteProof: Sendable, Hashable {
     case different
     case absent
     /// Inconclusive: no possible query, no permission, no answer.
-    case untold = "cannot tell"
+    case inconclusive = "cannot tell"
   }
 
   /// By the compared property.

@@ -30,7 +30,7 @@ extension DavPatchProtocol {
     case 200..<300:
       let features = (reply.field("dav") ?? "").split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
       learned.discovered = features.contains(Self.feature) ? [Self.feature: "announced"] : [:]
-    case 404, 409, 410: learned.discovered = [Self.feature: "untold"]
+    case 404, 409, 410: learned.discovered = [Self.feature: "inconclusive"]
     default: return .refused(reply, context)
     }
     return .settled.with(learned: learned)
@@ -90,7 +90,7 @@ extension DavPatchProtocol {
   ) -> Interpretation {
     switch reply.status {
     case 200..<300:
-      guard let length = Self.length(reply) else { return .untold }
+      guard let length = Self.length(reply) else { return .inconclusive }
       let sent = facts.layout.range(min(facts.storedChunks, facts.layout.count - 1)).end
       guard length <= sent else {
         let text = "the temporary object has \(length) bytes, but at most \(sent) were sent"
@@ -98,7 +98,7 @@ extension DavPatchProtocol {
       }
       return .offset(length)
     case 404, 410: return .failed(Self.gone(reply), .sessionGone)
-    case 400, 403, 405, 501: return .untold
+    case 400, 403, 405, 501: return .inconclusive
     default: return .refused(reply, context)
     }
   }
@@ -121,7 +121,7 @@ extension DavPatchProtocol {
     case 404, 410: return .failed(Self.gone(reply), .sessionGone)
     case 400, 403, 405, 501:
       let text = "the answer to MOVE was lost, and the server does not say whether the temporary object still exists"
-      return isAsked ? .failed(Failure(.protoLostAnswer, text), .unknown) : .untold
+      return isAsked ? .failed(Failure(.protoLostAnswer, text), .unknown) : .inconclusive
     default: return .refused(reply, context)
     }
   }
@@ -154,7 +154,7 @@ extension DavPatchProtocol {
         ? .failed(Failure(.integrityMismatch, text), .permanent)
         : .failed(Failure(.protoSessionGone, "the temporary object is gone, and \(text)"), .sessionGone)
     case 404, 410: return .failed(Self.gone(reply), .sessionGone)
-    case 400, 403, 405, 501: return .untold
+    case 400, 403, 405, 501: return .inconclusive
     default: return .refused(reply, context)
     }
   }

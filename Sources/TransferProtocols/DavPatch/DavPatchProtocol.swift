@@ -89,7 +89,7 @@ public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate
 
   /// `verify` queries the temporary object until it is moved, and then the object with the final name.
   private func lastStep(_ facts: TransferFacts, _ notes: [String: String]) -> TransferStep {
-    let isUntold = facts.untold.contains(.verify)
+    let isUntold = facts.inconclusive.contains(.verify)
     if notes[Note.moved] != nil {
       return isUntold
         ? .complete(FileProof(confirmation: .none, digest: facts.parts.combinedDigest)) : .control(.verify)

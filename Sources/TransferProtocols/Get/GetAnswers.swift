@@ -146,13 +146,13 @@ extension GetProtocol {
     guard reply.status == 200, var version = RemoteVersion(facts.session) else {
       guard let meaning = source.meaning(of: reply, facts, context), case .failed(_, let remedy) = meaning.outcome,
         remedy != .permanent
-      else { return .untold }
+      else { return .inconclusive }
       return meaning
     }
     let told = self.version(size: version.size, reply.fields, isWhole: true, context)
-    guard told.etag == version.etag else { return .untold }
+    guard told.etag == version.etag else { return .inconclusive }
     version.digests = told.digests
-    return .untold.with(notes: version.notes)
+    return .inconclusive.with(notes: version.notes)
   }
 
   /// Interprets an answer whose content the sink has accepted: content that ``content(status:_:of:_:)`` refused never

@@ -58,7 +58,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
     // For files that arrived in more than one range.
     if source.tellsDigestsLate, facts.layout.size > beginning(facts).length, version.lacksDigest,
       version.validator != nil,
-      !facts.untold.contains(.probe)
+      !facts.inconclusive.contains(.probe)
     {
       return .control(.probe(marker: nil))
     }

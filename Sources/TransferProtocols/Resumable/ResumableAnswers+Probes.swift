@@ -7,7 +7,7 @@ extension ResumableProtocol {
     if [404, 410].contains(reply.status) { return gone(facts, mayBeDone: facts.lostAnswer != nil) }
     // Not allowed to query: the state is unknown, and the answer to the next PATCH, which states the expected offset,
     // will show it.
-    if [400, 403, 405, 501].contains(reply.status) { return .untold }
+    if [400, 403, 405, 501].contains(reply.status) { return .inconclusive }
     guard (200..<300).contains(reply.status) else { return refused(reply, context) }
     guard let offset = StructuredField.integer(reply.field("upload-offset")) else {
       return .badReply(reply, "no numeric Upload-Offset", .retry(isThrottled: false), context)
@@ -43,7 +43,7 @@ extension ResumableProtocol {
     // The upload was completed before, and the server does not repeat the outcome.
     if isEnded && [400, 404, 409, 410].contains(reply.status) { return completed(reply, facts, context) }
     switch reply.status {
-    case 409 where facts.untold.contains(.probe): return gone(facts, mayBeDone: true)
+    case 409 where facts.inconclusive.contains(.probe): return gone(facts, mayBeDone: true)
     case 409: return .failed(failure(reply, context), .probe)
     case 404, 410: return gone(facts, mayBeDone: facts.lostAnswer != nil)
     default: return refused(reply, context)

@@ -247,7 +247,7 @@ extension ResumableProtocol {
     let answer = failure(reply, context)
     switch reply.status {
     // If the server does not report its offset, the upload cannot be continued; and it may be complete.
-    case 409 where facts.untold.contains(.probe), 403 where facts.untold.contains(.probe):
+    case 409 where facts.inconclusive.contains(.probe), 403 where facts.inconclusive.contains(.probe):
       return gone(facts, mayBeDone: true)
     case 409: return .failed(answer, .probe)
     case 404, 410: return gone(facts, mayBeDone: facts.lostAnswer != nil && chunk.body.end == facts.file.size)

@@ -21,7 +21,7 @@ extension ResumableProtocol: LaterQuestions {
     switch reply.status {
     case 200..<300:
       guard let offset = StructuredField.integer(reply.field("upload-offset")) else {
-        return .untold("the server has the upload, but does not say how much of it")
+        return .inconclusive("the server has the upload, but does not say how much of it")
       }
       return object.compared(
         reply, size: offset, digests: ToldDigests.all(reply.fields, isWhole: false), etag: "")

@@ -84,7 +84,7 @@ extension S3Protocol {
   /// request. So it is queried once before it counts as somebody else's. If queries are not allowed and an answer was
   /// lost, the outcome is unknown.
   func exists(_ reply: TransferReply, _ facts: TransferFacts) -> Interpretation {
-    if facts.untold.contains(.verify), facts.lostAnswer != nil {
+    if facts.inconclusive.contains(.verify), facts.lostAnswer != nil {
       let text = "there is an object with this key, perhaps from our request whose answer was lost (--if-none-match)"
       return .failed(Failure(.protoLostAnswer, text), .unknown)
     }

@@ -54,7 +54,7 @@ extension S3Protocol {
     guard facts.lostAnswer == .finish || facts.lostAnswer == .verify else {
       return .failed(failure, .probe).with(notes: [Self.goneNote: "1"])
     }
-    guard facts.untold.contains(.verify) else { return .failed(failure, .probe) }
+    guard facts.inconclusive.contains(.verify) else { return .failed(failure, .probe) }
     guard facts.session?.notes[Self.goneNote] == nil else { return .failed(failure, .sessionGone) }
     guard let session = facts.session, context.wallMs - session.intendedAtMs < Self.ruleMs else {
       let text = """
@@ -84,7 +84,7 @@ extension S3Protocol {
       // AWS answers 403 for objects that may not be read, and without permission to list also for nonexistent ones; an
       // expired token gives a bare 400. If the credential is the cause, the answer to the next request says so.
       let error = S3Error(reply)
-      return cannotBeAsked(reply, error) ? .untold : failed(reply, error, .verify, facts, context)
+      return cannotBeAsked(reply, error) ? .inconclusive : failed(reply, error, .verify, facts, context)
     }
     let etag = reply.field("etag") ?? ""
     let echoed =

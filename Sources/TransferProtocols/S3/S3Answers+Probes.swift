@@ -12,7 +12,7 @@ extension S3Protocol {
       }
       // Listing parts needs its own permission. Without it the ledger is used: the parts that it records as stored were
       // confirmed.
-      if cannotBeAsked(reply, error) { return .untold }
+      if cannotBeAsked(reply, error) { return .inconclusive }
       return failed(reply, error, .probe(marker: marker), facts, context)
     }
     guard let root = document(reply), root.name.hasPrefix("ListParts") else {

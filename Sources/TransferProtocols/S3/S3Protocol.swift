@@ -83,12 +83,12 @@ public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsA
   /// A PUT may be repeated, but not with `If-None-Match`: the existing object may be ours.
   private func wholeStep(_ facts: TransferFacts) -> TransferStep {
     if facts.isAllStored {
-      if facts.untold.contains(.verify) { return .complete(FileProof(confirmation: .none)) }
+      if facts.inconclusive.contains(.verify) { return .complete(FileProof(confirmation: .none)) }
       guard facts.isAbsent else { return .control(.verify) }
       return .fail(Failure(.protoLostAnswer, "the server accepted the object, but it does not exist"))
     }
     let isLost = facts.lostAnswer == .part || facts.lostAnswer == .verify
-    let isAsked = facts.isAbsent || facts.untold.contains(.verify)
+    let isAsked = facts.isAbsent || facts.inconclusive.contains(.verify)
     return settings.ifNoneMatch && isLost && !isAsked ? .control(.verify) : .chunks
   }
 
@@ -103,6 +103,6 @@ public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsA
   /// Source: moto 5.2.1, Swift 2.30 s3api, seen 2026-11-21.
   private func finishStep(_ facts: TransferFacts) -> TransferStep {
     if facts.isAbsent { return .control(facts.isProbed ? .finish : .probe(marker: facts.probeMarker)) }
-    return .control(facts.lostAnswer == nil || facts.untold.contains(.verify) ? .finish : .verify)
+    return .control(facts.lostAnswer == nil || facts.inconclusive.contains(.verify) ? .finish : .verify)
   }
 }

@@ -4,7 +4,7 @@ import TransferModel
 extension TusProtocol {
   /// HEAD of the upload: the offset is authoritative, even if it is lower than before.
   func interpretHead(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
-    guard (200..<300).contains(reply.status) else { return unknownUpload(reply, .untold, context) }
+    guard (200..<300).contains(reply.status) else { return unknownUpload(reply, .inconclusive, context) }
     guard let offset = reply.number("upload-offset") else {
       return .badReply(reply, "no numeric Upload-Offset", .retry(isThrottled: false), context)
     }
@@ -15,16 +15,16 @@ extension TusProtocol {
   }
 
   /// 404 and 410 mean that the upload is gone. 403 may mean that too, or that HEAD is not allowed, like 400, 405 and
-  /// 501: the state is then unknown (`untold`), and the answer to the next PATCH, which states the expected offset,
-  /// will show it.
-  private func unknownUpload(_ reply: TransferReply, _ untold: Interpretation, _ context: RequestContext)
+  /// 501: the state is then unknown (`inconclusive`), and the answer to the next PATCH, which states the expected
+  /// offset, will show it.
+  private func unknownUpload(_ reply: TransferReply, _ inconclusive: Interpretation, _ context: RequestContext)
     -> Interpretation
   {
     switch reply.status {
     case 404, 410:
       let text = "the server does not know the upload any more (\(reply.status))"
       return .failed(Failure(.protoSessionGone, text), .sessionGone)
-    case 400, 403, 405, 501: return untold
+    case 400, 403, 405, 501: return inconclusive
     default: return refused(reply, context)
     }
   }

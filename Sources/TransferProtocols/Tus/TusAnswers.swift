@@ -133,7 +133,7 @@ extension TusProtocol {
     switch reply.status {
     // Another client, or an earlier request of ours, moved the offset. If the server does not report its offset, the
     // upload cannot be continued.
-    case 409 where facts.untold.contains(.probe), 403 where facts.untold.contains(.probe):
+    case 409 where facts.inconclusive.contains(.probe), 403 where facts.inconclusive.contains(.probe):
       return .failed(
         Failure(.protoSessionGone, "the server does not say how much of the upload it has, and refuses to continue"),
         .sessionGone)

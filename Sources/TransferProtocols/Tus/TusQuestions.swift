@@ -18,7 +18,7 @@ extension TusProtocol: LaterQuestions {
     switch reply.status {
     case 200..<300:
       guard let offset = reply.number("upload-offset") else {
-        return .untold("the server has the upload, but does not say how much of it")
+        return .inconclusive("the server has the upload, but does not say how much of it")
       }
       let length = reply.number("upload-length")
       return object.compared(

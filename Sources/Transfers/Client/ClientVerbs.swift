@@ -59,13 +59,13 @@ extension TransferClient {
   @discardableResult
   public func set(_ batches: RowFilter, _ change: BatchChange) async throws(TransferError) -> BatchOutcome {
     try await pool.run { [store, clock] () throws(TransferError) in
-      try store.changeBatches(batches, change, between: TurnTaking(clock).rest)
+      try store.changeBatches(batches, change, between: WriteThrottle(clock).rest)
     }
   }
 
   private func control(_ verb: ControlVerb, _ files: RowFilter) async throws(TransferError) -> ControlOutcome {
     try await pool.run { [store, clock] () throws(TransferError) in
-      let outcome = try store.control(verb, files, between: TurnTaking(clock).rest)
+      let outcome = try store.control(verb, files, between: WriteThrottle(clock).rest)
       if !outcome.asked.isEmpty { _ = try store.recoverIfIdle(argv: []) }
       if verb.endsFiles { try store.sweepCopies() }
       return outcome

@@ -64,7 +64,7 @@ extension RemoteProof {
       case .lost: doubt(.absent, finding.detail)
       case .differs: doubt(.different, finding.detail)
       }
-    case .untold(let text): doubt(.untold, text)
+    case .inconclusive(let text): doubt(.inconclusive, text)
     case .replaced: replaced += 1
     }
   }
@@ -84,7 +84,7 @@ extension RemoteProof {
         }
         doubt(.different, size ?? "it has changed")
       }
-    case .failure(let failure): doubt(.untold, failure.message)
+    case .failure(let failure): doubt(.inconclusive, failure.message)
     }
   }
 }

@@ -51,7 +51,7 @@ struct ControlRunner {
 
   private func change(_ filter: RowFilter, _ ledger: OpenStore) throws(CommandFailure) -> ControlOutcome {
     try failing { () throws(TransferError) in
-      try ledger.control(verb, filter, between: TurnTaking(context.clock).rest)
+      try ledger.control(verb, filter, between: WriteThrottle(context.clock).rest)
     }
   }
 

@@ -141,9 +141,9 @@ struct ProveCommand: Command {
       throw CommandFailure(
         .mismatch, "prove: \(Quantity.count(wrong, "file")) absent or different", remedy: "transfers show FILE")
     }
-    if let untold = asked.outcomes[.untold], untold > 0 {
+    if let inconclusive = asked.outcomes[.inconclusive], inconclusive > 0 {
       throw CommandFailure(
-        .partial, "prove: of \(Quantity.count(untold, "file")) of \(asked.asked) the destination does not tell",
+        .partial, "prove: of \(Quantity.count(inconclusive, "file")) of \(asked.asked) the destination does not tell",
         remedy: "the list says why; nothing speaks against the others")
     }
     throw CommandFailure(

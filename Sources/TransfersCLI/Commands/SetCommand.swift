@@ -59,7 +59,7 @@ struct SetCommand: Command, ChangesRows {
     _ filter: RowFilter, _ change: BatchChange, _ ledger: OpenStore, _ context: Context
   ) throws(CommandFailure) -> BatchOutcome {
     try failing { () throws(TransferError) in
-      try ledger.changeBatches(filter, change, between: TurnTaking(context.clock).rest)
+      try ledger.changeBatches(filter, change, between: WriteThrottle(context.clock).rest)
     }
   }
 

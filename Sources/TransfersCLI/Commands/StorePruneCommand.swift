@@ -54,7 +54,7 @@ struct StorePruneCommand: Command, ChangesRows {
     let outcome = try failing { () throws(TransferError) in
       try dryRun
         ? ledger.pruneOutcome(before: beforeMs)
-        : ledger.prune(before: beforeMs, between: TurnTaking(context.clock).rest)
+        : ledger.prune(before: beforeMs, between: WriteThrottle(context.clock).rest)
     }
     try common.print(
       StorePruneOutput(outcome, dryRun: dryRun), store: StoreIdentity(ledger),

@@ -16,7 +16,7 @@ final class DaemonLoop {
   /// Wait after a job could not be started, in milliseconds.
   private static let startPauseMs: Int64 = 10_000
 
-  private struct Wishes {
+  private struct Requests {
     var stops = 0
     var signal: Int32 = 0
     var reload = false
@@ -27,7 +27,7 @@ final class DaemonLoop {
   private let context: Context
   private let notice: ServiceNotice
   private let crew: DaemonCrew
-  private let wishes = Lock(Wishes())
+  private let requests = Lock(Requests())
   private var held: HeldConfig
   private let watched: WatchOption
   private var plan = DaemonPlan()
@@ -65,18 +65,18 @@ final class DaemonLoop {
 
   /// Runs until a stop is requested and all children have ended.
   func run() throws(CommandFailure) {
-    context.signals?.handle { [wishes] signal, count in
-      wishes.withLock { ($0.stops, $0.signal) = (count, signal) }
+    context.signals?.handle { [requests] signal, count in
+      requests.withLock { ($0.stops, $0.signal) = (count, signal) }
       return true
     }
-    context.signals?.reload { [wishes] in wishes.withLock { $0.reload = true } }
+    context.signals?.reload { [requests] in requests.withLock { $0.reload = true } }
     configure()
     notice.ready(status)
     say("ready: \(status)")
     while true {
-      let now = wishes.withLock { wishes in
-        defer { wishes.reload = false }
-        return wishes
+      let now = requests.withLock { requests in
+        defer { requests.reload = false }
+        return requests
       }
       reap()
       if now.stops > stops { stop(now.signal, now.stops) }

@@ -19,7 +19,7 @@ final class SignalWatch: Sendable {
   typealias Handler = @Sendable (_ signal: Int32, _ count: Int) -> Bool
   private struct State {
     var handler: Handler?
-    var wishes = SignalWishes()
+    var received = SignalCount()
     var remark: (@Sendable (_ signal: Int32) -> Void)?
     var reload: (@Sendable () -> Void)?
   }
@@ -48,7 +48,7 @@ final class SignalWatch: Sendable {
   func reload(_ reload: @escaping @Sendable () -> Void) { state.withLock { $0.reload = reload } }
 
   /// The last stop signal, and the number of stop signals.
-  var received: (signal: Int32?, count: Int) { state.withLock { ($0.wishes.last, $0.wishes.count) } }
+  var received: (signal: Int32?, count: Int) { state.withLock { ($0.received.last, $0.received.count) } }
 
   private func wait(for signals: [Int32]) {
     while true {
@@ -65,7 +65,7 @@ final class SignalWatch: Sendable {
       }
       let nowMs = clock.bootMs
       let (handler, isNew, count) = state.withLock { state in
-        (state.handler, state.wishes.add(signal, nowMs: nowMs), state.wishes.count)
+        (state.handler, state.received.add(signal, nowMs: nowMs), state.received.count)
       }
       guard isNew else { continue }
       guard let handler, count < 3, handler(signal, count) else {
@@ -103,7 +103,7 @@ final class SignalWatch: Sendable {
 }
 
 /// Counts stop requests.
-struct SignalWishes: Sendable {
+struct SignalCount: Sendable {
   /// A repeated signal within this time counts as the same request.
   static let echoMs: Int64 = 100
   private(set) var count = 0

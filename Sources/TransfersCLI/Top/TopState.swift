@@ -12,7 +12,7 @@ struct TopState: Sendable, Hashable {
   }
 
   /// An action requested by a key, other than a change of the view.
-  enum Wish: Sendable, Hashable {
+  enum Action: Sendable, Hashable {
     case quit
     /// Suspends the process; the shell continues it.
     case rest
@@ -47,7 +47,7 @@ struct TopState: Sendable, Hashable {
   /// The position of the selected file among `rows`; the first if it is no longer there.
   func place(_ rows: [TopReading.Row]) -> Int { rows.firstIndex { $0.file.id == chosen } ?? 0 }
 
-  mutating func press(_ key: TopKey, _ reading: TopReading) -> Wish? {
+  mutating func press(_ key: TopKey, _ reading: TopReading) -> Action? {
     switch mode {
     case .typing: return typed(key)
     case .help:
@@ -57,7 +57,7 @@ struct TopState: Sendable, Hashable {
     }
   }
 
-  private mutating func typed(_ key: TopKey) -> Wish? {
+  private mutating func typed(_ key: TopKey) -> Action? {
     switch key {
     case .enter: mode = .rows
     case .escape: (mode, words) = (.rows, "")
@@ -69,7 +69,7 @@ struct TopState: Sendable, Hashable {
     return nil
   }
 
-  private mutating func command(_ key: TopKey, _ reading: TopReading) -> Wish? {
+  private mutating func command(_ key: TopKey, _ reading: TopReading) -> Action? {
     if key != .character("c") { doomed = nil }
     switch key {
     case .up, .character("k"): move(-1, reading)
@@ -91,13 +91,13 @@ struct TopState: Sendable, Hashable {
     return nil
   }
 
-  private func act(_ verb: ServeVerb, _ reading: TopReading) -> Wish? {
+  private func act(_ verb: ServeVerb, _ reading: TopReading) -> Action? {
     let rows = rows(reading)
     return rows.isEmpty ? nil : .act(verb, rows[place(rows)].file.id)
   }
 
   /// The file stays selected, so that a row that moves into its place meanwhile is not affected.
-  private mutating func cancel(_ reading: TopReading) -> Wish? {
+  private mutating func cancel(_ reading: TopReading) -> Action? {
     guard case .act(_, let file)? = act(.cancel, reading) else { return nil }
     guard doomed == file else {
       (doomed, chosen, said) = (file, file, "c again cancels \(file) for good")

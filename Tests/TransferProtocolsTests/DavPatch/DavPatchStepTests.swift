@@ -87,10 +87,10 @@ import TransferModel
     #expect(try step(moved) == "verify")
     #expect(try wire(.verify, moved) == ["HEAD http://h/in/a%20b.pdf", want])
     // If HEAD is not allowed, the answer to MOVE has to suffice.
-    #expect(try step(DavPatchScene.stored { $0.untold = [.verify] }) == "finish")
-    var untold = moved
-    untold.untold = [.verify]
-    #expect(try step(untold) == "complete none")
+    #expect(try step(DavPatchScene.stored { $0.inconclusive = [.verify] }) == "finish")
+    var inconclusive = moved
+    inconclusive.inconclusive = [.verify]
+    #expect(try step(inconclusive) == "complete none")
     #expect(try wire(.abort(remoteID: "http://h/in/.x")) == ["DELETE http://h/in/.x"])
   }
 

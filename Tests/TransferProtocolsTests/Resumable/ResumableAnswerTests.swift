@@ -265,7 +265,8 @@ import TransferModel
     (200, [:], "proto.bad_reply retry(isThrottled: false)"),
     (200, ["Content-Type": "text/html"], "proto.bad_reply permanent"),
     (200, ["Upload-Offset": "-5"], "proto.bad_reply retry(isThrottled: false)"),
-    (404, [:], "proto.session_gone sessionGone"), (403, [:], "untold"), (400, [:], "untold"), (405, [:], "untold"),
+    (404, [:], "proto.session_gone sessionGone"), (403, [:], "inconclusive"), (400, [:], "inconclusive"),
+    (405, [:], "inconclusive"),
     (500, [:], "http.500 retry(isThrottled: false)"),
     (429, [:], "http.429 retry(isThrottled: true)"),
   ])
@@ -306,7 +307,7 @@ import TransferModel
 
   @Test func whereTheOffsetIsNotToldTheNextBodyTells() throws {
     func refused(_ status: Int, _ method: String) throws -> String {
-      let facts = R.facts(size: 10, chunk: 4) { $0.untold = [.probe] }
+      let facts = R.facts(size: 10, chunk: 4) { $0.inconclusive = [.probe] }
       return try interpret(
         Scene.reply(status), .chunk(TusScene.chunk(1, 4..<8)), facts, R.proto { $0.method = method })
     }

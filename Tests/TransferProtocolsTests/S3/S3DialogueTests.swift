@@ -294,8 +294,8 @@ import TransferModel
   }
 
   @Test(arguments: [400, 403, 405, 501]) func whatCannotBeAskedIsNotAbsent(_ status: Int) throws {
-    #expect(try interpret(Scene.reply(status), .verify, Scene.stored()) == "untold")
-    #expect(try interpret(Scene.reply(status), .probe(marker: nil), multi) == "untold")
+    #expect(try interpret(Scene.reply(status), .verify, Scene.stored()) == "inconclusive")
+    #expect(try interpret(Scene.reply(status), .probe(marker: nil), multi) == "inconclusive")
     let facts = Scene.facts(size: 40 << 20, parts: 3, session: .some(nil)) { $0.lostAnswer = .create }
     #expect(try interpret(Scene.reply(status), .probe(marker: "a,b&"), facts) == "orphans [] next b&")
   }
@@ -307,7 +307,7 @@ import TransferModel
     var facts = Scene.stored()
     facts.lostAnswer = .finish
     #expect(s3.nextStep(facts) == .control(.verify))
-    facts.untold = [.verify]
+    facts.inconclusive = [.verify]
     #expect(s3.nextStep(facts) == .control(.finish))
     #expect(try interpret(gone, .finish, facts) == "finished none")
     #expect(try interpret(Scene.reply(404), .finish, facts) == "finished none")
@@ -322,7 +322,7 @@ import TransferModel
     #expect(try interpret(gone, .finish, facts) == "noted [\"gone=1\"], proto.session_gone probe")
     facts.session?.notes = ["gone": "1"]
     facts.lostAnswer = .finish
-    facts.untold = [.verify]
+    facts.inconclusive = [.verify]
     #expect(try interpret(gone, .finish, facts) == "proto.session_gone sessionGone")
   }
 
@@ -331,13 +331,13 @@ import TransferModel
     let s3 = try Scene.s3(change: once)
     var facts = whole
     facts.lostAnswer = .part
-    facts.untold = [.verify]
+    facts.inconclusive = [.verify]
     #expect(s3.nextStep(facts) == .chunks)
     let exists = Scene.error(412, "PreconditionFailed")
     #expect(try interpret(exists, .chunk(Scene.chunk()), facts, change: once) == "proto.lost_answer unknown")
     var stored = Scene.stored()
     stored.lostAnswer = .finish
-    stored.untold = [.verify]
+    stored.inconclusive = [.verify]
     #expect(try interpret(exists, .finish, stored, change: once) == "proto.lost_answer unknown")
   }
 

@@ -147,7 +147,7 @@ import TransferModel
     var facts = begun(head([HTTPField.Name("x-amz-version-id")!: "v7", HTTPField.Name("x-amz-checksum-type")!: "x"]))
     #expect(facts.session?.notes["version"] == "v7")
     facts.storedChunks = facts.layout.count
-    facts.untold = [.probe]
+    facts.inconclusive = [.probe]
     guard case .place(let proof) = proto.nextStep(facts) else { return #expect(Bool(false)) }
     #expect(proof.versionID == "v7" && proof.etag == etag)
   }

@@ -195,7 +195,7 @@ import TransferModel
     (200, ["Content-Type": "text/html; x"], "proto.bad_reply permanent"),
     (200, ["Upload-Offset": "-5"], "proto.bad_reply retry(isThrottled: false)"),
     (404, [:], "proto.session_gone sessionGone"), (410, [:], "proto.session_gone sessionGone"),
-    (403, [:], "untold"), (400, [:], "untold"), (405, [:], "untold"), (501, [:], "untold"),
+    (403, [:], "inconclusive"), (400, [:], "inconclusive"), (405, [:], "inconclusive"), (501, [:], "inconclusive"),
     (423, [:], "http.423 retry(isThrottled: false)"),
     (429, [:], "http.429 retry(isThrottled: true)"), (500, [:], "http.500 retry(isThrottled: false)"),
     (401, [:], "auth.refused permanent"),
@@ -234,7 +234,7 @@ import TransferModel
     let facts = TusScene.facts(size: 10, chunk: 4) { facts in
       facts.isResumed = true
       facts.isProbed = true
-      facts.untold = [.probe]
+      facts.inconclusive = [.probe]
     }
     #expect(tus.nextStep(facts) == .chunks)
     let step = StepRequest.chunk(TusScene.chunk(1, 4..<8))

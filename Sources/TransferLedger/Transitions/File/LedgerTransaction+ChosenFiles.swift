@@ -13,7 +13,8 @@ extension LedgerTransaction {
   func pauseChosen() throws {
     try recordChosen("paused", in: [.pending, .settling])
     try db.run(
-      "UPDATE file SET wish = 'pause' WHERE id IN (SELECT id FROM temp.chosen) AND state = 'settling' AND wish IS NULL")
+      "UPDATE file SET requested_action = 'pause' WHERE id IN (SELECT id FROM temp.chosen) AND state = 'settling' AND requested_action IS NULL"
+    )
     try db.run(
       """
       UPDATE file SET state = 'paused', not_before = NULL, cause = nullif(cause, 'policy.deadline')
@@ -28,7 +29,8 @@ extension LedgerTransaction {
     try db.run(
       "UPDATE file SET state = 'pending' WHERE id IN (SELECT id FROM temp.chosen) AND state = 'paused'")
     try db.run(
-      "UPDATE file SET wish = NULL WHERE id IN (SELECT id FROM temp.chosen) AND wish IN ('pause', 'pause-now')")
+      "UPDATE file SET requested_action = NULL WHERE id IN (SELECT id FROM temp.chosen) AND requested_action IN ('pause', 'pause-now')"
+    )
     try wakeChunksOfChosen()
     try recordChosen("resumed")
   }
@@ -39,7 +41,7 @@ extension LedgerTransaction {
     try recordChosen("cancelled", in: [.settling, .pending, .paused, .unknown])
     try db.run(
       """
-      UPDATE file SET state = 'cancelled', live = NULL, not_before = NULL, wish = NULL, cause = 'policy.cancelled',
+      UPDATE file SET state = 'cancelled', live = NULL, not_before = NULL, requested_action = NULL, cause = 'policy.cancelled',
         message = iif(state = 'unknown', 'a request whose answer was lost may have taken effect', NULL),
         finished_at = max(coalesce(started_at, 0), ?)
       WHERE id IN (SELECT id FROM temp.chosen) AND state IN ('settling', 'pending', 'paused', 'unknown')
@@ -73,20 +75,20 @@ extension LedgerTransaction {
   }
 
   /// Records a request to the engine that has the files. Repeating a request changes nothing and records no event.
-  func askChosen(_ wish: Wish) throws {
+  func askChosen(_ requestedAction: RequestedAction) throws {
     var asked = EventRanges()
     _ = try db.rows(
       """
       SELECT f.id, f.batch_id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id
-      WHERE f.state IN ('active', 'finishing') AND f.wish IS NOT ? ORDER BY c.id
-      """, .raw(wish)
+      WHERE f.state IN ('active', 'finishing') AND f.requested_action IS NOT ? ORDER BY c.id
+      """, .raw(requestedAction)
     ) { asked.add($0.id(0), of: $0.id(1)) }
-    try record("asked", asked, wish.rawValue)
+    try record("asked", asked, requestedAction.rawValue)
     try db.run(
       """
-      UPDATE file SET wish = ?1
-      WHERE id IN (SELECT id FROM temp.chosen) AND state IN ('active', 'finishing') AND wish IS NOT ?1
-      """, .raw(wish))
+      UPDATE file SET requested_action = ?1
+      WHERE id IN (SELECT id FROM temp.chosen) AND state IN ('active', 'finishing') AND requested_action IS NOT ?1
+      """, .raw(requestedAction))
   }
 
   /// failed, cancelled, unknown → pending, with their failed and unknown chunks; their failure counts are reset. With

@@ -27,7 +27,8 @@ extension LedgerTransaction {
   public func completeFile(_ file: FileID, _ run: RunID, _ receipt: FileReceipt) throws -> TransitionResult {
     let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row throws(SQLiteError) in
       (
-        session: row.idOrNil(0, SessionID.self), isOpen: row.flag(1), wish: try row.namedOrNil(2, Wish.self),
+        session: row.idOrNil(0, SessionID.self), isOpen: row.flag(1),
+        requestedAction: try row.namedOrNil(2, RequestedAction.self),
         size: row.int64(3),
         attempt: row.int64OrNil(4)
       )
@@ -46,19 +47,19 @@ extension LedgerTransaction {
       file, run, to: .done,
       """
       UPDATE OR FAIL file SET {moved}, run_id = NULL, cause = NULL, message = NULL, failures = 0,
-        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = iif(started_at > ?1, started_at, ?1)
+        hidden = iif(requested_action = 'remove', 1, NULL), requested_action = NULL, finished_at = iif(started_at > ?1, started_at, ?1)
       WHERE {guard}
       """, .int(wallMs))
     try require(moved, file)
     if let session = complete.session { try completeSession(session, isOpen: complete.isOpen, of: file) }
-    try honourEnd(complete.wish, of: file)
+    try honourEnd(complete.requestedAction, of: file)
     return .applied
   }
 
   /// The guard of ``completeFile(_:_:_:)``, separate from the insertion: an `INSERT … SELECT` into a table with a
   /// trigger uses a temporary table, which costs more than this query. Most files have no session.
   private static let completeFile: StaticString = """
-    SELECT s.id, s.state = 'open', f.wish, f.size,
+    SELECT s.id, s.state = 'open', f.requested_action, f.size,
       (SELECT max(id) FROM attempt WHERE file_id = ?1 AND outcome = 'ok' AND operation <> 'abort')
     FROM file f
     LEFT JOIN session s ON s.file_id = f.id AND s.state IN ('intended', 'open') AND s.abort_after IS NULL
@@ -73,15 +74,15 @@ extension LedgerTransaction {
   public func requeueFile(
     _ file: FileID, _ run: RunID, notBeforeMs: Int64?, code: ErrorCode?, isFailure: Bool
   ) throws -> TransitionResult {
-    let wish = try wish(of: file)
+    let requestedAction = try requestedAction(of: file)
     let result = try moveFile(
       file, run, to: .pending, isIdle: true,
       """
-      UPDATE file SET {moved}, run_id = NULL, wish = NULL, not_before = ?1, cause = coalesce(?2, cause),
+      UPDATE file SET {moved}, run_id = NULL, requested_action = NULL, not_before = ?1, cause = coalesce(?2, cause),
         failures = failures + ?3
       WHERE {guard}
       """, .int(notBeforeMs), .raw(code), .flag(isFailure))
-    if result.isApplied { try honour(wish, of: file) }
+    if result.isApplied { try honour(requestedAction, of: file) }
     return result
   }
 
@@ -90,18 +91,18 @@ extension LedgerTransaction {
   public func failFile(
     _ file: FileID, _ run: RunID, code: ErrorCode, message: String, keepsSession: Bool
   ) throws -> TransitionResult {
-    let wish = try wish(of: file)
+    let requestedAction = try requestedAction(of: file)
     let result = try moveFile(
       file, run, to: .failed, isIdle: true,
       """
       UPDATE file SET {moved}, live = NULL, run_id = NULL, cause = ?1, message = ?2,
-        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?3)
+        hidden = iif(requested_action = 'remove', 1, NULL), requested_action = NULL, finished_at = max(started_at, ?3)
       WHERE {guard}
       """, .raw(code), .text(message), .int(wallMs))
     guard result.isApplied else { return result }
     try endChunks(of: file)
     if !keepsSession { try dropSession(of: file) }
-    try honourEnd(wish, of: file)
+    try honourEnd(requestedAction, of: file)
     return .applied
   }
 
@@ -110,13 +111,14 @@ extension LedgerTransaction {
   public func markUnknown(
     _ file: FileID, _ run: RunID, code: ErrorCode, message: String
   ) throws -> TransitionResult {
-    let wish = try wish(of: file)
+    let requestedAction = try requestedAction(of: file)
     let result = try moveFile(
       file, run, to: .unknown, isIdle: true,
-      "UPDATE file SET {moved}, run_id = NULL, wish = NULL, cause = ?1, message = ?2 WHERE {guard}", .raw(code),
+      "UPDATE file SET {moved}, run_id = NULL, requested_action = NULL, cause = ?1, message = ?2 WHERE {guard}",
+      .raw(code),
       .text(message))
     guard result.isApplied else { return result }
-    try honour(wish, of: file)
+    try honour(requestedAction, of: file)
     // A person decides now, and only once.
     if code == .engineCopied { try db.run("DELETE FROM doubt WHERE file_id = ?", .id(file)) }
     return .applied
@@ -127,7 +129,7 @@ extension LedgerTransaction {
     _ = try moveFile(
       open.file, open.run, to: .unknown,
       """
-      UPDATE file SET {moved}, run_id = NULL, wish = NULL, cause = 'engine.orphaned',
+      UPDATE file SET {moved}, run_id = NULL, requested_action = NULL, cause = 'engine.orphaned',
         message = 'the engine crashed while a request that must not be repeated was open'
       WHERE {guard}
       """)

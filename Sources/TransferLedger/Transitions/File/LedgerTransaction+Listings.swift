@@ -34,18 +34,18 @@ extension LedgerTransaction {
 
   /// active → superseded: the files that it named replace it. No attempt may be open.
   public func endListing(_ listing: FileID, _ run: RunID, detail: String) throws -> TransitionResult {
-    let wish = try wish(of: listing)
+    let requestedAction = try requestedAction(of: listing)
     let result = try moveFile(
       listing, run, from: .active, to: .superseded, isIdle: true,
       """
       UPDATE file SET {moved}, live = NULL, run_id = NULL, cause = NULL, message = ?1,
-        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?2)
+        hidden = iif(requested_action = 'remove', 1, NULL), requested_action = NULL, finished_at = max(started_at, ?2)
       WHERE {guard}
       """, .text(detail), .int(wallMs))
     guard result.isApplied else { return result }
     let batch = try db.first("SELECT batch_id FROM file WHERE id = ?", .id(listing)) { $0.id(0, BatchID.self) }
     try recordEvent("listed", batch: batch, file: listing, detail: detail)
-    try honourEnd(wish, of: listing)
+    try honourEnd(requestedAction, of: listing)
     return .applied
   }
 

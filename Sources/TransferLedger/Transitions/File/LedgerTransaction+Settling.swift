@@ -97,7 +97,7 @@ extension LedgerTransaction {
     } else {
       try db.run(
         """
-        UPDATE file SET state = iif(wish IS NULL, 'pending', 'paused'), wish = NULL, cause = NULL
+        UPDATE file SET state = iif(requested_action IS NULL, 'pending', 'paused'), requested_action = NULL, cause = NULL
         WHERE id = ? AND state = 'settling'
         """, .id(seen.id))
     }
@@ -110,7 +110,7 @@ extension LedgerTransaction {
     let batch = try db.first("SELECT batch_id FROM file WHERE id = ?", .id(file)) { $0.id(0, BatchID.self) }
     let changes = try db.run(
       """
-      UPDATE file SET state = 'superseded', live = NULL, wish = NULL, cause = ?2, finished_at = ?3
+      UPDATE file SET state = 'superseded', live = NULL, requested_action = NULL, cause = ?2, finished_at = ?3
       WHERE id = ?1 AND state = 'settling' AND EXISTS (SELECT 1 FROM look WHERE file_id = ?1)
       """, .id(file), .raw(cause), .int(wallMs))
     guard changes == 1, let batch else { return .lost(to: try stateOf(file)) }

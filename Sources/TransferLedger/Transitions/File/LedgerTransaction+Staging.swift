@@ -27,7 +27,7 @@ extension LedgerTransaction {
   public func settle(_ file: FileID, staged: String?) throws -> TransitionResult {
     let changes = try db.run(
       """
-      UPDATE file SET state = iif(wish IS NULL, 'pending', 'paused'), wish = NULL, staged = ?
+      UPDATE file SET state = iif(requested_action IS NULL, 'pending', 'paused'), requested_action = NULL, staged = ?
       WHERE id = ? AND state = 'settling' AND cause IS NULL
       """, .string(staged), .id(file))
     if changes == 1 { return .applied }

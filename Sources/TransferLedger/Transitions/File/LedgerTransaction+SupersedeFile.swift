@@ -10,7 +10,7 @@ extension LedgerTransaction {
     _ file: FileID, _ run: RunID, by identity: SourceIdentity, notBeforeMs: Int64?
   ) throws -> FileID {
     try requireWork(file, run)
-    let wish = try wish(of: file)
+    let requestedAction = try requestedAction(of: file)
     let old = try db.first(
       "SELECT batch_id, path, key, mode, is_download, expected, properties FROM file WHERE id = ?", .id(file)
     ) { row in
@@ -26,7 +26,7 @@ extension LedgerTransaction {
       file, run, to: .superseded,
       """
       UPDATE file SET {moved}, live = NULL, run_id = NULL, cause = 'source.changed',
-        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?1)
+        hidden = iif(requested_action = 'remove', 1, NULL), requested_action = NULL, finished_at = max(started_at, ?1)
       WHERE {guard}
       """, .int(wallMs))
     try require(moved, file)
@@ -41,8 +41,8 @@ extension LedgerTransaction {
         generation: generation, notBeforeMs: notBeforeMs)
       : insertNext(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
     try recordEvent("superseded", batch: old.batch, file: file, detail: "its source changed; \(next) follows")
-    try honourEnd(wish, of: file)
-    try honour(wish, of: next)
+    try honourEnd(requestedAction, of: file)
+    try honour(requestedAction, of: next)
     return next
   }
 
@@ -69,7 +69,7 @@ extension LedgerTransaction {
     }
     try db.run(
       """
-      UPDATE file SET state = 'superseded', live = NULL, not_before = NULL, wish = NULL, cause = 'source.changed',
+      UPDATE file SET state = 'superseded', live = NULL, not_before = NULL, requested_action = NULL, cause = 'source.changed',
         finished_at = max(coalesce(started_at, 0), ?)
       WHERE id = ? AND state IN ('pending', 'settling')
       """, .int(wallMs), .id(file))

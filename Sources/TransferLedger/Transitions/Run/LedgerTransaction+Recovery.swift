@@ -15,7 +15,7 @@ extension LedgerTransaction {
     try requireLease(run)
     if only == nil { try endFarWaits() }
     let orphans = try openAttempts(notOf: run, only)
-    let wishes = try wishes(notOf: run, only)
+    let requestedActions = try requestedActions(notOf: run, only)
     for (attempt, piece) in sent { try recordSent(piece, byDead: attempt, notOf: run, only) }
     for orphan in orphans { try closeUnheard(orphan, .crashed, .engineOrphaned) }
     let unknown = try orphanFiles(of: orphans)
@@ -27,14 +27,16 @@ extension LedgerTransaction {
       """, .id(run), .id(only))
     let requeued = try db.run(
       """
-      UPDATE file SET state = 'pending', run_id = NULL, wish = NULL
+      UPDATE file SET state = 'pending', run_id = NULL, requested_action = NULL
       WHERE state IN ('active', 'finishing') AND run_id <> ?1 AND (?2 IS NULL OR id = ?2)
       """, .id(run), .id(only))
-    for wish in Wish.allCases { try honour(wish, of: wishes[wish] ?? []) }
+    for requestedAction in RequestedAction.allCases {
+      try honour(requestedAction, of: requestedActions[requestedAction] ?? [])
+    }
     try db.run(
       "UPDATE session SET abort_after = ?1 WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL AND abort_after > ?1",
       .int(wallMs))
-    let recovery = recovery(orphans.count, requeued, unknown, wishes)
+    let recovery = recovery(orphans.count, requeued, unknown, requestedActions)
     if !orphans.isEmpty || requeued > 0 {
       try recordEvent(
         "recovered", batch: nil, file: nil,
@@ -47,10 +49,12 @@ extension LedgerTransaction {
   /// Counts the files by their state after pending control requests were applied: released files that were then paused
   /// or cancelled do not resume, and a cancelled file is no longer unknown.
   private func recovery(
-    _ crashed: Int, _ requeued: Int, _ unknown: Set<FileID>, _ wishes: [Wish: [FileID]]
+    _ crashed: Int, _ requeued: Int, _ unknown: Set<FileID>, _ requestedActions: [RequestedAction: [FileID]]
   ) -> Recovery {
-    let paused = ((wishes[.pause] ?? []) + (wishes[.pauseNow] ?? [])).filter { !unknown.contains($0) }
-    let cancelled = (wishes[.cancel] ?? []) + (wishes[.remove] ?? [])
+    let paused = ((requestedActions[.pause] ?? []) + (requestedActions[.pauseNow] ?? [])).filter {
+      !unknown.contains($0)
+    }
+    let cancelled = (requestedActions[.cancel] ?? []) + (requestedActions[.remove] ?? [])
     let known = cancelled.filter { !unknown.contains($0) }
     return Recovery(
       crashedAttempts: crashed, requeuedFiles: requeued - paused.count - known.count,

@@ -42,9 +42,9 @@ extension LedgerTransaction {
     case .remove: try removeChosen()
     case .clean: try cleanChosen()
     }
-    guard let wish = verb.wish, !outcome.asked.isEmpty else { return }
+    guard let requestedAction = verb.requestedAction, !outcome.asked.isEmpty else { return }
     try choose(outcome.asked)
-    try askChosen(wish)
+    try askChosen(requestedAction)
   }
 }
 
@@ -64,7 +64,7 @@ extension ControlVerb {
   }
 
   /// The request to the engine.
-  var wish: Wish? {
+  var requestedAction: RequestedAction? {
     switch self {
     case .pause(let now): now ? .pauseNow : .pause
     case .cancel: .cancel

@@ -90,7 +90,7 @@ extension ProfileInterpreter {
   private func refusedForGood() -> Interpretation {
     switch (reply.status, step) {
     case (404, .verify), (410, .verify): return proto.isEnded(facts, notes) ? missing(failure()) : .absent
-    case (400, .verify), (403, .verify), (405, .verify), (501, .verify): return untold(failure())
+    case (400, .verify), (403, .verify), (405, .verify), (501, .verify): return inconclusive(failure())
     case (404, .save), (410, .save): return permanent()
     case (404, .abort), (410, .abort): return .settled
     case (404, .makeParent), (410, .makeParent): return permanent()
@@ -146,7 +146,7 @@ extension ProfileInterpreter {
   func sessionGone(_ refusal: Failure) -> Interpretation {
     if let name = nameInDoubt { return unknown(refusal, name) }
     // The session would also be gone if the file had been completed; the server does not tell which.
-    if facts.lostAnswer == .part, facts.untold.contains(.verify), proto.isLastMissing(facts),
+    if facts.lostAnswer == .part, facts.inconclusive.contains(.verify), proto.isLastMissing(facts),
       proto.endsWithChunks(facts, notes)
     {
       return unknown(refusal, .chunk)

@@ -222,7 +222,7 @@ extension ProfileInterpreter {
 
   /// `verify` was inconclusive, which is not "absent". If all steps are done, their answers count; in doubt the
   /// protocol continues if that is harmless.
-  func untold(_ failure: Failure) -> Interpretation {
+  func inconclusive(_ failure: Failure) -> Interpretation {
     if proto.isEnded(facts, notes) {
       return forgetting(counters, .finished(proto.proof(facts, confirmation: notes.proved, reply: nil)))
     }
@@ -233,7 +233,7 @@ extension ProfileInterpreter {
       default: .chunk
       }
     let isHarmless = lost == .chunk ? proto.profile.chunk.isIdempotent : lost.flatMap(proto.profile.step)?.isIdempotent
-    return isHarmless == true ? .untold : unknown(failure, lost)
+    return isHarmless == true ? .inconclusive : unknown(failure, lost)
   }
 
   /// A file that is verified after all steps must be the one that was sent.

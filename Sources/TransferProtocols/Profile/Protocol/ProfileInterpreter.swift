@@ -145,7 +145,7 @@ struct ProfileInterpreter {
   private func notTold(_ message: String) -> Interpretation {
     let failure = Failure(.protoBadReply, message)
     switch step {
-    case .verify: return untold(failure)
+    case .verify: return inconclusive(failure)
     case .finish, .save: return misshapen(message)
     default: return .failed(failure, .permanent)
     }

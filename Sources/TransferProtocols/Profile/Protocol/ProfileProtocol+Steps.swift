@@ -18,7 +18,7 @@ extension ProfileProtocol {
   /// Whether the answer to the last chunk was lost and no step follows: the file may be complete, and the session may
   /// be gone with it.
   func mayBeWhole(_ facts: TransferFacts, _ notes: SessionNotes) -> Bool {
-    guard facts.lostAnswer == .part, !facts.isAllStored, !facts.isAbsent, !facts.untold.contains(.verify) else {
+    guard facts.lostAnswer == .part, !facts.isAllStored, !facts.isAbsent, !facts.inconclusive.contains(.verify) else {
       return false
     }
     return isLastMissing(facts) && canVerify(facts) && (endsWithChunks(facts, notes) || verifiesContent)
@@ -95,7 +95,7 @@ extension ProfileProtocol {
   private func lastStep(_ facts: TransferFacts, _ notes: SessionNotes) -> TransferStep {
     let (finishes, saves) = (isPending(finishName, facts, notes), isPending(saveName, facts, notes))
     let isInDoubt = finishes && facts.lostAnswer == .finish || saves && facts.lostAnswer == .save
-    let isAsked = facts.isAbsent || facts.untold.contains(.verify)
+    let isAsked = facts.isAbsent || facts.inconclusive.contains(.verify)
     if isInDoubt, !isAsked, canVerify(facts) { return .control(.verify) }
     if finishes { return .control(.finish) }
     if saves { return .control(.save) }

@@ -39,7 +39,7 @@ extension ProfileProtocol: LaterQuestions {
 
   private func found(_ reply: TransferReply, _ proof: FileProof, _ object: StoredObject) -> ObjectAnswer.Outcome {
     guard proof.confirmation != .none, (200..<300).contains(reply.status) else {
-      return .untold("the server has it, but reports neither its size nor a digest that could be compared")
+      return .inconclusive("the server has it, but reports neither its size nor a digest that could be compared")
     }
     return .finding(
       RemoteFinding(.found, proof, size: proof.confirmation == .size ? object.facts.file.size : nil))

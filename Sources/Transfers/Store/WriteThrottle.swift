@@ -8,7 +8,7 @@ package import TransferModel
 
 /// Throttles large changes of the store, so that other processes get a quarter of the time. SQLite has no queue: a
 /// waiting process gets the lock only if it happens to ask while the lock is free.
-package final class TurnTaking {
+package final class WriteThrottle {
   private let clock: any TransferClock
   private var sinceMs: Int64
 
