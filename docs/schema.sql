@@ -353,6 +353,31 @@ CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'chunk' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
+CREATE TABLE content (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  digest TEXT NOT NULL CHECK (digest > 'sha256:' AND digest < 'sha256;'),
+  -- The file whose object has it; NULL for what was sent.
+  same_as INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED
+) STRICT;
+
+CREATE INDEX content_sent ON content (digest) WHERE same_as IS NULL;
+
+CREATE TRIGGER content_birth BEFORE INSERT ON content
+WHEN EXISTS (SELECT 1 FROM content WHERE file_id = NEW.file_id)
+  OR NEW.same_as IS NULL AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'done' AND is_download IS NULL)
+  -- Another file of the same place has it: one that is done and stands for its key.
+  OR NEW.same_as IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM file f CROSS JOIN file o ON o.id = NEW.same_as CROSS JOIN content c ON c.file_id = o.id
+    WHERE f.id = NEW.file_id AND f.state = 'superseded' AND o.state = 'done' AND o.live = 1
+      AND o.destination_id = f.destination_id AND o.size = f.size AND c.digest = NEW.digest AND c.same_as IS NULL)
+BEGIN SELECT RAISE(FAIL, 'content is that of a done upload, or that another one has delivered'); END;
+
+CREATE TRIGGER content_fixed BEFORE UPDATE ON content BEGIN SELECT RAISE(FAIL, 'content does not change'); END;
+
+CREATE TRIGGER content_stays BEFORE DELETE ON content
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+
 CREATE TABLE delivery (
   outbox_id INTEGER NOT NULL REFERENCES outbox (id) DEFERRABLE INITIALLY DEFERRED,
   n INTEGER NOT NULL CHECK (n >= 1),
@@ -1607,6 +1632,7 @@ SELECT
   r.version_id AS version_id,
   r.location AS location,
   r.request_id AS request_id,
+  (SELECT c.same_as FROM content c WHERE c.file_id = f.id) AS same_as,
   f.created_at AS created_at,
   f.started_at AS started_at,
   f.finished_at AS finished_at,

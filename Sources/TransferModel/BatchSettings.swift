@@ -14,6 +14,8 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   public var caFile: String?
   /// Whether a staged copy of the source, made when it is added, is sent; nil for no.
   public var stage: Bool?
+  /// Whether a file is not sent whose content another file has delivered to the same destination; nil for no.
+  public var dedupe: Bool?
   /// How long a source must be unchanged before it is sent, in milliseconds; nil for no wait.
   public var settleMs: Int64?
   /// The marker file that shows that a source is complete, in the syntax of ``ReadyMarker``; nil for none.

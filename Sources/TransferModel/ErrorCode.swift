@@ -69,6 +69,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   case policyCircuit = "policy.circuit"
   case policyDeadline = "policy.deadline"
   case policyProof = "policy.proof"
+  case policyDuplicate = "policy.duplicate"
 
   case engineOrphaned = "engine.orphaned"
   case engineCopied = "engine.copied"

@@ -271,6 +271,8 @@ import Testing
     """,
     "UPDATE file SET boot = 1 WHERE id = 1", "UPDATE file SET ctime_ns = 2 WHERE id = 1",
     "INSERT INTO sighting VALUES (3, 1, 1, 1, 1)", "UPDATE sighting SET file_id = 6", "DELETE FROM sighting",
+    "INSERT INTO content VALUES (2, 'sha256:00', NULL)", "INSERT INTO content VALUES (2, 'sha256:00', 1)",
+    "UPDATE content SET digest = 'sha256:01'", "DELETE FROM content",
     "INSERT INTO listed_file VALUES (2, 1)", "INSERT INTO listed_file SELECT 1, max(id) FROM file",
     "UPDATE listed_file SET file_id = 1", "DELETE FROM listed_file",
     "INSERT INTO sent_body VALUES (1, 0, 1, 'crc32c:00000000')", "UPDATE sent_body SET length = 1",
@@ -366,6 +368,7 @@ import Testing
     """,
     "INSERT OR REPLACE INTO receipt SELECT * FROM receipt",
     "INSERT OR REPLACE INTO sighting SELECT file_id, 0, 0, 0, 0 FROM sighting",
+    "INSERT OR REPLACE INTO content SELECT file_id, 'sha256:01', NULL FROM content",
     "INSERT OR REPLACE INTO sent_body SELECT attempt_id, 0, 1, 'crc32c:00000000' FROM sent_body",
     "UPDATE file_sum SET bytes = 1", "UPDATE attempt_sum SET ok = 1",
     "INSERT OR REPLACE INTO origin_store (uid, host, merged_at) SELECT uid, '', 0 FROM origin_store",
@@ -382,7 +385,7 @@ import Testing
     let shell = try Connection(path: f.path, access: .readWrite)
     let tables = [
       "store_meta", "error_code", "view_doc", "engine_run", "destination", "batch", "file", "session", "chunk",
-      "attempt", "receipt", "event", "sighting", "sent_body", "origin_store", "log_group",
+      "attempt", "receipt", "event", "sighting", "content", "sent_body", "origin_store", "log_group",
     ]
     func content() throws -> [[String]] {
       try tables.map { table in try f.texts("SELECT * FROM \(table)") }
@@ -496,7 +499,8 @@ import Testing
       let ids = try tx.claimFiles(run, limit: 9).map(\.id)
       for id in ids { _ = try tx.plan(id, run, ChunkLayout(size: 20, chunkSize: 10)) }
       try tx.sendAll(ids[0], run)
-      _ = try tx.completeFile(ids[0], run, proof)
+      let digest = Digest(.sha256, [UInt8](repeating: 0, count: 32))
+      _ = try tx.completeFile(ids[0], run, proof, content: digest)
       _ = try tx.intendSession(ids[1], run)
       var moved = LedgerFixture.source("active", size: 20).identity
       moved.ctimeNs = 9

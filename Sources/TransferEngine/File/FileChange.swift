@@ -60,11 +60,13 @@ enum FileChange: Sendable, Hashable {
   case fail(ErrorCode, String, keepsSession: Bool)
   case unknown(ErrorCode, String)
   case supersede(SourceIdentity, notBeforeMs: Int64?)
+  /// Another file has delivered its content: it is not sent.
+  case endDuplicate(DeliveredFile)
 
   /// After this change the engine no longer holds the file.
   var isRelease: Bool {
     switch self {
-    case .complete, .requeue, .fail, .unknown, .supersede, .endListing: true
+    case .complete, .requeue, .fail, .unknown, .supersede, .endListing, .endDuplicate: true
     case .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
       .probeChunk, .doubtChunk, .noteChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks, .confirmChunks,
       .resetChunks, .recut,
@@ -122,6 +124,8 @@ struct FileUnit: Sendable {
   var opening = ChunkOpening.none
   /// The staged copy that was sent, which is no longer needed when the file is done.
   var staged: String?
+  /// SHA-256 of the whole file, to be recorded when it is done.
+  var content: Digest?
   /// The transaction returns the receipts of all chunks.
   var wantsParts = false
 

@@ -10,6 +10,7 @@ extension FileMachine {
     _ job: JobStep, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision
   ) -> [FileChange] {
     if failure.code == .sourceChanged, remedy != .elsewhere { return sourceChanged(job, failure, retry) }
+    if failure.code == .policyDuplicate, let original { return isDuplicate(job, original) }
     if failure.isLostWrite { lostSession = .useless }
     switch remedy {
     case .retry: return retried(job, failure, retry)
@@ -36,6 +37,7 @@ extension FileMachine {
   /// The outcome of the attempt row for a failure that ``failed(_:_:_:_:)`` will handle.
   static func outcome(_ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision) -> AttemptOutcome {
     if failure.code == .sourceChanged, remedy != .elsewhere { return .fatal }
+    if failure.code == .policyDuplicate { return .interrupted }
     // Not an error: the request continues at another place, or never began.
     if remedy == .elsewhere && failure.code == .httpRedirect || failure.code == .authNeedsURL { return .interrupted }
     switch remedy {
@@ -83,6 +85,13 @@ extension FileMachine {
     end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: !isCounted))
     // A session known to be useless still exists, and no request is completing it.
     lostSession = isUseless ? .useless : facts.mayBeCompleting(after: failure, failures: failures) ? nil : .gone
+    return returned(job)
+  }
+
+  /// Nothing was sent of it: a session that was intended for it does not exist.
+  private mutating func isDuplicate(_ job: JobStep, _ original: DeliveredFile) -> [FileChange] {
+    if sessionID != nil { lostSession = .gone }
+    end(.duplicate(original))
     return returned(job)
   }
 

@@ -25,6 +25,8 @@ struct FileMachine: Sendable {
   /// Its row is `finishing`.
   var isFinishing = false
   var lostSession: LostSession?
+  /// Another file that has delivered its content.
+  var original: DeliveredFile?
   /// The new layout if the file is to be released and divided again, unless a whole chunk is stored by then.
   var shorterLayout: ChunkLayout?
   /// Consecutive attempts without progress, as far as is known here.
@@ -67,6 +69,10 @@ struct FileMachine: Sendable {
   /// Requests with an open attempt, and those requested from the ledger.
   var openCount: Int { requests.count }
   var isWhole: Bool { facts.layout.count == 1 }
+  /// No request of an earlier run can have begun it at the server.
+  var isUntouched: Bool {
+    claimed.session == nil && claimed.lostAnswer == nil && !claimed.isDoubtful && bytesStored == 0
+  }
   /// No chunk is stored, except perhaps the shorter last one.
   var isHardlyStored: Bool { bytesStored < facts.layout.chunkSize }
   /// Chunks that could be sent if no backoff applied.
@@ -255,7 +261,7 @@ struct FileMachine: Sendable {
   mutating func end(_ reason: FileEnding) {
     switch ending {
     case nil, .requeue: phase = phase.ending(reason)
-    case .fail, .unknown, .supersede: break
+    case .fail, .unknown, .supersede, .duplicate: break
     }
   }
 
@@ -299,6 +305,7 @@ struct FileMachine: Sendable {
       unit.changes.append(.unknown(failure.code, failure.message))
     case .supersede(let identity, let notBeforeMs):
       unit.changes.append(.supersede(identity, notBeforeMs: notBeforeMs))
+    case .duplicate(let other): unit.changes.append(.endDuplicate(other))
     case .requeue(let notBeforeMs, let code, let isFailure):
       if let shorterLayout, lostSession == nil, isHardlyStored {
         unit.changes += [.giveUpSession, .resetChunks, .recut(shorterLayout)]

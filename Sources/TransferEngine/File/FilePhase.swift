@@ -1,3 +1,4 @@
+import TransferLedger
 import TransferModel
 
 /// The phase of a claimed file in the engine.
@@ -62,6 +63,7 @@ enum FileEnding: Sendable, Hashable {
   case fail(Failure, keepsSession: Bool)
   case unknown(Failure)
   case supersede(SourceIdentity, notBeforeMs: Int64)
+  case duplicate(DeliveredFile)
   case requeue(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
 }
 

@@ -130,7 +130,7 @@ extension FileUnit {
     case .sight(let identity): try require(tx.sight(file, run, as: identity), "record a sighting")
     case .resumeSending: try require(tx.resumeSending(file, run), "resume sending")
     case .complete(let receipt):
-      try require(tx.completeFile(file, run, receipt), "complete file")
+      try require(tx.completeFile(file, run, receipt, content: content), "complete file")
       begun.unstaged = staged
     case .admitListed(let page): begun.admitted = try tx.admitListed(page, by: file, run)
     case .endListing(let detail): try require(tx.endListing(file, run, detail: detail), "end listing")
@@ -145,6 +145,7 @@ extension FileUnit {
     case .supersede(let identity, let notBeforeMs):
       begun.uselessBytes = try tx.bytesAcked(of: file, by: run)
       begun.successor = try tx.supersede(file, run, by: identity, notBeforeMs: notBeforeMs)
+    case .endDuplicate(let other): try require(tx.endDuplicate(file, run, of: other), "end duplicate")
     }
   }
 

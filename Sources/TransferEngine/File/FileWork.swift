@@ -16,6 +16,8 @@ final class FileWork {
   var recorded: SourceIdentity
   /// Digests of the whole file that the protocol needed.
   var fileDigests: [DigestAlgorithm: Digest] = [:]
+  /// No content is sent twice to its destination, and its own was not digested yet.
+  var isToBeIdentified: Bool
   var jobs: Set<Job.ID> = []
   /// The control request that the engine has begun to apply.
   var requestedAction: RequestedAction?
@@ -36,6 +38,8 @@ final class FileWork {
       try ledger.read { reader in try reader.sentContent(of: id) }
     }
     recorded = version.identity
+    let isDeduped = destination.refusals.settings.dedupe == true
+    isToBeIdentified = isDeduped && download == nil && file.identity.size > 0
     target = download.map { settings in
       Target(
         TargetNames(file.path, below: settings.folder, file.uid, isNamedLater: settings.usesRemoteNames),
@@ -56,6 +60,11 @@ final class FileWork {
 extension FileWork {
   /// A remote folder, whose files are recorded as it is listed.
   var isListing: Bool { target != nil && machine.claimed.key.isFolder }
+
+  /// SHA-256 of what a file has delivered, where no content is sent twice.
+  var deliveredDigest: Digest? {
+    destination.refusals.settings.dedupe == true && target == nil ? fileDigests[.sha256] : nil
+  }
 
   /// The range of the file that the answer to a control step contains; nil for none.
   func beginning(_ step: StepRequest) -> ByteRange? {

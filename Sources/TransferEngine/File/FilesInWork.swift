@@ -75,6 +75,7 @@ final class FilesInWork {
     unit.ended = ended
     unit.changes = changes + unit.changes
     unit.staged = work.machine.claimed.staged
+    unit.content = work.deliveredDigest
     if work.target != nil && (unit.plan != nil || changes.contains(where: \.plansFile)) { tally.needsCount() }
     noteWaiting(work)
     if work.machine.isReleased { released(work, unit) } else if chunks > 0 || !stop.isStopping { noteHunger(work) }

@@ -78,13 +78,26 @@ final class LocalFiles {
     let proto = destination.resolved.transferProtocol
     var ahead = range == nil ? [] : proto.digestsAhead(destination.learned, work.machine.facts.layout)
     if job.listing(work) != nil { ahead.formUnion(proto.digestsOfListing) }
-    return PreparationOrder(
+    var order = PreparationOrder(
       path: path(of: work.machine.claimed), version: work.version,
       isStaged: work.machine.claimed.staged != nil, range: range,
       head: range == nil ? nil : step.step.chunk?.head, checksIdentity: step.step == .finish,
       digestsAhead: ahead,
       digestsOfFile: proto.fileDigests(for: step.step, work.machine.facts).subtracting(work.fileDigests.keys),
       sentAlgorithm: proto.sentDigest, journal: journal?.entry(step.attempt), file: work.source, stop: readStop)
+    if work.isToBeIdentified, step.step != .discover { identify(work, &order) }
+    return order
+  }
+
+  /// Where no content is sent twice, all of a file is read before its first request, once in a run.
+  private func identify(_ work: FileWork, _ order: inout PreparationOrder) {
+    work.isToBeIdentified = false
+    order.digestsOfFile.insert(.sha256)
+    guard work.machine.isUntouched else { return }
+    let (ledger, file) = (engine.ledger, work.machine.claimed.id)
+    order.delivered = DeliveredContent(
+      find: { digest throws(TransferError) in try ledger.read { try $0.delivered(digest, like: file) } },
+      content: { other throws(TransferError) in try ledger.read { try $0.sentContent(of: other) } })
   }
 
   /// The path from which a file is read.

@@ -13,8 +13,9 @@ extension AttemptResult {
     if case .notYet = meaning.outcome { outcome = .retry }
     guard case .failed(let failure, let remedy) = meaning.outcome else { return }
     outcome = FileMachine.outcome(failure, remedy, retry)
-    // Following a redirect is not an error.
-    code = remedy == .elsewhere && failure.code == .httpRedirect ? nil : failure.code
+    // Following a redirect is not an error, and neither is what need not be sent.
+    let isNone = remedy == .elsewhere && failure.code == .httpRedirect || failure.code == .policyDuplicate
+    code = isNone ? nil : failure.code
     message = failure.message
     systemError = failure.systemError ?? systemError
     retryAfterMs = failure.retryAfterMs

@@ -128,6 +128,11 @@ final class RequestSender {
       let meaning = receiving.begun(withLocal: twin.size, twin.digest, work.machine.facts)
       return outcomes.conclude(job.id, meaning, reply: nil, identityNow: nil)
     }
+    if let original = prepared.original {
+      work.machine.original = original
+      let reason = Failure(.policyDuplicate, original.reason)
+      return outcomes.conclude(job.id, .failed(reason, .permanent), reply: nil, identityNow: nil)
+    }
     if let found = job.found(work) {
       job.step.isFound = true
       return outcomes.conclude(job.id, .stored(found, proof: nil), reply: nil, identityNow: nil)

@@ -57,6 +57,9 @@ final class RunTally {
       result.unknown += 1
       noteEnd(machine, code, held: held)
       engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))
+    case .endDuplicate(let other):
+      progress.ended(size: machine.facts.layout.size, bytesAcked: machine.facts.layout.size)
+      engine.observer.notice(.skipped(path: machine.claimed.path, reason: other.reason))
     case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
     case .requeue, .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk,
       .prepareChunk, .probeChunk, .doubtChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks,

@@ -39,7 +39,8 @@ public enum ContentCheck {
     return nil
   }
 
-  private static func holds(_ file: SourceFile, _ content: SentContent, _ stop: ReadStop) throws(Failure) -> Bool {
+  /// Whether the file has all of these pieces.
+  static func holds(_ file: SourceFile, _ content: SentContent, _ stop: ReadStop) throws(Failure) -> Bool {
     for piece in content.pieces {
       let algorithm = piece.digest.algorithm
       do throws(Failure) {

@@ -17,6 +17,8 @@ struct Prepared: Sendable {
   var holdsPast = false
   /// Of a download: another local file has all of its content, and nothing needs to be sent.
   var twin: Twins.Found?
+  /// Another file has delivered the content of this source, and nothing needs to be sent.
+  var original: DeliveredFile?
 }
 
 /// The body of a chunk, with the digests that are sent before it.
@@ -84,6 +86,8 @@ struct PreparationOrder: Sendable {
   var digestsAhead: Set<DigestAlgorithm>
   /// Requested digests of the whole file, for which it is read completely.
   var digestsOfFile: Set<DigestAlgorithm>
+  /// Set if the file is not to be sent when another one has delivered its content.
+  var delivered: DeliveredContent?
   var sentAlgorithm: DigestAlgorithm
   /// The journal entry for the bytes that the body has read.
   var journal: SendingJournal.Entry?
@@ -185,9 +189,11 @@ enum Preparation {
       let whole = ByteRange(offset: 0, length: identity.size)
       digests = try file.digests(of: whole, order.digestsOfFile, order.stop)
     }
+    var original: DeliveredFile?
+    if let digest = digests[.sha256] { original = try order.delivered?.original(of: file, digest, order.stop) }
     let now = try file.currentIdentity()
     switch identity.relation(to: now) {
-    case .same: return Prepared(body: body, fileDigests: digests)
+    case .same: return Prepared(body: body, fileDigests: digests, original: original)
     case .moved: return nil
     case .other: throw identity.change(to: now)
     }

@@ -20,7 +20,8 @@ struct ShardTable {
   static let all = [
     ShardTable("engine_run", ["first_attempt"], ofOrigin), ShardTable("destination", [], ofOrigin),
     ShardTable("batch", ["destination_id"], ofOrigin), ShardTable("file", ["batch_id", "destination_id", "run_id"]),
-    ShardTable("sighting", key: "file_id"), ShardTable("listed_file", key: "listing_id", ["file_id"]),
+    ShardTable("sighting", key: "file_id"), ShardTable("content", key: "file_id", ["same_as"]),
+    ShardTable("listed_file", key: "listing_id", ["file_id"]),
     ShardTable("look", key: "file_id"), ShardTable("removal", key: "file_id"),
     ShardTable(
       "session", ["file_id", "run_id", "opened_by"],

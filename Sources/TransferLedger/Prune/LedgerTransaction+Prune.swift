@@ -83,6 +83,7 @@ extension LedgerTransaction {
       Self.array(files.filter(\.losesSessions).map(\.id)))
     let replaced = Self.array(files.filter(\.goes).map(\.id))
     try db.run("DELETE FROM sighting WHERE file_id IN (SELECT value FROM json_each(?))", replaced)
+    try db.run("DELETE FROM content WHERE file_id IN (SELECT value FROM json_each(?))", replaced)
     try db.run("DELETE FROM listed_file WHERE listing_id IN (SELECT value FROM json_each(?))", replaced)
     try db.run("DELETE FROM listed_file WHERE file_id IN (SELECT value FROM json_each(?))", replaced)
     try db.run("DELETE FROM file WHERE id IN (SELECT value FROM json_each(?))", replaced)

@@ -22,6 +22,7 @@ extension LedgerReader {
     }
     let successors = next.filter { id in !AddedFiles.holds(id, all) }.sorted().map { $0...$0 }
     try forEach(all + successors) { ranges in
+      totals.duplicates += try db.first(Self.addedDuplicates, ranges) { $0.int(0) } ?? 0
       try addFiles(ranges, nowMs, to: &totals)
       try addTraffic(ranges, since: added.mark, to: &totals)
     }
@@ -120,6 +121,10 @@ extension LedgerReader {
           AND m.state <> 'superseded' ORDER BY m.generation DESC LIMIT 1))
     FROM json_each(?1) r CROSS JOIN file q ON q.id BETWEEN r.value ->> 0 AND r.value ->> 1
     WHERE +q.state = 'superseded'
+    """
+  static let addedDuplicates: StaticString = """
+    SELECT count(*) FROM json_each(?1) r CROSS JOIN content c ON c.file_id BETWEEN r.value ->> 0 AND r.value ->> 1
+    WHERE c.same_as IS NOT NULL
     """
   // Bytes acknowledged for a generation that was superseded since then do not count; its sent bytes do.
   static let addedTraffic: StaticString = """

@@ -31,8 +31,13 @@ extension LedgerReader {
       guard case .moved(let known) = finding else { return (Standing(finding), nil) }
       return (Standing(finding), MovedFile(index: 0, file: live.id, identity: known))
     }
-    guard let past = try db.first(StandingFile.pastQuery, home, key, path, row: StandingFile.init),
-      past.maySucceed(as: identity, isStaged: batch.settings.stage == true),
+    guard let past = try db.first(StandingFile.pastQuery, home, key, path, row: StandingFile.init) else {
+      return (.new, nil)
+    }
+    if batch.settings.dedupe == true, past.isDuplicate(as: identity), try isStillDelivered(past.id) {
+      return (.unchanged, nil)
+    }
+    guard past.maySucceed(as: identity, isStaged: batch.settings.stage == true),
       try batch.fits(past.batch, db, nowMs: nowMs)
     else { return (.new, nil) }
     return (.requeued, nil)

@@ -103,6 +103,8 @@ public struct AddedTotals: Sendable, Hashable {
   public var files = FileTotals()
   /// Pending files whose batch is past its deadline.
   public var overdue = 0
+  /// Not sent, because other files had delivered the same content.
+  public var duplicates = 0
   /// Body bytes that answers since the `add` acknowledged.
   public var bytesAckedSince: Int64 = 0
 

@@ -16,7 +16,8 @@ enum JobReport {
       ("job", job), ("batch", outcome.add?.batch?.description ?? "-"), ("result", outcome.result),
       ("files", "\(numbers.done + failed + unknown + numbers.left + numbers.cancelled)"),
       ("done", "\(numbers.done)"), ("failed", "\(failed)"), ("unknown", "\(unknown)"), ("left", "\(numbers.left)"),
-      ("unchanged", "\(counts.unchanged)"), ("bytes", "\(numbers.bytesAcked)"), ("resent", "\(numbers.bytesUnacked)"),
+      ("duplicates", "\(numbers.duplicates)"), ("unchanged", "\(counts.unchanged)"), ("bytes", "\(numbers.bytesAcked)"),
+      ("resent", "\(numbers.bytesUnacked)"),
       ("retries", "\(numbers.retries)"), ("wall_ms", "\(outcome.endedMs - outcome.startedMs)"),
       ("bps", rate.map { "\($0)" } ?? "-"),
     ]

@@ -49,6 +49,12 @@ struct BatchOptions: ParsableArguments {
       "Copy each file beside the ledger when it is added, and send the copy; the source may then change or be deleted.")
   var stage = false
 
+  @Flag(
+    help:
+      "Do not send a file whose content another file has delivered to the same destination: of renamed files and copies. Reads each file twice, and knows only what was sent with this option."
+  )
+  var dedupe = false
+
   func validate() throws {
     try sourceOptions.check(sources, hasDestination: !places.isEmpty)
     try Self.checkLabels(labels)
@@ -122,6 +128,7 @@ struct BatchOptions: ParsableArguments {
     var settings = BatchSettings(
       destination: destination, options: ofProtocol.values, auth: auth, caFile: caFile, stage: stage ? true : nil,
       profile: try through.settings())
+    if dedupe { settings.dedupe = true }
     // They were checked when they were parsed.
     settings.rules = rules.isEmpty ? nil : try? objectRules()
     return settings

@@ -10,6 +10,8 @@ struct RunNumbers: Sendable, Hashable {
   var unknown, mismatched, left: Int
   /// Cancelled by a person: as far from done as a failed file.
   var cancelled = 0
+  /// Of a push: not sent, because other files had delivered the same content.
+  var duplicates = 0
   /// For a run: files that were done, failed or unknown before it began.
   var doneBefore = 0
   var badBefore = 0
@@ -51,6 +53,7 @@ struct RunNumbers: Sendable, Hashable {
   /// For the files of one push. `stop` is why the run that sent them ended; blocked batches of others are ignored.
   init(_ added: AddedTotals, wallMs: Int64, stop: StopCause?, unreachable: [String] = []) {
     self.init(added.files, wallMs: wallMs)
+    duplicates = added.duplicates
     // Bytes that the server lost and got again were acknowledged twice, but count once.
     bytesAcked = min(added.bytesAckedSince, added.files.bytesMoved)
     guard left > 0, left > paused else { return }
@@ -130,7 +133,7 @@ extension ExitCode {
   /// count like failed ones, whichever run left them. `added` is what a push found before it sent anything.
   init(_ files: RunNumbers, added: AddResult? = nil) {
     self.init(
-      succeeded: files.done + files.doneBefore + (added?.counts.unchanged ?? 0),
+      succeeded: files.done + files.doneBefore + files.duplicates + (added?.counts.unchanged ?? 0),
       failed: files.failed + files.unknown + files.cancelled + (added?.counts.failed ?? 0)
         + (added?.counts.unknown ?? 0),
       mismatched: files.mismatched, left: files.left + (added?.counts.busy ?? 0))

@@ -70,6 +70,7 @@ struct RunOutput: OutputValue {
   private static let counts: [Column<RunOutput>] = [
     .integer("done") { $0.numbers.done }, .integer("failed") { $0.failed }, .integer("unknown") { $0.unknown },
     .integer("mismatched") { $0.numbers.mismatched }, .integer("cancelled") { $0.numbers.cancelled },
+    .integer("duplicates") { $0.numbers.duplicates },
     .integer("unchanged") { $0.unchanged }, .integer("left") { $0.numbers.left },
     .integer("earlier") { $0.numbers.badBefore },
   ]
@@ -93,6 +94,7 @@ struct RunOutput: OutputValue {
     if numbers.mismatched > 0 { counts.append("\(numbers.mismatched) mismatched") }
     if !numbers.earlier.isEmpty { counts[counts.count - 1] += numbers.earlier }
     if numbers.cancelled > 0 { counts.append("\(numbers.cancelled) cancelled") }
+    if numbers.duplicates > 0 { counts.append("\(numbers.duplicates) delivered before") }
     if unchanged > 0 { counts.append("\(unchanged) unchanged") }
     if numbers.left > 0 { counts.append("\(numbers.left) left") }
     if let busy = add?.counts.busy, busy > 0 { counts.append("\(busy) busy") }

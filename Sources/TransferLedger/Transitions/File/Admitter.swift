@@ -93,6 +93,11 @@ struct Admitter {
       return .added(try add(path, key, identity, mode, 1), superseded: nil)
     }
     if requeued.contains(past.id) { return .repeated(past.id) }
+    if target.batch.settings.dedupe == true, past.isDuplicate(as: identity),
+      try LedgerReader(db: tx.db).isStillDelivered(past.id)
+    {
+      return .unchanged(past.id)
+    }
     if past.maySucceed(as: identity, isStaged: isStaged), try fits(past), try properties(of: past.id) == properties {
       requeued.insert(past.id)
       return isSelected(past, as: .requeued(past.id))

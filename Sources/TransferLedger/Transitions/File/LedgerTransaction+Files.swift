@@ -24,7 +24,10 @@ extension LedgerTransaction {
 
   /// active, finishing → done with its receipt, if every chunk is done and no attempt is open. The receipt refers to
   /// the newest attempt that succeeded. An open session is completed too.
-  public func completeFile(_ file: FileID, _ run: RunID, _ receipt: FileReceipt) throws -> TransitionResult {
+  /// - Parameter content: SHA-256 of what was sent, where no content is sent twice.
+  public func completeFile(
+    _ file: FileID, _ run: RunID, _ receipt: FileReceipt, content: Digest? = nil
+  ) throws -> TransitionResult {
     let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row throws(SQLiteError) in
       (
         session: row.idOrNil(0, SessionID.self), isOpen: row.flag(1),
@@ -51,6 +54,7 @@ extension LedgerTransaction {
       WHERE {guard}
       """, .int(wallMs))
     try require(moved, file)
+    if let content { try recordContent(file, content) }
     if let session = complete.session { try completeSession(session, isOpen: complete.isOpen, of: file) }
     try honourEnd(complete.requestedAction, of: file)
     return .applied

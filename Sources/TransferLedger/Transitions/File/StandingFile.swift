@@ -12,6 +12,8 @@ struct StandingFile {
   var isStaged: Bool
   /// It is settling: its source may still be written.
   var hasLook: Bool
+  /// It was not sent, because another file had delivered its content.
+  var isDuplicate: Bool
 
   /// It may be the same version: any difference can only be seen in the content.
   func mayBe(_ other: SourceIdentity) -> Bool { identity.map { $0.relation(to: other) != .other } ?? false }
@@ -30,7 +32,7 @@ struct StandingFile {
     (id, batch, generation) = (row.id(0), row.id(1), row.int(2))
     state = try row.named(3)
     identity = row.int64OrNil(4) == nil ? nil : row.identity(from: 4)
-    (isSamePath, isStaged, hasLook) = (row.flag(10), row.flag(11), row.flag(12))
+    (isSamePath, isStaged, hasLook, isDuplicate) = (row.flag(10), row.flag(11), row.flag(12), row.flag(13))
   }
 
   // MARK: - Findings of an admission
@@ -74,18 +76,23 @@ struct StandingFile {
     state == .failed && isSamePath && mayBe(now) && self.isStaged == isStaged
   }
 
+  /// Of a row that is not live: it was not sent, and nothing has changed since then.
+  func isDuplicate(as now: SourceIdentity) -> Bool {
+    isDuplicate && isSamePath && identity?.relation(to: now) == .same
+  }
+
   // MARK: - Statements
 
   static let liveQuery: StaticString = """
     SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
       coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL,
-      state = 'settling' AND cause IS 'source.settling'
+      state = 'settling' AND cause IS 'source.settling', state = 'superseded' AND cause IS 'policy.duplicate'
     FROM file LEFT JOIN sighting s ON s.file_id = file.id WHERE destination_id = ?1 AND key = ?2 AND live = 1
     """
   static let pastQuery: StaticString = """
     SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
       coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL,
-      state = 'settling' AND cause IS 'source.settling'
+      state = 'settling' AND cause IS 'source.settling', state = 'superseded' AND cause IS 'policy.duplicate'
     FROM file LEFT JOIN sighting s ON s.file_id = file.id
     WHERE destination_id = ?1 AND key = ?2 AND live IS NULL ORDER BY generation DESC LIMIT 1
     """

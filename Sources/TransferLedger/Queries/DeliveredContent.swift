@@ -1,0 +1,46 @@
+public import TransferModel
+
+/// A file that has delivered some content, and stands for its key.
+public struct DeliveredFile: Sendable, Hashable {
+  public var id: FileID
+  public var key: NameBytes
+  /// SHA-256 of the content.
+  public var digest: Digest
+
+  /// Why a file with the same content is not sent.
+  public var reason: String { "not sent: \(id) has delivered the same content as \"\(key.embedded)\"" }
+}
+
+extension LedgerReader {
+  /// Files that have delivered content with this SHA-256 to the place of `file`, with its size; at most ten. None for a
+  /// file whose key has had an object already, which would stay as it is. Served by the index of contents.
+  public func delivered(_ digest: Digest, like file: FileID) throws -> [DeliveredFile] {
+    try db.rows(Self.deliveredContent, .id(file), .digest(digest)) { row in
+      DeliveredFile(id: row.id(0), key: row.name(1), digest: digest)
+    }
+  }
+
+  /// Whether the file that had delivered the content of `duplicate` still stands for its key, as far as is known.
+  func isStillDelivered(_ duplicate: FileID) throws -> Bool {
+    try db.first(Self.standingOriginal, .id(duplicate)) { _ in true } ?? false
+  }
+
+  static let deliveredContent: StaticString = """
+    SELECT o.id, o.key FROM file f CROSS JOIN content c CROSS JOIN file o ON o.id = c.file_id
+    WHERE f.id = ?1 AND c.digest = ?2 AND c.same_as IS NULL
+      AND o.destination_id = f.destination_id AND o.size = f.size AND o.state = 'done' AND o.live = 1
+      AND NOT EXISTS (SELECT 1 FROM file p
+        WHERE p.destination_id = f.destination_id AND p.key = f.key AND p.live IS NULL AND p.state = 'done')
+      AND coalesce((SELECT r.finding FROM receipt r
+        WHERE r.file_id = o.id AND (r.finding = 'found' OR r.finding = 'lost' OR r.finding = 'differs')
+        ORDER BY r.n DESC LIMIT 1), 'found') = 'found'
+    ORDER BY o.id LIMIT 10
+    """
+  static let standingOriginal: StaticString = """
+    SELECT 1 FROM content c CROSS JOIN file o ON o.id = c.same_as
+    WHERE c.file_id = ?1 AND o.state = 'done' AND o.live = 1
+      AND coalesce((SELECT r.finding FROM receipt r
+        WHERE r.file_id = o.id AND (r.finding = 'found' OR r.finding = 'lost' OR r.finding = 'differs')
+        ORDER BY r.n DESC LIMIT 1), 'found') = 'found'
+    """
+}
