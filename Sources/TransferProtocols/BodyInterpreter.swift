@@ -60,6 +60,7 @@ struct BodyInterpreter: Sendable, Hashable {
         "the server answered 202: it took the body, and may or may not store it later (--accept-202 counts that as stored)"
       return .failed(Failure(.protoLostAnswer, text), .unknown)
     }
+    if reply.answersAnother { return .inconclusive(by: reply) }
     // Servers of plain files (Apache) answer 201 with a page; 200 with a page comes from an intermediary.
     guard reply.status == 200, reply.isWebPage, !acceptsPage else { return nil }
     let text = "a web page, which does not say that anything is stored (--accept-html counts it as stored)"

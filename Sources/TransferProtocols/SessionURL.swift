@@ -54,6 +54,12 @@ extension Interpretation {
     }
   }
 
+  /// A 2xx that belongs to another kind of request, where the server cannot be asked what became of this one.
+  static func inconclusive(by reply: TransferReply) -> Interpretation {
+    let text = "the server answered \(reply.status), which does not say whether the body is stored"
+    return .failed(Failure(.protoLostAnswer, text), .unknown)
+  }
+
   /// A malformed success. A web page comes from an intermediary and would come again, so it is final.
   static func badReply(
     _ reply: TransferReply, _ what: String, _ remedy: Remedy, _ context: RequestContext

@@ -27,7 +27,7 @@ extension DavPatchProtocol {
   private func interpretOptions(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     var learned = context.learned
     switch reply.status {
-    case 200..<300:
+    case _ where reply.isSuccess:
       let features = (reply.field("dav") ?? "").split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
       learned.discovered = features.contains(Self.feature) ? [Self.feature: "announced"] : [:]
     case 404, 409, 410: learned.discovered = [Self.feature: "inconclusive"]
@@ -68,6 +68,7 @@ extension DavPatchProtocol {
       return .stored(part, proof: nil)
     case 404, 410: return .failed(Self.gone(reply), .sessionGone)
     case 409, 416: return .failed(answer, .probe)
+    case _ where reply.answersAnother: return .badReply(reply, "", .probe, context)
     case 405, 415, 501: return .failed(Self.unsupported, .permanent)
     case 413: return tooLong(chunk, answer)
     default: return .refused(reply, context)
@@ -89,7 +90,7 @@ extension DavPatchProtocol {
     _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     switch reply.status {
-    case 200..<300:
+    case _ where reply.isSuccess:
       guard let length = Self.length(reply) else { return .inconclusive }
       let sent = facts.layout.range(min(facts.storedChunks, facts.layout.count - 1)).end
       guard length <= sent else {
@@ -112,7 +113,7 @@ extension DavPatchProtocol {
   ) -> Interpretation {
     let isAsked = facts.lostAnswer == .finish || facts.session?.notes[Note.asked] != nil
     switch reply.status {
-    case 200..<300:
+    case _ where reply.isSuccess:
       if let difference = difference(reply, facts) {
         return .failed(Failure(.protoOffset, "the temporary object \(difference)"), Self.remedy(of: reply, facts))
       }
@@ -146,7 +147,7 @@ extension DavPatchProtocol {
     _ reply: TransferReply, _ facts: TransferFacts, isTold: Bool, _ context: RequestContext
   ) -> Interpretation {
     switch reply.status {
-    case 200..<300:
+    case _ where reply.isSuccess:
       let difference = difference(reply, facts) ?? (isTold ? nil : otherTag(reply, facts))
       guard let difference else { return .finished(proof(reply, facts)) }
       let text = "the object \(difference)"
@@ -162,7 +163,7 @@ extension DavPatchProtocol {
   private func interpretDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     // It is gone, or the server cannot delete it: nothing more can be done.
-    case 200..<300, 404, 405, 410, 501: .settled
+    case _ where reply.isSuccess, 404, 405, 410, 501: .settled
     default: .refused(reply, context)
     }
   }

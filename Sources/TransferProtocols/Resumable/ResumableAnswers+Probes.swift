@@ -8,7 +8,7 @@ extension ResumableProtocol {
     // Not allowed to query: the state is unknown, and the answer to the next PATCH, which states the expected offset,
     // will show it.
     if [400, 403, 405, 501].contains(reply.status) { return .inconclusive }
-    guard (200..<300).contains(reply.status) else { return refused(reply, context) }
+    guard reply.isSuccess else { return refused(reply, context) }
     guard let offset = StructuredField.integer(reply.field("upload-offset")) else {
       return .badReply(reply, "no numeric Upload-Offset", .retry(isThrottled: false), context)
     }
@@ -33,13 +33,13 @@ extension ResumableProtocol {
   func interpretComplete(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     let isEnded = facts.session?.notes[Self.endedNote] != nil
     switch interop(facts).isComplete(reply) {
-    case true? where !(200..<300).contains(reply.status): return .failed(failure(reply, context), .permanent)
-    case false? where (200..<300).contains(reply.status) && !isEnded:
+    case true? where !reply.isSuccess: return .failed(failure(reply, context), .permanent)
+    case false? where reply.isSuccess && !isEnded:
       return .failed(Failure(.protoOffset, "the server expects more bytes than the file has"), .probe)
     default: break
     }
     if isPage(reply, facts) { return .badReply(reply, "", .permanent, context) }
-    if (200..<300).contains(reply.status) { return completed(reply, facts, context) }
+    if reply.isSuccess { return completed(reply, facts, context) }
     // The upload was completed before, and the server does not repeat the outcome.
     if isEnded && [400, 404, 409, 410].contains(reply.status) { return completed(reply, facts, context) }
     switch reply.status {
@@ -67,7 +67,7 @@ extension ResumableProtocol {
   func interpretDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     // It is gone, or the server cannot delete it: nothing more can be done.
-    case 200..<300, 404, 405, 410, 501: .settled
+    case _ where reply.isSuccess, 404, 405, 410, 501: .settled
     default: refused(reply, context)
     }
   }

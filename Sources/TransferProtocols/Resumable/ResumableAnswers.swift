@@ -70,12 +70,12 @@ extension ResumableProtocol {
     -> Interpretation
   {
     if interop(facts).isComplete(reply) == true {
-      let isSuccess = (200..<300).contains(reply.status)
+      let isSuccess = reply.isSuccess
       return isSuccess
         ? .badReply(reply, "it ended the upload before it began", .permanent, context)
         : .failed(failure(reply, context), .permanent)
     }
-    guard (200..<300).contains(reply.status) else { return advised(refused(reply, context), reply) }
+    guard reply.isSuccess else { return advised(refused(reply, context), reply) }
     return named(reply, facts, context) { url, expiry in .opened(OpenedSession(remoteID: url, expiresAtMs: expiry)) }
   }
 
@@ -107,12 +107,12 @@ extension ResumableProtocol {
     if reply.isEarlySuccess { return bodyInterpreter(facts).interpret(reply, chunk, facts, context) }
     switch interop(facts).isComplete(reply) {
     case true?: return ended(reply, chunk, facts, context)
-    case false? where (200..<300).contains(reply.status):
+    case false? where reply.isSuccess:
       let unfinished = Failure(.protoOffset, "the server accepted the body and expects more")
       return named(reply, facts, context) {
         .failed(unfinished, .probe).with(opened: OpenedSession(remoteID: $0, expiresAtMs: $1))
       }
-    case nil where (200..<300).contains(reply.status): return ended(reply, chunk, facts, context)
+    case nil where reply.isSuccess: return ended(reply, chunk, facts, context)
     default: break
     }
     if isMade { return refusedAppend(reply, chunk, facts, context) }
@@ -150,12 +150,12 @@ extension ResumableProtocol {
     let isLast = chunk.body.end == facts.file.size
     let complete = interop(facts).isComplete(reply)
     if complete == true {
-      guard isLast || !(200..<300).contains(reply.status) else {
+      guard isLast || !reply.isSuccess else {
         return .badReply(reply, "it ended the upload before all of it was sent", .permanent, context)
       }
       return ended(reply, chunk, facts, context)
     }
-    guard (200..<300).contains(reply.status) else { return refusedAppend(reply, chunk, facts, context) }
+    guard reply.isSuccess else { return refusedAppend(reply, chunk, facts, context) }
     if reply.isWebPage { return .badReply(reply, "", .permanent, context) }
     if isLast && complete == nil { return ended(reply, chunk, facts, context) }
     let offset = StructuredField.integer(reply.field("upload-offset")) ?? chunk.body.end
@@ -185,7 +185,8 @@ extension ResumableProtocol {
   private func ended(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
-    guard (200..<300).contains(reply.status) else { return .failed(failure(reply, context), .permanent) }
+    if reply.answersAnother { return .inconclusive(by: reply) }
+    guard reply.isSuccess else { return .failed(failure(reply, context), .permanent) }
     // Servers of plain files (Apache) answer 201 with a page; 200 with a page comes from an intermediary.
     if isPage(reply, facts) {
       let isMade = facts.session?.remoteID != nil
@@ -250,6 +251,7 @@ extension ResumableProtocol {
     case 409 where facts.inconclusive.contains(.probe), 403 where facts.inconclusive.contains(.probe):
       return gone(facts, mayBeDone: true)
     case 409: return .failed(answer, .probe)
+    case _ where reply.answersAnother: return .badReply(reply, "", .probe, context)
     case 404, 410: return gone(facts, mayBeDone: facts.lostAnswer != nil && chunk.body.end == facts.file.size)
     case 413: return tooLong(reply, chunk, facts, answer)
     // An earlier request completed it: HEAD shows how.

@@ -19,7 +19,7 @@ extension ResumableProtocol: LaterQuestions {
     guard object.facts.uploadURL != nil else { return asked(object).answer(reply, object, context) }
     if let failure = reply.transportFailure { return .lost(failure) }
     switch reply.status {
-    case 200..<300:
+    case _ where reply.isSuccess:
       guard let offset = StructuredField.integer(reply.field("upload-offset")) else {
         return .inconclusive("the server has the upload, but does not say how much of it")
       }

@@ -6,6 +6,11 @@ extension S3Protocol {
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return refusedChunk(reply, chunk, facts, context) }
+    // Whether it is stored can be asked.
+    guard reply.isSuccess, reply.status != 202 else {
+      let meaning = badReply(reply, "it does not say that anything is stored", .probe, context)
+      return doubted(chunk, reply, facts, meaning)
+    }
     let etag = reply.field("etag") ?? ""
     // Every S3 server sends an ETag of what it stored; a proxy or a login page does not.
     guard !Self.bare(etag).isEmpty else {

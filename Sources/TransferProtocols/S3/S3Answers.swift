@@ -48,7 +48,7 @@ extension S3Protocol {
   private func interpretAbort(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext)
     -> Interpretation
   {
-    if (200..<300).contains(reply.status) { return .settled }
+    if reply.isSuccess { return .settled }
     let error = S3Error(reply)
     if reply.status == 404 && !error.isOfAll(status: 404) { return .settled }
     return failed(reply, error, .abort(remoteID: ""), facts, context)

@@ -84,7 +84,8 @@ struct S3Error {
     case .throttled: .throttled
     case .retry: .retry
     case .redirect: .region
-    case .success: .permanent
+    // Not the one that was expected: it does not say what became of the request.
+    case .success: .retry
     case .permanent:
       switch status {
       case 400 where hasRegion: .region

@@ -4,7 +4,7 @@ import TransferModel
 extension TusProtocol {
   /// HEAD of the upload: the offset is authoritative, even if it is lower than before.
   func interpretHead(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
-    guard (200..<300).contains(reply.status) else { return unknownUpload(reply, .inconclusive, context) }
+    guard reply.isSuccess else { return unknownUpload(reply, .inconclusive, context) }
     guard let offset = reply.number("upload-offset") else {
       return .badReply(reply, "no numeric Upload-Offset", .retry(isThrottled: false), context)
     }
@@ -37,7 +37,7 @@ extension TusProtocol {
   func interpretDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     // It is gone, or the server cannot delete it: nothing more can be done.
-    case 200..<300, 404, 405, 410, 501: .settled
+    case _ where reply.isSuccess, 404, 405, 410, 501: .settled
     default: refused(reply, context)
     }
   }
@@ -49,7 +49,7 @@ extension TusProtocol {
       let failure = Failure(.protoUnsupported, "the server announces concatenation, but refuses it")
       return .failed(failure, .sessionGone).with(learned: context.learned.without("concatenation"))
     }
-    guard (200..<300).contains(reply.status) else { return refusedCreation(reply, context) }
+    guard reply.isSuccess else { return refusedCreation(reply, context) }
     do throws(Failure) {
       let url = try SessionURL.read(reply, endpoint.origin, request: endpointURL(facts))
       return .chunkPrepared(["url": url, "ref": reply.field("location") ?? url])
@@ -59,7 +59,7 @@ extension TusProtocol {
   }
 
   func interpretPartialHead(_ reply: TransferReply, _ chunk: ChunkFacts, _ context: RequestContext) -> Interpretation {
-    guard (200..<300).contains(reply.status) else {
+    guard reply.isSuccess else {
       return unknownUpload(reply, .chunkProbed(acked: chunk.acked), context)
     }
     guard let offset = reply.number("upload-offset") else {
@@ -79,7 +79,7 @@ extension TusProtocol {
   /// outcome cannot be queried.
   func interpretJoin(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
-    case 200..<300: return joined(reply, facts, context)
+    case _ where reply.isSuccess: return joined(reply, facts, context)
     case 404, 410: return unfinished(reply, context)
     case 400 where TusError.isAboutParts(reply): return unfinished(reply, context)
     case 409: return .failed(failure(reply, context), .retry(isThrottled: false))
@@ -110,7 +110,7 @@ extension TusProtocol {
   /// HEAD of the concatenated upload. Some servers do not show it.
   func interpretFinal(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
-    case 200..<300: break
+    case _ where reply.isSuccess: break
     case 403, 404, 405, 410: return .finished(proof(reply, facts, .none))
     default: return refused(reply, context)
     }

@@ -44,7 +44,7 @@ extension TusProtocol {
   private func interpretCreate(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext)
     -> Interpretation
   {
-    guard (200..<300).contains(reply.status) else { return refusedCreation(reply, context) }
+    guard reply.isSuccess else { return refusedCreation(reply, context) }
     do throws(Failure) {
       let url = try SessionURL.read(reply, endpoint.origin, request: endpointURL(facts))
       let expiry = expiry(reply, context)
@@ -59,7 +59,7 @@ extension TusProtocol {
   private func interpretCreateWithBody(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
-    guard (200..<300).contains(reply.status) else {
+    guard reply.isSuccess else {
       return reply.status == 460 ? refused(reply, context) : refusedCreation(reply, context)
     }
     do throws(Failure) {
@@ -97,7 +97,7 @@ extension TusProtocol {
   private func interpretPatch(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
-    guard (200..<300).contains(reply.status) else { return refusedPatch(reply, chunk, facts, context) }
+    guard reply.isSuccess else { return refusedPatch(reply, chunk, facts, context) }
     guard let offset = reply.number("upload-offset") else {
       return .badReply(reply, "no numeric Upload-Offset", .probe, context)
     }
@@ -138,6 +138,7 @@ extension TusProtocol {
         Failure(.protoSessionGone, "the server does not say how much of the upload it has, and refuses to continue"),
         .sessionGone)
     case 409: return .failed(answer, .probe)
+    case _ where reply.answersAnother: return .badReply(reply, "", .probe, context)
     case 404, 410:
       return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
     case 405 where !settings.overridesMethod:

@@ -16,7 +16,7 @@ extension TusProtocol: LaterQuestions {
   ) -> ObjectAnswer {
     if let failure = reply.transportFailure { return .lost(failure) }
     switch reply.status {
-    case 200..<300:
+    case _ where reply.isSuccess:
       guard let offset = reply.number("upload-offset") else {
         return .inconclusive("the server has the upload, but does not say how much of it")
       }

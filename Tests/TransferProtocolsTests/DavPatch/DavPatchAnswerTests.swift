@@ -55,7 +55,7 @@ import TransferModel
 
   @Test(arguments: [
     (200, "stored 1 none"), (201, "stored 1 none"), (204, "stored 1 none"),
-    (202, "proto.bad_reply retry(isThrottled: false)"), (207, "proto.bad_reply retry(isThrottled: false)"),
+    (202, "proto.bad_reply retry(isThrottled: false)"), (207, "proto.bad_reply probe"),
     (302, "http.redirect permanent"), (400, "http.400 permanent"), (401, "auth.refused permanent"),
     (403, "http.403 permanent"), (404, "proto.session_gone sessionGone"), (410, "proto.session_gone sessionGone"),
     (405, "proto.unsupported permanent"), (415, "proto.unsupported permanent"), (501, "proto.unsupported permanent"),

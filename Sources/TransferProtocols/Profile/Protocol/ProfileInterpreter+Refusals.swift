@@ -76,6 +76,7 @@ extension ProfileInterpreter {
     case .redirect where reply.mayFollowSuccess && rules.method == "POST": return uncertain(elsewhere, .permanent)
     case .redirect: return .failed(elsewhere, .permanent)
     case .success where reply.status == 202: return uncertain(failure(.protoBadReply, Self.accepted), .permanent)
+    case .success where reply.answersAnother: return uncertain(failure(.protoBadReply, Self.another), .permanent)
     case .success: return .failed(failure(.protoBadReply, "the profile does not count that as a success"), .permanent)
     case .permanent: return refusedForGood()
     }
@@ -84,6 +85,8 @@ extension ProfileInterpreter {
   /// RFC 9110 section 15.3.3.
   private static let accepted =
     "it accepted the request without reporting an outcome; the profile must list 202 under success"
+
+  private static let another = "it does not say what became of the request; see success in the profile"
 
   private var elsewhere: Failure { Failure(redirect: reply, remedy: "the profile must name it") }
 
