@@ -24,6 +24,8 @@ struct AnswerCollector {
   private(set) var receivedBytes: Int64 = 0
 
   private let maxBodyBytes: Int
+  /// The length of the answer's body is in its header; that of an answer to HEAD says nothing about it.
+  private let hasBody: Bool
   private var phase = Phase.beforeBlock
   private var blockStatus = 0
   private var blockFields = HTTPFields()
@@ -32,8 +34,9 @@ struct AnswerCollector {
   private var droppedBytes = 0
   private let onInterim: (@Sendable (InterimReply) -> Void)?
 
-  init(maxBodyBytes: Int, onInterim: (@Sendable (InterimReply) -> Void)? = nil) {
+  init(maxBodyBytes: Int, hasBody: Bool = true, onInterim: (@Sendable (InterimReply) -> Void)? = nil) {
     self.maxBodyBytes = max(0, maxBodyBytes)
+    self.hasBody = hasBody
     self.onInterim = onInterim
   }
 
@@ -90,6 +93,11 @@ struct AnswerCollector {
       if blockStatus > 100 { onInterim?(InterimReply(status: blockStatus, fields: blockFields)) }
       return
     }
+    if hasBody, ![204, 304].contains(blockStatus), blockFields.hasUncertainEnd {
+      refusal = RequestRefusal(
+        code: 8, message: "the Content-Length of the answer is not one number, so its end is unknown")
+      return
+    }
     status = blockStatus
     fields = blockFields
     phase = .complete
@@ -112,5 +120,18 @@ struct AnswerCollector {
     var value = value.drop { $0 == 0x20 || $0 == 0x09 }
     while let last = value.last, last == 0x20 || last == 0x09 { value = value.dropLast() }
     return Array(value)
+  }
+}
+
+extension HTTPFields {
+  /// Where the body ends cannot be told, and the answer must be discarded (RFC 9112 section 6.3): lengths that differ,
+  /// or no number. Equal ones are one length; with chunked coding none counts.
+  fileprivate var hasUncertainEnd: Bool {
+    guard contains(.contentLength), !contains(.transferEncoding) else { return false }
+    let lengths = self[values: .contentLength].flatMap { value in
+      value.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " && $0 != "\t" } }
+    }
+    let isNumber = lengths[0].utf8.allSatisfy { (0x30...0x39).contains($0) } && (1...18).contains(lengths[0].utf8.count)
+    return !isNumber || lengths.contains { $0 != lengths[0] }
   }
 }

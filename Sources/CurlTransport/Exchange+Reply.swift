@@ -53,8 +53,10 @@ extension Exchange {
     case .stalled:
       reply.isStalled = true
       reply.curlCode = Int32(CURLE_OPERATION_TIMEDOUT.rawValue)
-      let seconds = Double(answerMs ?? order.request.limits.stallMs) / 1000
-      reply.curlMessage = "fewer than \(StallWatch.leastBytesPerSecond) bytes a second moved for \(seconds) s"
+      let seconds = Double(answerMs ?? stallMs) / 1000
+      let least =
+        order.request.limits.stallMs > 0 ? "fewer than \(StallWatch.leastBytesPerSecond) bytes a second" : "nothing"
+      reply.curlMessage = "\(least) moved for \(seconds) s"
     case .cancelled:
       reply.isCancelled = true
       reply.curlCode = Int32(CURLE_ABORTED_BY_CALLBACK.rawValue)

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import CSys
+internal import HTTPTypes
 internal import Synchronization
 internal import TransferModel
 
@@ -58,6 +59,8 @@ final class Exchange {
   /// The own time of all requests of the thread, and its value at the last stall check.
   private let ownTime: OwnTime
   private var seenOwnNs: Int64
+  /// Bytes both ways at the last look for a stall.
+  private var seenBytes: Int64 = 0
   let length: Int64
 
   init(_ order: Order, easy: EasyHandle, limiter: RateLimiter, ownTime: OwnTime) {
@@ -69,7 +72,8 @@ final class Exchange {
     length = order.request.body.length ?? 0
     addresses = AddressGuard(order.request.addresses)
     answer = AnswerCollector(
-      maxBodyBytes: order.request.limits.maxReplyBytes, onInterim: order.request.onInterim)
+      maxBodyBytes: order.request.limits.maxReplyBytes, hasBody: order.request.method != .head,
+      onInterim: order.request.onInterim)
     startedNs = csys_boottime_ns()
   }
 
@@ -219,21 +223,27 @@ final class Exchange {
 
   /// True when no bytes moved for too long because of the server, and not because of us.
   func isStalled(nowNs: Int64) -> Bool {
-    guard order.request.limits.stallMs > 0 else { return false }
+    let limits = order.request.limits
+    guard limits.stallMs > 0 || answer.status != 0 else { return false }
     // Until the connection is established, the connect limit applies.
     guard easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0 else { return false }
-    let isExcused = wasHeld
-    wasHeld = heldUntilNs != nil
-    if stall == nil { stall = StallWatch(limitMs: order.request.limits.stallMs, nowNs: nowNs) }
     let moved = easy.offset(CURLINFO_SIZE_UPLOAD_T) + answer.receivedBytes + received
+    // A server that works for long after its header sends a blank from time to time, to keep the connection.
+    let isExcused = wasHeld || (limits.stallMs == 0 && moved != seenBytes)
+    (wasHeld, seenBytes) = (heldUntilNs != nil, moved)
+    if stall == nil { stall = StallWatch(limitMs: stallMs, nowNs: nowNs) }
     let ownNs = ownTime.ns - seenOwnNs
     seenOwnNs = ownTime.ns
     return stall?.isStalled(moved: moved, isExcused: isExcused, ownNs: ownNs, nowNs: nowNs, limitMs: answerMs) ?? false
   }
 
+  /// Requests without a limit for pauses have one, too, once the header of the answer has arrived: the rest of it must
+  /// come.
+  var stallMs: Int64 { order.request.limits.stallMs > 0 ? order.request.limits.stallMs : order.request.limits.pauseMs }
+
   /// The limit that replaces `stallMs` while the answer is awaited, if there is one.
   var answerMs: Int64? {
-    let isAwaited = received == 0 && easy.offset(CURLINFO_SIZE_UPLOAD_T) >= length
+    let isAwaited = answer.status == 0 && easy.offset(CURLINFO_SIZE_UPLOAD_T) >= length
     return isAwaited ? order.request.limits.answerMs : nil
   }
 }

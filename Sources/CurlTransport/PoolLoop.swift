@@ -88,7 +88,7 @@ final class PoolLoop {
       return deliver(.refused(CURLE_FAILED_INIT), to: order)
     }
     running[order.id] = exchange
-    if order.request.limits.stallMs > 0 { scheduleStallCheck(order.request.limits, csys_boottime_ns()) }
+    scheduleStallCheck(exchange, csys_boottime_ns())
   }
 
   private func finishDone() {
@@ -136,18 +136,18 @@ extension PoolLoop {
     let now = csys_boottime_ns()
     guard now >= nextStallCheckNs else { return }
     nextStallCheckNs = .max
-    for exchange in running.values where exchange.order.request.limits.stallMs > 0 {
+    for exchange in running.values {
       if exchange.isStalled(nowNs: now) {
         finish(exchange, .stalled)
       } else {
-        scheduleStallCheck(exchange.order.request.limits, now)
+        scheduleStallCheck(exchange, now)
       }
     }
   }
 
   /// Schedules eight checks within the limit, at least one a second and at most one every 10 ms.
-  private func scheduleStallCheck(_ limits: RequestLimits, _ nowNs: Int64) {
-    let interval = min(max(limits.stallMs / 8, 10), 1000) * 1_000_000
+  private func scheduleStallCheck(_ exchange: Exchange, _ nowNs: Int64) {
+    let interval = min(max(exchange.stallMs / 8, 10), 1000) * 1_000_000
     nextStallCheckNs = min(nextStallCheckNs, nowNs + interval)
   }
 

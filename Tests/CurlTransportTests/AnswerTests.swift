@@ -65,6 +65,34 @@ import TransferModel
     #expect(reply.body.count == 1000 && reply.isBodyTruncated && reply.curlCode == 0)
   }
 
+  /// Nobody can tell where such a body ends, so the answer counts as none (RFC 9112 section 6.3). The server keeps the
+  /// connection open, so waiting for the longer one would take until the limit.
+  @Test(arguments: [
+    "Content-Length: 5\r\nContent-Length: 50\r\n", "Content-Length: 50\r\nContent-Length: 5\r\n",
+    "Content-Length: 5, 50\r\n", "Content-Length: 5x\r\n", "Content-Length: +5\r\n", "Content-Length:\r\n",
+  ])
+  func anAnswerOfUncertainLengthIsNone(_ lengths: String) async {
+    let reply = await reply { connection in
+      guard connection.readHead() != nil else { return }
+      connection.send("HTTP/1.1 200 OK\r\n\(lengths)\r\nhello")
+      connection.waitForClose()
+    }
+    #expect(reply.status == 0 && !reply.isStalled && reply.requestMayHaveArrived, "\(reply)")
+    #expect(reply.transportFailure?.code == .protoBadReply, "\(reply)")
+  }
+
+  @Test(arguments: [
+    "Content-Length: 5\r\nContent-Length: 5\r\n", "Content-Length: 5, 5\r\n",
+  ])
+  func equalLengthsAreOne(_ lengths: String) async {
+    let reply = await reply { connection in
+      guard connection.readHead() != nil else { return }
+      connection.send("HTTP/1.1 200 OK\r\n\(lengths)\r\nhello")
+      connection.waitForClose()
+    }
+    #expect(reply.status == 200 && reply.curlCode == 0 && reply.body == Array("hello".utf8), "\(reply)")
+  }
+
   @Test func aLongHeaderEndsTheRequest() async {
     let reply = await reply { connection in
       guard connection.readHead() != nil, connection.send("HTTP/1.1 200 OK\r\n") else { return }

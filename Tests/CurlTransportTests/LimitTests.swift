@@ -49,6 +49,47 @@ import TransferModel
     }
   }
 
+  /// A header without the rest of its answer: the time for the answer is over with the header, and there is a limit for
+  /// requests without one before it.
+  @Test(arguments: ["stall", "answer", "none"])
+  func anAnswerWhoseBodyNeverComesEnds(_ kind: String) async {
+    let isDone = Mailbox<Bool>()
+    await withServer({ connection in
+      _ = connection.readHead()
+      _ = connection.readBody(10)
+      connection.send(header("200 OK", length: 100))
+      connection.send("hello")
+      _ = isDone.take(timeoutMs: 50_000)
+    }) { server, transport in
+      var limits = Self.tiny
+      if kind == "none" { (limits.stallMs, limits.pauseMs) = (0, 300) }
+      if kind == "answer" { limits.answerMs = 600_000 }
+      let reply = await transport.perform(put(server.url, 10, limits))
+      isDone.close()
+      #expect(reply.isStalled && reply.status == 200 && reply.isBodyTruncated, "\(reply)")
+    }
+  }
+
+  /// A server that assembles a file sends its header early, and blanks until it knows more.
+  @Test func blanksKeepAnAnswerAliveThatHasNoLimitForPauses() async {
+    let pause = Mailbox<Bool>()
+    await withServer({ connection in
+      _ = connection.readHead()
+      _ = connection.readBody(10)
+      connection.send(header("200 OK", length: 10))
+      for _ in 0..<10 {
+        connection.send(" ")
+        _ = pause.take(timeoutMs: 100)
+      }
+      connection.waitForClose()
+    }) { server, transport in
+      var limits = Self.tiny
+      (limits.stallMs, limits.pauseMs) = (0, 700)
+      let reply = await transport.perform(put(server.url, 10, limits))
+      #expect(!reply.isStalled && reply.curlCode == 0 && reply.body.count == 10, "\(reply)")
+    }
+  }
+
   /// The time that the sink needs for a piece says nothing about the server.
   @Test func aSinkThatTakesItsTimeIsNoStall() async {
     let (never, isTaken) = (Mailbox<Void>(), Mailbox<Void>())
