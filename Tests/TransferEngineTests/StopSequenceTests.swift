@@ -19,6 +19,18 @@ import TransferModel
     #expect(!stop.isOver(nowMs: 30_999) && stop.isOver(nowMs: 31_000))
   }
 
+  /// A loop that waits as long as it is told turns a few times, however long the last request takes.
+  @Test(arguments: [StopSignal.Level.drain, .now]) func afterADrainNothingIsDueByTheClock(_ level: StopSignal.Level) {
+    var (stop, nowMs, turns) = (StopSequence(drainMs: 3_000), Int64(0), 0)
+    #expect(stop.ask(level, nowMs: nowMs) == true)
+    while nowMs < 60_000 {
+      _ = stop.takesLook(nowMs: nowMs)
+      nowMs += max(1, min(1_000, stop.waitMs(nowMs: nowMs) ?? .max))
+      turns += 1
+    }
+    #expect(turns <= 62, "\(turns)")
+  }
+
   @Test func onlyAStrongerRequestChangesAnything() {
     var stop = StopSequence(drainMs: 30_000)
     #expect(stop.ask(.drain, nowMs: 0) == true)

@@ -61,9 +61,10 @@ struct StopSequence: Sendable {
     return diskTrouble == nil
   }
 
-  /// Time until the drain needs attention; nil if none is in progress.
+  /// Time until the drain needs attention; nil if none is in progress. When it is over, nothing is left to be done at a
+  /// certain time: what still runs reports its end.
   func waitMs(nowMs: Int64) -> Int64? {
-    endMs == .max ? nil : min(endMs - nowMs, max(1, nextLookMs - nowMs))
+    endMs == .max || isOver(nowMs: nowMs) ? nil : min(endMs - nowMs, max(1, nextLookMs - nowMs))
   }
 
   /// While the engine waits for the ledger's disk, requests that must not be repeated run until their own time limits:
