@@ -13,6 +13,8 @@ public enum Notice: Sendable {
   case excluded(path: NameBytes, rule: String)
   /// Of a plan: `new`, `unchanged`, `changed`, `requeued`, `queued`, `unknown`.
   case planned(path: NameBytes, key: NameBytes?, size: Int64?, verdict: String)
+  /// A body of the file is longer than the limit of the run: none with this limit begins it. In bytes.
+  case tooLong(path: NameBytes, size: Int64, body: Int64, limit: Int64)
   case recovered(attempts: Int, files: Int, unknown: Int)
   case draining(requests: Int)
   /// The ledger's disk is full or fails: no request begins, and results are kept in memory for at most `waitMs`.

@@ -127,6 +127,20 @@ import Testing
     #expect(!isThere("/in/a") && !isThere("/in/a.done") && isThere("/in/b"))
   }
 
+  /// What is longer than the limit keeps nothing else from being sent, and is named.
+  @Test func whatIsLongerThanTheLimitIsNamedAfterTheOthersAreSent() throws {
+    try writeFile(folder + "/in/a", [UInt8](repeating: 1, count: 30_000))
+    for n in 0..<200 { try writeFile(folder + "/in/b\(n)", [UInt8](repeating: 1, count: 40)) }
+    let outcome = try push("--max-bytes", "20000")
+    #expect(outcome.code == 5, "\(outcome.err)")
+    #expect(!isThere("/objects/up/a") && isThere("/objects/up/b"))
+    #expect((0..<200).allSatisfy { isThere("/objects/up/b\($0)") }, "\(outcome.err)")
+    #expect(outcome.err.contains("not begun \(folder)/in/a: it has 29.2 KiB"), "\(outcome.err)")
+    #expect(outcome.err.contains("--max-bytes 20000"), "\(outcome.err)")
+    #expect(try program.run("run", "--max-bytes", "40000", "--store", folder + "/l.db").code == 0)
+    #expect(isThere("/objects/up/a"))
+  }
+
   @Test func aLimitInBytesLeavesTheRest() throws {
     for name in ["a", "b"] { try writeFile(folder + "/in/\(name)", [UInt8](repeating: 1, count: 1_000)) }
     let outcome = try push("--max-bytes", "1500")

@@ -47,7 +47,7 @@ final class HostRoom {
   func requests(for host: HostState) -> Int {
     let sending = hosts.gate(host)?.sending ?? 0
     return HostShares.share(of: targetAhead, among: hostsInUse)
-      - (host.requests - sending - batches.heldCount(host))
+      - (host.requests - sending - batches.heldCount(host) - hosts.scheduler.tooLongCount(host: host.name))
   }
 
   // MARK: - Claims

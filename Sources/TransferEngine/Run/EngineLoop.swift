@@ -94,7 +94,9 @@ final class EngineLoop: @unchecked Sendable {
       outcomes: outcomes, aborts: aborts)
     upkeep = SourceUpkeep(
       engine, mailbox, stop: stop, tally: tally, claims: claims, pool: pool, readStop: readStop)
-    limits = RunLimits(engine, stop: stop, hosts: hosts, requests: requests, shutdown: shutdown)
+    limits = RunLimits(
+      engine, stop: stop, hosts: hosts, requests: requests, files: files, intake: intake, claims: claims,
+      commits: commits, shutdown: shutdown)
     heartbeat = Heartbeat(engine, mailbox, stop: stop, hosts: hosts)
     reporter = ProgressReporter(
       engine, mailbox, rate: rate, tally: tally, hosts: hosts, batches: batches, commits: commits, files: files,

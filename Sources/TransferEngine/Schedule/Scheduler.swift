@@ -98,6 +98,12 @@ struct Scheduler: Sendable {
     }
   }
 
+  /// Waiting bodies of a host that are longer than the bytes left of the limit.
+  func tooLongCount(host: String) -> Int {
+    guard let bytesLeft, let host = hosts[host] else { return 0 }
+    return host.ready.count { $0.bytes > bytesLeft }
+  }
+
   /// Limits the concurrent requests of a batch; nil for no limit of its own. `sending` of them are already running.
   mutating func setLimit(_ limit: Int?, of batch: BatchID, sending: Int) {
     shares[batch] = limit.map { Share(limit: max(1, $0), sending: sending) }
@@ -290,6 +296,8 @@ struct FIFO<Element: Sendable>: Sendable {
   }
 
   func first(where fits: (Element) -> Bool) -> Element? { elements[head...].first(where: fits) }
+
+  func count(where fits: (Element) -> Bool) -> Int { elements[head...].count(where: fits) }
 
   /// The first element for which `fits` is true; the others keep their order.
   mutating func popFirst(where fits: (Element) -> Bool) -> Element? {

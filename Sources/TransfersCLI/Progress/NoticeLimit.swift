@@ -49,6 +49,7 @@ struct NoticeLimit: Sendable {
     case .failed: "failed"
     case .unknown: "unknown"
     case .skipped: "skipped"
+    case .tooLong: "longer than --max-bytes"
     case .waiting: "waiting for the next run"
     case .sourceChanged: "changed while they were sent"
     case .retrying: "kinds of retry"

@@ -14,6 +14,7 @@ enum NoticeText {
     case .retrying(let path, let failure, let ms):
       "retrying \(path) in \(Quantity.duration(ms)): \(cause(failure)) (further retries are not shown)"
     case .sourceChanged(let path): "changed meanwhile, its new content follows: \(path)"
+    case .tooLong(let path, let size, let body, let limit): tooLong(path, size, body, limit)
     case .recovered(let attempts, let files, let unknown): recovered(attempts, files, unknown)
     case .draining(let requests): requests > 0 ? "finishing \(Quantity.count(requests, "request"))" : nil
     case .diskTrouble(let error, let ms):
@@ -25,6 +26,11 @@ enum NoticeText {
       "waiting up to \(Quantity.duration(ms)) for the credentials: \(printable(failure.message))"
     case .planned, .excluded: nil
     }
+  }
+
+  private static func tooLong(_ path: NameBytes, _ size: Int64, _ body: Int64, _ limit: Int64) -> String {
+    let part = body < size ? ", sent in bodies of \(Quantity.bytes(body))" : ""
+    return "not begun \(path): it has \(Quantity.bytes(size))\(part), which is more than --max-bytes \(limit)"
   }
 
   private static func cause(_ failure: Failure) -> String { "\(failure.code.rawValue): \(printable(failure.message))" }
