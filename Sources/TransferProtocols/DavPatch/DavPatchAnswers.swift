@@ -142,20 +142,23 @@ extension DavPatchProtocol {
   }
 
   /// Interprets HEAD of the object. If it differs from what was sent, and the server did not confirm the MOVE, it is an
-  /// older one.
+  /// older one. One of the
+  /// same length may be an older one, too, unless a digest or the ETag shows that it is ours.
   private func interpretResult(
     _ reply: TransferReply, _ facts: TransferFacts, isTold: Bool, _ context: RequestContext
   ) -> Interpretation {
     switch reply.status {
     case _ where reply.isSuccess:
       let difference = difference(reply, facts) ?? (isTold ? nil : otherTag(reply, facts))
-      guard let difference else { return .finished(proof(reply, facts)) }
+      guard let difference else {
+        return isTold || isRecognised(reply, facts) ? .finished(proof(reply, facts)) : .failed(Self.doubtful, .unknown)
+      }
       let text = "the object \(difference)"
       return isTold
         ? .failed(Failure(.integrityMismatch, text), .permanent)
         : .failed(Failure(.protoSessionGone, "the temporary object is gone, and \(text)"), .sessionGone)
     case 404, 410: return .failed(Self.gone(reply), .sessionGone)
-    case 400, 403, 405, 501: return .inconclusive
+    case 400, 403, 405, 501: return isTold ? .inconclusive : .failed(Self.doubtful, .unknown)
     default: return .refused(reply, context)
     }
   }
@@ -195,9 +198,21 @@ extension DavPatchProtocol {
 
   /// A move keeps the ETag on servers that derive it from the content, or from inode, size and time.
   private func otherTag(_ reply: TransferReply, _ facts: TransferFacts) -> String? {
-    guard let before = facts.session?.notes[Note.etag], let now = reply.field("etag"), before != now else { return nil }
+    guard let before = facts.session?.notes[Note.etag], !before.isEmpty, let now = reply.field("etag"), before != now
+    else { return nil }
     return "has a different ETag than before"
   }
+
+  /// A digest or the ETag of the temporary object shows that it is what was sent.
+  private func isRecognised(_ reply: TransferReply, _ facts: TransferFacts) -> Bool {
+    if facts.parts.combinedDigest != nil, ReprDigest.crc32c(reply.field("repr-digest")) != nil { return true }
+    guard let before = facts.session?.notes[Note.etag], !before.isEmpty else { return false }
+    return before == reply.field("etag")
+  }
+
+  private static let doubtful = Failure(
+    .protoLostAnswer,
+    "the answer to MOVE was lost, and the server does not show whether what has the name is this file or an older one")
 
   private func proof(_ reply: TransferReply, _ facts: TransferFacts) -> FileProof {
     let (sent, reported) = (facts.parts.combinedDigest, ReprDigest.crc32c(reply.field("repr-digest")))
