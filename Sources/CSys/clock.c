@@ -13,6 +13,8 @@ int64_t csys_boottime_ns(void) { return read_clock(CLOCK_BOOTTIME); }
 
 int64_t csys_awake_ns(void) { return read_clock(CLOCK_MONOTONIC); }
 
+int64_t csys_thread_ns(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
 int64_t csys_processor_ns(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 int64_t csys_realtime_ns(void) { return read_clock(CLOCK_REALTIME); }

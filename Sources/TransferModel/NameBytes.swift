@@ -36,18 +36,26 @@ extension NameBytes: CustomStringConvertible {
   public var description: String { Self.escaped(bytes) }
 
   private static func escaped(_ bytes: [UInt8]) -> String {
-    var out = ""
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let (scalar, width) = firstScalar(rest)
-      if let scalar, isPrintable(scalar) {
-        out.unicodeScalars.append(scalar)
-      } else {
-        for byte in rest.prefix(width) { out += hexEscape(byte) }
+    var out: [UInt8] = []
+    out.reserveCapacity(bytes.count)
+    var next = 0
+    while next < bytes.count {
+      let byte = bytes[next]
+      // Most text is this, and values may have megabytes of it.
+      if (0x20..<0x7F).contains(byte), byte != 0x5C {
+        out.append(byte)
+        next += 1
+        continue
       }
-      rest = rest.dropFirst(width)
+      let (scalar, width) = firstScalar(bytes[next...])
+      if let scalar, isPrintable(scalar) {
+        out += bytes[next..<next + width]
+      } else {
+        for byte in bytes[next..<next + width] { appendEscape(of: byte, to: &out) }
+      }
+      next += width
     }
-    return out
+    return String(decoding: out, as: UTF8.self)
   }
 
   private static func firstScalar(_ bytes: ArraySlice<UInt8>) -> (Unicode.Scalar?, Int) {
@@ -65,10 +73,15 @@ extension NameBytes: CustomStringConvertible {
     }
   }
 
-  private static func hexEscape(_ byte: UInt8) -> String {
-    if byte == 0x5C { return "\\\\" }
-    let digits = String(byte, radix: 16)
-    return byte < 16 ? "\\x0\(digits)" : "\\x\(digits)"
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  /// `\\` or `\xNN`.
+  private static func appendEscape(of byte: UInt8, to out: inout [UInt8]) {
+    out.append(0x5C)
+    if byte == 0x5C { return out.append(0x5C) }
+    out.append(0x78)
+    out.append(digits[Int(byte >> 4)])
+    out.append(digits[Int(byte & 15)])
   }
 }
 
@@ -93,6 +106,11 @@ extension NameBytes {
 
   /// The bytes of an ``embedded`` text.
   public init(embedded text: String) {
+    // Only scalars from U+100000 on begin with this byte.
+    guard text.utf8.contains(0xF4) else {
+      bytes = Array(text.utf8)
+      return
+    }
     bytes = []
     for scalar in text.unicodeScalars {
       if Self.embeddedBytes.contains(scalar.value) {

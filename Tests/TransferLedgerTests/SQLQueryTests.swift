@@ -51,6 +51,32 @@ import TransferModel
     #expect(try rows("SELECT 1").rows == [[.integer(1)]])
   }
 
+  /// Rows that are printed slowly end the statement, too; the time of `row` is that of its work.
+  @Test func theWorkForTheRowsCounts() throws {
+    let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n"
+    var count = 0
+    _ = try f.ledger.read { reader in
+      #expect(throws: SQLBudget.Exceeded.self) {
+        try reader.query(
+          many, within: SQLBudget(timeMs: 20), columns: { _ in },
+          row: { _ in
+            count += 1
+            let endNs = threadNs() + 25_000_000
+            while threadNs() < endNs {}
+            return true
+          })
+      }
+    }
+    #expect(count == 1)
+  }
+
+  /// How long this thread has worked.
+  private func threadNs() -> Int {
+    var now = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now)
+    return now.tv_sec * 1_000_000_000 + now.tv_nsec
+  }
+
   /// Only the engine may read the URLs of upload sessions, by whatever name a query asks for them.
   @Test(arguments: [
     "SELECT remote_id, notes, remotes FROM session", "SELECT s.Remote_ID FROM Session AS s",

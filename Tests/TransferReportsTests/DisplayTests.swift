@@ -19,6 +19,24 @@ import TransferModel
     #expect(DisplayWidth.of(DisplayWidth.cutMiddle(text, to: columns)) <= columns)
   }
 
+  /// Columns of any width are narrowed as if one column of the terminal were taken after the other.
+  @Test(arguments: [[40, 40, 40], [41, 30, 13], [12, 90, 12], [5, 6, 7], [64, 63, 62], [100_000, 99_999, 30]])
+  func theWidestNamesAreNarrowedFirst(_ widths: [Int]) {
+    for columns in [30, 45, 50, 77, 101] {
+      var (expected, excess) = (widths, widths.reduce(4, +) - columns)
+      while excess > 0, let most = expected.filter({ $0 > 12 }).max() {
+        expected[expected.lastIndex(of: most)!] -= 1
+        excess -= 1
+      }
+      guard excess <= 0 else { continue }
+      let headings = ["a", "b", "c"].map { FigureHeading($0, $0, .name) }
+      let row = widths.map { Cell.name(NameBytes(String(repeating: "x", count: $0))) }
+      var table = Table(TextStyle(columns: columns, usesColour: false))
+      let line = table.page(FigureTable(headings, [row])).split(separator: "\n")[1]
+      #expect(line.split(separator: " ").map(\.count) == expected, "\(widths) in \(columns)")
+    }
+  }
+
   private struct Row { var name: String, size: Int64, state: String }
   private let columns: [Column<Row>] = [
     .name("name", "Name") { NameBytes($0.name) },

@@ -1,14 +1,15 @@
 import CSQLite
+import CSys
 import TransferModel
 
 extension LedgerReader {
-  /// Runs one read-only statement that a person wrote. `columns` receives names and declared types once, `row` receives
-  /// each row until it returns false. Only the current row is kept in memory: sorting uses temporary files, and a value
-  /// may have at most ``SQLBudget/longestValue`` bytes.
+  /// Runs one statement that a person wrote and that may only read. `columns` gets names and declared types once, `row`
+  /// each row until it returns false. Nothing is kept in memory but the row: what is sorted goes to temporary files,
+  /// and a value may have at most ``SQLBudget/longestValue`` bytes.
   ///
-  /// Throws `.usage`, with SQLite's message if there is one, unless `sql` is a single read-only statement. Throws
-  /// ``SQLBudget/Exceeded`` once the statement itself has run for longer than `budget`; time spent in `row` does not
-  /// count.
+  /// Throws `.usage` for what is not one reading statement, with the words of SQLite, and ``SQLBudget/Exceeded`` once
+  /// the statement and `row` have worked for longer than `budget`. The time in which `row` only waits does not count: a
+  /// person may read the output page by page.
   public func query(
     _ sql: String, within budget: SQLBudget, columns: ([SQLColumn]) throws -> Void,
     row: ([SQLFigure]) throws -> Bool
@@ -26,7 +27,8 @@ extension LedgerReader {
     try db.whileAsking({ watch.isOver }) {
       while try step(statement, watch) {
         let figures = (0..<count).map { SQLRow(statement: statement).figure($0) }
-        guard try watch.pausing({ try row(figures) }) else { return }
+        guard try watch.withoutWaiting({ try row(figures) }) else { return }
+        if watch.isOver { throw SQLBudget.Exceeded() }
       }
     }
   }
@@ -120,7 +122,7 @@ enum ReadingRules {
   }
 }
 
-/// Measures how long a statement has run, without the time spent on its rows.
+/// How long a statement has run, with the work for its rows, and without the time in which that waits.
 private final class SQLWatch {
   private let budget: SQLBudget
   private let clock = ContinuousClock()
@@ -133,9 +135,12 @@ private final class SQLWatch {
 
   var isOver: Bool { budget.timeMs.map { began.duration(to: clock.now) > .milliseconds($0) } ?? false }
 
-  func pausing<T>(_ body: () throws -> T) rethrows -> T {
-    let paused = clock.now
-    defer { began += paused.duration(to: clock.now) }
+  func withoutWaiting<T>(_ body: () throws -> T) rethrows -> T {
+    let (from, workedNs) = (clock.now, csys_thread_ns())
+    defer {
+      let worked = Duration.nanoseconds(csys_thread_ns() - workedNs)
+      began += max(.zero, from.duration(to: clock.now) - worked)
+    }
     return try body()
   }
 }

@@ -1,7 +1,11 @@
 /// The number of terminal columns that text occupies: 2 for wide East Asian characters and emoji, 0 for combining
 /// marks. Source: Unicode Standard Annex #11 (East Asian Width) for the ranges, #29 for the boundaries of characters.
 public enum DisplayWidth {
-  public static func of(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + width($1) } }
+  public static func of(_ text: some StringProtocol) -> Int {
+    // Most text is this, and values may have megabytes of it.
+    if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text.utf8.count }
+    return text.reduce(0) { $0 + width($1) }
+  }
 
   public static func width(_ character: Character) -> Int {
     let scalars = character.unicodeScalars

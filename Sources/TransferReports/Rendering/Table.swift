@@ -55,18 +55,28 @@ public struct Table {
     return fitted(natural, to: columns)
   }
 
-  /// Reduces the widest name columns, down to 12 columns each.
+  /// Reduces the widest name columns, down to ``leastName`` each.
   private func fitted(_ natural: [ColumnLayout], to columns: Int) -> ([ColumnLayout], fits: Bool) {
     var layout = natural
     var excess = layout.map(\.width).reduce(indent.count + 2 * (layout.count - 1), +) - columns
     while excess > 0 {
-      let names = layout.indices.filter { layout[$0].isName && layout[$0].width > 12 }
-      guard let widest = names.max(by: { layout[$0].width < layout[$1].width }) else { break }
-      layout[widest].width -= 1
-      excess -= 1
+      let names = layout.indices.filter { layout[$0].isName && layout[$0].width > Self.leastName }
+      guard let widest = names.map({ layout[$0].width }).max() else { break }
+      let same = names.filter { layout[$0].width == widest }
+      let next = names.map { layout[$0].width }.filter { $0 < widest }.max() ?? Self.leastName
+      // All of them together, down to the next one; the last columns are cut first where not all lose the same.
+      let each = min(widest - next, excess / same.count)
+      for i in same { layout[i].width -= each }
+      excess -= each * same.count
+      guard each == 0 else { continue }
+      for i in same.suffix(excess) { layout[i].width -= 1 }
+      excess = 0
     }
     return (layout, excess <= 0)
   }
+
+  /// Columns of names keep so many columns of the terminal.
+  private static let leastName = 12
 
   private func line(_ texts: [String], _ layout: [ColumnLayout], tones: [Tone?] = []) -> String {
     var cells = zip(texts, layout).map { text, column in

@@ -12,7 +12,8 @@ struct StoreSQLCommand: Command {
       which keep their columns; the tables behind them may change. path and key are bytes: names that are not UTF-8 \
       are escaped in text, and JSON has their exact bytes in base64. Ctrl-C ends it immediately.
 
-      A statement may run for a minute, or --timeout; then the command exits with 124. Sorting uses temporary files \
+      A statement may run and its rows be printed for a minute, or --timeout, without the time in which the reader of \
+      the output is waited for; then the command exits with 124. Sorting uses temporary files \
       (TMPDIR), and one value may have 64 MiB.
 
       Examples:
@@ -56,7 +57,11 @@ private final class SQLPages {
   private var headings: [FigureHeading] = []
   private var rows: [[Cell]] = []
   private var printed = 0
+  /// Of what waits in `rows`.
+  private var bytes = 0
   private static let pageSize = 500
+  /// In bytes: values may be long.
+  private static let longestPage = 1 << 20
 
   init(_ printer: RowPrinter) { self.printer = printer }
 
@@ -66,7 +71,7 @@ private final class SQLPages {
     guard printed == 0 else {
       throw TransferError(.storeBusy, "run SQL", cause: "the ledger changed while it was read", remedy: "try again")
     }
-    (headings, rows) = ([], [])
+    (headings, rows, bytes) = ([], [], 0)
     var seen: [String: Int] = [:]
     for column in columns {
       let count = seen[column.name, default: 0] + 1
@@ -79,19 +84,31 @@ private final class SQLPages {
   /// False when the reader has closed the stream.
   func take(_ row: [SQLFigure]) -> Bool {
     rows.append(row.map(Cell.init))
-    if rows.count == Self.pageSize { flush() }
+    bytes += row.reduce(0) { $0 + $1.length }
+    if rows.count == Self.pageSize || bytes >= Self.longestPage { flush() }
     return !printer.isClosed
   }
 
   private func flush() {
     printer.print(FigureTable(headings, rows))
     printed += rows.count
-    rows = []
+    (rows, bytes) = ([], 0)
   }
 
   func finish() throws(CommandFailure) {
     flush()
     try printer.finish(empty: "no rows")
+  }
+}
+
+extension SQLFigure {
+  /// Bytes of a value of any length.
+  fileprivate var length: Int {
+    switch self {
+    case .null, .integer, .real: 8
+    case .text(let text): text.utf8.count
+    case .blob(let bytes): bytes.count
+    }
   }
 }
 
