@@ -68,6 +68,11 @@ public struct DownloadAdmitter {
   ) throws(TransferError) -> Standing {
     guard let batch = batches[entry.url.origin] else { preconditionFailure("a server without a batch") }
     let file = download(entry)
+    if let owner = Ledger.ledger(owning: file.path) {
+      throw TransferError(
+        .usage, "fetch", file.path, cause: "this is the name of a file of the ledger \"\(owner)\"",
+        remedy: "another folder or name")
+    }
     let known = try ledger?.read { try $0.standing(of: file, in: batch, nowMs: nowMs) } ?? .new
     if known == .queued { return known }
     if hasItsDigest(entry) { return .unchanged }

@@ -1,4 +1,5 @@
 import CSys
+import TransferLedger
 import TransferModel
 
 #if canImport(Glibc)
@@ -83,6 +84,7 @@ struct Placing: Sendable {
 
   /// Renames the file to its final name, if it is still the file with the name of the partial file.
   func move(_ file: TargetFile, in folder: TargetFolder) throws(Failure) {
+    try Self.refuse(ledger: names)
     if !overwrites, folder.holds(names.name) { throw Self.exists }
     guard folder.holds(names.partial, file.identity) else { throw Self.partialIsGone }
     guard folder.place(names, replacing: overwrites) == 0 else {
@@ -117,16 +119,24 @@ struct Placing: Sendable {
 
   /// - Throws: `policy.exists` if anything has the final name.
   static func refuse(existing names: TargetNames, in open: inout OpenFolders) throws(Failure) {
+    try refuse(ledger: names)
     guard let folder = try open.folder(of: names) else { return }
     if folder.holds(names.name) { throw exists }
   }
 
   /// - Throws: `policy.exists` if a folder has the final name, because a file cannot replace it.
   static func refuse(folder names: TargetNames, in open: inout OpenFolders) throws(Failure) {
+    try refuse(ledger: names)
     guard let folder = try open.folder(of: names) else { return }
     guard !folder.holdsFolder(names.name) else {
       throw Failure(.policyExists, "a folder has this name, and --overwrite replaces only files")
     }
+  }
+
+  /// - Throws: `policy.exists` when the final name is that of a ledger, or of a file that belongs to one.
+  private static func refuse(ledger names: TargetNames) throws(Failure) {
+    guard let ledger = Ledger.ledger(owning: names.final) else { return }
+    throw Failure(.policyExists, "this is the name of a file of the ledger \(ledger.embedded)")
   }
 
   private static let exists = Failure(

@@ -13,6 +13,20 @@ extension Ledger {
       .first(where: isDatabase)
   }
 
+  /// The ledger that a name in a folder is of, or that a file with this name would belong to; nil for any other name.
+  /// It is known by the gate beside it, so that nothing is opened: this process may have it open. Blocking.
+  public static func ledger(owning name: NameBytes, in folder: Int32 = AT_FDCWD) -> NameBytes? {
+    fileSuffixes.lazy.filter { name.bytes.suffix($0.utf8.count).elementsEqual($0.utf8) }
+      .map { NameBytes(Array(name.bytes.dropLast($0.utf8.count))) }
+      .first { isFile($0, in: folder) && isFile(NameBytes($0.bytes + Array(".gate".utf8)), in: folder) }
+  }
+
+  private static func isFile(_ name: NameBytes, in folder: Int32) -> Bool {
+    var status = stat()
+    return fstatat(folder, name.bytes.map { CChar(bitPattern: $0) } + [0], &status, 0) == 0
+      && status.st_mode & S_IFMT == S_IFREG
+  }
+
   private static func isDatabase(_ path: NameBytes) -> Bool {
     let name = path.bytes.map { CChar(bitPattern: $0) } + [0]
     var status = stat()

@@ -1,4 +1,5 @@
 import TransferEngine
+import TransferLedger
 package import TransferModel
 import TransferProtocols
 
@@ -16,6 +17,10 @@ package enum CondorOutput {
   /// overwritten.
   /// - Throws: `.storeIO` when it cannot be written.
   package static func append(_ ads: [[UInt8]], to output: NameBytes) throws(TransferError) {
+    if let ledger = Ledger.ledger(owning: output) {
+      throw TransferError(
+        .usage, "write output", output, cause: "this is a file of the ledger \"\(ledger)\"", remedy: "another -outfile")
+    }
     let descriptor = output.withCString { open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o666) }
     defer { if descriptor >= 0 { close(descriptor) } }
     guard descriptor >= 0, let there = FileText.bytes(in: descriptor, limit: CondorFile.longestInput) else {

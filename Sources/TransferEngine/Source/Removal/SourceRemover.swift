@@ -115,6 +115,9 @@ struct SourceRemover {
   ) throws(Failure) -> RemovalEnd? {
     let target = try places.newFolder(of: relative)
     guard !Self.isSame(folder, target) else { return .kept(.policyExists, "it is already in the target folder") }
+    if let ledger = Ledger.ledger(owning: name, in: target) {
+      return .kept(.policyExists, "under its name it would be a file of the ledger \(ledger.embedded) there")
+    }
     places.changes(target)
     let result = name.withCString { csys_rename_exclusive_at(folder, $0, target, $0) }
     guard result != 0 else { return nil }
