@@ -7,6 +7,13 @@ enum KeyPlace {
     settings.isEmpty ? url : url + " with " + settings.joined(separator: "&")
   }
 
+  /// The place with the account that stores there, which is another place on many servers: named by the reference to
+  /// its secret, `basic=env:NAME`.
+  static func text(_ place: String, auth: String) -> String {
+    let halves = auth.split(separator: "=", maxSplits: 1).map(String.init)
+    return place + (place.contains(" with ") ? "&" : " with ") + reference("auth", halves.joined(separator: ":"))
+  }
+
   static func setting(_ words: String...) -> String {
     words.map { PercentEncoding.path($0.utf8) }.joined(separator: "=")
   }

@@ -55,7 +55,8 @@ extension ProtocolInUse {
 
   public func location(ofKey key: NameBytes) -> String { base.location(ofKey: key) }
 
-  public var keyPlace: String { base.keyPlace }
+  /// The place of a batch with this reference to a credential; nil for none.
+  public func keyPlace(auth: String?) -> String { auth.map { KeyPlace.text(base.keyPlace, auth: $0) } ?? base.keyPlace }
 
   public func nextStep(_ facts: TransferFacts) -> TransferStep { base.nextStep(facts) }
 

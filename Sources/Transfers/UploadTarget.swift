@@ -24,6 +24,9 @@ struct UploadTarget: Sendable {
     transferProtocol = ProtocolInUse(try AllProtocols.make(settings, credentialsRegion: nil))
   }
 
+  /// What tells apart objects of one key: the same file goes to each of them.
+  var keyPlace: String { transferProtocol.keyPlace(auth: settings.auth) }
+
   /// The hosts that receive requests, as far as known before the first request; the destination is first.
   func hosts() throws(TransferError) -> [String] {
     if let profile = transferProtocol.base as? ProfileProtocol { return profile.hosts }
@@ -39,7 +42,7 @@ struct UploadTarget: Sendable {
   func batch(_ options: UploadOptions) -> NewBatch {
     NewBatch(
       name: options.name, settings: settings, protocolName: transferProtocol.name, destination: settings.destination,
-      place: transferProtocol.keyPlace, labels: options.labels, priority: options.priority,
+      place: keyPlace, labels: options.labels, priority: options.priority,
       job: options.job)
   }
 }

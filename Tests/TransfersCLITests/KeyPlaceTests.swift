@@ -61,6 +61,35 @@ import Testing
     #expect(stored("/b/f") == "first")
   }
 
+  private static let servers: [(scheme: String, path: String, kept: String)] = [
+    ("", "/up/", "/up/f"), ("dav+", "/up/", "/up/f"), ("form+", "/-/form/", "/f"),
+    ("davpatch+", "/-/davpatch/up/", "/up/f"), ("tus+", "/-/tus/", "/f"), ("resumable+", "/-/resumable/", "/f"),
+  ]
+
+  /// Each account may have a folder of its own at one URL.
+  @Test(arguments: servers.indices) func eachAccountGetsTheFile(_ index: Int) throws {
+    let server = Self.servers[index]
+    func push(_ auth: String...) throws -> String {
+      let place = ["push", folder + "/in", server.scheme + receiver.url + server.path]
+      let outcome = try program.run(
+        (place + auth.flatMap { ["--auth", $0] } + ["--store", folder + "/l.db"]).map { Array($0.utf8) },
+        environment: ["ONE": "one:v3ry-s3cret", "TWO": "two:an0ther-s3cret"])
+      #expect(outcome.code == 0, "\(server): \(outcome.err)")
+      return outcome.out
+    }
+    for auth in [["basic=env:ONE"], ["basic=env:TWO"], ["bearer=env:TWO"], []] {
+      #expect(try auth.isEmpty ? push().contains("1 new") : push(auth[0]).contains("1 new"), "\(server) \(auth)")
+      #expect(stored(server.kept) == "first", "\(server) \(auth)")
+      unlink(receiver.root + server.kept)
+    }
+    #expect(try push("basic=env:ONE").contains("0 new, 1 unchanged") && stored(server.kept) == nil, "\(server)")
+    let files = try transfers("list", "files", "--json", "--columns", "destination")
+    #expect(files.out.contains(" with auth=basic:env:TWO"), "\(files.out)")
+    for path in ["/l.db", "/l.db-wal"] where access(folder + path, F_OK) == 0 {
+      #expect(!(try readText(folder + path).contains("s3cret")))
+    }
+  }
+
   private func form(_ fields: String...) throws -> BuiltProgram.Outcome {
     let outcome = try transfers(
       ["push", folder + "/in", "form+" + receiver.url + "/-/form/"] + fields.flatMap { ["--field", $0] })

@@ -75,7 +75,7 @@ package struct CondorTransfers {
     for place in places {
       let name = files[place].path.lastComponent
       names[place] = RemoteName(
-        place: target.transferProtocol.keyPlace,
+        place: target.keyPlace,
         key: target.destination.key(forRelativePath: name, isSingleFile: !target.destination.isInto))
     }
     var options = UploadOptions(settings: settings, followSymlinks: true, base: group.folder)

@@ -19,7 +19,7 @@ extension TransferStore {
     let ledger = try openForReading()
     defer { ledger?.close() }
     let plan = Lock(PlanResult())
-    let place = target.transferProtocol.keyPlace
+    let place = target.keyPlace
     let (batch, nowMs) = (target.batch(options), machine.clock.wallMs)
     let admitter = SourceAdmitter(
       found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path),

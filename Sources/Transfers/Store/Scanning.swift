@@ -9,7 +9,7 @@ extension UploadOptions {
     _ sources: [NameBytes], _ target: UploadTarget, _ counts: SourceCounts, tookMs: Int64
   ) -> ScanRow {
     ScanRow(
-      job: job ?? "", place: target.transferProtocol.keyPlace,
+      job: job ?? "", place: target.keyPlace,
       sources: ScannedSources(
         from: sources.map { AbsolutePath.of($0.embedded) }.sorted(),
         list: list.map { $0.path.map { AbsolutePath.of($0.embedded) } ?? "-" },
