@@ -5,20 +5,6 @@ import TransferReports
 
 /// `transfers report`: history, audit, statistics.
 struct ReportCommand: Command, HasIdleOptions {
-  enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case summary, batches, files, chunks, attempts, failures, throughput, slow, latency, waste, integrity, retries,
-      hosts, daily, weekly, monthly, compare, receipts, events, runs, trace, otlp
-
-    var period: CalendarPeriod? {
-      switch self {
-      case .daily: .day
-      case .weekly: .week
-      case .monthly: .month
-      default: nil
-      }
-    }
-  }
-
   static let configuration = CommandConfiguration(
     commandName: "report", abstract: "Report what was transferred, how it was confirmed, and what failed.",
     discussion: """
@@ -268,81 +254,5 @@ struct ReportCommand: Command, HasIdleOptions {
     PrunedNote.tell(pruned, common, context)
     try common.print(report, store: StoreIdentity(ledger), filters: filters, checks: checks, context)
     try conditions.judge(checks)
-  }
-}
-
-extension ReportCommand.Kind {
-  /// How it counts attempts that `store prune` deleted.
-  var countsPruned: PrunedNote.Counting {
-    switch self {
-    case .summary, .batches, .hosts, .daily, .weekly, .monthly, .failures, .runs, .compare: .sums
-    case .files, .integrity, .receipts, .events: .unneeded
-    case .chunks, .attempts, .throughput, .slow, .latency, .waste, .retries, .trace, .otlp: .nothing
-    }
-  }
-
-  /// Inapplicable options, by their long names.
-  var idleOptions: Set<String> {
-    var idle: Set<String> = self == .throughput ? [] : ["bucket"]
-    // These are totals, or would be misleading if truncated.
-    if [.summary, .throughput, .latency, .waste, .integrity, .retries, .compare, .trace, .otlp].contains(self) {
-      idle.insert("limit")
-    }
-    if self != .latency { idle.insert("sla") }
-    if self != .chunks { idle.insert("map") }
-    if self != .otlp { idle.formUnion(["endpoint", "header"]) }
-    if [.summary, .compare, .receipts, .events, .trace, .otlp].contains(self) { idle.insert("sort") }
-    if self == .otlp { idle.insert("fail-on") }
-    if self == .trace { idle.formUnion(["fail-on", "format", "json", "columns"]) }
-    if ![.summary, .files, .batches, .failures, .latency].contains(self) { idle.insert("by") }
-    if ![.files, .attempts, .failures].contains(self) { idle.insert("facet") }
-    return idle
-  }
-}
-
-extension ArrangementOptions {
-  /// Refuses options that do not apply to this report.
-  func check(_ kind: ReportCommand.Kind, _ selection: SelectionOptions) throws(CommandFailure) {
-    let idle = kind.idleOptions
-    if sort != nil, idle.contains("sort") {
-      throw .usage(
-        "--sort is not for summary, compare, receipts, events, trace and otlp, which have a fixed order",
-        remedy: "transfers report files --sort …")
-    }
-    if facet != nil, idle.contains("facet") {
-      throw .usage("--facet is for files, attempts and failures", remedy: "transfers report files --facet host")
-    }
-    if facet != nil, by != nil {
-      throw .usage("--facet and --by exclude each other; give one of them", remedy: "leave one out")
-    }
-    if !failOn.isEmpty, idle.contains("fail-on") {
-      throw .usage("--fail-on is not for trace and otlp", remedy: "transfers report summary --fail-on …")
-    }
-    guard let by else { return }
-    let isMeant =
-      switch kind {
-      case .failures: !by.kinds.isEmpty
-      case .latency: by.group != nil
-      default: by.moment != nil && !idle.contains("by")
-      }
-    guard isMeant else {
-      throw .usage(
-        "--by \(by.text) is not for \(kind.rawValue)",
-        remedy: "started, finished, created for summary, files and batches; code, host, hour, path-prefix for "
-          + "failures; host, batch, protocol, direction, job for latency")
-    }
-    if by.moment != nil, selection.rows.since == nil, selection.rows.until == nil {
-      throw .usage(
-        "--by \(by.text) needs --since or --until", remedy: "--since 7d")
-    }
-  }
-}
-
-extension CommandFailure {
-  /// The error for a `--sort` column that does not exist or cannot be sorted by.
-  static func unknownOrder(_ error: UnknownFigure) -> CommandFailure {
-    .usage(
-      "--sort \"\(printable(error.name))\" is not a column to sort by",
-      remedy: error.known.isEmpty ? "leave out --sort" : "one of " + error.known.joined(separator: ","))
   }
 }
