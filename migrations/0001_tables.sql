@@ -1,35 +1,36 @@
--- The ledger: one row for every intention, and its result.
+-- The ledger: one row for every intended action, with its result.
 --
--- Times are integer milliseconds since 1970 UTC by the wall clock: for people. Nothing is decided by comparing two of
--- them, except not_before and abort_after with the present time. Order is the order of ids. Names and keys are bytes
--- (BLOB). Unsigned 64-bit numbers of the kernel (inode, device) are stored with the same bits as signed ones.
+-- Times are integer milliseconds since 1970 UTC by the wall clock, for display. Decisions compare them only with the
+-- current time (not_before, abort_after, deadline_at) or a given one, never with each other. Ids give the order. Names
+-- and keys are bytes (BLOB). Unsigned 64-bit kernel numbers (inode, device) are stored as signed integers with the same
+-- bits.
 --
 -- CHECKs, unique indexes and the triggers of 0002 repeat the rules of the program, so that no other program can store
--- what must not be true.
+-- invalid states.
 --
--- Numbers (`b1`, `f7`) are never used again, also when history was pruned: AUTOINCREMENT.
+-- Numbers (`b1`, `f7`) are never reused, even after a prune: AUTOINCREMENT.
 --
--- What keeps the price of a row low (SQLite 3.40):
--- * Lists of three values and more are written out with OR, here and in 0002: for `IN (…)` in a CHECK or a trigger
---   SQLite fills a temporary B-tree at every row that is written, which doubled the price of a file (sqlite3FindInIndex
---   in its expr.c).
--- * A statement that may fail in the middle of more than one write keeps a journal of its own, into which it copies
---   each page before it changes it; a statement with triggers counts as more than one write (usesStmtJournal). That was
---   a quarter of the price of a file. So triggers say FAIL, references are checked at the commit, and CHECKs of files,
---   chunks and attempts, and the triggers of their births and transitions, call no functions (which may fail). What
---   needs one is asked by a trigger on its own column.
--- * Columns of the condition of an index are repeated among its columns where many rows are added up: SQLite takes an
---   index without them for one that does not hold all, and looks up each row.
--- * An index ends with the number of its row, so that `id` is among its columns only where something else follows it.
+-- How the cost of a row is kept low (SQLite 3.40):
+-- * Lists of three or more values are written out with OR, here and in 0002: for `IN (…)` in a CHECK or a trigger
+--   SQLite fills a temporary B-tree for every row written, which doubled the cost of a file (sqlite3FindInIndex in its
+--   expr.c).
+-- * A statement that may fail in the middle of several writes keeps a statement journal, into which it copies each page
+--   before changing it; a statement with triggers counts as several writes (usesStmtJournal). That was a quarter of the
+--   cost of a file. So triggers use FAIL, references are checked at the commit, and the CHECKs of files, chunks and
+--   attempts, and the triggers of their births and transitions, call no functions (which may fail). Rules that need a
+--   function are checked by a trigger on their own column.
+-- * The columns in the WHERE clause of an index are repeated among its columns where many rows are summed: without
+--   them SQLite does not treat the index as covering, and looks up each row.
+-- * An index ends with the rowid, so that `id` is among its columns only where another column follows it.
 -- A small file that was sent takes 540 bytes in ten B-trees: the rows of file (153), attempt (107), receipt (77) and
--- chunk (64), and six indexes, beside each of which stands what it is for.
+-- chunk (64), and six indexes, whose purposes are given beside them.
 --
--- Prune and merge find their rows through the indexes that are here: all rows of a batch through file_batch, and those
--- of a file through chunk's UNIQUE, attempt_file, session_file, event_range_file, listed_file_named and the keys of
--- receipt, sighting, content, listed_file and sent_body; what was merged before is a range of numbers. References
--- to a chunk or an attempt (attempt.chunk_id, session.opened_by) have no index of their own, which each file would pay
--- for: a prune deletes all attempts of a file together, with `PRAGMA foreign_keys` off. chunk.done_attempt and
--- receipt.attempt_id may outlive the attempt that they name: they are numbers, and `store check` compares them.
+-- Prune and merge find their rows through these indexes: all rows of a batch through file_batch, and those of a file
+-- through chunk's UNIQUE, attempt_file, session_file, event_range_file, listed_file_named and the keys of receipt,
+-- sighting, content, listed_file and sent_body; rows that were merged earlier are a range of numbers. References to a
+-- chunk or an attempt (attempt.chunk_id, session.opened_by) have no index, because every file would pay for it: a prune
+-- deletes all attempts of a file together, with `PRAGMA foreign_keys` off. chunk.done_attempt and receipt.attempt_id
+-- may outlive the attempt that they name: they are plain numbers, and `store check` compares them.
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- The ledger itself.
@@ -332,12 +333,12 @@ CREATE TABLE sighting (
   seen_at INTEGER NOT NULL
 ) STRICT;
 
--- SHA-256 of whole files, of batches that send no content twice (`dedupe`): of what is done, and of what was not sent
--- because another file had delivered the same content.
+-- SHA-256 of whole files in batches with `dedupe`: of files that are done, and of files that were not sent because
+-- another file had delivered the same content.
 CREATE TABLE content (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   digest TEXT NOT NULL CHECK (digest > 'sha256:' AND digest < 'sha256;'),
-  -- The file whose object has it; NULL for what was sent.
+  -- The file that delivered this content; NULL if this file was sent.
   same_as INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
 CREATE INDEX content_sent ON content (digest) WHERE same_as IS NULL;

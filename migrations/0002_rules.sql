@@ -328,20 +328,20 @@ CREATE TRIGGER sighting_fixed BEFORE UPDATE ON sighting WHEN NEW.file_id <> OLD.
 BEGIN SELECT RAISE(FAIL, 'the file of a sighting does not change'); END;
 CREATE TRIGGER sighting_stays BEFORE DELETE ON sighting
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 CREATE TRIGGER content_birth BEFORE INSERT ON content
 WHEN EXISTS (SELECT 1 FROM content WHERE file_id = NEW.file_id)
   OR NEW.same_as IS NULL AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'done' AND is_download IS NULL)
-  -- Another file of the same place has it: one that is done and stands for its key.
+  -- Another file at the same destination has delivered it: one that is done and the live generation of its key.
   OR NEW.same_as IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM file f CROSS JOIN file o ON o.id = NEW.same_as CROSS JOIN content c ON c.file_id = o.id
     WHERE f.id = NEW.file_id AND f.state = 'superseded' AND o.state = 'done' AND o.live = 1
       AND o.destination_id = f.destination_id AND o.size = f.size AND c.digest = NEW.digest AND c.same_as IS NULL)
-BEGIN SELECT RAISE(FAIL, 'content is that of a done upload, or that another one has delivered'); END;
+BEGIN SELECT RAISE(FAIL, 'content is recorded once, for a done upload or for a duplicate of one'); END;
 CREATE TRIGGER content_fixed BEFORE UPDATE ON content BEGIN SELECT RAISE(FAIL, 'content does not change'); END;
 CREATE TRIGGER content_stays BEFORE DELETE ON content
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 CREATE TRIGGER listed_file_birth BEFORE INSERT ON listed_file
 WHEN (SELECT l.state = 'active' AND l.batch_id <> f.batch_id FROM file l CROSS JOIN file f
     WHERE l.id = NEW.listing_id AND f.id = NEW.file_id) IS NOT 1

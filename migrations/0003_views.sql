@@ -219,7 +219,7 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_files', 'version_id', 'TEXT', '', 'Version of the object.'),
   ('v_files', 'location', 'TEXT', '', 'Where the object is, without secrets.'),
   ('v_files', 'request_id', 'TEXT', '', 'ID that the server gave to the confirming request.'),
-  ('v_files', 'same_as', 'INTEGER', '', 'The file that had delivered the same content, so that this one was not sent (--dedupe); NULL for none.'),
+  ('v_files', 'same_as', 'INTEGER', '', 'The file that had delivered the same content, so this one was not sent (--dedupe); NULL for none.'),
   ('v_files', 'created_at', 'INTEGER', 'ms', 'When it was recorded.'),
   ('v_files', 'started_at', 'INTEGER', 'ms', 'When an engine first claimed it.'),
   ('v_files', 'finished_at', 'INTEGER', 'ms', 'When it came to rest: done, failed, cancelled or superseded.'),

@@ -24,7 +24,7 @@ struct AnswerCollector {
   private(set) var receivedBytes: Int64 = 0
 
   private let maxBodyBytes: Int
-  /// The length of the answer's body is in its header; that of an answer to HEAD says nothing about it.
+  /// False for an answer to HEAD: it has no body, so its Content-Length does not delimit one.
   private let hasBody: Bool
   private var phase = Phase.beforeBlock
   private var blockStatus = 0
@@ -95,7 +95,7 @@ struct AnswerCollector {
     }
     if hasBody, ![204, 304].contains(blockStatus), blockFields.hasUncertainEnd {
       refusal = RequestRefusal(
-        code: 8, message: "the Content-Length of the answer is not one number, so its end is unknown")
+        code: 8, message: "the Content-Length of the answer is not a single number, so its end is unknown")
       return
     }
     status = blockStatus
@@ -124,8 +124,8 @@ struct AnswerCollector {
 }
 
 extension HTTPFields {
-  /// Where the body ends cannot be told, and the answer must be discarded (RFC 9112 section 6.3): lengths that differ,
-  /// or no number. Equal ones are one length; with chunked coding none counts.
+  /// The end of the body is unknown, so the answer must be discarded (RFC 9112 section 6.3): its lengths differ or are
+  /// not numbers. Equal lengths count as one; with Transfer-Encoding they are ignored.
   fileprivate var hasUncertainEnd: Bool {
     guard contains(.contentLength), !contains(.transferEncoding) else { return false }
     let lengths = self[values: .contentLength].flatMap { value in

@@ -59,7 +59,7 @@ final class Exchange {
   /// The own time of all requests of the thread, and its value at the last stall check.
   private let ownTime: OwnTime
   private var seenOwnNs: Int64
-  /// Bytes both ways at the last look for a stall.
+  /// Bytes moved in both directions, at the last stall check.
   private var seenBytes: Int64 = 0
   let length: Int64
 
@@ -228,7 +228,7 @@ final class Exchange {
     // Until the connection is established, the connect limit applies.
     guard easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0 else { return false }
     let moved = easy.offset(CURLINFO_SIZE_UPLOAD_T) + answer.receivedBytes + received
-    // A server that works for long after its header sends a blank from time to time, to keep the connection.
+    // A server that needs long after its header sends a space from time to time, to keep the connection alive.
     let isExcused = wasHeld || (limits.stallMs == 0 && moved != seenBytes)
     (wasHeld, seenBytes) = (heldUntilNs != nil, moved)
     if stall == nil { stall = StallWatch(limitMs: stallMs, nowNs: nowNs) }
@@ -237,8 +237,8 @@ final class Exchange {
     return stall?.isStalled(moved: moved, isExcused: isExcused, ownNs: ownNs, nowNs: nowNs, limitMs: answerMs) ?? false
   }
 
-  /// Requests without a limit for pauses have one, too, once the header of the answer has arrived: the rest of it must
-  /// come.
+  /// The stall limit. It is `pauseMs` for requests without one: it applies once the header of the answer has arrived,
+  /// because the rest must follow.
   var stallMs: Int64 { order.request.limits.stallMs > 0 ? order.request.limits.stallMs : order.request.limits.pauseMs }
 
   /// The limit that replaces `stallMs` while the answer is awaited, if there is one.

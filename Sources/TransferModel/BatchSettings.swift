@@ -14,7 +14,7 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   public var caFile: String?
   /// Whether a staged copy of the source, made when it is added, is sent; nil for no.
   public var stage: Bool?
-  /// Whether a file is not sent whose content another file has delivered to the same destination; nil for no.
+  /// Whether a file is skipped if another file has delivered the same content to the same destination; nil for no.
   public var dedupe: Bool?
   /// How long a source must be unchanged before it is sent, in milliseconds; nil for no wait.
   public var settleMs: Int64?

@@ -41,7 +41,7 @@ extension NameBytes: CustomStringConvertible {
     var next = 0
     while next < bytes.count {
       let byte = bytes[next]
-      // Most text is this, and values may have megabytes of it.
+      // A fast path: most text is printable ASCII, and values may have megabytes of it.
       if (0x20..<0x7F).contains(byte), byte != 0x5C {
         out.append(byte)
         next += 1
@@ -106,7 +106,7 @@ extension NameBytes {
 
   /// The bytes of an ``embedded`` text.
   public init(embedded text: String) {
-    // Only scalars from U+100000 on begin with this byte.
+    // In UTF-8, only scalars from U+100000 on begin with this byte.
     guard text.utf8.contains(0xF4) else {
       bytes = Array(text.utf8)
       return

@@ -13,7 +13,7 @@ public enum Notice: Sendable {
   case excluded(path: NameBytes, rule: String)
   /// Of a plan: `new`, `unchanged`, `changed`, `requeued`, `queued`, `unknown`.
   case planned(path: NameBytes, key: NameBytes?, size: Int64?, verdict: String)
-  /// A body of the file is longer than the limit of the run: none with this limit begins it. In bytes.
+  /// A body of the file is longer than the byte limit of the run: no run with this limit can send it. In bytes.
   case tooLong(path: NameBytes, size: Int64, body: Int64, limit: Int64)
   case recovered(attempts: Int, files: Int, unknown: Int)
   case draining(requests: Int)

@@ -19,8 +19,8 @@ public enum FileState: String, Sendable, CaseIterable, Codable {
   case cancelled
   /// The answer to a request that must not be repeated was lost. Next: pending (retry, by a person), done, cancelled.
   case unknown
-  /// Replaced by a newer generation of the same source; a listing is replaced by its files, and a file whose content
-  /// another one has delivered by that one. Terminal.
+  /// Replaced by a newer generation of the same source, or by another file that has delivered the same content; a
+  /// listing is replaced by its files. Terminal.
   case superseded
 
   /// Ended, unless a person continues it.

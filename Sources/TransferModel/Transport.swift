@@ -100,7 +100,7 @@ public struct RequestLimits: Sendable, Hashable {
   public var totalMs: Int64
   /// Replaces ``stallMs`` while waiting for the header of the answer to a completely sent body; nil keeps ``stallMs``.
   public var answerMs: Int64?
-  /// How long the rest of an answer may pause after its header, where ``stallMs`` is 0.
+  /// How long the rest of an answer may pause after its header, if ``stallMs`` is 0.
   public var pauseMs: Int64 = 60_000
   /// How much of the answer's body is kept, in bytes, unless there is a sink; the rest is read and discarded.
   public var maxReplyBytes: Int

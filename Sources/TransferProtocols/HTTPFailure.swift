@@ -81,13 +81,13 @@ extension Remedy {
 }
 
 extension TransferReply {
-  /// The server did what was asked of it, or (202) may do it. Unregistered statuses mean what 200 means (RFC 9110
-  /// section 15).
+  /// The server performed the request, or (202) may perform it later. Unregistered 2xx statuses mean the same as 200
+  /// (RFC 9110 section 15).
   var isSuccess: Bool { (200..<300).contains(status) && !answersAnother }
 
-  /// A 2xx of another kind of request, which does not say what became of this one: a range of a `GET` (206, RFC 9110
-  /// section 15.3.7), one status for each of several resources, of which some may be failures (207 and 208, RFC 4918
-  /// section 11.1 and RFC 5842 section 7.1), differences of a `GET` (226, RFC 3229 section 10.4.1).
+  /// A 2xx status that answers another kind of request, and does not report the outcome of this one: a range of a `GET`
+  /// (206, RFC 9110 section 15.3.7), one status for each of several resources, some of which may be failures (207 and
+  /// 208, RFC 4918 section 11.1 and RFC 5842 section 7.1), or differences of a `GET` (226, RFC 3229 section 10.4.1).
   var answersAnother: Bool { [206, 207, 208, 226].contains(status) }
 
   /// A field by its lower-case name.

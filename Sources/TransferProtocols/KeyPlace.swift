@@ -7,8 +7,8 @@ enum KeyPlace {
     settings.isEmpty ? url : url + " with " + settings.joined(separator: "&")
   }
 
-  /// The place with the account that stores there, which is another place on many servers: named by the reference to
-  /// its secret, `basic=env:NAME`.
+  /// The place as seen by one account: on many servers each account has its own place at the same URL. The account is
+  /// identified by the reference to its secret, `basic=env:NAME`.
   static func text(_ place: String, auth: String) -> String {
     let halves = auth.split(separator: "=", maxSplits: 1).map(String.init)
     return place + (place.contains(" with ") ? "&" : " with ") + reference("auth", halves.joined(separator: ":"))

@@ -55,7 +55,7 @@ extension ProtocolInUse {
 
   public func location(ofKey key: NameBytes) -> String { base.location(ofKey: key) }
 
-  /// The place of a batch with this reference to a credential; nil for none.
+  /// The place of a batch with this reference to a credential; `auth` is nil for none.
   public func keyPlace(auth: String?) -> String { auth.map { KeyPlace.text(base.keyPlace, auth: $0) } ?? base.keyPlace }
 
   public func nextStep(_ facts: TransferFacts) -> TransferStep { base.nextStep(facts) }

@@ -54,7 +54,7 @@ extension Interpretation {
     }
   }
 
-  /// A 2xx that belongs to another kind of request, where the server cannot be asked what became of this one.
+  /// A 2xx that answers another kind of request, where the server cannot be queried for the outcome of this one.
   static func inconclusive(by reply: TransferReply) -> Interpretation {
     let text = "the server answered \(reply.status), which does not say whether the body is stored"
     return .failed(Failure(.protoLostAnswer, text), .unknown)

@@ -24,7 +24,7 @@ struct UploadTarget: Sendable {
     transferProtocol = ProtocolInUse(try AllProtocols.make(settings, credentialsRegion: nil))
   }
 
-  /// What tells apart objects of one key: the same file goes to each of them.
+  /// Distinguishes objects that have the same key: the same file is sent to each of these places.
   var keyPlace: String { transferProtocol.keyPlace(auth: settings.auth) }
 
   /// The hosts that receive requests, as far as known before the first request; the destination is first.

@@ -65,8 +65,8 @@ import TransferModel
     #expect(reply.body.count == 1000 && reply.isBodyTruncated && reply.curlCode == 0)
   }
 
-  /// Nobody can tell where such a body ends, so the answer counts as none (RFC 9112 section 6.3). The server keeps the
-  /// connection open, so waiting for the longer one would take until the limit.
+  /// The end of such a body is unknown, so the answer is discarded (RFC 9112 section 6.3). The server keeps the
+  /// connection open, so waiting for the longer body would take until the limit.
   @Test(arguments: [
     "Content-Length: 5\r\nContent-Length: 50\r\n", "Content-Length: 50\r\nContent-Length: 5\r\n",
     "Content-Length: 5, 50\r\n", "Content-Length: 5x\r\n", "Content-Length: +5\r\n", "Content-Length:\r\n",

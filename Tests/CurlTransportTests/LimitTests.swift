@@ -49,8 +49,8 @@ import TransferModel
     }
   }
 
-  /// A header without the rest of its answer: the time for the answer is over with the header, and there is a limit for
-  /// requests without one before it.
+  /// The rest of an answer does not follow its header: `answerMs` applies only until the header, and requests without a
+  /// stall limit have `pauseMs` from then on.
   @Test(arguments: ["stall", "answer", "none"])
   func anAnswerWhoseBodyNeverComesEnds(_ kind: String) async {
     let isDone = Mailbox<Bool>()
@@ -70,7 +70,7 @@ import TransferModel
     }
   }
 
-  /// A server that assembles a file sends its header early, and blanks until it knows more.
+  /// A server that assembles a file sends its header early, and then spaces until it knows the result.
   @Test func blanksKeepAnAnswerAliveThatHasNoLimitForPauses() async {
     let pause = Mailbox<Bool>()
     await withServer({ connection in

@@ -19,7 +19,7 @@ import TransferModel
     #expect(!stop.isOver(nowMs: 30_999) && stop.isOver(nowMs: 31_000))
   }
 
-  /// A loop that waits as long as it is told turns a few times, however long the last request takes.
+  /// A loop that waits for `waitMs`, at most a second, does not spin, however long the last request takes.
   @Test(arguments: [StopSignal.Level.drain, .now]) func afterADrainNothingIsDueByTheClock(_ level: StopSignal.Level) {
     var (stop, nowMs, turns) = (StopSequence(drainMs: 3_000), Int64(0), 0)
     #expect(stop.ask(level, nowMs: nowMs) == true)

@@ -51,7 +51,7 @@ import TransferModel
     #expect(try rows("SELECT 1").rows == [[.integer(1)]])
   }
 
-  /// Rows that are printed slowly end the statement, too; the time of `row` is that of its work.
+  /// The CPU time of `row` counts: rows that take long to print end the statement, too.
   @Test func theWorkForTheRowsCounts() throws {
     let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n"
     var count = 0
@@ -70,7 +70,7 @@ import TransferModel
     #expect(count == 1)
   }
 
-  /// How long this thread has worked.
+  /// The CPU time of this thread, in nanoseconds.
   private func threadNs() -> Int {
     var now = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now)

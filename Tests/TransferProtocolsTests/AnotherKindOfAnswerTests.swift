@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransferProtocols
 
-/// 206, 207, 208 and 226 answer other kinds of requests: they do not say that a body is stored.
+/// 206, 207, 208 and 226 answer other kinds of requests: they do not confirm that a body is stored.
 @Suite struct AnotherKindOfAnswerTests {
   private static let statuses = [206, 207, 208, 226]
 
@@ -32,7 +32,7 @@ import Testing
     #expect(try interpret("resumable+http://h/in/", status, complete) == "proto.lost_answer unknown")
   }
 
-  /// 203 and 205 say that the request succeeded, and a status that is not registered means what 200 means.
+  /// 203 and 205 report that the request succeeded, and an unregistered 2xx status means the same as 200.
   @Test(arguments: [200, 201, 203, 204, 205, 209, 250, 299]) func otherSuccessesAreStored(_ status: Int) throws {
     for place in Self.whole { #expect(try interpret(place, status) == "stored 0 none whole none", "\(place)") }
   }

@@ -19,7 +19,7 @@ import TransferModel
     #expect(DisplayWidth.of(DisplayWidth.cutMiddle(text, to: columns)) <= columns)
   }
 
-  /// Columns of any width are narrowed as if one column of the terminal were taken after the other.
+  /// The widths are the same as if the widest name column were narrowed by one terminal column at a time.
   @Test(arguments: [[40, 40, 40], [41, 30, 13], [12, 90, 12], [5, 6, 7], [64, 63, 62], [100_000, 99_999, 30]])
   func theWidestNamesAreNarrowedFirst(_ widths: [Int]) {
     for columns in [30, 45, 50, 77, 101] {

@@ -66,7 +66,7 @@ import Testing
     ("davpatch+", "/-/davpatch/up/", "/up/f"), ("tus+", "/-/tus/", "/f"), ("resumable+", "/-/resumable/", "/f"),
   ]
 
-  /// Each account may have a folder of its own at one URL.
+  /// Each account may have its own folder at the same URL.
   @Test(arguments: servers.indices) func eachAccountGetsTheFile(_ index: Int) throws {
     let server = Self.servers[index]
     func push(_ auth: String...) throws -> String {

@@ -5,7 +5,7 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// Nothing that is fetched, moved or packed gets the name of a file of a ledger.
+/// Downloads, moved sources and archives never take the name of a file that belongs to a ledger.
 @Suite struct LedgerTargetTests {
   private let program: BuiltProgram
   private let receiver: RunningReceiver
@@ -18,7 +18,7 @@ import TransferModel
     mkdir(receiver.root + "/up", 0o700)
     mkdir(folder + "/in", 0o700)
     try writeFile(folder + "/in/other", [1])
-    // The ledger and its gate come to be.
+    // Creates the ledger and its gate.
     let outcome = try run("push", folder + "/in", receiver.url + "/up/")
     #expect(outcome.code == 0, "\(outcome.err)")
   }
@@ -56,7 +56,7 @@ import TransferModel
     try expectLedger()
   }
 
-  /// What a server lists is known only while it is fetched.
+  /// The names that a server lists are known only during the download.
   @Test func aListedFileDoesNotGetItsName() throws {
     let bucket = ScriptedBucket(["p/l.db-journal": "no", "p/l.db": "no", "p/fine": "text"])
     let server = try ScriptedServer { bucket.answer($0) }

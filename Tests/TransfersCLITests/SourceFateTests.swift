@@ -127,7 +127,7 @@ import Testing
     #expect(!isThere("/in/a") && !isThere("/in/a.done") && isThere("/in/b"))
   }
 
-  /// What is longer than the limit keeps nothing else from being sent, and is named.
+  /// A file that is longer than the limit does not keep others from being sent, and is reported.
   @Test func whatIsLongerThanTheLimitIsNamedAfterTheOthersAreSent() throws {
     try writeFile(folder + "/in/a", [UInt8](repeating: 1, count: 30_000))
     for n in 0..<200 { try writeFile(folder + "/in/b\(n)", [UInt8](repeating: 1, count: 40)) }
@@ -135,7 +135,7 @@ import Testing
     #expect(outcome.code == 5, "\(outcome.err)")
     #expect(!isThere("/objects/up/a") && isThere("/objects/up/b"))
     #expect((0..<200).allSatisfy { isThere("/objects/up/b\($0)") }, "\(outcome.err)")
-    #expect(outcome.err.contains("not begun \(folder)/in/a: it has 29.2 KiB"), "\(outcome.err)")
+    #expect(outcome.err.contains("cannot send \(folder)/in/a: it has 29.2 KiB"), "\(outcome.err)")
     #expect(outcome.err.contains("--max-bytes 20000"), "\(outcome.err)")
     #expect(try program.run("run", "--max-bytes", "40000", "--store", folder + "/l.db").code == 0)
     #expect(isThere("/objects/up/a"))

@@ -60,7 +60,7 @@ enum FileChange: Sendable, Hashable {
   case fail(ErrorCode, String, keepsSession: Bool)
   case unknown(ErrorCode, String)
   case supersede(SourceIdentity, notBeforeMs: Int64?)
-  /// Another file has delivered its content: it is not sent.
+  /// The file is not sent, because another file has delivered the same content.
   case endDuplicate(DeliveredFile)
 
   /// After this change the engine no longer holds the file.

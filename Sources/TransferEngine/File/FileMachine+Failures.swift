@@ -88,7 +88,7 @@ extension FileMachine {
     return returned(job)
   }
 
-  /// Nothing was sent of it: a session that was intended for it does not exist.
+  /// Nothing of the file was sent, so a session that was intended for it does not exist.
   private mutating func isDuplicate(_ job: JobStep, _ original: DeliveredFile) -> [FileChange] {
     if sessionID != nil { lostSession = .gone }
     end(.duplicate(original))

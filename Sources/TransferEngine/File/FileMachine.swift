@@ -25,7 +25,7 @@ struct FileMachine: Sendable {
   /// Its row is `finishing`.
   var isFinishing = false
   var lostSession: LostSession?
-  /// Another file that has delivered its content.
+  /// Another file that has delivered the same content.
   var original: DeliveredFile?
   /// The new layout if the file is to be released and divided again, unless a whole chunk is stored by then.
   var shorterLayout: ChunkLayout?
@@ -69,7 +69,7 @@ struct FileMachine: Sendable {
   /// Requests with an open attempt, and those requested from the ledger.
   var openCount: Int { requests.count }
   var isWhole: Bool { facts.layout.count == 1 }
-  /// No request of an earlier run can have begun it at the server.
+  /// No request of an earlier run can have left anything of the file on the server.
   var isUntouched: Bool {
     claimed.session == nil && claimed.lostAnswer == nil && !claimed.isDoubtful && bytesStored == 0
   }

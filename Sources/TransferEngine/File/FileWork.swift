@@ -16,7 +16,7 @@ final class FileWork {
   var recorded: SourceIdentity
   /// Digests of the whole file that the protocol needed.
   var fileDigests: [DigestAlgorithm: Digest] = [:]
-  /// No content is sent twice to its destination, and its own was not digested yet.
+  /// Its batch uses `dedupe`, and its content has not been digested yet.
   var isToBeIdentified: Bool
   var jobs: Set<Job.ID> = []
   /// The control request that the engine has begun to apply.
@@ -61,7 +61,7 @@ extension FileWork {
   /// A remote folder, whose files are recorded as it is listed.
   var isListing: Bool { target != nil && machine.claimed.key.isFolder }
 
-  /// SHA-256 of what a file has delivered, where no content is sent twice.
+  /// SHA-256 of the content of an upload, if its batch uses `dedupe`.
   var deliveredDigest: Digest? {
     destination.refusals.settings.dedupe == true && target == nil ? fileDigests[.sha256] : nil
   }

@@ -89,7 +89,7 @@ final class LocalFiles {
     return order
   }
 
-  /// Where no content is sent twice, all of a file is read before its first request, once in a run.
+  /// With `dedupe`, the whole file is read before its first request, once per run.
   private func identify(_ work: FileWork, _ order: inout PreparationOrder) {
     work.isToBeIdentified = false
     order.digestsOfFile.insert(.sha256)

@@ -13,7 +13,7 @@ extension AttemptResult {
     if case .notYet = meaning.outcome { outcome = .retry }
     guard case .failed(let failure, let remedy) = meaning.outcome else { return }
     outcome = FileMachine.outcome(failure, remedy, retry)
-    // Following a redirect is not an error, and neither is what need not be sent.
+    // Following a redirect is not an error, and neither is a duplicate that need not be sent.
     let isNone = remedy == .elsewhere && failure.code == .httpRedirect || failure.code == .policyDuplicate
     code = isNone ? nil : failure.code
     message = failure.message

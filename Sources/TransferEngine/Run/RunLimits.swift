@@ -30,19 +30,19 @@ final class RunLimits {
   func apply() {
     guard !stop.isStopping else { return }
     if let endMs, engine.bootMs >= endMs { return end() }
-    // Running requests may return bytes that they did not move, and what is still being prepared may be shorter.
+    // Running requests may return bytes that they did not move, and bodies that are still being prepared may fit.
     guard hosts.scheduler.isOutOfBytes, hosts.scheduler.sendingCount == 0, !isMoreToCome else { return }
     tellTooLong()
     end()
   }
 
-  /// Requests are being prepared, or files may be found that are not claimed yet.
+  /// Requests are being prepared, results wait for their commit, or more files may be claimed.
   private var isMoreToCome: Bool {
     !requests.areAllReady || !commits.isIdle || claims.isClaiming
       || (intake.mayClaim && claims.nextMs <= engine.wallMs)
   }
 
-  /// The files that no run with this limit sends.
+  /// Reports the files that no run with this limit can send.
   private func tellTooLong() {
     guard let most = engine.configuration.maxBytes else { return }
     var told: Set<FileID> = []

@@ -61,8 +61,8 @@ struct StopSequence: Sendable {
     return diskTrouble == nil
   }
 
-  /// Time until the drain needs attention; nil if none is in progress. When it is over, nothing is left to be done at a
-  /// certain time: what still runs reports its end.
+  /// Time until the drain needs attention; nil if none is in progress. After its end nothing is due at a certain time:
+  /// requests that still run report when they end.
   func waitMs(nowMs: Int64) -> Int64? {
     endMs == .max || isOver(nowMs: nowMs) ? nil : min(endMs - nowMs, max(1, nextLookMs - nowMs))
   }

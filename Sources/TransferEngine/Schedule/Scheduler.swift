@@ -98,7 +98,7 @@ struct Scheduler: Sendable {
     }
   }
 
-  /// Waiting bodies of a host that are longer than the bytes left of the limit.
+  /// The number of waiting bodies of a host that are longer than what is left of the byte limit.
   func tooLongCount(host: String) -> Int {
     guard let bytesLeft, let host = hosts[host] else { return 0 }
     return host.ready.count { $0.bytes > bytesLeft }

@@ -86,7 +86,7 @@ struct PreparationOrder: Sendable {
   var digestsAhead: Set<DigestAlgorithm>
   /// Requested digests of the whole file, for which it is read completely.
   var digestsOfFile: Set<DigestAlgorithm>
-  /// Set if the file is not to be sent when another one has delivered its content.
+  /// Set if the file must not be sent when another file has delivered the same content.
   var delivered: DeliveredContent?
   var sentAlgorithm: DigestAlgorithm
   /// The journal entry for the bytes that the body has read.

@@ -1,6 +1,6 @@
 public import TransferModel
 
-/// A file that has delivered some content, and stands for its key.
+/// A file that has delivered some content, and is the current generation of its key.
 public struct DeliveredFile: Sendable, Hashable {
   public var id: FileID
   public var key: NameBytes
@@ -8,19 +8,21 @@ public struct DeliveredFile: Sendable, Hashable {
   public var digest: Digest
 
   /// Why a file with the same content is not sent.
-  public var reason: String { "not sent: \(id) has delivered the same content as \"\(key.embedded)\"" }
+  public var reason: String { "not sent: \(id) has delivered the same content under the key \"\(key.embedded)\"" }
 }
 
 extension LedgerReader {
-  /// Files that have delivered content with this SHA-256 to the place of `file`, with its size; at most ten. None for a
-  /// file whose key has had an object already, which would stay as it is. Served by the index of contents.
+  /// At most ten files of the same size that have delivered content with this SHA-256 to the place of `file`. None if
+  /// an earlier generation was delivered under the key of `file`: its object would stay there. Uses the index
+  /// `content_sent`.
   public func delivered(_ digest: Digest, like file: FileID) throws -> [DeliveredFile] {
     try db.rows(Self.deliveredContent, .id(file), .digest(digest)) { row in
       DeliveredFile(id: row.id(0), key: row.name(1), digest: digest)
     }
   }
 
-  /// Whether the file that had delivered the content of `duplicate` still stands for its key, as far as is known.
+  /// Whether the file that had delivered the content of `duplicate` is still the current generation of its key, and its
+  /// object still exists unchanged, as far as is known.
   func isStillDelivered(_ duplicate: FileID) throws -> Bool {
     try db.first(Self.standingOriginal, .id(duplicate)) { _ in true } ?? false
   }

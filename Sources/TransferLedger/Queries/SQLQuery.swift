@@ -3,13 +3,13 @@ import CSys
 import TransferModel
 
 extension LedgerReader {
-  /// Runs one statement that a person wrote and that may only read. `columns` gets names and declared types once, `row`
-  /// each row until it returns false. Nothing is kept in memory but the row: what is sorted goes to temporary files,
-  /// and a value may have at most ``SQLBudget/longestValue`` bytes.
+  /// Runs one read-only statement that a person wrote. `columns` receives names and declared types once, `row` receives
+  /// each row until it returns false. Only the current row is kept in memory: sorting uses temporary files, and a value
+  /// may have at most ``SQLBudget/longestValue`` bytes.
   ///
-  /// Throws `.usage` for what is not one reading statement, with the words of SQLite, and ``SQLBudget/Exceeded`` once
-  /// the statement and `row` have worked for longer than `budget`. The time in which `row` only waits does not count: a
-  /// person may read the output page by page.
+  /// Throws `.usage`, with SQLite's message if there is one, unless `sql` is a single read-only statement. Throws
+  /// ``SQLBudget/Exceeded`` once the statement and `row` have worked for longer than `budget`. Time in which `row` only
+  /// waits does not count, because a person may read the output page by page.
   public func query(
     _ sql: String, within budget: SQLBudget, columns: ([SQLColumn]) throws -> Void,
     row: ([SQLFigure]) throws -> Bool
@@ -122,7 +122,7 @@ enum ReadingRules {
   }
 }
 
-/// How long a statement has run, with the work for its rows, and without the time in which that waits.
+/// Measures how long a statement has run, including the CPU time of `row`, but not the time in which `row` waits.
 private final class SQLWatch {
   private let budget: SQLBudget
   private let clock = ContinuousClock()

@@ -13,8 +13,8 @@ extension Ledger {
       .first(where: isDatabase)
   }
 
-  /// The ledger that a name in a folder is of, or that a file with this name would belong to; nil for any other name.
-  /// It is known by the gate beside it, so that nothing is opened: this process may have it open. Blocking.
+  /// The ledger that has this name in a folder, or that a file with this name would belong to; nil for any other name.
+  /// A ledger is recognised by the gate beside it; nothing is opened, because this process may have it open. Blocking.
   public static func ledger(owning name: NameBytes, in folder: Int32 = AT_FDCWD) -> NameBytes? {
     fileSuffixes.lazy.filter { name.bytes.suffix($0.utf8.count).elementsEqual($0.utf8) }
       .map { NameBytes(Array(name.bytes.dropLast($0.utf8.count))) }

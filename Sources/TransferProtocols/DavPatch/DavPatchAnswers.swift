@@ -141,9 +141,8 @@ extension DavPatchProtocol {
     }
   }
 
-  /// Interprets HEAD of the object. If it differs from what was sent, and the server did not confirm the MOVE, it is an
-  /// older one. One of the
-  /// same length may be an older one, too, unless a digest or the ETag shows that it is ours.
+  /// Interprets HEAD of the object. If the server did not confirm the MOVE, an object that differs from what was sent
+  /// is an older one; one of the same length may also be older, unless a digest or the ETag shows that it is ours.
   private func interpretResult(
     _ reply: TransferReply, _ facts: TransferFacts, isTold: Bool, _ context: RequestContext
   ) -> Interpretation {
@@ -212,7 +211,7 @@ extension DavPatchProtocol {
 
   private static let doubtful = Failure(
     .protoLostAnswer,
-    "the answer to MOVE was lost, and the server does not show whether what has the name is this file or an older one")
+    "the answer to MOVE was lost, and the server does not show whether the object is this file or an older one")
 
   private func proof(_ reply: TransferReply, _ facts: TransferFacts) -> FileProof {
     let (sent, reported) = (facts.parts.combinedDigest, ReprDigest.crc32c(reply.field("repr-digest")))

@@ -6,7 +6,7 @@ extension S3Protocol {
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return refusedChunk(reply, chunk, facts, context) }
-    // Whether it is stored can be asked.
+    // A query shows whether it is stored.
     guard reply.isSuccess, reply.status != 202 else {
       let meaning = badReply(reply, "it does not say that anything is stored", .probe, context)
       return doubted(chunk, reply, facts, meaning)

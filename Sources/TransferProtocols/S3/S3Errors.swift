@@ -84,7 +84,7 @@ struct S3Error {
     case .throttled: .throttled
     case .retry: .retry
     case .redirect: .region
-    // Not the one that was expected: it does not say what became of the request.
+    // An unexpected success status does not report the outcome of the request.
     case .success: .retry
     case .permanent:
       switch status {

@@ -2,7 +2,7 @@
 /// marks. Source: Unicode Standard Annex #11 (East Asian Width) for the ranges, #29 for the boundaries of characters.
 public enum DisplayWidth {
   public static func of(_ text: some StringProtocol) -> Int {
-    // Most text is this, and values may have megabytes of it.
+    // A fast path: most text is printable ASCII, and values may have megabytes of it.
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text.utf8.count }
     return text.reduce(0) { $0 + width($1) }
   }

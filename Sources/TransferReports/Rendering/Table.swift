@@ -64,7 +64,7 @@ public struct Table {
       guard let widest = names.map({ layout[$0].width }).max() else { break }
       let same = names.filter { layout[$0].width == widest }
       let next = names.map { layout[$0].width }.filter { $0 < widest }.max() ?? Self.leastName
-      // All of them together, down to the next one; the last columns are cut first where not all lose the same.
+      // Narrows all of them equally, down to the next width; the last columns lose one more if that does not divide.
       let each = min(widest - next, excess / same.count)
       for i in same { layout[i].width -= each }
       excess -= each * same.count
@@ -75,7 +75,7 @@ public struct Table {
     return (layout, excess <= 0)
   }
 
-  /// Columns of names keep so many columns of the terminal.
+  /// The width to which name columns may be reduced, in terminal columns.
   private static let leastName = 12
 
   private func line(_ texts: [String], _ layout: [ColumnLayout], tones: [Tone?] = []) -> String {

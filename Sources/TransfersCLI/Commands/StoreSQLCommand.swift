@@ -12,9 +12,9 @@ struct StoreSQLCommand: Command {
       which keep their columns; the tables behind them may change. path and key are bytes: names that are not UTF-8 \
       are escaped in text, and JSON has their exact bytes in base64. Ctrl-C ends it immediately.
 
-      A statement may run and its rows be printed for a minute, or --timeout, without the time in which the reader of \
-      the output is waited for; then the command exits with 124. Sorting uses temporary files \
-      (TMPDIR), and one value may have 64 MiB.
+      Running a statement and printing its rows may take a minute, or --timeout; time spent waiting for the reader of \
+      the output does not count. Then the command exits with 124. Sorting uses temporary files (TMPDIR), and one value \
+      may have 64 MiB.
 
       Examples:
         transfers store sql "SELECT state, count(*) FROM v_files GROUP BY state"
@@ -57,10 +57,10 @@ private final class SQLPages {
   private var headings: [FigureHeading] = []
   private var rows: [[Cell]] = []
   private var printed = 0
-  /// Of what waits in `rows`.
+  /// The size of the values in `rows`.
   private var bytes = 0
   private static let pageSize = 500
-  /// In bytes: values may be long.
+  /// In bytes, because values may be long.
   private static let longestPage = 1 << 20
 
   init(_ printer: RowPrinter) { self.printer = printer }
@@ -102,7 +102,7 @@ private final class SQLPages {
 }
 
 extension SQLFigure {
-  /// Bytes of a value of any length.
+  /// In bytes; NULL and numbers count as 8.
   fileprivate var length: Int {
     switch self {
     case .null, .integer, .real: 8

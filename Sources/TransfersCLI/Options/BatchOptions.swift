@@ -51,7 +51,7 @@ struct BatchOptions: ParsableArguments {
 
   @Flag(
     help:
-      "Do not send a file whose content another file has delivered to the same destination: of renamed files and copies. Reads each file twice, and knows only what was sent with this option."
+      "Do not send a file if another file (a copy, or its old name) has delivered the same content to the same destination. Reads each file twice, and recognises only content that was sent with this option."
   )
   var dedupe = false
 

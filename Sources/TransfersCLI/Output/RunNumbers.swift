@@ -10,7 +10,7 @@ struct RunNumbers: Sendable, Hashable {
   var unknown, mismatched, left: Int
   /// Cancelled by a person: as far from done as a failed file.
   var cancelled = 0
-  /// Of a push: not sent, because other files had delivered the same content.
+  /// For a push: files not sent, because other files had delivered the same content.
   var duplicates = 0
   /// For a run: files that were done, failed or unknown before it began.
   var doneBefore = 0

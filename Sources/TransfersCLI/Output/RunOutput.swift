@@ -94,7 +94,7 @@ struct RunOutput: OutputValue {
     if numbers.mismatched > 0 { counts.append("\(numbers.mismatched) mismatched") }
     if !numbers.earlier.isEmpty { counts[counts.count - 1] += numbers.earlier }
     if numbers.cancelled > 0 { counts.append("\(numbers.cancelled) cancelled") }
-    if numbers.duplicates > 0 { counts.append("\(numbers.duplicates) delivered before") }
+    if numbers.duplicates > 0 { counts.append("\(numbers.duplicates) already delivered") }
     if unchanged > 0 { counts.append("\(unchanged) unchanged") }
     if numbers.left > 0 { counts.append("\(numbers.left) left") }
     if let busy = add?.counts.busy, busy > 0 { counts.append("\(busy) busy") }

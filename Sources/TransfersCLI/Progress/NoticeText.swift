@@ -30,7 +30,7 @@ enum NoticeText {
 
   private static func tooLong(_ path: NameBytes, _ size: Int64, _ body: Int64, _ limit: Int64) -> String {
     let part = body < size ? ", sent in bodies of \(Quantity.bytes(body))" : ""
-    return "not begun \(path): it has \(Quantity.bytes(size))\(part), which is more than --max-bytes \(limit)"
+    return "cannot send \(path): it has \(Quantity.bytes(size))\(part), which is more than --max-bytes \(limit)"
   }
 
   private static func cause(_ failure: Failure) -> String { "\(failure.code.rawValue): \(printable(failure.message))" }

@@ -169,7 +169,7 @@ import TransferModel
     #expect(try interpret(Scene.reply(200, [length(11), tag]), .verify, missing) == "proto.session_gone sessionGone")
   }
 
-  /// After a lost answer to MOVE an object of the same length may be the one that was there before.
+  /// After a lost answer to MOVE, an object of the same length may be an older one.
   @Test func theLengthAloneDoesNotShowThatItWasMoved() throws {
     let tagged = DavPatchScene.stored(["made": "1", "etag": "\"e\"", "moved": "missing"])
     let bare = DavPatchScene.stored(["made": "1", "etag": "", "moved": "missing"])

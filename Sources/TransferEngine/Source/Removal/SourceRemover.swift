@@ -116,7 +116,7 @@ struct SourceRemover {
     let target = try places.newFolder(of: relative)
     guard !Self.isSame(folder, target) else { return .kept(.policyExists, "it is already in the target folder") }
     if let ledger = Ledger.ledger(owning: name, in: target) {
-      return .kept(.policyExists, "under its name it would be a file of the ledger \(ledger.embedded) there")
+      return .kept(.policyExists, "its name in the target folder belongs to a file of the ledger \(ledger.embedded)")
     }
     places.changes(target)
     let result = name.withCString { csys_rename_exclusive_at(folder, $0, target, $0) }

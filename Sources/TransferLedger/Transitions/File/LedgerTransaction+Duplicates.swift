@@ -1,14 +1,14 @@
 public import TransferModel
 
-/// Files of batches that send no content twice.
+/// Files of batches with `dedupe`.
 extension LedgerTransaction {
-  /// What a file delivered that this transaction has made done.
+  /// Records the content of a file that this transaction has completed.
   func recordContent(_ file: FileID, _ digest: Digest) throws {
     try db.run("INSERT INTO content (file_id, digest) VALUES (?, ?)", .id(file), .digest(digest))
   }
 
-  /// active → superseded: another file has delivered its content. When that does not stand for its key any more, or
-  /// something of this one has arrived: → pending, and it is sent. No attempt may be open.
+  /// active → superseded: another file has delivered the same content. If that no longer holds, or the server has
+  /// stored anything of this file: → pending, and it is sent. No attempt may be open.
   public func endDuplicate(_ file: FileID, _ run: RunID, of other: DeliveredFile) throws -> TransitionResult {
     guard try isDelivered(file, by: other) else {
       return try requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)

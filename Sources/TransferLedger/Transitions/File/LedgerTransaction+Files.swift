@@ -24,7 +24,7 @@ extension LedgerTransaction {
 
   /// active, finishing → done with its receipt, if every chunk is done and no attempt is open. The receipt refers to
   /// the newest attempt that succeeded. An open session is completed too.
-  /// - Parameter content: SHA-256 of what was sent, where no content is sent twice.
+  /// - Parameter content: SHA-256 of what was sent, if the batch uses `dedupe`.
   public func completeFile(
     _ file: FileID, _ run: RunID, _ receipt: FileReceipt, content: Digest? = nil
   ) throws -> TransitionResult {

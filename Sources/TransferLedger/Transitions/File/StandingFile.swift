@@ -12,7 +12,7 @@ struct StandingFile {
   var isStaged: Bool
   /// It is settling: its source may still be written.
   var hasLook: Bool
-  /// It was not sent, because another file had delivered its content.
+  /// It was not sent, because another file had delivered the same content.
   var isDuplicate: Bool
 
   /// It may be the same version: any difference can only be seen in the content.
@@ -76,7 +76,7 @@ struct StandingFile {
     state == .failed && isSamePath && mayBe(now) && self.isStaged == isStaged
   }
 
-  /// Of a row that is not live: it was not sent, and nothing has changed since then.
+  /// For a row that is not live: it was not sent because it was a duplicate, and its source has not changed since.
   func isDuplicate(as now: SourceIdentity) -> Bool {
     isDuplicate && isSamePath && identity?.relation(to: now) == .same
   }

@@ -86,7 +86,7 @@ extension ProfileInterpreter {
   private static let accepted =
     "it accepted the request without reporting an outcome; the profile must list 202 under success"
 
-  private static let another = "it does not say what became of the request; see success in the profile"
+  private static let another = "it does not report the outcome of the request; see success in the profile"
 
   private var elsewhere: Failure { Failure(redirect: reply, remedy: "the profile must name it") }
 

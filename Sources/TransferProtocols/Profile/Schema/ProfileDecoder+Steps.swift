@@ -120,8 +120,8 @@ extension ProfileDecoder {
   }
 
   /// 202 only means that the request may be processed later: steps that store bytes or complete the upload must list it
-  /// if it is a success. 206 and 207 are usual answers to queries, and say nothing about a request that changes
-  /// something.
+  /// if it is a success. 206 and 207 are usual answers to queries, but do not report the outcome of a request that
+  /// changes something.
   private static func defaultSuccess(_ name: StepName?) -> StatusSet {
     switch name {
     case .chunk, .complete, .commit: StatusSet(ranges: [200...201, 203...205, 209...225, 227...299])
