@@ -141,6 +141,19 @@ import Testing
     #expect(isThere("/objects/up/a"))
   }
 
+  /// The long file is ready alone while the short one waits for its credential, which a program gives.
+  @Test func aBodyThatIsTooLongDoesNotEndTheRunWhileOthersArePrepared() throws {
+    for name in ["/long", "/short"] { mkdir(folder + name, 0o700) }
+    try writeFile(folder + "/long/l", [UInt8](repeating: 1, count: 30_000))
+    try writeFile(folder + "/short/s", [1])
+    #expect(try transfers(["add", folder + "/long", receiver.url + "/up/"]).code == 0)
+    let auth = ["--auth", "bearer=command:/bin/sh -c 'echo token'"]
+    #expect(try transfers(["add", folder + "/short", receiver.url + "/up/"] + auth).code == 0)
+    let outcome = try transfers(["run", "--max-bytes", "20000"])
+    #expect(outcome.code == 5, "\(outcome.err)")
+    #expect(isThere("/objects/up/s") && !isThere("/objects/up/l"), "\(outcome.err)")
+  }
+
   @Test func aLimitInBytesLeavesTheRest() throws {
     for name in ["a", "b"] { try writeFile(folder + "/in/\(name)", [UInt8](repeating: 1, count: 1_000)) }
     let outcome = try push("--max-bytes", "1500")
