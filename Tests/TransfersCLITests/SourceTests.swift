@@ -97,6 +97,15 @@ import TransferModel
     #expect(!isThere(store))
   }
 
+  /// A device may give empty names without end.
+  @Test(arguments: ["\0", "\n"]) func aListOfEmptyNamesEnds(_ separator: String) throws {
+    let option = separator == "\0" ? "--files-from0" : "--files-from"
+    func list(_ count: Int) -> String { String(repeating: separator, count: count) + "\(folder)/src/1" + separator }
+    let outcome = try add(option, "-", input: list(65_537))
+    #expect(outcome.code == 65 && outcome.err.contains("65536 empty names"), "\(outcome.err)")
+    #expect(try add(option, "-", input: list(65_536)).code == 0)
+  }
+
   @Test func nothingNewLeavesNoBatch() throws {
     #expect(try add("\(folder)/src").code == 0)
     for _ in 0..<2 {

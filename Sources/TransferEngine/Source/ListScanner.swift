@@ -23,6 +23,9 @@ final class ListScanner {
   /// Whether names are absolute, once that is known: the keys of absolute and relative names could collide.
   private var isAbsolute: Bool?
 
+  /// Empty names in a row: /dev/zero has no end of them.
+  private static let mostEmpty = 65_536
+
   init(_ list: OpenList, base: NameBytes?, _ scanner: SourceScanner) {
     self.list = list
     self.base = base
@@ -31,7 +34,12 @@ final class ListScanner {
   }
 
   func scan() throws(TransferError) {
+    var empty = 0
     while let entry = try list.next() {
+      empty = entry.isEmpty ? empty + 1 : 0
+      guard empty <= Self.mostEmpty else {
+        throw list.wrong("\(Self.mostEmpty) empty names come before it", "is it a list of files?")
+      }
       if !entry.isEmpty { try look(entry) }
     }
     guard missing > 0, !list.list.skipsMissing else { return }
