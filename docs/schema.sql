@@ -198,9 +198,10 @@ CREATE TABLE callback (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   job TEXT CHECK (job <> ''),
-  -- Of a batch: how a file of it came to rest. Of a job: that a run of it began, and how it ended.
-  event TEXT NOT NULL CHECK (event = 'done' OR event = 'failed' OR event = 'unknown' OR event = 'started'
-    OR event = 'succeeded' OR event = 'unsuccessful'),
+  -- Of a batch: how a file of it came to rest, or that all of them did. Of a job: that a run of it began, and how it
+  -- ended.
+  event TEXT NOT NULL CHECK (event = 'done' OR event = 'failed' OR event = 'unknown' OR event = 'batch_done'
+    OR event = 'batch_failed' OR event = 'started' OR event = 'succeeded' OR event = 'unsuccessful'),
   kind TEXT NOT NULL CHECK (kind = 'exec' OR kind = 'webhook' OR kind = 'ping' OR kind = 'mail'),
   target TEXT NOT NULL CHECK (target <> ''),
   -- A reference to the key that signs webhooks; '' for none.
@@ -614,6 +615,8 @@ CREATE TABLE file (
   CHECK (finished_at >= started_at)
 ) STRICT;
 
+CREATE INDEX file_backing_off ON file (batch_id) WHERE state = 'pending' AND not_before IS NOT NULL;
+
 CREATE INDEX file_batch ON file (batch_id);
 
 CREATE INDEX file_done ON file (batch_id, id, size, hidden, state) WHERE state = 'done';
@@ -673,6 +676,47 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
   ELSE 0 END
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
+
+CREATE TRIGGER file_batch_end AFTER UPDATE OF state ON file
+WHEN NEW.state <> OLD.state AND OLD.state <> 'failed' AND OLD.state <> 'cancelled'
+  AND (NEW.state = 'done' OR NEW.state = 'failed' OR NEW.state = 'unknown' OR NEW.state = 'cancelled'
+    OR NEW.state = 'superseded' AND OLD.state <> 'unknown')
+  AND EXISTS (SELECT 1 FROM callback
+    WHERE batch_id = NEW.batch_id AND (event = 'batch_done' OR event = 'batch_failed'))
+  AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'pending' AND not_before IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'pending' AND not_before IS NOT NULL)
+  AND NOT EXISTS (SELECT 1 FROM file WHERE run_id IS NOT NULL AND state IN ('active', 'finishing') AND +batch_id = NEW.batch_id)
+  AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'settling')
+  AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'paused'
+    AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing')
+BEGIN
+  INSERT INTO outbox (callback_id, recorded_at)
+  SELECT id, NEW.finished_at FROM callback WHERE batch_id = NEW.batch_id AND event = CASE
+    WHEN EXISTS (SELECT 1 FROM file WHERE state = 'failed' AND batch_id = NEW.batch_id
+      AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing')
+    OR EXISTS (SELECT 1 FROM file WHERE state = 'cancelled' AND batch_id = NEW.batch_id
+      AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing')
+    OR EXISTS (SELECT 1 FROM file WHERE state = 'unknown' AND batch_id = NEW.batch_id
+      AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing')
+    THEN 'batch_failed' ELSE 'batch_done' END;
+END;
+
+CREATE TRIGGER file_batch_grows AFTER INSERT ON file
+WHEN EXISTS (SELECT 1 FROM callback WHERE batch_id = NEW.batch_id AND (event = 'batch_done' OR event = 'batch_failed'))
+BEGIN
+  UPDATE outbox SET state = 'cancelled', ended_at = NEW.created_at
+  WHERE state = 'waiting' AND callback_id IN (SELECT id FROM callback
+    WHERE batch_id = NEW.batch_id AND (event = 'batch_done' OR event = 'batch_failed'));
+  INSERT INTO outbox (callback_id, recorded_at)
+  SELECT id, NEW.finished_at FROM callback WHERE batch_id = NEW.batch_id AND event = 'batch_failed'
+    AND NEW.state = 'failed'
+    AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'pending' AND not_before IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'pending' AND not_before IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM file WHERE run_id IS NOT NULL AND state IN ('active', 'finishing') AND +batch_id = NEW.batch_id)
+    AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'settling')
+    AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'paused'
+      AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing');
+END;
 
 CREATE TRIGGER file_birth BEFORE INSERT ON file
 WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed' AND NOT (
@@ -954,7 +998,8 @@ CREATE TABLE outbox (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   callback_id INTEGER NOT NULL REFERENCES callback (id) DEFERRABLE INITIALLY DEFERRED,
   file_id INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
-  -- Of a job: the run that it tells of, and the document. That of a file is made of its rows when it is delivered.
+  -- Of a job: the run that it tells of, and the document. That of a file, or of a batch, is made of its rows when it is
+  -- delivered.
   uid BLOB,
   body TEXT CHECK (body >= '{' AND body < '|'),
   -- Of the end of a run: how it ended, and `failed_runs` of its job then. What the next one is compared with.
@@ -967,7 +1012,7 @@ CREATE TABLE outbox (
   -- NULL of a file whose outcome is unknown: nobody knows when.
   recorded_at INTEGER,
   ended_at INTEGER,
-  CHECK ((file_id IS NULL) = (uid IS NOT NULL AND body IS NOT NULL)),
+  CHECK ((uid IS NULL) = (body IS NULL) AND (file_id IS NULL OR uid IS NULL)),
   CHECK ((result IS NULL) = (failed_runs IS NULL) AND (result IS NULL OR file_id IS NULL)),
   CHECK ((state = 'waiting' OR state = 'delivering') = (ended_at IS NULL))
 ) STRICT;
@@ -988,7 +1033,7 @@ CREATE TRIGGER outbox_arrow BEFORE UPDATE OF state ON outbox
 WHEN NOT (OLD.state = NEW.state AND OLD.state = 'waiting'
   OR OLD.state = 'waiting' AND NEW.state = 'delivering'
   OR OLD.state = 'waiting' AND NEW.state = 'cancelled'
-  OR OLD.state = 'waiting' AND NEW.state = 'gave_up' AND OLD.file_id IS NULL
+  OR OLD.state = 'waiting' AND NEW.state = 'gave_up' AND OLD.uid IS NOT NULL
   OR OLD.state = 'delivering' AND NEW.state = 'waiting'
   OR OLD.state = 'delivering' AND NEW.state = 'delivered'
   OR OLD.state = 'delivering' AND NEW.state = 'gave_up'
@@ -999,7 +1044,9 @@ BEGIN SELECT RAISE(FAIL, 'not a step of a callback'); END;
 CREATE TRIGGER outbox_birth BEFORE INSERT ON outbox
 WHEN NEW.state <> 'waiting' OR NEW.failures <> 0 OR EXISTS (SELECT 1 FROM outbox WHERE id = NEW.id)
   OR NOT EXISTS (SELECT 1 FROM callback c LEFT JOIN file f ON f.id = NEW.file_id WHERE c.id = NEW.callback_id
-    AND c.batch_id IS f.batch_id AND (f.id IS NULL OR f.state = c.event) AND (f.id IS NULL) = (NEW.file_id IS NULL))
+    AND CASE WHEN c.event = 'batch_done' OR c.event = 'batch_failed' THEN NEW.file_id IS NULL AND NEW.uid IS NULL
+      ELSE c.batch_id IS f.batch_id AND (f.id IS NULL OR f.state = c.event) AND (f.id IS NULL) = (NEW.file_id IS NULL)
+        AND (NEW.file_id IS NULL) = (NEW.uid IS NOT NULL) END)
 BEGIN SELECT RAISE(FAIL, 'a callback tells its batch''s or job''s receiver of a state that holds, and waits'); END;
 
 CREATE TRIGGER outbox_delivered BEFORE UPDATE OF state ON outbox

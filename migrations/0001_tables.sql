@@ -304,6 +304,8 @@ CREATE INDEX file_ready ON file (priority DESC) WHERE state = 'pending' AND not_
 CREATE INDEX file_ready_batch ON file (batch_id, priority DESC, id, size, state, not_before)
   WHERE state = 'pending' AND not_before IS NULL;
 CREATE INDEX file_waiting ON file (not_before, batch_id, size, state) WHERE state = 'pending' AND not_before IS NOT NULL;
+-- Of few files only: whether a batch has ended is asked when a file of it ends, where somebody is to be told.
+CREATE INDEX file_backing_off ON file (batch_id) WHERE state = 'pending' AND not_before IS NOT NULL;
 CREATE INDEX file_running ON file (run_id) WHERE state IN ('active', 'finishing');
 -- 23 bytes. Sums are stored by blocks of numbers, and blocks without a stored sum are read from here: so the number
 -- comes before the size.
@@ -401,9 +403,10 @@ CREATE TABLE callback (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   job TEXT CHECK (job <> ''),
-  -- For a batch: how one of its files came to rest. For a job: that a run began, or how it ended.
-  event TEXT NOT NULL CHECK (event = 'done' OR event = 'failed' OR event = 'unknown' OR event = 'started'
-    OR event = 'succeeded' OR event = 'unsuccessful'),
+  -- Of a batch: how a file of it came to rest, or that all of them did. Of a job: that a run of it began, and how it
+  -- ended.
+  event TEXT NOT NULL CHECK (event = 'done' OR event = 'failed' OR event = 'unknown' OR event = 'batch_done'
+    OR event = 'batch_failed' OR event = 'started' OR event = 'succeeded' OR event = 'unsuccessful'),
   kind TEXT NOT NULL CHECK (kind = 'exec' OR kind = 'webhook' OR kind = 'ping' OR kind = 'mail'),
   target TEXT NOT NULL CHECK (target <> ''),
   -- A reference to the key that signs webhooks; '' for none.
@@ -422,7 +425,8 @@ CREATE TABLE outbox (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   callback_id INTEGER NOT NULL REFERENCES callback (id) DEFERRABLE INITIALLY DEFERRED,
   file_id INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
-  -- For a job: the run that it reports, and the document. The document of a file is made from its rows on delivery.
+  -- Of a job: the run that it tells of, and the document. That of a file, or of a batch, is made of its rows when it is
+  -- delivered.
   uid BLOB,
   body TEXT CHECK (body >= '{' AND body < '|'),
   -- For the end of a run: how it ended, and `failed_runs` of its job at that time. The next one is compared with these.
@@ -435,7 +439,7 @@ CREATE TABLE outbox (
   -- NULL for a file whose outcome is unknown: the time is not known.
   recorded_at INTEGER,
   ended_at INTEGER,
-  CHECK ((file_id IS NULL) = (uid IS NOT NULL AND body IS NOT NULL)),
+  CHECK ((uid IS NULL) = (body IS NULL) AND (file_id IS NULL OR uid IS NULL)),
   CHECK ((result IS NULL) = (failed_runs IS NULL) AND (result IS NULL OR file_id IS NULL)),
   CHECK ((state = 'waiting' OR state = 'delivering') = (ended_at IS NULL))
 ) STRICT;

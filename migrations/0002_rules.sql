@@ -206,6 +206,50 @@ WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NEW.is_download IS NULL
   AND EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND after IS NOT NULL)
 BEGIN INSERT INTO removal (file_id, inode, recorded_at) VALUES (NEW.id, NEW.inode, NEW.finished_at); END;
 
+-- The last file of a batch came to rest: the batch has ended. It may go on, with a retry or further files, and end
+-- again. Of active files there are few in all, so that those of the batch are looked for among them (`+batch_id`).
+CREATE TRIGGER file_batch_end AFTER UPDATE OF state ON file
+WHEN NEW.state <> OLD.state AND OLD.state <> 'failed' AND OLD.state <> 'cancelled'
+  AND (NEW.state = 'done' OR NEW.state = 'failed' OR NEW.state = 'unknown' OR NEW.state = 'cancelled'
+    OR NEW.state = 'superseded' AND OLD.state <> 'unknown')
+  AND EXISTS (SELECT 1 FROM callback
+    WHERE batch_id = NEW.batch_id AND (event = 'batch_done' OR event = 'batch_failed'))
+  AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'pending' AND not_before IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'pending' AND not_before IS NOT NULL)
+  AND NOT EXISTS (SELECT 1 FROM file WHERE run_id IS NOT NULL AND state IN ('active', 'finishing') AND +batch_id = NEW.batch_id)
+  AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'settling')
+  AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'paused'
+    AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing')
+BEGIN
+  INSERT INTO outbox (callback_id, recorded_at)
+  SELECT id, NEW.finished_at FROM callback WHERE batch_id = NEW.batch_id AND event = CASE
+    WHEN EXISTS (SELECT 1 FROM file WHERE state = 'failed' AND batch_id = NEW.batch_id
+      AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing')
+    OR EXISTS (SELECT 1 FROM file WHERE state = 'cancelled' AND batch_id = NEW.batch_id
+      AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing')
+    OR EXISTS (SELECT 1 FROM file WHERE state = 'unknown' AND batch_id = NEW.batch_id
+      AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing')
+    THEN 'batch_failed' ELSE 'batch_done' END;
+END;
+-- Further files are recorded: it has not ended yet, and nobody who has not been told is told so. Where no source could
+-- be read it ends at once.
+CREATE TRIGGER file_batch_grows AFTER INSERT ON file
+WHEN EXISTS (SELECT 1 FROM callback WHERE batch_id = NEW.batch_id AND (event = 'batch_done' OR event = 'batch_failed'))
+BEGIN
+  UPDATE outbox SET state = 'cancelled', ended_at = NEW.created_at
+  WHERE state = 'waiting' AND callback_id IN (SELECT id FROM callback
+    WHERE batch_id = NEW.batch_id AND (event = 'batch_done' OR event = 'batch_failed'));
+  INSERT INTO outbox (callback_id, recorded_at)
+  SELECT id, NEW.finished_at FROM callback WHERE batch_id = NEW.batch_id AND event = 'batch_failed'
+    AND NEW.state = 'failed'
+    AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'pending' AND not_before IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'pending' AND not_before IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM file WHERE run_id IS NOT NULL AND state IN ('active', 'finishing') AND +batch_id = NEW.batch_id)
+    AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'settling')
+    AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'paused'
+      AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing');
+END;
+
 -- Callbacks are recorded with the state change that they report.
 CREATE TRIGGER file_callback AFTER UPDATE OF state ON file
 WHEN NEW.state <> OLD.state AND (NEW.state = 'done' OR NEW.state = 'failed' OR NEW.state = 'unknown')
@@ -234,13 +278,15 @@ CREATE TRIGGER callback_stays BEFORE DELETE ON callback BEGIN SELECT RAISE(FAIL,
 CREATE TRIGGER outbox_birth BEFORE INSERT ON outbox
 WHEN NEW.state <> 'waiting' OR NEW.failures <> 0 OR EXISTS (SELECT 1 FROM outbox WHERE id = NEW.id)
   OR NOT EXISTS (SELECT 1 FROM callback c LEFT JOIN file f ON f.id = NEW.file_id WHERE c.id = NEW.callback_id
-    AND c.batch_id IS f.batch_id AND (f.id IS NULL OR f.state = c.event) AND (f.id IS NULL) = (NEW.file_id IS NULL))
+    AND CASE WHEN c.event = 'batch_done' OR c.event = 'batch_failed' THEN NEW.file_id IS NULL AND NEW.uid IS NULL
+      ELSE c.batch_id IS f.batch_id AND (f.id IS NULL OR f.state = c.event) AND (f.id IS NULL) = (NEW.file_id IS NULL)
+        AND (NEW.file_id IS NULL) = (NEW.uid IS NOT NULL) END)
 BEGIN SELECT RAISE(FAIL, 'a callback begins waiting, for a receiver of its batch or job, and reports the current state'); END;
 CREATE TRIGGER outbox_arrow BEFORE UPDATE OF state ON outbox
 WHEN NOT (OLD.state = NEW.state AND OLD.state = 'waiting'
   OR OLD.state = 'waiting' AND NEW.state = 'delivering'
   OR OLD.state = 'waiting' AND NEW.state = 'cancelled'
-  OR OLD.state = 'waiting' AND NEW.state = 'gave_up' AND OLD.file_id IS NULL
+  OR OLD.state = 'waiting' AND NEW.state = 'gave_up' AND OLD.uid IS NOT NULL
   OR OLD.state = 'delivering' AND NEW.state = 'waiting'
   OR OLD.state = 'delivering' AND NEW.state = 'delivered'
   OR OLD.state = 'delivering' AND NEW.state = 'gave_up'

@@ -536,10 +536,10 @@ FROM outbox o JOIN callback c ON c.id = o.callback_id LEFT JOIN batch b ON b.id 
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_callbacks', 'id', 'INTEGER', '', 'Number of the callback.'),
-  ('v_callbacks', 'batch_id', 'INTEGER', '', 'The batch whose file it reports; NULL if it reports a job.'),
+  ('v_callbacks', 'batch_id', 'INTEGER', '', 'The batch that it tells of, or whose file; NULL when it tells of a job.'),
   ('v_callbacks', 'job', 'TEXT', '', 'The job that it reports, or that created the batch.'),
-  ('v_callbacks', 'file_id', 'INTEGER', '', 'The file that it reports.'),
-  ('v_callbacks', 'event', 'TEXT', '', 'For a file: done, failed, unknown. For a job: started, succeeded, unsuccessful.'),
+  ('v_callbacks', 'file_id', 'INTEGER', '', 'The file that it tells of; NULL for a batch or job.'),
+  ('v_callbacks', 'event', 'TEXT', '', 'Of a file: done, failed, unknown. Of a batch: batch_done, batch_failed. Of a job: started, succeeded, unsuccessful.'),
   ('v_callbacks', 'kind', 'TEXT', '', 'exec, webhook, ping or mail.'),
   ('v_callbacks', 'target', 'TEXT', '', 'The program and its arguments, the addresses, the URL, or a reference to the URL.'),
   ('v_callbacks', 'state', 'TEXT', '', 'waiting, delivering, delivered, gave_up or cancelled.'),
@@ -568,7 +568,7 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_forgotten_callbacks', 'receiver_id', 'INTEGER', '', 'Number of the receiver, which receives one kind of event.'),
   ('v_forgotten_callbacks', 'batch_id', 'INTEGER', '', 'The batch whose files it was to be notified of; NULL for a job.'),
   ('v_forgotten_callbacks', 'job', 'TEXT', '', 'The job that it was to be notified of, or that created the batch.'),
-  ('v_forgotten_callbacks', 'event', 'TEXT', '', 'For a file: done, failed, unknown. For a job: started, succeeded, unsuccessful.'),
+  ('v_forgotten_callbacks', 'event', 'TEXT', '', 'Of a file: done, failed, unknown. Of a batch: batch_done, batch_failed. Of a job: started, succeeded, unsuccessful.'),
   ('v_forgotten_callbacks', 'kind', 'TEXT', '', 'exec, webhook, ping or mail.'),
   ('v_forgotten_callbacks', 'target', 'TEXT', '', 'The program and its arguments, the addresses, the URL, or a reference to the URL.'),
   ('v_forgotten_callbacks', 'callbacks', 'INTEGER', '', 'Callbacks that were given up and whose rows were deleted.'),

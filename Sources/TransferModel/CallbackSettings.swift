@@ -61,6 +61,9 @@ public struct ToldRun: Sendable, Hashable {
 public enum CallbackEvent: String, Sendable, Hashable, Codable, CaseIterable {
   /// How a file ended.
   case done, failed, unknown
+  /// All files of a batch have ended: each is done; or at least one is not.
+  case batchDone = "batch_done"
+  case batchFailed = "batch_failed"
   /// The start or the result of a job run.
   case started, succeeded, unsuccessful
 
@@ -68,6 +71,8 @@ public enum CallbackEvent: String, Sendable, Hashable, Codable, CaseIterable {
   public var name: String {
     switch self {
     case .done, .failed, .unknown: "file.\(rawValue)"
+    case .batchDone: "batch.done"
+    case .batchFailed: "batch.failed"
     case .started, .succeeded, .unsuccessful: "job.\(rawValue)"
     }
   }

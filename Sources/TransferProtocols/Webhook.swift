@@ -38,8 +38,8 @@ package enum Webhook {
     let suffix =
       switch event {
       case .started: "/start"
-      case .unsuccessful, .failed, .unknown: "/fail"
-      case .succeeded, .done: ""
+      case .unsuccessful, .failed, .unknown, .batchFailed: "/fail"
+      case .succeeded, .done, .batchDone: ""
       }
     let path = url.prefix { $0 != "?" }
     let root = path.hasSuffix("/") ? path.dropLast() : path

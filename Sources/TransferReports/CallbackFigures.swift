@@ -1,15 +1,18 @@
 public import TransferModel
 
-/// The document for receivers of callbacks: the state of a file, or the result of a job run.
+/// The document for receivers of callbacks: the state of a file or batch, or the result of a job run.
 public struct CallbackDocument: Sendable {
   public let event: CallbackEvent
   /// The same for each delivery of the callback.
   public let id: String
   public let file: FileRow?
+  public let batch: BatchRow?
   public let job: CallbackJob?
 
-  public init(_ event: CallbackEvent, id: String, file: FileRow? = nil, job: CallbackJob? = nil) {
-    (self.event, self.id, self.file, self.job) = (event, id, file, job)
+  public init(
+    _ event: CallbackEvent, id: String, file: FileRow? = nil, batch: BatchRow? = nil, job: CallbackJob? = nil
+  ) {
+    (self.event, self.id, self.file, self.batch, self.job) = (event, id, file, batch, job)
   }
 
   public static let form = ReportForm<CallbackDocument>(
@@ -17,6 +20,7 @@ public struct CallbackDocument: Sendable {
     [
       .facts([.text("event") { $0.event.name }, .text("id") { $0.id }]),
       .record("file", nil, FileFigures.columns) { $0.file },
+      .record("batch", nil, BatchFigures.ofFiles) { $0.batch },
       .record(
         "job", nil,
         [
@@ -58,7 +62,9 @@ public enum CallbackFigures {
     [
       .integer("id", "Id") { $0.id },
       .text("event", "Event") { $0.setting.event.name },
-      .text("about", "About") { row in row.file?.description ?? row.job.map { "job \($0)" } ?? "" },
+      .text("about", "About") { row in
+        row.file?.description ?? row.job.map { "job \($0)" } ?? row.batch?.description ?? ""
+      },
       .text("kind", "Kind") { $0.setting.kind.rawValue },
       .text("target", "To") { target($0.setting) },
       .text("state", "State") { $0.state.rawValue }.label(),

@@ -57,6 +57,90 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  private static let ofBatch = [
+    CallbackSetting(.batchDone, .exec, "true"), CallbackSetting(.batchFailed, .exec, "false"),
+  ]
+
+  private var ends: [String] {
+    get throws {
+      try f.texts("SELECT c.event, o.state FROM outbox o JOIN callback c ON c.id = o.callback_id ORDER BY o.id")
+    }
+  }
+
+  @Test func theEndOfABatchIsToldOnce() throws {
+    let one = try batch("put:one", Self.ofBatch)
+    for name in ["a", "b"] { _ = try f.add(name, to: one) }
+    _ = try f.add("c", to: batch("put:two", nil))
+    try finish()
+    #expect(try ends == [])
+    try finish()
+    #expect(try ends == ["batch_done waiting"])
+    try finish()
+    #expect(try ends == ["batch_done waiting"])
+    let due = try #require(try begin().first)
+    #expect(due.batch == one && due.file == nil && due.body == nil && due.key.hasSuffix("-batch_done-1"))
+    #expect(try f.findings() == [])
+  }
+
+  /// What a person tries again is a batch that goes on, and ends again.
+  @Test func aBatchThatGoesOnEndsAgain() throws {
+    let one = try batch("put:one", Self.ofBatch)
+    for name in ["a", "b"] { _ = try f.add(name, to: one) }
+    try f.ledger.write { [run] tx in
+      let file = try tx.claimAndPlan(run)
+      #expect(try tx.failFile(file.id, run, code: .http403, message: "no", keepsSession: false).isApplied)
+    }
+    #expect(try ends == [])
+    try finish()
+    #expect(try ends == ["batch_failed waiting"])
+    try f.ledger.write { tx in
+      try tx.choose([FileID(rawValue: 1)])
+      try tx.retryChosen(startsOver: false)
+    }
+    #expect(try ends == ["batch_failed waiting"])
+    try finish()
+    #expect(try ends == ["batch_failed waiting", "batch_done waiting"])
+    #expect(try f.findings() == [])
+  }
+
+  /// Files that back off, settle or are paused have not ended.
+  @Test(arguments: ["state = 'pending', not_before = 9000000000000", "state = 'paused'"])
+  func aBatchWithFilesThatWaitHasNotEnded(_ change: String) throws {
+    let one = try batch("put:one", Self.ofBatch)
+    for name in ["a", "b"] { _ = try f.add(name, to: one) }
+    try f.shell("UPDATE file SET \(change) WHERE id = 2")
+    try finish()
+    #expect(try ends == [])
+    try f.shell("UPDATE file SET state = 'cancelled', live = NULL, not_before = NULL, finished_at = 9e12 WHERE id = 2")
+    #expect(try ends == ["batch_failed waiting"])
+  }
+
+  /// An engine may come to the end of what is recorded while more is being recorded.
+  @Test func whatGrowsHasNotEnded() throws {
+    let one = try batch("put:one", Self.ofBatch)
+    _ = try f.add("a", to: one)
+    try finish()
+    #expect(try ends == ["batch_done waiting"])
+    _ = try f.add("b", to: one)
+    #expect(try ends == ["batch_done cancelled"])
+    try finish()
+    #expect(try ends == ["batch_done cancelled", "batch_done waiting"])
+    // Delivered is delivered.
+    try end(try #require(try begin().first).id, DeliveryEnd(.ok))
+    _ = try f.add("c", to: one)
+    #expect(try ends == ["batch_done cancelled", "batch_done delivered"])
+  }
+
+  @Test func aBatchOfUnreadableSourcesHasFailed() throws {
+    let one = try batch("put:one", Self.ofBatch)
+    try f.ledger.write { tx in
+      for name in ["a", "b"] {
+        _ = try tx.admitFailed(path: NameBytes(name), key: NameBytes(name), code: .sourceDenied, message: "no", to: one)
+      }
+    }
+    #expect(try ends == ["batch_failed cancelled", "batch_failed waiting"])
+  }
+
   /// The settings of a batch are part of snapshots for auditors, who do not need a receiver that may be a secret.
   @Test func theSettingsOfABatchNameNoReceiver() throws {
     _ = try batch("put:one", [CallbackSetting(.done, .webhook, "https://host/hooks/SECRET")])

@@ -14,7 +14,8 @@ extension LedgerReader {
       UNION ALL
       SELECT (SELECT min(callback_id) FROM outbox WHERE state = 'waiting' AND callback_id > receiver.id)
       FROM receiver WHERE receiver.id IS NOT NULL)
-    SELECT o.id, c.id, c.event, c.kind, c.target, c.secret, hex(coalesce(o.uid, f.uid)), o.failures, o.file_id, o.body
+    SELECT o.id, c.id, c.event, c.kind, c.target, c.secret, hex(coalesce(o.uid, f.uid, b.uid)), o.failures, o.file_id, o.body,
+      iif(o.file_id IS NULL, c.batch_id, NULL)
     FROM receiver r CROSS JOIN callback c ON c.id = r.id CROSS JOIN outbox o ON o.id IN (
       SELECT w.id FROM outbox w
       WHERE w.callback_id = c.id AND w.state = 'waiting' AND w.not_before <= ?1
@@ -25,7 +26,7 @@ extension LedgerReader {
           WHERE d.job = c.job AND d.kind = c.kind AND d.target = c.target AND e.id < w.id
             AND (e.state = 'waiting' OR e.state = 'delivering'))
       ORDER BY w.not_before, w.id LIMIT ?3)
-    LEFT JOIN file f ON f.id = o.file_id
+    LEFT JOIN file f ON f.id = o.file_id LEFT JOIN batch b ON b.id = c.batch_id
     WHERE c.id NOT IN (SELECT value FROM json_each(?2))
     ORDER BY o.not_before, o.id LIMIT ?3
     """
@@ -34,8 +35,8 @@ extension LedgerReader {
     DueCallback(
       id: row.int64(0), receiver: row.int64(1),
       setting: CallbackSetting(try row.named(2), try row.named(3), row.text(4), secret: row.text(5)),
-      key: "\(row.text(6).lowercased())-\(row.text(2))" + (row.isNull(8) ? "" : "-\(row.int64(0))"),
-      failures: row.int(7), file: row.idOrNil(8),
+      key: "\(row.text(6).lowercased())-\(row.text(2))" + (row.isNull(9) ? "-\(row.int64(0))" : ""),
+      failures: row.int(7), file: row.idOrNil(8), batch: row.idOrNil(10),
       body: row.textOrNil(9))
   }
 

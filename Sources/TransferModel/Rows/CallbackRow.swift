@@ -2,7 +2,7 @@
 public struct CallbackRow: Sendable, Hashable {
   public var id: Int64
   public var setting: CallbackSetting
-  /// Its subject: a file or a job.
+  /// Its subject: a file, a batch, which has no file here, or a job.
   public var file: FileID?
   public var batch: BatchID?
   public var job: String?
@@ -34,15 +34,18 @@ public struct DueCallback: Sendable, Hashable {
   public var key: String
   /// Deliveries that failed before.
   public var failures: Int
-  /// Its file; if nil, ``body`` is the document.
+  /// Its file; nil for a batch or job.
   public var file: FileID?
+  /// Its batch, if it tells of that; if both are nil, ``body`` is the document.
+  public var batch: BatchID?
   public var body: String?
 
   package init(
-    id: Int64, receiver: Int64, setting: CallbackSetting, key: String, failures: Int, file: FileID?, body: String?
+    id: Int64, receiver: Int64, setting: CallbackSetting, key: String, failures: Int, file: FileID?,
+    batch: BatchID? = nil, body: String?
   ) {
     (self.id, self.receiver, self.setting, self.key, self.failures) = (id, receiver, setting, key, failures)
-    (self.file, self.body) = (file, body)
+    (self.file, self.batch, self.body) = (file, batch, body)
   }
 }
 

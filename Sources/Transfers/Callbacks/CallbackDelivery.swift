@@ -182,17 +182,30 @@ final class CallbackDelivery: CallbackCarrier {
 
   // MARK: - Documents
 
-  /// The document to deliver: for a job as it was recorded, for a file from its current rows.
+  /// What is told: of a job as it was recorded, of a file or batch as its rows are.
   private func document(_ callback: DueCallback) throws(Failure) -> [UInt8] {
     if let body = callback.body { return Array(body.utf8) }
-    guard let file = callback.file else { throw Failure(.engineBug, "a callback without a subject") }
     do throws(TransferError) {
-      let row = try ledger.read { try $0.files([file.rawValue]).first }
-      let document = CallbackDocument(callback.setting.event, id: callback.key, file: row)
+      let file = try callback.file.flatMap { file throws(TransferError) in
+        try ledger.read { try $0.files([file.rawValue]).first }
+      }
+      let batch = try callback.batch.flatMap { batch throws(TransferError) in try row(batch) }
+      guard file != nil || batch != nil else {
+        throw TransferError(.bug, "deliver a callback", cause: "it has no subject")
+      }
+      let document = CallbackDocument(callback.setting.event, id: callback.key, file: file, batch: batch)
       return document.json(
         ReportHeader(store: StoreIdentity(path: ledger.path), generatedMs: clock.civilMs)
       ).dropLast()
     } catch { throw Failure(.localIO, "\(error)") }
+  }
+}
+
+extension CallbackDelivery {
+  private func row(_ batch: BatchID) throws(TransferError) -> BatchRow? {
+    var filter = RowFilter()
+    filter.batches = [batch.rawValue...batch.rawValue]
+    return try ledger.read { [filter] in try $0.batches(filter, after: 0, limit: 1, withAttempts: false).first }
   }
 }
 

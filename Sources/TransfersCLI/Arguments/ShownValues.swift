@@ -12,7 +12,7 @@ enum ShownValues {
     case "auth": values.map { BatchSettings.isCredentialReference($0) ? $0 : hidden }
     case "webhook-key": values.map { CallbackText.isReference($0) ? $0 : hidden }
     case "ping": values.map { CallbackText.isReference($0) ? $0 : origin($0) }
-    case "on-done", "on-failed", "on-result": values.map(receiver)
+    case "on-done", "on-failed", "on-batch-done", "on-batch-failed", "on-result": values.map(receiver)
     default: RecordedArguments.masked(values)
     }
   }

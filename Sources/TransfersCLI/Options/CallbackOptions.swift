@@ -2,7 +2,7 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
-/// Receivers of callbacks about the files of a batch.
+/// Receivers of callbacks about a batch and its files.
 struct CallbackOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -17,6 +17,16 @@ struct CallbackOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Callback when all files of the batch have ended, and each is done. Repeatable.", valueName: "receiver"))
+  var onBatchDone: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Callback when all files of the batch have ended, and some are not done. Repeatable.", valueName: "receiver"))
+  var onBatchFailed: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
       "Reference to the key that signs webhooks: env:NAME, file:PATH, credential:NAME or command:PROGRAM.",
       valueName: "reference"))
   var webhookKey: String?
@@ -25,9 +35,10 @@ struct CallbackOptions: ParsableArguments {
     if let webhookKey, !CallbackText.isReference(webhookKey) {
       throw ValidationError("--webhook-key takes a reference, never a secret: \(SecretPlaces.list)")
     }
-    for text in onDone + onFailed where CallbackText.read(text, .done) == nil {
+    for text in onDone + onFailed + onBatchDone + onBatchFailed where CallbackText.read(text, .done) == nil {
       throw ValidationError(
-        "--on-done and --on-failed take \(CallbackText.kinds); a program is an absolute path or is searched in PATH")
+        "--on-done, --on-failed, --on-batch-done and --on-batch-failed take \(CallbackText.kinds); a program is an absolute path or is searched in PATH"
+      )
     }
   }
 
@@ -37,7 +48,11 @@ struct CallbackOptions: ParsableArguments {
     let failed = onFailed.flatMap { text in
       [CallbackEvent.failed, .unknown].compactMap { CallbackText.read(text, $0, key: webhookKey) }
     }
-    return done.isEmpty && failed.isEmpty ? nil : done + failed
+    let ofBatch = [(onBatchDone, CallbackEvent.batchDone), (onBatchFailed, .batchFailed)].flatMap { texts, event in
+      texts.compactMap { CallbackText.read($0, event, key: webhookKey) }
+    }
+    let all = done + failed + ofBatch
+    return all.isEmpty ? nil : all
   }
 }
 

@@ -179,7 +179,8 @@ struct DownloadFlags: ParsableArguments {
     let given = [
       (overwrite && !isFile, "--overwrite"), (name != nil, "--name"), (!labels.isEmpty, "--label"),
       (priority != 0, "--priority"), (segments != nil, "--segments"), (sparse, "--sparse"), (noMtime, "--no-mtime"),
-      (remoteNames, "--remote-names"), (told.settings != nil, "--on-done and --on-failed"),
+      (remoteNames, "--remote-names"),
+      (told.settings != nil, "--on-done, --on-failed, --on-batch-done and --on-batch-failed"),
     ]
     return given.first { $0.0 }?.1
   }

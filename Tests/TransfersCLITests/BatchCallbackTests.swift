@@ -1,0 +1,52 @@
+import Glibc
+import Testing
+
+/// `--on-batch-done` and `--on-batch-failed`, by the real program: a receiver is told of the end of a batch, once.
+@Suite struct BatchCallbackTests {
+  private let program: BuiltProgram
+  private let receiver: RunningReceiver
+  private var folder: String { program.folder.path }
+  private var told: String { get throws { try readText(folder + "/told") } }
+
+  init() throws {
+    program = try BuiltProgram()
+    receiver = try RunningReceiver(in: program.folder, script: "match PUT /up/bad times=1 : status=400\n")
+    mkdir(folder + "/in", 0o700)
+    try writeFile(folder + "/told", [])
+    try writeFile(folder + "/tell", Array("#!/bin/sh\ncat >> '\(folder)/told'\necho >> '\(folder)/told'\n".utf8))
+    chmod(folder + "/tell", 0o700)
+  }
+
+  private func transfers(_ words: [String]) throws -> BuiltProgram.Outcome {
+    let all: [String] = words + ["--store", folder + "/l.db"]
+    return try program.run(all.map { Array($0.utf8) })
+  }
+
+  private func push(_ names: [String]) throws -> BuiltProgram.Outcome {
+    for name in names { try writeFile(folder + "/in/\(name)", Array(name.utf8)) }
+    let receivers: [String] = ["--on-batch-done", "exec:\(folder)/tell", "--on-batch-failed", "exec:\(folder)/tell"]
+    return try transfers(["push", folder + "/in", receiver.url + "/up/"] + receivers)
+  }
+
+  private func count(_ text: String) throws -> Int { try told.ranges(of: text).count }
+
+  @Test func theEndIsToldOnce() throws {
+    let outcome = try push(["a", "b", "c"])
+    #expect(outcome.code == 0, "\(outcome.err)")
+    let text = try told
+    #expect(text.ranges(of: #""event":"batch.done""#).count == 1, "\(text)")
+    #expect(text.contains(#""files_done":3"#) && text.contains(#""id":"b1""#), "\(text)")
+    let list = try transfers(["callbacks", "list", "--all", "--json"]).out
+    #expect(list.contains(#""about":"b1""#) && list.contains(#""event":"batch.done""#), "\(list)")
+    #expect(try transfers(["run"]).code == 0 && count("batch.") == 1)
+    #expect(try transfers(["store", "check"]).code == 0)
+  }
+
+  @Test func aFailureIsToldAndTheRetryToo() throws {
+    #expect(try push(["a", "bad"]).code == 3)
+    #expect(try count(#""event":"batch.failed""#) == 1 && count("batch.") == 1)
+    #expect(try transfers(["retry", "--state", "failed"]).code == 0)
+    #expect(try transfers(["run"]).code == 0)
+    #expect(try count(#""event":"batch.done""#) == 1 && count("batch.") == 2)
+  }
+}
