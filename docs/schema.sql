@@ -1446,6 +1446,17 @@ CREATE TRIGGER sighting_stays BEFORE DELETE ON sighting
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
+CREATE TABLE source_folder (
+  batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  path BLOB NOT NULL CHECK (path <> x''),
+  inode INTEGER NOT NULL,
+  -- NULL where the file system does not keep it.
+  born_ns INTEGER,
+  device INTEGER NOT NULL,
+  boot INTEGER NOT NULL,
+  PRIMARY KEY (batch_id, path)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE store_meta (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   uid BLOB NOT NULL CHECK (length(uid) = 16),

@@ -394,6 +394,20 @@ CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
 CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state = 'failed';
 CREATE INDEX removal_source ON removal (inode) WHERE state <> 'done';
 
+-- A folder of sources that are to be deleted or moved, and those above it up to the folder that keys are relative to,
+-- as they were when files of it were recorded. By them a later run tells a source that is gone from one whose file
+-- system is not mounted: the folder is known by its inode and birth time, or by its device within one boot.
+CREATE TABLE source_folder (
+  batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  path BLOB NOT NULL CHECK (path <> x''),
+  inode INTEGER NOT NULL,
+  -- NULL where the file system does not keep it.
+  born_ns INTEGER,
+  device INTEGER NOT NULL,
+  boot INTEGER NOT NULL,
+  PRIMARY KEY (batch_id, path)
+) STRICT, WITHOUT ROWID;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Callbacks: notifications about files and runs of jobs.
 

@@ -51,6 +51,12 @@ int64_t csys_birth_ns(const char *path) {
   return x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
 }
 
+int64_t csys_birth_ns_fd(int fd) {
+  struct statx x;
+  if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &x) != 0 || !(x.stx_mask & STATX_BTIME)) return -1;
+  return x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
+}
+
 // A file system that does not support the flag returns EINVAL: then link(2), which never replaces, does the same in two
 // steps.
 int csys_rename_exclusive(const char *from, const char *to) { return csys_rename_exclusive_in(AT_FDCWD, from, to); }

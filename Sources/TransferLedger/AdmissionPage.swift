@@ -19,6 +19,8 @@ public struct AdmissionPage: Sendable {
   private(set) var failures: [Failure] = []
   /// The distinct properties of its files, which are few.
   private(set) var properties: [ObjectProperties] = []
+  /// Of sources that are to be deleted or moved: their folders, as they are now.
+  public var folders: [NameBytes: FolderIdentity] = [:]
   private var bytes: [UInt8] = []
 
   public init() {}
@@ -79,6 +81,7 @@ public struct AdmissionPage: Sendable {
     entries.removeAll(keepingCapacity: true)
     failures.removeAll(keepingCapacity: true)
     properties.removeAll(keepingCapacity: true)
+    folders.removeAll(keepingCapacity: true)
     bytes.removeAll(keepingCapacity: true)
   }
 
@@ -113,6 +116,9 @@ public struct AdmissionTarget: Sendable {
   let batch: NewBatch
   let uid: UID
   let mark: AddedFiles.Mark
+
+  /// What is done with the sources of its files; nil when they stay.
+  public var removal: SourceRemoval? { batch.settings.after }
 
   /// For one `add`: pages that are admitted to the same value go into the same batch.
   /// - Parameter mark: ``LedgerReader/addedMark()`` before the first page.

@@ -10,11 +10,18 @@ import TransferModel
   private let folder: TemporaryFolder
   private let root: String
   private var source: String { root + "/in/x/a" }
+  /// As they are when the source is recorded.
+  private let folders: [NameBytes: FolderIdentity]
 
   init() throws {
     folder = try TemporaryFolder()
     root = String(decoding: folder.path.bytes, as: UTF8.self)
     for name in ["/in", "/in/x", "/out"] { mkdir(root + name, 0o700) }
+    let places = SourcePlaces(SourceRemoval(.delete, base: root + "/in"))
+    folders = [
+      NameBytes(root + "/in"): try #require(places.identity(of: NameBytes(""))),
+      NameBytes(root + "/in/x"): try #require(places.identity(of: NameBytes("x"))),
+    ]
     try write("sent", to: root + "/in/x/a")
   }
 
@@ -35,13 +42,13 @@ import TransferModel
 
   private func remover(
     _ action: SourceRemoval.Action, ready: String? = nil, proof: SourceRemoval.Proof = .size,
-    afterQuestion: @escaping () -> Void = {}
+    folders: [NameBytes: FolderIdentity]? = nil, afterQuestion: @escaping () -> Void = {}
   ) throws -> SourceRemover {
     let removal = SourceRemoval(
       action, proof: proof, base: root + "/in", folder: action == .move ? root + "/out" : nil)
     return SourceRemover(
       removal: removal, marker: try ready.map { try ReadyMarker($0) }, places: SourcePlaces(removal),
-      content: { _ in SentContent() },
+      content: { _ in SentContent() }, folder: { [recorded = folders ?? self.folders] in recorded[$0] },
       isDue: { _ in
         afterQuestion()
         return true
@@ -90,7 +97,7 @@ import TransferModel
     let removal = SourceRemoval(.move, proof: .size, base: root + "/in", folder: root + folder)
     let remover = SourceRemover(
       removal: removal, marker: nil, places: SourcePlaces(removal), content: { _ in SentContent() },
-      isDue: { _ in true }, stop: .never)
+      folder: { [folders] in folders[$0] }, isDue: { _ in true }, stop: .never)
     #expect(try remover.remove(try due()) == .kept(.policyExists, "it is already in the target folder"))
     #expect(try remover.remove(try due(isBegun: true)) == .kept(.policyExists, "it is already in the target folder"))
     #expect(isThere(source))
@@ -117,20 +124,11 @@ import TransferModel
     #expect(try remover(.delete).remove(due) == .kept(.sourceMissing, "it was gone before it was removed"))
   }
 
-  /// Nothing is known about files on a file system that is not mounted now: it may come back.
+  /// The folder of all sources is not there.
   @Test(arguments: [true, false]) func nothingIsSaidOfAFolderThatIsNotThere(_ isBegun: Bool) throws {
-    var elsewhere = try due(isBegun: isBegun)
-    elsewhere.identity.device += 1
-    let here = try due(isBegun: isBegun)
-    unlink(source)
-    for action in SourceRemoval.Action.allCases {
-      guard case .putOff(.sourceMissing, _) = try remover(action).remove(elsewhere) else {
-        Issue.record("the outcome is final")
-        return
-      }
-    }
+    let due = try due(isBegun: isBegun)
     rename(root + "/in", root + "/away")
-    guard case .putOff(.sourceMissing, _) = try remover(.delete).remove(here) else {
+    guard case .putOff(.sourceMissing, _) = try remover(.delete).remove(due) else {
       Issue.record("the outcome is final")
       return
     }
@@ -155,7 +153,7 @@ import TransferModel
       let removal = SourceRemoval(action, base: root + "/in", folder: action == .move ? root + "/out" : nil)
       let remover = SourceRemover(
         removal: removal, marker: nil, places: SourcePlaces(removal), content: { _ in SentContent() },
-        isDue: { _ in isStopped }, stop: ReadStop { isStopped })
+        folder: { [folders] in folders[$0] }, isDue: { _ in isStopped }, stop: ReadStop { isStopped })
       guard case .putOff = try remover.remove(try due()) else {
         Issue.record("it was not put off")
         continue

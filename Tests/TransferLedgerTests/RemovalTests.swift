@@ -48,6 +48,27 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// Its folders are recorded with it, and anew when it has files again.
+  @Test func foldersAreRecordedForThoseThatRemove() throws {
+    let first = FolderIdentity(inode: 7, bornNs: 8, device: 9, boot: 10)
+    for folder in [first, FolderIdentity(inode: 17, bornNs: nil, device: 9, boot: 11)] {
+      var settings = BatchSettings(destination: "put:one")
+      settings.after = SourceRemoval(.delete, base: "/src")
+      let batch = NewBatch(name: "named", settings: settings, protocolName: "put", destination: "put:one")
+      let target = AdmissionTarget(batch, since: try f.ledger.read { try $0.addedMark() }, wallMs: f.clock.wallMs)
+      var page = AdmissionPage()
+      let source = LedgerFixture.source("a")
+      source.path.bytes.withUnsafeBytes { path in
+        source.key.bytes.withUnsafeBytes { page.append(path: path, key: $0, source.identity, mode: 0o600) }
+      }
+      page.folders[NameBytes("/src")] = folder
+      let admitted = page
+      let recorded = try #require(try f.ledger.write { try $0.admit(admitted, to: target) }.batch)
+      #expect(try f.ledger.read { try $0.sourceFolder(NameBytes("/src"), of: recorded) } == folder)
+      #expect(try f.ledger.read { try $0.sourceFolder(NameBytes("/other"), of: recorded) } == nil)
+    }
+  }
+
   @Test func whereSourcesAreKeptNothingBegins() throws {
     _ = try f.add("a", to: batch("put:one", removes: false))
     try finish()

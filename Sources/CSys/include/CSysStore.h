@@ -13,6 +13,9 @@ void csys_boot_id(char out[_Nonnull 37]);
 /// It cannot be set, and a copy has its own.
 int64_t csys_birth_ns(const char *_Nonnull path);
 
+/// The same of the open file `fd`.
+int64_t csys_birth_ns_fd(int fd);
+
 /// Renames `from` to `to` unless `to` exists (RENAME_NOREPLACE). 0, or -1 with errno, for example EEXIST.
 int csys_rename_exclusive(const char *_Nonnull from, const char *_Nonnull to);
 

@@ -77,7 +77,13 @@ final class PageWriter: FileSink {
     try submit(full)
   }
 
-  private func submit(_ page: AdmissionPage) throws(TransferError) {
+  private func submit(_ scanned: AdmissionPage) throws(TransferError) {
+    var page = scanned
+    if let removal = target.removal { page.folders = SourcePlaces(removal).folders(of: page) }
+    try write(page)
+  }
+
+  private func write(_ page: AdmissionPage) throws(TransferError) {
     let (target, answers) = (target, answers)
     inFlight += 1
     let startedNs = csys_boottime_ns()

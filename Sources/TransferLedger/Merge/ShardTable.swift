@@ -1,5 +1,6 @@
-/// How the rows of one table are copied into a merged ledger. Tables that are not named here are not copied: what runs
-/// learned about hosts, the last state of jobs and scans, quotas, and callbacks, which only the shard itself needs.
+/// How the rows of one table come into a merged ledger. What is not named here stays out of it: what runs learned of
+/// hosts, the last state of jobs and scans, quotas, callbacks, and folders of sources, which are for the ledger that
+/// goes on.
 struct ShardTable {
   let name: String
   /// Columns that hold numbers of rows.

@@ -1,4 +1,5 @@
 import CSys
+import TransferLedger
 import TransferModel
 
 #if canImport(Glibc)
@@ -10,6 +11,8 @@ import TransferModel
 /// The open folders from which sources are removed and to which they are moved, below the two folders that a person
 /// named. No symbolic link leads out of these. Changes in them are durable after ``sync()``. All calls block.
 final class SourcePlaces {
+  /// Folders of a page that are kept open, beside those above one file.
+  private static let openAtMost = 64
   private var open: [NameBytes: Int32] = [:]
   private var changed: Set<Int32> = []
   private let base: NameBytes
@@ -35,12 +38,51 @@ final class SourcePlaces {
   /// Whether the folder of all sources exists.
   var isThere: Bool { descriptor(base, NameBytes("")) >= 0 }
 
-  /// Whether the folder of all sources exists on the file system with this device number: if that is not mounted, the
-  /// state of its files is unknown.
-  func isOn(device: UInt64) -> Bool {
-    let found = descriptor(base, NameBytes(""))
+  /// Whether the file system that the folder of a source was on is there: where it is not mounted, nothing can be said
+  /// of what lies on it. The folder shows it or, where that is missing or another one, a folder above it that was on
+  /// the same device.
+  /// - Parameter recorded: a folder as it was when the source was recorded.
+  func isMounted(
+    _ relative: NameBytes, recorded: (NameBytes) throws(TransferError) -> FolderIdentity?
+  ) throws(TransferError) -> Bool {
+    var folder = Self.parent(relative)
+    guard let home = try recorded(base.appending(folder)) else { return false }
+    while true {
+      if let known = try recorded(base.appending(folder)), known.isOnDevice(of: home), let now = identity(of: folder),
+        known.isThere(now)
+      {
+        return true
+      }
+      if folder.isEmpty { return false }
+      folder = Self.parent(folder)
+    }
+  }
+
+  /// The folders of the files of a page, and those above them up to the folder of all sources, as they are now.
+  func folders(of page: AdmissionPage) -> [NameBytes: FolderIdentity] {
+    var (found, last): ([NameBytes: FolderIdentity], NameBytes?) = ([:], nil)
+    for index in 0..<page.count {
+      guard let relative = relative(page.path(index)), last != Self.parent(relative) else { continue }
+      var folder = Self.parent(relative)
+      last = folder
+      if open.count > Self.openAtMost { release() }
+      while found[base.appending(folder)] == nil, let now = identity(of: folder) {
+        found[base.appending(folder)] = now
+        if folder.isEmpty { break }
+        folder = Self.parent(folder)
+      }
+    }
+    return found
+  }
+
+  /// nil when the folder is not there.
+  func identity(of folder: NameBytes) -> FolderIdentity? {
+    let found = descriptor(base, folder)
     var status = csys_file_status()
-    return found >= 0 && csys_status_fd(found, &status) == 0 && status.device == device
+    guard found >= 0, csys_status_fd(found, &status) == 0 else { return nil }
+    let bornNs = csys_birth_ns_fd(found)
+    return FolderIdentity(
+      inode: status.inode, bornNs: bornNs > 0 ? bornNs : nil, device: status.device, boot: BootID.current)
   }
 
   /// The folder of a source; -1 with `errno`.

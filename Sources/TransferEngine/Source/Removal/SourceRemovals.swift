@@ -54,6 +54,7 @@ struct SourceRemovals: Sendable {
     return SourceRemover(
       removal: removal, marker: marker, places: SourcePlaces(removal),
       content: { file throws(TransferError) in try ledger.read { try $0.sentContent(of: file) } },
+      folder: { path throws(TransferError) in try ledger.read { try $0.sourceFolder(path, of: batch) } },
       isDue: { file throws(TransferError) in try ledger.read { try $0.isRemovalDue(file) } }, stop: stop)
   }
 

@@ -15,6 +15,8 @@ struct SourceRemover {
   let places: SourcePlaces
   /// Reads from the ledger the content that was sent of a file.
   let content: (FileID) throws(TransferError) -> SentContent
+  /// Reads from the ledger a folder as it was when its sources were recorded.
+  let folder: (NameBytes) throws(TransferError) -> FolderIdentity?
   /// Asks the ledger whether the removal of a file is still due.
   let isDue: (FileID) throws(TransferError) -> Bool
   let stop: ReadStop
@@ -46,9 +48,9 @@ struct SourceRemover {
     if stop.isAsked() { return Self.stopped }
     guard let relative = places.relative(due.path) else { return .kept(.sourceKind, "it is not below its folder") }
     let (name, folder) = (relative.lastComponent, places.folder(of: relative))
-    guard folder >= 0 else { return errno == ENOENT ? gone(due, relative) : failed("open its folder", errno) }
+    guard folder >= 0 else { return errno == ENOENT ? try gone(due, relative) : failed("open its folder", errno) }
     let opened = name.withCString { csys_open_path(folder, $0) }
-    guard opened >= 0 else { return errno == ENOENT ? gone(due, relative, folder) : failed("open it", errno) }
+    guard opened >= 0 else { return errno == ENOENT ? try gone(due, relative, folder) : failed("open it", errno) }
     defer { close(opened) }
     var status = csys_file_status()
     guard csys_status_fd(opened, &status) == 0 else { return failed("examine it", errno) }
@@ -147,10 +149,10 @@ struct SourceRemover {
   /// Nothing has the name of the source. If an attempt was interrupted, that attempt may have removed it: a moved file
   /// is then in the target folder, but for a deleted one this cannot be determined. An attempt whose end is known has
   /// changed nothing.
-  private func gone(_ due: DueRemoval, _ relative: NameBytes, _ folder: Int32? = nil) -> RemovalEnd {
-    guard places.isOn(device: due.identity.device) else {
-      return Self.away
-    }
+  private func gone(
+    _ due: DueRemoval, _ relative: NameBytes, _ folder: Int32? = nil
+  ) throws(TransferError) -> RemovalEnd {
+    guard try places.isMounted(relative, recorded: self.folder) else { return Self.away }
     guard due.isBegun else { return .kept(.sourceMissing, "it was gone before it was removed") }
     var end = RemovalEnd.gone("it was gone after an interrupted attempt: that attempt or somebody else deleted it")
     do throws(Failure) {
@@ -215,7 +217,7 @@ struct SourceRemover {
 
   private static let stopped = RemovalEnd.putOff(.engineInterrupted, "the run was stopped")
   private static let away = RemovalEnd.putOff(
-    .sourceMissing, "its folder does not exist, or is on another file system than when it was sent")
+    .sourceMissing, "its folder is not there, or is another one than when it was added: is its file system mounted?")
 
   private func failed(_ what: String, _ code: Int32) -> RemovalEnd {
     var failure = SourcePlaces.failure(what, code)

@@ -31,6 +31,7 @@ extension LedgerTransaction {
     result.batch = admitter.batch
     result.settling = admitter.settling
     result.files = admitter.selected
+    if let batch = admitter.batch { try noteFolders(page.folders, of: batch) }
     if admitter.hasRecorded, let batch = admitter.batch {
       try db.run("UPDATE batch SET hidden = NULL WHERE id = ? AND hidden = 1", .id(batch))
     }
