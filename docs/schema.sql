@@ -556,6 +556,8 @@ CREATE TABLE file (
   -- The local path and the remote key.
   path BLOB NOT NULL CHECK (path <> x''),
   key BLOB NOT NULL,
+  -- Of a download into a folder that takes names which differ only in case for one: what such paths have in common.
+  folded BLOB CHECK (folded IS NULL OR is_download IS NOT NULL),
   -- The file is there and comes here: nothing local is known of it before it was written.
   is_download INTEGER CHECK (is_download = 1),
   -- Size and digests that the content of a download has to have (JSON), where they were known before it was asked for.
@@ -622,6 +624,8 @@ CREATE INDEX file_batch ON file (batch_id);
 CREATE INDEX file_done ON file (batch_id, id, size, hidden, state) WHERE state = 'done';
 
 CREATE INDEX file_failed ON file (path) WHERE state = 'failed' AND is_download IS NULL;
+
+CREATE UNIQUE INDEX file_folded ON file (folded, id / 1000000000000) WHERE folded IS NOT NULL AND live = 1;
 
 CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
 

@@ -224,6 +224,8 @@ CREATE TABLE file (
   -- The local path and the remote key.
   path BLOB NOT NULL CHECK (path <> x''),
   key BLOB NOT NULL,
+  -- Of a download into a folder that takes names which differ only in case for one: what such paths have in common.
+  folded BLOB CHECK (folded IS NULL OR is_download IS NOT NULL),
   -- A download: nothing is known about the local file before it is written.
   is_download INTEGER CHECK (is_download = 1),
   -- Size and digests that a download must have (JSON), if they were known before it was requested.
@@ -292,6 +294,7 @@ CREATE UNIQUE INDEX file_live ON file (destination_id, key) WHERE live = 1;
 CREATE UNIQUE INDEX file_past ON file (destination_id, key, generation) WHERE live IS NULL;
 -- Two downloads on one machine never write the same file.
 CREATE UNIQUE INDEX file_written ON file (path, id / 1000000000000) WHERE live = 1 AND is_download = 1;
+CREATE UNIQUE INDEX file_folded ON file (folded, id / 1000000000000) WHERE folded IS NOT NULL AND live = 1;
 -- Finds the download that wrote the file at a path: the newest one that is done.
 CREATE INDEX file_kept ON file (path, id) WHERE is_download = 1 AND state = 'done';
 -- All files of a batch, 9 bytes each, in the order of admission, so that entries written together lie together.

@@ -21,6 +21,9 @@ public struct NameBytes: Hashable, Sendable, Comparable {
     return NameBytes(Array(bytes[(slash + 1)...]))
   }
 
+  /// What names that differ only in case have in common.
+  public var caseFolded: NameBytes { utf8.map { NameBytes($0.lowercased()) } ?? self }
+
   /// Joins with exactly one slash between the parts; an empty part adds nothing.
   public func appending(_ other: NameBytes) -> NameBytes {
     if isEmpty { return other }

@@ -32,6 +32,9 @@ public struct ListedObject: Sendable, Hashable {
   /// As received, with quotes; empty for none.
   public var etag: String
   public var verdict = Verdict.wanted
+  /// Of the path that the file gets, where the target folder takes names that differ only in case for one: what such
+  /// paths have in common. The engine finds out.
+  public var folded: NameBytes?
 
   public init(key: NameBytes, path: NameBytes, size: Int64? = nil, etag: String = "") {
     (self.key, self.path, self.size, self.etag) = (key, path, size, etag)

@@ -92,6 +92,7 @@ public struct DownloadAdmitter {
 
   private func download(_ entry: DownloadEntry) -> NewDownload {
     var file = NewDownload(path: folder.path(of: entry.path), key: entry.url.key, expected: entry.expected)
+    if spool.ignoresCase, !entry.url.isFolder { file.folded = folder.path(of: entry.path.caseFolded) }
     // A command supplies a single URL for a file.
     if batches[entry.url.origin]?.settings.download?.urlCommand.isEmpty == false { file.expected.mirrors = [] }
     return file

@@ -28,7 +28,8 @@ public final class DownloadSpool {
   private let places: KeyLog
   private let urls: KeyLog
   private let asksForCase: () -> Bool
-  private lazy var ignoresCase = asksForCase()
+  /// Names that differ only in case are the same file in the target folder.
+  private(set) lazy var ignoresCase = asksForCase()
   private var offset: UInt64 = 0
   /// Offsets of entries that repeat an earlier URL and path.
   private var repeats: Set<UInt64> = []
@@ -91,10 +92,7 @@ public final class DownloadSpool {
     }
   }
 
-  private static func folded(_ path: NameBytes) -> [UInt8] {
-    guard let text = path.utf8 else { return path.bytes }
-    return Array(text.lowercased().utf8)
-  }
+  private static func folded(_ path: NameBytes) -> [UInt8] { path.caseFolded.bytes }
 
   private func isSameFile(_ path: NameBytes, _ other: NameBytes) -> Bool {
     path == other || (Self.folded(path) == Self.folded(other) && ignoresCase)

@@ -21,14 +21,19 @@ struct ListedPages: Sendable {
   private let base: NameBytes
   private let settings: DownloadSettings
   private let receiving: any BodiesInAnswers
+  /// Whether names that differ only in case are the same file in a folder.
+  private let ignoresCase: @Sendable (NameBytes) -> Bool
 
   /// nil if the answer is not a page.
-  init?(_ request: RequestNumbers.Number, _ meaning: Interpretation, _ reply: TransferReply, _ work: FileWork) {
+  init?(
+    _ request: RequestNumbers.Number, _ meaning: Interpretation, _ reply: TransferReply, _ work: FileWork,
+    ignoresCase: @escaping @Sendable (NameBytes) -> Bool
+  ) {
     guard case .listed(let page) = meaning.outcome, let settings = work.destination.refusals.settings.download,
       let receiving = work.destination.resolved.transferProtocol.bodiesInAnswers
     else { return nil }
     (self.request, self.meaning, self.reply, self.page, self.settings) = (request, meaning, reply, page, settings)
-    self.receiving = receiving
+    (self.receiving, self.ignoresCase) = (receiving, ignoresCase)
     (listing, base) = (work.machine.claimed.id, work.machine.claimed.path)
   }
 
@@ -42,7 +47,7 @@ struct ListedPages: Sendable {
       for index in judged.objects.indices where judged.objects[index].verdict == .wanted {
         judged.objects[index].verdict = verdict(judged.objects[index], fetched[judged.objects[index].key])
       }
-      refuseSameNames(&judged.objects)
+      if ignoresCase(settings.folder) { try refuseSameNames(&judged.objects, ledger) }
       return meaning.with(.listed(judged))
     }
   }
@@ -61,23 +66,39 @@ struct ListedPages: Sendable {
     return isSame && Int64(status.size) == fetched.size ? .unchanged : .wanted
   }
 
-  /// If the target folder cannot distinguish several names, only the first is fetched. Such names are detected within
-  /// one page only.
-  private func refuseSameNames(_ objects: inout [ListedObject]) {
-    var first: [String: NameBytes] = [:]
-    var ignoresCase: Bool?
-    for index in objects.indices where objects[index].verdict == .wanted {
-      guard let folded = objects[index].path.utf8?.lowercased() else { continue }
-      guard let other = first[folded] else {
-        first[folded] = objects[index].path
-        continue
+  /// Of names that the target folder cannot distinguish, only the first is fetched: of a page here, of several pages in
+  /// the transaction that records them.
+  private func refuseSameNames(_ objects: inout [ListedObject], _ ledger: Ledger) throws(TransferError) {
+    var first: [NameBytes: NameBytes] = [:]
+    for index in objects.indices where !objects[index].key.isFolder {
+      let object = objects[index]
+      if case .refused = object.verdict { continue }
+      let (path, folded) = (NameBytes(base.bytes + object.path.bytes), folded(object.path))
+      objects[index].folded = folded
+      if let other = first[folded] {
+        guard object.verdict == .wanted else { continue }
+        let text = "the file system of the target folder does not distinguish its name from \"\(other.embedded)\""
+        objects[index].verdict = .refused(Failure(.policyExists, text))
+      } else {
+        first[folded] = object.path
+        guard object.verdict == .wanted else { continue }
+        let file = NewDownload(path: path, key: object.key, folded: folded)
+        guard let other = try ledger.read({ try $0.otherCase(of: file) }), Self.isThere(other.path) else { continue }
+        objects[index].verdict = .refused(Failure(.policyExists, other.conflict))
       }
-      let isOne = ignoresCase ?? LocalFolder(settings.folder).ignoresCase
-      ignoresCase = isOne
-      guard isOne else { return }
-      let text = "the file system of the target folder does not distinguish its name from \"\(other.embedded)\""
-      objects[index].verdict = .refused(Failure(.policyExists, text))
     }
+  }
+
+  /// Only what lies below the target folder: those above it may distinguish case.
+  private func folded(_ path: NameBytes) -> NameBytes {
+    let root = settings.folder.bytes
+    let below = base.bytes.starts(with: root) ? base.bytes.dropFirst(root.count) : base.bytes[...]
+    return NameBytes(base.bytes.prefix(base.bytes.count - below.count) + NameBytes(below + path.bytes).caseFolded.bytes)
+  }
+
+  private static func isThere(_ path: NameBytes) -> Bool {
+    var status = csys_file_status()
+    return path.withCString { csys_status_at(AT_FDCWD, $0, 0, &status) } == 0
   }
 }
 
@@ -87,8 +108,8 @@ extension ListedFiles {
     self.init()
     for object in page.objects {
       let file = NewDownload(
-        path: NameBytes(base.bytes + object.path.bytes), key: object.key, expected: ExpectedContent(listed: object.size)
-      )
+        path: NameBytes(base.bytes + object.path.bytes), key: object.key,
+        expected: ExpectedContent(listed: object.size), folded: object.folded)
       switch object.verdict {
       case .wanted: files.append(file)
       case .unchanged: break

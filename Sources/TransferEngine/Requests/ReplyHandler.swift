@@ -96,7 +96,9 @@ final class ReplyHandler {
       let mailbox = mailbox
       return listed.askWhichAreKnown(engine.ledger) { mailbox.put(.knownSessions($0, listed)) }
     }
-    if let listed = ListedPages(id, meaning, reply, work) {
+    if let listed = ListedPages(
+      id, meaning, reply, work, ignoresCase: engine.configuration.ignoresCase)
+    {
       job.phase = .answered
       let (mailbox, ledger) = (mailbox, engine.ledger)
       return pool.wait({ listed.examined(ledger) }, then: { mailbox.put(.examined($0, listed)) })

@@ -25,7 +25,9 @@ struct LedgerSelection {
       AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
         AND g.live IS NULL AND g.generation > f.generation)
       AND NOT (f.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file g WHERE g.path = f.path AND g.live = 1
-        AND g.is_download = 1 AND g.id <> f.id)),
+        AND g.is_download = 1 AND g.id <> f.id))
+      AND NOT (f.folded IS NOT NULL AND EXISTS (SELECT 1 FROM file g WHERE g.folded = f.folded AND g.folded IS NOT NULL
+        AND g.live = 1 AND g.id <> f.id)),
       f.state = 'done' AND EXISTS (SELECT 1 FROM removal m WHERE m.file_id = f.id AND m.state = 'pending')
     FROM file f
     WHERE {files}

@@ -18,7 +18,7 @@ enum SQLValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, Expressi
   static func string(_ value: String?) -> SQLValue { value.map { .text($0) } ?? .null }
   static func id(_ value: (some RowID)?) -> SQLValue { value.map { .integer($0.rawValue) } ?? .null }
   static func raw<R: RawRepresentable>(_ value: R?) -> SQLValue where R.RawValue == String { string(value?.rawValue) }
-  static func name(_ value: NameBytes) -> SQLValue { .blob(value.bytes) }
+  static func name(_ value: NameBytes?) -> SQLValue { value.map { .blob($0.bytes) } ?? .null }
   static func digest(_ value: Digest?) -> SQLValue { string(value?.description) }
   static func uid(_ value: UID) -> SQLValue {
     .blob([value.high, value.low].flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })

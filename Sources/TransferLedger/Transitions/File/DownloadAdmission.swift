@@ -34,7 +34,11 @@ struct DownloadAdmission {
       result.requeued += 1
       return try select(past.id, of: past.batch, file)
     }
-    if let standing { try tx.replace(standing.id, isDone: true) }
+    var file = file
+    if let standing {
+      file.folded = try file.folded ?? tx.db.folded(of: standing.id)
+      try tx.replace(standing.id, isDone: true)
+    }
     try add(file, generation: 1 + max(standing?.generation ?? 0, past?.generation ?? 0))
   }
 
@@ -68,9 +72,15 @@ struct DownloadAdmission {
       result.queued += 1
       return try select(standing.id, of: standing.batch, file)
     }
-    guard let other = try tx.db.unfinishedWriter(of: file) else { return try admit(file) }
-    let text = "file \(other.id), from \"\(other.key.embedded)\", is being fetched to the same path"
-    try refuse(file, Failure(.policyExists, text))
+    guard let other = try tx.db.standingWriter(of: file), !other.isDone || isOfThisPull(other, file) else {
+      return try admit(file)
+    }
+    try refuse(file, Failure(.policyExists, other.conflict(with: file)))
+  }
+
+  /// Of two names that the folder takes for one, the pull has fetched the other: it must not be replaced by this one.
+  private func isOfThisPull(_ other: StandingWriter, _ file: NewDownload) -> Bool {
+    other.path != file.path && other.batch == result.batch
   }
 
   /// Records that a listed object cannot be fetched, unless the newest row of its key says so already.

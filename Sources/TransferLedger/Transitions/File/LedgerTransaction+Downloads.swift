@@ -7,9 +7,13 @@ public struct NewDownload: Sendable, Hashable {
   /// The complete remote key, as the protocol gets it.
   public var key: NameBytes
   public var expected: ExpectedContent
+  /// Where its folder takes names that differ only in case for one: what such paths have in common.
+  public var folded: NameBytes?
 
-  public init(path: NameBytes, key: NameBytes, expected: ExpectedContent = ExpectedContent()) {
-    (self.path, self.key, self.expected) = (path, key, expected)
+  public init(
+    path: NameBytes, key: NameBytes, expected: ExpectedContent = ExpectedContent(), folded: NameBytes? = nil
+  ) {
+    (self.path, self.key, self.expected, self.folded) = (path, key, expected, folded)
   }
 }
 
@@ -79,11 +83,39 @@ extension LedgerTransaction {
       rawValue: try db.insert(
         """
         INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, is_download, expected, size, mode,
-          state, priority, not_before, created_at) VALUES (?, ?, ?, ?, 1, ?, ?, 1, ?, ?, 0, 'pending', ?, ?, ?)
+          state, priority, not_before, created_at, folded)
+        VALUES (?, ?, ?, ?, 1, ?, ?, 1, ?, ?, 0, 'pending', ?, ?, ?, ?)
         """, .uid(.make(wallMs: wallMs)), .id(batch), .integer(home.destination), .int(generation), .name(file.path),
         .name(file.key), storedExpectation(file.expected), .int(file.expected.size), .int(home.priority),
-        .int(notBeforeMs),
-        .int(wallMs)))
+        .int(notBeforeMs), .int(wallMs), .name(file.folded)))
+  }
+}
+
+/// The download whose file stands, or is to stand, at a path.
+struct StandingWriter {
+  let id: FileID
+  let isDone: Bool
+  let key: NameBytes
+  let path: NameBytes
+  let batch: BatchID
+
+  init(_ row: SQLRow) {
+    (id, isDone, key, path, batch) = (row.id(0), row.flag(1), row.name(2), row.name(3), row.id(4))
+  }
+
+  static let ofPath: StaticString = """
+    SELECT id, state = 'done', key, path, batch_id FROM file WHERE path = ? AND live = 1 AND is_download = 1
+    """
+  static let ofFolded: StaticString = """
+    SELECT id, state = 'done', key, path, batch_id FROM file WHERE folded = ? AND folded IS NOT NULL AND live = 1
+    """
+
+  /// Why both cannot be.
+  func conflict(with file: NewDownload) -> String {
+    let what = "file \(id), from \"\(key.embedded)\", is \(isDone ? "here" : "fetched to")"
+    if path == file.path { return isDone ? "\(what), at the same path" : "\(what) the same path" }
+    return "\(what)\(isDone ? ", as" : "") \"\(path.embedded)\", which the file system of the target folder takes for "
+      + "the same name"
   }
 }
 
@@ -111,24 +143,24 @@ extension Connection {
     try first("SELECT path FROM file WHERE id = ?", .id(id)) { $0.name(0) }
   }
 
-  /// The unfinished download that will write the same local file.
-  func unfinishedWriter(of file: NewDownload) throws -> (id: FileID, key: NameBytes)? {
-    try first(
-      "SELECT id, key FROM file WHERE path = ? AND live = 1 AND is_download = 1 AND state <> 'done'", .name(file.path)
-    ) { (id: $0.id(0, FileID.self), key: $0.name(1)) }
+  /// What such paths as that of a download have in common, where its folder ignores case.
+  func folded(of id: FileID) throws -> NameBytes? {
+    try first("SELECT folded FROM file WHERE id = ?", .id(id)) { $0.isNull(0) ? nil : $0.name(0) } ?? nil
+  }
+
+  /// The download that stands for the path of the file, or for a path that its folder takes for the same.
+  func standingWriter(of file: NewDownload) throws -> StandingWriter? {
+    if let same = try first(StandingWriter.ofPath, .name(file.path), row: StandingWriter.init) { return same }
+    return try file.folded.flatMap { try first(StandingWriter.ofFolded, .name($0), row: StandingWriter.init) }
   }
 
   /// The finished download at the path of the file.
   /// - Throws: `.usage` if an unfinished download will write the same local file.
-  func writer(of file: NewDownload) throws -> (id: FileID, key: NameBytes)? {
-    let other = try first(
-      "SELECT id, state = 'done', key FROM file WHERE path = ? AND live = 1 AND is_download = 1", .name(file.path)
-    ) { (id: $0.id(0, FileID.self), isDone: $0.flag(1), key: $0.name(2)) }
-    guard let other else { return nil }
-    if other.isDone { return (other.id, other.key) }
+  func writer(of file: NewDownload) throws -> StandingWriter? {
+    guard let other = try standingWriter(of: file) else { return nil }
+    if other.isDone { return other }
     throw TransferError(
-      .usage, "add", file.path,
-      cause: "file \(other.id), from \"\(other.key.embedded)\", is being fetched to the same path",
+      .usage, "add", file.path, cause: other.conflict(with: file),
       remedy: "wait for it, cancel it, or choose another folder")
   }
 

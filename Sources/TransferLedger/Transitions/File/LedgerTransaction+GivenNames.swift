@@ -14,22 +14,37 @@ extension LedgerTransaction {
   /// placed there. A download at that path that was done before this one was added is replaced, as one from the same
   /// URL would be.
   public func takeName(_ file: FileID, _ run: RunID, _ path: NameBytes) throws -> NameTaking {
-    let other = try db.first(
-      """
-      SELECT o.id, o.state = 'done' AND o.finished_at < f.created_at
-      FROM file o JOIN file f ON f.id = ?2
-      WHERE o.path = ?1 AND o.live = 1 AND o.is_download = 1 AND o.id <> ?2
-      """, .name(path), .id(file)
-    ) { (id: $0.id(0, FileID.self), givesWay: $0.flag(1)) }
+    let folded = try folded(file, at: path)
+    let read = { (row: SQLRow) in (id: row.id(0, FileID.self), givesWay: row.flag(1)) }
+    let other =
+      try db.first(Self.holderOfName, .name(path), .id(file), row: read)
+      ?? folded.flatMap { try db.first(Self.holderOfFolded, .name($0), .id(file), row: read) }
     if let other {
       guard other.givesWay else { return .taken(by: other.id) }
       try replace(other.id, isDone: true)
     }
     let changes = try db.run(
-      "UPDATE file SET path = ?1 WHERE id = ?2 AND run_id = ?3 AND state = 'finishing' AND is_download = 1",
-      .name(path), .id(file), .id(run))
+      """
+      UPDATE file SET path = ?1, folded = ?4 WHERE id = ?2 AND run_id = ?3 AND state = 'finishing' AND is_download = 1
+      """, .name(path), .id(file), .id(run), .name(folded))
     return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
   }
+
+  /// Only the last component of its path changes.
+  private func folded(_ file: FileID, at path: NameBytes) throws -> NameBytes? {
+    try db.folded(of: file).map { old in
+      NameBytes(old.bytes.prefix((old.bytes.lastIndex(of: 0x2F) ?? -1) + 1) + path.lastComponent.caseFolded.bytes)
+    }
+  }
+
+  static let holderOfName: StaticString = """
+    SELECT o.id, o.state = 'done' AND o.finished_at < f.created_at FROM file o JOIN file f ON f.id = ?2
+    WHERE o.path = ?1 AND o.live = 1 AND o.is_download = 1 AND o.id <> ?2
+    """
+  static let holderOfFolded: StaticString = """
+    SELECT o.id, o.state = 'done' AND o.finished_at < f.created_at FROM file o JOIN file f ON f.id = ?2
+    WHERE o.folded = ?1 AND o.folded IS NOT NULL AND o.live = 1 AND o.id <> ?2
+    """
 }
 
 extension LedgerReader {

@@ -84,10 +84,12 @@ extension LedgerTransaction {
     try db.run(
       """
       INSERT INTO file (uid, batch_id, destination_id, generation, path, key, is_download, expected, size, mode, state,
-        cause, message, priority, created_at, finished_at) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, 0, 'failed', ?, ?, ?, ?, ?)
+        cause, message, priority, created_at, finished_at, folded)
+      VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, 0, 'failed', ?, ?, ?, ?, ?, ?)
       """, .uid(.make(wallMs: wallMs)), .id(batch), .integer(home.destination), .int(generation), .name(file.path),
       .name(file.key), storedExpectation(file.expected), .int(file.expected.size), .raw(failure.code),
-      .text(failure.message), .int(home.priority), .int(wallMs), .int(wallMs))
+      .text(failure.message), .int(home.priority), .int(wallMs), .int(wallMs),
+      .name(file.folded))
   }
 }
 
@@ -101,6 +103,16 @@ public struct FetchedObject: Sendable, Hashable {
 }
 
 extension LedgerReader {
+  /// A finished download whose path is another one than this, which its folder takes for the same name: why both cannot
+  /// be, and its path.
+  public func otherCase(of file: NewDownload) throws -> (path: NameBytes, conflict: String)? {
+    guard let folded = file.folded,
+      let other = try db.first(StandingWriter.ofFolded, .name(folded), row: StandingWriter.init), other.isDone,
+      other.path != file.path
+    else { return nil }
+    return (other.path, other.conflict(with: file))
+  }
+
   /// The done live files with these keys, at the destination of the listing.
   public func fetched(_ keys: [NameBytes], like listing: FileID) throws -> [NameBytes: FetchedObject] {
     var fetched: [NameBytes: FetchedObject] = [:]

@@ -37,8 +37,9 @@ extension LedgerTransaction {
     let next =
       try old.isDownload
       ? insertDownload(
-        NewDownload(path: old.file.path, key: old.file.key, expected: old.expected.ofNextVersion), home, old.batch,
-        generation: generation, notBeforeMs: notBeforeMs)
+        NewDownload(
+          path: old.file.path, key: old.file.key, expected: old.expected.ofNextVersion, folded: db.folded(of: file)),
+        home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
       : insertNext(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
     try recordEvent("superseded", batch: old.batch, file: file, detail: "its source changed; \(next) follows")
     try honourEnd(requestedAction, of: file)
