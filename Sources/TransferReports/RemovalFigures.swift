@@ -11,8 +11,20 @@ public enum RemovalFigures {
     ]
   }
 
+  /// Why they are still there, for programs; people get the most frequent reason with the figures.
+  public static func reasons<Value>(
+    _ totals: @escaping @Sendable (Value) -> RemovalTotals
+  ) -> SectionForm<Value> {
+    .table("removals", nil, reasonColumns, TableLook(isForPrograms: true)) { totals($0).reasons }
+  }
+
+  private static let reasonColumns: [Column<RemovalTotals.Reason>] = [
+    .text("state", "State") { $0.isKept ? "kept" : "waiting" }, .text("cause", "Cause") { $0.code },
+    .text("message", "Message") { $0.message }, .integer("sources", "Sources") { $0.sources },
+  ]
+
   /// `3 sources, 2 put off: its folder does not exist`; nil if there are none.
-  static func waiting(_ totals: RemovalTotals) -> String? {
+  public static func waiting(_ totals: RemovalTotals) -> String? {
     guard totals.waiting > 0 else { return nil }
     let putOff =
       totals.putOff == 0 ? "" : ", \(totals.putOff == totals.waiting ? "put off" : "\(totals.putOff) put off")"

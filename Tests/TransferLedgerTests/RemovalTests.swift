@@ -261,7 +261,7 @@ import Testing
       ])
     #expect(
       try f.texts("SELECT verb FROM event WHERE verb LIKE 'source%' ORDER BY id") == ["source-moved", "source-gone"])
-    #expect(try f.ledger.read { try $0.removalsLeft() } == (0, 0))
+    #expect(try f.ledger.read { try $0.removals(RowFilter()).isEmpty })
     #expect(try f.findings() == [])
   }
 
@@ -293,6 +293,52 @@ import Testing
     try end(a, .done)
     #expect(try due() == [c], "another path")
     #expect(try f.texts("SELECT state, attempts FROM removal ORDER BY file_id") == ["done 1", "done 1", "pending 0"])
+    #expect(try f.findings() == [])
+  }
+
+  /// Somebody else removed it before: nothing is left that another batch could delete.
+  @Test func aSourceThatIsGoneIsGoneForAllBatches() throws {
+    _ = try f.add("a", to: batch("put:one", removes: true))
+    let b = try f.add("a", to: moving("put:two"))
+    _ = try f.add("c", to: batch("put:two", removes: true))
+    for _ in 0..<3 { try finish() }
+    _ = try f.ledger.write { try $0.beginRemovals([b]) }
+    try end(b, .kept(.sourceMissing, "it was gone before"))
+    #expect(
+      try f.texts("SELECT state, cause, message FROM removal ORDER BY file_id") == [
+        "skipped source.missing it was gone before", "skipped source.missing it was gone before", "pending - -",
+      ])
+    #expect(
+      try f.texts(
+        "SELECT verb, first_file, last_file FROM event JOIN event_range ON event_id = id WHERE verb LIKE 'source%'")
+        == ["source-kept 1 1", "source-kept 2 2"])
+    #expect(try f.findings() == [])
+  }
+
+  /// A try that was cut off may have removed it: its own look decides, and then counts for the others.
+  @Test func whatATryOfAnotherBatchMayHaveRemovedIsNotMissed() throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    let b = try f.add("a", to: batch("put:two", removes: true))
+    let c = try f.add("a", to: batch("put:three", removes: true))
+    for _ in 0..<3 { try finish() }
+    _ = try f.ledger.write { try $0.beginRemovals([a]) }
+    try end(b, .kept(.sourceMissing, "it was gone before"))
+    #expect(
+      try f.texts("SELECT state FROM removal ORDER BY file_id") == ["pending", "skipped", "skipped"], "\(c)")
+    try end(a, .gone("that one deleted it, or somebody else"))
+    #expect(try f.texts("SELECT state FROM removal ORDER BY file_id") == ["done", "skipped", "skipped"])
+  }
+
+  @Test func whatIsGoneAfterATryIsGoneForAllBatches() throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    _ = try f.add("a", to: batch("put:two", removes: true))
+    for _ in 0..<2 { try finish() }
+    _ = try f.ledger.write { try $0.beginRemovals([a]) }
+    try end(a, .gone("that one deleted it, or somebody else"))
+    #expect(
+      try f.texts("SELECT state, message FROM removal ORDER BY file_id") == [
+        "done that one deleted it, or somebody else", "done it went with the source of f1",
+      ])
     #expect(try f.findings() == [])
   }
 
@@ -359,7 +405,7 @@ import Testing
     #expect(try f.texts("SELECT state, attempts, failures, cause FROM removal") == ["failed 10 10 source.denied"])
     let kept = try f.texts("SELECT count(*) FROM event WHERE verb = 'source-kept'")
     #expect(kept == ["2"], "when the cause is new, and at the end")
-    #expect(try f.ledger.read { try $0.removalsLeft() } == (0, 1))
+    #expect(try f.ledger.read { try [$0.removals(RowFilter()).waiting, $0.removals(RowFilter()).kept] } == [0, 1])
   }
 
   /// Changes to the looks, removals and scans of ``sourcesOfEachKind()`` that no program may make.

@@ -84,6 +84,12 @@ import Testing
     for _ in 0..<11 { _ = try transfers(["run"]) }
     let status = try transfers(["status", "--json"]).out
     #expect(status.contains(#""sources_kept":0,"sources_put_off":2,"sources_to_remove":2"#), "\(status)")
+    #expect(status.contains(#""removals":[{"cause":"source.missing","message":"its folder is not there"#), "\(status)")
+    let check = try transfers(["check"])
+    #expect(check.code == 0 && check.out.contains("to delete or move: 2 sources, put off: its folder is not there"))
+    #expect(check.out.contains(" put_off=2;;;0 "), "\(check.out)")
+    let figures = try transfers(["check", "--json"]).out
+    #expect(figures.contains(#""sources_put_off":2"#) && figures.contains(#""cause":"source.missing""#), "\(figures)")
     rename(folder + "/away", folder + "/in")
     _ = try transfers(["run"])
     #expect(!isThere("/in/a") && !isThere("/in/b"))

@@ -23,11 +23,6 @@ extension StoreReader {
     try reader.scans(ofJob: job, limit: limit)
   }
 
-  /// How many sources wait to be deleted or moved, and for how many that was given up; of one job or of all jobs.
-  package func removalsLeft(ofJob job: String?) throws -> (waiting: Int, kept: Int) {
-    try reader.removalsLeft(ofJob: job)
-  }
-
   /// Sources of the selected files that are to be deleted or moved and still exist. Of kept sources, only those that
   /// were given up at or after `keptSinceMs`.
   package func removals(_ filter: RowFilter, keptSinceMs: Int64 = .min) throws -> RemovalTotals {

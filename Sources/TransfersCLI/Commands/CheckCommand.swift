@@ -61,7 +61,7 @@ struct CheckCommand: Command {
       let wanted = Set(context.config.jobs.keys).filter { job == nil || $0 == job }
       return CheckReading(
         jobs: jobs, neverRan: wanted.subtracting(jobs.map(\.job)).sorted(), totals: try reader.stateTotals(filter),
-        unfinished: try reader.unfinished(ofJob: job), removals: try reader.removalsLeft(ofJob: job),
+        unfinished: try reader.unfinished(ofJob: job), removals: try reader.removals(filter),
         isKnown: try job.map { try reader.knowsJob($0) || context.config.jobs[$0] != nil } ?? true,
         callbacks: try job.map(reader.callbacksLeft) ?? reader.callbacksLeft(),
         heldByQuota: Dictionary(
@@ -80,7 +80,7 @@ struct CheckReading: Sendable {
   var neverRan: [String] = []
   var totals: StateTotals
   var unfinished: UnfinishedFiles
-  var removals: (waiting: Int, kept: Int) = (0, 0)
+  var removals = RemovalTotals()
   /// Whether the job exists in the configuration or the ledger.
   var isKnown: Bool
   /// The callbacks of the job, or of the whole ledger.
@@ -114,7 +114,7 @@ struct CheckOutput: OutputValue {
   private let pending: Int
   private let oldestMs: Int64?
   /// Sources still to be deleted or moved, and those that were kept although they should have been.
-  private let removals: (waiting: Int, kept: Int)
+  private let removals: RemovalTotals
   private let callbacks: CallbacksLeft
   private let heldByQuota: Int
   /// Time since the last success; for several jobs the longest.
@@ -183,12 +183,14 @@ struct CheckOutput: OutputValue {
         .text("verdict") { $0.verdict.word }, .integer("code") { $0.verdict.rawValue }, .text("job") { $0.job }.label(),
         .list("problems") { $0.problems }.saying { _ in nil },
         .integer("files_failed") { $0.failed }, .integer("files_unfinished") { $0.pending },
-        .integer("sources_to_remove") { $0.removals.waiting }, .integer("sources_kept") { $0.removals.kept },
+        .integer("sources_to_remove") { $0.removals.waiting }, .integer("sources_put_off") { $0.removals.putOff },
+        .integer("sources_kept") { $0.removals.kept },
         .integer("callbacks_given_up") { $0.callbacks.givenUp },
         .integer("callbacks_forgotten") { $0.callbacks.forgotten },
         .integer("files_held_by_quota") { $0.heldByQuota },
         .duration("oldest_unfinished_ms") { $0.oldestMs }, .duration("last_success_age_ms") { $0.ageMs },
-      ])
+      ]),
+      RemovalFigures.reasons { $0.removals },
     ])
 
   var remedy: String {
@@ -196,20 +198,27 @@ struct CheckOutput: OutputValue {
     return failed > limits.failed ? "transfers report failures\(selector)" : "transfers status\(selector)"
   }
 
+  /// `2 sources, put off: its folder is not there`. No problem: however often, no source gets nearer to being kept.
+  private var putOff: String? {
+    // A bar begins the performance data.
+    removals.putOff > 0 ? RemovalFigures.waiting(removals)?.replacing("|", with: "/") : nil
+  }
+
   /// `TRANSFERS OK - job nightly: 12 unfinished, 0 failed | failed=0;;0 pending=12;1000 age=7200s;;93600`
   var line: String {
     let about = job.map { "job \($0): " } ?? ""
     let told =
-      problems.isEmpty
-      ? "\(failed) failed, \(pending) unfinished" + (heldByQuota > 0 ? " (\(heldByQuota) wait for a quota)" : "")
-        + (ageMs.map { ", last success \(Quantity.duration($0)) ago" } ?? "")
-      : problems.joined(separator: "; ")
+      (problems.isEmpty
+        ? "\(failed) failed, \(pending) unfinished" + (heldByQuota > 0 ? " (\(heldByQuota) wait for a quota)" : "")
+          + (ageMs.map { ", last success \(Quantity.duration($0)) ago" } ?? "")
+        : problems.joined(separator: "; "))
+      + (putOff.map { "; to delete or move: \($0)" } ?? "")
     var data = [
       "failed=\(failed);;\(limits.failed);0", "pending=\(pending);\(limits.pending.map { "\($0)" } ?? "");;0",
     ]
     if let ageMs { data.append("age=\(ageMs / 1000)s;;\(limits.age.map { "\($0 / 1000)" } ?? "");0") }
     if removals.waiting + removals.kept > 0 {
-      data += ["to_remove=\(removals.waiting);;;0", "kept=\(removals.kept);0;;0"]
+      data += ["to_remove=\(removals.waiting);;;0", "put_off=\(removals.putOff);;;0", "kept=\(removals.kept);0;;0"]
     }
     if let oldestMs { data.append("oldest=\(oldestMs / 1000)s;;;0") }
     return "TRANSFERS \(verdict.word) - \(about)\(told) | \(data.joined(separator: " "))"

@@ -14,7 +14,7 @@ struct JobStatus: OutputValue {
   var batches: [BatchRow] = []
   /// The last complete scans of its sources, the newest first.
   var scans: [ScanRow] = []
-  var removals: (waiting: Int, kept: Int) = (0, 0)
+  var removals = RemovalTotals()
   var callbacks = CallbacksLeft()
   var quota: QuotaStanding?
   let nowMs: Int64
@@ -68,7 +68,7 @@ struct JobStatus: OutputValue {
     status.totals = try reader.stateTotals(filter)
     status.unfinished = try reader.unfinished(ofJob: name)
     status.scans = try reader.scans(ofJob: name, limit: 1)
-    status.removals = try reader.removalsLeft(ofJob: name)
+    status.removals = try reader.removals(filter)
     status.callbacks = try reader.callbacksLeft(ofJob: name)
     status.quota = try reader.quota(ofJob: name, nowMs: nowMs)
     guard batches > 0 else { return status }
@@ -111,6 +111,8 @@ struct JobStatus: OutputValue {
         .integer("callbacks_forgotten") { $0.callbacks.forgotten },
       ]),
       .record("files", nil, counts) { $0 },
+      .words { RemovalFigures.remark($0.removals) },
+      RemovalFigures.reasons { $0.removals },
       .table("settings", "Settings", settings, TableLook(isForPrograms: true)) { $0.job?.settings ?? [] },
       .forPeople("Settings", settings) { $0.job?.settings ?? [] },
       .table("batches", "Last batches", BatchFigures.ofFiles, TableLook(isForPrograms: true)) { $0.batches },
@@ -123,6 +125,7 @@ struct JobStatus: OutputValue {
     .integer("unknown", "unknown") { $0.count(.unknown) }, .integer("cancelled") { $0.count(.cancelled) },
     .integer("unfinished", "unfinished") { $0.unfinished.count },
     .integer("sources_to_remove", "sources to delete or move") { $0.removals.waiting > 0 ? $0.removals.waiting : nil },
+    .integer("sources_put_off", "put off") { $0.removals.putOff > 0 ? $0.removals.putOff : nil },
     .integer("sources_kept", "sources kept") { $0.removals.kept > 0 ? $0.removals.kept : nil },
   ]
 

@@ -39,6 +39,7 @@ struct StatusOutput: OutputValue {
           .integer("callbacks_given_up") { $0.now.callbacks.givenUp },
           .integer("callbacks_forgotten") { $0.now.callbacks.forgotten },
         ] + RemovalFigures.columns { $0.now.removals }),
+      RemovalFigures.reasons { $0.now.removals },
       .words { $0.isEmpty ? $0.absence.line : nil },
       .table("overdue", "past their deadline", overdue) { $0.now.overdue },
     ]

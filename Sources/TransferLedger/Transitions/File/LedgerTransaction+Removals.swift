@@ -50,22 +50,9 @@ extension LedgerReader {
   /// Whether a removal that was begun is still due: it has not been revoked since, and no other file needs the source.
   public func isRemovalDue(_ file: FileID) throws -> Bool { try db.dueRemoval(file)?.isWanted ?? false }
 
-  /// The number of waiting removals, and of sources that were to be removed and are kept: of a job, or of all with nil.
-  /// Removals that a person revoked do not count, nor do files that are hidden or were replaced by newer content.
-  public func removalsLeft(ofJob job: String? = nil) throws -> (waiting: Int, kept: Int) {
-    try db.first(
-      """
-      SELECT (SELECT count(*) FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id
-          WHERE m.state = 'pending' AND (?1 IS NULL OR b.job = ?1)),
-        (SELECT count(*) FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id
-          WHERE (m.state = 'skipped' OR m.state = 'failed') AND m.cause <> 'policy.cancelled' AND f.hidden IS NULL
-            AND f.live = 1 AND (?1 IS NULL OR b.job = ?1))
-      """, .string(job)
-    ) { ($0.int(0), $0.int(1)) } ?? (0, 0)
-  }
-
-  /// The same with the reasons, for the files that the filter selects; kept sources only if their removal was given up
-  /// at `keptSinceMs` or later. Reads the removals that are not done.
+  /// Removals that wait, and sources that stay that were to go, with the reasons, of the files that the filter selects;
+  /// of those that are kept only what was given up from `keptSinceMs` on. What a person revoked or tidied away does not
+  /// count, nor what was replaced by newer content. Reads the removals that are not done.
   public func removals(_ filter: RowFilter, keptSinceMs: Int64 = .min) throws -> RemovalTotals {
     let rows = try db.rows(Self.removalsByReason, filter, .integer(keptSinceMs)) { row in
       (
@@ -200,13 +187,18 @@ extension LedgerTransaction {
         guard try close(file, .done, nil, nil) else { continue }
         done.append(file)
         let others = try closeOthers(of: file)
-        if !others.isEmpty { gone["it was removed with the source of \(file)", default: []] += others }
+        if !others.isEmpty { gone["it went with the source of \(file)", default: []] += others }
       case .gone(let message):
-        if try close(file, .done, nil, message) { gone[message, default: []].append(file) }
+        guard try close(file, .done, nil, message) else { continue }
+        gone[message, default: []].append(file)
+        let others = try closeOthers(of: file)
+        if !others.isEmpty { gone["it went with the source of \(file)", default: []] += others }
       case .putOff(let code, let message):
         try putOff(file, code, message, isUncertain: uncertain.contains(file))
       case .kept(let code, let message):
-        if try close(file, .skipped, code, message) { kept[message, default: []].append(file) }
+        guard try close(file, .skipped, code, message) else { continue }
+        kept[message, default: []].append(file)
+        if code == .sourceMissing { kept[message, default: []] += try missOthers(of: file, message) }
       case .failed(let code, let message):
         if try tryAgain(file, code, message, isUncertain: uncertain.contains(file)) {
           kept[message, default: []].append(file)
@@ -240,8 +232,15 @@ extension LedgerTransaction {
     }
   }
 
+  /// pending → skipped: what other batches were to do with the source of `file`, which is not there. Where a try was
+  /// cut off, that may have removed it: such a removal finds out for itself.
+  private func missOthers(of file: FileID, _ message: String) throws -> [FileID] {
+    let others = try db.rows(Self.othersOfSource, .id(file)) { (file: $0.id(0, FileID.self), isBegun: $0.flag(1)) }
+    return try others.filter { try !$0.isBegun && close($0.file, .skipped, .sourceMissing, message) }.map(\.file)
+  }
+
   static let othersOfSource: StaticString = """
-    SELECT w.file_id FROM file f CROSS JOIN removal w ON w.inode = f.inode AND w.state <> 'done' AND w.state = 'pending'
+    SELECT w.file_id, w.attempts > 0 AND w.cause IS NULL FROM file f CROSS JOIN removal w ON w.inode = f.inode AND w.state <> 'done' AND w.state = 'pending'
       CROSS JOIN file o ON o.id = w.file_id
     WHERE f.id = ?1 AND o.id <> f.id AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns
     ORDER BY w.file_id

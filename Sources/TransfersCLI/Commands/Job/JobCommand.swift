@@ -31,7 +31,8 @@ struct JobListCommand: Command {
     .integer("files_failed", "Failed") { $0.count(.failed) },
     .integer("files_unknown") { $0.count(.unknown) },
     .integer("files_unfinished", "Unfinished") { $0.unfinished.count },
-    .integer("sources_to_remove") { $0.removals.waiting }, .integer("sources_kept") { $0.removals.kept },
+    .integer("sources_to_remove") { $0.removals.waiting }, .integer("sources_put_off") { $0.removals.putOff },
+    .integer("sources_kept") { $0.removals.kept },
     .time("last_scan_at") { $0.scans.first?.completedMs },
   ]
 
