@@ -12,9 +12,9 @@ public struct DeliveredFile: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// At most ten files of the same size that have delivered content with this SHA-256 to the place of `file`. None if
-  /// an earlier generation was delivered under the key of `file`: its object would stay there. Uses the index
-  /// `content_sent`.
+  /// At most ten files of the same size that have delivered content with this SHA-256 to the destination of `file`, as
+  /// its batch names it. None if an earlier generation was delivered under the key of `file`: its object would stay
+  /// there. Uses the index `content_sent`.
   public func delivered(_ digest: Digest, like file: FileID) throws -> [DeliveredFile] {
     try db.rows(Self.deliveredContent, .id(file), .digest(digest)) { row in
       DeliveredFile(id: row.id(0), key: row.name(1), digest: digest)
@@ -28,7 +28,8 @@ extension LedgerReader {
   }
 
   static let deliveredContent: StaticString = """
-    SELECT o.id, o.key FROM file f CROSS JOIN content c CROSS JOIN file o ON o.id = c.file_id
+    SELECT o.id, o.key FROM file f CROSS JOIN batch b ON b.id = f.batch_id CROSS JOIN content c
+      CROSS JOIN file o ON o.id = c.file_id CROSS JOIN batch s ON s.id = o.batch_id AND s.destination = b.destination
     WHERE f.id = ?1 AND c.digest = ?2 AND c.same_as IS NULL
       AND o.destination_id = f.destination_id AND o.size = f.size AND o.state = 'done' AND o.live = 1
       AND NOT EXISTS (SELECT 1 FROM file p

@@ -1,0 +1,123 @@
+import Glibc
+import Testing
+
+/// `--dedupe`: what another file has delivered is not sent again, by the real program and the bundled server.
+@Suite struct DedupeTests {
+  private let program: BuiltProgram
+  private let receiver: RunningReceiver
+  private var folder: String { program.folder.path }
+
+  init() throws {
+    program = try BuiltProgram()
+    receiver = try RunningReceiver(in: program.folder, script: "match PUT /up/held nth=1 : hold=body\n")
+    mkdir(program.folder.path + "/in", 0o700)
+  }
+
+  private func write(_ name: String, _ text: String) throws { try writeFile("\(folder)/in/\(name)", Array(text.utf8)) }
+
+  private func push(_ more: String..., to place: String = "/up/") throws -> BuiltProgram.Outcome {
+    let words: [String] = ["push", folder + "/in", receiver.url + place] + more
+    return try transfers(words)
+  }
+
+  private func transfers(_ words: [String]) throws -> BuiltProgram.Outcome {
+    let all: [String] = words + ["--store", folder + "/l.db"]
+    return try program.run(all.map { Array($0.utf8) })
+  }
+
+  private func arrived(_ name: String) -> Bool { access("\(folder)/objects/up/\(name)", F_OK) == 0 }
+
+  private func rows(_ sql: String) throws -> String { try transfers(["store", "sql", sql, "--format", "csv"]).out }
+
+  @Test func aRenamedFileIsNotSent() throws {
+    try write("a", "content")
+    #expect(try push("--dedupe").code == 0)
+    rename(folder + "/in/a", folder + "/in/z")
+    let outcome = try push("--dedupe")
+    #expect(outcome.code == 0 && !arrived("z"), "\(outcome.err)")
+    #expect(outcome.out.contains("1 delivered before"), "\(outcome.out)")
+    #expect(outcome.err.contains("f1 has delivered the same content as \"up/a\""), "\(outcome.err)")
+    let shown = try transfers(["show", "f2"]).out
+    #expect(shown.contains("superseded") && shown.contains("f1 has delivered the same content"), "\(shown)")
+    let file = try rows("SELECT state, cause, same_as, attempts, bytes_transferred FROM v_files WHERE id = 2")
+    #expect(file.contains("superseded,policy.duplicate,1,1,0"), "\(file)")
+    #expect(try rows("SELECT verb FROM v_events WHERE verb = 'duplicate'").contains("duplicate"))
+    // What is known is not recorded again.
+    let again = try push("--dedupe", "--json")
+    #expect(again.code == 0 && again.out.contains(#""unchanged":1"#), "\(again.out)")
+    #expect(try rows("SELECT count(*) FROM v_files").contains("2"))
+    #expect(try transfers(["store", "check"]).code == 0)
+  }
+
+  /// It is asked for each time: without the option the same file is sent.
+  @Test func withoutTheOptionItIsSent() throws {
+    try write("a", "content")
+    #expect(try push("--dedupe").code == 0)
+    rename(folder + "/in/a", folder + "/in/z")
+    #expect(try push("--dedupe").code == 0 && !arrived("z"))
+    #expect(try push().code == 0 && arrived("z"))
+    #expect(try transfers(["store", "check"]).code == 0)
+  }
+
+  @Test func whatIsOtherIsSent() throws {
+    try write("a", "content")
+    try write("empty", "")
+    #expect(try push("--dedupe").code == 0)
+    try write("other", "CONTENT")
+    try write("none", "")
+    #expect(try push("--dedupe").code == 0 && arrived("other") && arrived("none"))
+    // Another place has nothing yet.
+    #expect(try push("--dedupe", to: "/more/").code == 0)
+    #expect(access(folder + "/objects/more/a", F_OK) == 0)
+  }
+
+  /// Under its key something else would stay.
+  @Test func aFileThatGetsTheContentOfAnotherIsSent() throws {
+    try write("a", "content")
+    try write("b", "something")
+    #expect(try push("--dedupe").code == 0)
+    try write("b", "content")
+    #expect(try push("--dedupe").code == 0)
+    #expect(try readText(folder + "/objects/up/b") == "content")
+  }
+
+  /// The object that had the content has another one now.
+  @Test func aDuplicateIsSentWhenItsOriginalIsReplaced() throws {
+    try write("a", "content")
+    #expect(try push("--dedupe").code == 0)
+    try write("z", "content")
+    #expect(try push("--dedupe").code == 0 && !arrived("z"))
+    try write("a", "changed")
+    #expect(try push("--dedupe").code == 0)
+    #expect(try push("--dedupe").code == 0 && arrived("z"))
+    #expect(try transfers(["store", "check"]).code == 0)
+  }
+
+  /// A source that was not sent has no receipt, and stays.
+  @Test func theSourceOfADuplicateStays() throws {
+    try write("a", "content")
+    #expect(try push("--dedupe").code == 0)
+    try write("z", "content")
+    let outcome = try push("--dedupe", "--after", "delete")
+    #expect(outcome.code == 0 && !arrived("z"), "\(outcome.err)")
+    #expect(access(folder + "/in/z", F_OK) == 0)
+  }
+
+  /// Something of it may be at the server under its own key: it is sent, and no half of it stays there.
+  @Test func whatWasCutOffIsSent() throws {
+    try write("held", "content")
+    let words: [String] = ["push", folder + "/in", receiver.url + "/up/", "--dedupe", "--store", folder + "/l.db"]
+    let running = try program.start(words)
+    try receiver.waitUntilHeld("body")
+    running.signal(SIGKILL)
+    _ = try running.wait()
+    #expect(try transfers(["pause", "f1"]).code == 0)
+    try write("a", "content")
+    #expect(try transfers(["push", folder + "/in/a", receiver.url + "/up/", "--dedupe"]).code == 0)
+    #expect(arrived("a") && !arrived("held"))
+    #expect(try transfers(["resume", "f1"]).code == 0)
+    #expect(try transfers(["run"]).code == 0)
+    #expect(try readText(folder + "/objects/up/held") == "content")
+    #expect(try transfers(["store", "check"]).code == 0)
+  }
+}
