@@ -49,6 +49,8 @@ final class Exchange {
   /// When libcurl, which waits for our limiter, may continue; nil while it does not wait.
   private(set) var heldUntilNs: Int64?
   private var wasHeld = false
+  /// The last check for a stall saw the header of the answer.
+  private var wasAnswered = false
   /// The start of the current wait, and the total of earlier waits.
   private var heldSinceNs: Int64?
   private var heldNs: Int64 = 0
@@ -229,8 +231,10 @@ final class Exchange {
     guard easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0 else { return false }
     let moved = easy.offset(CURLINFO_SIZE_UPLOAD_T) + answer.receivedBytes + received
     // A server that needs long after its header sends a space from time to time, to keep the connection alive.
-    let isExcused = wasHeld || (limits.stallMs == 0 && moved != seenBytes)
-    (wasHeld, seenBytes) = (heldUntilNs != nil, moved)
+    let isAnswered = answer.status != 0
+    // The time until the header has a limit of its own; the time for the body starts with the header.
+    let isExcused = wasHeld || (isAnswered && !wasAnswered) || (limits.stallMs == 0 && moved != seenBytes)
+    (wasHeld, wasAnswered, seenBytes) = (heldUntilNs != nil, isAnswered, moved)
     if stall == nil { stall = StallWatch(limitMs: stallMs, nowNs: nowNs) }
     let ownNs = ownTime.ns - seenOwnNs
     seenOwnNs = ownTime.ns

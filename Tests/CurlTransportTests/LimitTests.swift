@@ -70,6 +70,25 @@ import TransferModel
     }
   }
 
+  /// The header may take longer than the stall limit; the body then has that limit again.
+  @Test func aBodyThatFollowsALateHeaderIsAwaited() async {
+    let pause = Mailbox<Bool>()
+    await withServer({ connection in
+      _ = connection.readHead()
+      _ = connection.readBody(10)
+      _ = pause.take(timeoutMs: 3_000)
+      connection.send(header("200 OK", length: 5))
+      _ = pause.take(timeoutMs: 1_200)
+      connection.send("hello")
+      connection.waitForClose()
+    }) { server, transport in
+      var limits = Self.tiny
+      (limits.stallMs, limits.answerMs) = (2_500, 50_000)
+      let reply = await transport.perform(put(server.url, 10, limits))
+      #expect(!reply.isStalled && reply.curlCode == 0 && reply.body.count == 5, "\(reply)")
+    }
+  }
+
   /// A server that assembles a file sends its header early, and then spaces until it knows the result.
   @Test func blanksKeepAnAnswerAliveThatHasNoLimitForPauses() async {
     let pause = Mailbox<Bool>()
