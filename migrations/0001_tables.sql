@@ -347,6 +347,8 @@ CREATE TABLE content (
   same_as INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
 CREATE INDEX content_sent ON content (digest) WHERE same_as IS NULL;
+-- Finds the duplicates of a file that is replaced.
+CREATE INDEX content_same ON content (same_as) WHERE same_as IS NOT NULL;
 
 -- Files of other batches that a listing named: they are waiting or active there, are retried there, or were refused
 -- before. They count as files of the `pull` that the listing belongs to. Those of its own batch are found by number.

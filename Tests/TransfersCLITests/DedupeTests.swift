@@ -9,7 +9,8 @@ import Testing
 
   init() throws {
     program = try BuiltProgram()
-    receiver = try RunningReceiver(in: program.folder, script: "match PUT /up/held nth=1 : hold=body\n")
+    let script = "match PUT /up/held nth=1 : hold=body\nmatch PUT /up/accepted nth=1 : late-status=202\n"
+    receiver = try RunningReceiver(in: program.folder, script: script)
     mkdir(program.folder.path + "/in", 0o700)
   }
 
@@ -35,8 +36,8 @@ import Testing
     rename(folder + "/in/a", folder + "/in/z")
     let outcome = try push("--dedupe")
     #expect(outcome.code == 0 && !arrived("z"), "\(outcome.err)")
-    #expect(outcome.out.contains("1 delivered before"), "\(outcome.out)")
-    #expect(outcome.err.contains("f1 has delivered the same content as \"up/a\""), "\(outcome.err)")
+    #expect(outcome.out.contains("1 already delivered"), "\(outcome.out)")
+    #expect(outcome.err.contains("f1 has delivered the same content under the key \"up/a\""), "\(outcome.err)")
     let shown = try transfers(["show", "f2"]).out
     #expect(shown.contains("superseded") && shown.contains("f1 has delivered the same content"), "\(shown)")
     let file = try rows("SELECT state, cause, same_as, attempts, bytes_transferred FROM v_files WHERE id = 2")
@@ -88,8 +89,46 @@ import Testing
     try write("z", "content")
     #expect(try push("--dedupe").code == 0 && !arrived("z"))
     try write("a", "changed")
-    #expect(try push("--dedupe").code == 0)
     #expect(try push("--dedupe").code == 0 && arrived("z"))
+    #expect(try transfers(["store", "check"]).code == 0)
+  }
+
+  /// The scan finds the duplicate before the original that is replaced; and another push may replace it alone.
+  @Test(arguments: ["in", "in/z"]) func aPushThatReplacesAnOriginalSendsItsDuplicates(_ pushed: String) throws {
+    try write("z", "content")
+    #expect(try push("--dedupe").code == 0)
+    try write("b", "content")
+    #expect(try push("--dedupe").code == 0 && !arrived("b"))
+    try write("z", "changed")
+    let words: [String] = ["push", "\(folder)/\(pushed)", receiver.url + "/up/", "--dedupe"]
+    let outcome = try transfers(words)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(try readText(folder + "/objects/up/b") == "content" && readText(folder + "/objects/up/z") == "changed")
+    #expect(try transfers(["store", "check"]).code == 0)
+  }
+
+  /// A server that answers 202 may have stored the older content under the key.
+  @Test func aKeyThatMayHaveAnObjectIsSent() throws {
+    try write("a", "content")
+    #expect(try push("--dedupe").code == 0)
+    try write("accepted", "older")
+    #expect(try push("--dedupe").code != 0)
+    try write("accepted", "content")
+    #expect(try push("--dedupe").code == 0)
+    #expect(try readText(folder + "/objects/up/accepted") == "content")
+  }
+
+  /// Chunks that need no session to be created first are not sent beside the one for which the file is read.
+  @Test func noChunkOfADuplicateIsSent() throws {
+    let place = "/-/chunks"
+    try write("a", String(repeating: "content ", count: 1_000))
+    #expect(try push("--dedupe", "--via", "numbered-chunks", "--part-size", "1000", to: place).code == 0)
+    rename(folder + "/in/a", folder + "/in/z")
+    let outcome = try push("--dedupe", "--via", "numbered-chunks", "--part-size", "1000", to: place)
+    #expect(outcome.code == 0 && outcome.out.contains("already delivered"), "\(outcome.out)\(outcome.err)")
+    let sent = try rows("SELECT count(*), sum(bytes_transferred) FROM v_attempts WHERE file_id = 2")
+    #expect(sent.contains("1,0"), "\(sent)")
+    #expect(access(folder + "/objects/.transfers-receiver/2.part", F_OK) != 0)
     #expect(try transfers(["store", "check"]).code == 0)
   }
 

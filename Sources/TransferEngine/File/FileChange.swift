@@ -166,6 +166,8 @@ struct Begun: Sendable {
   var unstaged: String?
   /// Files from a listing that can be claimed now.
   var admitted = 0
+  /// It was to end as a duplicate, and is sent after all: the other file was replaced in the meantime.
+  var isRequeued = false
   /// The generation that superseded a changed source.
   var successor: FileID?
   /// Bytes sent by requests of this run that a query found on the server.

@@ -296,7 +296,9 @@ struct FileMachine: Sendable {
       // are aborted.
       let isLeft = abilities.chunkOpening.prepares || lostSession == .useless
       let end = isLeft ? FileChange.giveUpSession : .endSession(.gone)
-      unit.changes += (isFinishing ? [.resumeSending] : []) + [end, .resetChunks]
+      unit.changes += (isFinishing ? [.resumeSending] : []) + [end]
+      // The chunks of a duplicate stay as they are: the ledger checks that nothing of them may have arrived.
+      if !ending.isDuplicate { unit.changes.append(.resetChunks) }
     }
     switch ending {
     case .fail(let failure, let keepsSession):

@@ -65,6 +65,8 @@ enum FileEnding: Sendable, Hashable {
   case supersede(SourceIdentity, notBeforeMs: Int64)
   case duplicate(DeliveredFile)
   case requeue(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
+
+  var isDuplicate: Bool { if case .duplicate = self { true } else { false } }
 }
 
 /// The requests of a file with an open attempt, or requested from the ledger: either one control step, or parallel

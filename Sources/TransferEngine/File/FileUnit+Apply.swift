@@ -145,7 +145,13 @@ extension FileUnit {
     case .supersede(let identity, let notBeforeMs):
       begun.uselessBytes = try tx.bytesAcked(of: file, by: run)
       begun.successor = try tx.supersede(file, run, by: identity, notBeforeMs: notBeforeMs)
-    case .endDuplicate(let other): try require(tx.endDuplicate(file, run, of: other), "end duplicate")
+    case .endDuplicate(let other):
+      guard try tx.isDelivered(file, by: other) else {
+        begun.isRequeued = true
+        return try require(
+          tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false), "requeue a duplicate")
+      }
+      try require(tx.endDuplicate(file, run, of: other), "end duplicate")
     }
   }
 

@@ -16,8 +16,6 @@ final class FileWork {
   var recorded: SourceIdentity
   /// Digests of the whole file that the protocol needed.
   var fileDigests: [DigestAlgorithm: Digest] = [:]
-  /// Its batch uses `dedupe`, and its content has not been digested yet.
-  var isToBeIdentified: Bool
   var jobs: Set<Job.ID> = []
   /// The control request that the engine has begun to apply.
   var requestedAction: RequestedAction?
@@ -38,8 +36,6 @@ final class FileWork {
       try ledger.read { reader in try reader.sentContent(of: id) }
     }
     recorded = version.identity
-    let isDeduped = destination.refusals.settings.dedupe == true
-    isToBeIdentified = isDeduped && download == nil && file.identity.size > 0
     target = download.map { settings in
       Target(
         TargetNames(file.path, below: settings.folder, file.uid, isNamedLater: settings.usesRemoteNames),
@@ -60,6 +56,13 @@ final class FileWork {
 extension FileWork {
   /// A remote folder, whose files are recorded as it is listed.
   var isListing: Bool { target != nil && machine.claimed.key.isFolder }
+
+  /// Its batch uses `dedupe`, and its content is not known yet. Until then at most one request is begun, so that nothing
+  /// of a duplicate is sent.
+  var isToBeIdentified: Bool {
+    destination.refusals.settings.dedupe == true && target == nil && machine.claimed.identity.size > 0
+      && fileDigests[.sha256] == nil
+  }
 
   /// SHA-256 of the content of an upload, if its batch uses `dedupe`.
   var deliveredDigest: Digest? {

@@ -92,7 +92,7 @@ final class FilesInWork {
 
   /// The transaction of a unit, which requested `asked` requests, is durable. nil if the file is no longer active.
   func begun(_ begun: Begun, asked: Int) -> FileWork? {
-    if begun.admitted > 0 {
+    if begun.admitted > 0 || begun.isRequeued {
       claims.wake()
       tally.needsCount()
     }
@@ -194,7 +194,7 @@ final class FilesInWork {
   /// How many more chunks of this file may begin now.
   private func chunkRoom(_ work: FileWork) -> Int {
     if stop.isStopping { return 0 }
-    let ofFile = work.concurrency.limit - work.machine.openCount
+    let ofFile = (work.isToBeIdentified ? 1 : work.concurrency.limit) - work.machine.openCount
     let repeatable = work.machine.abilities.repeatable
     // Requests that are not repeatable are begun only when a connection is free: after a crash there is then no doubt
     // about requests that were never sent.

@@ -89,9 +89,8 @@ final class LocalFiles {
     return order
   }
 
-  /// With `dedupe`, the whole file is read before its first request, once per run.
+  /// With `dedupe`, the whole file is read before its first request.
   private func identify(_ work: FileWork, _ order: inout PreparationOrder) {
-    work.isToBeIdentified = false
     order.digestsOfFile.insert(.sha256)
     guard work.machine.isUntouched else { return }
     let (ledger, file) = (engine.ledger, work.machine.claimed.id)

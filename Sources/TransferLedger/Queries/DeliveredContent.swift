@@ -13,8 +13,8 @@ public struct DeliveredFile: Sendable, Hashable {
 
 extension LedgerReader {
   /// At most ten files of the same size that have delivered content with this SHA-256 to the destination of `file`, as
-  /// its batch names it. None if an earlier generation was delivered under the key of `file`: its object would stay
-  /// there. Uses the index `content_sent`.
+  /// its batch names it. None if there was an earlier generation under the key of `file` that was not a
+  /// duplicate, too: an object of it may be there, and would stay. Uses the index `content_sent`.
   public func delivered(_ digest: Digest, like file: FileID) throws -> [DeliveredFile] {
     try db.rows(Self.deliveredContent, .id(file), .digest(digest)) { row in
       DeliveredFile(id: row.id(0), key: row.name(1), digest: digest)
@@ -33,7 +33,8 @@ extension LedgerReader {
     WHERE f.id = ?1 AND c.digest = ?2 AND c.same_as IS NULL
       AND o.destination_id = f.destination_id AND o.size = f.size AND o.state = 'done' AND o.live = 1
       AND NOT EXISTS (SELECT 1 FROM file p
-        WHERE p.destination_id = f.destination_id AND p.key = f.key AND p.live IS NULL AND p.state = 'done')
+        WHERE p.destination_id = f.destination_id AND p.key = f.key AND p.live IS NULL
+          AND p.cause IS NOT 'policy.duplicate')
       AND coalesce((SELECT r.finding FROM receipt r
         WHERE r.file_id = o.id AND (r.finding = 'found' OR r.finding = 'lost' OR r.finding = 'differs')
         ORDER BY r.n DESC LIMIT 1), 'found') = 'found'

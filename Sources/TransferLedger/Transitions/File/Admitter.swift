@@ -77,7 +77,9 @@ struct Admitter {
       if current.state == .unknown {
         try tx.supersedeUnknown(current.id, of: current.batch)
       } else {
-        try tx.replace(current.id, isDone: current.state == .done)
+        for duplicate in try tx.replace(current.id, isDone: current.state == .done) {
+          selected.insert(duplicate.file, of: duplicate.batch)
+        }
       }
       hasPast = true
       return .added(try add(path, key, identity, mode, generation), superseded: current.id)

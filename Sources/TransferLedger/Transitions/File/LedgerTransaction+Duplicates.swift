@@ -7,12 +7,10 @@ extension LedgerTransaction {
     try db.run("INSERT INTO content (file_id, digest) VALUES (?, ?)", .id(file), .digest(digest))
   }
 
-  /// active → superseded: another file has delivered the same content. If that no longer holds, or the server has
-  /// stored anything of this file: → pending, and it is sent. No attempt may be open.
+  /// active → superseded: another file has delivered the same content. `.lost` if ``isDelivered(_:by:)`` does not hold.
+  /// No attempt may be open.
   public func endDuplicate(_ file: FileID, _ run: RunID, of other: DeliveredFile) throws -> TransitionResult {
-    guard try isDelivered(file, by: other) else {
-      return try requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
-    }
+    guard try isDelivered(file, by: other) else { return .lost(to: nil) }
     let requestedAction = try requestedAction(of: file)
     let result = try moveFile(
       file, run, from: .active, to: .superseded, isIdle: true,
@@ -33,9 +31,39 @@ extension LedgerTransaction {
     return .applied
   }
 
-  private func isDelivered(_ file: FileID, by other: DeliveredFile) throws -> Bool {
+  /// The object with the content of these files is about to be replaced: each gets a new generation, which is sent, in
+  /// its own batch. Those that a person removed, or that have a newer generation, get none.
+  func sendDuplicates(of original: FileID) throws -> [(file: FileID, batch: BatchID)] {
+    let duplicates = try db.rows(Self.duplicatesQuery, .id(original)) { row in
+      (
+        id: row.id(0, FileID.self), batch: row.id(1, BatchID.self),
+        file: NewFile(
+          path: row.name(2), key: row.name(3), identity: row.identity(from: 6),
+          mode: UInt32(truncatingIfNeeded: row.int64(4)), properties: storedProperties(row.textOrNil(5)))
+      )
+    }
+    return try duplicates.map { old in
+      let home = try home(of: old.batch)
+      let generation = try nextGeneration(home.destination, old.file.key)
+      let next = try insertNext(old.file, home, old.batch, generation: generation, notBeforeMs: nil)
+      let reason = "\(original), which delivered its content, is being replaced; \(next) follows"
+      try recordEvent("superseded", batch: old.batch, file: old.id, detail: reason)
+      return (next, old.batch)
+    }
+  }
+
+  static let duplicatesQuery: StaticString = """
+    SELECT f.id, f.batch_id, f.path, f.key, f.mode, f.properties, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.device, f.boot
+    FROM content c CROSS JOIN file f ON f.id = c.file_id
+    WHERE c.same_as = ?1 AND f.hidden IS NOT 1
+      AND NOT EXISTS (SELECT 1 FROM file n
+        WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.generation > f.generation)
+    """
+
+  /// Whether the other file is still the current generation of its key, and nothing of this one can have arrived.
+  public func isDelivered(_ file: FileID, by other: DeliveredFile) throws -> Bool {
     let holds = try db.first(
-      "SELECT 1 FROM chunk WHERE file_id = ? AND (state = 'done' OR acked > 0) LIMIT 1", .id(file)
+      "SELECT 1 FROM chunk WHERE file_id = ? AND (state = 'done' OR acked > 0 OR uncertain = 1) LIMIT 1", .id(file)
     ) { _ in true }
     guard holds == nil else { return false }
     return try LedgerReader(db: db).delivered(other.digest, like: file).contains { $0.id == other.id }

@@ -48,7 +48,7 @@ extension LedgerTransaction {
   }
 
   /// If the batch waits for sources to settle, the new generation settles: a changed source may still be written.
-  private func insertNext(
+  func insertNext(
     _ file: NewFile, _ home: Home, _ batch: BatchID, generation: Int, notBeforeMs: Int64?
   ) throws -> FileID {
     let settleMs = try db.first("SELECT settings ->> 'settleMs' FROM batch WHERE id = ?", .id(batch)) {
@@ -63,10 +63,12 @@ extension LedgerTransaction {
   }
 
   /// Ends the live generation before the row of a new one is added: a done file stays done, others are superseded.
-  func replace(_ file: FileID, isDone: Bool) throws {
+  /// Returns new generations of files that were not sent because the done file had delivered their content.
+  @discardableResult
+  func replace(_ file: FileID, isDone: Bool) throws -> [(file: FileID, batch: BatchID)] {
     if isDone {
       try db.run("UPDATE file SET live = NULL WHERE id = ? AND state = 'done'", .id(file))
-      return
+      return try sendDuplicates(of: file)
     }
     try db.run(
       """
@@ -75,6 +77,7 @@ extension LedgerTransaction {
       WHERE id = ? AND state IN ('pending', 'settling')
       """, .int(wallMs), .id(file))
     try dropSession(of: file)
+    return []
   }
 
   /// failed, cancelled → superseded, for every generation of the key: another row replaces them. Their sessions, which
