@@ -36,10 +36,11 @@ final class RunLimits {
     end()
   }
 
-  /// Requests are being prepared, results wait for their commit, or more files may be claimed.
+  /// Requests are being prepared, results wait for their commit, or shorter files may be claimed. Once the limit itself
+  /// is used up, no more files are claimed.
   private var isMoreToCome: Bool {
     !requests.areAllReady || !commits.isIdle || claims.isClaiming
-      || (intake.mayClaim && claims.nextMs <= engine.wallMs)
+      || (hosts.scheduler.areAllTooLong && intake.mayClaim && claims.nextMs <= engine.wallMs)
   }
 
   /// Reports the files that no run with this limit can send.

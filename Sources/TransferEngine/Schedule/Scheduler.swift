@@ -53,6 +53,8 @@ struct Scheduler: Sendable {
   /// The time by which all bodies must end, and how many bytes of bodies may still be begun; nil for no limit.
   private var endMs: Int64?
   private var bytesLeft: Int64?
+  /// The byte limit of the whole run.
+  private var mostBytes: Int64?
   /// Limit of the total length of running bodies; nil for no limit. A single body of any length is always allowed.
   var bytesAtOnce: Int64?
   private var sendingBytes: Int64 = 0
@@ -85,7 +87,7 @@ struct Scheduler: Sendable {
   }
 
   /// Limits for all batches together.
-  mutating func setLimits(endMs: Int64?, bytes: Int64?) { (self.endMs, bytesLeft) = (endMs, bytes) }
+  mutating func setLimits(endMs: Int64?, bytes: Int64?) { (self.endMs, bytesLeft, mostBytes) = (endMs, bytes, bytes) }
 
   /// Whether the throughput of the hosts is needed from time to time.
   var hasEnd: Bool { endMs != nil }
@@ -98,11 +100,14 @@ struct Scheduler: Sendable {
     }
   }
 
-  /// The number of waiting bodies of a host that are longer than what is left of the byte limit.
+  /// The number of waiting bodies of a host that are longer than the whole byte limit: they never begin in this run.
   func tooLongCount(host: String) -> Int {
-    guard let bytesLeft, let host = hosts[host] else { return 0 }
-    return host.ready.count { $0.bytes > bytesLeft }
+    guard let mostBytes, let host = hosts[host] else { return 0 }
+    return host.ready.count { $0.bytes > mostBytes }
   }
+
+  /// No body waits that another run with the same byte limit could begin.
+  var areAllTooLong: Bool { readyCount == turn.reduce(0) { $0 + tooLongCount(host: $1) } }
 
   /// Limits the concurrent requests of a batch; nil for no limit of its own. `sending` of them are already running.
   mutating func setLimit(_ limit: Int?, of batch: BatchID, sending: Int) {
