@@ -74,7 +74,7 @@ import TransferModel
     unlink(f.path + ".key")
     try writeBytes(Array(text.utf8), to: f.path + ".key")
     let error = #expect(throws: TransferError.self) { _ = try seal(f) }
-    #expect(error?.kind == .storeUnsuitable && error?.remedy.contains("put back a copy") == true)
+    #expect(error?.kind == .storeUnsuitable && error?.remedy.contains("restore a copy") == true)
     #expect(try fileBytes(f.path + ".key") == Array(text.utf8))
     unlink(f.path + ".key")
     try writeBytes(genuine + Array(text.utf8), to: f.path + ".key")

@@ -219,7 +219,7 @@ import TransferModel
     let packed = try Self.packed(html).count
     #expect(shown > 1 && packed > 5 && shown + packed < 40)
     #expect(html.contains("<noscript><p class=\"rest\">\(packed) more rows need scripts"))
-    #expect(html.contains("<p class=\"rest\">\(40 - shown - packed) more rows are left out"))
+    #expect(html.contains("<p class=\"rest\">\(40 - shown - packed) more rows are omitted"))
   }
 
   /// The script unpacks the packed rows to the rows that a page without limits shows.

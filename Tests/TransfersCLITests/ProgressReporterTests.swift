@@ -166,8 +166,8 @@ import Transfers
     #expect(
       pipe.text() == """
         nothing is being sent yet
-        draining 4 requests – Ctrl-C again stops now; nothing is lost, "transfers run" goes on
-        stopping – Ctrl-C again stops now; nothing is lost, "transfers run" goes on
+        draining 4 requests – Ctrl-C again stops now; nothing is lost, "transfers run" continues
+        stopping – Ctrl-C again stops now; nothing is lost, "transfers run" continues
         1 of 10 files  100 / 1000 B  10%  - B/s  ETA -
 
         """)
