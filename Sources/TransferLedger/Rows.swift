@@ -124,6 +124,9 @@ public struct ClaimedFile: Sendable {
   /// For a download: the earlier one that wrote the file at its path, from the same URL.
   public var past: PastDownload?
 
+  /// A download of which all bytes are here.
+  public var isFetched: Bool { direction == .download && layout.map { $0.count == doneChunks } ?? false }
+
   public init(
     id: FileID, uid: UID, batch: BatchID, generation: Int, path: NameBytes, key: NameBytes, identity: SourceIdentity,
     failures: Int, layout: ChunkLayout?, session: ClaimedSession?, doneChunks: Int,

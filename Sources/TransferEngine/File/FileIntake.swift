@@ -12,6 +12,8 @@ final class FileIntake {
   private let room: HostRoom
   private let commits: Commits
   private let files: FilesInWork
+  /// Files of which all bytes are here, and whose next step is a request.
+  private var needingServer: Set<FileID> = []
 
   init(
     _ engine: Engine, stop: RunStop, claims: Claims, hosts: Hosts, batches: Batches, room: HostRoom, commits: Commits,
@@ -35,7 +37,13 @@ final class FileIntake {
     let full = room.fullHosts
     guard claims.isDue(full: full) else { return }
     let without = batches.resting.union(batches.held).union(batches.batches(ofHosts: full))
-    claims.begin(limit: min(room.claimRoom, freePlaces), without: without, full: full)
+    claims.begin(
+      limit: min(room.claimRoom, freePlaces), without: without, full: full, fetched: fetched, most: freePlaces)
+  }
+
+  /// Files that only have to get their names, of batches and hosts that nothing is claimed of now.
+  var fetched: FetchedFiles {
+    FetchedFiles(of: batches.heldByServers(hosts: room.hostsWithoutRoom), except: needingServer)
   }
 
   func claimed(_ result: Result<[ClaimedFile], TransferError>) {
@@ -49,6 +57,8 @@ final class FileIntake {
   }
 
   private func take(_ file: ClaimedFile) throws(TransferError) {
+    if file.isFetched, try place(file) { return }
+    if batches.blocked[file.batch] != nil { return release(file) }
     let destination = try batches.destination(of: file.batch)
     if room.hasTooMany(destination.host) { return release(file) }
     if !stop.isStopping, try !batches.quotas.admits(file) { return release(file) }
@@ -62,6 +72,20 @@ final class FileIntake {
       work.machine.end(.requeue(notBeforeMs: nil, .policyDeadline, isFailure: false))
     }
     files.add(work)
+  }
+
+  /// Places a file that needs no server any more, whatever is known of its host.
+  /// - Returns: whether it is placed.
+  private func place(_ file: ClaimedFile) throws(TransferError) -> Bool {
+    guard !stop.isStopping, !batches.isOverdue(file.batch) else { return false }
+    let destination = try batches.destination(ofFetched: file.batch)
+    let work = FileWork(file, to: destination, engine, isLossy: false)
+    guard work.machine.isToBePlaced(destination.resolved.transferProtocol) else {
+      needingServer.insert(file.id)
+      return false
+    }
+    files.add(work)
+    return true
   }
 
   private func release(_ file: ClaimedFile, _ error: TransferError) {

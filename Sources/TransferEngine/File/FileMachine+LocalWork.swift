@@ -4,6 +4,12 @@ import TransferProtocols
 
 /// Results of work on the local file of a download, which involves no request.
 extension FileMachine {
+  /// Whether its next step is to get its name.
+  func isToBePlaced(_ proto: ProtocolInUse) -> Bool {
+    guard phase == .working, requests == .none, case .place = proto.nextStep(facts) else { return false }
+    return true
+  }
+
   /// The file was renamed, or could not be (see `Placing`). Returns the resulting changes.
   /// - Parameters:
   ///   - retryMs: if the file has to be fetched again, the retry time in milliseconds since 1970 UTC.

@@ -42,6 +42,10 @@ struct FileMachine: Sendable {
   var isReleased: Bool { phase == .released }
   /// It waits for neither a control step nor a commit, and is not ending.
   var mayBeginChunks: Bool { phase == .working && requests != .control }
+  /// A download of which all bytes are here.
+  var isFetched: Bool { claimed.direction == .download && facts.isPlanned && facts.isAllStored }
+  /// It waits until its partial file has its name.
+  var isPlacing: Bool { if case .held(.placing, _) = phase { true } else { false } }
   /// Why it is to be released; nil while it works, and after it was released.
   var ending: FileEnding? { phase.ending }
 
@@ -308,7 +312,9 @@ struct FileMachine: Sendable {
     case .supersede(let identity, let notBeforeMs):
       unit.changes.append(.supersede(identity, notBeforeMs: notBeforeMs))
     case .duplicate(let other): unit.changes.append(.endDuplicate(other))
-    case .requeue(let notBeforeMs, let code, let isFailure):
+    case .requeue(let dueMs, let code, let isFailure):
+      // A file that waits without a cause of its own waits for its server, which placing does not need.
+      let notBeforeMs = isFetched && code == nil && lostSession == nil ? nil : dueMs
       if let shorterLayout, lostSession == nil, isHardlyStored {
         unit.changes += [.giveUpSession, .resetChunks, .recut(shorterLayout)]
       }

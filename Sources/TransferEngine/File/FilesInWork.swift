@@ -47,6 +47,9 @@ final class FilesInWork {
     return next.map { $0 - nowMs }
   }
 
+  /// Whether any file is getting its name.
+  var isPlacing: Bool { all.contains { $0.value.machine.isPlacing } }
+
   // MARK: - Advancing files
 
   /// A file was claimed.
@@ -55,7 +58,7 @@ final class FilesInWork {
     work.destination.files += 1
     all[file] = work
     if work.isListing { listings += 1 }
-    if work.machine.needsSession && work.machine.ending == nil {
+    if work.machine.needsSession && !work.machine.isFetched && work.machine.ending == nil {
       sessionSlots.request(file)
     } else {
       advance(file)

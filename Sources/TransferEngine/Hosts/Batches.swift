@@ -17,6 +17,8 @@ final class Batches {
   private var limitedTransports: Set<ObjectIdentifier> = []
   /// Batches that cannot be sent in this run, with their errors.
   private(set) var blocked: [BatchID: TransferError] = [:]
+  /// Those that have no destination yet because their server refused another batch with the same settings.
+  private var refused: Set<BatchID> = []
   private var holds = BatchHolds()
   let quotas: JobQuotas
   /// Destinations with a share of the connections.
@@ -42,11 +44,25 @@ final class Batches {
   /// - Throws: the reason why the batch cannot be sent; errors of the store; `.bug` if its row is missing.
   func destination(of batch: BatchID) throws(TransferError) -> BatchDestination {
     if let known = destinations[batch] { return known }
-    let destination = try make(batch)
-    destinations[batch] = destination
+    let destination = try make(batch, evenRefused: false)
+    adopt(destination)
+    return destination
+  }
+
+  /// The same for a file that needs its server no more, also if the batch cannot be sent because the server refuses it.
+  func destination(ofFetched batch: BatchID) throws(TransferError) -> BatchDestination {
+    guard destinations[batch] == nil else { return try destination(of: batch) }
+    refused.remove(batch)
+    let destination = try make(batch, evenRefused: true)
+    adopt(destination)
+    if let error = destination.refusals.error { _ = block(batch, error) }
+    return destination
+  }
+
+  private func adopt(_ destination: BatchDestination) {
+    destinations[destination.batch] = destination
     limit(destination.resolved.transport)
     hold(destination, sending: 0)
-    return destination
   }
 
   /// False if the batch was blocked before: the first reason is kept.
@@ -62,14 +78,17 @@ final class Batches {
     claims.wake()
   }
 
-  private func make(_ batch: BatchID) throws(TransferError) -> BatchDestination {
+  private func make(_ batch: BatchID, evenRefused: Bool) throws(TransferError) -> BatchDestination {
     let settings = try settings(of: batch)
-    let refused = refusals[settings] ?? DestinationRefusals(settings: settings)
-    refusals[settings] = refused
-    if let error = refused.error { throw error }
+    let refusal = refusals[settings] ?? DestinationRefusals(settings: settings)
+    refusals[settings] = refusal
+    if !evenRefused, let error = refusal.error {
+      refused.insert(batch)
+      throw error
+    }
     let resolved = try engine.resolver.resolve(settings)
     return BatchDestination(
-      batch: batch, resolved: resolved, host: hosts.host(resolved.host), refusals: refused)
+      batch: batch, resolved: resolved, host: hosts.host(resolved.host), refusals: refusal)
   }
 
   private func limit(_ transport: any Transport) {
@@ -156,6 +175,13 @@ final class Batches {
 
   /// Batches with enough active files for their share: files of other batches are claimed first.
   var held: [BatchID] { sharing.filter { $0.files >= Self.filesAhead($0) }.map(\.batch) }
+
+  /// Batches of which nothing is claimed because of their servers: these hosts take no more requests, or refused what
+  /// the batch needs.
+  func heldByServers(hosts names: Set<String>) -> Set<BatchID> {
+    let known = blocked.keys.filter { destinations[$0] != nil || refused.contains($0) }
+    return batches(ofHosts: names).union(known).subtracting(holds.overdue)
+  }
 
   func batches(ofHosts names: Set<String>) -> Set<BatchID> {
     names.isEmpty ? [] : Set(all.filter { names.contains($0.host.name) }.map(\.batch))

@@ -11,16 +11,18 @@ final class ClosedHosts {
   private let batches: Batches
   private let commits: Commits
   private let files: FilesInWork
+  private let intake: FileIntake
   private let requests: Requests
   private let outcomes: RequestOutcomes
   private var watch = UnreachableWatch()
 
   init(
     _ engine: Engine, stop: RunStop, claims: Claims, hosts: Hosts, batches: Batches, commits: Commits,
-    files: FilesInWork, requests: Requests, outcomes: RequestOutcomes
+    files: FilesInWork, intake: FileIntake, requests: Requests, outcomes: RequestOutcomes
   ) {
     (self.engine, self.stop, self.claims, self.hosts, self.batches) = (engine, stop, claims, hosts, batches)
-    (self.commits, self.files, self.requests, self.outcomes) = (commits, files, requests, outcomes)
+    (self.commits, self.files, self.intake) = (commits, files, intake)
+    (self.requests, self.outcomes) = (requests, outcomes)
   }
 
   /// Releases the files of hosts that stay closed for long (`Retry-After`) to the ledger until then. Also releases
@@ -38,7 +40,10 @@ final class ClosedHosts {
 
   /// Files with a request that is ready to be sent come first.
   private func files(of host: HostState) -> [FileID] {
-    let all = files.all.filter { $0.value.destination.host === host && $0.value.machine.ending == nil }
+    let all = files.all.filter {
+      $0.value.destination.host === host && $0.value.machine.ending == nil
+        && !$0.value.machine.isPlacing
+    }
     let isReady = { [requests] (work: FileWork) in work.jobs.contains { requests[$0]?.phase == .ready } }
     return all.filter { isReady($0.value) }.map(\.key) + all.filter { !isReady($0.value) }.map(\.key)
   }
@@ -47,7 +52,7 @@ final class ClosedHosts {
   func allThatIsLeft() -> Set<String>? {
     guard !stop.isStopping else { return nil }
     let dead = hosts.scheduler.hopelessHosts(afterOpens: engine.configuration.breakerOpensBeforeGivingUp)
-    guard !dead.isEmpty, hosts.all.allSatisfy({ $0.files == 0 || dead.contains($0.name) }),
+    guard !dead.isEmpty, !files.isPlacing, hosts.all.allSatisfy({ $0.files == 0 || dead.contains($0.name) }),
       watch.takesLook(nowMs: engine.bootMs, isIdle: commits.isIdle && !claims.isClaiming)
     else { return nil }
     do throws(TransferError) {
@@ -62,8 +67,9 @@ final class ClosedHosts {
   private func hasWork(without dead: Set<String>) throws(TransferError) -> Bool {
     let without = batches.resting.union(batches.batches(ofHosts: dead))
     let lastMs = engine.wallMs + engine.configuration.patienceMs
+    let fetched = intake.fetched
     return try engine.ledger.read { reader in
-      if try reader.hasReadyFiles(without: without) { return true }
+      if try reader.hasReadyFiles(without: without) || reader.hasFetchedFiles(fetched) { return true }
       return try reader.nextDueMs(without: without, countsAborts: false).map { $0 <= lastMs } ?? false
     }
   }

@@ -22,12 +22,13 @@ final class Claims {
   /// `full` are the hosts that have used their share.
   func isDue(full: Set<String>) -> Bool { pacing.isDue(nowMs: engine.wallMs, full: full) }
 
-  /// Claims up to `limit` files, except those of the batches in `without`.
-  func begin(limit: Int, without: Set<BatchID>, full: Set<String>) {
+  /// Claims up to `limit` files, except those of the batches in `without`, and `fetched` ones up to `most` in all.
+  func begin(limit: Int, without: Set<BatchID>, full: Set<String>, fetched: FetchedFiles, most: Int) {
     pacing.began(full: full)
     let (run, mailbox) = (engine.run, mailbox)
     engine.ledger.write(
-      { tx in try tx.claimFiles(run, limit: limit, without: without) }, then: { mailbox.put(.claimed($0)) })
+      { tx in try tx.claimFiles(run, limit: limit, without: without, fetched: fetched, most: most) },
+      then: { mailbox.put(.claimed($0)) })
   }
 
   /// The claim has returned.

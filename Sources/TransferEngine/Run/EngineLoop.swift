@@ -88,7 +88,7 @@ final class EngineLoop: @unchecked Sendable {
       outcomes: outcomes, aborts: aborts)
     closed = ClosedHosts(
       engine, stop: stop, claims: claims, hosts: hosts, batches: batches, commits: commits, files: files,
-      requests: requests, outcomes: outcomes)
+      intake: intake, requests: requests, outcomes: outcomes)
     shutdown = Shutdown(
       engine, stop: stop, tally: tally, hosts: hosts, commits: commits, files: files, requests: requests,
       outcomes: outcomes, aborts: aborts)
@@ -220,9 +220,17 @@ final class EngineLoop: @unchecked Sendable {
     let without = batches.resting
     // An abort that failed this often waits for another run; its retry time must not keep this one alive.
     let countsAborts = aborts.hasPassesLeft
-    let (left, isReady, next) = try engine.ledger.read { reader in
+    let fetched = intake.fetched
+    let (left, isReady, isFetched, next) = try engine.ledger.read { reader in
       let next = try reader.nextDueMs(without: without, countsAborts: countsAborts)
-      return (try reader.isAnythingLeft(), try reader.hasReadyFiles(without: without), next)
+      return (
+        try reader.isAnythingLeft(), try reader.hasReadyFiles(without: without), try reader.hasFetchedFiles(fetched),
+        next
+      )
+    }
+    if isFetched {
+      claims.wake()
+      return false
     }
     if isReady {
       // Files were added since the last empty claim, or wait for a host that is closed at the moment.

@@ -3,14 +3,19 @@ public import TransferModel
 
 /// pending → active.
 extension LedgerTransaction {
-  /// Claims up to `limit` files for this run, in the order of priority and then of admission. Files and chunks that are
-  /// due are promoted first. The cost grows neither with the ledger nor with the number of waiting files.
-  /// Files of the batches in `without` are skipped; this costs a lookup of each batch that has ready files.
-  public func claimFiles(_ run: RunID, limit: Int, without: Set<BatchID> = []) throws -> [ClaimedFile] {
+  /// Gives up to `limit` files to this run, in the order of priority and then of admission. Files and chunks whose time
+  /// has come are promoted first. The cost does not grow with the ledger, nor with what waits.
+  /// Files of the batches in `without` are passed over, at the price of a look at each batch that has ready files; but
+  /// those of `fetched` are claimed too, as long as there are not more than `most` files in all.
+  public func claimFiles(
+    _ run: RunID, limit: Int, without: Set<BatchID> = [], fetched: FetchedFiles = FetchedFiles(), most: Int = 0
+  ) throws -> [ClaimedFile] {
     try requireLease(run)
     try db.run(Self.promoteFiles, .int(wallMs))
     try promoteChunks()
-    let ready = try readyFiles(limit, without)
+    var ready = try readyFiles(limit, without)
+    let others = FetchedFiles(of: fetched.batches, except: fetched.except.union(ready.map(\.0.id)))
+    ready += try fetchedFiles(others, limit: min(Self.fetchedAtOnce, most - ready.count))
     let doubtful = try doubtful(ready.map(\.0.id))
     return try ready.compactMap { (file, isFresh) in
       guard try activate(file.id, run) else { return nil }
@@ -18,6 +23,16 @@ extension LedgerTransaction {
       claimed.isDoubtful = doubtful.contains(file.id)
       claimed.past = try pastDownload(of: claimed)
       return claimed
+    }
+  }
+
+  /// Fetched files that one claim takes.
+  private static let fetchedAtOnce = 64
+
+  private func fetchedFiles(_ wanted: FetchedFiles, limit: Int) throws -> [(ClaimedFile, Bool)] {
+    guard limit > 0 else { return [] }
+    return try db.fetchedFiles(wanted, limit: limit).compactMap { file in
+      try db.first(Self.readyFile, .id(file)) { row in (Self.claimed(row), row.isNull(14)) }
     }
   }
 
