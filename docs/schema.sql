@@ -20,7 +20,7 @@ CREATE TABLE attempt (
   http_status INTEGER,
   curl_code INTEGER,
   errno INTEGER,
-  -- Body bytes, sent in an upload and received in a download; and those of them that are known to be stored.
+  -- Body bytes, sent (upload) or received (download); and how many of them are known to be stored.
   bytes_transferred INTEGER NOT NULL DEFAULT 0 CHECK (bytes_transferred >= 0),
   bytes_acked INTEGER NOT NULL DEFAULT 0 CHECK (bytes_acked >= 0),
   dns_ms INTEGER,
@@ -29,7 +29,7 @@ CREATE TABLE attempt (
   sent_ms INTEGER,
   first_byte_ms INTEGER,
   total_ms INTEGER,
-  -- NULL when no rate held a body back.
+  -- NULL when no rate limit delayed the body.
   held_ms INTEGER CHECK (held_ms > 0),
   remote_ip TEXT,
   http_version TEXT,
@@ -38,7 +38,7 @@ CREATE TABLE attempt (
   backoff_ms INTEGER,
   reply_excerpt BLOB,
   may_have_arrived INTEGER NOT NULL DEFAULT 0 CHECK (may_have_arrived IN (0, 1)),
-  -- Host and port, where it was sent to a mirror and not to the server of its destination.
+  -- Host and port, if it was sent to a mirror and not to the server of its destination.
   mirror TEXT,
   CHECK ((outcome = 'open') = (ended_at IS NULL)),
   CHECK (operation <> 'part' OR chunk_id IS NOT NULL),
@@ -61,14 +61,14 @@ WHEN NEW.reply_excerpt IS NOT NULL
   OR EXISTS (SELECT 1 FROM attempt WHERE id = NEW.id)
   OR (NEW.outcome = 'open' AND NEW.operation <> 'abort' AND NOT EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND (state IN ('active', 'finishing') AND run_id = NEW.run_id
-      -- What is done, and was not merged, can be asked about again.
+      -- Done files that were not merged can be verified again.
       OR state = 'done' AND NEW.chunk_id IS NULL AND (NEW.operation = 'verify' OR NEW.operation = 'probe')
         AND EXISTS (SELECT 1 FROM batch WHERE id = file.batch_id AND origin_id IS NULL)
         AND EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL))))
   OR (NEW.chunk_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM chunk WHERE id = NEW.chunk_id AND file_id = NEW.file_id AND (state = 'pending' OR NEW.outcome <> 'open')))
   OR (NEW.operation = 'abort' AND NEW.session_id IS NULL)
-BEGIN SELECT RAISE(FAIL, 'an attempt begins open, for a file that its run works on and a pending chunk, or to ask about what is done'); END;
+BEGIN SELECT RAISE(FAIL, 'an attempt begins open, for a file of its run and a pending chunk, or to verify a done file'); END;
 
 CREATE TRIGGER attempt_closed BEFORE UPDATE ON attempt
 WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
@@ -86,25 +86,25 @@ WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OR NEW.request_id IS NOT OLD.request_id OR NEW.retry_after_ms IS NOT OLD.retry_after_ms
   OR NEW.backoff_ms IS NOT OLD.backoff_ms OR NEW.reply_excerpt IS NOT OLD.reply_excerpt
   OR NEW.may_have_arrived <> OLD.may_have_arrived OR NEW.mirror IS NOT OLD.mirror)
-BEGIN SELECT RAISE(FAIL, 'a closed attempt is history'); END;
+BEGIN SELECT RAISE(FAIL, 'a closed attempt does not change'); END;
 
 CREATE TRIGGER attempt_excerpt BEFORE UPDATE OF reply_excerpt ON attempt WHEN length(NEW.reply_excerpt) > 4096
-BEGIN SELECT RAISE(FAIL, 'of an answer 4096 bytes are kept'); END;
+BEGIN SELECT RAISE(FAIL, 'at most 4096 bytes of an answer are kept'); END;
 
 CREATE TRIGGER attempt_fixed BEFORE UPDATE OF id, uid, file_id, chunk_id, session_id, run_id, operation, n,
   is_repeatable, started_at ON attempt
-BEGIN SELECT RAISE(FAIL, 'what an attempt is does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'the identity of an attempt does not change'); END;
 
 CREATE TRIGGER attempt_once BEFORE INSERT ON attempt
 WHEN NEW.chunk_id IS NOT NULL AND EXISTS (SELECT 1 FROM attempt
     WHERE file_id = NEW.file_id AND operation = NEW.operation AND chunk_id = NEW.chunk_id AND n = NEW.n)
   OR NEW.chunk_id IS NULL AND EXISTS (SELECT 1 FROM attempt
     WHERE file_id = NEW.file_id AND operation = NEW.operation AND chunk_id IS NULL AND n = NEW.n)
-BEGIN SELECT RAISE(FAIL, 'an attempt has a number of its own'); END;
+BEGIN SELECT RAISE(FAIL, 'the number of an attempt is unique'); END;
 
 CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'attempt' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
 CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_transferred, bytes_acked ON attempt
 WHEN OLD.outcome <> 'open'
@@ -124,14 +124,14 @@ CREATE TABLE attempt_sum (
   bytes_transferred INTEGER NOT NULL,
   first_at INTEGER NOT NULL,
   last_at INTEGER NOT NULL,
-  -- By error code: how many, the newest of them, the first start, the last end.
+  -- By error code: the count, the newest attempt, the first start, the last end.
   errors TEXT NOT NULL CHECK (errors LIKE '{%}'),
-  -- Milliseconds of parts that succeeded and how many took so long; times in which one was in flight. Numbers of 7 bits
-  -- a byte.
+  -- Durations of parts that succeeded in milliseconds, and how many took that long; periods in which one was in flight.
+  -- Numbers in 7 bits per byte.
   latencies BLOB NOT NULL,
   active BLOB NOT NULL,
-  -- Milliseconds in which requests made connections and waited for answers, and in which bodies went that do not count;
-  -- bytes of those. By error code: how many attempts were repeated, and how long was waited before.
+  -- Milliseconds that requests spent connecting, waiting for answers, and sending bodies that do not count; bytes of
+  -- those bodies. By error code: how many attempts were repeated, and the backoff before them.
   connect_ms INTEGER NOT NULL,
   server_ms INTEGER NOT NULL,
   resent_ms INTEGER NOT NULL,
@@ -149,7 +149,7 @@ CREATE TABLE batch (
   uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
   name TEXT CHECK (name <> ''),
   direction TEXT NOT NULL DEFAULT 'upload' CHECK (direction = 'upload' OR direction = 'download'),
-  -- The configured job that made it.
+  -- The configured job that created it.
   job TEXT CHECK (job <> ''),
   destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
   protocol TEXT NOT NULL,
@@ -158,14 +158,15 @@ CREATE TABLE batch (
   settings TEXT NOT NULL CHECK (settings LIKE '{%}'),
   labels TEXT NOT NULL CHECK (labels LIKE '{%}'),
   priority INTEGER NOT NULL,
-  -- Limits for all its requests together: bytes a second, requests at a time, the time after which no file of it is
-  -- begun.
+  -- Limits for all its requests together: bytes per second, concurrent requests, the time after which none of its files
+  -- is started.
   rate INTEGER CHECK (rate >= 1),
   workers INTEGER CHECK (workers >= 1),
   deadline_at INTEGER,
-  -- What is done with sources whose files are done; where to and what it asks for is in `settings`. NULL keeps them.
+  -- What to do with the sources of done files; `settings` holds the target folder and the required proof. NULL keeps
+  -- the sources.
   after TEXT CHECK (after = 'delete' OR after = 'move'),
-  -- Tidied away: left out of lists, never out of reports.
+  -- Hidden from lists, never from reports.
   hidden INTEGER CHECK (hidden = 1),
   created_at INTEGER NOT NULL,
   origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED
@@ -190,7 +191,7 @@ WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.name IS NOT OLD.name OR NEW.d
   OR NEW.protocol <> OLD.protocol OR NEW.destination <> OLD.destination OR NEW.settings <> OLD.settings
   OR NEW.created_at <> OLD.created_at OR NEW.direction <> OLD.direction OR NEW.job IS NOT OLD.job
   OR NEW.origin_id IS NOT OLD.origin_id OR NEW.after IS NOT OLD.after AND NEW.after IS NOT NULL
-BEGIN SELECT RAISE(FAIL, 'what a batch was asked to do does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'the request of a batch does not change'); END;
 
 CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -198,8 +199,7 @@ CREATE TABLE callback (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   job TEXT CHECK (job <> ''),
-  -- Of a batch: how a file of it came to rest, or that all of them did. Of a job: that a run of it began, and how it
-  -- ended.
+  -- For a batch: how one of its files ended, or that all of them ended. For a job: that a run began, or how it ended.
   event TEXT NOT NULL CHECK (event = 'done' OR event = 'failed' OR event = 'unknown' OR event = 'batch_done'
     OR event = 'batch_failed' OR event = 'started' OR event = 'succeeded' OR event = 'unsuccessful'),
   kind TEXT NOT NULL CHECK (kind = 'exec' OR kind = 'webhook' OR kind = 'ping' OR kind = 'mail'),
@@ -221,10 +221,10 @@ CREATE TRIGGER callback_birth BEFORE INSERT ON callback WHEN EXISTS (SELECT 1 FR
     WHERE batch_id = NEW.batch_id AND event = NEW.event AND kind = NEW.kind AND target = NEW.target)
   OR EXISTS (SELECT 1 FROM callback
     WHERE job = NEW.job AND event = NEW.event AND kind = NEW.kind AND target = NEW.target AND secret = NEW.secret)
-BEGIN SELECT RAISE(FAIL, 'a receiver is named once'); END;
+BEGIN SELECT RAISE(FAIL, 'a receiver is recorded once'); END;
 
 CREATE TRIGGER callback_fixed BEFORE UPDATE ON callback
-BEGIN SELECT RAISE(FAIL, 'later edits change no receiver'); END;
+BEGIN SELECT RAISE(FAIL, 'a receiver does not change'); END;
 
 CREATE TRIGGER callback_stays BEFORE DELETE ON callback BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -237,12 +237,12 @@ CREATE TABLE callback_loss (
 
 CREATE TRIGGER callback_loss_birth BEFORE INSERT ON callback_loss
 WHEN EXISTS (SELECT 1 FROM callback_loss WHERE callback_id = NEW.callback_id)
-BEGIN SELECT RAISE(FAIL, 'a receiver has one count of what it was never told'); END;
+BEGIN SELECT RAISE(FAIL, 'a receiver has one count of lost callbacks'); END;
 
 CREATE TRIGGER callback_loss_grows BEFORE UPDATE ON callback_loss
 WHEN NEW.callback_id <> OLD.callback_id OR NEW.callbacks <= OLD.callbacks OR NEW.first_at > OLD.first_at
   OR NEW.last_at < OLD.last_at
-BEGIN SELECT RAISE(FAIL, 'what a receiver was never told only grows'); END;
+BEGIN SELECT RAISE(FAIL, 'the count of lost callbacks only grows'); END;
 
 CREATE TRIGGER callback_loss_stays BEFORE DELETE ON callback_loss
 BEGIN SELECT RAISE(FAIL, 'history stays'); END;
@@ -257,25 +257,25 @@ CREATE TABLE chunk (
     OR state = 'failed' OR state = 'unknown'),
   failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
   not_before INTEGER,
-  -- Bytes from its start that the server holds while it is not done.
+  -- Bytes from its start that the server holds, while it is not done.
   acked INTEGER NOT NULL DEFAULT 0 CHECK (acked >= 0 AND acked <= length),
-  -- A request for it lost its answer, and the server was not asked since.
+  -- The answer to one of its requests was lost, and the server has not been queried since.
   uncertain INTEGER NOT NULL DEFAULT 0 CHECK (uncertain = 0 OR uncertain = 1),
-  -- What the server said about it (a JSON object): the URL of an upload of its own, values for the last steps.
+  -- What the server returned for it (a JSON object): the URL of its separate upload, values for the final steps.
   remote TEXT,
   etag TEXT,
   digest TEXT,
   md5 TEXT,
   confirmation TEXT CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
     OR confirmation = 'none'),
-  -- The attempt that stored it, which a prune may have deleted since.
+  -- The attempt that stored it; a prune may have deleted that since.
   done_attempt INTEGER,
-  -- How often the server lost it after it had acknowledged it.
+  -- How often the server lost it after acknowledging it.
   losses INTEGER NOT NULL DEFAULT 0 CHECK (losses >= 0),
-  -- Of a download: its bytes were not fetched. They were in a local file, which still had them, and the server says
-  -- that its version is that of the local file.
+  -- For a download: its bytes were not fetched, because a local file still had them and the server confirmed that its
+  -- version is that of the local file.
   reused INTEGER CHECK (reused IS NULL OR (reused = 1 AND state = 'done')),
-  -- 13 bytes. The chunks of a file, in order; nothing else leads to them.
+  -- 13 bytes. Finds all chunks of a file, in order.
   UNIQUE (file_id, seq),
   CHECK ((state = 'waiting') = (not_before IS NOT NULL)),
   CHECK ((state = 'done') = (done_attempt IS NOT NULL)),
@@ -312,7 +312,7 @@ WHEN NEW.remote IS NOT NULL OR NEW.state = 'in_flight'
     AND (f.state = 'active' OR EXISTS (SELECT 1 FROM batch WHERE id = f.batch_id AND origin_id IS NOT NULL))
     AND NEW.offset = NEW.seq * chunk_size
     AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
-BEGIN SELECT RAISE(FAIL, 'a chunk begins pending, in an active file, where the layout puts it'); END;
+BEGIN SELECT RAISE(FAIL, 'a chunk begins pending, in an active file, at its position in the layout'); END;
 
 CREATE TRIGGER chunk_evidence BEFORE UPDATE OF state ON chunk
 WHEN (NEW.state = 'in_flight') <> EXISTS (
@@ -320,12 +320,12 @@ WHEN (NEW.state = 'in_flight') <> EXISTS (
   OR (NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (
     SELECT 1 FROM attempt WHERE id = NEW.done_attempt AND outcome = 'ok' AND CASE OLD.state
       WHEN 'in_flight' THEN chunk_id = NEW.id
-      -- Its answer was lost, and asking showed that it is there; or it is empty, and there with its session; or it is
-      -- in a local file of the version that the session is for.
+      -- Its answer was lost, and a query showed that it is stored; or it is empty, and stored with its session; or a
+      -- local file of the version of the session contains it.
       ELSE file_id = NEW.file_id AND (operation = 'verify' OR operation = 'probe' OR operation = 'create') END))
   OR (OLD.state = 'done' AND NEW.state <> 'done' AND EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('finishing', 'done')))
-BEGIN SELECT RAISE(FAIL, 'a chunk is in flight with its open attempt, and done by an attempt that succeeded'); END;
+BEGIN SELECT RAISE(FAIL, 'a chunk is in flight exactly while it has an open attempt, and done by an attempt that succeeded'); END;
 
 CREATE TRIGGER chunk_fixed BEFORE UPDATE OF id, file_id, seq, offset, length ON chunk
 WHEN NEW.id <> OLD.id OR NEW.file_id <> OLD.file_id OR NEW.seq <> OLD.seq OR OLD.state <> 'pending' OR OLD.acked > 0
@@ -333,51 +333,53 @@ WHEN NEW.id <> OLD.id OR NEW.file_id <> OLD.file_id OR NEW.seq <> OLD.seq OR OLD
     SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'active' AND first_chunk_size IS NOT NULL
       AND NEW.offset = NEW.seq * chunk_size
       AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
-BEGIN SELECT RAISE(FAIL, 'a chunk stays where it is, or goes where a finer layout puts it'); END;
+BEGIN SELECT RAISE(FAIL, 'a chunk keeps its range, or gets the one of a finer layout'); END;
 
 CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt ON chunk
 WHEN OLD.state = 'done' AND NEW.state = 'done'
-BEGIN SELECT RAISE(FAIL, 'what confirmed a chunk does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'the confirmation of a chunk does not change'); END;
 
 CREATE TRIGGER chunk_number BEFORE UPDATE ON chunk WHEN NEW.id <> OLD.id
-BEGIN SELECT RAISE(FAIL, 'a chunk keeps its number'); END;
+BEGIN SELECT RAISE(FAIL, 'the number of a chunk does not change'); END;
 
 CREATE TRIGGER chunk_remote BEFORE UPDATE OF remote ON chunk WHEN NEW.remote NOT LIKE '{%}'
-BEGIN SELECT RAISE(FAIL, 'what the server said of a chunk is an object'); END;
+BEGIN SELECT RAISE(FAIL, 'remote state of a chunk is a JSON object'); END;
 
 CREATE TRIGGER chunk_reuse BEFORE UPDATE OF reused ON chunk
 WHEN NEW.reused IS NOT NULL AND (OLD.state <> 'pending' OR NEW.state <> 'done'
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND is_download = 1))
-BEGIN SELECT RAISE(FAIL, 'a chunk of a download is taken from a local file before it is fetched'); END;
+BEGIN SELECT RAISE(FAIL, 'only a pending chunk of a download becomes reused'); END;
 
 CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'chunk' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
 CREATE TABLE content (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   digest TEXT NOT NULL CHECK (digest > 'sha256:' AND digest < 'sha256;'),
-  -- The file whose object has it; NULL for what was sent.
+  -- The file that delivered this content; NULL if this file was sent.
   same_as INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
+
+CREATE INDEX content_same ON content (same_as) WHERE same_as IS NOT NULL;
 
 CREATE INDEX content_sent ON content (digest) WHERE same_as IS NULL;
 
 CREATE TRIGGER content_birth BEFORE INSERT ON content
 WHEN EXISTS (SELECT 1 FROM content WHERE file_id = NEW.file_id)
   OR NEW.same_as IS NULL AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'done' AND is_download IS NULL)
-  -- Another file of the same place has it: one that is done and stands for its key.
+  -- Another file at the same destination has delivered it: one that is done and the live generation of its key.
   OR NEW.same_as IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM file f CROSS JOIN file o ON o.id = NEW.same_as CROSS JOIN content c ON c.file_id = o.id
     WHERE f.id = NEW.file_id AND f.state = 'superseded' AND o.state = 'done' AND o.live = 1
       AND o.destination_id = f.destination_id AND o.size = f.size AND c.digest = NEW.digest AND c.same_as IS NULL)
-BEGIN SELECT RAISE(FAIL, 'content is that of a done upload, or that another one has delivered'); END;
+BEGIN SELECT RAISE(FAIL, 'content is recorded once, for a done upload or for a duplicate of one'); END;
 
 CREATE TRIGGER content_fixed BEFORE UPDATE ON content BEGIN SELECT RAISE(FAIL, 'content does not change'); END;
 
 CREATE TRIGGER content_stays BEFORE DELETE ON content
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
 CREATE TABLE delivery (
   outbox_id INTEGER NOT NULL REFERENCES outbox (id) DEFERRABLE INITIALLY DEFERRED,
@@ -389,7 +391,7 @@ CREATE TABLE delivery (
   exit_code INTEGER,
   http_status INTEGER,
   message TEXT,
-  -- The beginning of what came back, at most 4 KiB, secrets masked.
+  -- The beginning of the response or output, at most 4 KiB, secrets masked.
   output BLOB CHECK (length(output) <= 4096),
   PRIMARY KEY (outbox_id, n),
   CHECK ((outcome = 'open') = (ended_at IS NULL))
@@ -408,7 +410,7 @@ BEGIN SELECT RAISE(FAIL, 'one delivery of a callback at a time, in order'); END;
 
 CREATE TRIGGER delivery_stays BEFORE DELETE ON delivery
 WHEN EXISTS (SELECT 1 FROM outbox WHERE id = OLD.outbox_id AND ended_at IS NULL)
-BEGIN SELECT RAISE(FAIL, 'deliveries of a callback that waits stay'); END;
+BEGIN SELECT RAISE(FAIL, 'deliveries cannot be deleted before their callback has ended'); END;
 
 CREATE TABLE destination (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -445,12 +447,12 @@ CREATE TABLE engine_run (
   pid INTEGER NOT NULL,
   started_at INTEGER NOT NULL,
   heartbeat_at INTEGER NOT NULL,
-  -- The same by the boot clock of boot_id, which nobody moves: together they tell how far the wall clock was moved.
+  -- The same by the boot clock of boot_id, which nobody sets: together they show how far the wall clock was moved.
   started_boot_ms INTEGER,
   heartbeat_boot_ms INTEGER,
-  -- For how long its process had used processors at the last heartbeat, in milliseconds.
+  -- CPU time that its process had used at the last heartbeat, in milliseconds.
   processor_ms INTEGER CHECK (processor_ms >= 0),
-  -- No attempt of it has a lower number: where to begin to read those of a day.
+  -- None of its attempts has a lower number: where reading the attempts of a day begins.
   first_attempt INTEGER CHECK (first_attempt >= 1),
   ended_at INTEGER,
   how TEXT,
@@ -467,15 +469,15 @@ CREATE TRIGGER engine_run_birth BEFORE INSERT ON engine_run
 WHEN (NEW.ended_at IS NOT NULL) <> (NEW.origin_id IS NOT NULL) OR EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.id)
   OR EXISTS (SELECT 1 FROM engine_run WHERE uid = NEW.uid)
   OR NEW.origin_id IS NULL AND EXISTS (SELECT 1 FROM engine_run WHERE ended_at IS NULL)
-BEGIN SELECT RAISE(FAIL, 'a run begins without an end, when no other runs; one that is merged has ended'); END;
+BEGIN SELECT RAISE(FAIL, 'a run begins open, while no other run is open; a merged run has ended'); END;
 
 CREATE TRIGGER engine_run_closed BEFORE UPDATE ON engine_run WHEN OLD.ended_at IS NOT NULL
-BEGIN SELECT RAISE(FAIL, 'a run that ended is history'); END;
+BEGIN SELECT RAISE(FAIL, 'an ended run does not change'); END;
 
 CREATE TRIGGER engine_run_fixed BEFORE UPDATE ON engine_run
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.argv <> OLD.argv OR NEW.version <> OLD.version OR NEW.host <> OLD.host
   OR NEW.boot_id <> OLD.boot_id OR NEW.pid <> OLD.pid OR NEW.started_at <> OLD.started_at OR NEW.origin_id IS NOT OLD.origin_id
-BEGIN SELECT RAISE(FAIL, 'what a run is does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'the identity of a run does not change'); END;
 
 CREATE TRIGGER engine_run_stays BEFORE DELETE ON engine_run BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -487,7 +489,7 @@ CREATE TABLE error_code (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER error_code_birth BEFORE INSERT ON error_code WHEN EXISTS (SELECT 1 FROM error_code WHERE code = NEW.code)
-BEGIN SELECT RAISE(FAIL, 'there is such a code'); END;
+BEGIN SELECT RAISE(FAIL, 'this code exists already'); END;
 
 CREATE TABLE event (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -496,7 +498,7 @@ CREATE TABLE event (
   batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   part_of INTEGER REFERENCES event (id) DEFERRABLE INITIALLY DEFERRED,
   detail TEXT NOT NULL,
-  -- Of an event that was merged: where it comes from, and its number there.
+  -- For a merged event: the ledger that it comes from, and its number there.
   origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED,
   origin_event INTEGER,
   CHECK ((origin_id IS NULL) = (origin_event IS NULL))
@@ -517,7 +519,7 @@ CREATE TRIGGER event_birth BEFORE INSERT ON event
 WHEN EXISTS (SELECT 1 FROM event WHERE id = NEW.id)
   OR NEW.part_of IS NOT NULL AND NOT EXISTS (SELECT 1 FROM event WHERE id = NEW.part_of AND part_of IS NULL
     AND verb = NEW.verb AND batch_id IS NEW.batch_id AND detail = NEW.detail)
-BEGIN SELECT RAISE(FAIL, 'an event is recorded once, and goes on with one of the same'); END;
+BEGIN SELECT RAISE(FAIL, 'an event is recorded once, and continues a first event with the same verb, batch and detail'); END;
 
 CREATE TRIGGER event_fixed BEFORE UPDATE ON event BEGIN SELECT RAISE(FAIL, 'an event does not change'); END;
 
@@ -538,7 +540,7 @@ WHEN NEW.event_id IS NOT (SELECT max(id) FROM event)
   OR (SELECT batch_id FROM file WHERE id = NEW.first_file) IS NOT (SELECT batch_id FROM event WHERE id = NEW.event_id)
   OR (SELECT batch_id FROM file WHERE id = NEW.last_file) IS NOT (SELECT batch_id FROM event WHERE id = NEW.event_id)
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.first_file)
-BEGIN SELECT RAISE(FAIL, 'the newest event gets the files of its batch, in order'); END;
+BEGIN SELECT RAISE(FAIL, 'only the newest event gets files, of its batch and in order'); END;
 
 CREATE TRIGGER event_range_fixed BEFORE UPDATE ON event_range BEGIN SELECT RAISE(FAIL, 'an event does not change'); END;
 
@@ -550,43 +552,45 @@ CREATE TABLE file (
   batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
   generation INTEGER NOT NULL CHECK (generation >= 1),
-  -- 1 for the generation that stands for its (destination, key) now, else NULL. A column of its own, so that the index
-  -- of the natural key is not touched each time the state changes; and a done file stays done when it is replaced.
+  -- 1 for the current generation of its (destination, key), else NULL. A separate column, so that state changes do not
+  -- touch the index of the natural key, and a done file stays done when a newer generation replaces it.
   live INTEGER CHECK (live = 1),
   -- The local path and the remote key.
   path BLOB NOT NULL CHECK (path <> x''),
   key BLOB NOT NULL,
-  -- Of a download into a folder that takes names which differ only in case for one: what such paths have in common.
+  -- The path with its case folded, for a download into a folder that does not distinguish names that differ only in
+  -- case; else NULL.
   folded BLOB CHECK (folded IS NULL OR is_download IS NOT NULL),
-  -- The file is there and comes here: nothing local is known of it before it was written.
+  -- A download: nothing is known about the local file before it is written.
   is_download INTEGER CHECK (is_download = 1),
-  -- Size and digests that the content of a download has to have (JSON), where they were known before it was asked for.
+  -- Size and digests that a download must have (JSON), if they were known before it was requested.
   expected TEXT CHECK (expected IS NULL OR is_download IS NOT NULL),
-  -- What rules set for the object of an upload when it was recorded (JSON): media type, storage class, headers, tags.
+  -- Properties that rules set for the object of an upload when it was recorded (JSON): media type, storage class,
+  -- headers, tags.
   properties TEXT CHECK (properties IS NULL OR is_download IS NULL),
-  -- Identity of the source as it was admitted; under which identity the same content was seen since is in `sighting`.
-  -- Of a download: of its partial file, and the times of the local file when that had its name.
+  -- Identity of the source when it was admitted; `sighting` holds the newest identity of the same content since then.
+  -- For a download: the identity of its partial file, and the times of the local file when it got its name.
   size INTEGER CHECK (size >= 0),
   mtime_ns INTEGER,
   ctime_ns INTEGER,
   inode INTEGER,
   device INTEGER,
-  -- The boot in which `device` was seen (the first 64 bits of the kernel's boot id); 0 when it is not known.
+  -- The boot in which `device` was seen (the first 64 bits of the kernel's boot id); 0 if unknown.
   boot INTEGER NOT NULL DEFAULT 0,
   mode INTEGER NOT NULL,
-  -- A copy of the source that is sent instead of it: its name in the folder for such copies beside the ledger.
+  -- The staged copy that is sent instead of the source: its name in the staging folder beside the ledger.
   staged TEXT CHECK (staged <> ''),
   state TEXT NOT NULL CHECK (state = 'settling' OR state = 'pending' OR state = 'active' OR state = 'finishing'
     OR state = 'done' OR state = 'paused' OR state = 'failed' OR state = 'cancelled' OR state = 'unknown'
     OR state = 'superseded'),
   cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
   message TEXT,
-  -- What a person asks of a file that an engine has. The engine sees it within a quarter of a second, and every
-  -- transition that takes the file out of its hands honours it, also the recovery after a crash. Files that nobody
-  -- works on change at once; but one that settles goes on to do so, and is paused when it has.
+  -- The action that a person requested for a file that an engine has claimed. The engine sees it within a quarter of a
+  -- second, and every transition that releases the file honours it, including recovery after a crash. Files that no
+  -- engine works on change immediately, except that a settling file keeps settling and is paused once it has settled.
   requested_action TEXT CHECK (requested_action IS NULL OR ((requested_action = 'pause' OR requested_action = 'pause-now' OR requested_action = 'cancel' OR requested_action = 'remove')
     AND state IN ('active', 'finishing')) OR requested_action = 'pause' AND state = 'settling'),
-  -- Tidied away: left out of lists, never out of reports.
+  -- Hidden from lists, never from reports.
   hidden INTEGER CHECK (hidden IS NULL OR (hidden = 1
     AND (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded'))),
   priority INTEGER NOT NULL,
@@ -595,10 +599,10 @@ CREATE TABLE file (
   run_id INTEGER REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
   chunk_size INTEGER CHECK (chunk_size >= 0),
   chunk_count INTEGER CHECK (chunk_count >= 1),
-  -- A file of which nothing is stored may be cut anew, into shorter chunks: the length of its chunks at first, which
-  -- older attempts may have sent of one.
+  -- A file of which nothing is stored may get a new layout with shorter chunks: the original chunk length, which older
+  -- attempts may have sent.
   first_chunk_size INTEGER CHECK (first_chunk_size > chunk_size),
-  -- It came to rest once while a chunk of it was stored. Never taken back: it says where to look, not what is there.
+  -- It came to rest at least once while bytes of it were stored. Never reset: it says where to look, not what is there.
   holds INTEGER CHECK (holds = 1),
   created_at INTEGER NOT NULL,
   started_at INTEGER,
@@ -611,7 +615,7 @@ CREATE TABLE file (
   CHECK ((chunk_size IS NULL) = (chunk_count IS NULL)),
   CHECK (chunk_count IS NOT NULL OR state <> 'finishing'),
   CHECK (cause IS NOT NULL OR state NOT IN ('failed', 'unknown')),
-  -- A source that could not even be looked at is recorded as failed, without an identity.
+  -- A source that could not be examined is recorded as failed, without an identity.
   CHECK (is_download IS NOT NULL OR state = 'failed' OR state = 'superseded' OR (size IS NOT NULL AND mtime_ns IS NOT NULL AND ctime_ns IS NOT NULL AND inode IS NOT NULL
     AND device IS NOT NULL)),
   CHECK (finished_at >= started_at)
@@ -644,6 +648,8 @@ CREATE INDEX file_ready ON file (priority DESC) WHERE state = 'pending' AND not_
 CREATE INDEX file_ready_batch ON file (batch_id, priority DESC, id, size, state, not_before)
   WHERE state = 'pending' AND not_before IS NULL;
 
+CREATE INDEX file_requested_action ON file (requested_action, run_id) WHERE requested_action IS NOT NULL AND run_id IS NOT NULL;
+
 CREATE INDEX file_rest ON file (state, batch_id, cause, size, finished_at, hidden)
   WHERE state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing';
 
@@ -658,8 +664,6 @@ CREATE INDEX file_staged ON file (staged) WHERE staged IS NOT NULL;
 CREATE INDEX file_uid ON file (uid);
 
 CREATE INDEX file_waiting ON file (not_before, batch_id, size, state) WHERE state = 'pending' AND not_before IS NOT NULL;
-
-CREATE INDEX file_requested_action ON file (requested_action, run_id) WHERE requested_action IS NOT NULL AND run_id IS NOT NULL;
 
 CREATE UNIQUE INDEX file_written ON file (path, id / 1000000000000) WHERE live = 1 AND is_download = 1;
 
@@ -731,11 +735,11 @@ WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed
     AND EXISTS (SELECT 1 FROM file WHERE path = NEW.path AND live = 1 AND is_download = 1)
   OR NEW.staged IS NOT NULL
   OR EXISTS (SELECT 1 FROM file WHERE id = NEW.id)
-  -- One generation lives at a time; that is asked here too, because INSERT OR REPLACE would delete the one that does.
+  -- Only one generation is live; checked here too, because INSERT OR REPLACE would delete the live one.
   OR EXISTS (SELECT 1 FROM file
     WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1
       AND (NEW.live = 1 OR generation >= NEW.generation))
-  -- The next generation: none is newer, and the one before is there.
+  -- The next generation: none is newer, and the previous one exists.
   OR EXISTS (SELECT 1 FROM file
     WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation >= NEW.generation)
   OR NEW.generation <> 1
@@ -743,7 +747,7 @@ WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed
       WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation = NEW.generation - 1)
     AND NOT EXISTS (SELECT 1 FROM file
       WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1 AND generation = NEW.generation - 1)
-BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next generation; a download in a batch of downloads'); END;
+BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, as the next generation; a download begins in a batch of downloads'); END;
 
 CREATE TRIGGER file_callback AFTER UPDATE OF state ON file
 WHEN NEW.state <> OLD.state AND (NEW.state = 'done' OR NEW.state = 'failed' OR NEW.state = 'unknown')
@@ -768,14 +772,14 @@ CREATE TRIGGER file_finish BEFORE UPDATE OF state ON file
 WHEN NEW.state IN ('finishing', 'done') AND OLD.state NOT IN ('finishing', 'done')
   AND (SELECT count(*) FROM chunk WHERE file_id = NEW.id AND state = 'done') IS NOT NEW.chunk_count
   AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1 AND note IS NOT NULL))
-BEGIN SELECT RAISE(FAIL, 'a file is finished when all its chunks are done'); END;
+BEGIN SELECT RAISE(FAIL, 'a file can finish only when all its chunks are done'); END;
 
 CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, key, is_download, expected,
   properties, mode, created_at ON file
-BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
+BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version is a new generation'); END;
 
 CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds ON file WHEN OLD.state = 'done'
-BEGIN SELECT RAISE(FAIL, 'what is done is history'); END;
+BEGIN SELECT RAISE(FAIL, 'the history of a done file does not change'); END;
 
 CREATE TRIGGER file_holds AFTER UPDATE OF state ON file
 WHEN NEW.run_id IS NULL AND NEW.state <> 'done' AND OLD.run_id IS NOT NULL AND NEW.holds IS NULL AND NEW.chunk_count IS NOT NULL
@@ -798,18 +802,18 @@ WHEN (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'se
   OLD.is_download IS NULL OR OLD.state <> 'active' OR OLD.size IS NOT NULL AND NEW.size IS NOT OLD.size
   OR (NEW.inode IS NOT OLD.inode OR NEW.device IS NOT OLD.device OR NEW.boot IS NOT OLD.boot)
     AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0)))
-BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
+BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version is a new generation'); END;
 
 CREATE TRIGGER file_named BEFORE UPDATE OF path ON file WHEN OLD.is_download IS NULL OR OLD.state <> 'finishing'
-BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
+BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version is a new generation'); END;
 
 CREATE TRIGGER file_number BEFORE UPDATE ON file WHEN NEW.id <> OLD.id
-BEGIN SELECT RAISE(FAIL, 'a file keeps its number'); END;
+BEGIN SELECT RAISE(FAIL, 'the number of a file does not change'); END;
 
 CREATE TRIGGER file_placed BEFORE UPDATE OF mtime_ns, ctime_ns ON file WHEN (OLD.is_download IS NULL OR OLD.state <> 'finishing')
   AND (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'settling'
     OR NOT EXISTS (SELECT 1 FROM look WHERE file_id = OLD.id))
-BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
+BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version is a new generation'); END;
 
 CREATE TRIGGER file_removal AFTER UPDATE OF state ON file
 WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NEW.is_download IS NULL
@@ -824,17 +828,17 @@ BEGIN SELECT RAISE(FAIL, 'a file with an open attempt cannot come to rest'); END
 CREATE TRIGGER file_revival BEFORE UPDATE OF live ON file
 WHEN NEW.live = 1 AND OLD.live IS NULL AND EXISTS (SELECT 1 FROM file
   WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1)
-BEGIN SELECT RAISE(FAIL, 'one generation lives at a time'); END;
+BEGIN SELECT RAISE(FAIL, 'only one generation is live at a time'); END;
 
 CREATE TRIGGER file_settled AFTER UPDATE OF state ON file WHEN OLD.state = 'settling' AND NEW.state <> 'settling'
 BEGIN DELETE FROM look WHERE file_id = NEW.id; END;
 
 CREATE TRIGGER file_staged BEFORE UPDATE OF staged ON file WHEN NEW.staged LIKE '%/%'
-BEGIN SELECT RAISE(FAIL, 'a staged copy has a name without folders'); END;
+BEGIN SELECT RAISE(FAIL, 'the name of a staged copy contains no slash'); END;
 
 CREATE TRIGGER file_stays BEFORE DELETE ON file
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
 CREATE TRIGGER file_sum_hidden AFTER UPDATE OF hidden ON file
 WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
@@ -851,9 +855,9 @@ CREATE TABLE file_sum (
   bytes INTEGER NOT NULL,
   hidden_files INTEGER NOT NULL,
   hidden_bytes INTEGER NOT NULL,
-  -- Those whose receipt proves nothing.
+  -- Files whose proof is `none`.
   unverified INTEGER NOT NULL,
-  -- The three that took longest: pairs of milliseconds and number.
+  -- The three slowest: pairs of milliseconds and number.
   slowest TEXT NOT NULL CHECK (slowest LIKE '[%]'),
   PRIMARY KEY (batch_id, block)
 ) STRICT, WITHOUT ROWID;
@@ -871,11 +875,11 @@ CREATE TABLE host_state (
 
 CREATE TRIGGER host_state_birth BEFORE INSERT ON host_state
 WHEN NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
-BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has not ended'); END;
+BEGIN SELECT RAISE(FAIL, 'the state of a host is written by a run that has not ended'); END;
 
 CREATE TRIGGER host_state_change BEFORE UPDATE ON host_state
 WHEN NEW.host <> OLD.host OR NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
-BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has not ended'); END;
+BEGIN SELECT RAISE(FAIL, 'the state of a host is written by a run that has not ended'); END;
 
 CREATE TABLE job_quota (
   job TEXT NOT NULL PRIMARY KEY CHECK (length(job) BETWEEN 1 AND 64),
@@ -889,12 +893,12 @@ CREATE TABLE job_state (
   job TEXT NOT NULL PRIMARY KEY CHECK (length(job) BETWEEN 1 AND 64),
   started_at INTEGER NOT NULL,
   ended_at INTEGER NOT NULL CHECK (ended_at >= started_at),
-  -- The name of its exit code and, when it is not `ok`, what was said.
+  -- The name of its exit code and, when that is not `ok`, the message.
   result TEXT NOT NULL CHECK (result <> ''),
   message TEXT CHECK ((message IS NULL) = (result = 'ok')),
   -- The end of the last run that was `ok`.
   succeeded_at INTEGER,
-  -- Runs that were not `ok`, of all that ended: how many there were since somebody was told is a difference of two.
+  -- Total of ended runs that were not `ok`: the difference of two values counts the failures since a notification.
   failed_runs INTEGER NOT NULL DEFAULT 0 CHECK (failed_runs >= 0),
   CHECK (result <> 'ok' OR succeeded_at = ended_at)
 ) STRICT, WITHOUT ROWID;
@@ -904,7 +908,7 @@ WHEN EXISTS (SELECT 1 FROM job_state WHERE job = NEW.job)
 BEGIN SELECT RAISE(FAIL, 'a job has one state'); END;
 
 CREATE TRIGGER job_state_failures BEFORE UPDATE ON job_state WHEN NEW.failed_runs < OLD.failed_runs
-BEGIN SELECT RAISE(FAIL, 'failed runs stay counted'); END;
+BEGIN SELECT RAISE(FAIL, 'the count of failed runs does not decrease'); END;
 
 CREATE TRIGGER job_state_success BEFORE UPDATE ON job_state
 WHEN NEW.job <> OLD.job OR NEW.result <> 'ok' AND NEW.succeeded_at IS NOT OLD.succeeded_at
@@ -921,23 +925,23 @@ CREATE INDEX listed_file_named ON listed_file (file_id);
 CREATE TRIGGER listed_file_birth BEFORE INSERT ON listed_file
 WHEN (SELECT l.state = 'active' AND l.batch_id <> f.batch_id FROM file l CROSS JOIN file f
     WHERE l.id = NEW.listing_id AND f.id = NEW.file_id) IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'a listing in work names files of other batches'); END;
+BEGIN SELECT RAISE(FAIL, 'an active listing names files of other batches'); END;
 
 CREATE TRIGGER listed_file_fixed BEFORE UPDATE ON listed_file
-BEGIN SELECT RAISE(FAIL, 'what a listing named does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'a file named by a listing does not change'); END;
 
 CREATE TRIGGER listed_file_stays BEFORE DELETE ON listed_file
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.listing_id ORDER BY first_id DESC LIMIT 1) >= OLD.listing_id IS NOT 1
   AND (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
 CREATE TABLE log_group (
   -- Place of its first leaf in the tree, from 0.
   first_leaf INTEGER PRIMARY KEY CHECK (first_leaf >= 0),
   leaves INTEGER NOT NULL CHECK (leaves >= 1),
-  -- Of which row each leaf is: a byte for the kind (1 receipt, 2 attempt, 3 event, 4 attempt with credited bytes, 5
-  -- prune), then its number and, of a receipt, which one of its file, of a credit the bytes transferred and
-  -- acknowledged before it, 7 bits a byte.
+  -- The row of each leaf: a byte for the kind (1 receipt, 2 attempt, 3 event, 4 attempt with credited bytes, 5 prune),
+  -- then its number and, for a receipt, its number within the file, for a credit, the bytes transferred and
+  -- acknowledged before it, 7 bits per byte.
   entries BLOB NOT NULL,
   hashes BLOB NOT NULL CHECK (length(hashes) = 32 * leaves)
 ) STRICT;
@@ -945,7 +949,7 @@ CREATE TABLE log_group (
 CREATE TRIGGER log_group_birth BEFORE INSERT ON log_group
 WHEN NEW.first_leaf <> coalesce((SELECT first_leaf + leaves FROM log_group
     WHERE first_leaf < 1000000000000 ORDER BY first_leaf DESC LIMIT 1), 0)
-BEGIN SELECT RAISE(FAIL, 'leaves are appended'); END;
+BEGIN SELECT RAISE(FAIL, 'leaves are only appended'); END;
 
 CREATE TRIGGER log_group_fixed BEFORE UPDATE ON log_group BEGIN SELECT RAISE(FAIL, 'a leaf does not change'); END;
 
@@ -956,7 +960,7 @@ CREATE TABLE look (
   boot INTEGER NOT NULL,
   since_ms INTEGER NOT NULL,
   due_ms INTEGER NOT NULL CHECK (due_ms > since_ms),
-  -- The run that is at work has seen it change, and does not wait for it again.
+  -- The current run has seen it change, and does not wait for it again.
   is_changing INTEGER CHECK (is_changing = 1)
 ) STRICT;
 
@@ -967,21 +971,21 @@ CREATE INDEX look_since ON look (boot, since_ms);
 CREATE TRIGGER look_birth BEFORE INSERT ON look
 WHEN EXISTS (SELECT 1 FROM look WHERE file_id = NEW.file_id)
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'settling' AND is_download IS NULL)
-BEGIN SELECT RAISE(FAIL, 'a source that settles has one newest look'); END;
+BEGIN SELECT RAISE(FAIL, 'a settling source has one look'); END;
 
 CREATE TRIGGER look_fixed BEFORE UPDATE ON look WHEN NEW.file_id <> OLD.file_id
-BEGIN SELECT RAISE(FAIL, 'a look keeps its file'); END;
+BEGIN SELECT RAISE(FAIL, 'the file of a look does not change'); END;
 
 CREATE TABLE origin_store (
   id INTEGER PRIMARY KEY,
-  -- Of the shard or, where it is a copy, of the ledger that it was copied from: its copies go on with one history.
+  -- The uid of the shard or, if it is a copy, of the ledger that it was copied from: copies continue one history.
   uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
   host TEXT NOT NULL,
   merged_at INTEGER NOT NULL,
-  -- Its own uid, after which its log is named.
+  -- Its own uid, which names its log.
   log_uid BLOB CHECK (length(log_uid) = 16),
-  -- How far it was, so that an older state of it is known as one: leaves of its log, the newest attempt and file, the
-  -- newest sign of life of an engine.
+  -- How far it had progressed, so that an older state of it is recognized: leaves of its log, the newest attempt and
+  -- file, the newest heartbeat of an engine.
   leaves INTEGER NOT NULL DEFAULT 0,
   newest_attempt INTEGER NOT NULL DEFAULT 0,
   newest_file INTEGER NOT NULL DEFAULT 0,
@@ -994,7 +998,7 @@ WHEN EXISTS (SELECT 1 FROM origin_store WHERE id = NEW.id) OR EXISTS (SELECT 1 F
 BEGIN SELECT RAISE(FAIL, 'another ledger is recorded once'); END;
 
 CREATE TRIGGER origin_store_fixed BEFORE UPDATE ON origin_store WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid
-BEGIN SELECT RAISE(FAIL, 'another ledger keeps its uid'); END;
+BEGIN SELECT RAISE(FAIL, 'the uid of another ledger does not change'); END;
 
 CREATE TRIGGER origin_store_stays BEFORE DELETE ON origin_store BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -1002,18 +1006,18 @@ CREATE TABLE outbox (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   callback_id INTEGER NOT NULL REFERENCES callback (id) DEFERRABLE INITIALLY DEFERRED,
   file_id INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
-  -- Of a job: the run that it tells of, and the document. That of a file, or of a batch, is made of its rows when it is
-  -- delivered.
+  -- For a job: the run that the callback reports, and the document. The document for a file or batch is made from its
+  -- rows at delivery.
   uid BLOB,
   body TEXT CHECK (body >= '{' AND body < '|'),
-  -- Of the end of a run: how it ended, and `failed_runs` of its job then. What the next one is compared with.
+  -- For the end of a run: how it ended, and `failed_runs` of its job at that time. The next one is compared with these.
   result TEXT CHECK (result <> ''),
   failed_runs INTEGER,
   state TEXT NOT NULL DEFAULT 'waiting' CHECK (state = 'waiting' OR state = 'delivering' OR state = 'delivered'
     OR state = 'gave_up' OR state = 'cancelled'),
   not_before INTEGER NOT NULL DEFAULT 0,
   failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
-  -- NULL of a file whose outcome is unknown: nobody knows when.
+  -- NULL for a file whose outcome is unknown: the time is not known.
   recorded_at INTEGER,
   ended_at INTEGER,
   CHECK ((uid IS NULL) = (body IS NULL) AND (file_id IS NULL OR uid IS NULL)),
@@ -1043,7 +1047,7 @@ WHEN NOT (OLD.state = NEW.state AND OLD.state = 'waiting'
   OR OLD.state = 'delivering' AND NEW.state = 'gave_up'
   OR OLD.state = 'gave_up' AND NEW.state = 'waiting'
   OR OLD.state = 'cancelled' AND NEW.state = 'waiting')
-BEGIN SELECT RAISE(FAIL, 'not a step of a callback'); END;
+BEGIN SELECT RAISE(FAIL, 'illegal transition of a callback'); END;
 
 CREATE TRIGGER outbox_birth BEFORE INSERT ON outbox
 WHEN NEW.state <> 'waiting' OR NEW.failures <> 0 OR EXISTS (SELECT 1 FROM outbox WHERE id = NEW.id)
@@ -1051,17 +1055,17 @@ WHEN NEW.state <> 'waiting' OR NEW.failures <> 0 OR EXISTS (SELECT 1 FROM outbox
     AND CASE WHEN c.event = 'batch_done' OR c.event = 'batch_failed' THEN NEW.file_id IS NULL AND NEW.uid IS NULL
       ELSE c.batch_id IS f.batch_id AND (f.id IS NULL OR f.state = c.event) AND (f.id IS NULL) = (NEW.file_id IS NULL)
         AND (NEW.file_id IS NULL) = (NEW.uid IS NOT NULL) END)
-BEGIN SELECT RAISE(FAIL, 'a callback tells its batch''s or job''s receiver of a state that holds, and waits'); END;
+BEGIN SELECT RAISE(FAIL, 'a callback begins waiting, for a receiver of its batch or job, and reports the current state'); END;
 
 CREATE TRIGGER outbox_delivered BEFORE UPDATE OF state ON outbox
 WHEN NEW.state = 'delivered' AND NOT EXISTS (SELECT 1 FROM delivery WHERE outbox_id = NEW.id AND outcome = 'ok')
-BEGIN SELECT RAISE(FAIL, 'a callback is delivered by a delivery that succeeded'); END;
+BEGIN SELECT RAISE(FAIL, 'a delivered callback has a successful delivery'); END;
 
 CREATE TRIGGER outbox_fixed BEFORE UPDATE ON outbox
 WHEN NEW.id <> OLD.id OR NEW.callback_id <> OLD.callback_id OR NEW.file_id IS NOT OLD.file_id
   OR NEW.uid IS NOT OLD.uid OR NEW.body IS NOT OLD.body OR NEW.recorded_at IS NOT OLD.recorded_at
   OR NEW.result IS NOT OLD.result OR NEW.failed_runs IS NOT OLD.failed_runs
-BEGIN SELECT RAISE(FAIL, 'what is told stays as it was recorded'); END;
+BEGIN SELECT RAISE(FAIL, 'the content of a callback does not change'); END;
 
 CREATE TRIGGER outbox_forgotten AFTER DELETE ON outbox WHEN OLD.state = 'gave_up'
 BEGIN
@@ -1075,13 +1079,13 @@ BEGIN
 END;
 
 CREATE TRIGGER outbox_stays BEFORE DELETE ON outbox WHEN OLD.ended_at IS NULL
-BEGIN SELECT RAISE(FAIL, 'a callback that was not delivered stays'); END;
+BEGIN SELECT RAISE(FAIL, 'a callback cannot be deleted before it has ended'); END;
 
 CREATE TABLE prune (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   event_id INTEGER NOT NULL REFERENCES event (id) DEFERRABLE INITIALLY DEFERRED,
   at INTEGER NOT NULL,
-  -- Nothing of files goes that came to rest at this time or later.
+  -- Files that came to rest at this time or later are not pruned.
   before_at INTEGER NOT NULL,
   CHECK (before_at <= at)
 ) STRICT;
@@ -1099,9 +1103,9 @@ CREATE TABLE pruned_file (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   attempts INTEGER NOT NULL CHECK (attempts >= 0),
   bytes_transferred INTEGER NOT NULL CHECK (bytes_transferred >= 0),
-  -- What cut off attempts may have transferred beyond that.
+  -- What crashed attempts may have transferred beyond that.
   bytes_untold INTEGER NOT NULL CHECK (bytes_untold >= 0),
-  -- Of its deleted chunks: what was not fetched.
+  -- Bytes of its deleted chunks that were not fetched.
   bytes_reused INTEGER NOT NULL CHECK (bytes_reused >= 0)
 ) STRICT;
 
@@ -1109,7 +1113,7 @@ CREATE TRIGGER pruned_file_birth BEFORE INSERT ON pruned_file
 WHEN EXISTS (SELECT 1 FROM pruned_file WHERE file_id = NEW.file_id)
   OR (SELECT last_id >= NEW.file_id AND prune_id = (SELECT max(id) FROM prune) FROM pruned_range
     WHERE kind = 'history' AND first_id <= NEW.file_id ORDER BY first_id DESC LIMIT 1) IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'the newest prune says what its files had, once'); END;
+BEGIN SELECT RAISE(FAIL, 'only the newest prune records the sums of its files, once each'); END;
 
 CREATE TRIGGER pruned_file_fixed BEFORE UPDATE ON pruned_file BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
 
@@ -1136,7 +1140,7 @@ CREATE TRIGGER pruned_range_birth BEFORE INSERT ON pruned_range
 WHEN NEW.prune_id IS NOT (SELECT max(id) FROM prune)
   OR (SELECT last_id FROM pruned_range WHERE kind = NEW.kind AND first_id <= NEW.last_id ORDER BY first_id DESC LIMIT 1)
     >= NEW.first_id
-BEGIN SELECT RAISE(FAIL, 'the newest prune says what it deletes, each row once'); END;
+BEGIN SELECT RAISE(FAIL, 'only the newest prune records what it deletes, each row once'); END;
 
 CREATE TRIGGER pruned_range_chunks BEFORE INSERT ON pruned_range
 WHEN NEW.kind = 'chunk' AND NEW.last_id - NEW.first_id + 1 IS NOT (
@@ -1158,7 +1162,7 @@ WHEN (NEW.kind = 'file' OR NEW.kind = 'history') AND (
     AND (state = 'intended' OR state = 'open'))
   OR EXISTS (SELECT 1 FROM attempt WHERE file_id BETWEEN NEW.first_id AND NEW.last_id AND outcome = 'open')
   OR EXISTS (SELECT 1 FROM doubt WHERE file_id BETWEEN NEW.first_id AND NEW.last_id))
-BEGIN SELECT RAISE(FAIL, 'only what ended before the time of a prune, and nobody goes on with, is pruned'); END;
+BEGIN SELECT RAISE(FAIL, 'only files that ended before the time of the prune, and that nothing can continue, are pruned'); END;
 
 CREATE TRIGGER pruned_range_fixed BEFORE UPDATE ON pruned_range BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
 
@@ -1176,7 +1180,7 @@ CREATE TABLE pruned_sum (
   prune_id INTEGER NOT NULL REFERENCES prune (id) DEFERRABLE INITIALLY DEFERRED,
   batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   run_id INTEGER NOT NULL REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
-  -- Number of the quarter: milliseconds since 1970 UTC by 900,000.
+  -- Number of the quarter: milliseconds since 1970 UTC divided by 900,000.
   quarter INTEGER NOT NULL,
   -- Files whose first attempt is one of these.
   files INTEGER NOT NULL CHECK (files >= 0),
@@ -1199,10 +1203,11 @@ CREATE TABLE pruned_sum (
   resent_ms INTEGER NOT NULL,
   bytes_unacked INTEGER NOT NULL,
   backoff TEXT NOT NULL CHECK (backoff LIKE '{%}'),
-  -- Milliseconds that connecting and the first byte of an answer took, and how many took so long; as latencies.
+  -- Milliseconds for connecting and for the first byte of an answer, and how many took that long; encoded like
+  -- latencies.
   connects BLOB NOT NULL,
   first_bytes BLOB NOT NULL,
-  -- By HTTP status, and by version of HTTP: how many.
+  -- Counts by HTTP status, and by HTTP version.
   statuses TEXT NOT NULL CHECK (statuses LIKE '{%}'),
   versions TEXT NOT NULL CHECK (versions LIKE '{%}'),
   UNIQUE (prune_id, batch_id, run_id, quarter)
@@ -1216,7 +1221,7 @@ CREATE TRIGGER pruned_sum_birth BEFORE INSERT ON pruned_sum
 WHEN NEW.prune_id IS NOT (SELECT max(id) FROM prune) OR EXISTS (SELECT 1 FROM pruned_sum WHERE id = NEW.id)
   OR EXISTS (SELECT 1 FROM pruned_sum WHERE prune_id = NEW.prune_id AND batch_id = NEW.batch_id AND run_id = NEW.run_id
     AND quarter = NEW.quarter)
-BEGIN SELECT RAISE(FAIL, 'the newest prune says what its attempts added up to, once'); END;
+BEGIN SELECT RAISE(FAIL, 'only the newest prune records the sums of its attempts, once each'); END;
 
 CREATE TRIGGER pruned_sum_fixed BEFORE UPDATE ON pruned_sum BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
 
@@ -1225,13 +1230,13 @@ CREATE TRIGGER pruned_sum_stays BEFORE DELETE ON pruned_sum BEGIN SELECT RAISE(F
 CREATE TABLE receipt (
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   n INTEGER NOT NULL DEFAULT 1 CHECK (n >= 1),
-  -- Of a later one; NULL in the proof.
+  -- In later receipts; NULL in the proof.
   finding TEXT CHECK (finding = 'found' OR finding = 'lost' OR finding = 'differs' OR finding = 'intact'
     OR finding = 'changed' OR finding = 'missing'),
   -- Bytes of the object, or of the local file as it was found.
   size INTEGER CHECK (size >= 0),
-  -- The attempt whose answer says so, which a prune may have deleted since; NULL for the word of a person, and for what
-  -- was seen here.
+  -- The attempt whose answer it is based on; a prune may have deleted that since. NULL if a person resolved the file,
+  -- and for findings about local files.
   attempt_id INTEGER,
   confirmation TEXT NOT NULL CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
     OR confirmation = 'none'),
@@ -1243,8 +1248,8 @@ CREATE TABLE receipt (
   request_id TEXT NOT NULL,
   server_date TEXT NOT NULL,
   location TEXT NOT NULL,
-  -- Why a person says that it is done, whose outcome was unknown. Its chunks stay as they were: nobody acknowledged
-  -- them.
+  -- Why a person resolved a file of unknown outcome as done. Its chunks stay as they were: the server did not
+  -- acknowledge them.
   note TEXT CHECK (note IS NULL OR (note <> '' AND confirmation = 'none')),
   recorded_at INTEGER NOT NULL,
   PRIMARY KEY (file_id, n),
@@ -1263,7 +1268,7 @@ WHEN NEW.n = 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (st
   OR EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id AND n = NEW.n)
   OR NEW.attempt_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM attempt WHERE id = NEW.attempt_id AND file_id = NEW.file_id AND outcome = 'ok')
-BEGIN SELECT RAISE(FAIL, 'a receipt is for a file that is being finished, by an attempt of it that succeeded; others follow'); END;
+BEGIN SELECT RAISE(FAIL, 'the first receipt is for a file that is not yet done, later ones are for a done file; its attempt succeeded'); END;
 
 CREATE TRIGGER receipt_fixed BEFORE UPDATE ON receipt BEGIN SELECT RAISE(FAIL, 'a receipt does not change'); END;
 
@@ -1271,12 +1276,12 @@ CREATE TRIGGER receipt_stays BEFORE DELETE ON receipt BEGIN SELECT RAISE(FAIL, '
 
 CREATE TABLE removal (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
-  -- That of its source: by it the removals of one source for several batches find each other.
+  -- The inode of its source: the removals of one source for several batches find each other by it.
   inode INTEGER NOT NULL,
   state TEXT NOT NULL DEFAULT 'pending' CHECK (state = 'pending' OR state = 'done' OR state = 'skipped' OR state = 'failed'),
   attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
   failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
-  -- Since when it has been put off for its cause; NULL when it is not put off.
+  -- Since when it has been postponed for its cause; NULL when it is not postponed.
   put_off_at INTEGER,
   -- Why the source is still there.
   cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
@@ -1300,7 +1305,7 @@ CREATE TRIGGER removal_arrow BEFORE UPDATE ON removal
 WHEN OLD.state <> 'pending' AND (OLD.state = 'skipped' AND OLD.cause = 'policy.cancelled' AND NEW.state = 'done') IS NOT 1
   OR NEW.file_id <> OLD.file_id OR NEW.inode <> OLD.inode OR NEW.recorded_at <> OLD.recorded_at OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
   OR NEW.failures <> OLD.failures AND NEW.failures <> OLD.failures + 1
-BEGIN SELECT RAISE(FAIL, 'what became of a source is history'); END;
+BEGIN SELECT RAISE(FAIL, 'an ended removal does not change'); END;
 
 CREATE TRIGGER removal_birth BEFORE INSERT ON removal
 WHEN NEW.state <> 'pending' OR NEW.attempts <> 0 OR NEW.put_off_at IS NOT NULL OR EXISTS (SELECT 1 FROM removal WHERE file_id = NEW.file_id)
@@ -1315,11 +1320,11 @@ CREATE TABLE scan (
   -- '' for none.
   job TEXT NOT NULL,
   place TEXT NOT NULL,
-  -- What was named (JSON): files, folders, patterns or a list, and the rules.
+  -- The named sources (JSON): files, folders, patterns or a list, and the rules.
   sources TEXT NOT NULL CHECK (sources LIKE '{%}'),
   completed_at INTEGER NOT NULL,
   took_ms INTEGER NOT NULL CHECK (took_ms >= 0),
-  -- Files that were seen, without what rules left out.
+  -- Files that were seen, without those that rules excluded.
   files INTEGER NOT NULL CHECK (files >= 0),
   new INTEGER NOT NULL,
   changed INTEGER NOT NULL,
@@ -1341,7 +1346,7 @@ BEGIN SELECT RAISE(FAIL, 'a set of sources has one last scan'); END;
 
 CREATE TRIGGER scan_fixed BEFORE UPDATE ON scan
 WHEN NEW.id <> OLD.id OR NEW.job <> OLD.job OR NEW.place <> OLD.place OR NEW.sources <> OLD.sources
-BEGIN SELECT RAISE(FAIL, 'a scan keeps its sources'); END;
+BEGIN SELECT RAISE(FAIL, 'the sources of a scan do not change'); END;
 
 CREATE TABLE sent_body (
   attempt_id INTEGER PRIMARY KEY REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
@@ -1353,13 +1358,13 @@ CREATE TABLE sent_body (
 CREATE TRIGGER sent_body_birth BEFORE INSERT ON sent_body
 WHEN EXISTS (SELECT 1 FROM sent_body WHERE attempt_id = NEW.attempt_id)
   OR NOT EXISTS (SELECT 1 FROM attempt WHERE id = NEW.attempt_id AND outcome = 'open' AND operation = 'part')
-BEGIN SELECT RAISE(FAIL, 'what a part sent is recorded once, while it is open'); END;
+BEGIN SELECT RAISE(FAIL, 'the sent body of a part is recorded once, while its attempt is open'); END;
 
-CREATE TRIGGER sent_body_fixed BEFORE UPDATE ON sent_body BEGIN SELECT RAISE(FAIL, 'what was sent does not change'); END;
+CREATE TRIGGER sent_body_fixed BEFORE UPDATE ON sent_body BEGIN SELECT RAISE(FAIL, 'a sent body does not change'); END;
 
 CREATE TRIGGER sent_body_stays BEFORE DELETE ON sent_body
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'attempt' AND first_id <= OLD.attempt_id ORDER BY first_id DESC LIMIT 1) >= OLD.attempt_id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
 CREATE TABLE session (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -1368,19 +1373,19 @@ CREATE TABLE session (
   state TEXT NOT NULL CHECK (state = 'intended' OR state = 'open' OR state = 'completed' OR state = 'aborted'
     OR state = 'gone'),
   remote_id TEXT CHECK (remote_id <> ''),
-  -- Names and values of the protocol's own (a JSON object): tokens, how far the last steps are.
+  -- State of the protocol (a JSON object): tokens, progress of the final steps.
   notes TEXT CHECK (notes LIKE '{%}'),
-  -- What belonged to it at the server when it was given up (a JSON array of what the chunks held as `remote`): the
-  -- chunks may have been begun anew, in another session, before its end is asked for.
+  -- What belonged to it on the server when it was given up (a JSON array of the `remote` of its chunks): the chunks may
+  -- have been restarted in another session before its abort is requested.
   remotes TEXT CHECK (remotes LIKE '[%]'),
-  -- The attempt that began as one which must not be repeated, and whose own request opened this session: from then on
-  -- the server can be asked what became of it, so recovery asks instead of leaving its file unknown.
+  -- The attempt that began as not repeatable and whose own request opened this session: from then on the server can be
+  -- queried about it, so recovery queries instead of leaving its file unknown.
   opened_by INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
   intended_at INTEGER NOT NULL,
   opened_at INTEGER,
   expires_at INTEGER,
   ended_at INTEGER,
-  -- Set when the session has to be ended at the server; the time of the next try.
+  -- Set when the session must be aborted on the server; the time of the next attempt.
   abort_after INTEGER,
   CHECK ((state = 'completed' OR state = 'aborted' OR state = 'gone') = (ended_at IS NOT NULL)),
   CHECK (remote_id IS NOT NULL OR state NOT IN ('open', 'completed')),
@@ -1408,10 +1413,10 @@ WHEN NEW.state <> 'intended' AND (NEW.ended_at IS NULL OR NOT EXISTS (SELECT 1 F
   OR EXISTS (SELECT 1 FROM session WHERE id = NEW.id)
   OR NEW.abort_after IS NULL AND EXISTS (SELECT 1 FROM session
     WHERE file_id = NEW.file_id AND state IN ('intended', 'open') AND abort_after IS NULL)
-BEGIN SELECT RAISE(FAIL, 'a session begins intended, when its file has no other'); END;
+BEGIN SELECT RAISE(FAIL, 'a session begins intended, while its file has no other live one'); END;
 
 CREATE TRIGGER session_fixed BEFORE UPDATE OF id, file_id, run_id, intended_at ON session
-BEGIN SELECT RAISE(FAIL, 'what a session is does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'the identity of a session does not change'); END;
 
 CREATE TRIGGER session_given_up AFTER UPDATE OF abort_after ON session
 WHEN OLD.abort_after IS NULL AND NEW.abort_after IS NOT NULL
@@ -1424,11 +1429,11 @@ END;
 CREATE TRIGGER session_history BEFORE UPDATE ON session
 WHEN OLD.ended_at IS NOT NULL OR NEW.id <> OLD.id OR OLD.abort_after IS NOT NULL AND NEW.abort_after IS NULL
   OR OLD.remote_id IS NOT NULL AND (NEW.remote_id IS NOT OLD.remote_id OR NEW.opened_at IS NOT OLD.opened_at)
-BEGIN SELECT RAISE(FAIL, 'a session keeps its name and its end'); END;
+BEGIN SELECT RAISE(FAIL, 'the name and the end of a session do not change'); END;
 
 CREATE TRIGGER session_stays BEFORE DELETE ON session
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'session' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
 CREATE TABLE sighting (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
@@ -1441,20 +1446,20 @@ CREATE TABLE sighting (
 CREATE TRIGGER sighting_birth BEFORE INSERT ON sighting
 WHEN EXISTS (SELECT 1 FROM sighting WHERE file_id = NEW.file_id)
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'active' OR state = 'finishing' OR state = 'done'))
-BEGIN SELECT RAISE(FAIL, 'a file that is sent or done is sighted, and has one newest sighting'); END;
+BEGIN SELECT RAISE(FAIL, 'only a file that is active, finishing or done has a sighting, and only one'); END;
 
 CREATE TRIGGER sighting_fixed BEFORE UPDATE ON sighting WHEN NEW.file_id <> OLD.file_id
-BEGIN SELECT RAISE(FAIL, 'a sighting keeps its file'); END;
+BEGIN SELECT RAISE(FAIL, 'the file of a sighting does not change'); END;
 
 CREATE TRIGGER sighting_stays BEFORE DELETE ON sighting
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
 CREATE TABLE source_folder (
   batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   path BLOB NOT NULL CHECK (path <> x''),
   inode INTEGER NOT NULL,
-  -- NULL where the file system does not keep it.
+  -- NULL if the file system does not record it.
   born_ns INTEGER,
   device INTEGER NOT NULL,
   boot INTEGER NOT NULL,
@@ -1468,25 +1473,25 @@ CREATE TABLE store_meta (
   view_version INTEGER NOT NULL,
   created_by TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  -- Of a copy: the uid of the ledger that it was made of, and when.
+  -- For a copy: the uid of the ledger that it was made from, and when.
   origin_uid BLOB CHECK (length(origin_uid) = 16),
   copied_at INTEGER,
-  -- Birth time of the file in which the ledger was opened last, in nanoseconds since 1970 UTC: another one means that
-  -- the ledger was copied by other means than `store backup`. NULL in a copy that was not opened yet, and where the
-  -- file system does not keep it.
+  -- Birth time of the file in which the ledger was last opened, in nanoseconds since 1970 UTC: a different one means
+  -- that the ledger was copied by means other than `store backup`. NULL in a copy that has not been opened yet, and
+  -- where the file system does not record birth times.
   born_ns INTEGER,
-  -- Of a merged ledger: since when it is one. It holds what other ledgers recorded, for reading; no engine works on it.
+  -- For a merged ledger: when it became one. It holds the records of other ledgers, for reading; no engine uses it.
   merged_since INTEGER
 ) STRICT;
 
 CREATE TRIGGER store_meta_birth BEFORE INSERT ON store_meta WHEN EXISTS (SELECT 1 FROM store_meta)
-BEGIN SELECT RAISE(FAIL, 'a store has one beginning'); END;
+BEGIN SELECT RAISE(FAIL, 'a store is created once'); END;
 
 CREATE TRIGGER store_meta_fixed BEFORE UPDATE ON store_meta
 WHEN NEW.id <> OLD.id OR NEW.created_by <> OLD.created_by OR NEW.created_at <> OLD.created_at
   OR NEW.uid <> OLD.uid AND (NEW.copied_at IS OLD.copied_at OR NEW.origin_uid IS NOT coalesce(OLD.origin_uid, OLD.uid))
   OR NEW.merged_since IS NOT OLD.merged_since AND (OLD.merged_since IS NOT NULL OR EXISTS (SELECT 1 FROM event))
-BEGIN SELECT RAISE(FAIL, 'who made a store does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'the origin of a store does not change'); END;
 
 CREATE TRIGGER store_meta_stays BEFORE DELETE ON store_meta BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -1501,7 +1506,7 @@ CREATE TABLE view_doc (
 
 CREATE TRIGGER view_doc_birth BEFORE INSERT ON view_doc
 WHEN EXISTS (SELECT 1 FROM view_doc WHERE view = NEW.view AND "column" = NEW."column")
-BEGIN SELECT RAISE(FAIL, 'the column is documented'); END;
+BEGIN SELECT RAISE(FAIL, 'the column is documented already'); END;
 
 CREATE VIEW v_attempts AS
 SELECT

@@ -224,7 +224,8 @@ CREATE TABLE file (
   -- The local path and the remote key.
   path BLOB NOT NULL CHECK (path <> x''),
   key BLOB NOT NULL,
-  -- Of a download into a folder that takes names which differ only in case for one: what such paths have in common.
+  -- The path with its case folded, for a download into a folder that does not distinguish names that differ only in
+  -- case; else NULL.
   folded BLOB CHECK (folded IS NULL OR is_download IS NOT NULL),
   -- A download: nothing is known about the local file before it is written.
   is_download INTEGER CHECK (is_download = 1),
@@ -307,7 +308,7 @@ CREATE INDEX file_ready ON file (priority DESC) WHERE state = 'pending' AND not_
 CREATE INDEX file_ready_batch ON file (batch_id, priority DESC, id, size, state, not_before)
   WHERE state = 'pending' AND not_before IS NULL;
 CREATE INDEX file_waiting ON file (not_before, batch_id, size, state) WHERE state = 'pending' AND not_before IS NOT NULL;
--- Of few files only: whether a batch has ended is asked when a file of it ends, where somebody is to be told.
+-- Has few rows. Used when a file ends whose batch has a callback for its end, to check whether the batch has ended.
 CREATE INDEX file_backing_off ON file (batch_id) WHERE state = 'pending' AND not_before IS NOT NULL;
 CREATE INDEX file_running ON file (run_id) WHERE state IN ('active', 'finishing');
 -- 23 bytes. Sums are stored by blocks of numbers, and blocks without a stored sum are read from here: so the number
@@ -347,7 +348,7 @@ CREATE TABLE content (
   same_as INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
 CREATE INDEX content_sent ON content (digest) WHERE same_as IS NULL;
--- Finds the duplicates of a file that is replaced.
+-- Finds the duplicates of a file that is being replaced.
 CREATE INDEX content_same ON content (same_as) WHERE same_as IS NOT NULL;
 
 -- Files of other batches that a listing named: they are waiting or active there, are retried there, or were refused
@@ -399,14 +400,15 @@ CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
 CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state = 'failed';
 CREATE INDEX removal_source ON removal (inode) WHERE state <> 'done';
 
--- A folder of sources that are to be deleted or moved, and those above it up to the folder that keys are relative to,
--- as they were when files of it were recorded. By them a later run tells a source that is gone from one whose file
--- system is not mounted: the folder is known by its inode and birth time, or by its device within one boot.
+-- The folders of sources that are to be deleted or moved, and those above them up to the folder that keys are relative
+-- to, as they were when their files were recorded. With these rows a later run distinguishes a source that was removed
+-- from one whose file system is not mounted: a folder is identified by its inode and birth time, or by its device
+-- within one boot.
 CREATE TABLE source_folder (
   batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   path BLOB NOT NULL CHECK (path <> x''),
   inode INTEGER NOT NULL,
-  -- NULL where the file system does not keep it.
+  -- NULL if the file system does not record it.
   born_ns INTEGER,
   device INTEGER NOT NULL,
   boot INTEGER NOT NULL,
@@ -422,8 +424,7 @@ CREATE TABLE callback (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   job TEXT CHECK (job <> ''),
-  -- Of a batch: how a file of it came to rest, or that all of them did. Of a job: that a run of it began, and how it
-  -- ended.
+  -- For a batch: how one of its files ended, or that all of them ended. For a job: that a run began, or how it ended.
   event TEXT NOT NULL CHECK (event = 'done' OR event = 'failed' OR event = 'unknown' OR event = 'batch_done'
     OR event = 'batch_failed' OR event = 'started' OR event = 'succeeded' OR event = 'unsuccessful'),
   kind TEXT NOT NULL CHECK (kind = 'exec' OR kind = 'webhook' OR kind = 'ping' OR kind = 'mail'),
@@ -444,8 +445,8 @@ CREATE TABLE outbox (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   callback_id INTEGER NOT NULL REFERENCES callback (id) DEFERRABLE INITIALLY DEFERRED,
   file_id INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
-  -- Of a job: the run that it tells of, and the document. That of a file, or of a batch, is made of its rows when it is
-  -- delivered.
+  -- For a job: the run that the callback reports, and the document. The document for a file or batch is made from its
+  -- rows at delivery.
   uid BLOB,
   body TEXT CHECK (body >= '{' AND body < '|'),
   -- For the end of a run: how it ended, and `failed_runs` of its job at that time. The next one is compared with these.

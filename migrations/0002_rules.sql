@@ -206,8 +206,8 @@ WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NEW.is_download IS NULL
   AND EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND after IS NOT NULL)
 BEGIN INSERT INTO removal (file_id, inode, recorded_at) VALUES (NEW.id, NEW.inode, NEW.finished_at); END;
 
--- The last file of a batch came to rest: the batch has ended. It may go on, with a retry or further files, and end
--- again. Of active files there are few in all, so that those of the batch are looked for among them (`+batch_id`).
+-- The last file of a batch ended, and with it the batch. The batch may continue, with a retry or more files, and end
+-- again. The ledger has few active files in total, so those of the batch are searched among them (`+batch_id`).
 CREATE TRIGGER file_batch_end AFTER UPDATE OF state ON file
 WHEN NEW.state <> OLD.state AND OLD.state <> 'failed' AND OLD.state <> 'cancelled'
   AND (NEW.state = 'done' OR NEW.state = 'failed' OR NEW.state = 'unknown' OR NEW.state = 'cancelled'
@@ -231,8 +231,8 @@ BEGIN
       AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing')
     THEN 'batch_failed' ELSE 'batch_done' END;
 END;
--- Further files are recorded: it has not ended yet, and nobody who has not been told is told so. Where no source could
--- be read it ends at once.
+-- More files are recorded: the batch has not ended yet, and waiting callbacks that report its end are cancelled. If no
+-- source could be read, the batch ends immediately.
 CREATE TRIGGER file_batch_grows AFTER INSERT ON file
 WHEN EXISTS (SELECT 1 FROM callback WHERE batch_id = NEW.batch_id AND (event = 'batch_done' OR event = 'batch_failed'))
 BEGIN

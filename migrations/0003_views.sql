@@ -536,9 +536,9 @@ FROM outbox o JOIN callback c ON c.id = o.callback_id LEFT JOIN batch b ON b.id 
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_callbacks', 'id', 'INTEGER', '', 'Number of the callback.'),
-  ('v_callbacks', 'batch_id', 'INTEGER', '', 'The batch that it tells of, or whose file; NULL when it tells of a job.'),
+  ('v_callbacks', 'batch_id', 'INTEGER', '', 'The batch that it reports, or that contains the reported file; NULL for a job.'),
   ('v_callbacks', 'job', 'TEXT', '', 'The job that it reports, or that created the batch.'),
-  ('v_callbacks', 'file_id', 'INTEGER', '', 'The file that it tells of; NULL for a batch or job.'),
+  ('v_callbacks', 'file_id', 'INTEGER', '', 'The file that it reports; NULL for a batch or job.'),
   ('v_callbacks', 'event', 'TEXT', '', 'Of a file: done, failed, unknown. Of a batch: batch_done, batch_failed. Of a job: started, succeeded, unsuccessful.'),
   ('v_callbacks', 'kind', 'TEXT', '', 'exec, webhook, ping or mail.'),
   ('v_callbacks', 'target', 'TEXT', '', 'The program and its arguments, the addresses, the URL, or a reference to the URL.'),

@@ -49,7 +49,7 @@ final class Exchange {
   /// When libcurl, which waits for our limiter, may continue; nil while it does not wait.
   private(set) var heldUntilNs: Int64?
   private var wasHeld = false
-  /// The last check for a stall saw the header of the answer.
+  /// Whether the header of the answer had arrived by the last check for a stall.
   private var wasAnswered = false
   /// The start of the current wait, and the total of earlier waits.
   private var heldSinceNs: Int64?
@@ -232,7 +232,7 @@ final class Exchange {
     let moved = easy.offset(CURLINFO_SIZE_UPLOAD_T) + answer.receivedBytes + received
     // A server that needs long after its header sends a space from time to time, to keep the connection alive.
     let isAnswered = answer.status != 0
-    // The time until the header has a limit of its own; the time for the body starts with the header.
+    // The wait for the header has a separate limit; the stall limit of the body starts when the header arrives.
     let isExcused = wasHeld || (isAnswered && !wasAnswered) || (limits.stallMs == 0 && moved != seenBytes)
     (wasHeld, wasAnswered, seenBytes) = (heldUntilNs != nil, isAnswered, moved)
     if stall == nil { stall = StallWatch(limitMs: stallMs, nowNs: nowNs) }

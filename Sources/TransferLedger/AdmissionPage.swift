@@ -19,7 +19,7 @@ public struct AdmissionPage: Sendable {
   private(set) var failures: [Failure] = []
   /// The distinct properties of its files, which are few.
   private(set) var properties: [ObjectProperties] = []
-  /// Of sources that are to be deleted or moved: their folders, as they are now.
+  /// The current identities of the folders of sources that are to be deleted or moved.
   public var folders: [NameBytes: FolderIdentity] = [:]
   private var bytes: [UInt8] = []
 
@@ -117,7 +117,7 @@ public struct AdmissionTarget: Sendable {
   let uid: UID
   let mark: AddedFiles.Mark
 
-  /// What is done with the sources of its files; nil when they stay.
+  /// How the sources of its files are removed; nil if they stay.
   public var removal: SourceRemoval? { batch.settings.after }
 
   /// For one `add`: pages that are admitted to the same value go into the same batch.

@@ -124,7 +124,7 @@ public struct ClaimedFile: Sendable {
   /// For a download: the earlier one that wrote the file at its path, from the same URL.
   public var past: PastDownload?
 
-  /// A download of which all bytes are here.
+  /// A completely fetched download.
   public var isFetched: Bool { direction == .download && layout.map { $0.count == doneChunks } ?? false }
 
   public init(

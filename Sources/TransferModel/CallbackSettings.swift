@@ -61,7 +61,7 @@ public struct ToldRun: Sendable, Hashable {
 public enum CallbackEvent: String, Sendable, Hashable, Codable, CaseIterable {
   /// How a file ended.
   case done, failed, unknown
-  /// All files of a batch have ended: each is done; or at least one is not.
+  /// The end of a batch: all files are done; or at least one failed, was cancelled or is unknown.
   case batchDone = "batch_done"
   case batchFailed = "batch_failed"
   /// The start or the result of a job run.

@@ -21,7 +21,7 @@ public struct NameBytes: Hashable, Sendable, Comparable {
     return NameBytes(Array(bytes[(slash + 1)...]))
   }
 
-  /// What names that differ only in case have in common.
+  /// The name in lower case, which is the same for all names that differ only in case. Unchanged if it is not UTF-8.
   public var caseFolded: NameBytes { utf8.map { NameBytes($0.lowercased()) } ?? self }
 
   /// Joins with exactly one slash between the parts; an empty part adds nothing.

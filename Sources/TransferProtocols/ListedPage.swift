@@ -32,8 +32,8 @@ public struct ListedObject: Sendable, Hashable {
   /// As received, with quotes; empty for none.
   public var etag: String
   public var verdict = Verdict.wanted
-  /// Of the path that the file gets, where the target folder takes names that differ only in case for one: what such
-  /// paths have in common. The engine finds out.
+  /// The relative path with its case folded, if the target folder does not distinguish names that differ only in case;
+  /// else nil. Set by the engine.
   public var folded: NameBytes?
 
   public init(key: NameBytes, path: NameBytes, size: Int64? = nil, etag: String = "") {

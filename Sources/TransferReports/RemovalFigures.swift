@@ -11,7 +11,7 @@ public enum RemovalFigures {
     ]
   }
 
-  /// Why they are still there, for programs; people get the most frequent reason with the figures.
+  /// The reasons why they still exist, for programs. For people, the figures include the most frequent reason.
   public static func reasons<Value>(
     _ totals: @escaping @Sendable (Value) -> RemovalTotals
   ) -> SectionForm<Value> {

@@ -70,7 +70,7 @@ import TransferModel
     }
   }
 
-  /// The header may take longer than the stall limit; the body then has that limit again.
+  /// The header may take longer than the stall limit, which starts again for the body.
   @Test func aBodyThatFollowsALateHeaderIsAwaited() async {
     let pause = Mailbox<Bool>()
     await withServer({ connection in

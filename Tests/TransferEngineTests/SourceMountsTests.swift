@@ -5,8 +5,8 @@ import TransferModel
 @testable import TransferEngine
 @testable import TransferLedger
 
-/// Whether a source that is not there is gone, or lies on a file system that is not mounted now: told from what was
-/// recorded of its folders, and what they are.
+/// Whether a missing source was removed or is on a file system that is not mounted, determined by comparing the
+/// recorded identities of its folders with the current ones.
 @Suite struct SourceMountsTests {
   private let folder: TemporaryFolder
   private let root: String
@@ -22,7 +22,7 @@ import TransferModel
     home = try #require(places.identity(of: NameBytes("x")))
   }
 
-  /// The end of the removal of `in/x/a`, which is gone.
+  /// The result of the removal of `in/x/a`, which does not exist.
   private func end(_ base: FolderIdentity?, _ home: FolderIdentity?, isBegun: Bool = false) throws -> RemovalEnd {
     let removal = SourceRemoval(.delete, base: root + "/in")
     let recorded = [NameBytes(root + "/in"): base, NameBytes(root + "/in/x"): home]
@@ -53,7 +53,7 @@ import TransferModel
     return other
   }
 
-  /// After a restart of the machine the device has another number; so it has when the file system is mounted again.
+  /// The device has another number after a restart of the machine, and after a remount of the file system.
   @Test(arguments: [true, false]) func aFolderWithAnotherDeviceNumberIsThere(_ isRestarted: Bool) throws {
     let renumber: (inout FolderIdentity) -> Void = {
       $0.device += 7
@@ -62,7 +62,7 @@ import TransferModel
     #expect(try isGone(changed(base, renumber), changed(home, renumber)))
   }
 
-  /// The mount point of a file system below the folder of all sources, which is on a device of its own.
+  /// The mount point of a file system below the folder of all sources, which is on another device.
   @Test(arguments: [true, false]) func anEmptyMountPointIsNotTheFolder(_ isRestarted: Bool) throws {
     let mounted = changed(home) {
       $0.device += 7
@@ -76,7 +76,7 @@ import TransferModel
     #expect(try !isGone(below, mounted))
   }
 
-  /// Somebody removed the folder, or made it again: one above it shows that their file system is there.
+  /// The folder was removed or recreated: a folder above it shows that their file system is mounted.
   @Test(arguments: [true, false]) func aFolderThatWasRemovedIsGone(_ isRestarted: Bool) throws {
     let recorded = [base, home].map { folder in
       changed(folder) {
@@ -89,7 +89,8 @@ import TransferModel
     #expect(try isGone(recorded[0], recorded[1]))
   }
 
-  /// Where no birth time is kept the inode counts; a file system that keeps none is not one that does, within one boot.
+  /// Without birth times only the inode is compared. Within one boot, a folder with a birth time and one without are on
+  /// different file systems.
   @Test func withoutBirthTimesTheInodeCounts() throws {
     let unborn = changed(home) { ($0.bornNs, $0.device) = (nil, $0.device + 7) }
     #expect(try isGone(nil, changed(unborn) { $0.boot += 1 }))
@@ -99,7 +100,7 @@ import TransferModel
 
   @Test func withoutARecordNothingIsSaid() throws { #expect(try !isGone(base, nil)) }
 
-  /// More folders than a process may have open.
+  /// The page has more folders than a process may have open.
   @Test func allFoldersOfAPageAreRecorded() throws {
     var page = AdmissionPage()
     for number in 0..<1_500 {

@@ -10,7 +10,7 @@ import TransferModel
   private let folder: TemporaryFolder
   private let root: String
   private var source: String { root + "/in/x/a" }
-  /// As they are when the source is recorded.
+  /// The folders as they were when the source was recorded.
   private let folders: [NameBytes: FolderIdentity]
 
   init() throws {
@@ -124,7 +124,7 @@ import TransferModel
     #expect(try remover(.delete).remove(due) == .kept(.sourceMissing, "it was gone before it was removed"))
   }
 
-  /// The folder of all sources is not there.
+  /// The folder of all sources does not exist.
   @Test(arguments: [true, false]) func nothingIsSaidOfAFolderThatIsNotThere(_ isBegun: Bool) throws {
     let due = try due(isBegun: isBegun)
     rename(root + "/in", root + "/away")

@@ -11,7 +11,7 @@ import Transfers
   import Glibc
 #endif
 
-/// A download of which all bytes are here gets its name, whatever becomes of its server.
+/// A completely fetched download is placed, whatever the state of its server.
 @Suite struct PlacingWithoutServerTests: PullScenes {
   private func control(_ scene: Scene, _ verb: ControlVerb, _ filter: RowFilter = RowFilter()) throws {
     let ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: SystemClock())
@@ -20,7 +20,8 @@ import Transfers
     #expect(try ledger.read { try $0.check() }.map { "\($0.invariant): \($0.detail)" } == [])
   }
 
-  /// `o0` is fetched, but its name was taken in the meantime. More files than one claim takes are ahead of it.
+  /// Fetches `o0`, whose name is taken in the meantime, so that it is not placed. Leaves more files ahead of it than
+  /// one claim takes.
   private func fetched(_ scene: Scene) throws -> [String: [UInt8]] {
     let objects = try objects(scene, [200_000])
     _ = try add(scene, (1...400).map { "other\($0)" })

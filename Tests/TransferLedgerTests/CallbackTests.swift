@@ -82,7 +82,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// What a person tries again is a batch that goes on, and ends again.
+  /// A batch continues when a person retries one of its files, and then ends again.
   @Test func aBatchThatGoesOnEndsAgain() throws {
     let one = try batch("put:one", Self.ofBatch)
     for name in ["a", "b"] { _ = try f.add(name, to: one) }
@@ -115,7 +115,7 @@ import Testing
     #expect(try ends == ["batch_failed waiting"])
   }
 
-  /// An engine may come to the end of what is recorded while more is being recorded.
+  /// An engine may finish all recorded files while more are still being recorded.
   @Test func whatGrowsHasNotEnded() throws {
     let one = try batch("put:one", Self.ofBatch)
     _ = try f.add("a", to: one)
@@ -125,7 +125,7 @@ import Testing
     #expect(try ends == ["batch_done cancelled"])
     try finish()
     #expect(try ends == ["batch_done cancelled", "batch_done waiting"])
-    // Delivered is delivered.
+    // A delivered callback is not cancelled.
     try end(try #require(try begin().first).id, DeliveryEnd(.ok))
     _ = try f.add("c", to: one)
     #expect(try ends == ["batch_done cancelled", "batch_done delivered"])

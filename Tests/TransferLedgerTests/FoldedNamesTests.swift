@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// Downloads into a folder that takes names which differ only in case for one: one of them is fetched.
+/// Downloads into a folder that does not distinguish names that differ only in case: only one of them is fetched.
 @Suite struct FoldedNamesTests {
   private let f: LedgerFixture
   private let run: RunID
@@ -28,7 +28,7 @@ import TransferModel
     _ = try f.ledger.write { try $0.admitDownloads(files, to: target) }
   }
 
-  /// A listing in work.
+  /// An active listing.
   private func listing() throws -> FileID {
     try add([NewDownload(path: NameBytes("/in/"), key: NameBytes("p/"))])
     return try f.ledger.write { [run] in try #require(try $0.claimFiles(run, limit: .max).first { $0.key.isFolder }).id
@@ -56,7 +56,7 @@ import TransferModel
       ])
     #expect(
       try f.texts("SELECT message FROM file WHERE state = 'failed'") == [
-        "file f2, from \"p/a.txt\", is fetched to \"/in/a.txt\", which the file system of the target folder takes for the same name"
+        "file f2, from \"p/a.txt\", is fetched to \"/in/a.txt\", which the file system of the target folder treats as the same name"
       ])
     #expect(try f.findings() == [])
   }
@@ -68,7 +68,7 @@ import TransferModel
     #expect(try rows() == ["p/a.txt pending - 1", "p/A.TXT pending - 1"])
   }
 
-  /// Neither does a person get it going while the first stands for the name.
+  /// A person cannot retry the second file while the first one has the name.
   @Test func itIsNotRepeatedBesideTheFirst() throws {
     let listing = try listing()
     try page(["a.txt"], of: listing)
@@ -87,7 +87,7 @@ import TransferModel
     try add([download("A.TXT", folds: false)])
   }
 
-  /// The rule holds against other programs, too.
+  /// The database itself enforces the rule, even against other programs.
   @Test func theLedgerHoldsNoTwo() throws {
     try add([download("a.txt"), download("b.txt")])
     #expect(throws: (any Error).self) {

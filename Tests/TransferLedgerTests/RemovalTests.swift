@@ -48,7 +48,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// Its folders are recorded with it, and anew when it has files again.
+  /// The folders of a batch with `--after` are recorded with it, and updated when files are added to it later.
   @Test func foldersAreRecordedForThoseThatRemove() throws {
     let first = FolderIdentity(inode: 7, bornNs: 8, device: 9, boot: 10)
     for folder in [first, FolderIdentity(inode: 17, bornNs: nil, device: 9, boot: 11)] {
@@ -296,7 +296,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// Somebody else removed it before: nothing is left that another batch could delete.
+  /// The source was removed by something else: no other batch can delete it any more.
   @Test func aSourceThatIsGoneIsGoneForAllBatches() throws {
     _ = try f.add("a", to: batch("put:one", removes: true))
     let b = try f.add("a", to: moving("put:two"))
@@ -315,7 +315,7 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// A try that was cut off may have removed it: its own look decides, and then counts for the others.
+  /// An interrupted attempt may have removed the source: only its own check decides, and then applies to the others.
   @Test func whatATryOfAnotherBatchMayHaveRemovedIsNotMissed() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     let b = try f.add("a", to: batch("put:two", removes: true))
@@ -337,7 +337,7 @@ import Testing
     try end(a, .gone("that one deleted it, or somebody else"))
     #expect(
       try f.texts("SELECT state, message FROM removal ORDER BY file_id") == [
-        "done that one deleted it, or somebody else", "done it went with the source of f1",
+        "done that one deleted it, or somebody else", "done it was removed with the source of f1",
       ])
     #expect(try f.findings() == [])
   }

@@ -30,7 +30,7 @@ import TransferModel
     "Queries/RunQueries.swift",
     "Queries/StateTotals.swift", "Queries/StoreNumbers.swift",
     "Queries/TotalsQueries.swift", "Queries/WasteQueries.swift",
-    "Log/LogCheck.swift", "Log/LogProver.swift", "Check/LedgerReader+Check.swift", "Check/RowRules.swift",
+    "Log/LogCheck.swift", "Log/LogProver.swift", "Check/RowRules.swift",
     "Check/AttemptRules.swift", "Check/SessionRules.swift", "Check/HistoryRules.swift",
     "Sums/AttemptSumQueries.swift",
   ]

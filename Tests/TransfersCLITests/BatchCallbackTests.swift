@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// `--on-batch-done` and `--on-batch-failed`, by the real program: a receiver is told of the end of a batch, once.
+/// `--on-batch-done` and `--on-batch-failed` in the real program: the end of a batch is reported once.
 @Suite struct BatchCallbackTests {
   private let program: BuiltProgram
   private let receiver: RunningReceiver

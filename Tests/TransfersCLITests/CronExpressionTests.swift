@@ -101,7 +101,7 @@ import Testing
     #expect(faults("every: 1h30m").isEmpty)
     #expect(
       faults("cron: '0 25 * * *'") == [
-        "c.yaml:2:46: \"25\" is no hour of a cron expression: it takes 0 to 23"
+        "c.yaml:2:46: \"25\" is not a valid hour of a cron expression: it takes 0 to 23"
       ])
     #expect(faults("every: soon") == ["c.yaml:2:47: \"every\" takes a time like 5m or 1h30m"])
     #expect(faults("every: 0s").count == 1)

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// `--dedupe`: what another file has delivered is not sent again, by the real program and the bundled server.
+/// `--dedupe` with the real program and the bundled server: content that another file has delivered is not sent again.
 @Suite struct DedupeTests {
   private let program: BuiltProgram
   private let receiver: RunningReceiver
@@ -43,14 +43,14 @@ import Testing
     let file = try rows("SELECT state, cause, same_as, attempts, bytes_transferred FROM v_files WHERE id = 2")
     #expect(file.contains("superseded,policy.duplicate,1,1,0"), "\(file)")
     #expect(try rows("SELECT verb FROM v_events WHERE verb = 'duplicate'").contains("duplicate"))
-    // What is known is not recorded again.
+    // Known files are not recorded again.
     let again = try push("--dedupe", "--json")
     #expect(again.code == 0 && again.out.contains(#""unchanged":1"#), "\(again.out)")
     #expect(try rows("SELECT count(*) FROM v_files").contains("2"))
     #expect(try transfers(["store", "check"]).code == 0)
   }
 
-  /// It is asked for each time: without the option the same file is sent.
+  /// The option applies to one push only: without it the same file is sent.
   @Test func withoutTheOptionItIsSent() throws {
     try write("a", "content")
     #expect(try push("--dedupe").code == 0)
@@ -67,12 +67,12 @@ import Testing
     try write("other", "CONTENT")
     try write("none", "")
     #expect(try push("--dedupe").code == 0 && arrived("other") && arrived("none"))
-    // Another place has nothing yet.
+    // Nothing has been delivered to another destination yet.
     #expect(try push("--dedupe", to: "/more/").code == 0)
     #expect(access(folder + "/objects/more/a", F_OK) == 0)
   }
 
-  /// Under its key something else would stay.
+  /// If it were not sent, its older content would stay under its key.
   @Test func aFileThatGetsTheContentOfAnotherIsSent() throws {
     try write("a", "content")
     try write("b", "something")
@@ -82,7 +82,7 @@ import Testing
     #expect(try readText(folder + "/objects/up/b") == "content")
   }
 
-  /// The object that had the content has another one now.
+  /// The object that had the content now has different content.
   @Test func aDuplicateIsSentWhenItsOriginalIsReplaced() throws {
     try write("a", "content")
     #expect(try push("--dedupe").code == 0)
@@ -93,7 +93,7 @@ import Testing
     #expect(try transfers(["store", "check"]).code == 0)
   }
 
-  /// The scan finds the duplicate before the original that is replaced; and another push may replace it alone.
+  /// One push scans a duplicate before the original that is replaced; the other pushes only the original.
   @Test(arguments: ["in", "in/z"]) func aPushThatReplacesAnOriginalSendsItsDuplicates(_ pushed: String) throws {
     try write("z", "content")
     #expect(try push("--dedupe").code == 0)
@@ -118,7 +118,7 @@ import Testing
     #expect(try readText(folder + "/objects/up/accepted") == "content")
   }
 
-  /// Chunks that need no session to be created first are not sent beside the one for which the file is read.
+  /// With a protocol that needs no session, no chunk is sent while the file is read for the request of the first chunk.
   @Test func noChunkOfADuplicateIsSent() throws {
     let place = "/-/chunks"
     try write("a", String(repeating: "content ", count: 1_000))
@@ -142,7 +142,7 @@ import Testing
     #expect(access(folder + "/in/z", F_OK) == 0)
   }
 
-  /// Something of it may be at the server under its own key: it is sent, and no half of it stays there.
+  /// Part of an interrupted file may be on the server under its key: it is sent, so that no partial file stays there.
   @Test func whatWasCutOffIsSent() throws {
     try write("held", "content")
     let words: [String] = ["push", folder + "/in", receiver.url + "/up/", "--dedupe", "--store", folder + "/l.db"]

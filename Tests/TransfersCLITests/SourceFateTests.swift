@@ -84,9 +84,9 @@ import Testing
     for _ in 0..<11 { _ = try transfers(["run"]) }
     let status = try transfers(["status", "--json"]).out
     #expect(status.contains(#""sources_kept":0,"sources_put_off":2,"sources_to_remove":2"#), "\(status)")
-    #expect(status.contains(#""removals":[{"cause":"source.missing","message":"its folder is not there"#), "\(status)")
+    #expect(status.contains(#""removals":[{"cause":"source.missing","message":"its folder does not exist"#), "\(status)")
     let check = try transfers(["check"])
-    #expect(check.code == 0 && check.out.contains("to delete or move: 2 sources, put off: its folder is not there"))
+    #expect(check.code == 0 && check.out.contains("to delete or move: 2 sources, put off: its folder does not exist"))
     #expect(check.out.contains(" put_off=2;;;0 "), "\(check.out)")
     let figures = try transfers(["check", "--json"]).out
     #expect(figures.contains(#""sources_put_off":2"#) && figures.contains(#""cause":"source.missing""#), "\(figures)")
@@ -147,7 +147,7 @@ import Testing
     #expect(isThere("/objects/up/a"))
   }
 
-  /// The long file is ready alone while the short one waits for its credential, which a program gives.
+  /// Only the long file is ready while the short one waits for its credential, which a program supplies.
   @Test func aBodyThatIsTooLongDoesNotEndTheRunWhileOthersArePrepared() throws {
     for name in ["/long", "/short"] { mkdir(folder + name, 0o700) }
     try writeFile(folder + "/long/l", [UInt8](repeating: 1, count: 30_000))

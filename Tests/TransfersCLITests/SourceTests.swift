@@ -97,7 +97,7 @@ import TransferModel
     #expect(!isThere(store))
   }
 
-  /// A device may give empty names without end.
+  /// A device may yield empty names endlessly.
   @Test(arguments: ["\0", "\n"]) func aListOfEmptyNamesEnds(_ separator: String) throws {
     let option = separator == "\0" ? "--files-from0" : "--files-from"
     func list(_ count: Int) -> String { String(repeating: separator, count: count) + "\(folder)/src/1" + separator }

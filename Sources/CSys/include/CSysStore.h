@@ -13,7 +13,7 @@ void csys_boot_id(char out[_Nonnull 37]);
 /// It cannot be set, and a copy has its own.
 int64_t csys_birth_ns(const char *_Nonnull path);
 
-/// The same of the open file `fd`.
+/// The same for the open file `fd`.
 int64_t csys_birth_ns_fd(int fd);
 
 /// Renames `from` to `to` unless `to` exists (RENAME_NOREPLACE). 0, or -1 with errno, for example EEXIST.

@@ -28,7 +28,7 @@ public final class DownloadSpool {
   private let places: KeyLog
   private let urls: KeyLog
   private let asksForCase: () -> Bool
-  /// Names that differ only in case are the same file in the target folder.
+  /// Whether names that differ only in case are the same file in the target folder.
   private(set) lazy var ignoresCase = asksForCase()
   private var offset: UInt64 = 0
   /// Offsets of entries that repeat an earlier URL and path.

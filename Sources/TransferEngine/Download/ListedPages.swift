@@ -66,8 +66,8 @@ struct ListedPages: Sendable {
     return isSame && Int64(status.size) == fetched.size ? .unchanged : .wanted
   }
 
-  /// Of names that the target folder cannot distinguish, only the first is fetched: of a page here, of several pages in
-  /// the transaction that records them.
+  /// If the target folder cannot distinguish several names, only the first is fetched. This function detects such names
+  /// within a page and among finished downloads; the transaction that records the pages detects them across pages.
   private func refuseSameNames(_ objects: inout [ListedObject], _ ledger: Ledger) throws(TransferError) {
     var first: [NameBytes: NameBytes] = [:]
     for index in objects.indices where !objects[index].key.isFolder {
@@ -89,7 +89,7 @@ struct ListedPages: Sendable {
     }
   }
 
-  /// Only what lies below the target folder: those above it may distinguish case.
+  /// Folds only the part below the target folder: the folders above it may distinguish case.
   private func folded(_ path: NameBytes) -> NameBytes {
     let root = settings.folder.bytes
     let below = base.bytes.starts(with: root) ? base.bytes.dropFirst(root.count) : base.bytes[...]

@@ -166,7 +166,7 @@ struct Begun: Sendable {
   var unstaged: String?
   /// Files from a listing that can be claimed now.
   var admitted = 0
-  /// It was to end as a duplicate, and is sent after all: the other file was replaced in the meantime.
+  /// It was to end as a duplicate, but is sent after all: for example, the other file was replaced in the meantime.
   var isRequeued = false
   /// The generation that superseded a changed source.
   var successor: FileID?

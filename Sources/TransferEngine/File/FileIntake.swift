@@ -12,7 +12,7 @@ final class FileIntake {
   private let room: HostRoom
   private let commits: Commits
   private let files: FilesInWork
-  /// Files of which all bytes are here, and whose next step is a request.
+  /// Completely fetched files whose next step is nevertheless a request.
   private var needingServer: Set<FileID> = []
 
   init(
@@ -41,7 +41,7 @@ final class FileIntake {
       limit: min(room.claimRoom, freePlaces), without: without, full: full, fetched: fetched, most: freePlaces)
   }
 
-  /// Files that only have to get their names, of batches and hosts that nothing is claimed of now.
+  /// Files that only have to be placed, of batches and hosts from which nothing else is claimed now.
   var fetched: FetchedFiles {
     FetchedFiles(of: batches.heldByServers(hosts: room.hostsWithoutRoom), except: needingServer)
   }
@@ -74,8 +74,8 @@ final class FileIntake {
     files.add(work)
   }
 
-  /// Places a file that needs no server any more, whatever is known of its host.
-  /// - Returns: whether it is placed.
+  /// Begins to place a file that no longer needs a server, regardless of the state of its host.
+  /// - Returns: whether placing was begun.
   private func place(_ file: ClaimedFile) throws(TransferError) -> Bool {
     guard !stop.isStopping, !batches.isOverdue(file.batch) else { return false }
     let destination = try batches.destination(ofFetched: file.batch)

@@ -4,7 +4,7 @@ import TransferProtocols
 
 /// Results of work on the local file of a download, which involves no request.
 extension FileMachine {
-  /// Whether its next step is to get its name.
+  /// Whether its next step is `place`.
   func isToBePlaced(_ proto: ProtocolInUse) -> Bool {
     guard phase == .working, requests == .none, case .place = proto.nextStep(facts) else { return false }
     return true

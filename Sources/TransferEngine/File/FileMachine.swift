@@ -42,9 +42,9 @@ struct FileMachine: Sendable {
   var isReleased: Bool { phase == .released }
   /// It waits for neither a control step nor a commit, and is not ending.
   var mayBeginChunks: Bool { phase == .working && requests != .control }
-  /// A download of which all bytes are here.
+  /// A completely fetched download.
   var isFetched: Bool { claimed.direction == .download && facts.isPlanned && facts.isAllStored }
-  /// It waits until its partial file has its name.
+  /// It waits until its partial file has been moved to its final name.
   var isPlacing: Bool { if case .held(.placing, _) = phase { true } else { false } }
   /// Why it is to be released; nil while it works, and after it was released.
   var ending: FileEnding? { phase.ending }
@@ -301,7 +301,7 @@ struct FileMachine: Sendable {
       let isLeft = abilities.chunkOpening.prepares || lostSession == .useless
       let end = isLeft ? FileChange.giveUpSession : .endSession(.gone)
       unit.changes += (isFinishing ? [.resumeSending] : []) + [end]
-      // The chunks of a duplicate stay as they are: the ledger checks that nothing of them may have arrived.
+      // The chunks of a duplicate are not changed, so that the ledger can check that none of them may have arrived.
       if !ending.isDuplicate { unit.changes.append(.resetChunks) }
     }
     switch ending {
@@ -313,7 +313,7 @@ struct FileMachine: Sendable {
       unit.changes.append(.supersede(identity, notBeforeMs: notBeforeMs))
     case .duplicate(let other): unit.changes.append(.endDuplicate(other))
     case .requeue(let dueMs, let code, let isFailure):
-      // A file that waits without a cause of its own waits for its server, which placing does not need.
+      // A file that waits without its own cause waits for its server. Placing does not need the server.
       let notBeforeMs = isFetched && code == nil && lostSession == nil ? nil : dueMs
       if let shorterLayout, lostSession == nil, isHardlyStored {
         unit.changes += [.giveUpSession, .resetChunks, .recut(shorterLayout)]

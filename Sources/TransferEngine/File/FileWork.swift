@@ -57,8 +57,8 @@ extension FileWork {
   /// A remote folder, whose files are recorded as it is listed.
   var isListing: Bool { target != nil && machine.claimed.key.isFolder }
 
-  /// Its batch uses `dedupe`, and its content is not known yet. Until then at most one request is begun, so that
-  /// nothing of a duplicate is sent.
+  /// Its batch uses `dedupe`, and its content has not been digested yet. Until then at most one request is begun, so
+  /// that nothing of a duplicate is sent.
   var isToBeIdentified: Bool {
     destination.refusals.settings.dedupe == true && target == nil && machine.claimed.identity.size > 0
       && fileDigests[.sha256] == nil

@@ -47,7 +47,7 @@ final class FilesInWork {
     return next.map { $0 - nowMs }
   }
 
-  /// Whether any file is getting its name.
+  /// Whether any file is being placed.
   var isPlacing: Bool { all.contains { $0.value.machine.isPlacing } }
 
   // MARK: - Advancing files

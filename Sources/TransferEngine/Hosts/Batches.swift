@@ -17,7 +17,7 @@ final class Batches {
   private var limitedTransports: Set<ObjectIdentifier> = []
   /// Batches that cannot be sent in this run, with their errors.
   private(set) var blocked: [BatchID: TransferError] = [:]
-  /// Those that have no destination yet because their server refused another batch with the same settings.
+  /// Batches without a destination because their server refused another batch with the same settings.
   private var refused: Set<BatchID> = []
   private var holds = BatchHolds()
   let quotas: JobQuotas
@@ -49,7 +49,7 @@ final class Batches {
     return destination
   }
 
-  /// The same for a file that needs its server no more, also if the batch cannot be sent because the server refuses it.
+  /// The same for a file that no longer needs its server. Works even if the server refuses the batch.
   func destination(ofFetched batch: BatchID) throws(TransferError) -> BatchDestination {
     guard destinations[batch] == nil else { return try destination(of: batch) }
     refused.remove(batch)
@@ -176,8 +176,8 @@ final class Batches {
   /// Batches with enough active files for their share: files of other batches are claimed first.
   var held: [BatchID] { sharing.filter { $0.files >= Self.filesAhead($0) }.map(\.batch) }
 
-  /// Batches of which nothing is claimed because of their servers: these hosts take no more requests, or refused what
-  /// the batch needs.
+  /// Batches from which nothing is claimed because of their servers: their host is one of `names`, or the server
+  /// refused the batch. Overdue batches are excluded.
   func heldByServers(hosts names: Set<String>) -> Set<BatchID> {
     let known = blocked.keys.filter { destinations[$0] != nil || refused.contains($0) }
     return batches(ofHosts: names).union(known).subtracting(holds.overdue)

@@ -55,7 +55,7 @@ final class HostRoom {
   /// Hosts for which no more files are claimed now: they have used their share, or accept no requests at the moment.
   var fullHosts: Set<String> { Set(hosts.all.filter(isFull).map(\.name)) }
 
-  /// The same with those that accept nothing, and of which nothing is claimed but a few probes.
+  /// The same, and also the closed hosts, for which only a few files are claimed as probes.
   var hostsWithoutRoom: Set<String> { Set(hosts.all.filter { isFull($0) || hosts.isClosed($0) }.map(\.name)) }
 
   private func isFull(_ host: HostState) -> Bool {

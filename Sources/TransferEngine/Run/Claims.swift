@@ -22,7 +22,8 @@ final class Claims {
   /// `full` are the hosts that have used their share.
   func isDue(full: Set<String>) -> Bool { pacing.isDue(nowMs: engine.wallMs, full: full) }
 
-  /// Claims up to `limit` files, except those of the batches in `without`, and `fetched` ones up to `most` in all.
+  /// Claims up to `limit` files, except those of the batches in `without`, and in addition `fetched` files, up to a
+  /// total of `most`.
   func begin(limit: Int, without: Set<BatchID>, full: Set<String>, fetched: FetchedFiles, most: Int) {
     pacing.began(full: full)
     let (run, mailbox) = (engine.run, mailbox)

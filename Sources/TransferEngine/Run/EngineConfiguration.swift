@@ -47,7 +47,7 @@ public struct EngineConfiguration: Sendable {
   var openFileLimit: Int?
   /// The system calls that sync partial files.
   var syncs = FileSyncs.system
-  /// Whether names that differ only in case are the same file in a folder of downloads. Blocking.
+  /// Whether names that differ only in case are the same file in a target folder. Blocking.
   var ignoresCase: @Sendable (NameBytes) -> Bool = { LocalFolder($0).ignoresCase }
   /// Interval between progress reports, in milliseconds.
   public var progressEveryMs: Int64

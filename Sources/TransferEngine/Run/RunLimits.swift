@@ -36,8 +36,9 @@ final class RunLimits {
     end()
   }
 
-  /// Requests are being prepared, results wait for their commit, or shorter files may be claimed. Once the limit itself
-  /// is used up, no more files are claimed.
+  /// Whether more bodies may become ready: requests are being prepared, results wait for their commit, files are being
+  /// claimed, or, if all ready bodies exceed the limit, shorter files can be claimed. Once the limit itself is used up,
+  /// no more files are claimed.
   private var isMoreToCome: Bool {
     !requests.areAllReady || !commits.isIdle || claims.isClaiming
       || (hosts.scheduler.areAllTooLong && intake.mayClaim && claims.nextMs <= engine.wallMs)

@@ -106,7 +106,7 @@ struct Scheduler: Sendable {
     return host.ready.count { $0.bytes > mostBytes }
   }
 
-  /// No body waits that another run with the same byte limit could begin.
+  /// Whether all waiting bodies are longer than the whole byte limit.
   var areAllTooLong: Bool { readyCount == turn.reduce(0) { $0 + tooLongCount(host: $1) } }
 
   /// Limits the concurrent requests of a batch; nil for no limit of its own. `sending` of them are already running.

@@ -23,7 +23,7 @@ final class ListScanner {
   /// Whether names are absolute, once that is known: the keys of absolute and relative names could collide.
   private var isAbsolute: Bool?
 
-  /// Empty names in a row: /dev/zero has no end of them.
+  /// The maximum number of consecutive empty names: /dev/zero yields them endlessly.
   private static let mostEmpty = 65_536
 
   init(_ list: OpenList, base: NameBytes?, _ scanner: SourceScanner) {
@@ -38,7 +38,7 @@ final class ListScanner {
     while let entry = try list.next() {
       empty = entry.isEmpty ? empty + 1 : 0
       guard empty <= Self.mostEmpty else {
-        throw list.wrong("\(Self.mostEmpty) empty names come before it", "is it a list of files?")
+        throw list.wrong("it follows \(Self.mostEmpty) empty names", "is it a list of files?")
       }
       if !entry.isEmpty { try look(entry) }
     }

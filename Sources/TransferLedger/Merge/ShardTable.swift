@@ -1,6 +1,6 @@
-/// How the rows of one table come into a merged ledger. What is not named here stays out of it: what runs learned of
-/// hosts, the last state of jobs and scans, quotas, callbacks, and folders of sources, which are for the ledger that
-/// goes on.
+/// How the rows of one table are copied into a merged ledger. Tables that are not named here are left out: what runs
+/// learned about hosts, the last state of jobs and scans, quotas, callbacks, and folders of sources. These matter only
+/// to the ledger that stays in use.
 struct ShardTable {
   let name: String
   /// Columns that hold numbers of rows.

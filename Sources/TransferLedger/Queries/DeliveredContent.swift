@@ -13,8 +13,8 @@ public struct DeliveredFile: Sendable, Hashable {
 
 extension LedgerReader {
   /// At most ten files of the same size that have delivered content with this SHA-256 to the destination of `file`, as
-  /// its batch names it. None if there was an earlier generation under the key of `file` that was not a
-  /// duplicate, too: an object of it may be there, and would stay. Uses the index `content_sent`.
+  /// its batch names it. None if the key of `file` had an earlier generation that was not a duplicate: the object of
+  /// that generation may exist on the server, and would stay there. Uses the index `content_sent`.
   public func delivered(_ digest: Digest, like file: FileID) throws -> [DeliveredFile] {
     try db.rows(Self.deliveredContent, .id(file), .digest(digest)) { row in
       DeliveredFile(id: row.id(0), key: row.name(1), digest: digest)

@@ -1,9 +1,9 @@
 public import TransferModel
 
-/// Downloads that need no server any more: all of their bytes are here, and they only have to get their names.
+/// Downloads that no longer need a server: they are completely fetched, and only have to be placed.
 public struct FetchedFiles: Sendable {
   public var batches: Set<BatchID>
-  /// Files of these that need a server all the same.
+  /// Files of these batches that need a server nevertheless.
   public var except: Set<FileID>
 
   public init(of batches: Set<BatchID> = [], except: Set<FileID> = []) {
@@ -17,7 +17,7 @@ extension LedgerReader {
 }
 
 extension Connection {
-  /// Those that are ready. The cost grows with the files of these batches that are at rest and hold bytes.
+  /// Those that are ready. The cost grows with the number of files of these batches that are not active and hold bytes.
   func fetchedFiles(_ wanted: FetchedFiles, limit: Int) throws(SQLiteError) -> [FileID] {
     var found: [FileID] = []
     for batch in wanted.batches.sorted() where found.count < limit {

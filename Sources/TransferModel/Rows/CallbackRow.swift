@@ -2,7 +2,7 @@
 public struct CallbackRow: Sendable, Hashable {
   public var id: Int64
   public var setting: CallbackSetting
-  /// Its subject: a file, a batch, which has no file here, or a job.
+  /// Its subject: a file, a batch (then `file` is nil) or a job.
   public var file: FileID?
   public var batch: BatchID?
   public var job: String?
@@ -36,7 +36,7 @@ public struct DueCallback: Sendable, Hashable {
   public var failures: Int
   /// Its file; nil for a batch or job.
   public var file: FileID?
-  /// Its batch, if it tells of that; if both are nil, ``body`` is the document.
+  /// The batch that it reports; nil for a file or job. If both are nil, ``body`` is the document.
   public var batch: BatchID?
   public var body: String?
 

@@ -211,8 +211,8 @@ extension DavPatchProtocol {
 
   private static let doubtful = Failure(
     .protoLostAnswer,
-    "the answer to MOVE was lost, and the server does not show whether the object is this file or an older one; after a "
-      + "look at it: transfers resolve --done, or retry --reset to send the file again")
+    "the answer to MOVE was lost, and the server does not show whether the object is this file or an older one; check "
+      + "the object, then use \"transfers resolve --done\", or \"retry --reset\" to send the file again")
 
   private func proof(_ reply: TransferReply, _ facts: TransferFacts) -> FileProof {
     let (sent, reported) = (facts.parts.combinedDigest, ReprDigest.crc32c(reply.field("repr-digest")))

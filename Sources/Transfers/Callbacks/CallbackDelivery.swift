@@ -182,7 +182,7 @@ final class CallbackDelivery: CallbackCarrier {
 
   // MARK: - Documents
 
-  /// What is told: of a job as it was recorded, of a file or batch as its rows are.
+  /// The document to deliver: for a job as it was recorded, for a file or batch from its current rows.
   private func document(_ callback: DueCallback) throws(Failure) -> [UInt8] {
     if let body = callback.body { return Array(body.utf8) }
     do throws(TransferError) {

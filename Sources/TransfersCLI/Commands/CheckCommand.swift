@@ -198,9 +198,10 @@ struct CheckOutput: OutputValue {
     return failed > limits.failed ? "transfers report failures\(selector)" : "transfers status\(selector)"
   }
 
-  /// `2 sources, put off: its folder is not there`. No problem: however often, no source gets nearer to being kept.
+  /// `2 sources, put off: its folder does not exist`. This is not a problem: a removal may be put off any number of
+  /// times without being given up.
   private var putOff: String? {
-    // A bar begins the performance data.
+    // The performance data begin after a vertical bar.
     removals.putOff > 0 ? RemovalFigures.waiting(removals)?.replacing("|", with: "/") : nil
   }
 

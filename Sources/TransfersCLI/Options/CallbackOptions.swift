@@ -17,12 +17,12 @@ struct CallbackOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Callback when all files of the batch have ended, and each is done. Repeatable.", valueName: "receiver"))
+      "Callback when all files of the batch have ended and all are done. Repeatable.", valueName: "receiver"))
   var onBatchDone: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Callback when all files of the batch have ended, and some are not done. Repeatable.", valueName: "receiver"))
+      "Callback when all files of the batch have ended but some are not done. Repeatable.", valueName: "receiver"))
   var onBatchFailed: [String] = []
 
   @Option(

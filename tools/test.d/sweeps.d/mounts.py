@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Removes sources on a file system that is mounted below the source folder, away for a while, and numbered anew.
+"""Removes sources on a file system below the source folder that is unmounted for a while and then renumbered.
 
   unshare --mount tools/test.d/sweeps.d/mounts.py FOLDER
 
-Called by tools/test.d/removals. A source whose file system is not mounted waits, however often it is tried, and is
-deleted when that is mounted again; one that somebody else removed does not wait, also when its device has another
-number than when it was added, as after a restart. FOLDER is empty and gets the files of the test.
+Called by tools/test.d/removals. A source whose file system is not mounted waits, however often its removal is tried,
+and is deleted when the file system is mounted again. A source that something else removed does not wait, even if its
+device number has changed since it was added, as after a restart. FOLDER must be empty; the test writes its files there.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ def mount(*words):
 
 
 class Mounted:
-    """A folder with a source on a tmpfs below it, of which everything was sent and nothing is removed yet."""
+    """A folder with one source beside and one on a tmpfs below it; both were sent, and neither is removed yet."""
 
     def __init__(self, programs, folder, receiver):
         self.programs, self.store = programs, os.path.join(folder, "ledger.db")
@@ -40,7 +40,7 @@ class Mounted:
         killed.write(os.path.join(self.nested, "a"), b"nested")
         killed.write(os.path.join(self.source, "b"), b"beside it")
         self.run(["add", self.source, f"{receiver.url}/{os.path.basename(folder)}/", "--after", "delete"])
-        # Another batch needs the sources: nothing is removed before it is cancelled.
+        # Another batch needs the sources, so nothing is removed before it is cancelled.
         self.run(["add", self.source, f"{receiver.url}/more/{os.path.basename(folder)}/", "--name", "more"])
         self.run(["pause", "--batch", "more"])
         self.run(["run"], 5)
@@ -64,7 +64,7 @@ class Mounted:
                     "SELECT f.path, m.state, m.cause FROM removal m JOIN file f ON f.id = m.file_id"))
 
     def number_anew(self):
-        """As after a restart: another boot, and other numbers of the devices."""
+        """Simulates a restart: another boot, and other device numbers."""
         with contextlib.closing(sqlite3.connect(self.store)) as db, db:
             db.execute("UPDATE source_folder SET boot = boot + 1, device = device + 7")
 

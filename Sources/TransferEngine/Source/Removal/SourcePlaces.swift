@@ -11,7 +11,7 @@ import TransferModel
 /// The open folders from which sources are removed and to which they are moved, below the two folders that a person
 /// named. No symbolic link leads out of these. Changes in them are durable after ``sync()``. All calls block.
 final class SourcePlaces {
-  /// Folders of a page that are kept open, beside those above one file.
+  /// The maximum number of folders of a page that are kept open, in addition to those above one file.
   private static let openAtMost = 64
   private var open: [NameBytes: Int32] = [:]
   private var changed: Set<Int32> = []
@@ -38,10 +38,9 @@ final class SourcePlaces {
   /// Whether the folder of all sources exists.
   var isThere: Bool { descriptor(base, NameBytes("")) >= 0 }
 
-  /// Whether the file system that the folder of a source was on is there: where it is not mounted, nothing can be said
-  /// of what lies on it. The folder shows it or, where that is missing or another one, a folder above it that was on
-  /// the same device.
-  /// - Parameter recorded: a folder as it was when the source was recorded.
+  /// Whether the file system of a source's folder is mounted: if it is not, nothing is known about the files on it. The
+  /// folder itself shows this or, if it is missing or was replaced, a folder above it that was on the same device.
+  /// - Parameter recorded: reads the identity that a folder had when the source was recorded.
   func isMounted(
     _ relative: NameBytes, recorded: (NameBytes) throws(TransferError) -> FolderIdentity?
   ) throws(TransferError) -> Bool {
@@ -58,7 +57,8 @@ final class SourcePlaces {
     }
   }
 
-  /// The folders of the files of a page, and those above them up to the folder of all sources, as they are now.
+  /// The current identities of the folders of the files of a page, and of those above them up to the folder of all
+  /// sources.
   func folders(of page: AdmissionPage) -> [NameBytes: FolderIdentity] {
     var (found, last): ([NameBytes: FolderIdentity], NameBytes?) = ([:], nil)
     for index in 0..<page.count {
@@ -75,7 +75,7 @@ final class SourcePlaces {
     return found
   }
 
-  /// nil when the folder is not there.
+  /// nil if the folder does not exist.
   func identity(of folder: NameBytes) -> FolderIdentity? {
     let found = descriptor(base, folder)
     var status = csys_file_status()

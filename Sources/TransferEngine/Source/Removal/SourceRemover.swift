@@ -15,7 +15,7 @@ struct SourceRemover {
   let places: SourcePlaces
   /// Reads from the ledger the content that was sent of a file.
   let content: (FileID) throws(TransferError) -> SentContent
-  /// Reads from the ledger a folder as it was when its sources were recorded.
+  /// Reads from the ledger the identity that a folder had when its sources were recorded.
   let folder: (NameBytes) throws(TransferError) -> FolderIdentity?
   /// Asks the ledger whether the removal of a file is still due.
   let isDue: (FileID) throws(TransferError) -> Bool
@@ -217,7 +217,7 @@ struct SourceRemover {
 
   private static let stopped = RemovalEnd.putOff(.engineInterrupted, "the run was stopped")
   private static let away = RemovalEnd.putOff(
-    .sourceMissing, "its folder is not there, or is another one than when it was added: is its file system mounted?")
+    .sourceMissing, "its folder does not exist, or is not the one it was added from: is its file system mounted?")
 
   private func failed(_ what: String, _ code: Int32) -> RemovalEnd {
     var failure = SourcePlaces.failure(what, code)

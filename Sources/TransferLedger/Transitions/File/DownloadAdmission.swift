@@ -78,7 +78,8 @@ struct DownloadAdmission {
     try refuse(file, Failure(.policyExists, other.conflict(with: file)))
   }
 
-  /// Of two names that the folder takes for one, the pull has fetched the other: it must not be replaced by this one.
+  /// Whether this pull recorded the other file, whose different name the folder does not distinguish from this one: it
+  /// must not be replaced.
   private func isOfThisPull(_ other: StandingWriter, _ file: NewDownload) -> Bool {
     other.path != file.path && other.batch == result.batch
   }

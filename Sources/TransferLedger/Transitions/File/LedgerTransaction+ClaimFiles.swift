@@ -3,10 +3,10 @@ public import TransferModel
 
 /// pending → active.
 extension LedgerTransaction {
-  /// Gives up to `limit` files to this run, in the order of priority and then of admission. Files and chunks whose time
-  /// has come are promoted first. The cost does not grow with the ledger, nor with what waits.
-  /// Files of the batches in `without` are passed over, at the price of a look at each batch that has ready files; but
-  /// those of `fetched` are claimed too, as long as there are not more than `most` files in all.
+  /// Claims up to `limit` files for this run, in the order of priority and then of admission. Files and chunks that are
+  /// due are promoted first. The cost does not grow with the ledger, nor with the number of waiting files.
+  /// Files of the batches in `without` are skipped, at the cost of visiting each batch that has ready files. Files of
+  /// `fetched` are claimed in addition, up to a total of `most` files.
   public func claimFiles(
     _ run: RunID, limit: Int, without: Set<BatchID> = [], fetched: FetchedFiles = FetchedFiles(), most: Int = 0
   ) throws -> [ClaimedFile] {
@@ -26,7 +26,7 @@ extension LedgerTransaction {
     }
   }
 
-  /// Fetched files that one claim takes.
+  /// The maximum number of fetched files that one claim takes.
   private static let fetchedAtOnce = 64
 
   private func fetchedFiles(_ wanted: FetchedFiles, limit: Int) throws -> [(ClaimedFile, Bool)] {

@@ -7,7 +7,7 @@ public struct NewDownload: Sendable, Hashable {
   /// The complete remote key, as the protocol gets it.
   public var key: NameBytes
   public var expected: ExpectedContent
-  /// Where its folder takes names that differ only in case for one: what such paths have in common.
+  /// The path with its case folded, if its folder does not distinguish names that differ only in case; else nil.
   public var folded: NameBytes?
 
   public init(
@@ -91,7 +91,7 @@ extension LedgerTransaction {
   }
 }
 
-/// The download whose file stands, or is to stand, at a path.
+/// The download that has written, or will write, the file at a path.
 struct StandingWriter {
   let id: FileID
   let isDone: Bool
@@ -110,11 +110,11 @@ struct StandingWriter {
     SELECT id, state = 'done', key, path, batch_id FROM file WHERE folded = ? AND folded IS NOT NULL AND live = 1
     """
 
-  /// Why both cannot be.
+  /// Why the two files exclude each other.
   func conflict(with file: NewDownload) -> String {
     let what = "file \(id), from \"\(key.embedded)\", is \(isDone ? "here" : "fetched to")"
     if path == file.path { return isDone ? "\(what), at the same path" : "\(what) the same path" }
-    return "\(what)\(isDone ? ", as" : "") \"\(path.embedded)\", which the file system of the target folder takes for "
+    return "\(what)\(isDone ? ", as" : "") \"\(path.embedded)\", which the file system of the target folder treats as "
       + "the same name"
   }
 }
@@ -143,12 +143,12 @@ extension Connection {
     try first("SELECT path FROM file WHERE id = ?", .id(id)) { $0.name(0) }
   }
 
-  /// What such paths as that of a download have in common, where its folder ignores case.
+  /// The case-folded path of a download; nil if its folder distinguishes case.
   func folded(of id: FileID) throws -> NameBytes? {
     try first("SELECT folded FROM file WHERE id = ?", .id(id)) { $0.isNull(0) ? nil : $0.name(0) } ?? nil
   }
 
-  /// The download that stands for the path of the file, or for a path that its folder takes for the same.
+  /// The live download for the path of the file, or for a path that its folder does not distinguish from it.
   func standingWriter(of file: NewDownload) throws -> StandingWriter? {
     if let same = try first(StandingWriter.ofPath, .name(file.path), row: StandingWriter.init) { return same }
     return try file.folded.flatMap { try first(StandingWriter.ofFolded, .name($0), row: StandingWriter.init) }

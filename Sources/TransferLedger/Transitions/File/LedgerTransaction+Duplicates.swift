@@ -31,8 +31,8 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// The object with the content of these files is about to be replaced: each gets a new generation, which is sent, in
-  /// its own batch. Those that a person removed, or that have a newer generation, get none.
+  /// Records a new generation, in its own batch, of each duplicate of a file whose object is about to be replaced, so
+  /// that its content is sent. Skips those that a person removed or that have a newer generation.
   func sendDuplicates(of original: FileID) throws -> [(file: FileID, batch: BatchID)] {
     let duplicates = try db.rows(Self.duplicatesQuery, .id(original)) { row in
       (
@@ -60,7 +60,8 @@ extension LedgerTransaction {
         WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.generation > f.generation)
     """
 
-  /// Whether the other file is still the current generation of its key, and nothing of this one can have arrived.
+  /// Whether the other file has delivered the content and is still the current generation of its key, and nothing of
+  /// this file can have arrived.
   public func isDelivered(_ file: FileID, by other: DeliveredFile) throws -> Bool {
     let holds = try db.first(
       "SELECT 1 FROM chunk WHERE file_id = ? AND (state = 'done' OR acked > 0 OR uncertain = 1) LIMIT 1", .id(file)

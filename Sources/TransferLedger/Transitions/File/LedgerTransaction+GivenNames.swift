@@ -30,7 +30,8 @@ extension LedgerTransaction {
     return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
   }
 
-  /// Only the last component of its path changes.
+  /// The case-folded path of the file at its new path, which differs only in the last component; nil if its folder
+  /// distinguishes case.
   private func folded(_ file: FileID, at path: NameBytes) throws -> NameBytes? {
     try db.folded(of: file).map { old in
       NameBytes(old.bytes.prefix((old.bytes.lastIndex(of: 0x2F) ?? -1) + 1) + path.lastComponent.caseFolded.bytes)

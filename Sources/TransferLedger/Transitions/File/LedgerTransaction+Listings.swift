@@ -103,8 +103,8 @@ public struct FetchedObject: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// A finished download whose path is another one than this, which its folder takes for the same name: why both cannot
-  /// be, and its path.
+  /// A finished download with a different path that the folder does not distinguish from that of the file: its path,
+  /// and why the two files exclude each other.
   public func otherCase(of file: NewDownload) throws -> (path: NameBytes, conflict: String)? {
     guard let folded = file.folded,
       let other = try db.first(StandingWriter.ofFolded, .name(folded), row: StandingWriter.init), other.isDone,

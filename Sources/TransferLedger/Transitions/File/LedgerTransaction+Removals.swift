@@ -50,9 +50,9 @@ extension LedgerReader {
   /// Whether a removal that was begun is still due: it has not been revoked since, and no other file needs the source.
   public func isRemovalDue(_ file: FileID) throws -> Bool { try db.dueRemoval(file)?.isWanted ?? false }
 
-  /// Removals that wait, and sources that stay that were to go, with the reasons, of the files that the filter selects;
-  /// of those that are kept only what was given up from `keptSinceMs` on. What a person revoked or tidied away does not
-  /// count, nor what was replaced by newer content. Reads the removals that are not done.
+  /// Waiting removals and kept sources of the files that the filter selects, with the reasons. Counts only the sources
+  /// that were kept since `keptSinceMs`. Removals that a person revoked or tidied away are not counted, nor sources
+  /// that were replaced by newer content. Reads the removals that are not done.
   public func removals(_ filter: RowFilter, keptSinceMs: Int64 = .min) throws -> RemovalTotals {
     let rows = try db.rows(Self.removalsByReason, filter, .integer(keptSinceMs)) { row in
       (
@@ -187,12 +187,12 @@ extension LedgerTransaction {
         guard try close(file, .done, nil, nil) else { continue }
         done.append(file)
         let others = try closeOthers(of: file)
-        if !others.isEmpty { gone["it went with the source of \(file)", default: []] += others }
+        if !others.isEmpty { gone["it was removed with the source of \(file)", default: []] += others }
       case .gone(let message):
         guard try close(file, .done, nil, message) else { continue }
         gone[message, default: []].append(file)
         let others = try closeOthers(of: file)
-        if !others.isEmpty { gone["it went with the source of \(file)", default: []] += others }
+        if !others.isEmpty { gone["it was removed with the source of \(file)", default: []] += others }
       case .putOff(let code, let message):
         try putOff(file, code, message, isUncertain: uncertain.contains(file))
       case .kept(let code, let message):
@@ -232,8 +232,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// pending → skipped: what other batches were to do with the source of `file`, which is not there. Where a try was
-  /// cut off, that may have removed it: such a removal finds out for itself.
+  /// pending → skipped: the removals of the source of `file` for other batches, because the source does not exist.
+  /// Excludes those with an interrupted attempt, which may have removed the source: they are decided separately.
   private func missOthers(of file: FileID, _ message: String) throws -> [FileID] {
     let others = try db.rows(Self.othersOfSource, .id(file)) { (file: $0.id(0, FileID.self), isBegun: $0.flag(1)) }
     return try others.filter { try !$0.isBegun && close($0.file, .skipped, .sourceMissing, message) }.map(\.file)

@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// A folder of sources as it was when files of it were recorded in the batch; nil when its sources stay, or when it
-  /// could not be examined. Served by the primary key.
+  /// The identity that a folder of sources had when its files were recorded in the batch; nil if its sources stay, or
+  /// if the folder could not be examined. Served by the primary key.
   public func sourceFolder(_ path: NameBytes, of batch: BatchID) throws -> FolderIdentity? {
     try db.first(
       "SELECT inode, born_ns, device, boot FROM source_folder WHERE batch_id = ? AND path = ?", .id(batch), .name(path)
@@ -13,8 +13,8 @@ extension LedgerReader {
 }
 
 extension LedgerTransaction {
-  /// Records the folders of files that are recorded now. One that is another now than when it was recorded first has
-  /// files again, so what it is now counts.
+  /// Records the folders of files that are being recorded. If a folder has another identity than in its existing row,
+  /// the row is updated, because the new files are in the current folder.
   func noteFolders(_ folders: [NameBytes: FolderIdentity], of batch: BatchID) throws {
     for (path, folder) in folders {
       try db.run(

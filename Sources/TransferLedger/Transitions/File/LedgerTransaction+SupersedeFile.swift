@@ -63,7 +63,7 @@ extension LedgerTransaction {
   }
 
   /// Ends the live generation before the row of a new one is added: a done file stays done, others are superseded.
-  /// Returns new generations of files that were not sent because the done file had delivered their content.
+  /// Returns the new generations of the duplicates of a done file, which are sent now.
   @discardableResult
   func replace(_ file: FileID, isDone: Bool) throws -> [(file: FileID, batch: BatchID)] {
     if isDone {
