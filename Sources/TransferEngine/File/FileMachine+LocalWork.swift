@@ -10,6 +10,9 @@ extension FileMachine {
     return true
   }
 
+  /// Whether it is completely fetched, and is being placed, is to be placed, or waits for the ledger before that.
+  func needsNoServer(_ proto: ProtocolInUse) -> Bool { isPlacing || isFetched && (isHeld || isToBePlaced(proto)) }
+
   /// The file was renamed, or could not be (see `Placing`). Returns the resulting changes.
   /// - Parameters:
   ///   - retryMs: if the file has to be fetched again, the retry time in milliseconds since 1970 UTC.

@@ -110,7 +110,10 @@ struct FileMachine: Sendable {
   ) {
     switch phase {
     case .held, .released: return
-    case .ending(let ending): if openCount == 0 { release(ending, into: &unit) }
+    case .ending(let ending):
+      guard openCount == 0 else { return }
+      let isPlaceable = if isFetched, case .place = proto.nextStep(facts) { true } else { false }
+      release(ending, isPlaceable: isPlaceable, into: &unit)
     case .working:
       guard requests != .control else { return }
       goOn(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs)
@@ -293,7 +296,8 @@ struct FileMachine: Sendable {
     return false
   }
 
-  private mutating func release(_ ending: FileEnding, into unit: inout FileUnit) {
+  /// - Parameter isPlaceable: whether its next step needs no server.
+  private mutating func release(_ ending: FileEnding, isPlaceable: Bool, into unit: inout FileUnit) {
     phase = .released
     if let lostSession {
       // The ledger accepts no changes of a finishing file. If chunks have uploads of their own, those that still exist
@@ -314,7 +318,7 @@ struct FileMachine: Sendable {
     case .duplicate(let other): unit.changes.append(.endDuplicate(other))
     case .requeue(let dueMs, let code, let isFailure):
       // A file that waits without its own cause waits for its server. Placing does not need the server.
-      let notBeforeMs = isFetched && code == nil && lostSession == nil ? nil : dueMs
+      let notBeforeMs = isPlaceable && code == nil && lostSession == nil ? nil : dueMs
       if let shorterLayout, lostSession == nil, isHardlyStored {
         unit.changes += [.giveUpSession, .resetChunks, .recut(shorterLayout)]
       }

@@ -38,11 +38,12 @@ final class ClosedHosts {
     }
   }
 
-  /// Files with a request that is ready to be sent come first.
+  /// Files with a request that is ready to be sent come first. Without files that no longer need the server: they are
+  /// being placed, or their chunks are being read for that.
   private func files(of host: HostState) -> [FileID] {
-    let all = files.all.filter {
-      $0.value.destination.host === host && $0.value.machine.ending == nil
-        && !$0.value.machine.isPlacing
+    let all = files.all.filter { _, work in
+      work.destination.host === host && work.machine.ending == nil
+        && !work.machine.needsNoServer(work.destination.resolved.transferProtocol)
     }
     let isReady = { [requests] (work: FileWork) in work.jobs.contains { requests[$0]?.phase == .ready } }
     return all.filter { isReady($0.value) }.map(\.key) + all.filter { !isReady($0.value) }.map(\.key)

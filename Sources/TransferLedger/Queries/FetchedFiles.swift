@@ -33,6 +33,7 @@ extension Connection {
     SELECT id FROM file
     WHERE batch_id = ?1 AND state = 'pending' AND state <> 'done' AND holds IS NOT NULL AND run_id IS NULL
       AND not_before IS NULL AND is_download IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM chunk c WHERE c.file_id = file.id AND c.state <> 'done')
       AND (SELECT count(*) FROM chunk c WHERE c.file_id = file.id AND c.state = 'done') = chunk_count
     LIMIT ?2
     """
