@@ -80,11 +80,14 @@ struct ListedPages: Sendable {
         let text = "the file system of the target folder does not distinguish its name from \"\(other.embedded)\""
         objects[index].verdict = .refused(Failure(.policyExists, text))
       } else {
-        first[folded] = object.path
-        guard object.verdict == .wanted else { continue }
         let file = NewDownload(path: path, key: object.key, folded: folded)
-        guard let other = try ledger.read({ try $0.otherCase(of: file) }), Self.isThere(other.path) else { continue }
-        objects[index].verdict = .refused(Failure(.policyExists, other.conflict))
+        if object.verdict == .wanted, let other = try ledger.read({ try $0.otherCase(of: file) }),
+          Self.isThere(other.path)
+        {
+          objects[index].verdict = .refused(Failure(.policyExists, other.conflict))
+        } else {
+          first[folded] = object.path
+        }
       }
     }
   }
