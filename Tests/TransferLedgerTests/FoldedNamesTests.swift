@@ -81,6 +81,18 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
+  /// Both have ended, and both are selected: the first is retried, and the others of the selection with it.
+  @Test func ofTwoThatAreRetriedTheFirstContinues() throws {
+    let listing = try listing()
+    try page(["a.txt", "b"], of: listing)
+    try page(["A.TXT"], of: listing)
+    _ = try f.ledger.control(.cancel, RowFilter())
+    _ = try f.ledger.control(.retry(startsOver: false), RowFilter())
+    #expect(
+      try rows().sorted() == ["p/A.TXT failed policy.exists -", "p/a.txt pending - 1", "p/b pending - 1"])
+    #expect(try f.findings() == [])
+  }
+
   @Test func anotherAddIsAnError() throws {
     try add([download("a.txt")])
     #expect(throws: TransferError.self) { try add([download("A.TXT")]) }

@@ -95,8 +95,10 @@ extension LedgerTransaction {
   /// `startsOver`, the state on the server is discarded too: chunks that were done are sent again and the session is
   /// marked for abort. The chosen files must not include rows that never had a source
   /// (``admitFailed(path:key:code:message:to:)``) or that have a newer generation, which must both be pushed again, nor
-  /// downloads whose path belongs to another download.
+  /// downloads whose path belongs to another download. Of chosen files with one name for the target folder, only the
+  /// first is retried.
   func retryChosen(startsOver: Bool) throws {
+    try dropOtherCasesFromChosen()
     try db.run(
       """
       UPDATE file SET state = 'pending', live = 1, hidden = NULL, cause = NULL, message = NULL, finished_at = NULL,
@@ -109,5 +111,15 @@ extension LedgerTransaction {
     if startsOver { try dropSessionsOfChosen(.pending) }
     try reviveChunksOfChosen(startsOver: startsOver)
     try recordChosen("retried")
+  }
+
+  private func dropOtherCasesFromChosen() throws {
+    try db.run(
+      """
+      DELETE FROM temp.chosen WHERE id IN (
+        SELECT f.id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id
+        WHERE f.folded IS NOT NULL AND EXISTS (SELECT 1 FROM temp.chosen d CROSS JOIN file g ON g.id = d.id
+          WHERE d.id < c.id AND g.folded = f.folded))
+      """)
   }
 }
