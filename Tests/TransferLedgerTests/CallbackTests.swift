@@ -99,7 +99,7 @@ import Testing
     }
     #expect(try ends == ["batch_failed waiting"])
     try finish()
-    #expect(try ends == ["batch_failed waiting", "batch_done waiting"])
+    #expect(try ends == ["batch_failed cancelled", "batch_done waiting"])
     #expect(try f.findings() == [])
   }
 
