@@ -125,8 +125,11 @@ extension LedgerReader {
   static let addedDuplicates: StaticString = """
     SELECT count(*) FROM json_each(?1) r CROSS JOIN content c ON c.file_id BETWEEN r.value ->> 0 AND r.value ->> 1
       CROSS JOIN file f ON f.id = c.file_id
-    WHERE c.same_as IS NOT NULL AND NOT EXISTS (SELECT 1 FROM file n
-      WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.generation > f.generation)
+    WHERE c.same_as IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM file n
+        WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.live = 1 AND n.generation > f.generation)
+      AND NOT EXISTS (SELECT 1 FROM file n
+        WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.live IS NULL AND n.generation > f.generation)
     """
   // Bytes acknowledged for a generation that was superseded since then do not count; its sent bytes do.
   static let addedTraffic: StaticString = """

@@ -57,7 +57,9 @@ extension LedgerTransaction {
     FROM content c CROSS JOIN file f ON f.id = c.file_id
     WHERE c.same_as = ?1 AND f.hidden IS NOT 1
       AND NOT EXISTS (SELECT 1 FROM file n
-        WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.generation > f.generation)
+        WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.live = 1 AND n.generation > f.generation)
+      AND NOT EXISTS (SELECT 1 FROM file n
+        WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.live IS NULL AND n.generation > f.generation)
     """
 
   /// Whether the other file has delivered the content and is still the current generation of its key, and nothing of
