@@ -698,6 +698,10 @@ WHEN NEW.state <> OLD.state AND OLD.state <> 'failed' AND OLD.state <> 'cancelle
   AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'paused'
     AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing')
 BEGIN
+  -- An earlier end that was not delivered yet is outdated.
+  UPDATE outbox SET state = 'cancelled', ended_at = NEW.finished_at
+  WHERE state = 'waiting' AND not_before >= 0 AND callback_id IN (SELECT id FROM callback
+    WHERE batch_id = NEW.batch_id AND (event = 'batch_done' OR event = 'batch_failed'));
   INSERT INTO outbox (callback_id, recorded_at)
   SELECT id, NEW.finished_at FROM callback WHERE batch_id = NEW.batch_id AND event = CASE
     WHEN EXISTS (SELECT 1 FROM file WHERE state = 'failed' AND batch_id = NEW.batch_id
@@ -713,11 +717,13 @@ CREATE TRIGGER file_batch_grows AFTER INSERT ON file
 WHEN EXISTS (SELECT 1 FROM callback WHERE batch_id = NEW.batch_id AND (event = 'batch_done' OR event = 'batch_failed'))
 BEGIN
   UPDATE outbox SET state = 'cancelled', ended_at = NEW.created_at
-  WHERE state = 'waiting' AND callback_id IN (SELECT id FROM callback
-    WHERE batch_id = NEW.batch_id AND (event = 'batch_done' OR event = 'batch_failed'));
+  WHERE state = 'waiting' AND not_before >= 0 AND callback_id IN (SELECT id FROM callback
+    WHERE batch_id = NEW.batch_id AND (event = 'batch_done' OR NEW.state <> 'failed' AND event = 'batch_failed'));
   INSERT INTO outbox (callback_id, recorded_at)
   SELECT id, NEW.finished_at FROM callback WHERE batch_id = NEW.batch_id AND event = 'batch_failed'
     AND NEW.state = 'failed'
+    -- One callback is enough while it waits: many sources may be unreadable.
+    AND NOT EXISTS (SELECT 1 FROM outbox WHERE callback_id = callback.id AND state = 'waiting' AND not_before >= 0)
     AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'pending' AND not_before IS NULL)
     AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = NEW.batch_id AND state = 'pending' AND not_before IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM file WHERE run_id IS NOT NULL AND state IN ('active', 'finishing') AND +batch_id = NEW.batch_id)
