@@ -86,7 +86,7 @@ refused() {
   expect "list: $1" "$2" "$3" "$transfers" push --base "$work/listed" --files-from "$work/list-$1" "$url/$1/"
   check "list: $1: no ledger was created" no_ledger
 }
-refused missing 66 'is not there \(line 2\), first "gone"' 'file-1\ngone\nfile-3\n'
+refused missing 66 'does not exist \(line 2\), first "gone"' 'file-1\ngone\nfile-3\n'
 refused folder 65 'line 2: "folder" is a folder' 'file-1\nfolder\n'
 refused nul 65 'line 2: it holds a NUL.*--files-from0' 'file-1\nfile\0-2\n'
 refused upwards 65 'line 1: "../x" leads upwards' '../x\n'
