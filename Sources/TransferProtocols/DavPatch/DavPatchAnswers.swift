@@ -212,7 +212,7 @@ extension DavPatchProtocol {
   private static let doubtful = Failure(
     .protoLostAnswer,
     "the answer to MOVE was lost, and the server does not show whether the object is this file or an older one; check "
-      + "the object, then use \"transfers resolve --done\", or \"retry --reset\" to send the file again")
+      + "the object, then use \"transfers resolve --done\"; or send the file again with \"transfers retry --reset\"")
 
   private func proof(_ reply: TransferReply, _ facts: TransferFacts) -> FileProof {
     let (sent, reported) = (facts.parts.combinedDigest, ReprDigest.crc32c(reply.field("repr-digest")))
