@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
@@ -81,3 +83,24 @@ int csys_lock_byte(int descriptor, int takes) {
 }
 
 uint64_t csys_device(uint32_t major, uint32_t minor) { return makedev(major, minor); }
+
+// Source: linux/magic.h; FS_CASEFOLD_FL of linux/fs.h is a flag of each folder (ext4, F2FS, bcachefs, tmpfs). XFS with
+// ascii-ci, which is deprecated, is not recognised.
+int csys_ignores_case(int descriptor) {
+  struct statfs s;
+  if (fstatfs(descriptor, &s) != 0) return -1;
+  int flags = 0;
+  switch ((uint32_t)s.f_type) {
+  case 0x0000EF53:  // ext2, ext3, ext4
+  case 0xF2F52010:  // F2FS
+  case 0xCA451A4E:  // bcachefs
+  case 0x01021994:  // tmpfs
+    return ioctl(descriptor, FS_IOC_GETFLAGS, &flags) == 0 && (flags & FS_CASEFOLD_FL) != 0;
+  case 0x9123683E:  // Btrfs
+  case 0x58465342:  // XFS
+  case 0x794C7630:  // overlayfs
+  case 0x858458F6:  // ramfs
+    return 0;
+  default: return -1;
+  }
+}

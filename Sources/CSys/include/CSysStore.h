@@ -31,3 +31,7 @@ uint64_t csys_device(uint32_t major, uint32_t minor);
 /// Takes the open file description lock on the first byte of the file, or releases it when `takes` is 0; does not wait.
 /// 0, or -1 with errno: EAGAIN when another open file description holds it.
 int csys_lock_byte(int descriptor, int takes);
+
+/// Whether names that differ only in case are the same file in the open folder `descriptor`: 1 or 0 if its file system
+/// is known to tell, -1 if it has to be tried. Writes nothing.
+int csys_ignores_case(int descriptor);

@@ -35,9 +35,15 @@ public struct LocalFolder: Sendable {
     }
   }
 
-  /// Whether names that differ only in case are the same file in it, determined by creating a temporary file; false if
-  /// none can be created. Blocking.
+  /// Whether names that differ only in case are the same file in it. Only where its file system does not tell, this
+  /// creates a temporary file, which a kill would leave behind; false if none can be created. Blocking.
   public var ignoresCase: Bool {
+    let folder = path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    if folder >= 0 {
+      defer { close(folder) }
+      let known = csys_ignores_case(folder)
+      if known >= 0 { return known == 1 }
+    }
     let name = "/.transfers-Case-\(UInt64.random(in: .min ... .max))"
     let made = NameBytes(path.bytes + name.utf8)
     let descriptor = made.withCString { open($0, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600) }
