@@ -55,8 +55,9 @@ import TransferModel
     let scene = try scene("match POST /-/chunks/merge* : hold=merge\nmatch GET * nth=2 : hold=asked\n")
     let server = scene.scene.server
     let person = scene.scene.whenHeld("asked") {
-      server.release("merge")
+      // In this order: after the merge, the second query would find the file, perhaps before the answer arrives.
       server.release("asked")
+      server.release("merge")
     }
     try scene.run()
     person.join()
