@@ -13,8 +13,8 @@ public struct CurlLibrary: Sendable, Hashable {
   public var caFile: String?
   public var caPath: String?
 
-  /// Loads libcurl on the first call in a process, which takes some milliseconds; callable from any thread. Throws
-  /// `config`, on every call, when there is no suitable libcurl.
+  /// Loads libcurl on the first call in a process, which takes some milliseconds; callable from any thread.
+  /// - Throws: `config` on each call if no suitable libcurl is installed.
   public static func load() throws(TransferError) -> CurlLibrary {
     try judge(ccurl_load(), String(cString: ccurl_library_name()), oldest: UInt32(CCURL_OLDEST))
     return CurlLibrary(

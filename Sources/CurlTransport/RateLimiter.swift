@@ -42,7 +42,7 @@ final class RateLimiter: Sendable {
     }
   }
 
-  /// Reserves up to `bytes`; nil when there is no limit.
+  /// Reserves up to `bytes` bytes. Returns nil if no rate limit applies.
   func reserve(_ bytes: Int, of group: RateGroup?, nowNs: Int64) -> Grant? {
     state.withLock { state in
       let isGrouped = group.map { state.groups[$0] != nil } ?? false

@@ -82,7 +82,7 @@ extension Exchange {
     return false
   }
 
-  /// Half of the body after a complete head; half of the head when there is no body.
+  /// Sends the complete head and half of the body, or half of the head if the answer has no body.
   private func sendHalf(_ answer: Answer) throws(ExchangeEnd) {
     let bytes = answer.head(closing: true, nowSeconds: Int(wallMilliseconds() / 1000))
     let isChunked = answer.framing == .chunked

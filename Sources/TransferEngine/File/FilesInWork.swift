@@ -81,7 +81,7 @@ final class FilesInWork {
     unit.content = work.deliveredDigest
     if work.target != nil && (unit.plan != nil || changes.contains(where: \.plansFile)) { tally.needsCount() }
     noteWaiting(work)
-    if work.machine.isReleased { released(work, unit) } else if chunks > 0 || !stop.isStopping { noteHunger(work) }
+    if work.machine.isReleased { released(work, unit) } else if chunks > 0 || !stop.isStopping { noteUnsent(work) }
     guard !unit.isEmpty else { return }
     if unit.begin == .control(.discover) { work.destination.discovery.begin(file) }
     enqueue(unit, work)
@@ -209,7 +209,7 @@ final class FilesInWork {
     return max(repeatable && work.machine.openCount == 0 ? 1 : 0, min(ofFile, overall, ofBatch ?? .max))
   }
 
-  private func noteHunger(_ work: FileWork) {
+  private func noteUnsent(_ work: FileWork) {
     let machine = work.machine
     // The end of a control step or a hold continues the file.
     guard machine.mayBeginChunks, machine.unsentCount > machine.backoffs.count else { return }

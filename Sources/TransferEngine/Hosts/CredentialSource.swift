@@ -18,9 +18,9 @@ public protocol CredentialSource: AnyObject, Sendable {
   /// The cached, valid credential; nil if ``credential(isOver:)`` has to obtain one. Never blocks.
   var held: HeldCredential? { get }
   /// The cached credential, or a new one from files, programs or services. Blocking.
-  /// - Parameter isOver: polled several times a second; true when the result is no longer needed.
+  /// - Parameter isOver: polled several times a second; returns true once the caller no longer needs the credential.
   /// - Throws: `auth.missing` with the places that were searched, and with a wait (``Failure/retryAfterMs``) if the
-  ///   same query may succeed later; `engine.interrupted` if the result is no longer needed.
+  ///   same query may succeed later; `engine.interrupted` if `isOver` returned true.
   func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential?
   /// Discards the cached credential; the next call obtains a new one.
   func refresh()

@@ -7,8 +7,8 @@ public import TransferModel
   import Darwin
 #endif
 
-/// A program started without a shell. It is killed with its process group when its result is no longer needed. Its
-/// standard error is not read, because it could contain a secret.
+/// A child process started without a shell. Its process group is killed when this object is released. Its standard
+/// error is not read, because it could contain a secret.
 public final class RunningCommand {
   private static let mostOutput = 64 << 10
   /// Interval between checks whether its result is still needed, in milliseconds.
@@ -56,7 +56,7 @@ public final class RunningCommand {
   /// Its complete output if it succeeds: at most 64 KiB. Blocking.
   /// - Parameters:
   ///   - limitMs: time limit, in milliseconds.
-  ///   - isOver: polled ten times a second; true when the result is no longer needed.
+  ///   - isOver: polled ten times a second; returns true once the caller no longer needs the output.
   /// - Throws: an error with its code; `engine.interrupted` when `isOver` returns true.
   public func output(limitMs: Int64, isOver: () -> Bool) throws(Failure) -> [UInt8] {
     let endNs = csys_boottime_ns() + limitMs * 1_000_000
