@@ -17,9 +17,19 @@ as_root() {
   fi
 }
 
-# Installs the named Debian packages. Services that a package would start stay off: the scripts start their own.
+# Installs the named Debian packages, one caller at a time. Services that a package would start stay off: the scripts
+# start their own.
 install_packages() {
   command -v apt-get >/dev/null || give_up 69 "missing packages, and this is not Debian: install $*"
+  local lock code=0
+  exec {lock}<"${BASH_SOURCE[0]}"
+  flock "$lock"
+  install_alone "$@" || code=$?
+  exec {lock}<&-
+  ((code == 0)) || give_up 69 "apt-get could not install: $*"
+}
+
+install_alone() {
   local policy=/usr/sbin/policy-rc.d made='' code=0
   if [[ ! -e $policy ]]; then
     printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
@@ -28,7 +38,7 @@ install_packages() {
   fi
   apt_install "$@" || { run as_root apt-get update -qq && apt_install "$@"; } || code=$?
   if [[ $made ]]; then as_root rm -f "$policy"; fi
-  ((code == 0)) || give_up 69 "apt-get could not install: $*"
+  return "$code"
 }
 
 apt_install() {

@@ -4,14 +4,18 @@
 # repository.
 
 logs=$root/.build/test-logs
+counts=$logs/.counts
 lines_of_a_failure=40
-passed=0 failed=0 skipped=0 failures=() table=()
-child=''
-trap 'stop_part; exit 130' INT
-trap 'stop_part; exit 143' TERM
+child='' lanes=()
+rm -rf "$counts" && mkdir -p "$counts"
+trap 'stop_parts; exit 130' INT
+trap 'stop_parts; exit 143' TERM
 
-# Ends the running command with its children: they are one process group.
-stop_part() { [[ ! $child ]] || kill "$child" 2>/dev/null || true; }
+# Ends the running command with its children, which are one process group; and those of the lanes.
+stop_parts() {
+  local pid
+  for pid in $child "${lanes[@]}"; do kill "$pid" 2>/dev/null || true; done
+}
 
 # part NAME SECONDS COMMAND …: runs it, shows its output or only failures, and counts its closing line. A part without
 # such a line counts as one test.
@@ -19,12 +23,11 @@ part() {
   local name=$1 limit=$2 code=0 began busy log=$logs/$1.log
   shift 2
   began=$(now_ms)
-  mkdir -p "$logs"
   count_cpu_ms && busy=$cpu_ms
   say "$name"
   show "$@"
   : >"$log"
-  timeout --kill-after=20 "$limit" "$@" >>"$log" 2>&1 &
+  timeout --kill-after=20 "$limit" "$@" >>"$log" 2>&1 </dev/null &
   child=$!
   tail -n +1 -f -s 0.2 --pid="$child" "$log" | shown "$name" &
   wait "$child" || code=$?
@@ -45,8 +48,9 @@ part() {
 # children of its own.
 count_cpu_ms() {
   local user system
-  times >"$logs/.times"
-  { read -r _ && read -r user system; } <"$logs/.times"
+  times >"$logs/.times.$BASHPID"
+  { read -r _ && read -r user system; } <"$logs/.times.$BASHPID"
+  rm -f "$logs/.times.$BASHPID"
   cpu_ms=$(($(ms_of "$user") + $(ms_of "$system")))
 }
 
@@ -57,9 +61,35 @@ ms_of() {
   printf '%d\n' $((minutes * 60000 + 10#${seconds/./}))
 }
 
+# in_lanes COMMAND NAME …: performs `COMMAND NAME` for each part, two at a time, because many parts wait for processes
+# and disks. What a part prints is shown when it ends.
+in_lanes() {
+  local command=$1 lane queue=$logs/.queue
+  shift
+  printf '%s\n' "$@" >"$queue"
+  for lane in 1 2; do
+    take_parts "$command" "$queue" <"$logs" &
+    lanes+=("$!")
+  done
+  for lane in "${lanes[@]}"; do wait "$lane" || true; done
+  lanes=()
+}
+
+# take_parts COMMAND QUEUE: performs the first part of the queue, until it is empty. Standard input, a folder, is the
+# lock.
+take_parts() {
+  trap 'stop_parts; exit 143' TERM
+  lanes=()
+  local name
+  while name=$(flock 0 && sed -n 1p "$2" && sed -i 1d "$2" && flock -u 0) && [[ $name ]]; do
+    "$1" "$name" >"$logs/$name.shown" 2>&1 || true
+    cat "$logs/$name.shown"
+    rm -f "$logs/$name.shown"
+  done
+}
+
 # not_run NAME WHY: a part that cannot be run counts as failed.
 not_run() {
-  mkdir -p "$logs"
   say "$1"
   printf 'FAILED  %s: not run: %s\n' "$1" "$2" | tee "$logs/$1.log"
   add_up "$1" 1 0 0
@@ -69,9 +99,7 @@ not_run() {
 add_up() {
   local p f s
   read -r p f s <<<"$(closing_line "$2" "$logs/$1.log")"
-  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-  if ((f > 0)); then failures+=("$1"); fi
-  table+=("$(printf '%-18s %7d %7d %8d %8d' "$1" "$p" "$f" "$3" "$4")")
+  printf '%d %d %d %d %d\n' "$p" "$f" "$s" "$3" "$4" >"$counts/$1"
   printf -- '-- %s: %d passed, %d failed in %d s (%d s of CPU)\n' "$1" "$p" "$f" "$3" "$4"
 }
 
@@ -102,12 +130,20 @@ closing_line() {
   printf '%d %d %d\n' "$p" "$f" "$s"
 }
 
-# The summary: a line for each part, and the failures once more, so that the end of the output shows them.
+# closing NAME …: the summary: a line for each of these parts, and the failures once more, so that the end of the output
+# shows them.
 closing() {
-  local name
+  local name p f s took cpu passed=0 failed=0 skipped=0 failures=()
   say "all"
   printf '%-18s %7s %7s %8s %8s\n' part passed failed seconds 'cpu s'
-  printf '%s\n' "${table[@]}"
+  for name in "$@"; do
+    if [[ ! -e $counts/$name ]]; then not_run "$name" "it was not reached"; fi
+    read -r p f s took cpu <"$counts/$name"
+    printf '%-18s %7d %7d %8d %8d\n' "$name" "$p" "$f" "$took" "$cpu"
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    if ((f > 0)); then failures+=("$name"); fi
+  done
+  printf '%-18s %7d %7d %8d\n' all "$passed" "$failed" "$SECONDS"
   for name in "${failures[@]}"; do
     say "failed: $name"
     failures_of "$logs/$name.log"
