@@ -20,7 +20,7 @@ class ByProtocol(targets.Receiver):
     server = "receiver"
     copies_source = True
     tree = "chunks"
-    random_kills = 10
+    random_kills = 5
     steps = {"before": 3}
     scheme, path, words = "http", "", ()
 
@@ -79,7 +79,7 @@ class TusServer(targets.Target):
     server = "tus"
     copies_source = True
     tree = "chunks"
-    random_kills = 10
+    random_kills = 5
     may_be_unknown = True
 
     def destination(self, case):
