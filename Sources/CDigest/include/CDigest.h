@@ -76,3 +76,41 @@ bool cdigest_ed25519_sign(
 /// Whether the signature of these bytes is valid for this key.
 bool cdigest_ed25519_verify(
     const uint8_t *_Nonnull public_key, const void *_Nullable bytes, size_t length, const uint8_t *_Nonnull signature);
+
+/// MD4 (RFC 1320): 16 bytes into `digest`. It proves nothing, because it can be forged; `.zsync` files have it, and
+/// libcrypto only in a provider that is not loaded.
+void cdigest_md4(const void *_Nullable bytes, size_t length, uint8_t *_Nonnull digest);
+
+/// The rolling checksum of rsync and zsync: in the upper half the sum of the bytes, in the lower half the sum of all
+/// sums from each byte to the last; both modulo 65,536.
+uint32_t cdigest_block_sum(const uint8_t *_Nonnull bytes, size_t length);
+
+/// The sums of two blocks that follow each other.
+typedef struct cdigest_block_sums {
+  uint32_t first, second;
+} cdigest_block_sums;
+
+/// Sums that are searched for: a bitmap of 2^`bits` slots (``cdigest_block_slot``), at least 64.
+typedef struct cdigest_block_filter {
+  const uint64_t *_Nonnull slots;
+  unsigned bits;
+  /// The length of a block is 2^`shift`.
+  unsigned shift;
+  /// The bits of a sum that count.
+  uint32_t mask;
+  /// The sums of two consecutive blocks are searched for together.
+  bool pairs;
+} cdigest_block_filter;
+
+/// The slot of the masked sums of a block and the next one, or 0 for the next.
+static inline uint32_t cdigest_block_slot(uint32_t first, uint32_t second, unsigned bits) {
+  uint64_t mixed = (first * 0x9E3779B97F4A7C15u) ^ ((second + 1) * 0xC2B2AE3D27D4EB4Fu);
+  return (uint32_t)((mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9u >> (64 - bits));
+}
+
+/// The first position of a window, from `from` to below `count`, whose block has a searched sum; `count` if there is
+/// none. `sums` are those at position 0, and afterwards those at the returned position. Reads `count` bytes and two
+/// blocks behind them.
+size_t cdigest_find_block(
+    const uint8_t *_Nonnull bytes, size_t from, size_t count, const cdigest_block_filter *_Nonnull filter,
+    cdigest_block_sums *_Nonnull sums);
