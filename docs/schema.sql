@@ -272,9 +272,8 @@ CREATE TABLE chunk (
   done_attempt INTEGER,
   -- How often the server lost it after acknowledging it.
   losses INTEGER NOT NULL DEFAULT 0 CHECK (losses >= 0),
-  -- For a download: its bytes were not fetched, because a local file still had them and the server confirmed that its
-  -- version is that of the local file.
-  reused INTEGER CHECK (reused IS NULL OR (reused = 1 AND state = 'done')),
+  -- For a download: how many of its bytes were not fetched, because a local file had them.
+  reused INTEGER CHECK (reused IS NULL OR (reused >= 0 AND reused <= length AND state = 'done')),
   -- 13 bytes. Finds all chunks of a file, in order.
   UNIQUE (file_id, seq),
   CHECK ((state = 'waiting') = (not_before IS NOT NULL)),
@@ -286,7 +285,7 @@ CREATE TABLE chunk (
 
 CREATE INDEX chunk_pending ON chunk (file_id, seq) WHERE state = 'pending';
 
-CREATE INDEX chunk_reused ON chunk (file_id, length) WHERE reused = 1;
+CREATE INDEX chunk_reused ON chunk (file_id, reused) WHERE reused IS NOT NULL;
 
 CREATE INDEX chunk_waiting ON chunk (not_before) WHERE state = 'waiting';
 
@@ -346,9 +345,9 @@ CREATE TRIGGER chunk_remote BEFORE UPDATE OF remote ON chunk WHEN NEW.remote NOT
 BEGIN SELECT RAISE(FAIL, 'remote state of a chunk is a JSON object'); END;
 
 CREATE TRIGGER chunk_reuse BEFORE UPDATE OF reused ON chunk
-WHEN NEW.reused IS NOT NULL AND (OLD.state <> 'pending' OR NEW.state <> 'done'
+WHEN NEW.reused IS NOT NULL AND (OLD.state <> 'pending' AND OLD.state <> 'in_flight' OR NEW.state <> 'done'
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND is_download = 1))
-BEGIN SELECT RAISE(FAIL, 'only a pending chunk of a download becomes reused'); END;
+BEGIN SELECT RAISE(FAIL, 'only a chunk of a download is reused, when it becomes done'); END;
 
 CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'chunk' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
@@ -1691,7 +1690,7 @@ SELECT
   iif(q.file_id IS NOT NULL, f.size,
     (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id)) AS bytes_acked,
   coalesce(q.bytes_reused, 0)
-    + (SELECT coalesce(sum(c.length), 0) FROM chunk c WHERE c.file_id = f.id AND c.reused = 1) AS bytes_reused,
+    + (SELECT coalesce(sum(c.reused), 0) FROM chunk c WHERE c.file_id = f.id AND c.reused IS NOT NULL) AS bytes_reused,
   coalesce(q.bytes_transferred, 0)
     + (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_transferred,
   coalesce(q.bytes_transferred + q.bytes_untold, 0)

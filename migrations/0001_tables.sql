@@ -589,9 +589,8 @@ CREATE TABLE chunk (
   done_attempt INTEGER,
   -- How often the server lost it after acknowledging it.
   losses INTEGER NOT NULL DEFAULT 0 CHECK (losses >= 0),
-  -- For a download: its bytes were not fetched, because a local file still had them and the server confirmed that its
-  -- version is that of the local file.
-  reused INTEGER CHECK (reused IS NULL OR (reused = 1 AND state = 'done')),
+  -- For a download: how many of its bytes were not fetched, because a local file had them.
+  reused INTEGER CHECK (reused IS NULL OR (reused >= 0 AND reused <= length AND state = 'done')),
   -- 13 bytes. Finds all chunks of a file, in order.
   UNIQUE (file_id, seq),
   CHECK ((state = 'waiting') = (not_before IS NOT NULL)),
@@ -603,7 +602,7 @@ CREATE TABLE chunk (
 CREATE INDEX chunk_pending ON chunk (file_id, seq) WHERE state = 'pending';
 CREATE INDEX chunk_waiting ON chunk (not_before) WHERE state = 'waiting';
 -- Holds few files: how much of a file was not fetched.
-CREATE INDEX chunk_reused ON chunk (file_id, length) WHERE reused = 1;
+CREATE INDEX chunk_reused ON chunk (file_id, reused) WHERE reused IS NOT NULL;
 
 -- One request, recorded before it is sent.
 CREATE TABLE attempt (

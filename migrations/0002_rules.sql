@@ -490,9 +490,9 @@ CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, d
 WHEN OLD.state = 'done' AND NEW.state = 'done'
 BEGIN SELECT RAISE(FAIL, 'the confirmation of a chunk does not change'); END;
 CREATE TRIGGER chunk_reuse BEFORE UPDATE OF reused ON chunk
-WHEN NEW.reused IS NOT NULL AND (OLD.state <> 'pending' OR NEW.state <> 'done'
+WHEN NEW.reused IS NOT NULL AND (OLD.state <> 'pending' AND OLD.state <> 'in_flight' OR NEW.state <> 'done'
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND is_download = 1))
-BEGIN SELECT RAISE(FAIL, 'only a pending chunk of a download becomes reused'); END;
+BEGIN SELECT RAISE(FAIL, 'only a chunk of a download is reused, when it becomes done'); END;
 CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'chunk' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;

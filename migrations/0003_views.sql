@@ -161,7 +161,7 @@ SELECT
   iif(q.file_id IS NOT NULL, f.size,
     (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id)) AS bytes_acked,
   coalesce(q.bytes_reused, 0)
-    + (SELECT coalesce(sum(c.length), 0) FROM chunk c WHERE c.file_id = f.id AND c.reused = 1) AS bytes_reused,
+    + (SELECT coalesce(sum(c.reused), 0) FROM chunk c WHERE c.file_id = f.id AND c.reused IS NOT NULL) AS bytes_reused,
   coalesce(q.bytes_transferred, 0)
     + (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_transferred,
   coalesce(q.bytes_transferred + q.bytes_untold, 0)
@@ -259,7 +259,7 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_chunks', 'etag', 'TEXT', '', 'ETag of the part.'),
   ('v_chunks', 'confirmed_by', 'TEXT', '', 'How the server confirmed it: digest, etag, size or none.'),
   ('v_chunks', 'losses', 'INTEGER', '', 'How often the server lost it after acknowledging it.'),
-  ('v_chunks', 'reused', 'INTEGER', '1 or NULL', '1 if its bytes were not fetched, because a local file still had them.');
+  ('v_chunks', 'reused', 'INTEGER', 'bytes', 'How many of its bytes were not fetched, because a local file had them; NULL for none.');
 
 CREATE VIEW v_attempts AS
 SELECT

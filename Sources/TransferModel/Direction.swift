@@ -22,6 +22,8 @@ public struct DownloadSettings: Sendable, Hashable {
   public var urlCommand: [String] = []
   /// Whether files get the names that their servers send, in their recorded folders.
   public var usesRemoteNames = false
+  /// Whether unchanged blocks of existing files are reused as far as their servers publish checksums (`.zsync`).
+  public var usesZsync = false
 
   public init(folder: NameBytes, overwrites: Bool = false) {
     (self.folder, self.overwrites) = (folder, overwrites)
@@ -30,7 +32,7 @@ public struct DownloadSettings: Sendable, Hashable {
 
 extension DownloadSettings: Codable {
   private enum Key: String, CodingKey {
-    case folder, overwrites, segments, keepsTime, isSparse, urlCommand, remoteNames
+    case folder, overwrites, segments, keepsTime, isSparse, urlCommand, remoteNames, zsync
   }
 
   public init(from decoder: any Decoder) throws {
@@ -42,6 +44,7 @@ extension DownloadSettings: Codable {
     isSparse = try values.decodeIfPresent(Bool.self, forKey: .isSparse) ?? false
     urlCommand = try values.decodeIfPresent([String].self, forKey: .urlCommand) ?? []
     usesRemoteNames = try values.decodeIfPresent(Bool.self, forKey: .remoteNames) ?? false
+    usesZsync = try values.decodeIfPresent(Bool.self, forKey: .zsync) ?? false
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -52,6 +55,7 @@ extension DownloadSettings: Codable {
     if !keepsTime { try values.encode(keepsTime, forKey: .keepsTime) }
     if isSparse { try values.encode(isSparse, forKey: .isSparse) }
     if usesRemoteNames { try values.encode(usesRemoteNames, forKey: .remoteNames) }
+    if usesZsync { try values.encode(usesZsync, forKey: .zsync) }
     if !urlCommand.isEmpty { try values.encode(urlCommand, forKey: .urlCommand) }
   }
 }

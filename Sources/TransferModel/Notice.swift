@@ -9,6 +9,8 @@ public enum Notice: Sendable {
   /// The file waits for the next run.
   case waiting(path: NameBytes, Failure)
   case sourceChanged(path: NameBytes)
+  /// Something about the file that is not a failure of it.
+  case noted(path: NameBytes, String)
   /// Excluded by a rule: `--exclude *.tmp`.
   case excluded(path: NameBytes, rule: String)
   /// Of a plan: `new`, `unchanged`, `changed`, `requeued`, `queued`, `unknown`.

@@ -11,6 +11,8 @@ public struct PartReceipt: Sendable, Hashable {
   public var confirmation: Confirmation
   /// Values that the protocol stores for its last steps; usually empty.
   public var remote: [String: String]
+  /// For a download: how many of its bytes were not fetched, because a local file had them; nil for none.
+  public var reused: Int64?
 
   public init(
     seq: Int, length: Int64, etag: String, digest: Digest?, md5: Digest? = nil, confirmation: Confirmation,

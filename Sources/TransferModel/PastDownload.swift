@@ -38,3 +38,17 @@ public struct PastChunk: Sendable, Hashable {
 
   public init(seq: Int, range: ByteRange, digest: Digest) { (self.seq, self.range, self.digest) = (seq, range, digest) }
 }
+
+/// A chunk of a download that is not completely stored.
+public struct IncompleteChunk: Sendable, Hashable {
+  /// From 0.
+  public var seq: Int
+  public var range: ByteRange
+  /// How many bytes from its start are stored.
+  public var acked: Int64
+
+  public init(seq: Int, range: ByteRange, acked: Int64) { (self.seq, self.range, self.acked) = (seq, range, acked) }
+
+  /// The part that is not stored.
+  public var rest: ByteRange { ByteRange(offset: range.offset + acked, length: range.length - acked) }
+}

@@ -122,6 +122,31 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
+  /// A range of a chunk is stored: what is missing is kept with it, and earlier failures no longer count.
+  @Test func aStoredPieceIsProgress() throws {
+    let f = try LedgerFixture()
+    let (file, run) = try fileInWork(f)
+    let failed = try begin(f, file, run)[0]
+    let now = f.clock.wallMs
+    try f.ledger.write { tx in
+      _ = try tx.closeAttempt(failed.attempt, run, result(.retry))
+      #expect(try tx.retryChunk(failed.id, failed.attempt, notBeforeMs: now).isApplied)
+    }
+    let sent = try begin(f, file, run)[0]
+    #expect(sent.id == failed.id && sent.facts.failures == 1)
+    try f.ledger.write { tx in
+      #expect(try !tx.storePiece(sent.id, sent.attempt, remote: ["missing": "5+2"]).isApplied)
+      _ = try tx.closeAttempt(sent.attempt, run, ok)
+      #expect(try tx.storePiece(sent.id, sent.attempt, remote: ["missing": "5+2"]).isApplied)
+      #expect(try !tx.storePiece(sent.id, sent.attempt, remote: [:]).isApplied)
+      // Only chunks of downloads take bytes from local files.
+      #expect(try !tx.noteMissing(file, run, seq: 0, remote: ["missing": "5+2"]).isApplied)
+    }
+    let next = try begin(f, file, run)[0]
+    #expect(next.id == sent.id && next.facts.failures == 0 && next.facts.remote == ["missing": "5+2"])
+    #expect(try f.findings() == [])
+  }
+
   @Test func aCrashLeavesADoubtAboutTheChunkThatWasSent() throws {
     let f = try LedgerFixture()
     let (file, run) = try fileInWork(f)

@@ -26,7 +26,7 @@ class Sums:
         for chunk in store.chunks():
             # ux 2.5: acked bytes are those of chunks whose success was committed, and bytes of others on the server.
             self.acked[chunk.file] += chunk.length if chunk.state == "done" else chunk.acked
-            self.reused[chunk.file] += chunk.length if chunk.reused else 0
+            self.reused[chunk.file] += chunk.reused or 0
             if chunk.id in chunks:
                 chunks[chunk.id] = chunk
         for attempt in cut_off:

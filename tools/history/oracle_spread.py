@@ -125,9 +125,9 @@ def latencies(store, selection, by=None):
         if ms is not None and ms >= 0:
             found[GROUPS[by](store, store.batches[batch]) if by else "all"][measure][ms] += 1
 
-    stored = {chunk.done_attempt: [] for chunk in store.chunks() if chunk.state == "done" and not chunk.reused}
+    stored = {chunk.done_attempt: [] for chunk in store.chunks() if chunk.state == "done" and chunk.reused is None}
     for chunk in store.chunks():
-        if chunk.done_attempt in stored and not chunk.reused:
+        if chunk.done_attempt in stored and chunk.reused is None:
             stored[chunk.done_attempt].append(chunk)
     began = {}
     for a in store.attempts():

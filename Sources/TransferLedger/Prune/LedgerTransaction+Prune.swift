@@ -106,7 +106,7 @@ extension LedgerTransaction {
     INSERT INTO pruned_file (file_id, attempts, bytes_transferred, bytes_untold, bytes_reused)
     SELECT ?1, count(*), coalesce(sum(bytes_transferred), 0),
       (SELECT coalesce(sum(bytes_transferred_at_most - bytes_transferred), 0) FROM v_cut_off WHERE file_id = ?1),
-      iif(?2, (SELECT coalesce(sum(length), 0) FROM chunk WHERE file_id = ?1 AND reused = 1), 0)
+      iif(?2, (SELECT coalesce(sum(reused), 0) FROM chunk WHERE file_id = ?1 AND reused IS NOT NULL), 0)
     FROM attempt WHERE file_id = ?1
     """
 }

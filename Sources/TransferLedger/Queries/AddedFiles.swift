@@ -140,10 +140,10 @@ extension LedgerReader {
     WHERE a.id > ?2
     """
   static let addedReused: StaticString = """
-    SELECT coalesce(sum(c.length), 0)
+    SELECT coalesce(sum(c.reused), 0)
     FROM json_each(?1) r CROSS JOIN chunk c INDEXED BY chunk_reused
       ON c.file_id BETWEEN r.value ->> 0 AND r.value ->> 1 CROSS JOIN file f ON f.id = c.file_id
-    WHERE c.reused = 1 AND f.state <> 'superseded'
+    WHERE c.reused IS NOT NULL AND f.state <> 'superseded'
     """
   static let addedUntold: StaticString = """
     SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0)

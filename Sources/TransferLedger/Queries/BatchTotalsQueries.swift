@@ -101,8 +101,8 @@ extension LedgerReader {
 extension LedgerReader {
   /// Reused chunks are few and have their own index.
   static let reusedByBatch: StaticString = """
-    SELECT f.batch_id, sum(c.length) FROM chunk c INDEXED BY chunk_reused CROSS JOIN file f ON f.id = c.file_id
-    WHERE c.reused = 1 AND f.state <> 'superseded' AND +f.batch_id IN (SELECT value FROM json_each(?1))
+    SELECT f.batch_id, sum(c.reused) FROM chunk c INDEXED BY chunk_reused CROSS JOIN file f ON f.id = c.file_id
+    WHERE c.reused IS NOT NULL AND f.state <> 'superseded' AND +f.batch_id IN (SELECT value FROM json_each(?1))
     GROUP BY f.batch_id
     """
 }

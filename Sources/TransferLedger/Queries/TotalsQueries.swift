@@ -77,9 +77,9 @@ extension LedgerReader {
   private func reusedChunks(_ filter: RowFilter) throws -> Int64 {
     try db.first(
       """
-      SELECT coalesce(sum(c.length), 0)
+      SELECT coalesce(sum(c.reused), 0)
       FROM chunk c INDEXED BY chunk_reused CROSS JOIN file f ON f.id = c.file_id
-      WHERE c.reused = 1 AND f.state <> 'superseded'
+      WHERE c.reused IS NOT NULL AND f.state <> 'superseded'
         AND {files}
       """, filter
     ) { $0.int64(0) } ?? 0

@@ -52,6 +52,7 @@ struct NoticeLimit: Sendable {
     case .tooLong: "longer than --max-bytes"
     case .waiting: "waiting for the next run"
     case .sourceChanged: "changed while they were sent"
+    case .noted: "fetched completely"
     case .retrying: "kinds of retry"
     case .remark, .planned, .excluded, .recovered, .draining, .diskTrouble, .circuitOpened, .circuitClosed,
       .waitingForCredential:

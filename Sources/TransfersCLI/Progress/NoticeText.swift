@@ -14,6 +14,7 @@ enum NoticeText {
     case .retrying(let path, let failure, let ms):
       "retrying \(path) in \(Quantity.duration(ms)): \(cause(failure)) (further retries are not shown)"
     case .sourceChanged(let path): "changed meanwhile, its new content follows: \(path)"
+    case .noted(let path, let text): "\(path): \(printable(text))"
     case .tooLong(let path, let size, let body, let limit): tooLong(path, size, body, limit)
     case .recovered(let attempts, let files, let unknown): recovered(attempts, files, unknown)
     case .draining(let requests): requests > 0 ? "finishing \(Quantity.count(requests, "request"))" : nil

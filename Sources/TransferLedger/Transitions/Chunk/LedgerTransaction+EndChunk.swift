@@ -10,14 +10,30 @@ extension LedgerTransaction {
         chunk, to: .inFlight, after: nil, "UPDATE chunk SET remote = ?1 WHERE {guard}", try json(part.remote))
       guard noted.isApplied else { return noted }
     }
-    let result = try moveChunk(
+    let result = try part.reused.map { try store(chunk, attempt, part, reused: $0) } ?? store(chunk, attempt, part)
+    if result.isApplied { try forgetFailures(ofFileWith: chunk) }
+    return result
+  }
+
+  private func store(_ chunk: ChunkID, _ attempt: AttemptID, _ part: PartReceipt) throws -> TransitionResult {
+    try moveChunk(
       chunk, to: .done, after: nil,
       """
       UPDATE OR FAIL chunk SET {moved}, etag = ?1, digest = ?2, md5 = ?3, confirmation = ?4, done_attempt = ?5, failures = 0
       WHERE {guard}
       """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt))
-    if result.isApplied { try forgetFailures(ofFileWith: chunk) }
-    return result
+  }
+
+  /// The same for a chunk of a download of which a local file had `reused` bytes.
+  private func store(
+    _ chunk: ChunkID, _ attempt: AttemptID, _ part: PartReceipt, reused: Int64
+  ) throws -> TransitionResult {
+    try moveChunk(
+      chunk, to: .done, after: nil,
+      """
+      UPDATE chunk SET {moved}, etag = ?1, digest = ?2, confirmation = ?3, done_attempt = ?4, failures = 0, reused = ?5
+      WHERE {guard}
+      """, .text(part.etag), .digest(part.digest), .raw(part.confirmation), .id(attempt), .int(reused))
   }
 
   /// in flight → done: `attempt`, a query about the chunk that was closed with `ok`, found it on the server.
@@ -83,6 +99,18 @@ extension LedgerTransaction {
     try moveChunk(
       chunk, to: .pending, after: attempt, isOk: true,
       "UPDATE chunk SET {moved}, remote = ?1, uncertain = 0 WHERE {guard}", try json(remote))
+  }
+
+  /// in flight → pending: a range of a chunk of a download was fetched and is stored, and others are missing. `attempt`
+  /// was closed before. The file has made progress: its failure count is reset.
+  public func storePiece(
+    _ chunk: ChunkID, _ attempt: AttemptID, remote: [String: String]
+  ) throws -> TransitionResult {
+    let result = try moveChunk(
+      chunk, to: .pending, after: attempt, isOk: true,
+      "UPDATE chunk SET {moved}, remote = ?1, uncertain = 0, failures = 0 WHERE {guard}", try json(remote))
+    if result.isApplied { try forgetFailures(ofFileWith: chunk) }
+    return result
   }
 
   /// in flight → pending: the server answered a query that it holds `acked` bytes from the start of the chunk.

@@ -2,18 +2,33 @@ public import TransferModel
 
 /// Chunks of downloads that are not fetched because a local file has their bytes.
 extension LedgerTransaction {
-  /// pending → done for a chunk of a download of which nothing was fetched: its bytes were in a local file of the same
-  /// version, and are in their place on the disk. No request fetched them; the request that opened the session
-  /// identified the server's version. `.lost` for any other chunk; throws `.leaseLost` if the file does not belong to
-  /// this run.
+  /// pending → done for a chunk of a download: what was not fetched of it was in a local file, and is in its place on
+  /// the disk. No request fetched that; the request that opened the session identified the server's version. `.lost`
+  /// for any other chunk; throws `.leaseLost` if the file does not belong to this run.
   public func reuseChunk(_ file: FileID, _ run: RunID, _ part: PartReceipt) throws -> TransitionResult {
     try requireWork(file, run)
     let changes = try db.run(
       """
-      UPDATE chunk SET state = 'done', etag = ?1, digest = ?2, confirmation = ?3, failures = 0, uncertain = 0, reused = 1,
+      UPDATE chunk SET state = 'done', etag = ?1, digest = ?2, confirmation = ?3, failures = 0, uncertain = 0,
+        reused = length - acked,
         done_attempt = (SELECT max(id) FROM attempt WHERE file_id = ?4 AND operation = 'create' AND outcome = 'ok')
-      WHERE file_id = ?4 AND seq = ?5 AND state = 'pending' AND acked = 0
+      WHERE file_id = ?4 AND seq = ?5 AND state = 'pending'
       """, .text(part.etag), .digest(part.digest), .raw(part.confirmation), .id(file), .int(part.seq))
+    return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
+  }
+
+  /// Stores which ranges of a pending chunk of a download are still to be fetched: a local file had the others, and
+  /// they are in their place on the disk. `.lost` for any other chunk, and if such ranges are stored already.
+  public func noteMissing(
+    _ file: FileID, _ run: RunID, seq: Int, remote: [String: String]
+  ) throws -> TransitionResult {
+    try requireWork(file, run)
+    let changes = try db.run(
+      """
+      UPDATE chunk SET remote = ?1
+      WHERE file_id = ?2 AND seq = ?3 AND state = 'pending' AND remote IS NULL
+        AND EXISTS (SELECT 1 FROM file WHERE id = ?2 AND is_download = 1)
+      """, try json(remote), .id(file), .int(seq))
     return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
   }
 
@@ -30,6 +45,19 @@ extension LedgerTransaction {
 }
 
 extension LedgerReader {
+  /// The pending chunks of `file` of which parts may be taken from a local file; in order.
+  public func incompleteChunks(of file: FileID) throws -> [IncompleteChunk] {
+    try db.rows(
+      """
+      SELECT seq, offset, length, acked FROM chunk
+      WHERE file_id = ?1 AND state = 'pending' AND remote IS NULL ORDER BY seq
+      """, .id(file)
+    ) { row in
+      IncompleteChunk(
+        seq: row.int(0), range: ByteRange(offset: row.int64(1), length: row.int64(2)), acked: row.int64(3))
+    }
+  }
+
   /// Chunks of `file` of which nothing is stored, and which `past` has with the same range; in order.
   public func reusableChunks(of file: FileID, from past: FileID) throws -> [PastChunk] {
     let found = try db.rows(
