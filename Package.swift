@@ -108,7 +108,7 @@ let package = Package(
       "TransferEngineTests", ["TransferEngine", "TransferLedger", "TransferModel", "TransferProtocols", httpTypes]),
     tests(
       "TransferIntegrationTests",
-      ["Receiver", "TransferEngine", "TransferLedger", "TransferModel", "TransferProtocols", "Transfers"]),
+      ["CDigest", "Receiver", "TransferEngine", "TransferLedger", "TransferModel", "TransferProtocols", "Transfers"]),
     tests("TransferLedgerTests", ["CMigrations", "CSQLite", "TransferLedger", "TransferLog", "TransferModel"]),
     tests("TransferLogTests", ["TransferLog", "TransferModel"]),
     tests("TransferModelTests", ["TransferModel", httpTypes]),

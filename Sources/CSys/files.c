@@ -72,16 +72,16 @@ uint32_t csys_umask(void) {
   return mask;
 }
 
-static int copy_through_memory(int from, int to, int64_t done, int64_t length) {
+static int copy_through_memory(int from, int64_t offset, int to, int64_t target, int64_t length) {
   char buffer[65536];
-  while (done < length) {
+  for (int64_t done = 0; done < length;) {
     size_t wanted = length - done < (int64_t)sizeof buffer ? (size_t)(length - done) : sizeof buffer;
-    ssize_t got = pread(from, buffer, wanted, done);
+    ssize_t got = pread(from, buffer, wanted, offset + done);
     if (got < 0 && errno == EINTR) continue;
     if (got == 0) errno = EIO;
     if (got <= 0) return -1;
     for (ssize_t put = 0; put < got;) {
-      ssize_t n = pwrite(to, buffer + put, (size_t)(got - put), done + put);
+      ssize_t n = pwrite(to, buffer + put, (size_t)(got - put), target + done + put);
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) return -1;
       put += n;
@@ -97,12 +97,16 @@ int csys_copy_file(int from, int to, int64_t length) {
 }
 
 int csys_copy_range(int from, int to, int64_t offset, int64_t length) {
-  off_t read_at = offset, write_at = offset, end = offset + length;
+  return csys_copy_part(from, offset, to, offset, length);
+}
+
+int csys_copy_part(int from, int64_t offset, int to, int64_t target, int64_t length) {
+  off_t read_at = offset, write_at = target, end = offset + length;
   while (read_at < end) {
     ssize_t n = copy_file_range(from, &read_at, to, &write_at, (size_t)(end - read_at), 0);
     if (n < 0 && errno == EINTR) continue;
     // Not supported between these file systems or by an old kernel. If there is an error, the slow way reports it.
-    if (n <= 0) return copy_through_memory(from, to, read_at, end);
+    if (n <= 0) return copy_through_memory(from, read_at, to, write_at, end - read_at);
   }
   return 0;
 }

@@ -24,6 +24,8 @@ public struct FactsUpdate: Sendable {
     case list(ListedPage)
     case advanceChunk(acked: Int64)
     case prepareChunk([String: String])
+    /// A part of it is stored.
+    case storePiece([String: String])
     case probeChunk(acked: Int64)
     /// The server has this many bytes of the file; the state of all chunks follows from it.
     case alignChunks(offset: Int64)
@@ -48,6 +50,7 @@ extension TransferFacts {
   ) -> FactsUpdate {
     var update = FactsUpdate()
     if let learned = meaning.learned { self.learned = learned }
+    if let blocks = meaning.blocks { self.blocks = blocks }
     if let route = meaning.route {
       self[routeTo: meaning.mirror] = route.remembering(self[routeTo: meaning.mirror])
     }
@@ -80,7 +83,7 @@ extension TransferFacts {
     return [.openSession(opened)]
   }
 
-  private mutating func note(_ notes: [String: String]) -> [FactsUpdate.Change] {
+  mutating func note(_ notes: [String: String]) -> [FactsUpdate.Change] {
     guard !notes.isEmpty, let known = session?.notes else { return [] }
     let merged = known.merging(notes) { $1 }.filter { !$0.value.isEmpty }
     guard merged != known else { return [] }
@@ -107,6 +110,7 @@ extension TransferFacts {
     case .stored(let part, let proof): stored(part, proof, step, &update)
     case .advanced(let acked): hold(acked, of: step, .advanceChunk(acked: acked), &update)
     case .chunkPrepared(let remote): update.changes.append(.prepareChunk(remote))
+    case .pieceStored(let remote): update.changes.append(.storePiece(remote))
     case .chunkProbed(let acked): hold(acked, of: step, .probeChunk(acked: acked), &update)
     case .offset(let offset): align(offset, &update)
     case .begun(let beginning): begin(beginning, &update)

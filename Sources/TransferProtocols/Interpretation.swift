@@ -23,6 +23,10 @@ public struct Interpretation: Sendable {
   public var provesWrong = false
   /// Notes of the chunk while it is not stored; they replace previous ones. With a failure.
   public var chunkNotes: [String: String]?
+  /// Checksums of the blocks of the file: those of an older local file are compared with them next.
+  public var blocks: PublishedBlocks?
+  /// Something that people should know although it is no failure.
+  public var remark: String?
 
   public enum Outcome: Sendable {
     /// `create`, `abort`, `makeParent`, `discover`, `finish` or `save` succeeded (404 counts for `abort`).
@@ -39,6 +43,8 @@ public struct Interpretation: Sendable {
     case advanced(acked: Int64)
     /// `prepareChunk` got the values that the chunk needs; its body is next.
     case chunkPrepared([String: String])
+    /// A body with a part of the chunk is stored; these notes say which parts are missing. The chunk is pending again.
+    case pieceStored([String: String])
     /// `probeChunk`: the server has `acked` bytes from the chunk's start, which may be none. All of it is
     /// ``stored(_:proof:)``.
     case chunkProbed(acked: Int64)
@@ -103,6 +109,7 @@ extension Interpretation {
   public static func stored(_ part: PartReceipt, proof: FileProof?) -> Self { Self(.stored(part, proof: proof)) }
   public static func advanced(acked: Int64) -> Self { Self(.advanced(acked: acked)) }
   public static func chunkPrepared(_ remote: [String: String]) -> Self { Self(.chunkPrepared(remote)) }
+  public static func pieceStored(_ remote: [String: String]) -> Self { Self(.pieceStored(remote)) }
   public static func chunkProbed(acked: Int64) -> Self { Self(.chunkProbed(acked: acked)) }
   public static func offset(_ offset: Int64) -> Self { Self(.offset(offset)) }
   public static func finished(_ proof: FileProof) -> Self { Self(.finished(proof)) }

@@ -75,6 +75,8 @@ public struct TransferFacts: Sendable {
   public var past: PastDownload?
   /// Intact data was copied from the local file since the claim (``TransferStep/reuse(_:)``).
   public var isReused = false
+  /// Checksums of the blocks of the file, until an existing file was compared with them.
+  public var blocks: PublishedBlocks?
   /// Milliseconds since 1970 UTC at which the next step is determined; for expiry times.
   public var wallMs: Int64 = 0
 
@@ -93,8 +95,14 @@ extension TransferFacts {
     isReused = true
     guard !found.isEmpty else { return }
     storedChunks += found.count
-    acked += found.reduce(0) { $0 + $1.length }
+    acked += found.reduce(0) { $0 + ($1.reused ?? $1.length) }
     parts = []
+  }
+
+  /// The existing file was compared with the published blocks. Returns the notes of the session if they changed.
+  public mutating func compared(_ notes: [String: String]) -> [String: String]? {
+    blocks = nil
+    return note(notes).isEmpty ? nil : session?.notes
   }
 
   /// URLs of this upload on a server: with one, anybody may write to the upload or abort it, so they work as secrets.
@@ -121,7 +129,7 @@ extension Interpretation {
 
   private var namedByOutcome: [String] {
     switch outcome {
-    case .chunkPrepared(let remote): Array(remote.values)
+    case .chunkPrepared(let remote), .pieceStored(let remote): Array(remote.values)
     case .stored(let receipt, _): Array(receipt.remote.values)
     case .orphansListed(let ids, _): ids
     case .settled, .partsListed, .advanced, .chunkProbed, .offset, .begun, .listed, .finished, .absent, .inconclusive,

@@ -64,6 +64,7 @@ struct DownloadTarget: Sendable {
     var download = DownloadSettings(folder: folder.path, overwrites: options.overwrites)
     (download.segments, download.keepsTime) = (options.segments, options.keepsTime)
     (download.isSparse, download.usesRemoteNames) = (options.isSparse, options.usesRemoteNames)
+    download.usesZsync = options.usesZsync
     var settings = BatchSettings(
       destination: "\(origin)/", options: options.options, auth: options.auth, caFile: options.caFile,
       download: download)

@@ -127,6 +127,7 @@ func text(_ outcome: Interpretation.Outcome) -> String {
   case .begun(let beginning): "begun with \(beginning.received) of \(beginning.layout.size)"
   case .listed(let page): "listed \(page.objects.map(\.key))"
   case .advanced(let acked): "advanced to \(acked)"
+  case .pieceStored(let remote): "piece \(remote.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })"
   case .chunkPrepared(let remote): "prepared \(remote.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })"
   case .chunkProbed(let acked): "chunk has \(acked)"
   case .offset(let offset): "offset \(offset)"

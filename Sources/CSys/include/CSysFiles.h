@@ -97,3 +97,5 @@ int csys_copy_file(int from, int to, int64_t length);
 /// supports it (copy_file_range(2) clones aligned ranges, Linux 5.3), else in the kernel, else through memory. 0, or -1
 /// with errno; EIO when `from` is shorter.
 int csys_copy_range(int from, int to, int64_t offset, int64_t length);
+/// The same for `length` bytes from `offset` in `from` to `target` in `to`.
+int csys_copy_part(int from, int64_t offset, int to, int64_t target, int64_t length);

@@ -13,6 +13,10 @@ enum FileChange: Sendable, Hashable {
   case chunkUnknown(ChunkID, AttemptID)
   case advanceChunk(ChunkID, AttemptID, acked: Int64)
   case prepareChunk(ChunkID, AttemptID, remote: [String: String])
+  /// A part of the chunk was fetched, and others are missing.
+  case storePiece(ChunkID, AttemptID, remote: [String: String])
+  /// For a download: a local file had parts of the chunk with this number; these notes say which ones are missing.
+  case noteMissing(seq: Int, remote: [String: String])
   case probeChunk(ChunkID, AttemptID, acked: Int64)
   /// How a later query can recognise the chunk although its answer was lost.
   case doubtChunk(ChunkID, AttemptID, remote: [String: String])
@@ -36,8 +40,8 @@ enum FileChange: Sendable, Hashable {
   /// A session whose name we chose ourselves begins as open.
   case beginOwnSession(remoteID: String, notes: [String: String])
   case noteSession([String: String])
-  /// For a download: the received data is useless; everything is requested again, with these notes.
-  case renewSession([String: String])
+  /// For a download: the received data is useless for this reason; everything is requested again, with these notes.
+  case renewSession([String: String], Failure)
   /// What is left of the session is to be aborted on the server.
   case giveUpSession
   case endSession(SessionState)
@@ -68,7 +72,8 @@ enum FileChange: Sendable, Hashable {
     switch self {
     case .complete, .requeue, .fail, .unknown, .supersede, .endListing, .endDuplicate: true
     case .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
-      .probeChunk, .doubtChunk, .noteChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks, .confirmChunks,
+      .storePiece, .noteMissing, .probeChunk, .doubtChunk, .noteChunk, .disownChunks, .storeBeginning, .adoptChunks,
+      .alignChunks, .confirmChunks,
       .resetChunks, .recut,
       .openSession, .askAbout,
       .beginOwnSession, .noteSession, .renewSession, .admitListed,

@@ -47,6 +47,7 @@ extension FileMachine {
     case .list(let page): return listed(job, page)
     case .advanceChunk(let acked): return advanced(job, to: acked, retry)
     case .prepareChunk(let remote): return job.chunk.map { [.prepareChunk($0, job.attempt, remote: remote)] } ?? []
+    case .storePiece(let remote): return pieceStored(job, remote)
     case .probeChunk(let acked): return job.chunk.map { [.probeChunk($0, job.attempt, acked: acked)] } ?? []
     case .alignChunks(let offset):
       if !facts.isAllStored { isFinishing = false }
@@ -80,6 +81,11 @@ extension FileMachine {
     repairsInARow = 0
     let isSent = if case .chunk = job.step { !job.isFound } else { false }
     return [isSent ? .storeChunk(chunk, job.attempt, part) : .findChunk(chunk, job.attempt, part)]
+  }
+
+  private mutating func pieceStored(_ job: JobStep, _ remote: [String: String]) -> [FileChange] {
+    (failures, repairsInARow) = (0, 0)
+    return job.chunk.map { [.storePiece($0, job.attempt, remote: remote)] } ?? []
   }
 
   /// A page counts as progress, however often the previous one failed.

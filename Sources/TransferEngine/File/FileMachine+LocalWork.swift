@@ -36,7 +36,7 @@ extension FileMachine {
   /// The received data is wrong: everything is requested again from another place.
   mutating func renewed(_ notes: [String: String], _ failure: Failure) -> [FileChange] {
     end(.requeue(notBeforeMs: nil, failure.code, isFailure: false))
-    return (isFinishing ? [.resumeSending] : []) + [.renewSession(notes)]
+    return (isFinishing ? [.resumeSending] : []) + [.renewSession(notes, failure)]
   }
 
   /// Records the intact data of the version on the server. If that is all of it, the file is done and stays as it is.
@@ -45,7 +45,8 @@ extension FileMachine {
     switch result {
     case .success(let found):
       facts.reused(found.parts)
-      guard let identity = found.whole else { return stored(found) }
+      let notes = facts.compared(found.notes).map { [FileChange.noteSession($0)] } ?? []
+      guard let identity = found.whole else { return stored(found) + notes }
       release()
       return [.notePartialFile(identity), .reuseChunks(found.parts), .startFinishing, .notePlaced(identity)]
         + [.complete(receipt(proof))]
@@ -56,9 +57,11 @@ extension FileMachine {
   }
 
   private func stored(_ found: Reused) -> [FileChange] {
-    guard let partial = found.partial, !found.parts.isEmpty else { return [] }
-    let isNoted = facts.acked > found.parts.reduce(0) { $0 + $1.length }
-    return (isNoted ? [] : [.notePartialFile(partial)]) + [.reuseChunks(found.parts)]
+    guard let partial = found.partial else { return [] }
+    let missing = found.missing.map { FileChange.noteMissing(seq: $0.seq, remote: $0.ranges.notes) }
+    let isNoted = facts.acked > found.parts.reduce(0) { $0 + ($1.reused ?? $1.length) }
+    return (isNoted ? [] : [.notePartialFile(partial)])
+      + (found.parts.isEmpty ? [] : [.reuseChunks(found.parts)]) + missing
   }
 
   private mutating func failedLocally(_ failure: Failure, retryMs: Int64) {

@@ -76,6 +76,10 @@ extension FileUnit {
       try require(tx.advanceChunk(chunk, attempt, acked: acked), "advance chunk")
     case .prepareChunk(let chunk, let attempt, let remote):
       try require(tx.prepareChunk(chunk, attempt, remote: remote), "prepare chunk")
+    case .storePiece(let chunk, let attempt, let remote):
+      try require(tx.storePiece(chunk, attempt, remote: remote), "store a piece")
+    case .noteMissing(let seq, let remote):
+      try require(tx.noteMissing(file, run, seq: seq, remote: remote), "note missing ranges")
     case .probeChunk(let chunk, let attempt, let acked):
       try require(tx.probeChunk(chunk, attempt, acked: acked), "probe chunk")
     case .alignChunks(let attempt, let offset): try tx.alignChunks(file, run, by: attempt, offset: offset)
@@ -113,7 +117,7 @@ extension FileUnit {
     case .noteSession(let notes):
       guard let session = session ?? begun.session?.id else { preconditionFailure("notes without a session") }
       try require(tx.noteSession(session, run, notes), "note session")
-    case .renewSession(let notes):
+    case .renewSession(let notes, _):
       if let session { try require(tx.endSession(session, .gone), "end session") }
       _ = try tx.resetChunks(file, run)
       let renewed = try tx.intendSession(file, run)

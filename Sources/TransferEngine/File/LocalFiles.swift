@@ -113,8 +113,9 @@ final class LocalFiles {
     let chunk = step.chunk?.range ?? range
     var order = TargetOrder(
       target: target, holdsBytes: facts.acked > 0, size: step.chunk == nil ? nil : facts.layout.size, range: range,
-      stored: ByteRange(offset: chunk.offset, length: range.offset - chunk.offset), endsChunk: range.end == chunk.end,
-      hasPast: step == .create && facts.past != nil && job.place == 0,
+      stored: ByteRange(offset: chunk.offset, length: range.offset - chunk.offset),
+      endsChunk: range.end == chunk.end && !receiving.isReadAnew(step, facts),
+      hasPast: step == .create && job.place == 0 && (facts.past != nil || isToBeCompared(work)),
       algorithm: job.destination.resolved.transferProtocol.sentDigest,
       content: { status, fields in receiving.content(status: status, fields, of: step, facts) }, stop: readStop)
     if step == .create { order.twins = twins(facts, order.algorithm) }
@@ -155,6 +156,7 @@ final class LocalFiles {
 
   /// The server still has the version that was fetched before: intact local data need not be fetched.
   func reuse(_ work: FileWork, _ proof: FileProof) {
+    if let blocks = work.machine.facts.blocks { return reuse(blocks, work, proof) }
     guard let target = work.target, let past = work.machine.facts.past else {
       preconditionFailure("nothing was fetched before")
     }
@@ -169,6 +171,27 @@ final class LocalFiles {
             .perform()
         }
       }, then: { mailbox.put(.reused(file, proof, $0)) })
+  }
+
+  /// The server published checksums of blocks: those that an older local file has need not be fetched.
+  private func reuse(_ blocks: PublishedBlocks, _ work: FileWork, _ proof: FileProof) {
+    guard let target = work.target else { preconditionFailure("an upload has no target file") }
+    let (file, ledger, readStop, mailbox) = (work.machine.claimed.id, engine.ledger, readStop, mailbox)
+    let algorithm = work.destination.resolved.transferProtocol.sentDigest
+    pool.wait(
+      {
+        Result { () throws(Failure) in
+          // If the list cannot be read, everything is fetched.
+          let chunks = (try? ledger.read { try $0.incompleteChunks(of: file) }) ?? []
+          return try BlockReuse(target: target, blocks: blocks, chunks: chunks, algorithm: algorithm, stop: readStop)
+            .perform()
+        }
+      }, then: { mailbox.put(.reused(file, proof, $0)) })
+  }
+
+  /// An existing file may be compared with checksums of blocks.
+  private func isToBeCompared(_ work: FileWork) -> Bool {
+    work.destination.refusals.settings.download?.usesZsync ?? false
   }
 
   /// Every byte is stored and recorded: the file gets its final name, and is then done.

@@ -54,6 +54,7 @@ extension AttemptResult {
     }
     // Earlier bytes count with the last piece that was missing.
     bytesAcked = max(0, min(acked, bytesTransferred))
+    if case .pieceStored = meaning.outcome { bytesAcked = bytesTransferred }
     if step.isFound { (bytesAcked, message) = (0, "not sent: the server's list of parts has it") }
     if case .offset = meaning.outcome { bytesAcked = min(bytesAcked, bytesTransferred) }
     // The server stored less than was sent, or sent less than was requested: the rest is transferred again.

@@ -55,9 +55,20 @@ struct ReplyReading: Sendable {
   /// Reads back and compares the pieces that are now complete on the disk.
   /// - Returns: whether the digest of the chunk was computed in the same read.
   private mutating func comparePieces(in region: TargetRegion) throws(Failure) -> Bool {
-    guard let receiving = transferProtocol.bodiesInAnswers, let pieces = facts.file.expected.pieces,
-      let file = region.file, region.taken > 0
-    else { return false }
+    guard let receiving = transferProtocol.bodiesInAnswers, let file = region.file, region.taken > 0 else {
+      return false
+    }
+    if let pieces = facts.file.expected.pieces { try compare(pieces, in: region, file, receiving) }
+    guard case .chunk(var chunk) = step, receiving.isReadAnew(step, facts) else { return false }
+    let algorithm = transferProtocol.sentDigest
+    chunk.digests[algorithm] = try file.digests(of: chunk.range, [algorithm], .never)[algorithm]
+    step = .chunk(chunk)
+    return true
+  }
+
+  private mutating func compare(
+    _ pieces: PieceDigests, in region: TargetRegion, _ file: TargetFile, _ receiving: any BodiesInAnswers
+  ) throws(Failure) {
     let told =
       step.chunk != nil
       ? facts.layout.size
@@ -69,11 +80,6 @@ struct ReplyReading: Sendable {
       let found = try file.digests(of: range, [pieces.algorithm], .never)[pieces.algorithm]
       if found != pieces[piece] { context.wrongPieces.append(piece) }
     }
-    guard case .chunk(var chunk) = step, receiving.isReadAnew(step, facts) else { return false }
-    let algorithm = transferProtocol.sentDigest
-    chunk.digests[algorithm] = try file.digests(of: chunk.range, [algorithm], .never)[algorithm]
-    step = .chunk(chunk)
-    return true
   }
 
   private func readSettled() -> Result {

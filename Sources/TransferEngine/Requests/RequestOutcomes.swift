@@ -55,6 +55,13 @@ final class RequestOutcomes {
     let before = work.machine.bytesStored
     let changes = work.machine.concluded(job.step, meaning, retry)
     let acked = work.machine.bytesStored - before
+    if let remark = meaning.remark {
+      result.message = remark
+      tally.noted(work.machine, remark)
+    }
+    if case .stored(let part, _) = meaning.outcome, let reused = part.reused {
+      tally.reused(bytes: reused, isStored: true)
+    }
     tally.stored(bytes: acked)
     // Bytes that a query found count for the attempts that sent them, as returned by the ledger.
     if acked < 0 { tally.acknowledged(bytes: acked) }

@@ -61,10 +61,12 @@ final class RunTally {
       progress.ended(size: machine.facts.layout.size, bytesAcked: machine.facts.layout.size)
       engine.observer.notice(.skipped(path: machine.claimed.path, reason: other.reason))
     case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
+    case .renewSession(_, let failure): noted(machine, "\(failure.message); all of it is fetched again")
     case .requeue, .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk,
-      .prepareChunk, .probeChunk, .doubtChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks,
+      .prepareChunk, .storePiece, .noteMissing, .probeChunk, .doubtChunk, .disownChunks, .storeBeginning, .adoptChunks,
+      .alignChunks,
       .confirmChunks, .resetChunks,
-      .recut, .openSession, .askAbout, .beginOwnSession, .noteSession, .renewSession, .noteChunk, .giveUpSession,
+      .recut, .openSession, .askAbout, .beginOwnSession, .noteSession, .noteChunk, .giveUpSession,
       .endSession, .startFinishing,
       .notePartialFile, .reuseChunks, .notePlaced, .resumeSending, .sight, .admitListed, .endListing:
       break
@@ -80,7 +82,8 @@ final class RunTally {
         result.failed -= 1
         if code == .integrityMismatch { result.mismatched -= 1 }
       case .unknown: result.unknown -= 1
-      case .reuseChunks(let parts): result.bytesReused -= parts.reduce(0) { $0 + $1.length }
+      case .reuseChunks(let parts): result.bytesReused -= parts.reduce(0) { $0 + ($1.reused ?? $1.length) }
+      case .storeChunk(_, _, let part): result.bytesReused -= part.reused ?? 0
       default: break
       }
     }
@@ -118,6 +121,11 @@ final class RunTally {
     progress.retried(FileProgress(machine, phase, bytesAcked: machine.bytesStored), dueMs: dueMs)
     engine.observer.notice(
       .retrying(path: machine.claimed.path, failure, inMs: max(0, dueMs - engine.wallMs)))
+  }
+
+  /// Something about the file that is no failure.
+  func noted(_ machine: FileMachine, _ text: String) {
+    engine.observer.notice(.noted(path: machine.claimed.path, text))
   }
 
   /// The file waits for the next run.

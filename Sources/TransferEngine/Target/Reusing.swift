@@ -1,5 +1,6 @@
 import CSys
 import TransferModel
+import TransferProtocols
 
 #if canImport(Glibc)
   import Glibc
@@ -118,4 +119,11 @@ struct Reused: Sendable {
   var whole: SourceIdentity?
   /// The partial file with the copy.
   var partial: SourceIdentity?
+  /// By the number of a chunk, what is missing of it, if the partial file has other parts of it.
+  var missing: [(seq: Int, ranges: MissingRanges)] = []
+  /// Notes for the session.
+  var notes: [String: String] = [:]
+
+  /// Whether data was found.
+  var hasData: Bool { !parts.isEmpty || !missing.isEmpty }
 }

@@ -7,10 +7,13 @@ struct ContentJudgement {
   /// The digest combined from those of the chunks; nil if they cannot be combined.
   private let found: Digest?
   private let size: Int64
+  /// The digest in the file of checksums by which blocks of an older file were recognised.
+  private let published: Digest?
 
   init(_ version: RemoteVersion, _ facts: TransferFacts) {
     (self.version, expected, size) = (version, facts.file.expected, facts.layout.size)
     found = facts.parts.combinedDigest
+    published = BlockNotes.digest(facts.session)
   }
 
   /// Cheap algorithms first: the file is read once for all digests, and one of those from the server suffices.
@@ -27,7 +30,10 @@ struct ContentJudgement {
   }
 
   /// Digests for which the file must be read.
-  var unread: [Digest] { (expected.digests + [told].compactMap(\.self)).filter { $0.algorithm != found?.algorithm } }
+  var unread: [Digest] {
+    let known = expected.digests + [told, expected[.sha1] == nil ? published : nil].compactMap(\.self)
+    return known.filter { $0.algorithm != found?.algorithm }
+  }
 
   /// The difference between the file and what its server or a person specified; nil if there is none.
   var mismatch: Failure? {
@@ -45,7 +51,7 @@ struct ContentJudgement {
 
   /// The proof for the receipt if ``unread`` matches.
   var proof: FileProof {
-    let digest = expected.strongestDigest ?? told
+    let digest = expected.strongestDigest ?? published ?? told
     let isSizeSure = !version.isEndUncertain || expected.size != nil
     return FileProof(
       confirmation: digest != nil || expected.pieces != nil ? .digest : isSizeSure ? .size : .none,

@@ -5,6 +5,7 @@ extension GetProtocol {
   public func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
+    if step == .probe(marker: BlockNotes.marker) { return published(reply, facts, context) }
     if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
     if facts.file.key.isFolder { return source.page(reply, facts, context) }
     if case .probe = step { return described(reply, facts, context) }
@@ -118,6 +119,7 @@ extension GetProtocol {
     }
     return Interpretation(.begun(FileBeginning(layout: layout, received: received, part: part)))
       .with(opened: OpenedSession(remoteID: version.name, expiresAtMs: nil)).with(notes: version.notes)
+      .with(notes: notesOfBlocks(version, received: received, facts, context))
   }
 
   /// The length that is known only from the complete answer differs from the expected one.
@@ -166,11 +168,13 @@ extension GetProtocol {
       return brokenOff(reply, chunk, through, facts)
     }
     if let meaning = judged(chunk, wrong: context.wrongPieces, facts) { return meaning }
-    let digest = chunk.digests[sentDigest]
-    return .stored(
-      PartReceipt(
-        seq: chunk.seq, length: chunk.range.length, etag: reply.field("etag") ?? "", digest: digest, confirmation: .size
-      ), proof: nil)
+    let missing = MissingRanges(chunk)
+    if let left = missing?.without(chunk.body), !left.isEmpty { return .pieceStored(left.notes) }
+    var part = PartReceipt(
+      seq: chunk.seq, length: chunk.range.length, etag: reply.field("etag") ?? "", digest: chunk.digests[sentDigest],
+      confirmation: .size)
+    part.reused = missing?.reused
+    return .stored(part, proof: nil)
   }
 
   /// Keeps the received bytes if the rest can be requested.
@@ -178,14 +182,19 @@ extension GetProtocol {
     _ reply: TransferReply, _ chunk: ChunkFacts, _ through: Int64, _ facts: TransferFacts
   ) -> Interpretation {
     if reply.bytesReceived > 0, through < chunk.range.end, through > chunk.rest.offset,
-      MissingPieces(chunk, facts) == nil,
+      MissingPieces(chunk, facts) == nil, MissingRanges(chunk) == nil,
       RemoteVersion(facts.session)?.hasRanges(facts.file.expected) == true
     {
       return .advanced(acked: through - chunk.range.offset)
     }
     let failure = Self.brokenOff(reply, of: chunk.body.length)
-    return .failed(
+    var meaning = Interpretation.failed(
       failure ?? Failure(.protoBadReply, "the body is longer than the file"), .retry(isThrottled: false))
+    // What did arrive is not requested again.
+    if let missing = MissingRanges(chunk), chunk.body.offset < through, through < chunk.body.end {
+      meaning.chunkNotes = missing.without(ByteRange(offset: chunk.body.offset, length: reply.bytesReceived)).notes
+    }
+    return meaning
   }
 
   private static func brokenOff(_ reply: TransferReply, of length: Int64?) -> Failure? {

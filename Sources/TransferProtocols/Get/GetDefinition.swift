@@ -27,7 +27,8 @@ extension GetProtocol {
         return GetProtocol(
           source: prefix.isEmpty ? web : DavSource(web: web),
           chunkSize: try settings.partSize.map(GetProtocol.checked), segments: settings.download?.segments,
-          usesRemoteNames: settings.download?.usesRemoteNames ?? false)
+          usesRemoteNames: settings.download?.usesRemoteNames ?? false,
+          usesZsync: settings.download?.usesZsync ?? false)
       })
   }
 

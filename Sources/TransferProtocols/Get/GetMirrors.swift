@@ -40,7 +40,7 @@ extension GetProtocol: SeveralPlaces {
     meaning.mirror = facts.mirror
     switch meaning.outcome {
     case .failed(let failure, let remedy): return passedOver(meaning, failure, remedy, facts, context)
-    case .begun, .stored, .advanced, .chunkPrepared:
+    case .begun, .stored, .advanced, .pieceStored:
       let isLead = if case .begun = meaning.outcome { true } else { false }
       return meaning.with(notes: mirrors(facts).noteContent(from: facts.mirror, isLead: isLead))
     default: return meaning
@@ -88,7 +88,9 @@ extension GetProtocol: SeveralPlaces {
   }
 
   public func renewal(after failure: Failure, _ facts: TransferFacts) -> [String: String]? {
-    guard failure.code == .integrityMismatch, !facts.file.expected.mirrors.isEmpty else { return nil }
+    guard failure.code == .integrityMismatch else { return nil }
+    if let notes = BlockNotes.renewal(facts.session) { return notes }
+    guard !facts.file.expected.mirrors.isEmpty else { return nil }
     return mirrors(facts).renewal
   }
 }

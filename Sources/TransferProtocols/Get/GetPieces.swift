@@ -4,7 +4,7 @@ public import TransferModel
 /// are wrong, only these are requested again; their numbers are stored with the chunk.
 extension GetProtocol: PartialBodies {
   public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
-    MissingPieces(chunk, facts)?.firstRun ?? chunk.rest
+    MissingPieces(chunk, facts)?.firstRun ?? MissingRanges(chunk)?.ranges.first ?? chunk.rest
   }
 
   public func pieces(in step: StepRequest, bytes: Int64, size: Int64?, _ facts: TransferFacts) -> [Int] {
@@ -20,7 +20,8 @@ extension GetProtocol: PartialBodies {
   }
 
   public func isReadAnew(_ step: StepRequest, _ facts: TransferFacts) -> Bool {
-    step.chunk.flatMap { MissingPieces($0, facts) } != nil
+    guard let chunk = step.chunk else { return false }
+    return MissingPieces(chunk, facts) != nil || MissingRanges(chunk)?.without(chunk.body).isEmpty == true
   }
 
   /// The meaning of the compared pieces for a chunk with a complete body; nil if all of the chunk is present and right.
@@ -33,7 +34,7 @@ extension GetProtocol: PartialBodies {
     let left = Set(known?.pieces ?? []).subtracting(pieces.pieces(within: chunk.body, of: size)).union(wrong)
     guard !left.isEmpty else { return nil }
     let notes = MissingPieces.notes(left)
-    guard let first = wrong.first else { return .chunkPrepared(notes) }
+    guard let first = wrong.first else { return .pieceStored(notes) }
     let own = wrong.filter { chunk.body.offset <= pieces.range($0, of: size).offset }
     var meaning = Interpretation.failed(Self.wrongPiece(own.first ?? first, pieces, size), .retry(isThrottled: false))
     (meaning.chunkNotes, meaning.provesWrong) = (notes, !own.isEmpty)

@@ -18,6 +18,8 @@ public struct GetProtocol: TransferProtocol, Sendable {
   let segments: Int?
   /// Files get the names that servers send.
   var usesRemoteNames = false
+  /// Checksums of blocks are requested where there is an older file.
+  var usesZsync = false
 
   public var name: String { source.protocolName }
   public var abilities: ProtocolAbilities {
@@ -34,6 +36,8 @@ public struct GetProtocol: TransferProtocol, Sendable {
   /// The length that the first request asks for: enough for most files, and short enough that the concurrent ranges of
   /// larger ones begin soon.
   private static let longestBeginning: Int64 = 1 << 20
+  /// The same where most of the file may be here already.
+  private static let shortBeginning: Int64 = 4 << 10
 
   /// The plan before the server was asked: one chunk.
   public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
@@ -52,8 +56,9 @@ public struct GetProtocol: TransferProtocol, Sendable {
     }
     if !facts.isAllStored, let failure = exhausted(facts) { return .fail(failure) }
     guard facts.isAllStored else {
-      guard !facts.isReused, let past = PastVersion(facts), past.isSame(as: version) else { return .chunks }
-      return .reuse(past.download.proof)
+      if facts.blocks != nil { return .reuse(ContentJudgement(version, facts).proof) }
+      if !facts.isReused, let past = PastVersion(facts), past.isSame(as: version) { return .reuse(past.download.proof) }
+      return wantsBlocks(facts) ? .control(.probe(marker: BlockNotes.marker)) : .chunks
     }
     // For files that arrived in more than one range.
     if source.tellsDigestsLate, facts.layout.size > beginning(facts).length, version.lacksDigest,
@@ -84,7 +89,8 @@ public struct GetProtocol: TransferProtocol, Sendable {
   }
 
   public func beginning(_ facts: TransferFacts) -> ByteRange {
-    let length = min(chunkSize ?? Self.longestBeginning, Self.longestBeginning)
+    let longest = usesZsync ? Self.shortBeginning : Self.longestBeginning
+    let length = min(chunkSize ?? longest, longest)
     // Complete pieces, if they are not long.
     guard let pieces = facts.file.expected.pieces, pieces.length <= Self.usualChunk, let size = facts.file.expected.size
     else { return ByteRange(offset: 0, length: length) }

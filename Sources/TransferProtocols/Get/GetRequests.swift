@@ -6,6 +6,7 @@ extension GetProtocol {
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     if facts.file.key.isFolder { return try source.listing(ListingProgress(facts.session).next, facts, context) }
+    if step == .probe(marker: BlockNotes.marker) { return try blocksRequest(facts, context) }
     var request = try source.request(try part(step, facts, context.learned), facts, context)
     if step == .create, let condition = PastVersion.condition(facts, context, context.learned) {
       request.fields[condition.name] = condition.value

@@ -16,7 +16,8 @@ extension S3Protocol {
         settings: try S3Settings(bucket: destination.bucket, settings, credentialsRegion: region))
       return GetProtocol(
         source: S3Source(s3: s3), chunkSize: try settings.partSize.map(GetProtocol.checked),
-        segments: settings.download?.segments, usesRemoteNames: settings.download?.usesRemoteNames ?? false)
+        segments: settings.download?.segments, usesRemoteNames: settings.download?.usesRemoteNames ?? false,
+        usesZsync: settings.download?.usesZsync ?? false)
     })
 
   static let definition = ProtocolDefinition(

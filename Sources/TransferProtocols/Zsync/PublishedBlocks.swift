@@ -9,6 +9,8 @@ public struct PublishedBlocks: Sendable {
   public let size: Int64
   /// SHA-1 of the whole file.
   public let digest: Digest
+  /// When the file was changed, as in `Last-Modified`; nil if that is not known.
+  var modified: String?
   /// In bytes, a power of two.
   public let blockLength: Int
   /// How many consecutive blocks must match before any of them counts: 1 or 2.

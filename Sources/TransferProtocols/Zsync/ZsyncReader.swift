@@ -59,8 +59,15 @@ struct ZsyncReader {
     let blocks = PublishedBlocks(
       size: size, digest: digest, blockLength: Int(length), sequence: hashes[0], sumBytes: hashes[1],
       digestBytes: hashes[2], table: bytes, from: start)
-    guard let blocks else { throw ZsyncFault("its table has another length than its header says") }
+    guard var blocks else { throw ZsyncFault("its table has another length than its header says") }
+    blocks.modified = modified
     return blocks
+  }
+
+  /// zsyncmake writes UTC as `+0000`.
+  private var modified: String? {
+    guard let text = fields["mtime"], text.hasSuffix(" +0000") else { return nil }
+    return text.dropLast(5) + "GMT"
   }
 
   /// How many consecutive blocks must match, and how many bytes of each checksum are stored.

@@ -77,6 +77,10 @@ struct DownloadFlags: ParsableArguments {
   @Flag(help: "Use the file names that servers send (Content-Disposition), sanitized for any file system.")
   var remoteNames = false
 
+  @Flag(
+    help: "With --overwrite: request URL.zsync, and fetch only the blocks that the existing file does not have.")
+  var zsync = false
+
   @Flag(name: .customLong("no-mtime"), help: "Do not set the modification time that the server reports.")
   var noMtime = false
 
@@ -104,6 +108,8 @@ struct DownloadFlags: ParsableArguments {
         throw ValidationError("--digest takes ALGORITHM:HEX, not \"\(printable(digest))\"; algorithms: \(names)")
       }
     }
+    if zsync, !overwrite { throw ValidationError("--zsync is for files that are replaced: add --overwrite") }
+    if zsync, urlCommand != nil { throw ValidationError("--zsync and --url-command exclude each other") }
     if let urlCommand, DownloadOptions.words(urlCommand) == nil {
       throw ValidationError("--url-command takes a program and its arguments, with balanced double quotes")
     }
@@ -126,7 +132,7 @@ struct DownloadFlags: ParsableArguments {
     var options = DownloadOptions(urls + lists, to: intoTar == nil ? places.last ?? Self.dash : Self.dash)
     (options.overwrites, options.baseURL) = (overwrite, baseURL)
     (options.segments, options.keepsTime, options.isSparse) = (segments, !noMtime, sparse)
-    options.usesRemoteNames = remoteNames
+    (options.usesRemoteNames, options.usesZsync) = (remoteNames, zsync)
     options.urlCommand = urlCommand.flatMap(DownloadOptions.words) ?? []
     options.digest = digest.flatMap { Digest(text: $0.lowercased()) }
     (options.name, options.labels, options.priority) = (name, BatchOptions.table(labels), priority)
@@ -179,7 +185,7 @@ struct DownloadFlags: ParsableArguments {
     let given = [
       (overwrite && !isFile, "--overwrite"), (name != nil, "--name"), (!labels.isEmpty, "--label"),
       (priority != 0, "--priority"), (segments != nil, "--segments"), (sparse, "--sparse"), (noMtime, "--no-mtime"),
-      (remoteNames, "--remote-names"),
+      (remoteNames, "--remote-names"), (zsync, "--zsync"),
       (told.settings != nil, "--on-done, --on-failed, --on-batch-done and --on-batch-failed"),
     ]
     return given.first { $0.0 }?.1

@@ -194,7 +194,8 @@ final class ProfileDriver {
     case .advanceChunk(let acked):
       update(step) { ($0.acked, $0.isUncertain) = (acked, false) }
       repairs = 0
-    case .prepareChunk(let remote): update(step) { ($0.remote, $0.isUncertain) = (remote, false) }
+    case .prepareChunk(let remote), .storePiece(let remote):
+      update(step) { ($0.remote, $0.isUncertain) = (remote, false) }
     case .probeChunk(let acked): update(step) { ($0.acked, $0.isUncertain) = (acked, false) }
     case .alignChunks(let offset): for i in chunks.indices { align(i, offset) }
     case .adoptChunks(let parts, _): for part in parts { chunks[part.seq].receipt = part }

@@ -1,0 +1,119 @@
+import HTTPTypes
+import TransferModel
+
+/// Published checksums of blocks (`URL.zsync`). They are requested after the first answer, which identifies the
+/// version, and only for a file that replaces an existing one. Without them all of the file is fetched: what is wrong
+/// with them never fails the file.
+extension GetProtocol {
+  /// The note for a new session whether they are to be requested.
+  func notesOfBlocks(
+    _ version: RemoteVersion, received: Int64, _ facts: TransferFacts, _ context: RequestContext
+  ) -> [String: String] {
+    let expected = facts.file.expected
+    guard usesZsync, context.holdsPast, received < version.size, version.hasRanges(expected), expected.pieces == nil,
+      expected.mirrors.isEmpty
+    else { return [:] }
+    return BlockNotes.wanted(facts.session)
+  }
+
+  func wantsBlocks(_ facts: TransferFacts) -> Bool {
+    usesZsync && !facts.isReused && BlockNotes.areWanted(facts.session)
+  }
+
+  /// Redirects are not followed: where a mirror has the file, its checksums are rarely beside it.
+  func blocksRequest(_ facts: TransferFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
+    var asked = facts
+    asked.file.key = Self.keyOfBlocks(facts.file.key, isURL: !source.sendsWhatIsStored)
+    asked.route = Route()
+    var request = try source.request(.whole, asked, context)
+    request.limits = .conclusion
+    request.limits.maxReplyBytes = Self.longestTable(facts.layout.size)
+    return request
+  }
+
+  /// A query of a URL stays behind the path.
+  static func keyOfBlocks(_ key: NameBytes, isURL: Bool) -> NameBytes {
+    let path = isURL ? key.bytes.prefix { $0 != 0x3F } : key.bytes[...]
+    return NameBytes(Array(path) + Array(".zsync".utf8) + key.bytes[path.endIndex...])
+  }
+
+  /// In bytes. Blocks are 1 KiB or longer in practice, so a longer answer is worth no more than the file.
+  private static func longestTable(_ size: Int64) -> Int { Int(min(ZsyncReader.longestFile, size / 32 + 64 << 10)) }
+
+  func published(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
+    if let failure = reply.transportFailure ?? reply.answerFailure {
+      guard !reply.isCancelled else { return .failed(failure, Remedy(transport: failure)) }
+      return Self.unused(failure.message)
+    }
+    switch reply.status {
+    case 200:
+      guard !reply.isBodyTruncated else { return Self.unused("it is too long") }
+      do throws(ZsyncFault) {
+        let blocks = try ZsyncReader.read(reply.body)
+        guard blocks.size == facts.layout.size else { throw ZsyncFault("it is for a file of \(blocks.size) bytes") }
+        guard Self.isBound(blocks, facts, wallMs: context.wallMs) else {
+          throw ZsyncFault("nothing shows that it belongs to this version of the file")
+        }
+        var meaning = Interpretation.settled
+        meaning.blocks = blocks
+        return meaning
+      } catch {
+        return Self.unused(error.cause)
+      }
+    case 404, 410: return Self.unused("the server has none")
+    case 300..<400: return Self.unused("the server redirects to another place")
+    default: return Self.unused("the server answered \(reply.status)")
+    }
+  }
+
+  /// Whether a file that has the published digest cannot be another version than that of the first answer. A server may
+  /// still have the checksums of the version before, which may have the same length.
+  private static func isBound(_ blocks: PublishedBlocks, _ facts: TransferFacts, wallMs: Int64) -> Bool {
+    guard let version = RemoteVersion(facts.session) else { return false }
+    if !version.digests.isEmpty || !facts.file.expected.digests.isEmpty { return true }
+    guard version.isDateStrong, let modified = version.modified, let other = blocks.modified else { return false }
+    let time = HTTPDate.parse(modified, wallMs: wallMs)
+    return time != nil && time == HTTPDate.parse(other, wallMs: wallMs)
+  }
+
+  private static func unused(_ cause: String) -> Interpretation {
+    var meaning = Interpretation.settled.with(notes: BlockNotes.unused)
+    meaning.remark = "its .zsync is not used, and all of it is fetched: \(cause)"
+    return meaning
+  }
+}
+
+/// What the notes of a session say about published checksums of blocks.
+public enum BlockNotes {
+  private static let key = "zsync", digestKey = "zsync.sha1"
+  private static let isWanted = "wanted", isUnused = "unused", isCopied = "copied"
+  /// The marker of the query for them.
+  static let marker = "zsync"
+
+  /// They are to be requested, unless they failed for this file before.
+  static func wanted(_ session: SessionFacts?) -> [String: String] {
+    session?.notes[key] == nil ? [key: isWanted] : [:]
+  }
+
+  static func areWanted(_ session: SessionFacts?) -> Bool { session?.notes[key] == isWanted }
+
+  static let unused = [key: isUnused]
+
+  /// Blocks were copied from an existing file: the complete file is compared with the published digest.
+  public static func copied(_ blocks: PublishedBlocks) -> [String: String] {
+    [key: isCopied, digestKey: blocks.digest.description]
+  }
+
+  /// No block was found.
+  public static let nothing = unused
+
+  static func digest(_ session: SessionFacts?) -> Digest? {
+    session?.notes[digestKey].flatMap { Digest(text: $0) }
+  }
+
+  /// The notes of a new session after the complete file was wrong, perhaps because of copied blocks: all of it is
+  /// fetched. nil if no blocks were copied.
+  static func renewal(_ session: SessionFacts?) -> [String: String]? {
+    session?.notes[key] == isCopied ? unused : nil
+  }
+}
