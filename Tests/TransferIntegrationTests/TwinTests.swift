@@ -48,7 +48,7 @@ import Transfers
     #expect(try requestsSeen(scene) == before)
     try expectSame(scene, ["a": content, "b": content])
     let reused = try Connection(path: scene.storePath, access: .readOnly).rowsOnce(
-      "SELECT coalesce(sum(length), 0) FROM chunk WHERE reused = 1"
+      "SELECT coalesce(sum(reused), 0) FROM chunk"
     ) { $0.int(0) }
     #expect(reused == [size])
     try expectSound(scene)
