@@ -886,6 +886,13 @@ CREATE TRIGGER host_state_change BEFORE UPDATE ON host_state
 WHEN NEW.host <> OLD.host OR NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
 BEGIN SELECT RAISE(FAIL, 'the state of a host is written by a run that has not ended'); END;
 
+CREATE TABLE job_destination (
+  job TEXT NOT NULL CHECK (length(job) BETWEEN 1 AND 64),
+  place TEXT NOT NULL CHECK (place <> ''),
+  destination TEXT NOT NULL CHECK (destination <> ''),
+  PRIMARY KEY (job, place, destination)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE job_quota (
   job TEXT NOT NULL PRIMARY KEY CHECK (length(job) BETWEEN 1 AND 64),
   bytes INTEGER NOT NULL CHECK (bytes >= 1),

@@ -208,6 +208,15 @@ CREATE TABLE job_quota (
   reached_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
+-- The destinations of a job that has several, as its last run found them: a source of the job is deleted or moved only
+-- when each of them has it. Both columns are those of the batches for the destination.
+CREATE TABLE job_destination (
+  job TEXT NOT NULL CHECK (length(job) BETWEEN 1 AND 64),
+  place TEXT NOT NULL CHECK (place <> ''),
+  destination TEXT NOT NULL CHECK (destination <> ''),
+  PRIMARY KEY (job, place, destination)
+) STRICT, WITHOUT ROWID;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Files.
 

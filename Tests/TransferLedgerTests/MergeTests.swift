@@ -120,8 +120,8 @@ import TransferModel
     }
     let left = try home.texts("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     let others: Set = [
-      "store_meta", "error_code", "view_doc", "origin_store", "host_state", "job_state", "job_quota", "scan", "doubt",
-      "callback", "outbox", "delivery", "callback_loss", "source_folder",
+      "store_meta", "error_code", "view_doc", "origin_store", "host_state", "job_state", "job_quota", "job_destination",
+      "scan", "doubt", "callback", "outbox", "delivery", "callback_loss", "source_folder",
     ]
     #expect(Set(left) == numbered.union(others))
   }

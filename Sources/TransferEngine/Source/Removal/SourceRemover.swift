@@ -36,6 +36,9 @@ struct SourceRemover {
     if let keptMove = due.keptMove {
       return .kept(keptMove, "another batch was to move it but kept it; moving takes precedence over deleting")
     }
+    if let keptElsewhere = due.keptElsewhere {
+      return .kept(keptElsewhere, "another destination of its job has not proved enough, or keeps it")
+    }
     guard places.relative(due.path) != nil else {
       return .kept(.sourceKind, "it was reached by a symbolic link out of \(NameBytes(removal.base).embedded)")
     }

@@ -17,6 +17,8 @@ public struct DueRemoval: Sendable, Hashable {
   public var isLost: Bool
   /// Why another batch's move of the same source failed; only if this batch would delete the source.
   public var keptMove: ErrorCode?
+  /// Why another destination of its job keeps the same source, or will keep it.
+  public var keptElsewhere: ErrorCode?
 }
 
 /// The result of removing one source.
@@ -35,14 +37,15 @@ public enum RemovalEnd: Sendable, Hashable {
 
 extension DueRemoval {
   /// Neither the state of its object nor another batch prevents the removal.
-  public var isWanted: Bool { !isLost && keptMove == nil }
+  public var isWanted: Bool { !isLost && keptMove == nil && keptElsewhere == nil }
 }
 
 extension LedgerReader {
   /// Removals that are due, of files after number `after`. No removal of a source is due while a file that is not done
   /// needs that source, in any batch; a failed file needs it until it is hidden. The same source means the same path,
   /// or the same inode by any path: another link or another mount. If one batch deletes a source and another moves it,
-  /// it is moved: its deletion is not due before that.
+  /// it is moved: its deletion is not due before that. If its job has several destinations, none is due before each of
+  /// them has this version of the source, with a receipt.
   public func dueRemovals(after: Int64, limit: Int) throws -> [DueRemoval] {
     try db.dueRemovals(.integer(after), through: .integer(.max), limit: limit)
   }
@@ -89,7 +92,18 @@ extension LedgerReader {
       (SELECT w.cause FROM removal w CROSS JOIN file o ON o.id = w.file_id CROSS JOIN batch v ON v.id = o.batch_id
         WHERE b.after = 'delete' AND w.inode = m.inode AND w.state <> 'done' AND (w.state = 'skipped' OR w.state = 'failed')
           AND w.cause <> 'policy.cancelled' AND v.after = 'move' AND o.path = f.path AND o.size = f.size
-          AND o.mtime_ns = f.mtime_ns LIMIT 1)
+          AND o.mtime_ns = f.mtime_ns LIMIT 1),
+      (SELECT iif(w.state = 'pending', 'policy.proof', w.cause)
+        FROM job_destination j CROSS JOIN removal w CROSS JOIN file o ON o.id = w.file_id
+          CROSS JOIN batch v ON v.id = o.batch_id CROSS JOIN destination d ON d.id = v.destination_id
+          CROSS JOIN receipt q ON q.file_id = o.id AND q.n = 1
+        WHERE j.job = b.job AND w.inode = m.inode AND w.state <> 'done' AND w.file_id <> m.file_id AND v.job = b.job
+          AND d.place = j.place AND v.destination = j.destination AND o.path = f.path AND o.size = f.size
+          AND o.mtime_ns = f.mtime_ns AND o.live = 1
+          AND (w.state <> 'pending' OR q.note IS NOT NULL
+            OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = o.id AND l.finding IN ('lost', 'differs'))
+            OR CASE v.settings ->> '$.after.proof' WHEN 'any' THEN 0
+              WHEN 'digest' THEN q.confirmation NOT IN ('digest', 'etag') ELSE q.confirmation = 'none' END) LIMIT 1)
     FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
       LEFT JOIN sighting s ON s.file_id = f.id
     WHERE m.state = 'pending' AND m.file_id > ?1 AND m.file_id <= ?2
@@ -104,6 +118,12 @@ extension LedgerReader {
           CROSS JOIN batch v ON v.id = o.batch_id
         WHERE w.inode = m.inode AND w.state <> 'done' AND w.state = 'pending' AND v.after = 'move' AND o.size = f.size
           AND o.mtime_ns = f.mtime_ns))
+      AND NOT EXISTS (SELECT 1 FROM job_destination j WHERE j.job = b.job AND NOT EXISTS (
+        SELECT 1 FROM removal w CROSS JOIN file o ON o.id = w.file_id CROSS JOIN batch v ON v.id = o.batch_id
+          CROSS JOIN destination d ON d.id = v.destination_id LEFT JOIN sighting z ON z.file_id = o.id
+        WHERE w.inode = m.inode AND w.state <> 'done' AND v.job = b.job AND d.place = j.place
+          AND v.destination = j.destination AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns
+          AND coalesce(z.ctime_ns, o.ctime_ns) = coalesce(s.ctime_ns, f.ctime_ns) AND o.live = 1))
     ORDER BY m.file_id LIMIT ?3
     """
 }
@@ -146,7 +166,7 @@ extension Connection {
       DueRemoval(
         file: row.id(0), batch: row.id(1), path: row.name(2), identity: row.identity(from: 3), isBegun: row.flag(9),
         confirmation: try row.named(10), isByHand: row.flag(11), isLost: row.flag(12),
-        keptMove: try row.namedOrNil(13))
+        keptMove: try row.namedOrNil(13), keptElsewhere: try row.namedOrNil(14))
     }
   }
 

@@ -1,0 +1,155 @@
+import TransferModel
+import Testing
+
+@testable import TransferLedger
+
+/// A job with several destinations: its sources are removed when each of them has a receipt, and not before.
+@Suite struct JobDestinationTests {
+  private let f: LedgerFixture
+  private let run: RunID
+  private let first, second: BatchID
+
+  init() throws {
+    let f = try LedgerFixture()
+    self.f = f
+    run = try f.startRun()
+    func batch(_ place: String) throws -> BatchID {
+      var settings = BatchSettings(destination: place)
+      settings.after = SourceRemoval(.delete, base: "/src")
+      return try f.ledger.write { [settings] in
+        try $0.createBatch(NewBatch(settings: settings, protocolName: "put", destination: place, job: "nightly"))
+      }
+    }
+    (first, second) = (try batch("put:one"), try batch("put:two"))
+    try setDestinations("put:one", "put:two")
+  }
+
+  private func setDestinations(_ places: String...) throws {
+    let all = Set(places.map { JobDestination(place: $0, destination: $0) })
+    try f.ledger.write { tx in try tx.setDestinations(ofJob: "nightly", all) }
+    #expect(try f.ledger.read { try $0.destinations(ofJob: "nightly") } == (all.count > 1 ? all : []))
+  }
+
+  private func finish(proves: Bool = true) throws {
+    let receipt = proves ? proof : FileReceipt(FileProof(confirmation: .none), location: "put:x")
+    try f.ledger.write { [run] tx in
+      let file = try tx.claimAndPlan(run)
+      try tx.sendAll(file.id, run)
+      #expect(try tx.completeFile(file.id, run, receipt).isApplied)
+    }
+  }
+
+  private func due() throws -> [DueRemoval] { try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) } }
+  private func wanted() throws -> [FileID] { try due().filter(\.isWanted).map(\.file) }
+
+  /// Also if the process was killed before it had recorded the file for the second destination.
+  @Test func aDestinationThatLacksTheFileHoldsItsSource() throws {
+    let a = try f.add("a", to: first)
+    try finish()
+    #expect(try due().isEmpty)
+    #expect(try f.ledger.write { try $0.beginRemovals([a]) }.isEmpty)
+    let b = try f.add("a", to: second)
+    #expect(try due().isEmpty)
+    try finish()
+    #expect(try wanted() == [a, b])
+    #expect(try f.ledger.write { try $0.beginRemovals([a, b]) } == [a, b])
+    #expect(try f.findings() == [])
+  }
+
+  @Test(arguments: [ControlVerb.cancel, .remove]) func aFileThatIsGivenUpHoldsItsSource(_ verb: ControlVerb) throws {
+    _ = try f.add("a", to: first)
+    try finish()
+    let b = try f.add("a", to: second)
+    _ = try f.ledger.control(verb, RowFilter.files([b]))
+    #expect(try due().isEmpty)
+  }
+
+  @Test func aFailedFileThatIsHiddenHoldsItsSource() throws {
+    _ = try f.add("a", to: first)
+    try finish()
+    let b = try f.add("a", to: second)
+    try f.ledger.write { [run] tx in
+      _ = try tx.claimAndPlan(run)
+      _ = try tx.failFile(b, run, code: .http403, message: "no", keepsSession: false)
+    }
+    _ = try f.ledger.control(.clean(failed: true), RowFilter.files([b]))
+    #expect(try due().isEmpty)
+  }
+
+  @Test func aDestinationThatTheJobNoLongerHasDoesNotCount() throws {
+    let a = try f.add("a", to: first)
+    try finish()
+    #expect(try due().isEmpty)
+    try setDestinations("put:one", "put:three")
+    #expect(try due().isEmpty)
+    try setDestinations("put:one")
+    #expect(try wanted() == [a])
+  }
+
+  /// Another job, and a batch without one, have no list.
+  @Test func othersAreNotConcerned() throws {
+    var settings = BatchSettings(destination: "put:one")
+    settings.after = SourceRemoval(.delete, base: "/src")
+    let manual = try f.ledger.write { [settings] in
+      try $0.createBatch(NewBatch(settings: settings, protocolName: "put", destination: "put:one"))
+    }
+    let a = try f.add("a", to: manual)
+    try finish()
+    #expect(try wanted() == [a])
+  }
+
+  /// The same place with another prefix is another destination.
+  @Test func aPlaceAloneIsNoDestination() throws {
+    let all: Set = [
+      JobDestination(place: "put:one", destination: "put:one"), JobDestination(place: "put:one", destination: "put:x"),
+    ]
+    try f.ledger.write { tx in try tx.setDestinations(ofJob: "nightly", all) }
+    _ = try f.add("a", to: first)
+    try finish()
+    #expect(try due().isEmpty)
+  }
+
+  /// The other destination has another version of the file.
+  @Test(arguments: ["size", "mtime", "ctime", "path"]) func anotherVersionDoesNotCount(_ difference: String) throws {
+    var other = LedgerFixture.source("a")
+    switch difference {
+    case "size": other.identity.size = 11
+    case "mtime": other.identity.mtimeNs = 7
+    case "ctime": other.identity.ctimeNs = 7
+    default: other.path = NameBytes("/src/b")
+    }
+    guard case .added = try f.ledger.write({ [other, second] in try $0.admit(other, to: second) }) else {
+      throw Surprise("not added")
+    }
+    try finish()
+    _ = try f.add("a", to: first)
+    try finish()
+    #expect(try due().isEmpty)
+  }
+
+  /// What one destination has proved does not suffice, so all keep the source.
+  @Test func theWeakestProofCounts() throws {
+    let b = try f.add("a", to: second)
+    try finish(proves: false)
+    let a = try f.add("a", to: first)
+    try finish()
+    let found = try due()
+    #expect(found.map(\.file) == [b, a])
+    #expect(found.map(\.keptElsewhere) == [nil, .policyProof])
+    #expect(try f.ledger.write { try $0.beginRemovals([a]) }.isEmpty)
+    try f.ledger.write { tx in
+      try tx.endRemovals([(b, .kept(.policyProof, "too little"))], verb: "source-deleted")
+    }
+    #expect(try due().map(\.keptElsewhere) == [.policyProof])
+  }
+
+  @Test func whatAPersonKeepsAtOneIsKeptAtAll() throws {
+    let b = try f.add("a", to: second)
+    try finish()
+    let a = try f.add("a", to: first)
+    try finish()
+    _ = try f.ledger.control(.cancel, RowFilter.files([b]))
+    #expect(try due().map(\.keptElsewhere) == [.policyCancelled])
+    #expect(try f.ledger.write { try $0.beginRemovals([a]) }.isEmpty)
+  }
+}
