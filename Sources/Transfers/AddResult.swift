@@ -13,6 +13,35 @@ public struct AddResult: Sendable, Hashable {
     self.counts = counts
     self.files = files
   }
+
+  /// The results of one `add` for several destinations. A file counts once for each of them; files that the scan left
+  /// out count once.
+  package init(of all: [AddResult]) {
+    let batches = all.compactMap(\.batch)
+    batch = batches.count == 1 ? batches[0] : nil
+    counts = SourceCounts(of: all.map(\.counts))
+    files = all.count == 1 ? all[0].files : AddedFiles(of: all.map(\.files))
+  }
+}
+
+extension SourceCounts {
+  fileprivate init(of all: [SourceCounts]) {
+    self = all.first ?? SourceCounts()
+    for one in all.dropFirst() {
+      added += one.added
+      changed += one.changed
+      unchanged += one.unchanged
+      staying += one.staying
+      queued += one.queued
+      busy += one.busy
+      requeued += one.requeued
+      repeated += one.repeated
+      unknown += one.unknown
+      failed += one.failed
+      settling += one.settling
+      bytes += one.bytes
+    }
+  }
 }
 
 /// What an `add` would record, and what sending it would require.
@@ -28,4 +57,13 @@ public struct PlanResult: Sendable, Hashable {
   public var variables: [String] = []
 
   public init() {}
+
+  /// What one `add` would record for several destinations.
+  init(of all: [PlanResult]) {
+    counts = SourceCounts(of: all.map(\.counts))
+    chunks = all.reduce(0) { $0 + $1.chunks }
+    requests = all.reduce(0) { $0 + $1.requests }
+    for one in all { hosts += one.hosts.filter { !hosts.contains($0) } }
+    variables = Set(all.flatMap(\.variables)).sorted()
+  }
 }

@@ -53,7 +53,7 @@ package struct EmbeddedJob {
   let job: ConfigSection
   let path: String
   let context: Context
-  let parsed: JobLine.Parsed
+  let parsed: [JobLine.Parsed]
 
   /// One run. Blocks; one run at a time.
   /// - Returns: the exit code, and the text for standard error.
@@ -61,7 +61,7 @@ package struct EmbeddedJob {
     let run = JobRun(
       job: job, storePath: path, policy: job["if_locked"]?.value ?? "skip", argv: context.arguments, context: context)
     let telling = JobTelling(job.name, try JobCallbacks.read(job), startedMs: context.clock.wallMs)
-    let (outcome, problems) = run.recorded(telling, writesLog: false, plan: nil) { parsed }
+    let (outcome, problems) = run.recorded(telling, writesLog: false, plans: nil) { parsed }
     let failure = outcome.failure ?? problems.first
     let said = JobReport.lines(outcome) + (failure.map { $0.line + "\n" } ?? "")
     return EmbeddedProgram.Outcome(code: failure.map { $0.exitStatus ?? $0.status.rawValue } ?? 0, out: "", err: said)

@@ -9,7 +9,8 @@ final class RunningReceiver: Sendable {
   private let folder: TemporaryFolder
 
   /// - Parameter script: how the server misbehaves, one rule a line.
-  init(in folder: TemporaryFolder, script: String = "") throws {
+  /// - Parameter isRecorded: whether ``commits()`` can be asked.
+  init(in folder: TemporaryFolder, script: String = "", isRecorded: Bool = false) throws {
     self.folder = folder
     root = folder.path + "/objects"
     let scriptPath = folder.path + "/script"
@@ -22,7 +23,8 @@ final class RunningReceiver: Sendable {
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
     posix_spawn_file_actions_addclose(&actions, ends[0])
     let program = BuiltProgram.path + "-receiver"
-    let arguments: [String] = [program, "--dir", root, "--quiet", "--script", scriptPath]
+    let record = isRecorded ? ["--record", folder.path + "/record"] : []
+    let arguments: [String] = [program, "--dir", root, "--quiet", "--script", scriptPath] + record
     let argv: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
     defer { for pointer in argv { free(pointer) } }
     var pid: pid_t = 0
@@ -36,6 +38,11 @@ final class RunningReceiver: Sendable {
   deinit {
     kill(pid, SIGTERM)
     waitpid(pid, nil, 0)
+  }
+
+  /// How many objects the server has stored under their final names so far, replaced ones included.
+  func commits() throws -> Int {
+    try readText(folder.path + "/record").split(separator: "\n").count { $0.contains(#""t":"commit""#) }
   }
 
   /// Waits until the script holds `count` requests under this name at the same time; throws if they do not arrive.

@@ -4,48 +4,55 @@ package import TransferModel
 import TransferProtocols
 
 extension TransferStore {
-  /// Reports what ``add(_:_:notice:)`` would record and what sending it would require; every file is reported as
-  /// `Notice.planned`. Reads sources and ledger; writes nothing and does not use the network. A missing ledger counts
-  /// as empty.
+  /// Reports what ``add(_:toEach:notice:)`` would record and what sending it would require; every file is reported as
+  /// `Notice.planned` for each destination. Reads sources and ledger; writes nothing and does not use the network. A
+  /// missing ledger counts as empty.
+  /// - Parameter each: takes the number of a destination, and a file for it.
   /// - Throws: `.usage`, `.config`, `.noSource`, `.badList`; errors of the store except `.storeMissing`.
   package func plan(
-    _ sources: [NameBytes], _ options: UploadOptions,
-    each: @escaping @Sendable (NameBytes, PlannedFiles.Entry, String) -> Void = { _, _, _ in },
+    _ sources: [NameBytes], toEach all: [UploadOptions],
+    each: @escaping @Sendable (Int, NameBytes, PlannedFiles.Entry, String) -> Void = { _, _, _, _ in },
     notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> PlanResult {
-    _ = try UploadTarget(options.settings)
-    let found = try options.selection(sources).resolve()
-    let target = try UploadTarget(try options.settings(for: found))
+    guard let options = all.first else { return PlanResult() }
+    let (found, targets) = try Self.resolve(sources, all)
     let ledger = try openForReading()
     defer { ledger?.close() }
-    let plan = Lock(PlanResult())
-    let place = target.keyPlace
-    let (batch, nowMs) = (target.batch(options), machine.clock.wallMs)
+    let plans = Lock(targets.map { _ in PlanResult() })
+    let (batches, nowMs) = (zip(targets, all).map { $0.batch($1) }, machine.clock.wallMs)
     let admitter = SourceAdmitter(
-      found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path),
-      marker: try options.marker, rules: try options.objectRules, notice: notice)
-    let seen = try admitter.examine { page throws(TransferError) in
+      found, try Self.lanes(targets, all), ownFiles: LedgerFiles(path), marker: try options.marker, notice: notice)
+    let seen = try admitter.examine { n, page throws(TransferError) in
+      let (target, batch) = (targets[n], batches[n])
       let standings = try ledger?.read { reader in
         try page.map {
           try reader.standing(
-            place: place, path: $0.path, key: $0.key, identity: $0.identity, in: batch, nowMs: nowMs)
+            place: target.keyPlace, path: $0.path, key: $0.key, identity: $0.identity, in: batch, nowMs: nowMs)
         }
       }
       for (index, file) in page.enumerated() {
         let standing = try Self.standing(of: file, standings?[index], ledger)
         notice(.planned(path: file.path, key: file.key, size: file.identity.size, verdict: standing.rawValue))
-        each(file.path, PlannedFiles.Entry(key: file.key, file.identity), standing.rawValue)
+        each(n, file.path, PlannedFiles.Entry(key: file.key, file.identity), standing.rawValue)
         let layout = try target.transferProtocol.layout(size: file.identity.size)
         let requests = try target.transferProtocol.plannedRequests(size: file.identity.size)
-        plan.withLock { $0.count(standing, layout, requests) }
+        plans.withLock { $0[n].count(standing, layout, requests) }
       }
     }
-    var result = plan.withLock { $0 }
-    if result.requests > 0 { result.requests += target.transferProtocol.plannedDiscovery }
-    result.counts.add(seen)
-    result.hosts = try target.hosts()
-    result.variables = try target.variables()
-    return result
+    var results = plans.withLock { $0 }
+    for (n, target) in targets.enumerated() {
+      if results[n].requests > 0 { results[n].requests += target.transferProtocol.plannedDiscovery }
+      results[n].counts.add(seen[n])
+      results[n].hosts = try target.hosts()
+      results[n].variables = try target.variables()
+    }
+    return PlanResult(of: results)
+  }
+
+  package func plan(
+    _ sources: [NameBytes], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void
+  ) throws(TransferError) -> PlanResult {
+    try plan(sources, toEach: [options], notice: notice)
   }
 
   /// Reports what ``add(_:notice:)`` would record and what fetching it would require, as far as known before servers

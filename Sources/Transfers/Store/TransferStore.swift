@@ -22,45 +22,6 @@ package struct TransferStore: Sendable {
     (self.path, self.hook, self.machine) = (path, hook, machine)
   }
 
-  /// Records the files below `sources`, or in the list of `options`, for the destination in `options`; does not use the
-  /// network. Durable on return; adding the same again records nothing, not even a batch.
-  /// - Throws: `.usage`, `.config`, `.noSource` and `.badList` before anything is recorded; errors of the store.
-  package func add(
-    _ sources: [NameBytes], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void
-  ) throws(TransferError) -> AddResult {
-    _ = try UploadTarget(options.settings)
-    let found = try options.selection(sources).resolve()
-    let target = try UploadTarget(try options.settings(for: found))
-    let clock = machine.clock
-    let startedMs = clock.bootMs
-    let admitter = SourceAdmitter(
-      found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path), plan: options.plan,
-      marker: try options.marker, rules: try options.objectRules, notice: notice)
-    let opened = Lock<(ledger: Ledger?, mark: AddedFiles.Mark)>((nil, .beginning))
-    defer { opened.withLock { $0.ledger }?.close() }
-    let recorded = try admitter.admit { () throws(TransferError) in
-      let ledger = try Ledger.open(at: path, mode: .create, clock: clock)
-      opened.withLock { $0.ledger = ledger }
-      let mark = try ledger.read { reader in try reader.addedMark() }
-      opened.withLock { $0.mark = mark }
-      return (ledger, AdmissionTarget(target.batch(options), since: mark, wallMs: clock.wallMs))
-    }
-    if let ledger = opened.withLock({ $0.ledger }) {
-      let scan = options.scan(sources, target, recorded.counts, tookMs: clock.bootMs - startedMs)
-      try ledger.write { tx in try tx.noteScan(scan) }
-    }
-    if options.settings.stage == true, let ledger = opened.withLock({ $0.ledger }) {
-      let copies = StagedCopies(storePath: path)
-      try copies.settle(ledger, notice: notice)
-      try copies.sweep(ledger)
-    }
-    if let ledger = opened.withLock({ $0.ledger }) { try options.tellFates(recorded, ledger, notice) }
-    let mark = opened.withLock { $0.mark }
-    return AddResult(
-      batch: recorded.batch, counts: recorded.counts,
-      files: AddedFiles(since: mark, batch: recorded.batch, files: recorded.files))
-  }
-
   /// Works until nothing is left, `stop` is requested, or no destination can be reached. Everything counted in the
   /// result is durable on return. A batch that cannot be sent does not delay others; the result names it with its
   /// error.

@@ -18,6 +18,9 @@ struct PushWork {
   /// Maximum wait for another engine, in milliseconds; nil for no limit.
   let patienceMs: Int64?
   let context: Context
+  /// Takes the error of a batch of the files that could not be sent at all; its files then count as left. If nil, the
+  /// error ends the command.
+  var whenBlocked: ((CommandFailure) -> Void)?
 
   /// nil if another engine sends the files and `--no-wait` was given.
   func finish() throws(CommandFailure) -> RunNumbers? {
@@ -84,10 +87,14 @@ struct PushWork {
       remedy: "transfers wait" + files.batches.map { " \($0)" }.joined())
   }
 
-  /// The results of the files. An error that blocks another batch is only a note here.
+  /// The results of the files. An error that blocks a batch without any of them is only a note here.
   private func numbers(_ result: RunResult) throws(CommandFailure) -> RunNumbers {
     for (batch, error) in result.blocked.sorted(by: { $0.key < $1.key }) {
-      if files.batches.contains(batch) { throw CommandFailure(error) }
+      if files.batches.contains(batch) {
+        guard let whenBlocked else { throw CommandFailure(error) }
+        whenBlocked(CommandFailure(error))
+        continue
+      }
       session.reporter.say("nothing of batch \(batch) could be sent: \(error)")
     }
     let ledger = try LedgerAccess.open(storePath, context)

@@ -47,6 +47,7 @@ enum ConfigExample {
         # exclude removes files from those that include selects.
         include: ["**/*.bam", "**/*.bai"]
         exclude: ["**/.*", "**/*.part"]
+        # A list sends each file to all of its destinations: [archive:nightly, intake].
         to: archive:nightly
         labels: {site: lab-3}
         priority: 5

@@ -79,6 +79,9 @@ struct ConfigSchema: Sendable {
 
   private static let ofUpload: [String: ConfigKey] = [
     "from": ConfigKey(kind: .paths, about: "files, folders and patterns to send"),
+    "to": ConfigKey(
+      kind: .list,
+      about: "a named destination (NAME, NAME:sub/path) or a URL; each file goes to all destinations of a list"),
     "quota": ConfigKey(
       kind: .text, about: "how much it may send a day, week or month by local time, over all runs: 200GiB/day"),
     "watch": ConfigKey(
@@ -86,7 +89,7 @@ struct ConfigSchema: Sendable {
   ]
 
   private static let ofJob: [String: ConfigKey] = [
-    "to": ConfigKey(kind: .text, about: "a named destination (NAME, NAME:sub/path) or a URL; for a download a folder"),
+    "to": ConfigKey(kind: .text, about: "the folder to download to"),
     "direction": ConfigKey(kind: .choice(["upload", "download"]), about: "upload, the default, or download"),
     "if_locked": ConfigKey(
       kind: .choice(["skip", "wait", "fail"]),

@@ -63,7 +63,7 @@ enum ConfigSense {
         faults.append(ConfigFault(place: setting.place, message: problem))
       }
     }
-    faults += foreignRules(section, config)
+    faults += foreignRules(section, config) + JobDestinations.faults(section, config)
     if let name = section["name"], let problem = ConfigFields.problem(name.value) {
       faults.append(ConfigFault(place: name.place, message: problem))
     }
@@ -77,12 +77,15 @@ enum ConfigSense {
 extension ConfigSense {
   /// Rules of a job that its destination does not support.
   private static func foreignRules(_ job: ConfigSection, _ config: Config) -> [ConfigFault] {
-    guard let rules = job["rules"], let to = job["to"]?.value else { return [] }
-    let place = config.place(to, .destination)?.section
-    var settings = BatchSettings(destination: ConfigFields.sample(config.plainURL(to, .destination)))
-    settings.rules = rules.values.compactMap { try? ProtocolCatalog.objectRule($0) }
-    if let via = job["via"] ?? place?["via"] { settings.profile = ProfileSettings(name: via.value, text: "") }
-    return foreignRules(rules, settings)
+    guard let rules = job["rules"] else { return [] }
+    let faults = (job["to"]?.values ?? []).flatMap { to in
+      let place = config.place(to, .destination)?.section
+      var settings = BatchSettings(destination: ConfigFields.sample(config.plainURL(to, .destination)))
+      settings.rules = rules.values.compactMap { try? ProtocolCatalog.objectRule($0) }
+      if let via = job["via"] ?? place?["via"] { settings.profile = ProfileSettings(name: via.value, text: "") }
+      return foreignRules(rules, settings)
+    }
+    return Set(faults).sorted { $0.message < $1.message }
   }
 
   private static func foreignRules(_ rules: ConfigSetting?, _ settings: BatchSettings) -> [ConfigFault] {

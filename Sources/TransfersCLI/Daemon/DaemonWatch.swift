@@ -26,8 +26,10 @@ struct DaemonWatch {
     var (watched, remarks): ([String: SourceWatcher.Sources], [String]) = ([:], [])
     for (name, job) in held.config.jobs.sorted(by: { $0.key < $1.key }) where job.isWatched {
       do throws(CommandFailure) {
-        let (command, inner) = try JobLine(job, context.configured(held.config)).parsed([])
-        guard let push = command as? PushCommand else { continue }
+        // The sources are the same for all destinations.
+        guard let (command, inner) = try JobLine(job, context.configured(held.config)).parsed([]).first,
+          let push = command as? PushCommand
+        else { continue }
         watched[name] = SourceWatcher.Sources(
           named: push.batch.namedSources, options: try push.batch.upload(inner), store: store, files: ownFiles)
       } catch {

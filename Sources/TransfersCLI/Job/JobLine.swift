@@ -32,8 +32,18 @@ struct JobLine {
   /// A command, and the context to run it in.
   typealias Parsed = (command: any ParsableCommand, context: Context)
 
-  func parsed(_ options: [String]) throws(CommandFailure) -> Parsed {
-    let words = [job.direction == .upload ? "push" : "pull"] + options + ["--"] + (try places())
+  /// One command for each destination of an upload, in the order of the configuration; one for a download.
+  func parsed(_ options: [String]) throws(CommandFailure) -> [Parsed] {
+    if let fault = JobDestinations.faults(job, context.config).first {
+      throw CommandFailure(.config, "\(fault.place): \(fault.message)", remedy: "transfers config check")
+    }
+    var all: [Parsed] = []
+    for to in job["to"]?.values ?? [""] { all.append(try parsed(options, to: to)) }
+    return all
+  }
+
+  private func parsed(_ options: [String], to: String) throws(CommandFailure) -> Parsed {
+    let words = [job.direction == .upload ? "push" : "pull"] + options + ["--"] + (try places(to))
     var inner = Context(
       arguments: words, environment: context.environment, out: context.out, err: context.err, machine: context.machine,
       signals: context.signals)
@@ -46,19 +56,26 @@ struct JobLine {
     }
   }
 
-  /// The place where a plan of the job would send its files now.
-  func plannedPlace() throws(CommandFailure) -> PlanFile.Place {
-    let (command, inner) = try parsed([])
-    guard let push = command as? PushCommand else {
-      throw .usage("only uploads can be planned ahead", remedy: "transfers job run -n \(job.name)")
+  /// The sources of an upload, and the options for each of its destinations.
+  /// - Throws: `.usage` for a download.
+  func uploads(_ options: [String]) throws(CommandFailure) -> (sources: [NameBytes], each: [UploadOptions]) {
+    var (sources, all): ([NameBytes], [UploadOptions]) = ([], [])
+    for (command, inner) in try parsed(options) {
+      guard let push = command as? PushCommand else {
+        throw .usage("only uploads can be planned ahead", remedy: "transfers job run -n \(job.name)")
+      }
+      sources = push.batch.namedSources
+      all.append(try push.batch.upload(inner))
     }
-    return try PlanFile.Place(try push.batch.upload(inner).settings)
+    return (sources, all)
   }
 
+  /// The places where a plan of the job would send its files now.
+  func plannedPlaces() throws(CommandFailure) -> [PlanFile.Place] { try PlanFile.places(of: try uploads([]).each) }
+
   /// The words for the sources and the destination.
-  private func places() throws(CommandFailure) -> [String] {
+  private func places(_ to: String) throws(CommandFailure) -> [String] {
     var words = job["from"]?.values ?? []
-    let to = job["to"]?.value ?? ""
     if job.direction == .download {
       for index in words.indices where words[index].contains("://") { words[index] = try fields.fill(words[index]) }
       words.append(try fields.fill(folder(to)))
@@ -73,11 +90,10 @@ struct JobLine {
     return home + text.dropFirst(1)
   }
 
-  /// Source and destination for display.
+  /// Sources and destinations for display.
   static func places(_ job: ConfigSection) -> (from: String, to: String) {
     let from = (job["from"] ?? job["files_from"] ?? job["files_from0"])?.values ?? []
-    return (
-      RecordedArguments.masked(from).joined(separator: ", "), RecordedArguments.masked([job["to"]?.value ?? ""])[0]
-    )
+    func shown(_ words: [String]) -> String { RecordedArguments.masked(words).joined(separator: ", ") }
+    return (shown(from), shown(job["to"]?.values ?? []))
   }
 }

@@ -12,8 +12,9 @@ enum JobReport {
     let failed = numbers.failed + numbers.mismatched + counts.failed
     let unknown = numbers.unknown + counts.unknown
     let rate = Quantity.rate(bytes: numbers.bytesAcked, ms: numbers.wallMs)
+    let batches = outcome.batches.map(\.description).joined(separator: ",")
     let pairs: [(String, String)] = [
-      ("job", job), ("batch", outcome.add?.batch?.description ?? "-"), ("result", outcome.result),
+      ("job", job), ("batch", batches.isEmpty ? "-" : batches), ("result", outcome.result),
       ("files", "\(numbers.done + failed + unknown + numbers.left + numbers.cancelled)"),
       ("done", "\(numbers.done)"), ("failed", "\(failed)"), ("unknown", "\(unknown)"), ("left", "\(numbers.left)"),
       ("duplicates", "\(numbers.duplicates)"), ("unchanged", "\(counts.unchanged)"), ("bytes", "\(numbers.bytesAcked)"),

@@ -6,6 +6,8 @@ import Transfers
 struct JobOutcome {
   var numbers = RunNumbers.none
   var add: AddResult?
+  /// The batches that the run has made: one for each destination that something was recorded for.
+  var batches: [BatchID] = []
   /// nil if the run ended before there were any.
   var output: RunOutput?
   /// nil on success.
@@ -35,32 +37,36 @@ struct JobRun {
 
   /// Runs the job, and reports and logs the run. `problems` do not affect the transfers.
   func recorded(
-    _ telling: JobTelling, writesLog: Bool, plan: PlannedFiles?,
-    _ parsed: () throws(CommandFailure) -> JobLine.Parsed
+    _ telling: JobTelling, writesLog: Bool, plans: [PlannedFiles]?,
+    _ parsed: () throws(CommandFailure) -> [JobLine.Parsed]
   ) -> (outcome: JobOutcome, problems: [CommandFailure]) {
     let books = JobBooks(job: job, storePath: storePath, context: context, telling: telling)
     var problems = books.open()
-    let outcome = run(plan: plan, parsed)
+    let outcome = run(plans: plans, parsed)
     problems += books.close(outcome, writesLog: writesLog)
     return (outcome, problems)
   }
 
-  private func run(plan: PlannedFiles?, _ parsed: () throws(CommandFailure) -> JobLine.Parsed) -> JobOutcome {
+  private func run(
+    plans: [PlannedFiles]?, _ parsed: () throws(CommandFailure) -> [JobLine.Parsed]
+  ) -> JobOutcome {
     let startedMs = context.clock.wallMs
     var outcome = JobOutcome(startedMs: startedMs, endedMs: startedMs)
     do throws(CommandFailure) {
-      let (command, inner) = try parsed()
+      let lines = try parsed()
+      guard let (command, inner) = lines.first else { return outcome }
       if let push = command as? PushCommand {
-        let asked = try upload(push, plan, inner)
-        try work(&outcome, push.engine, push.progress, push.common, asked.settings.destination, inner) {
-          store, notice throws(TransferError) in try store.add(push.batch.namedSources, asked, notice: notice)
+        let asked = try uploads(lines, plans)
+        let destinations = asked.map(\.settings.destination).joined(separator: ", ")
+        try work(&outcome, push.engine, push.progress, push.common, destinations, inner) {
+          store, notice throws(TransferError) in try store.add(push.batch.namedSources, toEach: asked, notice: notice)
         }
       } else if let pull = command as? PullCommand {
         guard !pull.files.isStream else { throw .usage("a download job needs a folder") }
-        guard plan == nil else { throw .usage("--plan is for upload jobs", remedy: "run the job without it") }
+        guard plans == nil else { throw .usage("--plan is for upload jobs", remedy: "run the job without it") }
         let asked = try pull.files.download(inner)
         try work(&outcome, pull.engine, pull.progress, pull.common, printable(asked.folder.description), inner) {
-          store, notice throws(TransferError) in try store.add(asked, notice: notice)
+          store, notice throws(TransferError) in [try store.add(asked, notice: notice)]
         }
       }
     } catch {
@@ -70,30 +76,40 @@ struct JobRun {
     return outcome
   }
 
-  private func upload(
-    _ push: PushCommand, _ plan: PlannedFiles?, _ context: Context
-  ) throws(CommandFailure) -> UploadOptions {
-    var options = try push.batch.upload(context)
-    options.plan = plan
-    return options
+  /// The options for each destination.
+  private func uploads(
+    _ lines: [JobLine.Parsed], _ plans: [PlannedFiles]?
+  ) throws(CommandFailure) -> [UploadOptions] {
+    var all: [UploadOptions] = []
+    for (n, line) in lines.enumerated() {
+      guard let push = line.command as? PushCommand else { continue }
+      var options = try push.batch.upload(line.context)
+      options.plan = plans?[n]
+      all.append(options)
+    }
+    return all
   }
 
   private func work(
     _ outcome: inout JobOutcome, _ engine: EngineOptions, _ progress: ProgressOptions, _ common: CommonOptions,
     _ destination: String, _ context: Context,
-    add: (TransferStore, @escaping @Sendable (Notice) -> Void) throws(TransferError) -> AddResult
+    add: (TransferStore, @escaping @Sendable (Notice) -> Void) throws(TransferError) -> [AddResult]
   ) throws(CommandFailure) {
     try setQuota(context)
     let session = EngineSession(common, progress, title: "transfers job run \(job.name)", context)
-    var added = try failing { () throws(TransferError) in
+    let results = try failing { () throws(TransferError) in
       try add(context.store(storePath)) { [reporter = session.reporter] in reporter.notice($0) }
     }
+    outcome.batches = results.compactMap(\.batch)
+    var added = AddResult(of: results)
     let earlier = try unfinished(context)
     added.files = added.files.adding(earlier.files)
     outcome.add = added
-    let counts = added.counts
-    if counts.added + counts.queued + counts.busy + counts.requeued + earlier.count > 0 {
-      guard let numbers = try finish(session, engine, added.files, context) else {
+    let (counts, blocked) = (added.counts, Lock<CommandFailure?>(nil))
+    let isIdle = counts.added + counts.queued + counts.busy + counts.requeued + earlier.count == 0
+    let hasWork = isIdle ? try hasDueRemovals(context) : true
+    if hasWork {
+      guard let numbers = try finish(session, engine, added.files, context, blocked) else {
         outcome.isSkipped = true
         return
       }
@@ -101,6 +117,22 @@ struct JobRun {
     }
     (outcome.output, outcome.failure) = try session.judge(
       outcome.numbers, add: added, destination: destination, storePath: storePath, sinceMs: outcome.startedMs)
+    if let error = blocked.withLock(\.self) { outcome.failure = error }
+  }
+
+  /// Whether sources are to be removed now that were not when their files were done: they waited for a destination that
+  /// the job no longer has, or whose files somebody has sent or hidden since. One that was put off starts no engine.
+  private func hasDueRemovals(_ context: Context) throws(CommandFailure) -> Bool {
+    let ledger = try LedgerAccess.open(storePath, context)
+    defer { ledger.close() }
+    return try LedgerAccess.read(ledger) { reader in
+      var terms = BatchTerms()
+      terms.jobs = [job.name]
+      var filter = RowFilter()
+      filter.withinBatches = try reader.batches(terms)
+      let removals = try reader.removals(filter)
+      return try removals.waiting > removals.putOff && reader.hasDueRemoval()
+    }
   }
 
   /// Stored in the ledger before any file of the job: it binds every engine.
@@ -122,15 +154,20 @@ struct JobRun {
 
   /// nil if another engine sends the files, and the job does not wait for it.
   private func finish(
-    _ session: EngineSession, _ engine: EngineOptions, _ files: AddedFiles, _ context: Context
+    _ session: EngineSession, _ engine: EngineOptions, _ files: AddedFiles, _ context: Context,
+    _ blocked: Lock<CommandFailure?>
   ) throws(CommandFailure) -> RunNumbers? {
     var options = engine.runOptions(context)
     options.argv = argv
     // The next run scans them again.
     options.waitsForSettling = false
     let patienceMs: Int64? = policy == "wait" ? nil : policy == "fail" ? 0 : Self.graceMs
-    let work = PushWork(
+    var work = PushWork(
       session: session, storePath: storePath, options: options, files: files, patienceMs: patienceMs, context: context)
+    // What the other destinations got counts.
+    if job["to"]?.values.count ?? 0 > 1 {
+      work.whenBlocked = { error in blocked.withLock { $0 = $0 ?? error } }
+    }
     do throws(CommandFailure) {
       if let numbers = try work.finish() { return numbers }
     } catch {

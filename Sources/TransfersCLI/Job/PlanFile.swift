@@ -20,6 +20,10 @@ enum PlanFile {
     var job: String?
     var destination: String?
     var origin: String?
+    /// Of a job with several destinations, instead of the two above.
+    var destinations: [Place]?
+    /// The number of the destination of a file, from 1; nil if there is only one.
+    var to: Int?
     var path: String?
     var path_b64: String?
     var key: String?
@@ -30,16 +34,21 @@ enum PlanFile {
     var inode: UInt64?
     var verdict: String?
     var files: Int?
+
+    /// The destinations of a header.
+    var places: [Place] { destinations ?? [Place(destination ?? "", at: origin ?? "")] }
   }
 
   /// Verdicts of files to send; the others exist already, or cannot be decided here.
   static func isSent(_ verdict: String) -> Bool { ["new", "changed", "requeued", "queued"].contains(verdict) }
 
   /// The destination of a plan's files.
-  struct Place: Hashable {
+  struct Place: Hashable, Codable {
     var destination: String
     /// The service that is queried; another service may have the same bucket name.
     var origin: String
+
+    init(_ destination: String, at origin: String) { (self.destination, self.origin) = (destination, origin) }
 
     init(_ settings: BatchSettings) throws(CommandFailure) {
       destination = RecordedArguments.masked([settings.destination])[0]
@@ -47,15 +56,22 @@ enum PlanFile {
     }
   }
 
-  static func header(_ job: ConfigSection, _ place: Place) -> [UInt8] {
-    line(Record(plan: form, job: job.name, destination: place.destination, origin: place.origin))
+  static func places(of all: [UploadOptions]) throws(CommandFailure) -> [Place] {
+    var places: [Place] = []
+    for options in all { places.append(try Place(options.settings)) }
+    return places
+  }
+
+  static func header(_ job: ConfigSection, _ places: [Place]) -> [UInt8] {
+    guard places.count == 1 else { return line(Record(plan: form, job: job.name, destinations: places)) }
+    return line(Record(plan: form, job: job.name, destination: places[0].destination, origin: places[0].origin))
   }
 
   /// The last record.
   static func end(files: Int) -> [UInt8] { line(Record(files: files)) }
 
-  static func record(_ path: NameBytes, _ entry: PlannedFiles.Entry, _ verdict: String) -> [UInt8] {
-    var record = Record()
+  static func record(_ path: NameBytes, _ entry: PlannedFiles.Entry, _ verdict: String, to: Int?) -> [UInt8] {
+    var record = Record(to: to)
     (record.path, record.path_b64) = names(path)
     (record.key, record.key_b64) = names(entry.key)
     (record.bytes, record.mtime_ns, record.ctime_ns) = (entry.size, entry.mtimeNs, entry.ctimeNs)
@@ -75,18 +91,21 @@ enum PlanFile {
     return ((try? encoder.encode(record)).map(Array.init) ?? []) + [0x0A]
   }
 
-  /// - Throws: `.badData` for a file that is not a plan of this job and this destination, with its line; `.noSource`
+  /// - Throws: `.badData` for a file that is not a plan of this job and these destinations, with its line; `.noSource`
   ///   if it does not exist.
+  /// - Returns: the files for each of the places.
   static func read(
-    _ file: NameBytes, of job: ConfigSection, to place: Place
-  ) throws(CommandFailure) -> PlannedFiles {
+    _ file: NameBytes, of job: ConfigSection, to places: [Place]
+  ) throws(CommandFailure) -> [PlannedFiles] {
     guard let stream = fopen(file.terminated, "re") else {
       throw CommandFailure(
         .noSource, "read plan \"\(file)\": \(printable(String(cString: strerror(errno))))",
         remedy: "transfers job plan \(job.name) -o FILE")
     }
     defer { fclose(stream) }
-    var files = PlannedFiles()
+    var files = places.map { _ in PlannedFiles() }
+    /// For each destination of the plan, its position in `places`.
+    var positions: [Int] = []
     var (number, buffer) = (0, [CChar](repeating: 0, count: longestLine))
     var isComplete = false
     while fgets(&buffer, Int32(buffer.count), stream) != nil {
@@ -100,16 +119,20 @@ enum PlanFile {
         guard record.job == job.name else {
           throw wrong(file, number, "it is a plan of the job \"\(printable(record.job ?? ""))\"", job)
         }
-        guard record.destination == place.destination, record.origin == place.origin else {
-          let planned = [record.destination, record.origin].compactMap(\.self).joined(separator: " at ")
-          throw wrong(file, number, "it is a plan for \(printable(planned)), where the job sends nothing now", job)
+        for planned in record.places {
+          guard let position = places.firstIndex(of: planned) else {
+            let shown = printable("\(planned.destination) at \(planned.origin)")
+            throw wrong(file, number, "it is a plan for \(shown), where the job sends nothing now", job)
+          }
+          positions.append(position)
         }
         continue
       }
       guard !isComplete else { throw wrong(file, number, "there is data after its last record", job) }
       if let count = record.files {
-        guard count == files.entries.count else {
-          throw wrong(file, number, "its last record says \(count) files, but it lists \(files.entries.count)", job)
+        let listed = files.reduce(0) { $0 + $1.entries.count }
+        guard count == listed else {
+          throw wrong(file, number, "its last record says \(count) files, but it lists \(listed)", job)
         }
         isComplete = true
         continue
@@ -117,7 +140,12 @@ enum PlanFile {
       guard let (path, entry) = entry(record) else {
         throw wrong(file, number, "a file needs path, key, bytes and times", job)
       }
-      guard files.entries.updateValue(entry, forKey: path) == nil else {
+      let to = (record.to ?? 1) &- 1
+      guard positions.indices.contains(to), (record.to == nil) == (positions.count == 1) else {
+        throw wrong(file, number, "a file needs the number of one of its destinations", job)
+      }
+      let position = positions[to]
+      guard files[position].entries.updateValue(entry, forKey: path) == nil else {
         throw wrong(file, number, "the same file comes twice", job)
       }
     }

@@ -8,8 +8,8 @@ struct JobPlanCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "plan", abstract: "Write the files that a job would send, for job run --plan.",
     discussion: """
-      Prints one JSON record per line: first the job and its destination, then each file with its key and identity, \
-      last the number of files. Nothing is recorded or sent. "transfers job run NAME --plan FILE" sends exactly these \
+      Prints one JSON record per line: first the job and its destinations, then each file with its key and identity \
+      (and with "to", the number of its destination, if there are several), last the number of files. Nothing is recorded or sent. "transfers job run NAME --plan FILE" sends exactly these \
       files; one that has changed since then fails.
 
       Example:
@@ -40,14 +40,13 @@ struct JobPlanner {
   let context: Context
 
   func printPlan(_ path: String, _ options: [String]) throws(CommandFailure) {
-    let (command, inner) = try line.parsed(options)
-    if let push = command as? PushCommand {
-      let asked = try push.batch.upload(inner)
+    guard line.job.direction == .download else {
+      let (sources, asked) = try line.uploads(options)
       return try PlanPrinter(path, .upload, common, context).run { store, notice throws(TransferError) in
-        try store.plan(push.batch.namedSources, asked, notice: notice)
+        try store.plan(sources, toEach: asked, notice: notice)
       }
     }
-    guard let pull = command as? PullCommand else { return }
+    guard let (command, inner) = try line.parsed(options).first, let pull = command as? PullCommand else { return }
     let asked = try pull.files.download(inner)
     try PlanPrinter(path, .download, common, context).run { store, notice throws(TransferError) in
       try store.plan(asked, notice: notice)
@@ -55,21 +54,18 @@ struct JobPlanner {
   }
 
   func writePlan(_ path: String) throws(CommandFailure) {
-    let (command, inner) = try line.parsed([])
-    guard let push = command as? PushCommand else {
-      throw .usage("only uploads can be planned ahead", remedy: "transfers job run -n \(line.job.name)")
-    }
-    let asked = try push.batch.upload(inner)
+    let (sources, asked) = try line.uploads([])
+    let places = try PlanFile.places(of: asked)
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let out = context.out
-    out.write(PlanFile.header(line.job, try PlanFile.Place(asked.settings)))
+    out.write(PlanFile.header(line.job, places))
     let files = Lock(0)
     let result = try failing { () throws(TransferError) in
       defer { reporter.finish() }
-      return try context.store(path).plan(push.batch.namedSources, asked) { file, entry, verdict in
+      return try context.store(path).plan(sources, toEach: asked) { n, file, entry, verdict in
         guard PlanFile.isSent(verdict) else { return }
         files.withLock { $0 += 1 }
-        out.write(PlanFile.record(file, entry, verdict))
+        out.write(PlanFile.record(file, entry, verdict, to: places.count > 1 ? n + 1 : nil))
       } notice: { notice in
         if case .planned = notice { return }
         reporter.notice(notice)

@@ -49,13 +49,13 @@ struct JobRunCommand: Command {
     guard !dryRun else { return try JobPlanner(line: line, common: common, context: context).printPlan(path, options) }
     try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
     let planned = try plan.map { file throws(CommandFailure) in
-      try PlanFile.read(file, of: job, to: line.plannedPlace())
+      try PlanFile.read(file, of: job, to: line.plannedPlaces())
     }
     let run = JobRun(
       job: job, storePath: path, policy: ifLocked?.rawValue ?? job["if_locked"]?.value ?? "skip",
       argv: RecordedArguments.masked(context.arguments), context: context)
     let telling = JobTelling(name, try JobCallbacks.read(job), startedMs: context.clock.wallMs)
-    let (outcome, problems) = run.recorded(telling, writesLog: writesLog(job, context), plan: planned) {
+    let (outcome, problems) = run.recorded(telling, writesLog: writesLog(job, context), plans: planned) {
       () throws(CommandFailure) in try line.parsed(["--quiet"] + options)
     }
     if common.verbose {

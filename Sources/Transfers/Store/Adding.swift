@@ -1,0 +1,95 @@
+import TransferEngine
+import TransferLedger
+package import TransferModel
+import TransferProtocols
+
+extension TransferStore {
+  /// Records the files below `sources`, or in the list of `options`, for the destination in `options`; does not use the
+  /// network. Durable on return; adding the same again records nothing, not even a batch.
+  /// - Throws: `.usage`, `.config`, `.noSource` and `.badList` before anything is recorded; errors of the store.
+  package func add(
+    _ sources: [NameBytes], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void
+  ) throws(TransferError) -> AddResult {
+    AddResult(of: try add(sources, toEach: [options], notice: notice))
+  }
+
+  /// The same for several destinations, with one scan of the sources and one batch for each destination.
+  /// - Parameter all: at least one; they differ only in their settings and plans.
+  /// - Returns: one result for each destination.
+  package func add(
+    _ sources: [NameBytes], toEach all: [UploadOptions], notice: @escaping @Sendable (Notice) -> Void
+  ) throws(TransferError) -> [AddResult] {
+    guard let options = all.first else { return [] }
+    let (found, targets) = try Self.resolve(sources, all)
+    let clock = machine.clock
+    let startedMs = clock.bootMs
+    let admitter = SourceAdmitter(
+      found, try Self.lanes(targets, all), ownFiles: LedgerFiles(path), marker: try options.marker, notice: notice)
+    let opened = Lock<(ledger: Ledger?, mark: AddedFiles.Mark)>((nil, .beginning))
+    defer { opened.withLock { $0.ledger }?.close() }
+    let recorded = try admitter.admit { () throws(TransferError) in
+      let ledger = try Ledger.open(at: path, mode: .create, clock: clock)
+      opened.withLock { $0.ledger = ledger }
+      let mark = try ledger.read { reader in try reader.addedMark() }
+      opened.withLock { $0.mark = mark }
+      let admissions = zip(targets, all).map { AdmissionTarget($0.batch($1), since: mark, wallMs: clock.wallMs) }
+      try Self.note(admissions, ofJob: options.job, ledger)
+      return (ledger, admissions)
+    }
+    let mark = opened.withLock { $0.mark }
+    if let ledger = opened.withLock({ $0.ledger }) {
+      let tookMs = clock.bootMs - startedMs
+      try ledger.write { tx in
+        for (target, one) in zip(targets, recorded) {
+          try tx.noteScan(options.scan(sources, target, one.counts, tookMs: tookMs))
+        }
+      }
+      if options.settings.stage == true {
+        let copies = StagedCopies(storePath: path)
+        try copies.settle(ledger, notice: notice)
+        try copies.sweep(ledger)
+      }
+      for one in recorded { try options.tellFates(one, ledger, notice) }
+    }
+    return recorded.map { one in
+      AddResult(
+        batch: one.batch, counts: one.counts, files: AddedFiles(since: mark, batch: one.batch, files: one.files))
+    }
+  }
+
+  /// The sources, and the destination of each of the options.
+  static func resolve(
+    _ sources: [NameBytes], _ all: [UploadOptions]
+  ) throws(TransferError) -> (ResolvedSources, [UploadTarget]) {
+    for options in all { _ = try UploadTarget(options.settings) }
+    let found = try all[0].selection(sources).resolve()
+    let targets = try all.map { options throws(TransferError) in try UploadTarget(try options.settings(for: found)) }
+    var known: Set<[String]> = []
+    for target in targets where !known.insert([target.keyPlace, target.settings.destination]).inserted {
+      throw TransferError(
+        .config, "add to", NameBytes(target.settings.destination), cause: "the job names this destination twice",
+        remedy: "remove one of them from \"to\"")
+    }
+    return (found, targets)
+  }
+
+  static func lanes(_ targets: [UploadTarget], _ all: [UploadOptions]) throws(TransferError) -> [AdmissionLane] {
+    var lanes: [AdmissionLane] = []
+    for (target, options) in zip(targets, all) {
+      lanes.append(
+        AdmissionLane(
+          to: target.destination, target.transferProtocol, plan: options.plan, rules: try options.objectRules))
+    }
+    return lanes
+  }
+
+  /// Records the destinations of a job before any of its files.
+  private static func note(
+    _ admissions: [AdmissionTarget], ofJob job: String?, _ ledger: Ledger
+  ) throws(TransferError) {
+    guard let job else { return }
+    let asked = admissions.count > 1 ? Set(admissions.map(\.jobDestination)) : []
+    guard try ledger.read({ reader in try reader.destinations(ofJob: job) }) != asked else { return }
+    try ledger.write { tx in try tx.setDestinations(ofJob: job, asked) }
+  }
+}
