@@ -68,6 +68,11 @@ public struct LedgerReader {
     try db.readyBatches(after: after, limit: limit)
   }
 
+  /// Those of the given batches with files that may be started now.
+  public func readyBatches(among batches: Set<BatchID>) throws -> Set<BatchID> {
+    try db.readyBatches(among: batches)
+  }
+
   static let nextFile: StaticString =
     "SELECT min(not_before) FROM file WHERE state = 'pending' AND not_before IS NOT NULL"
   static let nextChunk: StaticString = "SELECT min(not_before) FROM chunk WHERE state = 'waiting'"

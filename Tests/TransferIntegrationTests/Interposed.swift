@@ -9,15 +9,16 @@ import TransferProtocols
 extension Scene {
   /// Works until nothing is left to do.
   func work(
-    with resolver: any DestinationResolver, workers: Int = 1, _ change: (inout EngineConfiguration) -> Void = { _ in }
+    with resolver: any DestinationResolver, workers: Int = 1, clock: any TransferClock = SystemClock(),
+    _ change: (inout EngineConfiguration) -> Void = { _ in }
   ) throws -> RunResult {
     var configuration = EngineConfiguration(workers: workers)
     change(&configuration)
-    let ledger = try Ledger.open(at: storePath, mode: .existing, clock: SystemClock())
+    let ledger = try Ledger.open(at: storePath, mode: .existing, clock: clock)
     defer { ledger.close() }
     let run = try ledger.startRun(NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
     let engine = Engine(
-      ledger: ledger, run: run, resolver: resolver, clock: SystemClock(),
+      ledger: ledger, run: run, resolver: resolver, clock: clock,
       configuration: configuration, observer: EngineObserver(progress: nil, notice: { _ in }))
     return try engine.work(until: StopSignal())
   }

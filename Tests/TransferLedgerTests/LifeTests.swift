@@ -85,6 +85,29 @@ import Testing
     #expect(try f.ledger.read { try $0.nextDueMs() } == nil)
   }
 
+  @Test func readyFilesOfABatchArePostponedPartByPart() throws {
+    let f = try LedgerFixture()
+    let (batch, other) = (try f.makeBatch(), try f.makeBatch())
+    for name in ["a", "b", "c"] { _ = try f.add(name, to: batch) }
+    let free = try f.add("d", to: other)
+    let run = try f.startRun()
+    let due = f.clock.wallMs + 500
+    let counts = try f.ledger.write { tx in
+      try (0..<3).map { _ in try tx.postponeFiles(run, until: [batch: due], limit: 2) }
+    }
+    #expect(counts == [2, 1, 0])
+    #expect(try f.ledger.read { try $0.readyBatches(among: [batch, other]) } == [other])
+    #expect(try f.ledger.read { try $0.nextDueMs() } == due)
+    #expect(try f.ledger.write { try $0.claimFiles(run, limit: 9).map(\.id) } == [free])
+    f.clock.advance(ms: 500)
+    #expect(try f.ledger.write { try $0.claimFiles(run, limit: 9).count } == 3)
+    #expect(try f.findings() == [])
+    _ = try f.ledger.write { try $0.endRun(run, how: "done") }
+    #expect(throws: TransferError.self) {
+      try f.ledger.write { try $0.postponeFiles(run, until: [other: due], limit: 1) }
+    }
+  }
+
   @Test func aRequeuedFileKeepsItsPlanSessionAndLostAnswer() throws {
     let f = try LedgerFixture()
     _ = try f.add("a", size: 20, to: f.makeBatch())

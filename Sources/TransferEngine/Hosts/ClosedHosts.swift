@@ -1,9 +1,12 @@
 import TransferLedger
 import TransferModel
 
-/// Files of hosts that accept no requests: they are released to the ledger, and the run ends when nothing else is left.
-/// Owner of the ``UnreachableWatch``. Used by the engine's thread.
+/// Files of hosts that accept no requests: they are released to the ledger, and wait there; the run ends when nothing
+/// else is left. Owner of the ``UnreachableWatch``. Used by the engine's thread.
 final class ClosedHosts {
+  /// Files that one transaction postpones.
+  private static let postponedAtOnce = 2_000
+
   private let engine: Engine
   private let stop: RunStop
   private let claims: Claims
@@ -66,12 +69,38 @@ final class ClosedHosts {
 
   /// Whether files of other hosts are ready, or will be within the patience of this run.
   private func hasWork(without dead: Set<String>) throws(TransferError) -> Bool {
-    let without = batches.resting.union(batches.batches(ofHosts: dead))
+    let without = batches.resting.union(batches.batches(ofHosts: dead.union(hosts.closedBeyondPatience.keys)))
     let lastMs = engine.wallMs + engine.configuration.patienceMs
     let fetched = intake.fetched
     return try engine.ledger.read { reader in
       if try reader.hasReadyFiles(without: without) || reader.hasFetchedFiles(fetched) { return true }
       return try reader.nextDueMs(without: without, countsAborts: false).map { $0 <= lastMs } ?? false
     }
+  }
+
+  // MARK: - Postponing
+
+  /// Makes the ready files of hosts that stay closed for longer than this run waits wait in the ledger until then: the
+  /// files that were never claimed as well, so that no other run sends requests before. At the end of a run, when none
+  /// of these files only has to be placed.
+  func postpone() throws(TransferError) {
+    let opening = hosts.closedBeyondPatience
+    guard !opening.isEmpty else { return }
+    let resting = batches.resting
+    let due = batches.all.reduce(into: [BatchID: Int64]()) { due, destination in
+      if !resting.contains(destination.batch) { due[destination.batch] = opening[destination.host.name] }
+    }
+    let ready = try engine.ledger.read { reader in try reader.readyBatches(among: Set(due.keys)) }
+    guard !ready.isEmpty else { return }
+    let (run, limit) = (engine.run, Self.postponedAtOnce)
+    commits.write(
+      { tx in try tx.postponeFiles(run, until: due.filter { ready.contains($0.key) }, limit: limit) },
+      then: { .postponed($0) })
+  }
+
+  /// A part was postponed.
+  func postponed(_ result: Result<Int, TransferError>) {
+    commits.ended()
+    if case .failure(let error) = result { stop.fail(error) }
   }
 }

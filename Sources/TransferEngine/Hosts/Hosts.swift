@@ -135,4 +135,12 @@ final class Hosts {
     else { return nil }
     return engine.wallMs + opening - nowMs
   }
+
+  /// Hosts that asked for a pause which ends later than this run waits, and when it ends, in wall milliseconds.
+  var closedBeyondPatience: [String: Int64] {
+    let patientMs = engine.wallMs + engine.configuration.patienceMs
+    return all.reduce(into: [:]) { found, host in
+      if let opening = longClosed(host), opening > patientMs { found[host.name] = opening }
+    }
+  }
 }

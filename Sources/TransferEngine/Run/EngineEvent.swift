@@ -19,6 +19,7 @@ enum EngineEvent: Sendable {
   case heartbeat(Result<TransitionResult, TransferError>)
   case counted(Result<WorkSize, TransferError>)
   case markedOverdue(Result<OverduePart, TransferError>)
+  case postponed(Result<Int, TransferError>)
   case looked(Result<SourceLooks.Result, TransferError>)
   case removed(Result<Int, TransferError>)
   case diskTrouble(TransferError)

@@ -149,6 +149,7 @@ final class EngineLoop: @unchecked Sendable {
     case .heartbeat(let result): heartbeat.ended(result)
     case .counted(let result): tally.counted(result)
     case .markedOverdue(let result): control.markedOverdue(result)
+    case .postponed(let result): closed.postponed(result)
     case .looked(let result): upkeep.looked(result)
     case .removed(let result): upkeep.removed(result)
     case .diskTrouble(let error): shutdown.diskTroubled(error)
@@ -234,7 +235,7 @@ final class EngineLoop: @unchecked Sendable {
     }
     if isReady {
       // Files were added since the last empty claim, or wait for a host that is closed at the moment.
-      if try room.hasClaimableFiles() { claims.wake() }
+      if try room.hasClaimableFiles() { claims.wake() } else { try closed.postpone() }
       return false
     }
     let settles = try settlesSoon()

@@ -39,6 +39,14 @@ extension Connection {
     return found
   }
 
+  func readyBatches(among batches: Set<BatchID>) throws(SQLiteError) -> Set<BatchID> {
+    var found: Set<BatchID> = []
+    try visitReadyBatches(without: []) { batch, _ in
+      if batches.contains(batch) { found.insert(batch) }
+    }
+    return found
+  }
+
   func hasReadyFiles(without: Set<BatchID>) throws(SQLiteError) -> Bool {
     var isAny = false
     try visitReadyBatches(without: without) { _, _ in isAny = true }
