@@ -47,6 +47,47 @@ import TransferProtocols
     let changes = scene.advance()?.changes ?? []
     #expect(changes.contains(.requeue(notBeforeMs: 5_000, .localIO, isFailure: true)), "\(changes)")
   }
+
+  /// A fetched file waits for the receipts of its chunks before it is placed. While its host pauses it is not released:
+  /// it would be claimed again at once, and so on until the pause is over.
+  @Test func aFetchedFileNeedsNoServerUntilItIsPlaced() throws {
+    var scene = try Scene(fetched: try Scene.sessionOfAFetchedFile())
+    let first = scene.advance()
+    #expect(first?.wantsParts == true && first?.begin == nil)
+    #expect(scene.machine.phase == .held(.parts, nil))
+    #expect(scene.machine.needsNoServer(scene.proto), "it waits for the ledger")
+
+    scene.receiptsAreKnown()
+    #expect(scene.machine.phase == .working && scene.machine.needsNoServer(scene.proto), "it is to be placed")
+    guard case .placing? = scene.advance()?.begin else { return #expect(Bool(false)) }
+    #expect(scene.machine.needsNoServer(scene.proto), "it is being placed")
+  }
+
+  @Test func aFetchedFileThatIsPlacedNextWaitsForNoHost() throws {
+    var scene = try Scene(fetched: try Scene.sessionOfAFetchedFile())
+    _ = scene.advance()
+    scene.machine.end(.requeue(notBeforeMs: 5_000, nil, isFailure: false))
+    scene.receiptsAreKnown()
+    #expect(scene.advance()?.changes == [.requeue(notBeforeMs: nil, nil, isFailure: false)])
+  }
+
+  /// Its session is lost, so that its next step is a request.
+  @Test func aFetchedFileThatNeedsAnAnswerWaitsForItsHost() throws {
+    var scene = try Scene(fetched: nil)
+    _ = scene.advance()
+    scene.machine.end(.requeue(notBeforeMs: 5_000, nil, isFailure: false))
+    scene.receiptsAreKnown()
+    #expect(!scene.machine.needsNoServer(scene.proto))
+    #expect(scene.advance()?.changes == [.requeue(notBeforeMs: 5_000, nil, isFailure: false)])
+  }
+
+  @Test func aFileThatIsNotFetchedNeedsItsServer() throws {
+    var scene = try Scene()
+    #expect(!scene.machine.needsNoServer(scene.proto))
+    _ = scene.advance()
+    try scene.answer(size: 1 << 30, received: 1 << 20)
+    #expect(!scene.machine.needsNoServer(scene.proto))
+  }
 }
 
 private struct Scene {
@@ -55,7 +96,24 @@ private struct Scene {
   var machine: FileMachine
   let proto: ProtocolInUse
 
-  init() throws {
+  init() throws { try self.init { _ in } }
+
+  /// A file of 100 bytes that an earlier run fetched completely.
+  init(fetched session: SessionFacts?) throws {
+    try self.init { claimed in
+      (claimed.layout, claimed.doneChunks, claimed.doneBytes) = (ChunkLayout(whole: 100), 1, 100)
+      claimed.session = session.map { ClaimedSession(id: SessionID(rawValue: 1), $0) }
+    }
+  }
+
+  static func sessionOfAFetchedFile() throws -> SessionFacts? {
+    var scene = try Scene()
+    _ = scene.advance()
+    try scene.answer(size: 100, received: 100)
+    return scene.machine.facts.session
+  }
+
+  private init(_ change: (inout ClaimedFile) -> Void) throws {
     let settings = BatchSettings(destination: "http://h/", download: DownloadSettings(folder: NameBytes("/in")))
     proto = ProtocolInUse(try AllProtocols.make(settings, credentialsRegion: nil))
     var claimed = ClaimedFile(
@@ -64,11 +122,20 @@ private struct Scene {
       identity: SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0), failures: 0, layout: nil,
       session: nil, doneChunks: 0, doneBytes: 0, lostAnswer: nil)
     claimed.direction = .download
+    change(&claimed)
     machine = FileMachine(
-      claimed: claimed, layout: ChunkLayout(whole: 0), location: "http://h/p", abilities: proto.abilities)
+      claimed: claimed, layout: claimed.layout ?? ChunkLayout(whole: 0), location: "http://h/p",
+      abilities: proto.abilities)
   }
 
   mutating func advance() -> FileUnit? { machine.advance(proto, chunkLimit: 8, nowMs: 0) }
+
+  /// The ledger has the receipts that the last unit asked for.
+  mutating func receiptsAreKnown() {
+    var begun = Begun(file: FileID(rawValue: 1))
+    begun.parts = [PartReceipt(seq: 0, length: 100, etag: "", digest: Self.digest, confirmation: .size)]
+    machine.begun(begun, asked: 0, nowMs: 0)
+  }
 
   /// The first answer: `received` bytes of a file of `size` bytes.
   @discardableResult mutating func answer(size: Int64, received: Int64) throws -> [FileChange] {
