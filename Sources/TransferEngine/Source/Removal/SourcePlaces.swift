@@ -12,8 +12,8 @@ import TransferModel
 /// named. No symbolic link leads out of these. Changes in them are durable after ``sync()``. All calls block.
 final class SourcePlaces {
   /// The maximum number of folders of a page that are kept open, in addition to those above one file.
-  private static let openAtMost = 64
-  private var open: [NameBytes: Int32] = [:]
+  static let openAtMost = 64
+  private(set) var open: [NameBytes: Int32] = [:]
   private var changed: Set<Int32> = []
   private let base: NameBytes
   private let target: NameBytes?
