@@ -2,8 +2,8 @@ public import TransferModel
 
 extension LedgerTransaction {
   /// Makes ready files of some batches wait, because their host asked for a pause, each batch until its time in
-  /// milliseconds since 1970 UTC. They are promoted like all files that are due. Takes up to `limit` files, in the order
-  /// of work; returns how many. Throws `.leaseLost` if `run` has ended.
+  /// milliseconds since 1970 UTC. They are promoted like all files that are due. Takes up to `limit` files, in the
+  /// order of work; returns how many. Throws `.leaseLost` if `run` has ended.
   public func postponeFiles(_ run: RunID, until dueMs: [BatchID: Int64], limit: Int) throws -> Int {
     try requireLease(run)
     var count = 0
