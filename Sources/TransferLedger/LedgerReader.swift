@@ -59,8 +59,20 @@ public struct LedgerReader {
     ) { $0.int64OrNil(0) } ?? nil
   }
 
-  /// Whether a file may be started now that is not of a batch in `without`.
-  public func hasReadyFiles(without: Set<BatchID>) throws -> Bool { try db.hasReadyFiles(without: without) }
+  /// Whether a file may be started now that is not of a batch in `without`, and not of a size that is left out of its
+  /// batch.
+  public func hasReadyFiles(without: Set<BatchID>, leftOut: [BatchID: ClosedRange<Int64>] = [:]) throws -> Bool {
+    try db.hasReadyFiles(without: without, leftOut: leftOut)
+  }
+
+  /// The first `limit` files of these sizes in a batch that may be started now.
+  public func readyFiles(
+    of batch: BatchID, sizes: ClosedRange<Int64>, limit: Int
+  ) throws -> [(id: FileID, path: NameBytes, size: Int64)] {
+    try db.rows(
+      Connection.readyOfSizes, .id(batch), .int(sizes.lowerBound), .int(sizes.upperBound), .int(limit)
+    ) { ($0.id(0), $0.name(1), $0.int64(2)) }
+  }
 
   /// Up to `limit` batches with files that may be started now, by number, after batch `after`. The cost depends only on
   /// `limit`.

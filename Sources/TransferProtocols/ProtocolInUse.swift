@@ -51,6 +51,18 @@ extension ProtocolInUse {
 
   public func layout(size: Int64) throws(TransferError) -> ChunkLayout { try base.layout(size: size) }
 
+  /// The largest size of a file that is sent in one body, which can neither be continued nor be shorter; nil if there
+  /// is none, or if that is not known before the file is begun.
+  public var largestWhole: Int64? {
+    guard bodiesInAnswers == nil, latePlanning == nil, partialBodies == nil else { return nil }
+    var (low, high): (Int64, Int64) = (0, 1 << 50)
+    while low < high {
+      let middle = high - (high - low) / 2
+      if (try? base.layout(size: middle))?.count == 1 { low = middle } else { high = middle - 1 }
+    }
+    return low > 0 ? low : nil
+  }
+
   public func refusal(ofKey key: NameBytes) -> Failure? { base.refusal(ofKey: key) }
 
   public func location(ofKey key: NameBytes) -> String { base.location(ofKey: key) }

@@ -85,6 +85,24 @@ import Testing
     #expect(try f.ledger.read { try $0.nextDueMs() } == nil)
   }
 
+  /// Files of some sizes in one batch; those of the others are claimed in the order of work.
+  @Test func filesOfSizesThatAreLeftOutAreNotClaimed() throws {
+    let f = try LedgerFixture()
+    let (batch, other) = (try f.makeBatch(), try f.makeBatch(priority: -1))
+    let files = try [10, 30, 20, 40].map { try f.add("s\($0)", size: $0, to: batch) }
+    let free = try f.add("other", size: 30, to: other)
+    let run = try f.startRun()
+    let leftOut: [BatchID: ClosedRange<Int64>] = [batch: 20...30]
+    #expect(try f.ledger.read { try $0.hasReadyFiles(without: [other], leftOut: leftOut) })
+    let long = try f.ledger.read { try $0.readyFiles(of: batch, sizes: 20...30, limit: 9) }
+    #expect(long.map(\.id) == [files[1], files[2]] && long.map(\.size) == [30, 20])
+    let claimed = try f.ledger.write { try $0.claimFiles(run, limit: 9, leftOut: leftOut) }.map(\.id)
+    #expect(claimed == [files[0], files[3], free])
+    #expect(try !f.ledger.read { try $0.hasReadyFiles(without: [other], leftOut: leftOut) })
+    #expect(try f.ledger.read { try $0.hasReadyFiles(without: [other]) })
+    #expect(try f.ledger.write { try $0.claimFiles(run, limit: 9) }.map(\.id) == [files[1], files[2]])
+  }
+
   @Test func readyFilesOfABatchArePostponedPartByPart() throws {
     let f = try LedgerFixture()
     let (batch, other) = (try f.makeBatch(), try f.makeBatch())

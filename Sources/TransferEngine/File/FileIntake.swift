@@ -38,7 +38,8 @@ final class FileIntake {
     guard claims.isDue(full: full) else { return }
     let without = batches.resting.union(batches.held).union(batches.batches(ofHosts: full))
     claims.begin(
-      limit: min(room.claimRoom, freePlaces), without: without, full: full, fetched: fetched, most: freePlaces)
+      limit: min(room.claimRoom, freePlaces), without: without, leftOut: batches.sizesLeftOut, full: full,
+      fetched: fetched, most: freePlaces)
   }
 
   /// Files that only have to be placed, of batches and hosts from which nothing else is claimed now.

@@ -30,6 +30,8 @@ final class BatchDestination {
   var share: Int?
   /// Bytes per second, if it has its own limit.
   var rate: Int64?
+  /// See ``ProtocolInUse/largestWhole``.
+  private(set) lazy var largestWhole = resolved.transferProtocol.largestWhole
   /// Which file queries the abilities of the server.
   var discovery = Discovery()
 

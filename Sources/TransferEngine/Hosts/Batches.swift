@@ -173,6 +173,17 @@ final class Batches {
   /// Batches of which no file is begun in this run, or no further one.
   var resting: Set<BatchID> { holds.overdue.union(blocked.keys).union(quotas.resting) }
 
+  /// The sizes of files that are not claimed, by batch: each of their bodies is the whole file, and longer than what is
+  /// left of the byte limit of the run.
+  var sizesLeftOut: [BatchID: ClosedRange<Int64>] { hosts.scheduler.bytesLeft.map { wholeFiles(above: $0) } ?? [:] }
+
+  /// The sizes above `bytes` of files that are sent in one body, by batch.
+  func wholeFiles(above bytes: Int64) -> [BatchID: ClosedRange<Int64>] {
+    all.reduce(into: [:]) { sizes, destination in
+      if let largest = destination.largestWhole, bytes < largest { sizes[destination.batch] = bytes + 1...largest }
+    }
+  }
+
   /// Batches with enough active files for their share: files of other batches are claimed first.
   var held: [BatchID] { sharing.filter { $0.files >= Self.filesAhead($0) }.map(\.batch) }
 

@@ -71,9 +71,9 @@ final class ClosedHosts {
   private func hasWork(without dead: Set<String>) throws(TransferError) -> Bool {
     let without = batches.resting.union(batches.batches(ofHosts: dead.union(hosts.closedBeyondPatience.keys)))
     let lastMs = engine.wallMs + engine.configuration.patienceMs
-    let fetched = intake.fetched
+    let (fetched, leftOut) = (intake.fetched, batches.sizesLeftOut)
     return try engine.ledger.read { reader in
-      if try reader.hasReadyFiles(without: without) || reader.hasFetchedFiles(fetched) { return true }
+      if try reader.hasReadyFiles(without: without, leftOut: leftOut) || reader.hasFetchedFiles(fetched) { return true }
       return try reader.nextDueMs(without: without, countsAborts: false).map { $0 <= lastMs } ?? false
     }
   }

@@ -82,7 +82,8 @@ final class HostRoom {
   /// Whether a claim would find ready files.
   func hasClaimableFiles() throws(TransferError) -> Bool {
     let without = batches.resting.union(batches.batches(ofHosts: fullHosts))
-    return try engine.ledger.read { reader in try reader.hasReadyFiles(without: without) }
+    let leftOut = batches.sizesLeftOut
+    return try engine.ledger.read { reader in try reader.hasReadyFiles(without: without, leftOut: leftOut) }
   }
 
   /// Finds the hosts with ready files, before any are claimed.

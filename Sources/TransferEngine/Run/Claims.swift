@@ -22,13 +22,18 @@ final class Claims {
   /// `full` are the hosts that have used their share.
   func isDue(full: Set<String>) -> Bool { pacing.isDue(nowMs: engine.wallMs, full: full) }
 
-  /// Claims up to `limit` files, except those of the batches in `without`, and in addition `fetched` files, up to a
-  /// total of `most`.
-  func begin(limit: Int, without: Set<BatchID>, full: Set<String>, fetched: FetchedFiles, most: Int) {
+  /// Claims up to `limit` files, except those of the batches in `without` and of the sizes in `leftOut`, and in
+  /// addition `fetched` files, up to a total of `most`.
+  func begin(
+    limit: Int, without: Set<BatchID>, leftOut: [BatchID: ClosedRange<Int64>], full: Set<String>,
+    fetched: FetchedFiles, most: Int
+  ) {
     pacing.began(full: full)
     let (run, mailbox) = (engine.run, mailbox)
     engine.ledger.write(
-      { tx in try tx.claimFiles(run, limit: limit, without: without, fetched: fetched, most: most) },
+      { tx in
+        try tx.claimFiles(run, limit: limit, without: without, leftOut: leftOut, fetched: fetched, most: most)
+      },
       then: { mailbox.put(.claimed($0)) })
   }
 

@@ -95,8 +95,8 @@ final class EngineLoop: @unchecked Sendable {
     upkeep = SourceUpkeep(
       engine, mailbox, stop: stop, tally: tally, claims: claims, pool: pool, readStop: readStop)
     limits = RunLimits(
-      engine, stop: stop, hosts: hosts, requests: requests, files: files, intake: intake, claims: claims,
-      commits: commits, shutdown: shutdown)
+      engine, stop: stop, hosts: hosts, batches: batches, requests: requests, outcomes: outcomes, files: files,
+      intake: intake, claims: claims, commits: commits, shutdown: shutdown)
     heartbeat = Heartbeat(engine, mailbox, stop: stop, hosts: hosts)
     reporter = ProgressReporter(
       engine, mailbox, rate: rate, tally: tally, hosts: hosts, batches: batches, commits: commits, files: files,
@@ -128,6 +128,7 @@ final class EngineLoop: @unchecked Sendable {
       for event in events { handle(event) }
     }
     if let diskTrouble = stop.sequence.diskTrouble { throw diskTrouble }
+    try limits.tellLeftOut()
     reporter.report(force: true)
     return tally.end(stop.cause)
   }
@@ -221,12 +222,12 @@ final class EngineLoop: @unchecked Sendable {
     let without = batches.resting
     // An abort that failed this often waits for another run; its retry time must not keep this one alive.
     let countsAborts = aborts.hasPassesLeft
-    let fetched = intake.fetched
+    let (fetched, leftOut) = (intake.fetched, batches.sizesLeftOut)
     let (left, isReady, isFetched, next) = try engine.ledger.read { reader in
       let next = try reader.nextDueMs(without: without, countsAborts: countsAborts)
       return (
-        try reader.isAnythingLeft(), try reader.hasReadyFiles(without: without), try reader.hasFetchedFiles(fetched),
-        next
+        try reader.isAnythingLeft(), try reader.hasReadyFiles(without: without, leftOut: leftOut),
+        try reader.hasFetchedFiles(fetched), next
       )
     }
     if isFetched {
@@ -276,7 +277,10 @@ final class EngineLoop: @unchecked Sendable {
 
   /// Why a run that ended without a stop request leaves files.
   func whyLeft(_ left: WorkLeft) -> StopCause? {
-    if left.files > 0 { return batches.hasOverdue ? .deadline : batches.quotas.resting.isEmpty ? nil : .quota }
+    if left.files > 0 {
+      if batches.hasOverdue { return .deadline }
+      return batches.quotas.resting.isEmpty ? limits.leavesFiles ? .limit : nil : .quota
+    }
     return left.paused > 0 ? .paused : left.settling > 0 ? .settling : nil
   }
 }

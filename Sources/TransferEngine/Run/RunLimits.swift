@@ -2,13 +2,19 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// The limits of a run in time and bytes. No body begins that would exceed either. When the time is over, or no further
-/// body fits, the run is drained. Used by the engine's thread.
+/// The limits of a run in time and bytes. No body begins that would exceed either, and no file is claimed whose only
+/// body would exceed what is left of the bytes. When the time is over, or no further body fits, the run is drained.
+/// Used by the engine's thread.
 final class RunLimits {
+  /// The maximum number of files that are reported because they are longer than the limit.
+  private static let mostTold = 256
+
   private let engine: Engine
   private let stop: RunStop
   private let hosts: Hosts
+  private let batches: Batches
   private let requests: Requests
+  private let outcomes: RequestOutcomes
   private let files: FilesInWork
   private let intake: FileIntake
   private let claims: Claims
@@ -16,12 +22,17 @@ final class RunLimits {
   private let shutdown: Shutdown
   /// By the boot clock; nil for no limit.
   private let endMs: Int64?
+  /// Files that were reported because they are longer than the limit.
+  private var told: Set<FileID> = []
+  /// Files remain that are longer than what is left of the limit.
+  private(set) var leavesFiles = false
 
   init(
-    _ engine: Engine, stop: RunStop, hosts: Hosts, requests: Requests, files: FilesInWork, intake: FileIntake,
-    claims: Claims, commits: Commits, shutdown: Shutdown
+    _ engine: Engine, stop: RunStop, hosts: Hosts, batches: Batches, requests: Requests, outcomes: RequestOutcomes,
+    files: FilesInWork, intake: FileIntake, claims: Claims, commits: Commits, shutdown: Shutdown
   ) {
     (self.engine, self.stop, self.hosts, self.requests, self.shutdown) = (engine, stop, hosts, requests, shutdown)
+    (self.batches, self.outcomes) = (batches, outcomes)
     (self.files, self.intake, self.claims, self.commits) = (files, intake, claims, commits)
     endMs = engine.configuration.maxDurationMs.map { engine.bootMs +| $0 }
     hosts.setLimits(endMs: endMs, bytes: engine.configuration.maxBytes)
@@ -32,8 +43,52 @@ final class RunLimits {
     if let endMs, engine.bootMs >= endMs { return end() }
     // Running requests may return bytes that they did not move, and bodies that are still being prepared may fit.
     guard hosts.scheduler.isOutOfBytes, hosts.scheduler.sendingCount == 0, !isMoreToCome else { return }
+    do throws(TransferError) {
+      if try makesRoom() { return }
+    } catch {
+      return stop.fail(error)
+    }
     tellTooLong()
     end()
+  }
+
+  /// Releases files whose only body no longer fits, if files that fit are ready behind them: the next claims leave the
+  /// released ones out, and take the others.
+  /// - Returns: whether any were released.
+  private func makesRoom() throws(TransferError) -> Bool {
+    let leftOut = batches.sizesLeftOut
+    let long = files.all.filter { _, work in
+      leftOut[work.destination.batch]?.contains(work.machine.facts.file.size) == true && work.machine.ending == nil
+    }
+    guard !long.isEmpty else { return false }
+    // Of other batches it is not known what fits.
+    let closed = hosts.all.filter { hosts.isClosed($0) }.map(\.name)
+    let without = batches.resting.union(batches.batches(ofHosts: Set(closed)))
+    let fits = try engine.ledger.read { reader in
+      try leftOut.contains { batch, sizes in
+        try !without.contains(batch) && !reader.readyFiles(of: batch, sizes: 0...sizes.lowerBound - 1, limit: 1).isEmpty
+      }
+    }
+    guard fits else { return false }
+    for file in long.keys { outcomes.release(file, notBeforeMs: nil) }
+    claims.wake()
+    return true
+  }
+
+  /// At the end of the run, reports the files that were never claimed because no run with this limit can send them.
+  func tellLeftOut() throws(TransferError) {
+    guard let most = engine.configuration.maxBytes, stop.cause == nil || stop.cause == .limit else { return }
+    let left = batches.sizesLeftOut
+    leavesFiles = try engine.ledger.read { reader in
+      try left.contains { try !reader.readyFiles(of: $0.key, sizes: $0.value, limit: 1).isEmpty }
+    }
+    let whole = batches.wholeFiles(above: most).sorted { $0.key < $1.key }
+    let found = try engine.ledger.read { reader in
+      try whole.flatMap { try reader.readyFiles(of: $0.key, sizes: $0.value, limit: Self.mostTold) }
+    }
+    for file in found.prefix(Self.mostTold) where told.insert(file.id).inserted {
+      engine.observer.notice(.tooLong(path: file.path, size: file.size, body: file.size, limit: most))
+    }
   }
 
   /// Whether more bodies may become ready: requests are being prepared, results wait for their commit, files are being
@@ -47,7 +102,6 @@ final class RunLimits {
   /// Reports the files that no run with this limit can send.
   private func tellTooLong() {
     guard let most = engine.configuration.maxBytes else { return }
-    var told: Set<FileID> = []
     for job in requests.all.values.sorted(by: { $0.id < $1.id }) {
       guard let body = job.range?.length, body > most, let work = files[job.file], told.insert(job.file).inserted else {
         continue

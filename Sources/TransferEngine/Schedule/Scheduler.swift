@@ -52,7 +52,7 @@ struct Scheduler: Sendable {
   private var ends: [BatchID: Int64] = [:]
   /// The time by which all bodies must end, and how many bytes of bodies may still be begun; nil for no limit.
   private var endMs: Int64?
-  private var bytesLeft: Int64?
+  private(set) var bytesLeft: Int64?
   /// The byte limit of the whole run.
   private var mostBytes: Int64?
   /// Limit of the total length of running bodies; nil for no limit. A single body of any length is always allowed.

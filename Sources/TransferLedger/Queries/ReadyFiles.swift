@@ -10,22 +10,33 @@ struct WorkOrder: Comparable {
   }
 }
 
-/// Ready files of all batches except some. The cost grows with the batches that have ready files, not with the files.
+/// Ready files of all batches except some. The cost grows with the batches that have ready files, not with the files,
+/// except for those of the sizes that are left out: they are passed over in an index that contains the size.
 extension Connection {
   /// The first `limit` ready files, in the order of work.
-  func readyFiles(without: Set<BatchID>, limit: Int) throws(SQLiteError) -> [FileID] {
+  /// - Parameter leftOut: files of these sizes are not found.
+  func readyFiles(
+    without: Set<BatchID>, leftOut: [BatchID: ClosedRange<Int64>], limit: Int
+  ) throws(SQLiteError) -> [FileID] {
     var heads: [(batch: BatchID, order: WorkOrder)] = []
     try visitReadyBatches(without: without) { heads.append(($0, $1)) }
     heads.sort { $0.order < $1.order }
     var found: [WorkOrder] = []
     for head in heads {
       if found.count == limit, let last = found.last, last < head.order { break }
-      found += try rows(Self.readyOfBatch, .id(head.batch), .int(limit)) {
-        WorkOrder(priority: $0.int64(0), file: $0.id(1))
-      }
+      found += try readyFiles(of: head.batch, leftOut: leftOut[head.batch], limit: limit)
       found = Array(found.sorted().prefix(limit))
     }
     return found.map(\.file)
+  }
+
+  private func readyFiles(
+    of batch: BatchID, leftOut sizes: ClosedRange<Int64>?, limit: Int
+  ) throws(SQLiteError) -> [WorkOrder] {
+    let read = { (row: SQLRow) in WorkOrder(priority: row.int64(0), file: row.id(1)) }
+    guard let sizes else { return try rows(Self.readyOfBatch, .id(batch), .int(limit), row: read) }
+    return try rows(
+      Self.readyOfOtherSizes, .id(batch), .int(sizes.lowerBound), .int(sizes.upperBound), .int(limit), row: read)
   }
 
   /// The next batches that have ready files, ordered by number.
@@ -47,10 +58,16 @@ extension Connection {
     return found
   }
 
-  func hasReadyFiles(without: Set<BatchID>) throws(SQLiteError) -> Bool {
-    var isAny = false
-    try visitReadyBatches(without: without) { _, _ in isAny = true }
-    return isAny
+  func hasReadyFiles(
+    without: Set<BatchID>, leftOut: [BatchID: ClosedRange<Int64>] = [:]
+  ) throws(SQLiteError) -> Bool {
+    var batches: [BatchID] = []
+    try visitReadyBatches(without: without) { batch, _ in batches.append(batch) }
+    for batch in batches {
+      guard let sizes = leftOut[batch] else { return true }
+      if try !readyFiles(of: batch, leftOut: sizes, limit: 1).isEmpty { return true }
+    }
+    return false
   }
 
   /// Skips from batch to batch in the index.
@@ -74,5 +91,15 @@ extension Connection {
   static let readyOfBatch: StaticString = """
     SELECT priority, id FROM file WHERE state = 'pending' AND not_before IS NULL AND batch_id = ?
     ORDER BY priority DESC, id LIMIT ?
+    """
+  static let readyOfOtherSizes: StaticString = """
+    SELECT priority, id FROM file WHERE state = 'pending' AND not_before IS NULL AND batch_id = ?1
+      AND (size < ?2 OR size > ?3 OR size IS NULL)
+    ORDER BY priority DESC, id LIMIT ?4
+    """
+  static let readyOfSizes: StaticString = """
+    SELECT id, path, size FROM file WHERE state = 'pending' AND not_before IS NULL AND batch_id = ?1
+      AND size BETWEEN ?2 AND ?3
+    ORDER BY priority DESC, id LIMIT ?4
     """
 }

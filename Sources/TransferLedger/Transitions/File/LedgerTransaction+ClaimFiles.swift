@@ -5,15 +5,16 @@ public import TransferModel
 extension LedgerTransaction {
   /// Claims up to `limit` files for this run, in the order of priority and then of admission. Files and chunks that are
   /// due are promoted first. The cost does not grow with the ledger, nor with the number of waiting files.
-  /// Files of the batches in `without` are skipped, at the cost of visiting each batch that has ready files. Files of
-  /// `fetched` are claimed in addition, up to a total of `most` files.
+  /// Files of the batches in `without`, and those of the sizes in `leftOut`, are skipped, at the cost of visiting each
+  /// batch that has ready files. Files of `fetched` are claimed in addition, up to a total of `most` files.
   public func claimFiles(
-    _ run: RunID, limit: Int, without: Set<BatchID> = [], fetched: FetchedFiles = FetchedFiles(), most: Int = 0
+    _ run: RunID, limit: Int, without: Set<BatchID> = [], leftOut: [BatchID: ClosedRange<Int64>] = [:],
+    fetched: FetchedFiles = FetchedFiles(), most: Int = 0
   ) throws -> [ClaimedFile] {
     try requireLease(run)
     try db.run(Self.promoteFiles, .int(wallMs))
     try promoteChunks()
-    var ready = try readyFiles(limit, without)
+    var ready = try readyFiles(limit, without, leftOut)
     let others = FetchedFiles(of: fetched.batches, except: fetched.except.union(ready.map(\.0.id)))
     ready += try fetchedFiles(others, limit: min(Self.fetchedAtOnce, most - ready.count))
     let doubtful = try doubtful(ready.map(\.0.id))
@@ -59,10 +60,12 @@ extension LedgerTransaction {
     }
   }
 
-  private func readyFiles(_ limit: Int, _ without: Set<BatchID>) throws -> [(ClaimedFile, Bool)] {
+  private func readyFiles(
+    _ limit: Int, _ without: Set<BatchID>, _ leftOut: [BatchID: ClosedRange<Int64>]
+  ) throws -> [(ClaimedFile, Bool)] {
     let read = { (row: SQLRow) throws(SQLiteError) in (Self.claimed(row), row.isNull(14)) }
-    if without.isEmpty { return try db.rows(Self.readyFiles, .int(limit), row: read) }
-    return try db.readyFiles(without: without, limit: limit).compactMap { file in
+    if without.isEmpty, leftOut.isEmpty { return try db.rows(Self.readyFiles, .int(limit), row: read) }
+    return try db.readyFiles(without: without, leftOut: leftOut, limit: limit).compactMap { file in
       try db.first(Self.readyFile, .id(file), row: read)
     }
   }
