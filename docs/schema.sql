@@ -1037,6 +1037,8 @@ CREATE TABLE outbox (
   CHECK ((state = 'waiting' OR state = 'delivering') = (ended_at IS NULL))
 ) STRICT;
 
+CREATE INDEX outbox_batch_ended ON outbox (ended_at) WHERE file_id IS NULL AND uid IS NULL AND ended_at IS NOT NULL;
+
 CREATE INDEX outbox_delivering ON outbox (id) WHERE state = 'delivering';
 
 CREATE INDEX outbox_due ON outbox (callback_id, not_before, id) WHERE state = 'waiting';

@@ -479,6 +479,8 @@ CREATE INDEX outbox_open ON outbox (callback_id, file_id, id) WHERE state = 'wai
 CREATE INDEX outbox_given_up ON outbox (id) WHERE state = 'gave_up';
 CREATE INDEX outbox_file ON outbox (file_id) WHERE file_id IS NOT NULL;
 CREATE INDEX outbox_of ON outbox (callback_id, id);
+-- Finds the ended callbacks of batches that a prune deletes.
+CREATE INDEX outbox_batch_ended ON outbox (ended_at) WHERE file_id IS NULL AND uid IS NULL AND ended_at IS NOT NULL;
 
 -- Callbacks that were given up and whose rows have since been deleted: how many for each receiver, and when the first
 -- and the last of them were recorded. Written by a trigger with each deletion.

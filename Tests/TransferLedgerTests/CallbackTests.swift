@@ -410,6 +410,25 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// Callbacks about batches go by the time at which they ended themselves.
+  @Test func aPruneDeletesWhatItsBatchesHaveDelivered() throws {
+    func endBatch(_ place: String, _ name: String) throws {
+      _ = try f.add(name, to: batch(place, Self.ofBatch))
+      try finish()
+    }
+    for (place, name) in [("put:one", "a"), ("put:two", "b")] { try endBatch(place, name) }
+    try end(try #require(try begin(1).first).id, DeliveryEnd(.ok))
+    f.clock.advance(ms: 10)
+    let until = f.clock.wallMs
+    try endBatch("put:three", "c")
+    try end(try #require(try begin().last).id, DeliveryEnd(.ok))
+    #expect(try states == ["delivered", "delivering", "delivered"])
+    _ = try f.ledger.prune(before: until)
+    #expect(try f.texts("SELECT id, state FROM outbox ORDER BY id") == ["2 delivering", "3 delivered"])
+    #expect(try f.texts("SELECT outbox_id FROM delivery ORDER BY outbox_id") == ["2", "3"])
+    #expect(try f.findings() == [])
+  }
+
   @Test func waitsGrowToAnHour() {
     var generator = SystemRandomNumberGenerator()
     for (failures, ceiling) in [(1, 5_000), (2, 10_000), (20, 3_600_000), (1_000, 3_600_000)] as [(Int, Int64)] {

@@ -117,6 +117,15 @@ import TransferModel
       (LedgerTransaction.readyFiles, ["SCAN file USING INDEX file_ready"]),
       (Connection.readyHead, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id>?)"]),
       (Connection.readyOfBatch, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id=?)"]),
+      (Connection.readyOfOtherSizes, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id=?)"]),
+      (Connection.readyOfSizes, ["SEARCH file USING INDEX file_ready_batch (batch_id=?)"]),
+      (
+        LedgerTransaction.batchCallbacks,
+        [
+          "SEARCH o USING INDEX outbox_batch_ended (ended_at>? AND ended_at<?)",
+          "SEARCH c USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH b USING INTEGER PRIMARY KEY (rowid=?)",
+        ]
+      ),
       (LedgerTransaction.endFarWaitsOfFiles, ["SEARCH file USING COVERING INDEX file_waiting (not_before>?)"]),
       (LedgerTransaction.endWaitsForThisRun, ["SEARCH file USING INDEX file_waiting (not_before>?)"]),
       (LedgerTransaction.endFarWaitsOfChunks, ["SEARCH chunk USING INDEX chunk_waiting (not_before>?)"]),

@@ -6,6 +6,8 @@ public import TransferModel
 extension Ledger {
   /// Files that are searched for at a time: 8 bytes each.
   static let prunedAtOnce = 10_000
+  /// Callbacks that are deleted in one transaction.
+  private static let callbacksAtOnce = 1_000
 
   /// Deletes history that ended before `beforeMs` (milliseconds since 1970 UTC) and that nothing continues; see
   /// `PruneOutcome`. Blocking; durable on return. `between` is called after each part.
@@ -35,6 +37,9 @@ extension Ledger {
         after = newest.rawValue
       }
     }
+    while try writeUnreferenced({ tx in
+      try tx.pruneBatchCallbacks(before: beforeMs, limit: Self.callbacksAtOnce)
+    }) { between() }
     if event != nil {
       try addUpHistory {
         between(); return false
