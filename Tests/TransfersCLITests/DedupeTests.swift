@@ -50,6 +50,29 @@ import Testing
     #expect(try transfers(["store", "check"]).code == 0)
   }
 
+  @Test func aJobCountsWhatWasAlreadyDelivered() throws {
+    let config = "jobs:\n  nightly: {from: \(folder)/in, to: \"\(receiver.url)/up/\", dedupe: true}\n"
+    try writeFile(folder + "/config.yaml", Array(config.utf8))
+    chmod(folder + "/config.yaml", 0o600)
+    func job(_ words: [String]) throws -> BuiltProgram.Outcome {
+      let outcome = try transfers(["job"] + words + ["--config", folder + "/config.yaml"])
+      #expect(outcome.code == 0, "\(outcome.err)")
+      return outcome
+    }
+    try write("a", "content")
+    _ = try job(["run", "nightly", "--no-syslog"])
+    #expect(try !job(["show", "nightly"]).out.contains("already delivered"))
+    rename(folder + "/in/a", folder + "/in/z")
+    _ = try job(["run", "nightly", "--no-syslog"])
+    #expect(!arrived("z"))
+    #expect(try job(["show", "nightly"]).out.contains("already delivered"))
+    #expect(try job(["show", "nightly", "--json"]).out.contains(#""duplicates":1"#))
+    // A file that is not a duplicate takes the place of the second one.
+    try write("z", "other")
+    _ = try job(["run", "nightly", "--no-syslog"])
+    #expect(try !job(["show", "nightly"]).out.contains("already delivered"))
+  }
+
   /// The option applies to one push only: without it the same file is sent.
   @Test func withoutTheOptionItIsSent() throws {
     try write("a", "content")

@@ -42,6 +42,21 @@ extension LedgerReader {
     return found
   }
 
+  /// Files of a job that were not sent because another file had delivered their content, if they are the newest
+  /// generations of their keys. Reads these files and the superseded ones of the job in an index.
+  public func duplicates(ofJob job: String) throws -> Int {
+    try db.first(Self.duplicatesOfJob, .text(job)) { $0.int(0) } ?? 0
+  }
+
+  static let duplicatesOfJob: StaticString = """
+    SELECT count(*) FROM batch b CROSS JOIN file f ON f.batch_id = b.id AND f.state = 'superseded' AND f.state <> 'done'
+      AND f.state <> 'active' AND f.state <> 'pending' AND f.state <> 'finishing' AND f.cause = 'policy.duplicate'
+    WHERE b.job = ?1 AND f.hidden IS NULL
+      AND NOT EXISTS (SELECT 1 FROM file n
+        WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.live = 1 AND n.generation > f.generation)
+      AND NOT EXISTS (SELECT 1 FROM file n
+        WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.live IS NULL AND n.generation > f.generation)
+    """
   static let unfinishedFiles: StaticString = """
     WITH unfinished (id, batch_id, created_at) AS (
       SELECT id, batch_id, created_at FROM file WHERE state = 'pending' AND not_before IS NULL

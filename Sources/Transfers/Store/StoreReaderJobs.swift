@@ -25,4 +25,7 @@ extension StoreReader {
 
   /// The files that are not at rest, of one job or, with nil, of all jobs.
   package func unfinished(ofJob job: String?) throws -> UnfinishedFiles { try reader.unfinished(ofJob: job) }
+
+  /// Files of a job that were not sent because another file had delivered their content.
+  package func duplicates(ofJob job: String) throws -> Int { try reader.duplicates(ofJob: job) }
 }

@@ -11,6 +11,7 @@ struct JobStatus: OutputValue {
   var last: JobRow?
   var totals = StateTotals()
   var unfinished = UnfinishedFiles()
+  var duplicates = 0
   var batches: [BatchRow] = []
   /// The last complete scans of its sources, the newest first.
   var scans: [ScanRow] = []
@@ -67,6 +68,7 @@ struct JobStatus: OutputValue {
     filter.leavesOutHidden = try reader.hasHiddenRows()
     status.totals = try reader.stateTotals(filter)
     status.unfinished = try reader.unfinished(ofJob: name)
+    status.duplicates = try reader.duplicates(ofJob: name)
     status.scans = try reader.scans(ofJob: name, limit: 1)
     status.removals = try reader.removals(filter)
     status.callbacks = try reader.callbacksLeft(ofJob: name)
@@ -123,6 +125,7 @@ struct JobStatus: OutputValue {
   private static let counts: [Column<JobStatus>] = [
     .integer("done", "done") { $0.count(.done) }, .integer("failed", "failed") { $0.count(.failed) },
     .integer("unknown", "unknown") { $0.count(.unknown) }, .integer("cancelled") { $0.count(.cancelled) },
+    .integer("duplicates", "already delivered") { $0.duplicates > 0 ? $0.duplicates : nil },
     .integer("unfinished", "unfinished") { $0.unfinished.count },
     .integer("sources_to_remove", "sources to delete or move") { $0.removals.waiting > 0 ? $0.removals.waiting : nil },
     .integer("sources_put_off", "put off") { $0.removals.putOff > 0 ? $0.removals.putOff : nil },
