@@ -149,6 +149,18 @@ import Transfers
     #expect(try scene.kept() == scene.content)
   }
 
+  /// A retry permits sending the file again: asking once more would be in vain.
+  @Test func aRetryOfAMoveInDoubtSendsTheFileAgain() throws {
+    let scene = try scene("match MOVE * nth=1 : lose-answer\nmatch HEAD * : omit=ETag,Repr-Digest\n")
+    try scene.runToEnd()
+    #expect(try scene.states().first?.hasPrefix("unknown") == true)
+    try scene.withLedger { ledger in _ = try ledger.control(.retry(startsOver: false), RowFilter()) }
+    try scene.runToEnd()
+    #expect(try scene.states() == ["done"])
+    #expect(try scene.kept() == scene.content)
+    #expect(try methods(scene).filter { $0 == "MOVE" }.count == 2)
+  }
+
   @Test func missingCollectionsAreMade() throws {
     let scene = try scene("match PUT * nth=1 : status=409\n")
     try scene.run()

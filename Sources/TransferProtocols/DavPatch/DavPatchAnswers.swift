@@ -122,7 +122,7 @@ extension DavPatchProtocol {
     case 404, 410: return .failed(Self.gone(reply), .sessionGone)
     case 400, 403, 405, 501:
       let text = "the answer to MOVE was lost, and the server does not say whether the temporary object still exists"
-      return isAsked ? .failed(Failure(.protoLostAnswer, text), .unknown) : .inconclusive
+      return isAsked ? inDoubt(Failure(.protoLostAnswer, text), facts) : .inconclusive
     default: return .refused(reply, context)
     }
   }
@@ -150,16 +150,26 @@ extension DavPatchProtocol {
     case _ where reply.isSuccess:
       let difference = difference(reply, facts) ?? (isTold ? nil : otherTag(reply, facts))
       guard let difference else {
-        return isTold || isRecognised(reply, facts) ? .finished(proof(reply, facts)) : .failed(Self.doubtful, .unknown)
+        return isTold || isRecognised(reply, facts) ? .finished(proof(reply, facts)) : inDoubt(Self.doubtful, facts)
       }
       let text = "the object \(difference)"
       return isTold
         ? .failed(Failure(.integrityMismatch, text), .permanent)
         : .failed(Failure(.protoSessionGone, "the temporary object is gone, and \(text)"), .sessionGone)
     case 404, 410: return .failed(Self.gone(reply), .sessionGone)
-    case 400, 403, 405, 501: return isTold ? .inconclusive : .failed(Self.doubtful, .unknown)
+    case 400, 403, 405, 501: return isTold ? .inconclusive : inDoubt(Self.doubtful, facts)
     default: return .refused(reply, context)
     }
+  }
+
+  /// The file becomes `unknown`. Only a retry by a person leads on from there, and permits sending the file again: when
+  /// the query is inconclusive once more, another temporary object is created.
+  private func inDoubt(_ failure: Failure, _ facts: TransferFacts) -> Interpretation {
+    guard facts.session?.notes[Note.doubted] != nil else {
+      return .failed(failure, .unknown).with(notes: [Note.doubted: "1"])
+    }
+    let text = "the result of MOVE still cannot be determined after a retry; the file is sent again"
+    return .failed(Failure(.protoSessionGone, text), .sessionGone)
   }
 
   private func interpretDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
@@ -212,7 +222,7 @@ extension DavPatchProtocol {
   private static let doubtful = Failure(
     .protoLostAnswer,
     "the answer to MOVE was lost, and the server does not show whether the object is this file or an older one; check "
-      + "the object, then use \"transfers resolve --done\"; or send the file again with \"transfers retry --reset\"")
+      + "the object, then use \"transfers resolve --done\"; or send the file again with \"transfers retry\"")
 
   private func proof(_ reply: TransferReply, _ facts: TransferFacts) -> FileProof {
     let (sent, reported) = (facts.parts.combinedDigest, ReprDigest.crc32c(reply.field("repr-digest")))

@@ -37,6 +37,8 @@ public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate
     static let asked = "asked"
     /// How the move was confirmed: ``told`` or ``missing``.
     static let moved = "moved"
+    /// The result of a MOVE could not be determined, and the file became `unknown`.
+    static let doubted = "doubted"
     /// The longest body that the server accepts.
     static let body = "body"
 

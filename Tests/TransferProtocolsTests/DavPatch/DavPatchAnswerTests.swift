@@ -13,6 +13,8 @@ import TransferModel
       try DavPatchScene.davPatch(change: change).interpret(reply, to: step, facts, DavPatchScene.context(facts)))
   }
 
+  private static let doubted = #"noted ["doubted=1"], proto.lost_answer unknown"#
+
   private func length(_ count: Int) -> (String, String) { ("Content-Length", "\(count)") }
 
   @Test func discovery() throws {
@@ -127,7 +129,7 @@ import TransferModel
     #expect(try interpret(Scene.reply(410), .verify, asked) == #"noted ["moved=missing"], settled"#)
     for status in [400, 403, 405, 501] {
       #expect(try interpret(Scene.reply(status), .verify, facts) == "inconclusive")
-      #expect(try interpret(Scene.reply(status), .verify, asked) == "proto.lost_answer unknown")
+      #expect(try interpret(Scene.reply(status), .verify, asked) == Self.doubted)
     }
   }
 
@@ -175,16 +177,26 @@ import TransferModel
     let bare = DavPatchScene.stored(["made": "1", "etag": "", "moved": "missing"])
     for facts in [tagged, bare] {
       for fields in [[], [length(11)]] {
-        #expect(try interpret(Scene.reply(200, fields), .verify, facts) == "proto.lost_answer unknown")
+        #expect(try interpret(Scene.reply(200, fields), .verify, facts) == Self.doubted)
       }
       for status in [400, 403, 405, 501] {
-        #expect(try interpret(Scene.reply(status), .verify, facts) == "proto.lost_answer unknown")
+        #expect(try interpret(Scene.reply(status), .verify, facts) == Self.doubted)
       }
     }
     let tag = ("ETag", "\"f\"")
-    #expect(try interpret(Scene.reply(200, [length(11), tag]), .verify, bare) == "proto.lost_answer unknown")
+    #expect(try interpret(Scene.reply(200, [length(11), tag]), .verify, bare) == Self.doubted)
     #expect(try interpret(Scene.reply(200, [length(11), digest]), .verify, bare) == "finished digest")
     #expect(try interpret(Scene.reply(200, [length(10)]), .verify, bare) == "proto.session_gone sessionGone")
+  }
+
+  @Test func inDoubtAfterARetryTheFileIsSentAgain() throws {
+    let asked = DavPatchScene.stored(["made": "1", "asked": "1", "doubted": "1"])
+    let missing = DavPatchScene.stored(["made": "1", "etag": "", "moved": "missing", "doubted": "1"])
+    #expect(try interpret(Scene.reply(405), .verify, asked) == "proto.session_gone sessionGone")
+    for reply in [Scene.reply(200, [length(11)]), Scene.reply(405)] {
+      #expect(try interpret(reply, .verify, missing) == "proto.session_gone sessionGone")
+    }
+    #expect(try interpret(Scene.reply(200, [length(11), digest]), .verify, missing) == "finished digest")
   }
 
   @Test func aborts() throws {
