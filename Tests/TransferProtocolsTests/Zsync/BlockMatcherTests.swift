@@ -155,6 +155,17 @@ import TransferModel
     #expect(took < .seconds(60) && asked == 2)
   }
 
+  /// Zeros fill up the last block of the older file only for comparing: they cannot be copied from there.
+  @Test func zerosBehindTheEndAreNotFound() throws {
+    let seed = ZsyncScene.random(1_500)
+    var scene = ZsyncScene(bytes: seed + [UInt8](repeating: 0, count: 548))
+    (scene.sequence, scene.sumBytes) = (1, 4)
+    #expect(try parts(scene, in: seed) == [FoundPart(range: ByteRange(offset: 0, length: 1_024), offset: 0)])
+    // The last block of the file to be fetched is as short as what is there.
+    scene.bytes = seed
+    #expect(try parts(scene, in: seed) == [FoundPart(range: ByteRange(offset: 0, length: 1_500), offset: 0)])
+  }
+
   @Test func itEndsWhenAsked() throws {
     let scene = ZsyncScene(bytes: ZsyncScene.random(3_000_000))
     var asked = 0
