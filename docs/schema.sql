@@ -888,9 +888,12 @@ BEGIN SELECT RAISE(FAIL, 'the state of a host is written by a run that has not e
 
 CREATE TABLE job_destination (
   job TEXT NOT NULL CHECK (length(job) BETWEEN 1 AND 64),
+  -- That of its batches.
   place TEXT NOT NULL CHECK (place <> ''),
+  prefix BLOB NOT NULL,
+  -- As typed, for people; without a query.
   destination TEXT NOT NULL CHECK (destination <> ''),
-  PRIMARY KEY (job, place, destination)
+  PRIMARY KEY (job, place, prefix)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE job_quota (

@@ -209,12 +209,16 @@ CREATE TABLE job_quota (
 ) STRICT, WITHOUT ROWID;
 
 -- The destinations of a job that has several, as its last run found them: a source of the job is deleted or moved only
--- when each of them has it. Both columns are those of the batches for the destination.
+-- when each of them has it. Keys in the place that consist of the prefix and the end of the path of their source belong
+-- to the destination, however it is spelled.
 CREATE TABLE job_destination (
   job TEXT NOT NULL CHECK (length(job) BETWEEN 1 AND 64),
+  -- That of its batches.
   place TEXT NOT NULL CHECK (place <> ''),
+  prefix BLOB NOT NULL,
+  -- As typed, for people; without a query.
   destination TEXT NOT NULL CHECK (destination <> ''),
-  PRIMARY KEY (job, place, destination)
+  PRIMARY KEY (job, place, prefix)
 ) STRICT, WITHOUT ROWID;
 
 -- ---------------------------------------------------------------------------------------------------------------------

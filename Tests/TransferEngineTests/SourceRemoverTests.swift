@@ -277,4 +277,25 @@ import TransferModel
       return
     }
   }
+
+  /// It stays, also after an attempt that was interrupted. What is gone waits for nothing.
+  @Test(arguments: [true, false]) func whatLacksADestinationIsPutOff(_ isBegun: Bool) throws {
+    var due = try due(isBegun: isBegun)
+    due.lacking = "put:two"
+    #expect(
+      try remover(.delete).refusal(due)
+        == .putOff(.policyLimit, "a destination of its job does not have it: put:two"))
+    #expect(isThere(source))
+    for gone in [source, root + "/in/x"] {
+      remove(gone)
+      let end = try remover(.delete).refusal(due)
+      let isEnded =
+        switch end {
+        case .gone: isBegun
+        case .kept(.sourceMissing, _): !isBegun
+        default: false
+        }
+      #expect(isEnded, "\(gone): \(String(describing: end))")
+    }
+  }
 }

@@ -25,7 +25,7 @@ import Testing
   }
 
   private func setDestinations(_ places: String...) throws {
-    let all = Set(places.map { JobDestination(place: $0, destination: $0) })
+    let all = Set(places.map { JobDestination(place: $0, prefix: NameBytes(""), destination: $0) })
     try f.ledger.write { tx in try tx.setDestinations(ofJob: "nightly", all) }
     #expect(try f.ledger.read { try $0.destinations(ofJob: "nightly") } == (all.count > 1 ? all : []))
   }
@@ -39,7 +39,8 @@ import Testing
     }
   }
 
-  private func due() throws -> [DueRemoval] { try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) } }
+  private func pending() throws -> [DueRemoval] { try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) } }
+  private func due() throws -> [DueRemoval] { try pending().filter { $0.lacking == nil } }
   private func wanted() throws -> [FileID] { try due().filter(\.isWanted).map(\.file) }
 
   /// Also if the process was killed before it had recorded the file for the second destination.
@@ -101,12 +102,97 @@ import Testing
   /// The same place with another prefix is another destination.
   @Test func aPlaceAloneIsNoDestination() throws {
     let all: Set = [
-      JobDestination(place: "put:one", destination: "put:one"), JobDestination(place: "put:one", destination: "put:x"),
+      JobDestination(place: "put:one", prefix: NameBytes(""), destination: "put:one"),
+      JobDestination(place: "put:one", prefix: NameBytes("x/"), destination: "put:one"),
     ]
     try f.ledger.write { tx in try tx.setDestinations(ofJob: "nightly", all) }
     _ = try f.add("a", to: first)
     try finish()
     #expect(try due().isEmpty)
+  }
+
+  @Test func theSpellingOfADestinationDoesNotMatter() throws {
+    let all = Set(
+      ["put:one", "put:two"].map { JobDestination(place: $0, prefix: NameBytes(""), destination: $0 + "/?secret") })
+    #expect(all.map(\.destination).sorted() == ["put:one/", "put:two/"])
+    try f.ledger.write { tx in try tx.setDestinations(ofJob: "nightly", all) }
+    let files = [try f.add("a", to: first), try f.add("a", to: second)]
+    for _ in files { try finish() }
+    #expect(try wanted() == files)
+  }
+
+  /// The same source below another folder of the same place.
+  @Test func anotherKeyDoesNotCount() throws {
+    var other = LedgerFixture.source("a")
+    other.key = NameBytes("old/a")
+    _ = try f.ledger.write { [other, second] in try $0.admit(other, to: second) }
+    try finish()
+    _ = try f.add("a", to: first)
+    try finish()
+    #expect(try due().isEmpty)
+  }
+
+  private func batch(_ place: String, ofJob job: String?) throws -> BatchID {
+    var settings = BatchSettings(destination: place)
+    settings.after = SourceRemoval(.delete, base: "/src")
+    return try f.ledger.write { [settings] in
+      try $0.createBatch(NewBatch(settings: settings, protocolName: "put", destination: place, job: job))
+    }
+  }
+
+  /// They would remove what a destination of the job never got; until a person gives up the removal by the job.
+  @Test(arguments: ["weekly", nil]) func removersOfOthersWaitToo(_ job: String?) throws {
+    let a = try f.add("a", to: first)
+    let other = try f.add("a", to: batch("put:three", ofJob: job))
+    try finish()
+    try finish()
+    #expect(try pending().map(\.lacking) == ["put:two", "put:two"])
+    #expect(try begin([a, other]).isEmpty)
+    _ = try f.ledger.control(.cancel, RowFilter.files([a]))
+    #expect(try wanted() == [other])
+  }
+
+  /// The job had another name, or somebody pushed the file.
+  @Test(arguments: ["weekly", nil]) func receiptsOfOthersCount(_ job: String?) throws {
+    let files = [try f.add("a", to: first), try f.add("a", to: batch("put:two", ofJob: job))]
+    for _ in files { try finish() }
+    #expect(try wanted() == files)
+  }
+
+  /// It may have removed the source, which no new destination can get then.
+  @Test func aRemovalThatWasBegunIsStillLookedAt() throws {
+    let files = [try f.add("a", to: first), try f.add("a", to: second)]
+    for _ in files { try finish() }
+    #expect(try begin(files) == Set(files))
+    try setDestinations("put:one", "put:three")
+    #expect(try pending().map(\.isBegun) == [true, true])
+    #expect(try pending().map(\.lacking) == ["put:three", "put:three"])
+    #expect(try begin(files).isEmpty)
+  }
+
+  private func begin(_ files: [FileID]) throws -> Set<FileID> { try f.ledger.write { try $0.beginRemovals(files) } }
+
+  /// Whether a run with nothing to send starts an engine: of the job, and at all.
+  private func starts(_ job: String = "nightly") throws -> [Bool] {
+    try f.ledger.read { [try $0.hasDueRemoval(ofJob: job), try $0.hasDueRemoval()] }
+  }
+
+  private func putOff(_ file: FileID, _ code: ErrorCode) throws {
+    try f.ledger.write { tx in try tx.endRemovals([(file, .putOff(code, "not yet"))], verb: "source-deleted") }
+  }
+
+  @Test func whatWasPutOffForADestinationStartsNoEngine() throws {
+    #expect(try starts() == [false, false])
+    let a = try f.add("a", to: first)
+    try finish()
+    #expect(try starts() == [true, true])
+    #expect(try starts("weekly") == [false, true])
+    try putOff(a, .policyLimit)
+    #expect(try starts() == [false, false])
+    try setDestinations("put:one")
+    #expect(try starts() == [true, true])
+    try putOff(a, .sourceMissing)
+    #expect(try starts() == [false, true])
   }
 
   /// The other destination has another version of the file.

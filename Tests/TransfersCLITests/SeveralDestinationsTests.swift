@@ -1,5 +1,8 @@
 import Glibc
 import Testing
+import TransferModel
+
+@testable import TransfersCLI
 
 /// Jobs with several destinations, judged by what each server has stored.
 @Suite struct SeveralDestinationsTests {
@@ -86,7 +89,8 @@ import Testing
     #expect(try run("run").code == 0)
     #expect(isThere("a") && isThere("b"), "a failure that is hidden is no receipt")
     let check = try run("check", "--job", "nightly")
-    #expect(check.out.contains(" to_remove=2;;;0 "), "\(check.out)")
+    #expect(check.out.contains(" to_remove=2;;;0 put_off=2;;;0 "), "\(check.out)")
+    #expect(check.out.contains("put off: a destination of its job does not have it: \(two.url)/in"), "\(check.out)")
     #expect(try job().code == 0)
     #expect(stored(two, "in/a") == "a" && stored(two, "in/b") == "b")
     #expect(!isThere("a") && !isThere("b"))
@@ -131,12 +135,27 @@ import Testing
     #expect(stored(one, "up/a") == "a" && stored(one, "in/a") == nil)
   }
 
+  /// The URL of one is written in another way when the other has caught up.
+  @Test func anotherSpellingOfADestinationIsTheSame() throws {
+    let two = try receiver("match PUT * nth=1 per=path : status=400\n")
+    try configure(two.url, ", after: delete")
+    #expect(try job().code == 3)
+    try writeFile(config, Array(try readText(config).replacing("/up/\"", with: "/up\"").utf8))
+    let second = try job()
+    #expect(second.code == 0, "\(second.err)")
+    #expect(!isThere("a") && !isThere("b"))
+    #expect(try (one.commits(), two.commits()) == (2, 2))
+  }
+
   @Test func aRunThatIsKilledBetweenTheTwoIsContinued() throws {
     let two = try receiver("match PUT * times=2 : hold=second\n")
     try configure(two.url, ", after: delete")
     let running = try program.start(words(["job", "run", "nightly", "--no-syslog"]))
     try two.waitUntilHeld("second", count: 2)
-    while try run("list", "files", "--state", "done", "--ids").out.split(separator: "\n").count < 2 {}
+    let endMs = SystemClock().bootMs + 60_000
+    while try run("list", "files", "--state", "done", "--ids").out.split(separator: "\n").count < 2 {
+      guard SystemClock().bootMs < endMs else { throw SystemFailure("wait for both files") }
+    }
     running.signal(SIGKILL)
     _ = try running.wait()
     #expect(isThere("a") && isThere("b"))
@@ -191,11 +210,13 @@ import Testing
   }
 
   /// Two names of one place are found when their URLs are known.
-  @Test func onePlaceUnderTwoNamesIsRefused() throws {
-    try configure(one.url, to: "[one, \"two:up\"]")
-    try writeFile(config, Array(try readText(config).replacing("two:up", with: "two:up/").utf8))
+  @Test(arguments: [
+    ("two:up", "names this destination twice"), ("two:up/", "names this destination twice"),
+    ("two:up/sub", "overlaps with"),
+  ]) func onePlaceUnderTwoNamesIsRefused(_ second: String, _ message: String) throws {
+    try configure(one.url, to: "[one, \"\(second)\"]")
     let outcome = try job()
-    #expect(outcome.code == 78 && outcome.err.contains("names this destination twice"), "\(outcome.err)")
+    #expect(outcome.code == 78 && outcome.err.contains(message), "\(outcome.err)")
     #expect(try one.commits() == 0)
   }
 }

@@ -33,7 +33,7 @@ extension TransferStore {
       let mark = try ledger.read { reader in try reader.addedMark() }
       opened.withLock { $0.mark = mark }
       let admissions = zip(targets, all).map { AdmissionTarget($0.batch($1), since: mark, wallMs: clock.wallMs) }
-      try Self.note(admissions, ofJob: options.job, ledger)
+      try Self.note(targets.map { $0.jobDestination(isSingleFile: found.isSingleFile) }, ofJob: options.job, ledger)
       return (ledger, admissions)
     }
     let mark = opened.withLock { $0.mark }
@@ -64,11 +64,8 @@ extension TransferStore {
     for options in all { _ = try UploadTarget(options.settings) }
     let found = try all[0].selection(sources).resolve()
     let targets = try all.map { options throws(TransferError) in try UploadTarget(try options.settings(for: found)) }
-    var known: Set<[String]> = []
-    for target in targets where !known.insert([target.keyPlace, target.settings.destination]).inserted {
-      throw TransferError(
-        .config, "add to", NameBytes(target.settings.destination), cause: "the job names this destination twice",
-        remedy: "remove one of them from \"to\"")
+    for (n, target) in targets.enumerated() {
+      for other in targets[..<n] { try target.refuse(beside: other, isSingleFile: found.isSingleFile) }
     }
     return (found, targets)
   }
@@ -85,11 +82,36 @@ extension TransferStore {
 
   /// Records the destinations of a job before any of its files.
   private static func note(
-    _ admissions: [AdmissionTarget], ofJob job: String?, _ ledger: Ledger
+    _ destinations: [JobDestination], ofJob job: String?, _ ledger: Ledger
   ) throws(TransferError) {
     guard let job else { return }
-    let asked = admissions.count > 1 ? Set(admissions.map(\.jobDestination)) : []
+    let asked = destinations.count > 1 ? Set(destinations) : []
     guard try ledger.read({ reader in try reader.destinations(ofJob: job) }) != asked else { return }
     try ledger.write { tx in try tx.setDestinations(ofJob: job, asked) }
+  }
+}
+
+extension UploadTarget {
+  /// What all keys begin with, before the relative path of a file; the whole key if there is no path.
+  private func prefix(isSingleFile: Bool) -> NameBytes {
+    destination.key(forRelativePath: NameBytes(""), isSingleFile: isSingleFile)
+  }
+
+  func jobDestination(isSingleFile: Bool) -> JobDestination {
+    JobDestination(
+      place: keyPlace, prefix: prefix(isSingleFile: isSingleFile), destination: settings.destination)
+  }
+
+  /// - Throws: `.config` if the keys of both destinations could be the same.
+  fileprivate func refuse(beside other: UploadTarget, isSingleFile: Bool) throws(TransferError) {
+    let (own, others) = (prefix(isSingleFile: isSingleFile), other.prefix(isSingleFile: isSingleFile))
+    guard keyPlace == other.keyPlace else { return }
+    var cause = "the job names this destination twice"
+    if own != others {
+      guard !isSingleFile, own.bytes.starts(with: others.bytes) || others.bytes.starts(with: own.bytes) else { return }
+      cause = "it overlaps with \"\(NameBytes(other.settings.destination).embedded)\": files could overwrite each other"
+    }
+    throw TransferError(
+      .config, "add to", NameBytes(settings.destination), cause: cause, remedy: "remove one of them from \"to\"")
   }
 }

@@ -32,9 +32,9 @@ extension StoreReader {
   /// Whether the removal of a source or a callback is due now. An engine does both even if no files are left.
   package func isUpkeepDue(nowMs: Int64) throws -> Bool {
     if try reader.hasDueCallback(nowMs: nowMs, resting: []) { return true }
-    return try hasDueRemoval()
+    return try reader.hasDueRemoval()
   }
 
-  /// Whether a source is to be removed now.
-  package func hasDueRemoval() throws -> Bool { try !reader.dueRemovals(after: 0, limit: 1).isEmpty }
+  /// Whether a source of the job is to be removed now, and was not put off.
+  package func hasDueRemoval(ofJob job: String) throws -> Bool { try reader.hasDueRemoval(ofJob: job) }
 }

@@ -125,14 +125,7 @@ struct JobRun {
   private func hasDueRemovals(_ context: Context) throws(CommandFailure) -> Bool {
     let ledger = try LedgerAccess.open(storePath, context)
     defer { ledger.close() }
-    return try LedgerAccess.read(ledger) { reader in
-      var terms = BatchTerms()
-      terms.jobs = [job.name]
-      var filter = RowFilter()
-      filter.withinBatches = try reader.batches(terms)
-      let removals = try reader.removals(filter)
-      return try removals.waiting > removals.putOff && reader.hasDueRemoval()
-    }
+    return try LedgerAccess.read(ledger) { try $0.hasDueRemoval(ofJob: job.name) }
   }
 
   /// Stored in the ledger before any file of the job: it binds every engine.

@@ -1,5 +1,12 @@
+import CSys
 import TransferLedger
 import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// Deletes or moves the sources of done files. Each removal is begun in the ledger, performed on the disk, then ended
 /// in the ledger, so that a kill in between only leaves a removal that the next run finishes. Blocking, on any thread.
@@ -61,7 +68,7 @@ struct SourceRemovals: Sendable {
   private func perform(
     _ due: [DueRemoval], _ remover: SourceRemover
   ) throws(TransferError) -> [(file: FileID, end: RemovalEnd)] {
-    let judged = due.map { (due: $0, refusal: remover.refusal($0)) }
+    let judged = try due.map { one throws(TransferError) in (due: one, refusal: try remover.refusal(one)) }
     let refused = judged.compactMap { one in one.refusal.map { (file: one.due.file, end: $0) } }
     let wanted = judged.filter { $0.refusal == nil }.map(\.due)
     let begun = try ledger.write { tx in try tx.beginRemovals(wanted.map(\.file)) }
@@ -91,6 +98,21 @@ struct SourceRemovals: Sendable {
         notice(.skipped(path: paths[file] ?? NameBytes(""), reason: "the source was sent and kept: \(text)"))
       }
     }
+  }
+}
+
+extension SourceRemover {
+  /// The source stays until the destination has it. One that is gone waits no longer: an interrupted attempt may have
+  /// removed it when the job did not have this destination yet.
+  func waiting(_ due: DueRemoval, for destination: String) throws(TransferError) -> RemovalEnd {
+    if let relative = places.relative(due.path) {
+      let folder = places.folder(of: relative)
+      guard folder >= 0 || errno != ENOENT else { return try gone(due, relative) }
+      var status = csys_file_status()
+      let found = relative.lastComponent.withCString { csys_status_at(folder, $0, 0, &status) }
+      guard folder < 0 || found == 0 || errno != ENOENT else { return try gone(due, relative, folder) }
+    }
+    return .putOff(.policyLimit, "a destination of its job does not have it: \(destination)")
   }
 }
 

@@ -22,7 +22,7 @@ struct SourceRemover {
   let stop: ReadStop
 
   /// Why a source is kept, or its removal postponed, without examining it; nil if it is to be removed.
-  func refusal(_ due: DueRemoval) -> RemovalEnd? {
+  func refusal(_ due: DueRemoval) throws(TransferError) -> RemovalEnd? {
     if due.isLost {
       return .kept(.policyProof, "its object was later found missing or different, or another file replaced it")
     }
@@ -42,7 +42,8 @@ struct SourceRemover {
     guard places.relative(due.path) != nil else {
       return .kept(.sourceKind, "it was reached by a symbolic link out of \(NameBytes(removal.base).embedded)")
     }
-    return places.isThere ? nil : Self.away
+    guard places.isThere else { return Self.away }
+    return try due.lacking.map { lacking throws(TransferError) in try waiting(due, for: lacking) }
   }
 
   /// Deletes or moves the source, after comparing it a last time with the sent content and checking again whether its
@@ -152,7 +153,7 @@ struct SourceRemover {
   /// Nothing has the name of the source. If an attempt was interrupted, that attempt may have removed it: a moved file
   /// is then in the target folder, but for a deleted one this cannot be determined. An attempt whose end is known has
   /// changed nothing.
-  private func gone(
+  func gone(
     _ due: DueRemoval, _ relative: NameBytes, _ folder: Int32? = nil
   ) throws(TransferError) -> RemovalEnd {
     guard try places.isMounted(relative, recorded: self.folder) else { return Self.away }

@@ -1,14 +1,18 @@
-import TransferModel
+public import TransferModel
 
-/// One of several destinations of a job, as its batches record it.
+/// One of several destinations of a job. Its place and the beginning of its keys identify it, however it is spelled.
 public struct JobDestination: Sendable, Hashable {
+  /// That of its batches.
   let place: String
+  /// What its keys begin with, before the relative path of a file.
+  let prefix: NameBytes
+  /// For people.
   let destination: String
-}
 
-extension AdmissionTarget {
-  public var jobDestination: JobDestination {
-    JobDestination(place: batch.canonicalPlace, destination: batch.destination)
+  /// - Parameter destination: as typed; its query is left out.
+  public init(place: String, prefix: NameBytes, destination: String) {
+    (self.place, self.prefix) = (place, prefix)
+    self.destination = String(destination.prefix { $0 != "?" && $0 != "#" })
   }
 }
 
@@ -16,8 +20,8 @@ extension LedgerReader {
   /// The destinations of a job that has several; empty for other jobs.
   public func destinations(ofJob job: String) throws -> Set<JobDestination> {
     Set(
-      try db.rows("SELECT place, destination FROM job_destination WHERE job = ?", .text(job)) { row in
-        JobDestination(place: row.text(0), destination: row.text(1))
+      try db.rows("SELECT place, prefix, destination FROM job_destination WHERE job = ?", .text(job)) { row in
+        JobDestination(place: row.text(0), prefix: row.name(1), destination: row.text(2))
       })
   }
 }
@@ -30,8 +34,8 @@ extension LedgerTransaction {
     guard destinations.count > 1 else { return }
     for one in destinations {
       try db.run(
-        "INSERT INTO job_destination (job, place, destination) VALUES (?, ?, ?)", .text(job), .text(one.place),
-        .text(one.destination))
+        "INSERT INTO job_destination (job, place, prefix, destination) VALUES (?, ?, ?, ?)", .text(job),
+        .text(one.place), .name(one.prefix), .text(one.destination))
     }
   }
 }

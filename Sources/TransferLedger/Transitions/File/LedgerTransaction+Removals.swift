@@ -19,6 +19,8 @@ public struct DueRemoval: Sendable, Hashable {
   public var keptMove: ErrorCode?
   /// Why another destination of its job keeps the same source, or will keep it.
   public var keptElsewhere: ErrorCode?
+  /// A destination that lacks this version of the source, of a job with several that removes this source; for people.
+  public var lacking: String?
 }
 
 /// The result of removing one source.
@@ -37,17 +39,26 @@ public enum RemovalEnd: Sendable, Hashable {
 
 extension DueRemoval {
   /// Neither the state of its object nor another batch prevents the removal.
-  public var isWanted: Bool { !isLost && keptMove == nil && keptElsewhere == nil }
+  public var isWanted: Bool { !isLost && keptMove == nil && keptElsewhere == nil && lacking == nil }
 }
 
 extension LedgerReader {
   /// Removals that are due, of files after number `after`. No removal of a source is due while a file that is not done
   /// needs that source, in any batch; a failed file needs it until it is hidden. The same source means the same path,
   /// or the same inode by any path: another link or another mount. If one batch deletes a source and another moves it,
-  /// it is moved: its deletion is not due before that. If its job has several destinations, none is due before each of
-  /// them has this version of the source, with a receipt.
+  /// it is moved: its deletion is not due before that. If a job with several destinations removes the source, every
+  /// removal of it is `lacking` until each of them has this version of the source, with a receipt: whose receipt it is
+  /// does not matter.
   public func dueRemovals(after: Int64, limit: Int) throws -> [DueRemoval] {
     try db.dueRemovals(.integer(after), through: .integer(.max), limit: limit)
+  }
+
+  /// Whether an engine could remove a source now, or has yet to find out why not. A source that lacks a destination
+  /// and was put off for it is no reason to start one.
+  /// - Parameter job: only a source of this job; one that was put off for another cause does not count then.
+  public func hasDueRemoval(ofJob job: String? = nil) throws -> Bool {
+    let found = try db.dueRemovals(0, through: .integer(.max), limit: 1, isForStart: true, ofJob: job)
+    return !found.isEmpty
   }
 
   /// Whether a removal that was begun is still due: it has not been revoked since, and no other file needs the source.
@@ -97,13 +108,27 @@ extension LedgerReader {
         FROM job_destination j CROSS JOIN removal w CROSS JOIN file o ON o.id = w.file_id
           CROSS JOIN batch v ON v.id = o.batch_id CROSS JOIN destination d ON d.id = v.destination_id
           CROSS JOIN receipt q ON q.file_id = o.id AND q.n = 1
-        WHERE j.job = b.job AND w.inode = m.inode AND w.state <> 'done' AND w.file_id <> m.file_id AND v.job = b.job
-          AND d.place = j.place AND v.destination = j.destination AND o.path = f.path AND o.size = f.size
-          AND o.mtime_ns = f.mtime_ns AND o.live = 1
+        WHERE j.job = b.job AND w.inode = m.inode AND w.state <> 'done' AND w.file_id <> m.file_id
+          AND d.place = j.place AND substr(o.key, 1, length(j.prefix)) = j.prefix
+          AND substr(o.path, 1 + length(o.path) - length(o.key) + length(j.prefix)) = substr(o.key, 1 + length(j.prefix))
+          AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns AND o.live = 1
           AND (w.state <> 'pending' OR q.note IS NOT NULL
             OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = o.id AND l.finding IN ('lost', 'differs'))
             OR CASE v.settings ->> '$.after.proof' WHEN 'any' THEN 0
-              WHEN 'digest' THEN q.confirmation NOT IN ('digest', 'etag') ELSE q.confirmation = 'none' END) LIMIT 1)
+              WHEN 'digest' THEN q.confirmation NOT IN ('digest', 'etag') ELSE q.confirmation = 'none' END) LIMIT 1),
+      (SELECT j.destination FROM removal t CROSS JOIN file g ON g.id = t.file_id CROSS JOIN batch u ON u.id = g.batch_id
+          CROSS JOIN job_destination j ON j.job = u.job LEFT JOIN sighting y ON y.file_id = g.id
+        WHERE t.inode = m.inode AND t.state <> 'done' AND t.cause IS NOT 'policy.cancelled' AND g.path = f.path
+          AND g.size = f.size AND g.mtime_ns = f.mtime_ns AND NOT EXISTS (
+            SELECT 1 FROM removal w CROSS JOIN file o ON o.id = w.file_id
+              CROSS JOIN destination d ON d.id = o.destination_id LEFT JOIN sighting z ON z.file_id = o.id
+            WHERE w.inode = m.inode AND w.state <> 'done' AND d.place = j.place
+              AND substr(o.key, 1, length(j.prefix)) = j.prefix
+              AND substr(o.path, 1 + length(o.path) - length(o.key) + length(j.prefix))
+                = substr(o.key, 1 + length(j.prefix))
+              AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns
+              AND coalesce(z.ctime_ns, o.ctime_ns) = coalesce(y.ctime_ns, g.ctime_ns) AND o.live = 1)
+        LIMIT 1) AS lacking
     FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
       LEFT JOIN sighting s ON s.file_id = f.id
     WHERE m.state = 'pending' AND m.file_id > ?1 AND m.file_id <= ?2
@@ -118,12 +143,9 @@ extension LedgerReader {
           CROSS JOIN batch v ON v.id = o.batch_id
         WHERE w.inode = m.inode AND w.state <> 'done' AND w.state = 'pending' AND v.after = 'move' AND o.size = f.size
           AND o.mtime_ns = f.mtime_ns))
-      AND NOT EXISTS (SELECT 1 FROM job_destination j WHERE j.job = b.job AND NOT EXISTS (
-        SELECT 1 FROM removal w CROSS JOIN file o ON o.id = w.file_id CROSS JOIN batch v ON v.id = o.batch_id
-          CROSS JOIN destination d ON d.id = v.destination_id LEFT JOIN sighting z ON z.file_id = o.id
-        WHERE w.inode = m.inode AND w.state <> 'done' AND v.job = b.job AND d.place = j.place
-          AND v.destination = j.destination AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns
-          AND coalesce(z.ctime_ns, o.ctime_ns) = coalesce(s.ctime_ns, f.ctime_ns) AND o.live = 1))
+      AND (?5 IS NULL OR b.job = ?5)
+      AND (?4 = 0 OR m.put_off_at IS NULL
+        OR (?5 IS NULL OR coalesce(m.cause, 'policy.limit') = 'policy.limit') AND lacking IS NULL)
     ORDER BY m.file_id LIMIT ?3
     """
 }
@@ -161,12 +183,17 @@ extension LedgerReader {
 }
 
 extension Connection {
-  fileprivate func dueRemovals(_ after: SQLValue, through last: SQLValue, limit: Int) throws -> [DueRemoval] {
-    try rows(LedgerReader.dueRemovals, after, last, .int(limit)) { row throws(SQLiteError) in
+  fileprivate func dueRemovals(
+    _ after: SQLValue, through last: SQLValue, limit: Int, isForStart: Bool = false, ofJob job: String? = nil
+  ) throws -> [DueRemoval] {
+    try rows(
+      LedgerReader.dueRemovals, after, last, .int(limit), .flag(isForStart), .string(job)
+    ) { row throws(SQLiteError) in
       DueRemoval(
         file: row.id(0), batch: row.id(1), path: row.name(2), identity: row.identity(from: 3), isBegun: row.flag(9),
         confirmation: try row.named(10), isByHand: row.flag(11), isLost: row.flag(12),
-        keptMove: try row.namedOrNil(13), keptElsewhere: try row.namedOrNil(14))
+        keptMove: try row.namedOrNil(13), keptElsewhere: try row.namedOrNil(14),
+        lacking: row.textOrNil(15))
     }
   }
 
