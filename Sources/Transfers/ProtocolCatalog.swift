@@ -39,4 +39,13 @@ public enum ProtocolCatalog {
   package static func origin(_ settings: BatchSettings) throws(TransferError) -> String {
     try AllProtocols.origin(settings, credentialsRegion: nil).description
   }
+
+  /// A hash of what distinguishes the objects of a batch from those with the same keys elsewhere: the server, account,
+  /// query and settings that decide where a file goes.
+  /// - Throws: `.usage` for an invalid destination.
+  package static func placeHash(_ settings: BatchSettings) throws(TransferError) -> String {
+    var digest = RunningDigest(.sha256)
+    try Array(UploadTarget(settings).keyPlace.utf8).withUnsafeBytes { digest.update($0) }
+    return digest.finish().description
+  }
 }

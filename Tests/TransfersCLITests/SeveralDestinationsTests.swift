@@ -147,6 +147,33 @@ import TransferModel
     #expect(try (one.commits(), two.commits()) == (2, 2))
   }
 
+  /// Two accounts at one URL.
+  @Test func aPlanTellsAccountsApart() throws {
+    for name in ["x", "y"] { try writeFile(folder + "/" + name, Array("secret\(name)".utf8)) }
+    for name in ["x", "y"] { chmod(folder + "/" + name, 0o600) }
+    let text = """
+      destinations:
+        one: {url: "\(one.url)/up/", auth: "bearer=file:\(folder)/x"}
+        two: {url: "\(one.url)/up/", auth: "bearer=file:\(folder)/y"}
+      jobs: {nightly: {from: \(source), to: [one, two]}}
+      """
+    try writeFile(config, Array(text.utf8))
+    chmod(config, 0o600)
+    let plan = folder + "/plan.jsonl"
+    #expect(try run("job", "plan", "nightly", "-q", "-o", plan).code == 0)
+    let outcome = try job("-v", "--plan", plan)
+    #expect(outcome.code == 0 && outcome.out.contains(" done=4 "), "\(outcome.out)\(outcome.err)")
+    #expect(try one.commits() == 4)
+    let lines = try readText(plan).split(separator: "\n").map(String.init)
+    #expect(!lines[0].contains("bearer"))
+    // One destination twice.
+    let id = try #require(lines[0].firstMatch(of: /"id":"([^"]+)"/)).output.1
+    let last = try #require(lines[0].matches(of: /"id":"([^"]+)"/).last).output.1
+    try writeFile(plan, Array(lines.joined(separator: "\n").replacing(last, with: id).utf8))
+    let twice = try job("--plan", plan)
+    #expect(twice.code == 65 && twice.err.contains("names the same destination twice"), "\(twice.err)")
+  }
+
   @Test func aRunThatIsKilledBetweenTheTwoIsContinued() throws {
     let two = try receiver("match PUT * times=2 : hold=second\n")
     try configure(two.url, ", after: delete")

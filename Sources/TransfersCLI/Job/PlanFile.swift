@@ -47,18 +47,22 @@ enum PlanFile {
     var destination: String
     /// The service that is queried; another service may have the same bucket name.
     var origin: String
+    /// The hash of all that tells it from other destinations, such as an account or a query, if there are several.
+    var id: String?
 
     init(_ destination: String, at origin: String) { (self.destination, self.origin) = (destination, origin) }
 
-    init(_ settings: BatchSettings) throws(CommandFailure) {
+    init(_ settings: BatchSettings, isOneOfSeveral: Bool) throws(CommandFailure) {
       destination = RecordedArguments.masked([settings.destination])[0]
       origin = try failing { () throws(TransferError) in try ProtocolCatalog.origin(settings) }
+      guard isOneOfSeveral else { return }
+      id = try failing { () throws(TransferError) in try ProtocolCatalog.placeHash(settings) }
     }
   }
 
   static func places(of all: [UploadOptions]) throws(CommandFailure) -> [Place] {
     var places: [Place] = []
-    for options in all { places.append(try Place(options.settings)) }
+    for options in all { places.append(try Place(options.settings, isOneOfSeveral: all.count > 1)) }
     return places
   }
 
@@ -125,6 +129,9 @@ enum PlanFile {
             throw wrong(file, number, "it is a plan for \(shown), where the job sends nothing now", job)
           }
           positions.append(position)
+        }
+        guard Set(positions).count == positions.count else {
+          throw wrong(file, number, "it names the same destination twice", job)
         }
         continue
       }
