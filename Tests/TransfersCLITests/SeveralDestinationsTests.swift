@@ -135,6 +135,23 @@ import TransferModel
     #expect(stored(one, "up/a") == "a" && stored(one, "in/a") == nil)
   }
 
+  /// A destination that the job no longer has cannot be reached; the other one counts.
+  @Test func aCredentialOfAFormerDestinationHoldsNothingUp() throws {
+    let text = """
+      destinations: {one: {url: "\(one.url)/up/"}, two: {url: "\(one.url)/in/", auth: "bearer=file:\(folder)/none"}}
+      jobs: {nightly: {from: \(source), to: [two, one]}}
+      """
+    try writeFile(config, Array(text.utf8))
+    chmod(config, 0o600)
+    #expect(try job().code != 0)
+    try writeFile(config, Array(text.replacing("[two, one]", with: "[one]").utf8))
+    try writeFile(source + "/c", Array("c".utf8))
+    let second = try job("-v")
+    #expect(second.code != 0 && second.err.contains("/none"), "\(second.code) \(second.err)")
+    #expect(second.out.contains(" done=1 "), "\(second.out)")
+    #expect(stored(one, "up/c") == "c")
+  }
+
   /// The URL of one is written in another way when the other has caught up.
   @Test func anotherSpellingOfADestinationIsTheSame() throws {
     let two = try receiver("match PUT * nth=1 per=path : status=400\n")

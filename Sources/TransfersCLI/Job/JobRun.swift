@@ -157,8 +157,8 @@ struct JobRun {
     let patienceMs: Int64? = policy == "wait" ? nil : policy == "fail" ? 0 : Self.graceMs
     var work = PushWork(
       session: session, storePath: storePath, options: options, files: files, patienceMs: patienceMs, context: context)
-    // What the other destinations got counts.
-    if job["to"]?.values.count ?? 0 > 1 {
+    // What the other destinations got counts, also those that the job no longer has.
+    if job.direction == .upload {
       work.whenBlocked = { error in blocked.withLock { $0 = $0 ?? error } }
     }
     do throws(CommandFailure) {
