@@ -25,7 +25,7 @@ public struct AddResult: Sendable, Hashable {
 }
 
 extension SourceCounts {
-  fileprivate init(of all: [SourceCounts]) {
+  init(of all: [SourceCounts]) {
     self = all.first ?? SourceCounts()
     for one in all.dropFirst() {
       added += one.added

@@ -164,6 +164,17 @@ import TransferModel
     #expect(try (one.commits(), two.commits()) == (2, 2))
   }
 
+  /// The row of the last scan has the files for all prefixes of a place.
+  @Test func aScanCountsAllPrefixesOfAPlace() throws {
+    try configure(one.url, to: "\"two:a\"")
+    #expect(try job().code == 0)
+    try configure(one.url, to: "[\"two:b\", \"two:a\"]")
+    #expect(try job().code == 0)
+    #expect(stored(one, "b/a") == "a")
+    let scan = try run("store", "sql", "SELECT new || '/' || unchanged || '/' || files FROM scan")
+    #expect(scan.out.contains("2/2/4"), "\(scan.out)\(scan.err)")
+  }
+
   /// Two accounts at one URL.
   @Test func aPlanTellsAccountsApart() throws {
     for name in ["x", "y"] { try writeFile(folder + "/" + name, Array("secret\(name)".utf8)) }

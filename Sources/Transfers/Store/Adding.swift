@@ -40,8 +40,10 @@ extension TransferStore {
     if let ledger = opened.withLock({ $0.ledger }) {
       let tookMs = clock.bootMs - startedMs
       try ledger.write { tx in
-        for (target, one) in zip(targets, recorded) {
-          try tx.noteScan(options.scan(sources, target, one.counts, tookMs: tookMs))
+        // A scan is a row for each place, whose destinations differ only in the prefix.
+        for (place, some) in Dictionary(grouping: targets.indices, by: { targets[$0].keyPlace }) {
+          let counts = SourceCounts(of: some.map { recorded[$0].counts })
+          try tx.noteScan(options.scan(sources, at: place, counts, tookMs: tookMs))
         }
       }
       if options.settings.stage == true {

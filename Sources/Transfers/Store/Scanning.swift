@@ -6,10 +6,10 @@ import TransferProtocols
 extension UploadOptions {
   /// The row that records a complete scan.
   func scan(
-    _ sources: [NameBytes], _ target: UploadTarget, _ counts: SourceCounts, tookMs: Int64
+    _ sources: [NameBytes], at place: String, _ counts: SourceCounts, tookMs: Int64
   ) -> ScanRow {
     ScanRow(
-      job: job ?? "", place: target.keyPlace,
+      job: job ?? "", place: place,
       sources: ScannedSources(
         from: sources.map { AbsolutePath.of($0.embedded) }.sorted(),
         list: list.map { $0.path.map { AbsolutePath.of($0.embedded) } ?? "-" },
