@@ -117,7 +117,8 @@ extension DavPatchProtocol {
       if let difference = difference(reply, facts) {
         return .failed(Failure(.protoOffset, "the temporary object \(difference)"), Self.remedy(of: reply, facts))
       }
-      return .absent.with(notes: [Note.etag: reply.field("etag") ?? ""])
+      // The doubt was about an earlier MOVE, which is now known to have had no effect.
+      return .absent.with(notes: [Note.etag: reply.field("etag") ?? "", Note.doubted: ""])
     case 404 where isAsked, 410 where isAsked: return .settled.with(notes: [Note.moved: Note.missing])
     case 404, 410: return .failed(Self.gone(reply), .sessionGone)
     case 400, 403, 405, 501:
@@ -163,7 +164,7 @@ extension DavPatchProtocol {
   }
 
   /// The file becomes `unknown`. Only a retry by a person leads on from there, and permits sending the file again: when
-  /// the query is inconclusive once more, another temporary object is created.
+  /// the query about the same MOVE is inconclusive once more, another temporary object is created.
   private func inDoubt(_ failure: Failure, _ facts: TransferFacts) -> Interpretation {
     guard facts.session?.notes[Note.doubted] != nil else {
       return .failed(failure, .unknown).with(notes: [Note.doubted: "1"])
