@@ -7,19 +7,19 @@ import TransferProtocols
 
 /// An engine in this process, with a test interposed between its parts.
 extension Scene {
-  /// Works until nothing is left to do.
+  /// Works until nothing is left to do. Appends what is to be shown to a person to `told`.
   func work(
     with resolver: any DestinationResolver, workers: Int = 1, clock: any TransferClock = SystemClock(),
-    _ change: (inout EngineConfiguration) -> Void = { _ in }
+    told: Lock<[Notice]>? = nil, _ change: (inout EngineConfiguration) -> Void = { _ in }
   ) throws -> RunResult {
     var configuration = EngineConfiguration(workers: workers)
     change(&configuration)
     let ledger = try Ledger.open(at: storePath, mode: .existing, clock: clock)
     defer { ledger.close() }
     let run = try ledger.startRun(NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
+    let observer = EngineObserver(progress: nil) { notice in told?.withLock { $0.append(notice) } }
     let engine = Engine(
-      ledger: ledger, run: run, resolver: resolver, clock: clock,
-      configuration: configuration, observer: EngineObserver(progress: nil, notice: { _ in }))
+      ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration, observer: observer)
     return try engine.work(until: StopSignal())
   }
 

@@ -61,11 +61,13 @@ final class RunLimits {
       leftOut[work.destination.batch]?.contains(work.machine.facts.file.size) == true && work.machine.ending == nil
     }
     guard !long.isEmpty else { return false }
-    // Of other batches it is not known what fits.
     let closed = hosts.all.filter { hosts.isClosed($0) }.map(\.name)
     let without = batches.resting.union(batches.batches(ofHosts: Set(closed)))
+    // Of batches without such files it is not known what fits: they are tried.
+    let others = Set(batches.all.map(\.batch)).subtracting(without).subtracting(leftOut.keys)
     let fits = try engine.ledger.read { reader in
-      try leftOut.contains { batch, sizes in
+      if try !reader.readyBatches(among: others).isEmpty { return true }
+      return try leftOut.contains { batch, sizes in
         try !without.contains(batch) && !reader.readyFiles(of: batch, sizes: 0...sizes.lowerBound - 1, limit: 1).isEmpty
       }
     }
@@ -76,13 +78,15 @@ final class RunLimits {
   }
 
   /// At the end of the run, reports the files that were never claimed because no run with this limit can send them.
+  /// Files of a batch that rests for another reason are not held back by the limit.
   func tellLeftOut() throws(TransferError) {
-    guard let most = engine.configuration.maxBytes, stop.cause == nil || stop.cause == .limit else { return }
-    let left = batches.sizesLeftOut
+    guard let most = engine.configuration.maxBytes, [nil, .limit, .notDue].contains(stop.cause) else { return }
+    let resting = batches.resting
+    let left = batches.sizesLeftOut.filter { !resting.contains($0.key) }
     leavesFiles = try engine.ledger.read { reader in
       try left.contains { try !reader.readyFiles(of: $0.key, sizes: $0.value, limit: 1).isEmpty }
     }
-    let whole = batches.wholeFiles(above: most).sorted { $0.key < $1.key }
+    let whole = batches.wholeFiles(above: most).filter { !resting.contains($0.key) }.sorted { $0.key < $1.key }
     let found = try engine.ledger.read { reader in
       try whole.flatMap { try reader.readyFiles(of: $0.key, sizes: $0.value, limit: Self.mostTold) }
     }
