@@ -1,5 +1,6 @@
 import Receiver
 import Testing
+import TransferLedger
 import TransferModel
 import Transfers
 
@@ -10,9 +11,10 @@ import Transfers
 #endif
 
 /// A host asks for a pause that is longer than a run waits, while more of its files are ready than one claim takes.
-/// Only a run that waits in vain ends because of its limit.
+/// Only a run that waits in vain ends because of its limit, which no other run comes near.
 @Suite struct LongPauseTests {
   private static let fileCount = 300
+  private static let vainMs: Int64 = 180_000
   private let clock = MovableClock()
 
   /// A server that answers its first request with a pause of an hour, and a ledger with files for it.
@@ -23,9 +25,9 @@ import Transfers
     return scene
   }
 
-  private func run(_ scene: Scene) throws -> RunResult {
+  private func run(_ scene: Scene, limitMs: Int64? = vainMs) throws -> RunResult {
     try scene.work(with: Interposed(), workers: 1, clock: clock) { configuration in
-      configuration.maxDurationMs = 30_000
+      configuration.maxDurationMs = limitMs
       configuration.breakerOpensBeforeGivingUp = 1
     }
   }
@@ -48,7 +50,7 @@ import Transfers
     #expect(try requests(scene) == 1)
 
     clock.advance(ms: 60 * 60_000)
-    let third = try run(scene)
+    let third = try run(scene, limitMs: nil)
     #expect(third.stoppedBy == nil && third.done == Self.fileCount, "\(third)")
     #expect(try requests(scene) == 1 + Self.fileCount)
   }
@@ -64,7 +66,8 @@ import Transfers
     #expect(try requests(other) == Self.fileCount)
   }
 
-  /// The ready files of the host that pauses are no reason to go on with a host that accepts no connections.
+  /// The ready files of the host that pauses are no reason to go on with a host that accepts no connections. The run
+  /// ends because of the latter, and the next one sends the former no request before its time either.
   @Test func aHostThatIsGoneIsGivenUp() throws {
     let (scene, gone) = (try pausing(), try Scene())
     gone.server.stop()
@@ -74,5 +77,97 @@ import Transfers
     let result = try run(scene)
     #expect(result.stoppedBy == .unreachable && result.left == 2 * Self.fileCount, "\(result)")
     #expect(try requests(scene) == 1)
+
+    let second = try run(scene)
+    #expect(second.left == 2 * Self.fileCount, "\(second)")
+    #expect(try requests(scene) == 1)
+  }
+
+  /// `--max-bytes` leaves the long files of the host that pauses to the next run, which sends it no request either. The
+  /// files of the other host are reported although the run ends because of the pause.
+  @Test func filesThatALimitLeavesOutWaitForTheEndOfThePauseAsWell() throws {
+    let (scene, other) = (try Scene(script: "match PUT * times=1 : status=503 retry-after=3600\n"), try Scene())
+    for (name, size) in [("short", 100), ("long", 30_000)] {
+      try Scene.write([UInt8](repeating: 7, count: size), to: NameBytes("\(scene.root)/source/\(name)"))
+    }
+    #expect(try scene.add().counts.added == 2)
+    let settings = BatchSettings(destination: "\(other.url)/up/")
+    _ = try TransferStore(at: scene.storePath).add(
+      [NameBytes("\(scene.root)/source")], UploadOptions(settings: settings), notice: { _ in })
+    let told = Lock<[Notice]>([])
+    let first = try scene.work(with: Interposed(), clock: clock, told: told) { configuration in
+      (configuration.maxBytes, configuration.maxDurationMs) = (20_000, Self.vainMs)
+    }
+    #expect(first.stoppedBy == .notDue && first.done == 1 && first.left == 3, "\(first)")
+    let tooLong = told.withLock { $0.count { if case .tooLong = $0 { true } else { false } } }
+    #expect(tooLong == 1)
+
+    let second = try run(scene)
+    #expect(second.stoppedBy == .notDue && second.left == 2, "\(second)")
+    #expect(try requests(scene) == 1 && requests(other) == 2)
+  }
+
+  /// The requests that were running when the host asked for the pause get no connection: the circuit breaker opens, and
+  /// the pause applies nevertheless.
+  @Test func thePauseOfAHostThatThenRefusesConnections() throws {
+    let scene = try pausing()
+    let first = try scene.work(with: OneOfSixArrives(), workers: OneOfSixArrives.count, clock: clock) { configuration in
+      configuration.maxDurationMs = Self.vainMs
+    }
+    #expect(first.stoppedBy == .notDue && first.left == Self.fileCount, "\(first)")
+    let second = try run(scene)
+    #expect(second.stoppedBy == .notDue && second.left == Self.fileCount, "\(second)")
+    #expect(try requests(scene) == 1)
+  }
+}
+
+/// Holds the first six requests until all of them have begun. The first is sent then, and when its answer has arrived,
+/// the others get no connection. Later requests are sent as usual.
+private final class OneOfSixArrives: DestinationResolver {
+  static let count = 6
+  private let inner = Interposed()
+
+  func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
+    var resolved = try inner.resolve(settings)
+    resolved.transport = Gathering(inner: resolved.transport)
+    return resolved
+  }
+
+  private struct Held: Sendable {
+    let id: ExchangeID
+    let request: TransferRequest
+    let onReply: @Sendable (TransferReply) -> Void
+  }
+
+  private final class Gathering: Transport {
+    private let inner: any Transport
+    private let held = Lock<[Held]>([])
+
+    init(inner: any Transport) { self.inner = inner }
+
+    func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void) {
+      let new = Held(id: id, request: request, onReply: onReply)
+      let begun = held.withLock { held -> [Held] in
+        guard held.count < OneOfSixArrives.count else { return [new] }
+        held.append(new)
+        return held.count == OneOfSixArrives.count ? held : []
+      }
+      guard let first = begun.first else { return }
+      inner.start(first.id, first.request) { reply in
+        first.onReply(reply)
+        for other in begun.dropFirst() {
+          var refused = TransferReply()
+          (refused.curlCode, refused.curlMessage) = (7, "connection refused")
+          other.onReply(refused)
+        }
+      }
+    }
+
+    func cancel(_ id: ExchangeID) { inner.cancel(id) }
+    func setRate(bytesPerSecond: Int64?, of group: RateGroup?) {
+      inner.setRate(bytesPerSecond: bytesPerSecond, of: group)
+    }
+    func bytesInFlight() -> [ExchangeID: Int64] { inner.bytesInFlight() }
+    func stop() { inner.stop() }
   }
 }

@@ -52,7 +52,7 @@ import Transfers
     let scene = try Scene(script: "match GET */other* : status=503 retry-after=3600\n")
     let objects = try fetched(scene)
     let sent = try ranges(scene, "o0")
-    let result = try scene.work(with: Interposed(), workers: 4) { $0.maxDurationMs = 30_000 }
+    let result = try scene.work(with: Interposed(), workers: 4) { $0.maxDurationMs = 180_000 }
     #expect(try state(scene) == "done -")
     #expect(result.done == 1 && result.left == 400 && result.stoppedBy == .notDue, "\(result)")
     #expect(try Scene.read(NameBytes("\(scene.root)/in/o0")) == objects["o0"])

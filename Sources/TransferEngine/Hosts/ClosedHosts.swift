@@ -81,21 +81,29 @@ final class ClosedHosts {
   // MARK: - Postponing
 
   /// Makes the ready files of hosts that stay closed for longer than this run waits wait in the ledger until then: the
-  /// files that were never claimed as well, so that no other run sends requests before. At the end of a run, when none
-  /// of these files only has to be placed.
-  func postpone() throws(TransferError) {
+  /// files that were never claimed as well, so that no other run sends requests before. At the end of a run, whatever
+  /// ends it except an immediate stop or a disk that cannot be written. A batch with a file that only has to be placed
+  /// is excluded: that must not wait for the server.
+  /// - Returns: whether a part is being written; there may be more.
+  func postpone() throws(TransferError) -> Bool {
     let opening = hosts.closedBeyondPatience
-    guard !opening.isEmpty else { return }
+    guard !opening.isEmpty, stop.sequence.level != .now, stop.sequence.diskTrouble == nil else { return false }
     let resting = batches.resting
     let due = batches.all.reduce(into: [BatchID: Int64]()) { due, destination in
       if !resting.contains(destination.batch) { due[destination.batch] = opening[destination.host.name] }
     }
-    let ready = try engine.ledger.read { reader in try reader.readyBatches(among: Set(due.keys)) }
-    guard !ready.isEmpty else { return }
+    let except = intake.fetched.except
+    let ready = try engine.ledger.read { reader in
+      try reader.readyBatches(among: Set(due.keys)).filter { batch in
+        try !reader.hasFetchedFiles(FetchedFiles(of: [batch], except: except))
+      }
+    }
+    guard !ready.isEmpty else { return false }
     let (run, limit) = (engine.run, Self.postponedAtOnce)
     commits.write(
       { tx in try tx.postponeFiles(run, until: due.filter { ready.contains($0.key) }, limit: limit) },
       then: { .postponed($0) })
+    return true
   }
 
   /// A part was postponed.

@@ -126,14 +126,12 @@ final class Hosts {
     return gate.isOpen || gate.opensAtMs(nowMs: engine.bootMs) != nil
   }
 
-  /// When a host accepts requests again, in wall milliseconds, if that is so late that its files should wait in the
-  /// ledger rather than in memory with open attempts.
+  /// The end of the pause that a host asked for, in wall milliseconds, if it is so late that its files should wait in
+  /// the ledger rather than in memory with open attempts. Whether the circuit breaker opened meanwhile is irrelevant.
   func longClosed(_ host: HostState) -> Int64? {
     let nowMs = engine.bootMs
-    guard let gate = gate(host), let opening = gate.opensAtMs(nowMs: nowMs), opening - nowMs > Self.longestHoldMs,
-      !gate.isOpen
-    else { return nil }
-    return engine.wallMs + opening - nowMs
+    guard let endMs = gate(host)?.pausedUntilMs, endMs > nowMs + Self.longestHoldMs else { return nil }
+    return engine.wallMs + endMs - nowMs
   }
 
   /// Hosts that asked for a pause which ends later than this run waits, and when it ends, in wall milliseconds.

@@ -214,7 +214,13 @@ final class EngineLoop: @unchecked Sendable {
     requests.areAllReady && aborts.isQuiet && !commits.isWriting && !claims.isClaiming && upkeep.isQuiet
   }
 
+  /// Before a run ends, for whatever reason, the files of hosts that pause are postponed.
   private func isFinished() throws(TransferError) -> Bool {
+    guard try hasNothingToDo() else { return false }
+    return try !closed.postpone()
+  }
+
+  private func hasNothingToDo() throws(TransferError) -> Bool {
     guard files.isEmpty, requests.isEmpty, commits.isEmpty, aborts.isIdle, isQuiet else { return false }
     if stop.sequence.level != nil || !engine.configuration.claimsFiles { return true }
     let wallMs = engine.wallMs
@@ -236,7 +242,7 @@ final class EngineLoop: @unchecked Sendable {
     }
     if isReady {
       // Files were added since the last empty claim, or wait for a host that is closed at the moment.
-      if try room.hasClaimableFiles() { claims.wake() } else { try closed.postpone() }
+      if try room.hasClaimableFiles() { claims.wake() } else { _ = try closed.postpone() }
       return false
     }
     let settles = try settlesSoon()

@@ -41,7 +41,8 @@ struct HostGate: Sendable, Hashable {
   private var openUntilMs: Int64 = .min
   private var openForMs: Int64 = 0
   private var isProbing = false
-  private var pausedUntilMs: Int64 = .min
+  /// The end of the longest pause that the server asked for (`Retry-After`).
+  private(set) var pausedUntilMs: Int64 = .min
   private var tokens = 100
   private(set) var sending = 0
   private var losses = 0
