@@ -6,7 +6,8 @@ extension LedgerTransaction {
   /// Claims up to `limit` files for this run, in the order of priority and then of admission. Files and chunks that are
   /// due are promoted first. The cost does not grow with the ledger, nor with the number of waiting files.
   /// Files of the batches in `without`, and those of the sizes in `leftOut`, are skipped, at the cost of visiting each
-  /// batch that has ready files. Files of `fetched` are claimed in addition, up to a total of `most` files.
+  /// batch that has ready files, and of passing over each file of a size in `leftOut` that is ahead of the others.
+  /// Files of `fetched` are claimed in addition, up to a total of `most` files.
   public func claimFiles(
     _ run: RunID, limit: Int, without: Set<BatchID> = [], leftOut: [BatchID: ClosedRange<Int64>] = [:],
     fetched: FetchedFiles = FetchedFiles(), most: Int = 0
