@@ -25,6 +25,8 @@ public struct Interpretation: Sendable {
   public var chunkNotes: [String: String]?
   /// Checksums of the blocks of the file: those of an older local file are compared with them next.
   public var blocks: PublishedBlocks?
+  /// With ``Outcome/pieceStored(_:)``: how many bytes of the requested range are stored; nil for all of them.
+  public var received: Int64?
   /// Something that people should know although it is no failure.
   public var remark: String?
 

@@ -122,7 +122,8 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
-  /// A range of a chunk is stored: what is missing is kept with it, and earlier failures no longer count.
+  /// A range of a chunk, or its beginning, is stored: what is missing is kept with it, and earlier failures no longer
+  /// count.
   @Test func aStoredPieceIsProgress() throws {
     let f = try LedgerFixture()
     let (file, run) = try fileInWork(f)
@@ -136,7 +137,7 @@ import TransferModel
     #expect(sent.id == failed.id && sent.facts.failures == 1)
     try f.ledger.write { tx in
       #expect(try !tx.storePiece(sent.id, sent.attempt, remote: ["missing": "5+2"]).isApplied)
-      _ = try tx.closeAttempt(sent.attempt, run, ok)
+      _ = try tx.closeAttempt(sent.attempt, run, result(.retry))
       #expect(try tx.storePiece(sent.id, sent.attempt, remote: ["missing": "5+2"]).isApplied)
       #expect(try !tx.storePiece(sent.id, sent.attempt, remote: [:]).isApplied)
       // Only chunks of downloads take bytes from local files.

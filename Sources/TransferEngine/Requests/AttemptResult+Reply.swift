@@ -30,6 +30,12 @@ extension AttemptResult {
     (code, message) = (failure.code, failure.message)
   }
 
+  /// A part of the requested range is stored; the rest is requested again.
+  private mutating func endedEarly(_ reply: TransferReply?) {
+    let text = "the body ended after \(bytesTransferred) bytes"
+    brokeOff(reply?.answerFailure ?? Failure(.netReset, text), reply)
+  }
+
   /// Copies the values that the transport measured.
   mutating func fill(from reply: TransferReply) {
     httpStatus = reply.status == 0 ? nil : reply.status
@@ -54,11 +60,12 @@ extension AttemptResult {
     }
     // Earlier bytes count with the last piece that was missing.
     bytesAcked = max(0, min(acked, bytesTransferred))
-    if case .pieceStored = meaning.outcome { bytesAcked = bytesTransferred }
+    if case .pieceStored = meaning.outcome { bytesAcked = meaning.received ?? bytesTransferred }
     if step.isFound { (bytesAcked, message) = (0, "not sent: the server's list of parts has it") }
     if case .offset = meaning.outcome { bytesAcked = min(bytesAcked, bytesTransferred) }
     // The server stored less than was sent, or sent less than was requested: the rest is transferred again.
     if case .begun = meaning.outcome, let failure = reply?.answerFailure { brokeOff(failure, reply) }
+    if case .pieceStored = meaning.outcome, meaning.received != nil { return endedEarly(reply) }
     guard case .advanced(let through) = meaning.outcome, acked < range.length else { return }
     outcome = reply?.isCancelled == true ? .interrupted : .retry
     if let failure = reply?.answerFailure { brokeOff(failure, reply) }

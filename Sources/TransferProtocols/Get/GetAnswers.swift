@@ -190,9 +190,16 @@ extension GetProtocol {
     let failure = Self.brokenOff(reply, of: chunk.body.length)
     var meaning = Interpretation.failed(
       failure ?? Failure(.protoBadReply, "the body is longer than the file"), .retry(isThrottled: false))
+    guard let missing = MissingRanges(chunk), chunk.body.offset < through, through < chunk.body.end else {
+      return meaning
+    }
     // What did arrive is not requested again.
-    if let missing = MissingRanges(chunk), chunk.body.offset < through, through < chunk.body.end {
-      meaning.chunkNotes = missing.without(ByteRange(offset: chunk.body.offset, length: reply.bytesReceived)).notes
+    let left = missing.without(ByteRange(offset: chunk.body.offset, length: reply.bytesReceived)).notes
+    if BodyProgress.forgives(reply.bytesReceived, ofFile: facts.layout.size) {
+      meaning = .pieceStored(left)
+      meaning.received = reply.bytesReceived
+    } else {
+      meaning.chunkNotes = left
     }
     return meaning
   }

@@ -101,13 +101,13 @@ extension LedgerTransaction {
       "UPDATE chunk SET {moved}, remote = ?1, uncertain = 0 WHERE {guard}", try json(remote))
   }
 
-  /// in flight → pending: a range of a chunk of a download was fetched and is stored, and others are missing. `attempt`
-  /// was closed before. The file has made progress: its failure count is reset.
+  /// in flight → pending: a range of a chunk of a download, or its beginning, was fetched and is stored, and others are
+  /// missing. `attempt` was closed before. The file has made progress: its failure count is reset.
   public func storePiece(
     _ chunk: ChunkID, _ attempt: AttemptID, remote: [String: String]
   ) throws -> TransitionResult {
     let result = try moveChunk(
-      chunk, to: .pending, after: attempt, isOk: true,
+      chunk, to: .pending, after: attempt,
       "UPDATE chunk SET {moved}, remote = ?1, uncertain = 0, failures = 0 WHERE {guard}", try json(remote))
     if result.isApplied { try forgetFailures(ofFileWith: chunk) }
     return result

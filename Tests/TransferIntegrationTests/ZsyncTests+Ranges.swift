@@ -1,0 +1,53 @@
+import Glibc
+import Receiver
+import Testing
+import TransferEngine
+import TransferModel
+import TransferProtocols
+import Transfers
+
+/// Missing ranges that break off, are stopped, or begin too early, and answers to the request for the checksums.
+extension ZsyncTests {
+  /// `old` was fetched before, and the server has `new` now with these checksums; the third request is the first one
+  /// for a missing range.
+  private func renewed(_ script: String, _ old: [UInt8], _ new: [UInt8], zsync: [UInt8]? = nil) throws -> Scene {
+    let scene = try Scene(script: script)
+    try keep(scene, old, age: 7_200)
+    #expect(try pull(scene, ["o0"], partSize: nil).result.done == 1)
+    try keep(scene, new)
+    try keep(scene, zsync ?? ZsyncScene.file(new), as: "o0.zsync")
+    return scene
+  }
+
+  private static let old = ZsyncScene.random(400_000)
+  /// The last 330,000 bytes are others.
+  private static let new = Array(old.prefix(70_000)) + ZsyncScene.random(330_000)
+
+  /// More often than requests are repeated after failures: each body brings a part.
+  @Test func aRangeMayBreakOffManyTimes() throws {
+    let scene = try renewed("match GET /up/o0 nth=3 times=10 : cut-after=30000\n", Self.old, Self.new)
+    let told = try again(scene)
+    #expect(told.result.done == 1 && told.result.retries == 0, "\(told)")
+    #expect(told.result.bytesTransferred < 345_000, "\(told.result)")
+    #expect(told.result.bytesReused + told.result.bytesAcked == Int64(Self.new.count), "\(told.result)")
+    let outcomes = "SELECT outcome || ' ' || count(*) FROM attempt WHERE operation = 'part' AND file_id = 2"
+    #expect(try text(scene, outcomes + " GROUP BY outcome ORDER BY 1") == ["ok 1", "retry 10"])
+    try expectLocal(scene, Self.new)
+  }
+
+  /// The run is stopped within a range: what arrived of it is not fetched again.
+  @Test func aStoppedRangeIsContinued() throws {
+    let scene = try renewed("match GET /up/o0 nth=3 : body-hold=200000,middle\n", Self.old, Self.new)
+    try add(scene)
+    let stop = Scene.Stop()
+    _ = try Scene.run(scene.storePath, stop: stop) { if $0.bytesInFlight >= 150_000 { stop.stopNow() } }
+    scene.release("middle")
+    #expect(try text(scene, "SELECT state FROM file ORDER BY id DESC LIMIT 1") == ["pending"])
+    #expect(try text(scene, "SELECT outcome FROM attempt ORDER BY id DESC LIMIT 1") == ["interrupted"])
+    let told = try run(scene)
+    #expect(told.result.done == 1 && told.lines == [], "\(told)")
+    #expect(told.result.bytesTransferred <= 332_000 - 150_000, "\(told.result)")
+    #expect(try requestsOfBlocks(scene) == 1)
+    try expectLocal(scene, Self.new)
+  }
+}
