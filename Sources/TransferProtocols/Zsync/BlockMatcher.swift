@@ -15,7 +15,7 @@ public struct FoundPart: Sendable, Hashable {
 /// published checksums are short, the first block of a match counts only if the next one follows it.
 public struct BlockMatcher {
   private let blocks: PublishedBlocks
-  private let index: BlockIndex
+  private var index: BlockIndex
   private let size: Int64
   private let window: SeedWindow
   /// Position in the older file.
@@ -24,9 +24,13 @@ public struct BlockMatcher {
   private var expected: Int?
   private var isFound: [UInt64]
   private var left: Int
-  private var found: [FoundPart] = []
+  /// The parts that were found so far, in the order of the older file; each block at most once.
+  public private(set) var found: [FoundPart] = []
   /// How much more may be hashed, in bytes: a table can be made so that every position seems to match.
   private var budget: Int64
+  /// ``budget`` when it was last asked whether to continue.
+  private var askedAt: Int64
+  private var isStopped = false
 
   /// - Parameters:
   ///   - size: of the older file, in bytes.
@@ -41,24 +45,38 @@ public struct BlockMatcher {
     isFound = [UInt64](repeating: 0, count: blocks.count / 64 + 1)
     left = blocks.count
     budget = 4 * size + 64 * Int64(blocks.blockLength)
+    askedAt = budget
   }
 
-  /// The parts that were found, in the order of the older file; each block at most once.
-  /// - Parameter goesOn: asked about once a MiB; if it says no, the parts found so far are returned.
+  /// The search ended before the end of the older file, because too many positions seemed to match.
+  public var isGivenUp: Bool { budget <= 0 && at < size && left > 0 }
+
+  /// Searches the older file; returns ``found``.
+  /// - Parameter goesOn: asked about once a MiB, and after some MiB of hashing; if it says no, the search ends.
   public mutating func parts(while goesOn: () -> Bool = { true }) throws(Failure) -> [FoundPart] {
-    while at < size, budget > 0, left > 0, goesOn() {
+    while at < size, budget > 0, left > 0, !isStopped, goesOn() {
       try window.move(to: at)
-      match(to: min(size, at + Int64(SeedWindow.positions)))
+      match(to: min(size, at + Int64(SeedWindow.positions)), goesOn)
     }
     return found
   }
 
+  private static let askedEvery: Int64 = 4 << 20
+
+  private mutating func continues(_ goesOn: () -> Bool) -> Bool {
+    guard budget > 0, !isStopped else { return false }
+    guard askedAt - budget >= Self.askedEvery else { return true }
+    askedAt = budget
+    isStopped = !goesOn()
+    return !isStopped
+  }
+
   /// All positions before `end`, which the window covers.
-  private mutating func match(to end: Int64) {
-    while at < end, budget > 0, left > 0 {
+  private mutating func match(to end: Int64, _ goesOn: () -> Bool) {
+    while at < end, left > 0, continues(goesOn) {
       guard let block = expected, fits(block), blocks.matches(block, md4: md4(at)) else {
         expected = nil
-        scan(to: end)
+        scan(to: end, goesOn)
         continue
       }
       take(block)
@@ -66,11 +84,11 @@ public struct BlockMatcher {
   }
 
   /// Takes the first block of the next match; without one, moves to `end`.
-  private mutating func scan(to end: Int64) {
+  private mutating func scan(to end: Int64, _ goesOn: () -> Bool) {
     guard !index.isEmpty else { return at = size }
     var sums = window.sums(at: at)
     var from = 0
-    while at < end, budget > 0 {
+    while at < end, continues(goesOn) {
       at += Int64(index.find(window.bytes(at: at), from: from, count: Int(end - at), &sums))
       guard at < end else { return }
       if let block = first(with: sums) { return take(block) }
@@ -80,20 +98,42 @@ public struct BlockMatcher {
 
   /// The block with which a match begins here.
   private mutating func first(with sums: cdigest_block_sums) -> Int? {
-    let alike = index.blocks(with: sums)
-    budget -= 32 + 8 * Int64(alike.count)
-    let wanted = alike.filter(fits)
-    guard !wanted.isEmpty else { return nil }
-    let here = md4(at)
-    let same = wanted.filter { blocks.matches($0, md4: here) }
-    guard blocks.sequence == 2, !same.isEmpty else { return same.first }
-    let next = md4(at + Int64(blocks.blockLength))
-    return same.first { blocks.matches($0 + 1, md4: next) }
+    let key = index.key(sums)
+    budget -= 1
+    if index.isExhausted(key) { return nil }
+    budget -= 31
+    var (here, next): ([UInt8]?, [UInt8]?)
+    var place = index.start(key)
+    for count in 0..<Self.mostAlike {
+      guard let alike = index.block(key, from: place, { [isFound] in Self.contains(isFound, $0) }) else {
+        if count == 0 { index.exhaust(key) }
+        return nil
+      }
+      place = alike.place + 1
+      budget -= 8
+      guard fits(alike.block) else { continue }
+      let digest = here ?? md4(at)
+      here = digest
+      guard blocks.matches(alike.block, md4: digest) else { continue }
+      guard blocks.sequence == 2 else { return alike.block }
+      let second = next ?? md4(at + Int64(blocks.blockLength))
+      next = second
+      if blocks.matches(alike.block + 1, md4: second) { return alike.block }
+    }
+    return nil
   }
+
+  /// Blocks with the same checksums that are compared at one position. A file of equal blocks has millions; those
+  /// behind the first are found with the run that begins there.
+  private static let mostAlike = 256
 
   /// It was not found before, and the older file has all of it here.
   private func fits(_ block: Int) -> Bool {
-    isFound[block / 64] >> UInt64(block % 64) & 1 == 0 && blocks.range(block).length <= size - at
+    !Self.contains(isFound, block) && blocks.range(block).length <= size - at
+  }
+
+  private static func contains(_ found: [UInt64], _ block: Int) -> Bool {
+    found[block / 64] >> UInt64(block % 64) & 1 != 0
   }
 
   private mutating func take(_ block: Int) {

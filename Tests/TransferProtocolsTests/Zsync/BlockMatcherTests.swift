@@ -132,6 +132,19 @@ import TransferModel
     #expect(length(try parts(scene, in: seed + seed)) == 300_000)
   }
 
+  /// The older file has more zeros than the new one: what lies behind them is found.
+  @Test func whatLiesBehindManyEqualBlocksIsFound() throws {
+    let (first, middle, last) = (ZsyncScene.random(8_192), ZsyncScene.random(8_192), ZsyncScene.random(8_192))
+    func zeros(_ blocks: Int) -> [UInt8] { [UInt8](repeating: 0, count: blocks * 256) }
+    var scene = ZsyncScene(bytes: first + zeros(300) + middle + zeros(300) + last, blockLength: 256)
+    for sequence in [1, 2] {
+      (scene.sequence, scene.sumBytes, scene.digestBytes) = (sequence, 4, 16)
+      let seed = first + zeros(1_000) + last + zeros(200) + middle
+      expectRight(try parts(scene, in: seed), scene, seed)
+      #expect(length(try parts(scene, in: seed)) == scene.bytes.count)
+    }
+  }
+
   /// Every position has the rolling checksum of a block, and none its MD4.
   @Test func aTableThatFitsEverywhereCostsLittle() throws {
     var scene = ZsyncScene(bytes: [UInt8](repeating: 1, count: 1 << 20), blockLength: 1 << 16)
@@ -174,6 +187,43 @@ import TransferModel
       return asked < 2
     }
     #expect(asked == 2 && length(found) >= 1 << 20 && length(found) < 1_100_000)
+  }
+
+  /// A table that makes every position costly: it is asked whether to go on within a MiB, too.
+  @Test func aCostlySearchEndsWhenAsked() throws {
+    var scene = ZsyncScene(bytes: [UInt8](repeating: 1, count: 1 << 20), blockLength: 1 << 18)
+    (scene.sequence, scene.sumBytes, scene.digestBytes) = (1, 4, 16)
+    var file = scene.file
+    // The MD4 of each entry.
+    for end in stride(from: file.count, to: file.count - scene.table.count, by: -20) {
+      for at in end - 16..<end { file[at] ^= 0xAA }
+    }
+    let seed = scene.bytes
+    var matcher = BlockMatcher(try ZsyncReader.read(file), in: 1 << 20) { buffer, offset throws(Failure) -> Int in
+      let count = min(buffer.count, max(0, seed.count - Int(offset)))
+      for n in 0..<count { buffer[n] = seed[Int(offset) + n] }
+      return count
+    }
+    var asked = 0
+    let found = try matcher.parts {
+      asked += 1
+      return asked < 2
+    }
+    #expect(asked == 2 && found.isEmpty && !matcher.isGivenUp)
+    #expect(try matcher.parts().isEmpty)
+  }
+
+  /// What was found before an error stays known.
+  @Test func partsBeforeAnErrorAreKept() throws {
+    let scene = ZsyncScene(bytes: ZsyncScene.random(2_500_000))
+    var matcher = BlockMatcher(try scene.published(), in: 2_500_000) { buffer, offset throws(Failure) -> Int in
+      if offset >= 2_000_000 { throw Failure(.sourceIO, "cannot read") }
+      let count = min(buffer.count, 2_000_000 - Int(offset))
+      for n in 0..<count { buffer[n] = scene.bytes[Int(offset) + n] }
+      return count
+    }
+    #expect(throws: Failure.self) { try matcher.parts() }
+    #expect(length(matcher.found) >= 1 << 20)
   }
 
   @Test func anErrorOfTheFileIsPassedOn() throws {
