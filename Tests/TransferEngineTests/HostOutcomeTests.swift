@@ -20,6 +20,13 @@ import TransferProtocols
     #expect(HostGate.Outcome(answer(200), throttled) == .throttled(retryAfterMs: 7_000))
   }
 
+  /// The file can do without the answer; the host is busy all the same.
+  @Test func aBusyHostIsLeftAloneWhateverTheFileNeeds() {
+    #expect(HostGate.Outcome(answer(429), .notYet(afterMs: 7_000)) == .throttled(retryAfterMs: 7_000))
+    #expect(HostGate.Outcome(answer(503), .settled) == .throttled(retryAfterMs: nil))
+    #expect(HostGate.Outcome(answer(202), .notYet(afterMs: 7_000)) == .success)
+  }
+
   @Test func withoutAnAnswerItDependsOnWhatWentOut() {
     let network = Interpretation.failed(Failure(.netReset, "reset"), .retry(isThrottled: false))
     var reply = TransferReply()

@@ -50,4 +50,15 @@ extension ZsyncTests {
     #expect(try requestsOfBlocks(scene) == 1)
     try expectLocal(scene, Self.new)
   }
+
+  /// The server is busy when the checksums are requested: they are requested once more.
+  @Test(arguments: ["status=503 retry-after=1", "status=429", "status=502", "lose-answer"])
+  func aBusyServerIsAskedAgain(_ action: String) throws {
+    let script = "match GET /up/o0.zsync nth=1 : \(action)\n"
+    let scene = try renewed(script, Self.old, Self.new)
+    let told = try again(scene)
+    #expect(told.result.done == 1 && told.result.bytesReused > 60_000 && told.lines == [], "\(told)")
+    #expect(try requestsOfBlocks(scene) == 2)
+    try expectLocal(scene, Self.new)
+  }
 }

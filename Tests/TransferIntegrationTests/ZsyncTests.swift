@@ -206,16 +206,18 @@ import Transfers
     try expectLocal(scene, new)
   }
 
+  /// What may be answered later is requested twice.
   @Test(arguments: [
-    "status=500", "status=403", "redirect=http://127.0.0.1:1/x", "cut-after=100", "lose-answer", "garbage",
+    ("status=403", true), ("redirect=http://127.0.0.1:1/x", true), ("status=500", false), ("cut-after=100", false),
+    ("lose-answer", false), ("garbage", false), ("status=503 retry-after=3600", true),
   ])
-  func refusalsAreToldAndLeft(_ action: String) throws {
+  func refusalsAreToldAndLeft(_ action: String, isFinal: Bool) throws {
     let scene = try Scene(script: "match GET /up/o0.zsync : \(action)\n")
     let new = [7] + Self.bytes
     try replace(scene, Self.bytes, by: new, zsync: ZsyncScene.file(new))
     let told = try again(scene)
     #expect(told.result.done == 1 && told.result.bytesReused == 0 && told.lines.count == 1, "\(told)")
-    #expect(try requestsOfBlocks(scene) == 1)
+    #expect(try requestsOfBlocks(scene) == (isFinal ? 1 : 2))
     try expectLocal(scene, new)
   }
 

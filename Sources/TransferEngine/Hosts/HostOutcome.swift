@@ -15,6 +15,10 @@ extension HostGate.Outcome {
       self = failure.code.blame == .network ? .lost : .failure
     } else if case .failed(let failure, let remedy) = meaning.outcome {
       self.init(reply, failure, remedy)
+    } else if reply.status == 429 || reply.status == 503 {
+      // The file can do without this answer, or asks later; its host still wants to be left alone.
+      let afterMs: Int64? = if case .notYet(let afterMs) = meaning.outcome { afterMs } else { nil }
+      self = .throttled(retryAfterMs: afterMs)
     } else {
       self = .success
     }

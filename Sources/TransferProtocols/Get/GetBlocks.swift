@@ -43,7 +43,11 @@ extension GetProtocol {
   func published(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     if let failure = reply.transportFailure ?? reply.answerFailure {
       guard !reply.isCancelled else { return .failed(failure, Remedy(transport: failure)) }
-      return Self.unused(failure.message)
+      return Self.later(1_000, facts) ?? Self.unused(failure.message)
+    }
+    if [.throttled, .retry].contains(StatusClass(reply.status)) {
+      let asked = RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs)
+      if let meaning = Self.later(asked ?? 1_000, facts) { return meaning }
     }
     switch reply.status {
     case 200:
@@ -76,6 +80,13 @@ extension GetProtocol {
     return time != nil && time == HTTPDate.parse(other, wallMs: wallMs)
   }
 
+  /// The request is sent once more. Not a failure of the file, which can do without; nil if it was sent twice, or would
+  /// have to wait for longer than that is worth.
+  private static func later(_ afterMs: Int64, _ facts: TransferFacts) -> Interpretation? {
+    guard !BlockNotes.areWantedAgain(facts.session), afterMs <= 60_000 else { return nil }
+    return .notYet(afterMs: max(1_000, afterMs)).with(notes: BlockNotes.again)
+  }
+
   private static func unused(_ cause: String) -> Interpretation {
     var meaning = Interpretation.settled.with(notes: BlockNotes.unused)
     meaning.remark = "its .zsync is not used, and all of it is fetched: \(cause)"
@@ -86,7 +97,7 @@ extension GetProtocol {
 /// What the notes of a session say about published checksums of blocks.
 public enum BlockNotes {
   private static let key = "zsync", digestKey = "zsync.sha1"
-  private static let isWanted = "wanted", isUnused = "unused", isCopied = "copied"
+  private static let isWanted = "wanted", isAgain = "again", isUnused = "unused", isCopied = "copied"
   /// The marker of the query for them.
   static let marker = "zsync"
 
@@ -95,7 +106,14 @@ public enum BlockNotes {
     session?.notes[key] == nil ? [key: isWanted] : [:]
   }
 
-  static func areWanted(_ session: SessionFacts?) -> Bool { session?.notes[key] == isWanted }
+  static func areWanted(_ session: SessionFacts?) -> Bool {
+    session?.notes[key] == isWanted || areWantedAgain(session)
+  }
+
+  /// They were requested once, and the server may answer later.
+  static func areWantedAgain(_ session: SessionFacts?) -> Bool { session?.notes[key] == isAgain }
+
+  static let again = [key: isAgain]
 
   static let unused = [key: isUnused]
 
