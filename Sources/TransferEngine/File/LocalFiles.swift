@@ -111,9 +111,13 @@ final class LocalFiles {
   ) {
     let (facts, step) = (job.facts(work), job.step.step)
     let chunk = step.chunk?.range ?? range
+    // Bytes that were copied from an older file are not compared with those that a server sends before the range: if
+    // they differ, the digest of the whole file shows it, and the file is fetched without them.
+    let hasCopies = step.chunk.flatMap(MissingRanges.init) != nil
+    let known = hasCopies ? range.offset : chunk.offset
     var order = TargetOrder(
       target: target, holdsBytes: facts.acked > 0, size: step.chunk == nil ? nil : facts.layout.size, range: range,
-      stored: ByteRange(offset: chunk.offset, length: range.offset - chunk.offset),
+      stored: ByteRange(offset: known, length: range.offset - known),
       endsChunk: range.end == chunk.end && !receiving.isReadAnew(step, facts),
       hasPast: step == .create && job.place == 0 && (facts.past != nil || isToBeCompared(work)),
       algorithm: job.destination.resolved.transferProtocol.sentDigest,

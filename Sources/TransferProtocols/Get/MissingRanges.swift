@@ -16,7 +16,7 @@ public struct MissingRanges: Sendable, Hashable {
   private init(_ ranges: [ByteRange], reused: Int64) { (self.ranges, self.reused) = (ranges, reused) }
 
   /// nil for a chunk that is fetched from its start to its end.
-  init?(_ chunk: ChunkFacts) {
+  public init?(_ chunk: ChunkFacts) {
     guard let text = chunk.remote[Self.key], let reused = chunk.remote[Self.reusedKey].flatMap({ Int64($0) }) else {
       return nil
     }
