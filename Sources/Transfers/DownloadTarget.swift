@@ -29,6 +29,7 @@ struct DownloadTarget: Sendable {
         .usage, "read the number of ranges", cause: "it is \(segments)",
         remedy: "give \(range.lowerBound) to \(range.upperBound)")
     }
+    try checkZsync()
     try refuseForeignOptions(origins)
     var batches: [DownloadOrigin: NewBatch] = [:]
     for origin in origins {
@@ -41,6 +42,20 @@ struct DownloadTarget: Sendable {
         job: options.job)
     }
     return batches
+  }
+
+  private func checkZsync() throws(TransferError) {
+    guard options.usesZsync else { return }
+    guard options.overwrites else {
+      throw TransferError(
+        .usage, "read --zsync", cause: "existing files are not replaced, so there is nothing to compare with",
+        remedy: "add --overwrite, or leave it out")
+    }
+    guard options.urlCommand.isEmpty else {
+      throw TransferError(
+        .usage, "read --zsync", cause: "the URLs come from a command, which supplies none of a .zsync file",
+        remedy: "leave out --zsync or --url-command")
+    }
   }
 
   /// The scope in which keys are unique: the same URL may be fetched to several folders.

@@ -74,4 +74,16 @@ extension ZsyncTests {
     #expect(try requestsOfBlocks(scene) == 2)
     try expectLocal(scene, Self.new)
   }
+
+  /// The rules of the option hold for the library, too.
+  @Test func itIsForFilesThatAreReplacedWithoutAURLCommand() throws {
+    let scene = try Scene()
+    mkdir("\(scene.root)/in", 0o700)
+    for (overwrites, command) in [(false, []), (true, ["true"])] {
+      var options = DownloadOptions(urls: [scene.url + "/up/o0"], folder: NameBytes("\(scene.root)/in"))
+      (options.overwrites, options.usesZsync, options.urlCommand) = (overwrites, true, command)
+      let error = #expect(throws: TransferError.self) { try TransferStore(at: scene.storePath).add(options) }
+      #expect(error?.kind == .usage && error?.operation == "read --zsync", "\(String(describing: error))")
+    }
+  }
 }
