@@ -181,6 +181,21 @@ import TransferProtocols
     #expect(id("4442587FB7D0A2F9", mask, status: 200) == "4442587FB7D0A2F9")
     #expect(asked.withLock { $0 } == 1)
   }
+
+  /// A remark of a protocol may quote the transport or the server.
+  @Test func remarksAreMasked() throws {
+    let settings = BatchSettings(destination: "http://h/", download: DownloadSettings(folder: NameBytes("/in")))
+    let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a"), size: 1, mtimeMs: 0)
+    var meaning = Interpretation.settled
+    meaning.remark = "the server said canary"
+    let reading = ReplyReading(
+      reply: TransferReply(), mask: SecretMask(.basic(user: "u", password: "canary")), bringsSecrets: false,
+      transferProtocol: ProtocolInUse(try AllProtocols.make(settings, credentialsRegion: nil)),
+      step: .probe(marker: "zsync"), facts: TransferFacts(file: file, layout: ChunkLayout(whole: 1)),
+      context: RequestContext(wallMs: 0, credential: nil, learned: LearnedFacts()), meaning: meaning)
+    let remark = try #require(reading.read().meaning.remark)
+    #expect(remark.hasPrefix("the server said") && !remark.contains("canary"))
+  }
 }
 
 extension HTTPField.Name {

@@ -132,9 +132,7 @@ final class FilesInWork {
   func reused(_ file: FileID, _ proof: FileProof, _ result: Result<Reused, Failure>) {
     guard let work = all[file], work.refusal == nil else { return }
     let before = work.machine.bytesStored
-    if work.machine.facts.blocks != nil, case .success(let found) = result, !found.hasData {
-      tally.noted(work.machine, "the existing file has no block of it, and all of it is fetched")
-    }
+    if case .success(let found) = result, let remark = found.remark { tally.noted(work.machine, remark) }
     let changes = work.machine.reused(result, proof, retryMs: retryMs(work))
     tally.reused(bytes: work.machine.bytesStored - before)
     if let partial = try? result.get().partial { work.recorded = partial }

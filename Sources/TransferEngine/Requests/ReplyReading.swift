@@ -119,6 +119,8 @@ struct ReplyReading: Sendable {
 
   /// The text of a failure from a server that answered with success, without secrets.
   private func masked(_ meaning: Interpretation, _ reply: inout TransferReply) -> Interpretation {
+    var meaning = meaning
+    meaning.remark = meaning.remark.map { mask.applied(toMessage: $0) }
     guard (200..<300).contains(reply.status), case .failed(var failure, let remedy) = meaning.outcome else {
       return meaning
     }

@@ -25,28 +25,48 @@ struct BlockReuse: Sendable {
   func perform() throws(Failure) -> Reused {
     var reused = Reused()
     reused.notes = BlockNotes.nothing
-    guard !chunks.isEmpty, let file = target.standing() else { return reused }
-    let parts = try found(in: file).sorted { $0.range.offset < $1.range.offset }
+    guard !chunks.isEmpty else { return reused }
+    guard let file = target.standing() else {
+      reused.remark = Self.remark("there is no file to compare any more", hasData: false)
+      return reused
+    }
+    let (parts, gap) = try found(in: file)
+    reused.remark = gap.map { Self.remark($0, hasData: false) } ?? Self.nothing
     guard !parts.isEmpty else { return reused }
     // The first answer has stored the beginning of the file.
     guard let partial = try target.file(size: blocks.size, holdsBytes: true) else { throw Placing.partialIsGone }
     for chunk in chunks { try take(parts, for: chunk, from: file, to: partial, &reused) }
     guard reused.hasData else { return reused }
+    reused.remark = gap.map { Self.remark($0, hasData: true) }
     try partial.sync()
     (reused.partial, reused.notes) = (partial.identity, BlockNotes.copied(blocks))
     return reused
   }
 
-  /// A file that cannot be read has nothing to reuse.
-  private func found(in file: TargetFile) throws(Failure) -> [FoundPart] {
+  private static let nothing = "the existing file has no block of it, and all of it is fetched"
+
+  private static func remark(_ cause: String, hasData: Bool) -> String {
+    hasData ? "\(cause): what was not found before is fetched" : "\(cause), and all of it is fetched"
+  }
+
+  /// The parts that were found, in the order of the file to be fetched, and why not all of the existing file was
+  /// searched; nil if it was. What was found before an error counts.
+  private func found(in file: TargetFile) throws(Failure) -> ([FoundPart], gap: String?) {
     defer { file.dropCache() }
+    var gap: String?
     var matcher = BlockMatcher(blocks, in: file.identityNow?.size ?? 0) { buffer, offset throws(Failure) -> Int in
       try file.read(into: buffer, at: offset)
     }
-    var parts: [FoundPart] = []
-    do throws(Failure) { parts = try matcher.parts { !stop.isAsked() } } catch {}
+    do throws(Failure) {
+      _ = try matcher.parts { !stop.isAsked() }
+    } catch {
+      gap = "the existing file cannot be read (\(error.message))"
+    }
     if stop.isAsked() { throw Failure(.engineInterrupted, "stopped while a local file was compared") }
-    return parts
+    if matcher.isGivenUp { gap = "the search in the existing file was given up, because too much of it seems to match" }
+    var parts = matcher.found
+    parts.sort { $0.range.offset < $1.range.offset }
+    return (parts, gap)
   }
 
   private func take(

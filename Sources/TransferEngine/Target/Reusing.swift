@@ -123,6 +123,8 @@ struct Reused: Sendable {
   var missing: [(seq: Int, ranges: MissingRanges)] = []
   /// Notes for the session.
   var notes: [String: String] = [:]
+  /// Why data is missing that a person may expect to be reused.
+  var remark: String?
 
   /// Whether data was found.
   var hasData: Bool { !parts.isEmpty || !missing.isEmpty }
