@@ -26,10 +26,15 @@ extension GetProtocol {
     asked.file.key = Self.keyOfBlocks(facts.file.key, isURL: !source.sendsWhatIsStored)
     asked.route = Route()
     var request = try source.request(.whole, asked, context)
-    request.limits = .conclusion
+    request.limits = .body
     request.limits.maxReplyBytes = Self.longestTable(facts.layout.size)
+    // A server that sends less is not waited for: the file itself would take as long.
+    request.limits.totalMs = 60_000 + Int64(request.limits.maxReplyBytes) * 1_000 / Self.leastRate
     return request
   }
+
+  /// Bytes per second.
+  private static let leastRate: Int64 = 32 << 10
 
   /// A query of a URL stays behind the path.
   static func keyOfBlocks(_ key: NameBytes, isURL: Bool) -> NameBytes {

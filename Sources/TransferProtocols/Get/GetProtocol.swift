@@ -89,7 +89,9 @@ public struct GetProtocol: TransferProtocol, Sendable {
   }
 
   public func beginning(_ facts: TransferFacts) -> ByteRange {
-    let longest = usesZsync ? Self.shortBeginning : Self.longestBeginning
+    // A file that one request brings is not compared.
+    let isShort = facts.file.expected.size.map { $0 <= Self.longestBeginning } ?? false
+    let longest = usesZsync && !isShort ? Self.shortBeginning : Self.longestBeginning
     let length = min(chunkSize ?? longest, longest)
     // Complete pieces, if they are not long.
     guard let pieces = facts.file.expected.pieces, pieces.length <= Self.usualChunk, let size = facts.file.expected.size

@@ -73,6 +73,39 @@ import TransferModel
     #expect(two.without(ByteRange(offset: 150_000, length: 50_000)) == two)
   }
 
+  private func proto() throws -> GetProtocol {
+    var download = DownloadSettings(folder: NameBytes("/in"), overwrites: true)
+    download.usesZsync = true
+    let made = try AllProtocols.make(
+      BatchSettings(destination: "http://h/", download: download), credentialsRegion: nil)
+    return try #require(made as? GetProtocol)
+  }
+
+  private func facts(size: Int64?) -> TransferFacts {
+    var file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a"), size: size ?? 0, mtimeMs: 0)
+    file.expected = ExpectedContent(size: size, digests: [])
+    return TransferFacts(file: file, layout: ChunkLayout(whole: size ?? 0))
+  }
+
+  /// A file that is known to be short comes with the first request: comparing it would cost more.
+  @Test func knownShortFilesAreFetchedAtOnce() throws {
+    let proto = try proto()
+    #expect(proto.beginning(facts(size: nil)).length == 4 << 10)
+    #expect(proto.beginning(facts(size: (1 << 20) + 1)).length == 4 << 10)
+    #expect(proto.beginning(facts(size: 1 << 20)).length == 1 << 20)
+  }
+
+  /// A long table may take a while, and one that does not arrive is not waited for.
+  @Test func theRequestForChecksumsIsLimited() throws {
+    let context = RequestContext(wallMs: 0, credential: nil, learned: LearnedFacts())
+    func limits(_ size: Int64) throws -> RequestLimits {
+      try proto().request(.probe(marker: "zsync"), facts(size: size), context).limits
+    }
+    let (short, long) = (try limits(1 << 20), try limits(1 << 40))
+    #expect(short.stallMs == 60_000 && short.totalMs < 70_000)
+    #expect(long.maxReplyBytes == 32 << 20 && long.totalMs == 60_000 + 1_024_000)
+  }
+
   /// A `.zsync` file is beside the path of its file.
   @Test func theChecksumsAreBesideTheFile() {
     func key(_ text: String, isURL: Bool = true) -> String {
