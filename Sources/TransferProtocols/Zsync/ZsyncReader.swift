@@ -17,7 +17,7 @@ struct ZsyncReader {
   static let longestHeader = 16 << 10
   /// In bytes: shorter ones make the table nearly as long as the file, and longer ones find nothing.
   static let blockLengths = 256...(1 << 20)
-  /// Their checksums, and what is needed to find them, take some 70 MiB.
+  /// Their checksums, and what is needed to find them, take some 130 MiB.
   static let mostBlocks: Int64 = 2 << 20
   static let longestFile: Int64 = 32 << 20
 
