@@ -187,14 +187,14 @@ import TransferProtocols
     let settings = BatchSettings(destination: "http://h/", download: DownloadSettings(folder: NameBytes("/in")))
     let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a"), size: 1, mtimeMs: 0)
     var meaning = Interpretation.settled
-    meaning.remark = "the server said canary"
+    meaning.remark = "the server said cAn4ry-9"
     let reading = ReplyReading(
-      reply: TransferReply(), mask: SecretMask(.basic(user: "u", password: "canary")), bringsSecrets: false,
+      reply: TransferReply(), mask: SecretMask(.basic(user: "u", password: "cAn4ry-9")), bringsSecrets: false,
       transferProtocol: ProtocolInUse(try AllProtocols.make(settings, credentialsRegion: nil)),
       step: .probe(marker: "zsync"), facts: TransferFacts(file: file, layout: ChunkLayout(whole: 1)),
       context: RequestContext(wallMs: 0, credential: nil, learned: LearnedFacts()), meaning: meaning)
     let remark = try #require(reading.read().meaning.remark)
-    #expect(remark.hasPrefix("the server said") && !remark.contains("canary"))
+    #expect(remark.hasPrefix("the server said") && !remark.contains("cAn4ry-9"))
   }
 }
 
