@@ -132,6 +132,22 @@ import Testing
     #expect(try due().isEmpty)
   }
 
+  /// A prefix that ends in the middle of a name of the path is that of another destination.
+  @Test func theEndOfANameDoesNotCount() throws {
+    let all: Set = [
+      JobDestination(place: "put:one", prefix: NameBytes("in/"), destination: "put:one/in"),
+      JobDestination(place: "put:two", prefix: NameBytes(""), destination: "put:two"),
+    ]
+    try f.ledger.write { tx in try tx.setDestinations(ofJob: "nightly", all) }
+    var other = LedgerFixture.source("ax")
+    other.key = NameBytes("in/x")
+    _ = try f.ledger.write { [other, first] in try $0.admit(other, to: first) }
+    try finish()
+    _ = try f.add("ax", to: second)
+    try finish()
+    #expect(try due().isEmpty)
+  }
+
   private func batch(_ place: String, ofJob job: String?) throws -> BatchID {
     var settings = BatchSettings(destination: place)
     settings.after = SourceRemoval(.delete, base: "/src")
@@ -150,6 +166,17 @@ import Testing
     #expect(try begin([a, other]).isEmpty)
     _ = try f.ledger.control(.cancel, RowFilter.files([a]))
     #expect(try wanted() == [other])
+  }
+
+  /// What the job does not accept as proof does not suffice for the removals of others either.
+  @Test(arguments: ["weekly", nil]) func aReceiptThatProvesTooLittleHoldsItForAll(_ job: String?) throws {
+    _ = try f.add("a", to: second)
+    try finish(proves: false)
+    let a = try f.add("a", to: first)
+    try finish()
+    let other = try f.add("a", to: batch("put:three", ofJob: job))
+    try finish()
+    #expect(try begin([a, other]).isEmpty)
   }
 
   /// The job had another name, or somebody pushed the file.

@@ -48,7 +48,8 @@ extension LedgerReader {
   /// or the same inode by any path: another link or another mount. If one batch deletes a source and another moves it,
   /// it is moved: its deletion is not due before that. If a job with several destinations removes the source, every
   /// removal of it is `lacking` until each of them has this version of the source, with a receipt: whose receipt it is
-  /// does not matter.
+  /// does not matter. For the removals of others it must prove what the job asks for; those of the job itself are kept
+  /// otherwise (`keptElsewhere`).
   public func dueRemovals(after: Int64, limit: Int) throws -> [DueRemoval] {
     try db.dueRemovals(.integer(after), through: .integer(.max), limit: limit)
   }
@@ -115,6 +116,8 @@ extension LedgerReader {
           AND (w.state <> 'pending' OR q.note IS NOT NULL
             OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = o.id AND l.finding IN ('lost', 'differs'))
             OR CASE v.settings ->> '$.after.proof' WHEN 'any' THEN 0
+              WHEN 'digest' THEN q.confirmation NOT IN ('digest', 'etag') ELSE q.confirmation = 'none' END
+            OR CASE b.settings ->> '$.after.proof' WHEN 'any' THEN 0
               WHEN 'digest' THEN q.confirmation NOT IN ('digest', 'etag') ELSE q.confirmation = 'none' END) LIMIT 1),
       (SELECT j.destination FROM removal t CROSS JOIN file g ON g.id = t.file_id CROSS JOIN batch u ON u.id = g.batch_id
           CROSS JOIN job_destination j ON j.job = u.job LEFT JOIN sighting y ON y.file_id = g.id
@@ -127,7 +130,13 @@ extension LedgerReader {
               AND substr(o.path, 1 + length(o.path) - length(o.key) + length(j.prefix))
                 = substr(o.key, 1 + length(j.prefix))
               AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns
-              AND coalesce(z.ctime_ns, o.ctime_ns) = coalesce(y.ctime_ns, g.ctime_ns) AND o.live = 1)
+              AND (length(o.key) = length(j.prefix) OR substr(o.key, 1 + length(j.prefix), 1) = x'2F'
+                OR substr(o.path, length(o.path) - length(o.key) + length(j.prefix), 1) = x'2F')
+              AND coalesce(z.ctime_ns, o.ctime_ns) = coalesce(y.ctime_ns, g.ctime_ns) AND o.live = 1
+              AND (u.job IS b.job OR EXISTS (SELECT 1 FROM receipt q WHERE q.file_id = o.id AND q.n = 1
+                  AND q.note IS NULL AND CASE u.settings ->> '$.after.proof' WHEN 'any' THEN 1
+                    WHEN 'digest' THEN q.confirmation IN ('digest', 'etag') ELSE q.confirmation <> 'none' END)
+                AND NOT EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = o.id AND l.finding IN ('lost', 'differs'))))
         LIMIT 1) AS lacking
     FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
       LEFT JOIN sighting s ON s.file_id = f.id
