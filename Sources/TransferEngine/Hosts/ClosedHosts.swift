@@ -82,12 +82,14 @@ final class ClosedHosts {
 
   /// Makes the ready files of hosts that stay closed for longer than this run waits wait in the ledger until then: the
   /// files that were never claimed as well, so that no other run sends requests before. At the end of a run, whatever
-  /// ends it except an immediate stop or a disk that cannot be written. A batch with a file that only has to be placed
-  /// is excluded: that must not wait for the server.
+  /// ends it except a disk that cannot be written, but not after the time of a drain is over. A batch with a file that
+  /// only has to be placed is excluded: that must not wait for the server.
   /// - Returns: whether a part is being written; there may be more.
   func postpone() throws(TransferError) -> Bool {
     let opening = hosts.closedBeyondPatience
-    guard !opening.isEmpty, stop.sequence.level != .now, stop.sequence.diskTrouble == nil else { return false }
+    guard !opening.isEmpty, !stop.sequence.isOver(nowMs: engine.bootMs), stop.sequence.diskTrouble == nil else {
+      return false
+    }
     let resting = batches.resting
     let due = batches.all.reduce(into: [BatchID: Int64]()) { due, destination in
       if !resting.contains(destination.batch) { due[destination.batch] = opening[destination.host.name] }
