@@ -77,6 +77,20 @@ import Testing
     #expect(try due().isEmpty)
   }
 
+  /// A file that was renamed before its turn fails, and is sent under its new name. For another job, its path may be
+  /// another link or another mount.
+  @Test(arguments: ["nightly", "weekly"]) func theFormerNameOfASourceHoldsItForOthersOnly(_ job: String) throws {
+    try setDestinations("put:one")
+    let old = try f.add("old", to: batch("put:one", ofJob: job))
+    try f.ledger.write { [run] tx in
+      _ = try tx.claimAndPlan(run)
+      _ = try tx.failFile(old, run, code: .sourceMissing, message: "gone", keepsSession: false)
+    }
+    let new = try f.add("new", to: first)
+    try finish()
+    #expect(try wanted() == (job == "nightly" ? [new] : []))
+  }
+
   @Test func aDestinationThatTheJobNoLongerHasDoesNotCount() throws {
     let a = try f.add("a", to: first)
     try finish()

@@ -45,11 +45,12 @@ extension DueRemoval {
 extension LedgerReader {
   /// Removals that are due, of files after number `after`. No removal of a source is due while a file that is not done
   /// needs that source, in any batch; a failed file needs it until it is hidden. The same source means the same path,
-  /// or the same inode by any path: another link or another mount. If one batch deletes a source and another moves it,
-  /// it is moved: its deletion is not due before that. If a job with several destinations removes the source, every
-  /// removal of it is `lacking` until each of them has this version of the source, with a receipt: whose receipt it is
-  /// does not matter. For the removals of others it must prove what the job asks for; those of the job itself are kept
-  /// otherwise (`keptElsewhere`).
+  /// or the same inode by any path: another link or another mount. A file of the same job whose path no longer exists
+  /// needs none: it was renamed to the one that was sent. If one batch deletes a source and another moves it, it is
+  /// moved: its deletion is not due before that. If a job with several destinations removes the source, every removal
+  /// of it is `lacking` until each of them has this version of the source, with a receipt: whose receipt it is does not
+  /// matter. For the removals of others it must prove what the job asks for; those of the job itself are kept otherwise
+  /// (`keptElsewhere`).
   public func dueRemovals(after: Int64, limit: Int) throws -> [DueRemoval] {
     try db.dueRemovals(.integer(after), through: .integer(.max), limit: limit)
   }
@@ -147,7 +148,9 @@ extension LedgerReader {
       AND NOT EXISTS (SELECT 1 FROM file o
         WHERE o.inode = f.inode AND o.is_download IS NULL AND (o.finished_at IS NULL OR o.state = 'failed')
           AND o.hidden IS NULL AND (o.size = f.size AND o.mtime_ns = f.mtime_ns
-            OR o.finished_at IS NULL AND (o.device = f.device OR o.device = s.device)))
+            OR o.finished_at IS NULL AND (o.device = f.device OR o.device = s.device))
+          AND NOT (o.cause IS 'source.missing' AND o.path <> f.path
+            AND EXISTS (SELECT 1 FROM batch v WHERE v.id = o.batch_id AND v.job = b.job)))
       AND NOT (b.after IS 'delete' AND EXISTS (SELECT 1 FROM removal w CROSS JOIN file o ON o.id = w.file_id
           CROSS JOIN batch v ON v.id = o.batch_id
         WHERE w.inode = m.inode AND w.state <> 'done' AND w.state = 'pending' AND v.after = 'move' AND o.size = f.size
