@@ -44,7 +44,7 @@ public struct BlockMatcher {
     window = SeedWindow(blocks.blockLength, read)
     isFound = [UInt64](repeating: 0, count: blocks.count / 64 + 1)
     left = blocks.count
-    budget = 4 * size + 64 * Int64(blocks.blockLength)
+    budget = 4 * min(size, .max / 8) + 64 * Int64(blocks.blockLength)
     askedAt = budget
   }
 
