@@ -9,7 +9,7 @@ public enum Notice: Sendable {
   /// The file waits for the next run.
   case waiting(path: NameBytes, Failure)
   case sourceChanged(path: NameBytes)
-  /// Something about the file that is not a failure of it.
+  /// Information about the file that is not a failure.
   case noted(path: NameBytes, String)
   /// Excluded by a rule: `--exclude *.tmp`.
   case excluded(path: NameBytes, rule: String)

@@ -27,7 +27,7 @@ public struct Interpretation: Sendable {
   public var blocks: PublishedBlocks?
   /// With ``Outcome/pieceStored(_:)``: how many bytes of the requested range are stored; nil for all of them.
   public var received: Int64?
-  /// Something that people should know although it is no failure.
+  /// Information for people that is not a failure.
   public var remark: String?
 
   public enum Outcome: Sendable {

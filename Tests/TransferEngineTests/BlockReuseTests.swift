@@ -44,7 +44,7 @@ import TransferModel
   }
 
   @Test func theTrueCauseIsTold() throws {
-    #expect(try remark()?.hasPrefix("there is no file to compare any more") == true)
+    #expect(try remark()?.hasPrefix("the existing file was removed in the meantime") == true)
     write(2)
     #expect(try remark()?.hasPrefix("the existing file has no block of it") == true)
     // Each position has the checksum of a block.

@@ -80,10 +80,10 @@ final class ClosedHosts {
 
   // MARK: - Postponing
 
-  /// Makes the ready files of hosts that stay closed for longer than this run waits wait in the ledger until then: the
-  /// files that were never claimed as well, so that no other run sends requests before. At the end of a run, whatever
-  /// ends it except a disk that cannot be written, but not after the time of a drain is over. A batch with a file that
-  /// only has to be placed is excluded: that must not wait for the server.
+  /// Postpones the ready files of hosts that stay closed for longer than this run waits, so that no other run sends
+  /// requests before the pause is over; files that were never claimed as well. Called before a run ends, for whatever
+  /// reason. Postpones nothing when the time of a drain is over, or while the ledger's disk cannot be written.
+  /// Excludes batches with a file that only has to be placed, because that must not wait for the server.
   /// - Returns: whether a part is being written; there may be more.
   func postpone() throws(TransferError) -> Bool {
     let opening = hosts.closedBeyondPatience

@@ -16,7 +16,7 @@ extension HostGate.Outcome {
     } else if case .failed(let failure, let remedy) = meaning.outcome {
       self.init(reply, failure, remedy)
     } else if reply.status == 429 || reply.status == 503 {
-      // The file can do without this answer, or asks later; its host still wants to be left alone.
+      // The file does not depend on this answer, or the query is repeated later; the host asks for fewer requests.
       let afterMs: Int64? = if case .notYet(let afterMs) = meaning.outcome { afterMs } else { nil }
       self = .throttled(retryAfterMs: afterMs)
     } else {

@@ -63,7 +63,7 @@ final class RunLimits {
     guard !long.isEmpty else { return false }
     let closed = hosts.all.filter { hosts.isClosed($0) }.map(\.name)
     let without = batches.resting.union(batches.batches(ofHosts: Set(closed)))
-    // Of batches without such files it is not known what fits: they are tried.
+    // For the other batches it is not known in advance which files fit, so they are tried.
     let others = Set(batches.all.map(\.batch)).subtracting(without).subtracting(leftOut.keys)
     let fits = try engine.ledger.read { reader in
       if try !reader.readyBatches(among: others).isEmpty { return true }

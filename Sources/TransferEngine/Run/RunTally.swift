@@ -123,7 +123,7 @@ final class RunTally {
       .retrying(path: machine.claimed.path, failure, inMs: max(0, dueMs - engine.wallMs)))
   }
 
-  /// Something about the file that is no failure.
+  /// Reports something about the file that is not a failure.
   func noted(_ machine: FileMachine, _ text: String) {
     engine.observer.notice(.noted(path: machine.claimed.path, text))
   }

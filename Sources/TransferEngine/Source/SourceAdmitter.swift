@@ -2,7 +2,7 @@ public import TransferLedger
 public import TransferModel
 public import TransferProtocols
 
-/// What one destination makes of a scan: keys, properties of objects, and which files it accepts.
+/// How one destination uses a scan: it determines the keys, the properties of objects, and which files are recorded.
 public struct AdmissionLane: Sendable {
   let destination: Destination
   let transferProtocol: ProtocolInUse

@@ -27,7 +27,7 @@ struct BlockReuse: Sendable {
     reused.notes = BlockNotes.nothing
     guard !chunks.isEmpty else { return reused }
     guard let file = target.standing() else {
-      reused.remark = Self.remark("there is no file to compare any more", hasData: false)
+      reused.remark = Self.remark("the existing file was removed in the meantime", hasData: false)
       return reused
     }
     let (parts, gap) = try found(in: file)

@@ -94,7 +94,7 @@ extension TransferStore {
 }
 
 extension UploadTarget {
-  /// What all keys begin with, before the relative path of a file; the whole key if there is no path.
+  /// The common prefix of all keys: what precedes the relative path of a file. For a single file, its whole key.
   private func prefix(isSingleFile: Bool) -> NameBytes {
     destination.key(forRelativePath: NameBytes(""), isSingleFile: isSingleFile)
   }

@@ -4,7 +4,7 @@ public import TransferModel
 public struct JobDestination: Sendable, Hashable {
   /// That of its batches.
   let place: String
-  /// What its keys begin with, before the relative path of a file.
+  /// The common prefix of its keys, which precedes the relative path of a file.
   let prefix: NameBytes
   /// For people.
   let destination: String

@@ -45,19 +45,19 @@ extension DueRemoval {
 extension LedgerReader {
   /// Removals that are due, of files after number `after`. No removal of a source is due while a file that is not done
   /// needs that source, in any batch; a failed file needs it until it is hidden. The same source means the same path,
-  /// or the same inode by any path: another link or another mount. A file of the same job whose path no longer exists
-  /// needs none: it was renamed to the one that was sent. If one batch deletes a source and another moves it, it is
-  /// moved: its deletion is not due before that. If a job with several destinations removes the source, every removal
-  /// of it is `lacking` until each of them has this version of the source, with a receipt: whose receipt it is does not
-  /// matter. For the removals of others it must prove what the job asks for; those of the job itself are kept otherwise
-  /// (`keptElsewhere`).
+  /// or the same inode by any path: another link or another mount. A failed file of the same job whose own path no
+  /// longer exists does not count: the source was renamed, and was sent under its new name. If one batch deletes a
+  /// source and another moves it, it is moved: its deletion is not due before that. If a job with several destinations
+  /// removes the source, every removal of it is `lacking` until each of them has this version of the source, with a
+  /// receipt: whose receipt it is does not matter. For the removals of others it must prove what the job asks for;
+  /// those of the job itself are kept otherwise (`keptElsewhere`).
   public func dueRemovals(after: Int64, limit: Int) throws -> [DueRemoval] {
     try db.dueRemovals(.integer(after), through: .integer(.max), limit: limit)
   }
 
-  /// Whether an engine could remove a source now, or has yet to find out why not. A source that lacks a destination
-  /// and was put off for it is no reason to start one.
-  /// - Parameter job: only a source of this job; one that was put off for another cause does not count then.
+  /// Whether an engine could remove a source now, or has not yet determined why it cannot. A removal that was put off
+  /// because a destination does not have the file does not count.
+  /// - Parameter job: only sources of this job; then removals that were put off for another cause do not count either.
   public func hasDueRemoval(ofJob job: String? = nil) throws -> Bool {
     let found = try db.dueRemovals(0, through: .integer(.max), limit: 1, isForStart: true, ofJob: job)
     return !found.isEmpty
