@@ -1803,7 +1803,8 @@ SELECT
   b.job,
   b.after AS action,
   f.path,
-  iif(m.state = 'skipped' OR m.state = 'failed', 'kept', iif(m.state = 'pending', 'waiting', 'done')) AS state,
+  CASE WHEN m.state = 'pending' THEN 'waiting' WHEN m.state = 'done' THEN 'done'
+    WHEN m.state = 'skipped' AND m.cause = 'source.missing' THEN 'gone' ELSE 'kept' END AS state,
   m.attempts,
   m.failures,
   m.put_off_at,

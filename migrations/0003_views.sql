@@ -458,7 +458,8 @@ SELECT
   b.job,
   b.after AS action,
   f.path,
-  iif(m.state = 'skipped' OR m.state = 'failed', 'kept', iif(m.state = 'pending', 'waiting', 'done')) AS state,
+  CASE WHEN m.state = 'pending' THEN 'waiting' WHEN m.state = 'done' THEN 'done'
+    WHEN m.state = 'skipped' AND m.cause = 'source.missing' THEN 'gone' ELSE 'kept' END AS state,
   m.attempts,
   m.failures,
   m.put_off_at,
@@ -474,7 +475,7 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_removals', 'job', 'TEXT', '', 'Its job; NULL for none.'),
   ('v_removals', 'action', 'TEXT', '', 'delete or move; NULL if the batch was later set to keep the remaining sources.'),
   ('v_removals', 'path', 'BLOB', 'bytes of a name', 'Path of the source.'),
-  ('v_removals', 'state', 'TEXT', '', 'waiting, done, or kept: the source stays, by decision or after too many failures.'),
+  ('v_removals', 'state', 'TEXT', '', 'waiting, done, gone (somebody else removed the source), or kept: it stays, by decision or after too many failures.'),
   ('v_removals', 'attempts', 'INTEGER', '', 'How often it was tried.'),
   ('v_removals', 'failures', 'INTEGER', '', 'How often it failed; after ten failures the source stays.'),
   ('v_removals', 'put_off_at', 'INTEGER', 'ms', 'Since when it has been postponed for its cause, which does not count as a failure; NULL if it is not postponed.'),

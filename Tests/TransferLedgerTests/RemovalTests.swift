@@ -311,8 +311,10 @@ import Testing
     #expect(
       try f.texts(
         "SELECT verb, first_file, last_file FROM event JOIN event_range ON event_id = id WHERE verb LIKE 'source%'")
-        == ["source-kept 1 1", "source-kept 2 2"])
+        == ["source-gone 1 1", "source-gone 2 2"])
     #expect(try f.findings() == [])
+    let totals = try f.ledger.read { try $0.removals(RowFilter()) }
+    #expect([totals.waiting, totals.kept, totals.reasons.count] == [1, 0, 0], "no source of them exists any more")
   }
 
   /// An interrupted attempt may have removed the source: only its own check decides, and then applies to the others.

@@ -1,5 +1,5 @@
 /// Sources that are to be deleted or moved and still exist. Excludes removals that a person revoked, hidden files, and
-/// sources that were superseded by newer content.
+/// sources that were superseded by newer content or removed by somebody else.
 public struct RemovalTotals: Sendable, Hashable {
   /// Removals that are to be performed or retried.
   public var waiting = 0

@@ -68,7 +68,7 @@ extension LedgerReader {
 
   /// Waiting removals and kept sources of the files that the filter selects, with the reasons. Counts only the sources
   /// that were kept since `keptSinceMs`. Removals that a person revoked or tidied away are not counted, nor sources
-  /// that were replaced by newer content. Reads the removals that are not done.
+  /// that were replaced by newer content or that somebody else removed. Reads the removals that are not done.
   public func removals(_ filter: RowFilter, keptSinceMs: Int64 = .min) throws -> RemovalTotals {
     let rows = try db.rows(Self.removalsByReason, filter, .integer(keptSinceMs)) { row in
       (
@@ -94,7 +94,8 @@ extension LedgerReader {
     WHERE m.state = 'pending' AND {files} GROUP BY 2, 3
     UNION ALL SELECT 1, 0, m.cause, max(m.message), count(*)
     FROM removal m CROSS JOIN file f ON f.id = m.file_id
-    WHERE (m.state = 'skipped' OR m.state = 'failed') AND m.cause <> 'policy.cancelled' AND m.ended_at >= ?1
+    WHERE (m.state = 'skipped' OR m.state = 'failed') AND m.cause <> 'policy.cancelled'
+      AND NOT (m.state = 'skipped' AND m.cause = 'source.missing') AND m.ended_at >= ?1
       AND f.hidden IS NULL AND f.live = 1 AND {files} GROUP BY m.cause
     """
 
@@ -256,8 +257,11 @@ extension LedgerTransaction {
         try putOff(file, code, message, isUncertain: uncertain.contains(file))
       case .kept(let code, let message):
         guard try close(file, .skipped, code, message) else { continue }
-        kept[message, default: []].append(file)
-        if code == .sourceMissing { kept[message, default: []] += try missOthers(of: file, message) }
+        if code == .sourceMissing {
+          gone[message, default: []] += [file] + (try missOthers(of: file, message))
+        } else {
+          kept[message, default: []].append(file)
+        }
       case .failed(let code, let message):
         if try tryAgain(file, code, message, isUncertain: uncertain.contains(file)) {
           kept[message, default: []].append(file)
