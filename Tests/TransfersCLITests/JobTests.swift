@@ -48,6 +48,23 @@ import TransferModel
     #expect(try run("report", "runs", "--format", "tsv", "--columns", "id").out == "id\nr1\n")
   }
 
+  /// Nothing is sent: the removal had waited for a file of somebody else, and then finds that it may not be done.
+  @Test func aSourceThatARunWithNothingNewKeepsIsTold() throws {
+    mkdir(program.folder.path + "/moved", 0o700)
+    try configure(", after: \"move:\(program.folder.path)/moved\"")
+    #expect(try run("add", source, "http://127.0.0.1:1/elsewhere/").code == 0)
+    #expect(try run("job", "run", "nightly", "--max-duration", "1s").err == "")
+    try writeFile(program.folder.path + "/moved/a", Array("other".utf8))
+    #expect(try run("cancel", "--batch", "b1").code == 0)
+    let outcome = try run("job", "run", "nightly")
+    #expect(
+      (outcome.code, outcome.err) == (
+        0,
+        "1 source that --after was to delete or move stays: its name already exists in the target folder\n"
+      ))
+    #expect(try run("job", "run", "nightly").err == "", "once")
+  }
+
   @Test func aFailureIsToldInAFewLines() throws {
     let broken = try RunningReceiver(in: try TemporaryFolder(), script: "match PUT /in/sub/a : status=400\n")
     let text = "jobs: {nightly: {from: \(source), to: \"\(broken.url)/in/sub/\"}}"

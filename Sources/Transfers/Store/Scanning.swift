@@ -29,6 +29,17 @@ extension StoreReader {
     try reader.removals(filter, keptSinceMs: keptSinceMs)
   }
 
+  /// The same for all batches of a job.
+  package func removals(ofJob job: String, keptSinceMs: Int64) throws -> RemovalTotals {
+    // Mostly there are none, and a job may have a hundred thousand batches.
+    guard !(try removals(RowFilter(), keptSinceMs: keptSinceMs).isEmpty) else { return RemovalTotals() }
+    var terms = BatchTerms()
+    terms.jobs = [job]
+    var filter = RowFilter()
+    filter.withinBatches = try batches(terms)
+    return try removals(filter, keptSinceMs: keptSinceMs)
+  }
+
   /// Whether the removal of a source or a callback is due now. An engine does both even if no files are left.
   package func isUpkeepDue(nowMs: Int64) throws -> Bool {
     if try reader.hasDueCallback(nowMs: nowMs, resting: []) { return true }

@@ -25,15 +25,15 @@ extension EngineSession {
     if let failure { throw failure }
   }
 
-  /// The summary, and its failure; nil on success.
+  /// The summary, and its failure; nil on success. `job` is the job that was run, if any.
   func judge(
-    _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
+    _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64, job: String? = nil
   ) throws(CommandFailure) -> (RunOutput, CommandFailure?) {
     let (failed, unknown) = (numbers.failed + (add?.counts.failed ?? 0), numbers.unknown + (add?.counts.unknown ?? 0))
     let status = ExitCode(numbers, added: add)
     let problems =
       status == .ok ? [] : try problems(storePath, add?.files.batches, numbers.badBefore > 0 ? nil : sinceMs)
-    let removals = try removals(storePath, add?.files.batches, sinceMs)
+    let removals = try removals(storePath, add?.files.batches, sinceMs, job: job)
     if let remark = RemovalFigures.remark(removals) {
       // A source that is kept for good needs a person, so this is printed even after a quiet run.
       if removals.kept > 0 { reporter.announce(remark) } else { reporter.say(remark) }
@@ -74,16 +74,23 @@ extension EngineSession {
     }
   }
 
-  /// Sources that `--after` should have deleted or moved, but that still exist: those of the batches of a push, or all
-  /// after a run. Sources kept since before `sinceMs` are not counted, because an earlier run reported them.
+  /// Sources that `--after` should have deleted or moved, but that still exist: those of the batches of a push, of all
+  /// batches of a job, or all after a run. Sources kept since before `sinceMs` are not counted, because an earlier run
+  /// reported them; those of a job may have been kept by any engine since its last run ended.
   private func removals(
-    _ storePath: String, _ batches: [BatchID]?, _ sinceMs: Int64
+    _ storePath: String, _ batches: [BatchID]?, _ sinceMs: Int64, job: String?
   ) throws(CommandFailure) -> RemovalTotals {
     let ledger = try LedgerAccess.open(storePath, context)
     defer { ledger.close() }
-    var filter = RowFilter()
-    filter.withinBatches = batches?.map(\.rawValue)
-    return try LedgerAccess.read(ledger) { try $0.removals(filter, keptSinceMs: sinceMs) }
+    return try LedgerAccess.read(ledger) { reader in
+      guard let job else {
+        var filter = RowFilter()
+        filter.withinBatches = batches?.map(\.rawValue)
+        return try reader.removals(filter, keptSinceMs: sinceMs)
+      }
+      let lastMs = try reader.jobs().first { $0.job == job }?.endedMs ?? .min
+      return try reader.removals(ofJob: job, keptSinceMs: min(lastMs, sinceMs))
+    }
   }
 
   private func text(_ status: ExitCode, _ numbers: RunNumbers, _ add: AddResult?, bad: String) -> String {

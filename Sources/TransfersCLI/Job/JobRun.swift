@@ -116,7 +116,8 @@ struct JobRun {
       outcome.numbers = numbers
     }
     (outcome.output, outcome.failure) = try session.judge(
-      outcome.numbers, add: added, destination: destination, storePath: storePath, sinceMs: outcome.startedMs)
+      outcome.numbers, add: added, destination: destination, storePath: storePath, sinceMs: outcome.startedMs,
+      job: job.name)
     if let error = blocked.withLock(\.self) { outcome.failure = error }
   }
 
