@@ -142,6 +142,21 @@ struct FileUnit: Sendable {
   }
 }
 
+extension Begin {
+  var requestCount: Int {
+    switch self {
+    case .chunks(let limit): limit
+    case .chunkThatOpensSession, .control, .question: 1
+    case .placing, .reusing: 0
+    }
+  }
+}
+
+extension FileUnit {
+  /// The maximum number of requests that it begins.
+  var requestCount: Int { begin?.requestCount ?? 0 }
+}
+
 struct EndedAttempt: Sendable {
   var attempt: AttemptID
   var result: AttemptResult

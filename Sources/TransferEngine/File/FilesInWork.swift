@@ -16,8 +16,7 @@ final class FilesInWork {
   private(set) var all: [FileID: FileWork] = [:]
   /// The number of active listings.
   private(set) var listings = 0
-  /// Active files with chunks in backoff.
-  private(set) var waiting: Set<FileID> = []
+  private var inBackoff = FilesInBackoff()
   /// Files with chunks to send.
   private var turns = FileTurns()
   private var sessionSlots = SessionSlots()
@@ -34,18 +33,12 @@ final class FilesInWork {
   var count: Int { all.count }
   var isEmpty: Bool { all.isEmpty }
 
-  /// Number of chunks in backoff.
-  var waitingCount: Int { waiting.reduce(0) { $0 + (all[$1]?.machine.backoffs.count ?? 0) } }
+  /// Active files with chunks in backoff, and the number of these chunks.
+  var waiting: Dictionary<FileID, FileWork>.Keys { inBackoff.ids }
+  var waitingCount: Int { inBackoff.chunkCount }
 
-  /// Time until the next backoff ends, in milliseconds; nil for none. A chunk that is due already waits for capacity,
-  /// which is announced by an event.
-  func waitMs(nowMs: Int64) -> Int64? {
-    var next: Int64?
-    for id in waiting {
-      if let due = all[id]?.machine.backoffs.nextMs(after: nowMs) { next = min(next ?? .max, due) }
-    }
-    return next.map { $0 - nowMs }
-  }
+  /// Time until the next backoff ends, in milliseconds; nil for none.
+  func waitMs(nowMs: Int64) -> Int64? { inBackoff.waitMs(nowMs: nowMs) }
 
   /// Whether any file is being placed.
   var isPlacing: Bool { all.contains { $0.value.machine.isPlacing } }
@@ -80,7 +73,7 @@ final class FilesInWork {
     unit.staged = work.machine.claimed.staged
     unit.content = work.deliveredDigest
     if work.target != nil && (unit.plan != nil || changes.contains(where: \.plansFile)) { tally.needsCount() }
-    noteWaiting(work)
+    inBackoff.note(work)
     if work.machine.isReleased { released(work, unit) } else if chunks > 0 || !stop.isStopping { noteUnsent(work) }
     guard !unit.isEmpty else { return }
     if unit.begin == .control(.discover) { work.destination.discovery.begin(file) }
@@ -103,40 +96,10 @@ final class FilesInWork {
     let wasHeld = work.machine.isHeld
     work.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: engine.wallMs)
     work.destination.requests -= asked - begun.chunks.count - (begun.control == nil ? 0 : 1)
-    noteWaiting(work)
+    inBackoff.note(work)
     if begun.disownedChunks > 0 { tally.needsCount() }
     if wasHeld { advance(begun.file) }
     return all[begun.file]
-  }
-
-  /// The local file of a download was renamed, or could not be.
-  func placed(_ file: FileID, _ proof: FileProof, _ result: Result<SourceIdentity?, Failure>) {
-    guard let work = all[file], work.refusal == nil else { return }
-    let places = work.destination.resolved.transferProtocol.places
-    var renewal: [String: String]?
-    if case .failure(let failure) = result { renewal = places?.renewal(after: failure, work.machine.facts) }
-    let changes = work.machine.placed(result, proof, retryMs: retryMs(work), renewal: renewal)
-    advance(file, changes: changes)
-  }
-
-  /// The retry time after one more consecutive failure that no request caused.
-  private func retryMs(_ work: FileWork) -> Int64 {
-    var generator = SystemRandomNumberGenerator()
-    let number = work.machine.failures + 1
-    return engine.wallMs
-      + engine.configuration.retry.delayMs(
-        afterFailure: number, isThrottled: false, retryAfterMs: nil, using: &generator)
-  }
-
-  /// The intact data of the local file of a download was copied.
-  func reused(_ file: FileID, _ proof: FileProof, _ result: Result<Reused, Failure>) {
-    guard let work = all[file], work.refusal == nil else { return }
-    let before = work.machine.bytesStored
-    if case .success(let found) = result, let remark = found.remark { tally.noted(work.machine, remark) }
-    let changes = work.machine.reused(result, proof, retryMs: retryMs(work))
-    tally.reused(bytes: work.machine.bytesStored - before)
-    if let partial = try? result.get().partial { work.recorded = partial }
-    advance(file, changes: changes)
   }
 
   /// Records the partial file in the ledger before any stored bytes are recorded.
@@ -159,16 +122,10 @@ final class FilesInWork {
   /// Queues files whose backoff has ended. Files that only wait, and for long, are released until they are due.
   func wakeWaiting() {
     let now = engine.wallMs
-    for id in waiting {
-      guard let work = all[id] else { continue }
-      if work.machine.backoffs.isAnyDue(nowMs: now) {
-        turns.append(id)
-      } else if work.machine.openCount == 0, let due = work.machine.backoffs.firstMs, due > now + 2_000,
-        work.machine.unsentCount == work.machine.backoffs.count || work.machine.backoffs.isFailingWidely
-      {
-        work.machine.end(.requeue(notBeforeMs: due, nil, isFailure: false))
-        advance(id)
-      }
+    for id in inBackoff.due(nowMs: now) { turns.append(id) }
+    for (id, due) in inBackoff.idle(nowMs: now) {
+      all[id]?.machine.end(.requeue(notBeforeMs: due, nil, isFailure: false))
+      advance(id)
     }
   }
 
@@ -219,11 +176,6 @@ final class FilesInWork {
     }
   }
 
-  private func noteWaiting(_ work: FileWork) {
-    let id = work.machine.claimed.id
-    if work.machine.backoffs.isEmpty || work.machine.isReleased { waiting.remove(id) } else { waiting.insert(id) }
-  }
-
   // MARK: - Releases
 
   /// A file was released: counts it and notifies the observer.
@@ -270,24 +222,9 @@ final class FilesInWork {
   @discardableResult
   private func remove(_ file: FileID) -> FileWork? {
     sessionSlots.release(file)
-    waiting.remove(file)
+    inBackoff.remove(file)
     let work = all.removeValue(forKey: file)
     if work?.isListing ?? false { listings -= 1 }
     return work
   }
-}
-
-extension Begin {
-  var requestCount: Int {
-    switch self {
-    case .chunks(let limit): limit
-    case .chunkThatOpensSession, .control, .question: 1
-    case .placing, .reusing: 0
-    }
-  }
-}
-
-extension FileUnit {
-  /// The maximum number of requests that it begins.
-  var requestCount: Int { begin?.requestCount ?? 0 }
 }

@@ -26,6 +26,7 @@ final class EngineLoop: @unchecked Sendable {
   private let room: HostRoom
   // Active files and their requests.
   private let files: FilesInWork
+  private let localOutcomes: LocalOutcomes
   private let intake: FileIntake
   private let requests: Requests
   private let inquiries: Inquiries
@@ -58,6 +59,7 @@ final class EngineLoop: @unchecked Sendable {
     room = HostRoom(engine, stop: stop, hosts: hosts, batches: batches)
     files = FilesInWork(
       engine, stop: stop, tally: tally, claims: claims, hosts: hosts, batches: batches, room: room, commits: commits)
+    localOutcomes = LocalOutcomes(engine, tally: tally, files: files)
     intake = FileIntake(
       engine, stop: stop, claims: claims, hosts: hosts, batches: batches, room: room, commits: commits, files: files)
     let numbers = RequestNumbers()
@@ -143,8 +145,8 @@ final class EngineLoop: @unchecked Sendable {
     case .replied(let job, let reply): replies.replied(job, reply)
     case .read(let job, let result): replies.wasRead(job, result)
     case .heard(let id, let reply): replies.heard(id, reply)
-    case .placed(let file, let proof, let result): files.placed(file, proof, result)
-    case .reused(let file, let proof, let result): files.reused(file, proof, result)
+    case .placed(let file, let proof, let result): localOutcomes.placed(file, proof, result)
+    case .reused(let file, let proof, let result): localOutcomes.reused(file, proof, result)
     case .knownSessions(let result, let listed): replies.sessionsAreKnown(result, listed)
     case .examined(let result, let listed): replies.pageIsExamined(result, listed)
     case .heartbeat(let result): heartbeat.ended(result)
