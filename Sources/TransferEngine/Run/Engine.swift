@@ -46,7 +46,7 @@ public struct Engine: Sendable {
       let left = try ledger.read { reader in try reader.workLeft() }
       summary.left = left.files + left.paused
       summary.paused = left.paused
-      if summary.stoppedBy == nil { summary.stoppedBy = loop.whyLeft(left) }
+      if summary.stoppedBy == nil { summary.stoppedBy = loop.end.whyLeft(left) }
       summary.blocked = loop.batches.blocked
       let refused = summary.blocked.min { $0.key < $1.key }?.value
       let how = refused.map { "failed: \($0.kind.rawValue)" } ?? summary.stoppedBy?.rawValue ?? "done"

@@ -3,7 +3,7 @@ import TransferModel
 import TransferProtocols
 
 /// The loop of one run: takes events from its mailbox, passes each to its owner, lets the owners do the work that is
-/// due after every batch of events, and decides when the run is finished. Used by one thread, except for the mailbox.
+/// due after every batch of events, until the run is finished (``RunEnd``). Used by one thread, except for the mailbox.
 ///
 /// It owns all parts, and each part refers only to parts made before it in ``init(engine:)``: there are no references
 /// upwards. Information for a higher part is posted as an event, or polled in ``turn()``.
@@ -41,8 +41,9 @@ final class EngineLoop: @unchecked Sendable {
   private let closed: ClosedHosts
   private let shutdown: Shutdown
   private let heartbeat: Heartbeat
-  let upkeep: SourceUpkeep
+  private let upkeep: SourceUpkeep
   private let limits: RunLimits
+  let end: RunEnd
   private let reporter: ProgressReporter
   private let inFlight: InFlightNotes
 
@@ -99,6 +100,11 @@ final class EngineLoop: @unchecked Sendable {
     limits = RunLimits(
       engine, stop: stop, hosts: hosts, batches: batches, requests: requests, outcomes: outcomes, files: files,
       intake: intake, claims: claims, commits: commits, shutdown: shutdown)
+    end = RunEnd(
+      engine,
+      RunEnd.Parts(
+        stop: stop, claims: claims, commits: commits, batches: batches, room: room, files: files, intake: intake,
+        requests: requests, aborts: aborts, closed: closed, upkeep: upkeep, limits: limits))
     heartbeat = Heartbeat(engine, mailbox, stop: stop, hosts: hosts)
     reporter = ProgressReporter(
       engine, mailbox, rate: rate, tally: tally, hosts: hosts, batches: batches, commits: commits, files: files,
@@ -124,8 +130,8 @@ final class EngineLoop: @unchecked Sendable {
     aborts.beginPass(counts: true)
     while true {
       turn()
-      if let fatal = stop.sequence.fatal, isQuiet, files.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
-      if try isFinished(), !upkeep.beginsRest() { break }
+      if let fatal = stop.sequence.fatal, end.isQuiet, files.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
+      if try end.isReached(), !upkeep.beginsRest() { break }
       guard let events = mailbox.take(timeoutMs: engine.clock.machineMs(waitMs())) else { break }
       for event in events { handle(event) }
     }
@@ -211,63 +217,6 @@ final class EngineLoop: @unchecked Sendable {
     reporter.report(force: false)
   }
 
-  /// Nothing is running that could still post events.
-  private var isQuiet: Bool {
-    requests.areAllReady && aborts.isQuiet && !commits.isWriting && !claims.isClaiming && upkeep.isQuiet
-  }
-
-  /// Before a run ends, for whatever reason, the files of hosts that pause are postponed.
-  private func isFinished() throws(TransferError) -> Bool {
-    guard try hasNothingToDo() else { return false }
-    return try !closed.postpone()
-  }
-
-  private func hasNothingToDo() throws(TransferError) -> Bool {
-    guard files.isEmpty, requests.isEmpty, commits.isEmpty, aborts.isIdle, isQuiet else { return false }
-    if stop.sequence.level != nil || !engine.configuration.claimsFiles { return true }
-    let wallMs = engine.wallMs
-    guard claims.nextMs > wallMs else { return false }
-    let without = batches.resting
-    // An abort that failed this often waits for another run; its retry time must not keep this one alive.
-    let countsAborts = aborts.hasPassesLeft
-    let (fetched, leftOut) = (intake.fetched, batches.sizesLeftOut)
-    let (left, isReady, isFetched, next) = try engine.ledger.read { reader in
-      let next = try reader.nextDueMs(without: without, countsAborts: countsAborts)
-      return (
-        try reader.isAnythingLeft(), try reader.hasReadyFiles(without: without, leftOut: leftOut),
-        try reader.hasFetchedFiles(fetched), next
-      )
-    }
-    if isFetched {
-      claims.wake()
-      return false
-    }
-    if isReady {
-      // Files were added since the last empty claim, or wait for a host that is closed at the moment.
-      if try room.hasClaimableFiles() { claims.wake() } else { _ = try closed.postpone() }
-      return false
-    }
-    let settles = try settlesSoon()
-    guard let due = next, left.files || (left.aborts && countsAborts) else { return !settles }
-    if left.aborts && countsAborts && due <= wallMs {
-      aborts.beginPass(counts: true)
-      return false
-    }
-    if due - wallMs > engine.configuration.patienceMs {
-      if settles { return false }
-      stop.end(for: .notDue)
-      return true
-    }
-    claims.wake(atMs: max(due, wallMs))
-    return false
-  }
-
-  /// Whether a source may settle soon enough to wait for.
-  private func settlesSoon() throws(TransferError) -> Bool {
-    guard let due = try upkeep.awaitedMs() else { return false }
-    return due - engine.bootMs <= engine.configuration.patienceMs
-  }
-
   /// How long to wait for the mailbox, in milliseconds.
   private func waitMs() -> Int64 {
     let (wallMs, bootMs) = (engine.wallMs, engine.bootMs)
@@ -281,14 +230,5 @@ final class EngineLoop: @unchecked Sendable {
     if let due = tally.reportDueMs { wait = min(wait, due - bootMs) }
     if let drain = stop.sequence.waitMs(nowMs: bootMs) { wait = min(wait, drain) }
     return max(1, wait)
-  }
-
-  /// Why a run that ended without a stop request leaves files.
-  func whyLeft(_ left: WorkLeft) -> StopCause? {
-    if left.files > 0 {
-      if batches.hasOverdue { return .deadline }
-      return batches.quotas.resting.isEmpty ? limits.leavesFiles ? .limit : nil : .quota
-    }
-    return left.paused > 0 ? .paused : left.settling > 0 ? .settling : nil
   }
 }

@@ -1,0 +1,96 @@
+import TransferLedger
+import TransferModel
+
+/// Decides when a run is finished, and why it leaves files. Used by the engine's thread.
+final class RunEnd {
+  /// What has to be over before a run is finished.
+  struct Parts {
+    let stop: RunStop
+    let claims: Claims
+    let commits: Commits
+    let batches: Batches
+    let room: HostRoom
+    let files: FilesInWork
+    let intake: FileIntake
+    let requests: Requests
+    let aborts: SessionAborts
+    let closed: ClosedHosts
+    let upkeep: SourceUpkeep
+    let limits: RunLimits
+  }
+
+  private let engine: Engine
+  private let parts: Parts
+
+  init(_ engine: Engine, _ parts: Parts) { (self.engine, self.parts) = (engine, parts) }
+
+  /// Nothing is running that could still post events.
+  var isQuiet: Bool {
+    parts.requests.areAllReady && parts.aborts.isQuiet && !parts.commits.isWriting && !parts.claims.isClaiming
+      && parts.upkeep.isQuiet
+  }
+
+  /// Before a run ends, for whatever reason, the files of hosts that pause are postponed.
+  func isReached() throws(TransferError) -> Bool {
+    guard try hasNothingToDo() else { return false }
+    return try !parts.closed.postpone()
+  }
+
+  private func hasNothingToDo() throws(TransferError) -> Bool {
+    let (claims, aborts, intake, stop) = (parts.claims, parts.aborts, parts.intake, parts.stop)
+    guard parts.files.isEmpty, parts.requests.isEmpty, parts.commits.isEmpty, aborts.isIdle, isQuiet else {
+      return false
+    }
+    if stop.sequence.level != nil || !engine.configuration.claimsFiles { return true }
+    let wallMs = engine.wallMs
+    guard claims.nextMs > wallMs else { return false }
+    let without = parts.batches.resting
+    // An abort that failed this often waits for another run; its retry time must not keep this one alive.
+    let countsAborts = aborts.hasPassesLeft
+    let (fetched, leftOut) = (intake.fetched, parts.batches.sizesLeftOut)
+    let (left, isReady, isFetched, next) = try engine.ledger.read { reader in
+      let next = try reader.nextDueMs(without: without, countsAborts: countsAborts)
+      return (
+        try reader.isAnythingLeft(), try reader.hasReadyFiles(without: without, leftOut: leftOut),
+        try reader.hasFetchedFiles(fetched), next
+      )
+    }
+    if isFetched {
+      claims.wake()
+      return false
+    }
+    if isReady {
+      // Files were added since the last empty claim, or wait for a host that is closed at the moment.
+      if try parts.room.hasClaimableFiles() { claims.wake() } else { _ = try parts.closed.postpone() }
+      return false
+    }
+    let settles = try settlesSoon()
+    guard let due = next, left.files || (left.aborts && countsAborts) else { return !settles }
+    if left.aborts && countsAborts && due <= wallMs {
+      aborts.beginPass(counts: true)
+      return false
+    }
+    if due - wallMs > engine.configuration.patienceMs {
+      if settles { return false }
+      stop.end(for: .notDue)
+      return true
+    }
+    claims.wake(atMs: max(due, wallMs))
+    return false
+  }
+
+  /// Whether a source may settle soon enough to wait for.
+  private func settlesSoon() throws(TransferError) -> Bool {
+    guard let due = try parts.upkeep.awaitedMs() else { return false }
+    return due - engine.bootMs <= engine.configuration.patienceMs
+  }
+
+  /// Why a run that ended without a stop request leaves files.
+  func whyLeft(_ left: WorkLeft) -> StopCause? {
+    if left.files > 0 {
+      if parts.batches.hasOverdue { return .deadline }
+      return parts.batches.quotas.resting.isEmpty ? parts.limits.leavesFiles ? .limit : nil : .quota
+    }
+    return left.paused > 0 ? .paused : left.settling > 0 ? .settling : nil
+  }
+}
