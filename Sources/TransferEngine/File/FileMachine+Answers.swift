@@ -51,10 +51,10 @@ extension FileMachine {
     case .probeChunk(let acked): return job.chunk.map { [.probeChunk($0, job.attempt, acked: acked)] } ?? []
     case .alignChunks(let offset):
       if !facts.isAllStored { isFinishing = false }
-      backoffs.removeAll()
+      requests.endBackoffs()
       return [.alignChunks(job.attempt, offset: offset)]
     case .adoptChunks(let parts, let backingOff):
-      backoffs.drop(backingOff)
+      requests.dropBackoffs(backingOff)
       return [.adoptChunks(job.attempt, parts)]
     case .disownChunks(let seqs): return disowned(seqs)
     case .confirmChunks(let confirmation, let etag): return [.confirmChunks(job.attempt, confirmation, etag: etag)]

@@ -5,6 +5,8 @@ import TransferProtocols
 extension FileMachine {
   /// Repairs (region, clock, checksums, credentials) in a row before they count as a failure.
   static let repairLimit = 3
+  /// Sessions dropped in a row before the file fails.
+  private static let dropLimit = 10
 
   mutating func failed(
     _ job: JobStep, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision
@@ -66,7 +68,7 @@ extension FileMachine {
       end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
       return returned(job)
     }
-    backoffs.add(untilMs: retry.notBeforeMs)
+    requests.backOff(untilMs: retry.notBeforeMs)
     return [.retryChunk(chunk, attempt, notBeforeMs: retry.notBeforeMs)]
   }
 
@@ -86,6 +88,29 @@ extension FileMachine {
     // A session known to be useless still exists, and no request is completing it.
     lostSession = isUseless ? .useless : facts.mayBeCompleting(after: failure, failures: failures) ? nil : .gone
     return returned(job)
+  }
+
+  /// Running requests of an ending file are useless, unless it was only released (a pause, a drain, a deadline).
+  var othersAreInVain: Bool {
+    if lostSession != nil || shorterLayout != nil { return true }
+    guard case .requeue(_, _, isFailure: false)? = ending else { return ending != nil }
+    return false
+  }
+
+  /// The protocol sees no further step.
+  mutating func cannotGoOn(_ failure: Failure, _ proto: ProtocolInUse) -> [FileChange] {
+    if openCount == 0, let renewal = proto.places?.renewal(after: failure, facts) { return renewed(renewal, failure) }
+    end(.fail(failure, keepsSession: false))
+    return []
+  }
+
+  /// The protocol gives up the session. This counts as a failure, so that a server whose sessions expire at once does
+  /// not keep us busy forever.
+  mutating func dropSession(_ failure: Failure, nowMs: Int64) {
+    lostSession = .gone
+    guard failures < Self.dropLimit else { return end(.fail(failure, keepsSession: false)) }
+    let delay: Int64 = failures == 0 ? 0 : 1_000 << Int64(min(failures, 6))
+    end(.requeue(notBeforeMs: nowMs + delay, failure.code, isFailure: true))
   }
 
   /// Nothing of the file was sent, so a session that was intended for it does not exist.

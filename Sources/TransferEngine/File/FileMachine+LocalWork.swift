@@ -4,14 +4,27 @@ import TransferProtocols
 
 /// Results of work on the local file of a download, which involves no request.
 extension FileMachine {
+  /// A completely fetched download.
+  var isFetched: Bool { claimed.direction == .download && facts.isPlanned && facts.isAllStored }
+  /// It waits until its partial file has been moved to its final name.
+  var isPlacing: Bool { if case .held(.placing, _) = phase { true } else { false } }
+
   /// Whether its next step is `place`.
   func isToBePlaced(_ proto: ProtocolInUse) -> Bool {
-    guard phase == .working, requests == .none, case .place = proto.nextStep(facts) else { return false }
+    guard phase == .working, openCount == 0, case .place = proto.nextStep(facts) else { return false }
     return true
   }
 
   /// Whether it is completely fetched, and is being placed, is to be placed, or waits for the ledger before that.
   func needsNoServer(_ proto: ProtocolInUse) -> Bool { isPlacing || isFetched && (isHeld || isToBePlaced(proto)) }
+
+  /// The path from the name that the server supplied; nil if the path does not change.
+  func givenPath(_ proto: ProtocolInUse) -> NameBytes? {
+    guard let name = proto.bodiesInAnswers?.givenName(facts) else { return nil }
+    let folder = claimed.path.bytes.prefix(through: claimed.path.bytes.lastIndex(of: 0x2F) ?? 0)
+    let path = NameBytes(Array(folder) + name.bytes)
+    return path == claimed.path ? nil : path
+  }
 
   /// The file was renamed, or could not be (see `Placing`). Returns the resulting changes.
   /// - Parameters:

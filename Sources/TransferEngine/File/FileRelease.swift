@@ -1,0 +1,51 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// The last changes of a file that is released before it is done. A value.
+struct FileRelease {
+  let ending: FileEnding
+  /// The state of its session, if the file cannot continue it.
+  let lostSession: LostSession?
+  /// The new layout if the file is to be divided again; nil if a whole chunk is stored.
+  let shorterLayout: ChunkLayout?
+  /// Its row is `finishing`.
+  let isFinishing: Bool
+  /// Each chunk has an upload of its own.
+  let preparesChunks: Bool
+  /// Its next step needs no server.
+  let isPlaceable: Bool
+
+  var changes: [FileChange] { sessionChanges + endChanges }
+
+  private var sessionChanges: [FileChange] {
+    guard let lostSession else { return [] }
+    // The ledger accepts no changes of a finishing file. If chunks have uploads of their own, those that still exist
+    // are aborted.
+    let isLeft = preparesChunks || lostSession == .useless
+    let end = isLeft ? FileChange.giveUpSession : .endSession(.gone)
+    // The chunks of a duplicate are not changed, so that the ledger can check that none of them may have arrived.
+    return (isFinishing ? [.resumeSending] : []) + [end] + (ending.isDuplicate ? [] : [.resetChunks])
+  }
+
+  private var endChanges: [FileChange] {
+    switch ending {
+    case .fail(let failure, let keepsSession): [.fail(failure.code, failure.message, keepsSession: keepsSession)]
+    case .unknown(let failure): [.unknown(failure.code, failure.message)]
+    case .supersede(let identity, let notBeforeMs): [.supersede(identity, notBeforeMs: notBeforeMs)]
+    case .duplicate(let other): [.endDuplicate(other)]
+    case .requeue(let dueMs, let code, let isFailure): recut + [requeue(dueMs, code, isFailure: isFailure)]
+    }
+  }
+
+  private var recut: [FileChange] {
+    guard let shorterLayout, lostSession == nil else { return [] }
+    return [.giveUpSession, .resetChunks, .recut(shorterLayout)]
+  }
+
+  /// A file that waits without its own cause waits for its server. Placing does not need the server.
+  private func requeue(_ dueMs: Int64?, _ code: ErrorCode?, isFailure: Bool) -> FileChange {
+    let notBeforeMs = isPlaceable && code == nil && lostSession == nil ? nil : dueMs
+    return .requeue(notBeforeMs: notBeforeMs, code, isFailure: isFailure)
+  }
+}
