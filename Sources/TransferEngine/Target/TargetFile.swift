@@ -15,7 +15,7 @@ final class TargetFile: ReadableFile {
   let identity: SourceIdentity
   /// Space is used only for data that is not zero; the file gets its full length as soon as that is known.
   let isSparse: Bool
-  private let reserved = Lock<Int64>(0)
+  let space: TargetSpace
   /// The names of a partial file; nil for a file with its final name, which is not ours to remove.
   private let names: TargetNames?
   private let syncs: FileSyncs
@@ -34,6 +34,7 @@ final class TargetFile: ReadableFile {
     }
     self.descriptor = descriptor
     identity = SourceIdentity(status)
+    space = TargetSpace(of: descriptor, isSparse: isSparse)
   }
 
   deinit { close(descriptor) }
@@ -60,41 +61,6 @@ final class TargetFile: ReadableFile {
     try self.init(try Self.make(names.partial, in: folder), names, isSparse: isSparse, syncs)
   }
 
-  /// Disk space left free for others, including the ledger, in bytes.
-  static let roomLeft: Int64 = 64 << 20
-
-  /// Allocates space for a file of `size` bytes, so that a disk that is too small is detected before it is full.
-  /// Nothing is allocated if there is not enough space: the size may be an arbitrary claim of a server.
-  func reserve(_ size: Int64) throws(Failure) {
-    try reserved.withLock { reserved throws(Failure) in
-      guard reserved < size else { return }
-      var status = stat()
-      guard fstat(descriptor, &status) == 0 else { throw Self.failure("examine the partial file", errno) }
-      if isSparse {
-        try lengthen(to: size, from: Int64(status.st_size))
-        return reserved = size
-      }
-      let (missing, free) = (size - Int64(status.st_blocks) * 512, freeBytes)
-      guard missing <= 0 || free < 0 || missing <= free - Self.roomLeft else {
-        let room = "the disk has \(max(0, free)), of which \(Self.roomLeft) are reserved for others"
-        throw Failure(.localDiskFull, "\(missing) bytes of the file are to be stored, but \(room)", systemError: ENOSPC)
-      }
-      guard csys_preallocate(descriptor, size) == 0 else {
-        let code = errno
-        // Space that a failed allocation did get is behind the end of the file.
-        _ = ftruncate(descriptor, status.st_size)
-        throw Self.failure("allocate \(size) bytes", code)
-      }
-      reserved = size
-    }
-  }
-
-  /// Called before any writer writes behind the current end, so that truncation cannot remove data.
-  private func lengthen(to size: Int64, from now: Int64) throws(Failure) {
-    guard now < size, ftruncate(descriptor, off_t(size)) != 0 else { return }
-    throw Self.failure("extend the file to \(size) bytes", errno)
-  }
-
   /// Clears a range to zeros, which use no space if the file system supports that (fallocate(2), Linux 2.6.38).
   func clear(_ range: ByteRange) throws(Failure) {
     guard csys_punch_hole(descriptor, range.offset, range.length) != 0 else { return }
@@ -111,24 +77,6 @@ final class TargetFile: ReadableFile {
       let part = min(Int64(zeros.count), range.end - offset)
       try write(UnsafeRawBufferPointer(rebasing: zeros[..<Int(part)]), at: offset)
     }
-  }
-
-  /// The unit in which its file system allocates space, in bytes: 4 KiB at least.
-  var blockSize: Int64 {
-    var disk = statvfs()
-    return fstatvfs(descriptor, &disk) == 0 ? max(4_096, Int64(disk.f_frsize)) : 4_096
-  }
-
-  /// Removes the data of an earlier body, none of which is known to be useful.
-  func empty() throws(Failure) {
-    reserved.withLock { $0 = 0 }
-    guard ftruncate(descriptor, 0) == 0 else { throw Self.failure("empty the partial file", errno) }
-  }
-
-  /// Free space on the disk, in bytes; -1 if unknown.
-  var freeBytes: Int64 {
-    var disk = statvfs()
-    return fstatvfs(descriptor, &disk) == 0 ? Int64(disk.f_bavail) * Int64(disk.f_frsize) : -1
   }
 
   /// Whether the file has exactly `bytes` at `offset`.
@@ -257,18 +205,6 @@ final class TargetFile: ReadableFile {
       }
     return Failure(kind, "cannot \(what): \(systemText(code))", systemError: code)
   }
-}
-
-/// The system calls that sync a file, or their replacements in tests.
-struct FileSyncs: Sendable {
-  /// 0, or -1 with errno.
-  typealias Call = @Sendable (Int32) -> Int32
-  /// fdatasync(2).
-  var data: Call
-  /// fsync(2).
-  var all: Call
-
-  static let system = FileSyncs(data: { fdatasync($0) }, all: { fsync($0) })
 }
 
 extension SourceIdentity {
