@@ -24,8 +24,6 @@ public final class SourceWatch {
   /// milliseconds.
   static let renewalMs: Int64 = 30_000
   static let limitMs: Int64 = 600_000
-  /// Maximum number of folders that are reported because they cannot be watched.
-  private static let mostTold = 5
 
   private let sources: WatchedSources
   private var watch: Int32 = -1
@@ -34,12 +32,9 @@ public final class SourceWatch {
   /// When the watch is renewed even if the sources are unchanged; nil for no renewal.
   private var renewsAtMs: Int64?
   private var renewedMs: Int64 = 0
-  /// The reported limit of the system, until everything could be watched again.
-  private var toldLimit: String?
-  private var hasToldLoss = false
+  private var remarks = WatchRemarks()
   /// A folder appeared beside sources: patterns may match in it.
   private var looksAgain = false
-  private var unwatched: Set<NameBytes> = []
   private var buffer = [UInt8](repeating: 0, count: 256 << 10)
 
   /// Watches nothing before ``tend(nowMs:)``.
@@ -88,7 +83,7 @@ public final class SourceWatch {
     watch = csys_watch_open()
     guard watch >= 0 else { return giveUp(errno, nowMs, &news) }
     for root in sources.roots() where watch >= 0 { begin(root, nowMs, &news) }
-    if watch >= 0 { toldLimit = nil }
+    if watch >= 0 { remarks.everythingIsWatched() }
   }
 
   /// Watches what patterns match now, in addition to the folders that are already watched.
@@ -139,7 +134,7 @@ public final class SourceWatch {
     // The folder is already watched under another name: a link to it, or a loop.
     guard !folders.knows(id) else { return nil }
     for old in folders.add(id, name, in: parent) { csys_watch_remove(watch, old) }
-    unwatched.remove(path)
+    remarks.isWatched(path)
     return id
   }
 
@@ -211,9 +206,7 @@ public final class SourceWatch {
   private func lost(_ nowMs: Int64, _ news: inout News) {
     news.hasChanged = true
     renewSoon(nowMs)
-    guard !hasToldLoss else { return }
-    hasToldLoss = true
-    news.remarks.append("too many events at once for the system: the watch of the folders is renewed each time")
+    if let remark = remarks.eventsWereLost() { news.remarks.append(remark) }
   }
 
   private func renewSoon(_ nowMs: Int64) {
@@ -228,9 +221,7 @@ public final class SourceWatch {
     case ENOENT, ENOTDIR, ELOOP: return
     case ENOSPC, ENOMEM, EMFILE, ENOSYS: giveUp(code, nowMs, &news)
     default:
-      guard unwatched.count < Self.mostTold, unwatched.insert(path).inserted else { return }
-      news.remarks.append(
-        "\"\(path.embedded)\" cannot be watched: \(systemText(code)); its changes are found by the next scan")
+      if let remark = remarks.cannotWatch(path, code) { news.remarks.append(remark) }
     }
   }
 
@@ -238,14 +229,6 @@ public final class SourceWatch {
   private func giveUp(_ code: Int32, _ nowMs: Int64, _ news: inout News) {
     stop()
     renewsAtMs = nowMs + Self.limitMs
-    let limit =
-      switch code {
-      case ENOSPC: "more folders than the system allows to watch; raise fs.inotify.max_user_watches (sysctl)"
-      case EMFILE: "too many watches or open files; raise fs.inotify.max_user_instances (sysctl) or ulimit -n"
-      default: systemText(code)
-      }
-    guard toldLimit != limit else { return }
-    toldLimit = limit
-    news.remarks.append("the folders are not watched, only scanned at intervals: \(limit)")
+    if let remark = remarks.limitIsReached(code) { news.remarks.append(remark) }
   }
 }
