@@ -8,12 +8,6 @@ import TransferProtocols
 /// element or a parameter, and not a JSON number. Names are chosen by the server's program, and answers without them
 /// would be meaningless.
 struct SecretMask: Sendable {
-  /// One encoding of a secret.
-  private struct Form {
-    let bytes: [UInt8]
-    let isOrdinary: Bool
-  }
-
   private let secrets: [String]
   /// URLs of upload sessions, which work as secrets. Read only if a text may contain one.
   private let urls: @Sendable () -> [String]
@@ -22,8 +16,7 @@ struct SecretMask: Sendable {
     "X-Amz-Signature=", "X-Amz-Security-Token=", "Signature=", "sig=", "upload_id=", "tempauth=", "Bearer ", "Basic ",
   ]
   /// Minimum length of a secret from a server, in bytes; the path of a session is longer.
-  private static let shortest = 8
-  private static let shortestToken = 16
+  static let shortest = 8
   private static let marker = Array("[hidden]".utf8)
 
   /// `learned` may hold secrets that servers gave; `capabilities` are ``TransferFacts/capabilities``.
@@ -45,26 +38,26 @@ struct SecretMask: Sendable {
     urls = capabilities
   }
 
-  // MARK: - Spellings
+  // MARK: - Encodings
 
   /// The encodings of secrets that may occur in `text`: most answers contain none.
-  private func forms(in text: [UInt8]) -> [Form] {
+  private func forms(in text: [UInt8]) -> [SecretForm] {
     let found = secrets.filter { secret in
       guard secret.utf8.count <= text.count else { return false }
       let bytes = Array(secret.utf8)
       return Self.contains(text, Self.longestWord(bytes)) || Self.contains(text, Array(base64(bytes).utf8))
     }
-    return Self.sorted(found.flatMap(Self.forms))
+    return Self.sorted(found.flatMap(SecretForm.all(of:)))
   }
 
   /// Encodings of the session URLs: complete, and as the server refers to them.
-  private func capabilities(in text: [UInt8]) -> [Form] {
+  private func capabilities(in text: [UInt8]) -> [SecretForm] {
     guard text.count > Self.shortest else { return [] }
-    let found = urls().filter { url in
+    let found = urls().compactMap(SessionURLForms.init).filter { url in
       // The path ends with the first of the names.
-      Self.parts(of: url)?.names.contains { Self.contains(text, Self.longestWord(Array($0.utf8))) } ?? false
+      url.names.contains { Self.contains(text, Self.longestWord(Array($0.utf8))) }
     }
-    return Self.sorted(found.flatMap(Self.spellings).map { Form(bytes: Array($0.utf8), isOrdinary: false) })
+    return Self.sorted(found.flatMap(\.all))
   }
 
   /// The longest run of letters and digits, which escaping does not change: where it is missing, only base64 is
@@ -95,60 +88,8 @@ struct SecretMask: Sendable {
   }
 
   /// Longer ones first, because they may contain shorter ones.
-  private static func sorted(_ forms: [Form]) -> [Form] { forms.sorted { $0.bytes.count > $1.bytes.count } }
-
-  private static func forms(_ secret: String) -> [Form] {
-    let bytes = Array(secret.utf8)
-    let plain = Form(bytes: bytes, isOrdinary: isOrdinary(bytes))
-    var others: Set<[UInt8]> = [
-      percentEncoded(bytes), Array(secret.replacing("/", with: "\\/").utf8),
-      Array(secret.replacing("&", with: "&amp;").replacing("<", with: "&lt;").utf8),
-      Array(secret.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").utf8),
-    ]
-    if bytes.count >= 4 { others.insert(Array(base64(bytes).utf8)) }
-    others.remove(bytes)
-    return [plain] + others.map { Form(bytes: $0, isOrdinary: false) }
-  }
-
-  /// RFC 3986 section 2.1.
-  private static func percentEncoded(_ bytes: [UInt8]) -> [UInt8] {
-    let digits = Array("0123456789ABCDEF".utf8)
-    return bytes.flatMap { byte in
-      let isUnreserved = TextPlaces.isWord(byte) || byte == 0x2D || byte == 0x2E || byte == 0x7E
-      return isUnreserved ? [byte] : [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-    }
-  }
-
-  /// Shorter than any token, or only letters like a name.
-  private static func isOrdinary(_ bytes: [UInt8]) -> Bool {
-    bytes.allSatisfy { TextPlaces.isWord($0) }
-      && (bytes.count < 8 || bytes.count < 20 && bytes.allSatisfy { $0 > 0x39 })
-  }
-
-  /// The URL, its path with the query (the form that servers use), and its components long enough to be a token; each
-  /// also escaped for JSON, markup and URLs. A path without a last component identifies no upload.
-  private static func spellings(_ url: String) -> [String] {
-    guard let (path, names) = parts(of: url) else { return [] }
-    let tokens = names.filter { $0.utf8.count >= shortestToken }
-    return Set(([url] + (path.utf8.count > shortest ? [path] : []) + tokens).flatMap(escapes)).sorted()
-  }
-
-  /// The path with the query; its last component, which may be empty, and the query values long enough to be a token.
-  private static func parts(of url: String) -> (path: String, names: [String])? {
-    guard let mark = url.firstRange(of: "://") else { return nil }
-    let path = String(url[mark.upperBound...].drop { $0 != "/" && $0 != "?" })
-    let last = path.split(separator: "/").last.map(String.init) ?? ""
-    let query = path.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-    let values = query.split(separator: "&").compactMap { $0.split(separator: "=", maxSplits: 1).last.map(String.init) }
-    return (path, [last] + values.filter { $0.utf8.count >= shortestToken })
-  }
-
-  private static func escapes(_ text: String) -> [String] {
-    let encoded = String(decoding: percentEncoded(Array(text.utf8)), as: UTF8.self)
-    return [
-      text, text.replacing("/", with: "\\/"), text.replacing("&", with: "&amp;"), text.replacing("&", with: "\\u0026"),
-      encoded,
-    ]
+  private static func sorted(_ forms: [SecretForm]) -> [SecretForm] {
+    forms.sorted { $0.bytes.count > $1.bytes.count }
   }
 
   // MARK: - Applying
@@ -218,7 +159,7 @@ struct SecretMask: Sendable {
     return nil
   }
 
-  private func applied(_ bytes: [UInt8], _ forms: [Form], names: [String]) -> [UInt8] {
+  private func applied(_ bytes: [UInt8], _ forms: [SecretForm], names: [String]) -> [UInt8] {
     // Each of the names ends with one of these two bytes.
     let hasNames = !names.isEmpty && bytes.contains { $0 == 0x3D || $0 == 0x20 }
     if forms.isEmpty && !hasNames { return bytes }
@@ -241,7 +182,7 @@ struct SecretMask: Sendable {
     return out
   }
 
-  private func stands(_ form: Form, at start: Int, _ places: TextPlaces?) -> Bool {
+  private func stands(_ form: SecretForm, at start: Int, _ places: TextPlaces?) -> Bool {
     guard form.isOrdinary, let places else { return true }
     return places.isValue(start..<start + form.bytes.count)
   }
