@@ -4,20 +4,6 @@ internal import HTTPTypes
 internal import Synchronization
 internal import TransferModel
 
-/// The progress of a running request, readable by other threads.
-final class ByteCounter: Sendable {
-  let value = Atomic<Int64>(0)
-}
-
-/// A request that a caller passed to the thread of a pool.
-struct Order: Sendable {
-  let id: ExchangeID
-  let request: TransferRequest
-  let refusal: RequestRefusal?
-  let onReply: @Sendable (TransferReply) -> Void
-  let counter = ByteCounter()
-}
-
 /// One request while libcurl performs it. Belongs to the thread of its pool, and handles the callbacks of libcurl.
 final class Exchange {
   let order: Order
