@@ -1,11 +1,10 @@
 import CSQLite
 
-/// One connection to an SQLite file. Statements are prepared once and cached. Used by one thread at a time.
+/// One connection to an SQLite file. Statements are prepared once and cached (``PreparedStatements``). Used by one
+/// thread at a time.
 final class Connection {
   let db: OpaquePointer
-  private var statements: [UnsafePointer<UInt8>: OpaquePointer] = [:]
-  private var composed: [ComposedStatement.Key: OpaquePointer] = [:]
-  private var moves: [MoveKey: OpaquePointer] = [:]
+  private let statements: PreparedStatements
 
   enum Access {
     case readWrite
@@ -27,6 +26,7 @@ final class Connection {
       throw error
     }
     db = handle
+    statements = PreparedStatements(handle)
     try check(csqlite_add_tally(db))
   }
 
@@ -35,9 +35,7 @@ final class Connection {
   private static let libraryIsPrepared: Bool = csqlite_disable_memory_statistics() == SQLITE_OK
 
   deinit {
-    for statement in statements.values { sqlite3_finalize(statement) }
-    for statement in composed.values { sqlite3_finalize(statement) }
-    for statement in moves.values { sqlite3_finalize(statement) }
+    statements.finalize()
     sqlite3_close_v2(db)
   }
 
@@ -65,41 +63,24 @@ final class Connection {
   /// Runs a statement that yields no rows; returns how many rows it changed.
   @discardableResult
   func run(_ sql: StaticString, _ values: SQLValue...) throws(SQLiteError) -> Int {
-    try changes(of: try ready(sql, values))
+    try changes(of: try statements.ready(sql, values))
   }
 
   @discardableResult
   func run(_ sql: StaticString, of values: [SQLValue]) throws(SQLiteError) -> Int {
-    try changes(of: try ready(sql, values))
+    try changes(of: try statements.ready(sql, values))
   }
 
   @discardableResult
-  func run(_ statement: ComposedStatement) throws(SQLiteError) -> Int { try changes(of: try ready(statement)) }
+  func run(_ statement: ComposedStatement) throws(SQLiteError) -> Int {
+    try changes(of: try statements.ready(statement))
+  }
 
   /// Runs the guarded change of one row; returns how many rows it changed.
   func run(
     _ sql: StaticString, _ guarding: RowGuard, _ values: [SQLValue], row: Int64, owner: Int64?
   ) throws(SQLiteError) -> Int {
-    let key = MoveKey(text: sql.utf8Start, guarding: guarding)
-    let statement = if let kept = moves[key] { kept } else { try prepare(sql, guarding, key, values.count) }
-    for (i, value) in values.enumerated() { try check(bind(value, to: Int32(i + 1), of: statement)) }
-    try check(sqlite3_bind_int64(statement, ComposedStatement.firstShared, row))
-    if let owner { try check(sqlite3_bind_int64(statement, ComposedStatement.firstShared + 1, owner)) }
-    return try changes(of: statement)
-  }
-
-  private func prepare(
-    _ sql: StaticString, _ guarding: RowGuard, _ key: MoveKey, _ count: Int
-  ) throws(SQLiteError) -> OpaquePointer {
-    let text = ComposedStatement(sql: sql, variant: "", parts: guarding.parts, values: [], shared: []).text
-    var statement: OpaquePointer?
-    try check(sqlite3_prepare_v3(db, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
-    guard let statement else { preconditionFailure("empty statement") }
-    precondition(
-      sqlite3_bind_parameter_name(statement, Int32(count) + 1) == nil
-        && (count == 0 || sqlite3_bind_parameter_name(statement, Int32(count)) != nil), "parameters of \(sql)")
-    moves[key] = statement
-    return statement
+    try changes(of: try statements.ready(sql, guarding, values, row: row, owner: owner))
   }
 
   private func changes(of statement: OpaquePointer) throws(SQLiteError) -> Int {
@@ -112,7 +93,7 @@ final class Connection {
 
   /// Runs an INSERT; returns the id of the row.
   func insert(_ sql: StaticString, _ values: SQLValue...) throws(SQLiteError) -> Int64 {
-    let statement = try ready(sql, values)
+    let statement = try statements.ready(sql, values)
     let code = sqlite3_step(statement)
     guard code == SQLITE_DONE else { throw failure(code, statement) }
     sqlite3_reset(statement)
@@ -123,26 +104,26 @@ final class Connection {
   func rows<T>(
     _ sql: StaticString, _ values: SQLValue..., row: (SQLRow) throws(SQLiteError) -> T
   ) throws(SQLiteError) -> [T] {
-    try all(try ready(sql, values), row)
+    try all(try statements.ready(sql, values), row)
   }
 
   func rows<T>(
     _ statement: ComposedStatement, row: (SQLRow) throws(SQLiteError) -> T
   ) throws(SQLiteError) -> [T] {
-    try all(try ready(statement), row)
+    try all(try statements.ready(statement), row)
   }
 
   /// The first row of a statement; nil if there is none.
   func first<T>(
     _ sql: StaticString, _ values: SQLValue..., row: (SQLRow) throws(SQLiteError) -> T
   ) throws(SQLiteError) -> T? {
-    try one(try ready(sql, values), row)
+    try one(try statements.ready(sql, values), row)
   }
 
   func first<T>(
     _ statement: ComposedStatement, row: (SQLRow) throws(SQLiteError) -> T
   ) throws(SQLiteError) -> T? {
-    try one(try ready(statement), row)
+    try one(try statements.ready(statement), row)
   }
 
   private func one<T>(
@@ -181,69 +162,10 @@ final class Connection {
 
   /// A statement for processing row by row; prepared once and cached, like all others.
   func statement(_ sql: StaticString) throws(SQLiteError) -> Statement {
-    let handle = if let kept = statements[sql.utf8Start] { kept } else { try prepare(sql) }
-    return Statement(handle: handle, db: db)
+    Statement(handle: try statements.prepared(sql), db: db)
   }
 
   var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(db) }
-
-  private func ready(_ sql: StaticString, _ values: [SQLValue]) throws(SQLiteError) -> OpaquePointer {
-    let statement = if let kept = statements[sql.utf8Start] { kept } else { try prepare(sql) }
-    precondition(Int(sqlite3_bind_parameter_count(statement)) == values.count, "parameters of \(sql)")
-    for (i, value) in values.enumerated() { try check(bind(value, to: Int32(i + 1), of: statement)) }
-    return statement
-  }
-
-  private func ready(_ wanted: ComposedStatement) throws(SQLiteError) -> OpaquePointer {
-    let statement = if let kept = composed[wanted.key] { kept } else { try prepare(wanted) }
-    let count = Int32(wanted.values.count)
-    precondition(
-      sqlite3_bind_parameter_name(statement, count + 1) == nil
-        && (count == 0 || sqlite3_bind_parameter_name(statement, count) != nil), "parameters of \(wanted.sql)")
-    for (i, value) in wanted.values.enumerated() { try check(bind(value, to: Int32(i + 1), of: statement)) }
-    let last = sqlite3_bind_parameter_count(statement)
-    for (i, value) in zip(ComposedStatement.firstShared..., wanted.shared).prefix(while: { $0.0 <= last }) {
-      try check(bind(value, to: i, of: statement))
-    }
-    return statement
-  }
-
-  private func prepare(_ wanted: ComposedStatement) throws(SQLiteError) -> OpaquePointer {
-    var statement: OpaquePointer?
-    try check(sqlite3_prepare_v3(db, wanted.text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
-    guard let statement else { preconditionFailure("empty statement") }
-    composed[wanted.key] = statement
-    return statement
-  }
-
-  private func prepare(_ sql: StaticString) throws(SQLiteError) -> OpaquePointer {
-    var statement: OpaquePointer?
-    let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
-    let keep = UInt32(SQLITE_PREPARE_PERSISTENT)
-    try check(sqlite3_prepare_v3(db, text, Int32(sql.utf8CodeUnitCount), keep, &statement, nil))
-    guard let statement else { preconditionFailure("empty statement") }
-    statements[sql.utf8Start] = statement
-    return statement
-  }
-
-  private func bind(_ value: SQLValue, to i: Int32, of statement: OpaquePointer) -> Int32 {
-    switch value {
-    case .integer(let number): return sqlite3_bind_int64(statement, i, number)
-    case .null: return sqlite3_bind_null(statement, i)
-    case .text(var text):
-      return text.withUTF8 { utf8 in
-        utf8.withMemoryRebound(to: CChar.self) { chars in
-          guard let start = chars.baseAddress else { return csqlite_bind_text(statement, i, "", 0) }
-          return csqlite_bind_text(statement, i, start, sqlite3_uint64(chars.count))
-        }
-      }
-    case .blob(let bytes):
-      return bytes.withUnsafeBytes { raw in
-        guard let start = raw.baseAddress else { return sqlite3_bind_zeroblob(statement, i, 0) }
-        return csqlite_bind_blob(statement, i, start, sqlite3_uint64(raw.count))
-      }
-    }
-  }
 
   /// Reads the message of the failure before the reset, which may replace it.
   private func failure(_ code: Int32, _ statement: OpaquePointer) -> SQLiteError {
