@@ -2,13 +2,13 @@ import TransferModel
 
 /// Interprets a probe of the session.
 extension ProfileInterpreter {
-  func probed(_ values: Extracted) throws -> Interpretation {
+  func probed(_ values: ExtractedValues) throws -> Interpretation {
     let meaning = try found(values)
     guard notes.wantsProbe else { return meaning }
     return meaning.with(notes: [SessionNotes.probe: ""])
   }
 
-  private func found(_ values: Extracted) throws -> Interpretation {
+  private func found(_ values: ExtractedValues) throws -> Interpretation {
     let have = rules.have
     if let done = have.done, try claims(done) {
       return .offset(facts.layout.size).with(notes: [SessionNotes.complete: "1"])
@@ -37,7 +37,7 @@ extension ProfileInterpreter {
   }
 
   /// The server has the first bytes, and no others.
-  private func beginning(_ offset: Int64, _ values: Extracted) -> Interpretation {
+  private func beginning(_ offset: Int64, _ values: ExtractedValues) -> Interpretation {
     guard (0...facts.layout.size).contains(offset) else { return beyond("\(offset) bytes") }
     guard offset == facts.layout.size else {
       return leadsOn(offset) ? .offset(offset) : sessionGone(unreachable(offset))
@@ -65,7 +65,7 @@ extension ProfileInterpreter {
 
   // MARK: - Ranges and numbers
 
-  private func ranges(_ extraction: Extraction, _ values: Extracted) throws -> Interpretation {
+  private func ranges(_ extraction: Extraction, _ values: ExtractedValues) throws -> Interpretation {
     var missing: [Range<Int64>] = []
     // Only a list that exists and is empty means that everything is stored.
     for value in try extraction.elements(in: reader, isStrict: true) {
@@ -93,7 +93,7 @@ extension ProfileInterpreter {
     return start..<min(size, last + 1)
   }
 
-  private func listed(_ extraction: Extraction, _ values: Extracted) throws -> Interpretation {
+  private func listed(_ extraction: Extraction, _ values: ExtractedValues) throws -> Interpretation {
     let base = proto.profile.chunk.numberBase
     var known: Set<Int> = []
     for value in try extraction.elements(in: reader, isStrict: false) {

@@ -57,7 +57,7 @@ extension ProfileInterpreter {
     .protoLostAnswer, "the server has the chunk, but does not repeat the value that the next step needs")
 
   /// Whether a value that only the answer to `chunk` contains is neither in `values` nor known.
-  func lacksRequired(_ values: Extracted, _ scopes: Set<ExtractTarget.Scope>, of chunk: ChunkFacts) -> Bool {
+  func lacksRequired(_ values: ExtractedValues, _ scopes: Set<ExtractTarget.Scope>, of chunk: ChunkFacts) -> Bool {
     let scope = proto.scope(facts, context, chunk: chunk)
     return proto.profile.step(.chunk)?.extract.contains { target in
       guard scopes.contains(target.scope), target.extraction.isRequired,
@@ -73,7 +73,7 @@ extension ProfileInterpreter {
     guard let chunk, let value = try rule.offset?.value(in: reader, scope), let offset = try? value.integer() else {
       return misshapen("the answer does not say where to continue")
     }
-    return place(offset, chunk, values: Extracted(), failure)
+    return place(offset, chunk, values: ExtractedValues(), failure)
   }
 
   /// Discards the values of `prepare_chunk`, and runs it again.

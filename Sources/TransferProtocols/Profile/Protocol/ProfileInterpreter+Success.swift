@@ -2,19 +2,9 @@ import TransferModel
 
 /// The meaning of a success, step by step.
 extension ProfileInterpreter {
-  /// Values extracted from an answer.
-  struct Extracted {
-    /// For the session row, by the names of ``SessionNotes``.
-    var notes: [String: String] = [:]
-    /// For the chunk row.
-    var part: [String: String] = [:]
-    /// In memory only.
-    var secrets: [String: String] = [:]
-  }
-
   /// With `isLenient` a rule treats the answer as a success: missing values are left out.
   func succeeded(isLenient: Bool = false) throws -> Interpretation {
-    let values = isLenient ? extracted() : try extractedAll()
+    let values = isLenient ? extracted() : try ExtractedValues(all: rules.extract, reader, scope)
     switch step {
     case .create: return opened(values)
     case .probe: return noted(values.notes, try probed(values))
@@ -28,23 +18,8 @@ extension ProfileInterpreter {
     }
   }
 
-  /// - Throws: ``Extraction/Fault`` if a required value is missing or malformed.
-  private func extractedAll() throws -> Extracted {
-    var values = Extracted()
-    for target in rules.extract {
-      if let value = try target.extraction.value(in: reader, scope) { try values.keep(value, target) }
-    }
-    return values
-  }
-
   /// The values that can be extracted.
-  func extracted() -> Extracted {
-    var values = Extracted()
-    for target in rules.extract {
-      if let value = try? target.extraction.value(in: reader, scope) { try? values.keep(value, target) }
-    }
-    return values
-  }
+  func extracted() -> ExtractedValues { ExtractedValues(rules.extract, reader, scope) }
 
   func noted(_ notes: [String: String], _ meaning: Interpretation) -> Interpretation {
     notes.isEmpty || facts.session == nil ? meaning : meaning.with(notes: notes)
@@ -52,7 +27,7 @@ extension ProfileInterpreter {
 
   // MARK: - Sessions
 
-  private func opened(_ values: Extracted) -> Interpretation {
+  private func opened(_ values: ExtractedValues) -> Interpretation {
     let sessionID = values.notes[SessionNotes.session("id")].flatMap(StoredValue.read).flatMap { try? $0.text() }
     let (remoteID, expiry) = (sessionID ?? scope.uuid, expiresAtMs(values))
     // An empty file needs no request for its content: it exists with its session.
@@ -62,12 +37,12 @@ extension ProfileInterpreter {
     return noted(values.notes, .offset(0).with(opened: OpenedSession(remoteID: remoteID, expiresAtMs: expiry)))
   }
 
-  private func expiresAtMs(_ values: Extracted) -> Int64? {
+  private func expiresAtMs(_ values: ExtractedValues) -> Int64? {
     if let named = proto.expiresAtMs(SessionNotes(values.notes)) { return named }
     return proto.profile.session.ttlMs.map { context.wallMs + $0 }
   }
 
-  private func refreshed(_ values: Extracted) -> Interpretation {
+  private func refreshed(_ values: ExtractedValues) -> Interpretation {
     var learned = context.learned
     var discovered = learned.discovered ?? [:]
     discovered[ProfileProtocol.refreshIsDue] = nil
@@ -78,7 +53,7 @@ extension ProfileInterpreter {
 
   // MARK: - Chunks
 
-  private func prepared(_ chunk: ChunkFacts, _ values: Extracted) -> Interpretation {
+  private func prepared(_ chunk: ChunkFacts, _ values: ExtractedValues) -> Interpretation {
     // An empty record would mean that the chunk is not prepared yet.
     let part = chunk.remote.merging(values.part) { $1 }
     return noted(values.notes, .chunkPrepared(part.isEmpty ? ["prepared": "true"] : part))
@@ -107,7 +82,7 @@ extension ProfileInterpreter {
     return proto.profile.chunk.isIdempotent ? .chunkProbed(acked: chunk.acked) : unknown(Self.unsaid, .chunk)
   }
 
-  private func sent(_ chunk: ChunkFacts, _ values: Extracted) throws -> Interpretation {
+  private func sent(_ chunk: ChunkFacts, _ values: ExtractedValues) throws -> Interpretation {
     if let rules = rules.offset, try rules.when?.holds(reader, scope, earlier: []) ?? true {
       guard let value = try rules.from.value(in: reader, scope), let offset = try? value.integer() else {
         return misshapen("the answer does not say how much the server has")
@@ -117,7 +92,7 @@ extension ProfileInterpreter {
     return stored(chunk, values)
   }
 
-  private func stored(_ chunk: ChunkFacts, _ values: Extracted) -> Interpretation {
+  private func stored(_ chunk: ChunkFacts, _ values: ExtractedValues) -> Interpretation {
     let part = receipt(chunk, values.part, proved("chunk"))
     let counted = notes.texts.keys.filter { $0.hasPrefix("count.\(key).") }
     var notes = values.notes.merging(counted.map { ($0, "") }) { first, _ in first }
@@ -156,7 +131,7 @@ extension ProfileInterpreter {
   }
 
   /// The server reports that it has the first `offset` bytes of the file.
-  func place(_ offset: Int64, _ chunk: ChunkFacts, values: Extracted, _ failure: Failure) -> Interpretation {
+  func place(_ offset: Int64, _ chunk: ChunkFacts, values: ExtractedValues, _ failure: Failure) -> Interpretation {
     var failure = failure
     failure.code = .protoOffset
     guard (0...facts.layout.size).contains(offset) else {
@@ -188,7 +163,7 @@ extension ProfileInterpreter {
 
   // MARK: - The last steps
 
-  private func ended(_ values: Extracted) -> Interpretation {
+  private func ended(_ values: ExtractedValues) -> Interpretation {
     guard let name else { return .settled }
     let after = SessionNotes(notes.texts.merging(values.notes) { $1 })
     let isLast = !proto.remains(after: name, facts, after, isProved: proved("file") != nil)
@@ -198,7 +173,7 @@ extension ProfileInterpreter {
   }
 
   /// The file exists. After a lost answer to the first of two last steps the second one is still pending.
-  private func verified(_ values: Extracted) -> Interpretation {
+  private func verified(_ values: ExtractedValues) -> Interpretation {
     guard facts.lostAnswer == .finish, let finish = proto.finishName, proto.isPending(finish, facts, notes),
       proto.isPending(proto.saveName, facts, notes)
     else { return finished(values.notes) }
@@ -249,26 +224,5 @@ extension ProfileInterpreter {
     var failure = failure
     failure.message = "the server completed the upload, but does not find it: \(failure.message)"
     return .failed(failure, failures < ProfileProtocol.mostLooks ? .retry(isThrottled: false) : .permanent)
-  }
-}
-
-extension ProfileInterpreter.Extracted {
-  /// Limit for stored texts from a server: they go into each request and into the ledger.
-  static let longestText = 64 << 10
-  /// The same for texts stored with each chunk, of which there may be thousands.
-  static let longestOfPart = 8 << 10
-
-  mutating func keep(_ value: TemplateValue, _ target: ExtractTarget) throws(Extraction.Fault) {
-    let text = StoredValue.text(value)
-    let most = target.scope == .part ? Self.longestOfPart : Self.longestText
-    guard text.utf8.count <= most else {
-      throw Extraction.Fault(message: "\(target.extraction.place) of the answer is longer than \(most >> 10) KiB")
-    }
-    switch target.scope {
-    case .session: notes[SessionNotes.session(target.name)] = text
-    case .result: notes[SessionNotes.result(target.name)] = text
-    case .part: part[target.name] = text
-    case .secret: secrets[target.name] = (try? value.text()) ?? ""
-    }
   }
 }
