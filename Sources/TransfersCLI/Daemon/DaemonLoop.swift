@@ -25,7 +25,7 @@ final class DaemonLoop {
   private let ledger: OpenStore
   private let common: CommonOptions
   private let context: Context
-  private let notice: ServiceNotice
+  private let reporter: DaemonReporter
   private let crew: DaemonCrew
   private let requests = Lock(Requests())
   private var held: HeldConfig
@@ -36,9 +36,6 @@ final class DaemonLoop {
   private var seen: StoreMark?
   private var lookAtMs: Int64 = 0
   private var startAtMs: Int64 = 0
-  private var watchdogAtMs: Int64 = 0
-  private var told = ""
-  private var complaint: String?
   /// The number of stop requests that were passed on to the children.
   private var stops = 0
 
@@ -46,7 +43,7 @@ final class DaemonLoop {
     _ ledger: OpenStore, _ watched: WatchOption, _ common: CommonOptions, _ context: Context
   ) throws(CommandFailure) {
     (self.ledger, self.watched, self.common, self.context) = (ledger, watched, common, context)
-    notice = ServiceNotice(context)
+    reporter = DaemonReporter(context, isQuiet: common.quiet)
     held = try Self.read(ledger, watched, common, context)
     crew = try DaemonCrew()
   }
@@ -71,8 +68,8 @@ final class DaemonLoop {
     }
     context.signals?.reload { [requests] in requests.withLock { $0.reload = true } }
     configure()
-    notice.ready(status)
-    say("ready: \(status)")
+    reporter.notice.ready(status)
+    reporter.say("ready: \(status)")
     while true {
       let now = requests.withLock { requests in
         defer { requests.reload = false }
@@ -85,9 +82,9 @@ final class DaemonLoop {
         if now.reload { reload() }
         startJobs()
         startEngine()
-        tell()
+        reporter.tell(status)
       }
-      petWatchdog()
+      reporter.petWatchdog(everyStepMs: Self.stepMs) { isEngineAlive() }
       usleep(useconds_t(Self.stepMs * 1_000))
     }
   }
@@ -95,29 +92,29 @@ final class DaemonLoop {
   // MARK: Configuration
 
   private func configure() {
-    let starts = attempt { () throws(TransferError) in try ledger.read { try $0.jobs() } } ?? []
+    let starts = reporter.attempt { () throws(TransferError) in try ledger.read { try $0.jobs() } } ?? []
     plan.configure(
       held.schedules, starts: Dictionary(starts.map { ($0.job, $0.startedMs) }) { $1 }, nowMs: clock.wallMs)
-    for remark in watch.configure(held, store: ledger.path, context) { say(remark) }
+    for remark in watch.configure(held, store: ledger.path, context) { reporter.say(remark) }
   }
 
   private func reload() {
-    notice.reloading()
+    reporter.notice.reloading()
     do throws(CommandFailure) {
       held = try Self.read(ledger, watched, common, context)
       configure()
-      say("configuration reloaded: \(status)")
+      reporter.say("configuration reloaded: \(status)")
     } catch {
       context.err.writeLine(error.line)
-      context.err.writeLine("transfers: daemon: the old configuration stays in force")
+      reporter.complain("the old configuration stays in force")
     }
-    notice.ready(status)
+    reporter.notice.ready(status)
   }
 
   // MARK: Children
 
   private func startJobs() {
-    for remark in watch.listen(nowMs: clock.bootMs) { say(remark) }
+    for remark in watch.listen(nowMs: clock.bootMs) { reporter.say(remark) }
     guard clock.bootMs >= startAtMs else { return }
     let timely = plan.due(nowMs: clock.wallMs, running: crew.jobs)
     let hinted = watch.due(nowMs: clock.bootMs, running: crew.jobs)
@@ -142,7 +139,7 @@ final class DaemonLoop {
       try crew.start(job, words, held)
       return true
     } catch {
-      context.err.writeLine("transfers: daemon: start \(job.map { "job \($0)" } ?? "an engine"): \(error.text)")
+      reporter.complain("start \(job.map { "job \($0)" } ?? "an engine"): \(error.text)")
       return false
     }
   }
@@ -151,25 +148,26 @@ final class DaemonLoop {
     for (job, code) in crew.reap() {
       if let job {
         watch.ended(job, nowMs: clock.bootMs) {
-          attempt { () throws(TransferError) in try ledger.read { try $0.scans(ofJob: job, limit: 100) } } ?? []
+          reporter.attempt { () throws(TransferError) in try ledger.read { try $0.scans(ofJob: job, limit: 100) } }
+            ?? []
         }
       } else {
         demand.ended(nowMs: clock.bootMs)
       }
       // Changes that the child wrote itself do not count as changes.
-      seen = attempt { () throws(TransferError) in try ledger.changeMark() } ?? seen
+      seen = reporter.attempt { () throws(TransferError) in try ledger.changeMark() } ?? seen
       lookAtMs = 0
-      if common.verbose { say("\(job.map { "job \($0)" } ?? "engine") ended with \(code)") }
+      if common.verbose { reporter.say("\(job.map { "job \($0)" } ?? "engine") ended with \(code)") }
     }
   }
 
   private func startEngine() {
     guard !crew.hasEngine else { return }
-    guard let mark = attempt({ () throws(TransferError) in try ledger.changeMark() }) else { return }
+    guard let mark = reporter.attempt({ () throws(TransferError) in try ledger.changeMark() }) else { return }
     if let seen, mark != seen { demand.changed() }
     guard mark != seen || clock.bootMs >= lookAtMs else { return }
     (seen, lookAtMs) = (mark, clock.bootMs + Self.lookMs)
-    guard let look = attempt({ () throws(TransferError) in try ledger.read(self.look) }) else { return }
+    guard let look = reporter.attempt({ () throws(TransferError) in try ledger.read(self.look) }) else { return }
     guard demand.isNeeded(look, jobsRun: !crew.jobs.isEmpty, nowMs: clock.bootMs) else {
       // A job may be about to send the files.
       if look == .left { lookAtMs = clock.bootMs + Self.stepMs }
@@ -198,48 +196,22 @@ final class DaemonLoop {
     let running = crew.jobs.sorted()
     let watched = watch.count > 0 ? ", \(watch.count) watched" : ""
     return jobs + watched + (running.isEmpty ? "" : ", running \(running.joined(separator: " "))")
-      + (crew.hasEngine ? ", sending" : "") + (complaint.map { ", \($0)" } ?? "")
+      + (crew.hasEngine ? ", sending" : "") + (reporter.complaint.map { ", \($0)" } ?? "")
   }
 
-  private func tell() {
-    guard status != told else { return }
-    told = status
-    notice.status(told)
-  }
-
-  /// Sends no notice while our engine has had no heartbeat for a minute.
-  private func petWatchdog() {
-    guard let everyMs = notice.watchdogMs, clock.bootMs >= watchdogAtMs else { return }
-    watchdogAtMs = clock.bootMs + max(everyMs - Self.stepMs, Self.stepMs)
-    let engine = attempt { () throws(TransferError) in try ledger.read { try $0.engine(self.clock) } }
-    if let run = engine?.run, run.endedMs == nil, engine?.isAlive == false, crew.has(Int64(run.pid)) { return }
-    notice.watchdog()
-  }
-
-  private func say(_ text: String) {
-    if !common.quiet { context.err.writeLine("transfers: daemon: \(printable(text))") }
-  }
-
-  /// nil while the ledger cannot be read: the error is reported once, and the read repeated.
-  private func attempt<Value>(_ body: () throws(TransferError) -> Value) -> Value? {
-    do throws(TransferError) {
-      let value = try body()
-      complaint = nil
-      return value
-    } catch {
-      let failure = CommandFailure(error)
-      if complaint != failure.text { context.err.writeLine(failure.line) }
-      complaint = failure.text
-      return nil
-    }
+  /// False while our engine has had no heartbeat for a minute.
+  private func isEngineAlive() -> Bool {
+    let engine = reporter.attempt { () throws(TransferError) in try ledger.read { try $0.engine(self.clock) } }
+    guard let run = engine?.run, run.endedMs == nil, engine?.isAlive == false else { return true }
+    return !crew.has(Int64(run.pid))
   }
 
   // MARK: The end
 
   private func stop(_ signal: Int32, _ count: Int) {
     if stops == 0 {
-      notice.stopping()
-      say("stopping")
+      reporter.notice.stopping()
+      reporter.say("stopping")
     }
     stops = count
     crew.signal(signal)
