@@ -9,9 +9,9 @@ import TransferModel
     id: FileID(rawValue: 2), path: NameBytes("f2"), bytesTotal: 10, bytesAcked: 4, phase: .failed(.http4xx))
 
   private func snapshot(_ progress: inout RunProgress) -> ProgressSnapshot {
-    let standing = RunProgress.Standing(
+    let input = RunProgress.Input(
       result: RunResult(), views: [], counters: [:], sending: 3, waiting: 2, rateLimit: 7, elapsedMs: 11)
-    return progress.snapshot(standing, bootMs: 0, wallMs: 0)
+    return progress.snapshot(input, bootMs: 0, wallMs: 0)
   }
 
   @Test func reportsAreDueOneAfterTheOther() {

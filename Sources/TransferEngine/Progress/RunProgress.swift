@@ -5,7 +5,7 @@ import TransferModel
 /// times are milliseconds of the boot clock.
 struct RunProgress: Sendable {
   /// Input of a report, besides the state kept here.
-  struct Standing {
+  struct Input {
     /// Of this run so far.
     var result: RunResult
     /// Files with a running request, or in backoff.
@@ -103,20 +103,20 @@ struct RunProgress: Sendable {
     if isHeard { tracker.noteRetry(file(), dueMs: dueMs) }
   }
 
-  mutating func snapshot(_ standing: Standing, bootMs: Int64, wallMs: Int64) -> ProgressSnapshot {
+  mutating func snapshot(_ input: Input, bootMs: Int64, wallMs: Int64) -> ProgressSnapshot {
     var snapshot = ProgressSnapshot()
     totals.fill(&snapshot)
-    let look = tracker.look(standing.views, counters: standing.counters, bootMs: bootMs, wallMs: wallMs)
-    snapshot.filesDone = standing.result.done
-    snapshot.filesFailed = standing.result.failed
-    snapshot.filesUnknown = standing.result.unknown
-    snapshot.active = standing.views.count
-    snapshot.sending = standing.sending
-    snapshot.retrying = look.waitingOutside + standing.waiting
+    let look = tracker.look(input.views, counters: input.counters, bootMs: bootMs, wallMs: wallMs)
+    snapshot.filesDone = input.result.done
+    snapshot.filesFailed = input.result.failed
+    snapshot.filesUnknown = input.result.unknown
+    snapshot.active = input.views.count
+    snapshot.sending = input.sending
+    snapshot.retrying = look.waitingOutside + input.waiting
     snapshot.bytesInFlight = look.bytesInFlight
     snapshot.waitingForServerMs = look.waitingForServerMs
-    snapshot.rateLimit = standing.rateLimit
-    snapshot.elapsedMs = standing.elapsedMs
+    snapshot.rateLimit = input.rateLimit
+    snapshot.elapsedMs = input.elapsedMs
     snapshot.files = look.files
     return snapshot
   }

@@ -172,10 +172,10 @@ final class RunTally {
   func snapshot(
     _ views: [ProgressTracker.View], counters: [Job.ID: Int64], sending: Int, waiting: Int, rateLimit: Int64?
   ) -> ProgressSnapshot {
-    let standing = RunProgress.Standing(
+    let input = RunProgress.Input(
       result: result, views: views, counters: counters, sending: sending, waiting: waiting, rateLimit: rateLimit,
       elapsedMs: engine.bootMs - startedMs)
-    return progress.snapshot(standing, bootMs: engine.bootMs, wallMs: engine.wallMs)
+    return progress.snapshot(input, bootMs: engine.bootMs, wallMs: engine.wallMs)
   }
 }
 
