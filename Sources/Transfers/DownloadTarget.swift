@@ -30,7 +30,7 @@ struct DownloadTarget: Sendable {
         remedy: "give \(range.lowerBound) to \(range.upperBound)")
     }
     try checkZsync()
-    try refuseForeignOptions(origins)
+    try refuseUnsupportedOptions(origins)
     var batches: [DownloadOrigin: NewBatch] = [:]
     for origin in origins {
       let settings = try settings(origin)
@@ -65,14 +65,14 @@ struct DownloadTarget: Sendable {
 
   /// Refuses options that apply to none of the servers.
   /// - Throws: `.usage`.
-  private func refuseForeignOptions(_ origins: [DownloadOrigin]) throws(TransferError) {
+  private func refuseUnsupportedOptions(_ origins: [DownloadOrigin]) throws(TransferError) {
     var foreign: Set<String>?
     for origin in origins {
-      let unknown = Set(try AllProtocols.foreignOptions(asked(origin)))
+      let unknown = Set(try AllProtocols.unsupportedOptions(asked(origin)))
       foreign = foreign?.intersection(unknown) ?? unknown
     }
     guard let foreign, !foreign.isEmpty, let first = origins.first else { return }
-    try AllProtocols.refuseForeignOptions(asked(first), foreign.sorted())
+    try AllProtocols.refuseUnsupportedOptions(asked(first), foreign.sorted())
   }
 
   private func asked(_ origin: DownloadOrigin) -> BatchSettings {
@@ -89,7 +89,7 @@ struct DownloadTarget: Sendable {
 
   private func settings(_ origin: DownloadOrigin) throws(TransferError) -> BatchSettings {
     var asked = asked(origin)
-    for option in try AllProtocols.foreignOptions(asked) { asked.options[option] = nil }
+    for option in try AllProtocols.unsupportedOptions(asked) { asked.options[option] = nil }
     asked.download?.urlCommand = try command()
     let settings = try asked.rooted()
     if let file = settings.caFile { try TrustFile.check(file, namedBy: "--ca-file") }

@@ -16,8 +16,8 @@ public enum ProtocolCatalog {
   /// Options in `settings` that the destination does not support, by their long names without dashes; `add` refuses
   /// them.
   /// - Throws: `.usage` for an invalid destination.
-  public static func foreignOptions(_ settings: BatchSettings) throws(TransferError) -> [String] {
-    try AllProtocols.foreignOptions(settings)
+  public static func unsupportedOptions(_ settings: BatchSettings) throws(TransferError) -> [String] {
+    try AllProtocols.unsupportedOptions(settings)
   }
 
   /// One rule for the properties of objects, written as `GLOB:SETTING=VALUE`.
@@ -30,8 +30,8 @@ public enum ProtocolCatalog {
 
   /// Rules in `settings` whose setting the destination does not support; `add` refuses them.
   /// - Throws: `.usage` for an invalid destination.
-  public static func foreignRules(_ settings: BatchSettings) throws(TransferError) -> [ObjectRule] {
-    try AllProtocols.foreignRules(settings)
+  public static func unsupportedRules(_ settings: BatchSettings) throws(TransferError) -> [ObjectRule] {
+    try AllProtocols.unsupportedRules(settings)
   }
 
   /// Scheme, host and port to which the requests of a batch go, like `https://s3.example:9000`.

@@ -12,7 +12,7 @@ struct UploadTarget: Sendable {
   /// - Throws: `.usage` for an invalid destination and for options that it does not support; `.config` for invalid
   ///   files.
   init(_ asked: BatchSettings) throws(TransferError) {
-    try AllProtocols.refuseForeignOptions(asked)
+    try AllProtocols.refuseUnsupportedOptions(asked)
     let rooted = try asked.rooted()
     if let file = rooted.caFile { try TrustFile.check(file, namedBy: "--ca-file") }
     destination = try Destination(rooted)

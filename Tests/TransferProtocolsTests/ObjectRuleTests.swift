@@ -53,18 +53,18 @@ import TransferModel
     var settings = BatchSettings(destination: destination)
     settings.rules = rules.compactMap { $0 }
     #expect(settings.rules?.count == 4)
-    let foreign = try AllProtocols.foreignRules(settings).map(\.setting)
+    let foreign = try AllProtocols.unsupportedRules(settings).map(\.setting)
     #expect(Set(foreign) == Set(["content_type", "storage_class", "header.a", "tag.k"]).subtracting(known))
     settings.rules = settings.rules?.filter { foreign.contains($0.setting) }
-    if !foreign.isEmpty { #expect(throws: TransferError.self) { try AllProtocols.refuseForeignOptions(settings) } }
+    if !foreign.isEmpty { #expect(throws: TransferError.self) { try AllProtocols.refuseUnsupportedOptions(settings) } }
   }
 
   @Test func anObjectHasTenTags() throws {
     var settings = BatchSettings(destination: "s3://bucket/")
     settings.rules = try (0..<10).map { try ObjectRule(parsing: "*:tag.k\($0)=v") }
-    try AllProtocols.refuseForeignOptions(settings)
+    try AllProtocols.refuseUnsupportedOptions(settings)
     settings.rules?.append(try ObjectRule(parsing: "*.x:tag.another=v"))
-    #expect(throws: TransferError.self) { try AllProtocols.refuseForeignOptions(settings) }
+    #expect(throws: TransferError.self) { try AllProtocols.refuseUnsupportedOptions(settings) }
   }
 
   private let set = ObjectProperties([

@@ -76,7 +76,7 @@ extension AllProtocols {
 
   /// Options in `settings` that its destination does not support, by their long names without dashes.
   /// - Throws: `.usage` for an invalid destination.
-  public static func foreignOptions(_ settings: BatchSettings) throws(TransferError) -> [String] {
+  public static func unsupportedOptions(_ settings: BatchSettings) throws(TransferError) -> [String] {
     let definition = try Destination(settings).definition
     let known = Set(definition.options.map(\.long))
     let isForeign = settings.auth != nil && definition.credential != .reference
@@ -86,13 +86,13 @@ extension AllProtocols {
   /// Refuses options that would be ignored. Checked only when a batch is created, because recorded batches must
   /// continue.
   /// - Throws: `.usage`, naming the first such option and the destinations that support it.
-  public static func refuseForeignOptions(_ settings: BatchSettings) throws(TransferError) {
-    try refuseForeignOptions(settings, try foreignOptions(settings))
-    try refuseForeignRules(settings)
+  public static func refuseUnsupportedOptions(_ settings: BatchSettings) throws(TransferError) {
+    try refuseUnsupportedOptions(settings, try unsupportedOptions(settings))
+    try refuseUnsupportedRules(settings)
   }
 
   /// The same for options that are already known not to be supported by a destination.
-  package static func refuseForeignOptions(_ settings: BatchSettings, _ foreign: [String]) throws(TransferError) {
+  package static func refuseUnsupportedOptions(_ settings: BatchSettings, _ foreign: [String]) throws(TransferError) {
     guard let option = foreign.first else { return }
     let definition = try Destination(settings).definition
     let known = settings.direction == .upload ? definitions : downloads

@@ -150,16 +150,16 @@ extension HTTPFields {
 }
 
 extension AllProtocols {
-  /// Settings of the rules that the destination does not support, like ``foreignOptions(_:)``.
+  /// Settings of the rules that the destination does not support, like ``unsupportedOptions(_:)``.
   /// - Throws: `.usage` for an invalid destination.
-  public static func foreignRules(_ settings: BatchSettings) throws(TransferError) -> [ObjectRule] {
+  public static func unsupportedRules(_ settings: BatchSettings) throws(TransferError) -> [ObjectRule] {
     guard let rules = settings.rules, !rules.isEmpty else { return [] }
     let supported = try Destination(settings).definition.objectSettings
     return rules.filter { rule in ObjectSetting(name: rule.setting).map { !supported.contains($0.kind) } ?? true }
   }
 
-  static func refuseForeignRules(_ settings: BatchSettings) throws(TransferError) {
-    if let foreign = try foreignRules(settings).first {
+  static func refuseUnsupportedRules(_ settings: BatchSettings) throws(TransferError) {
+    if let foreign = try unsupportedRules(settings).first {
       throw TransferError(
         .usage, "read --rule", NameBytes(foreign.text), cause: "this destination has no \(foreign.setting)",
         remedy: "leave it out; \(Self.words(for: foreign))")

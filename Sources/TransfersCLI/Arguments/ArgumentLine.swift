@@ -62,9 +62,9 @@ struct ArgumentLine: Sendable {
     _ arguments: [String], _ environment: EnvironmentOptions, _ config: Config
   ) -> Set<String> {
     guard !environment.settings.isEmpty,
-      let command = (try? RootCommand.parseAsRoot(arguments)) as? any HasIdleOptions
+      let command = (try? RootCommand.parseAsRoot(arguments)) as? any HasInapplicableOptions
     else { return [] }
-    return command.idleOptions(config)
+    return command.inapplicableOptions(config)
   }
 
   /// Whether a configuration can set options of this command.

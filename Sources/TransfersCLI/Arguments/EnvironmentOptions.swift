@@ -124,15 +124,15 @@ struct EnvironmentOptions: Sendable {
 
 /// A command with options that apply only in combination with others. From the environment, which is set for many uses,
 /// inapplicable options are ignored; typed ones are a usage error, found when the command runs.
-protocol HasIdleOptions {
+protocol HasInapplicableOptions {
   /// The inapplicable ones of the given options, by their long names.
-  var idleOptions: Set<String> { get }
+  var inapplicableOptions: Set<String> { get }
   /// The same with named places resolved.
-  func idleOptions(_ config: Config) -> Set<String>
+  func inapplicableOptions(_ config: Config) -> Set<String>
 }
 
-extension HasIdleOptions {
-  func idleOptions(_ config: Config) -> Set<String> { idleOptions }
+extension HasInapplicableOptions {
+  func inapplicableOptions(_ config: Config) -> Set<String> { inapplicableOptions }
 }
 
 extension EnvironmentOptions {

@@ -4,7 +4,7 @@ import TransferReports
 import Transfers
 
 /// `transfers add`: records, sends nothing.
-struct AddCommand: Command, HasIdleOptions, NamesPlace {
+struct AddCommand: Command, HasInapplicableOptions, NamesPlace {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Record files to upload; a later \"transfers run\" sends them.",
     discussion: "Works while an engine runs, which then sends the files.")
@@ -14,8 +14,8 @@ struct AddCommand: Command, HasIdleOptions, NamesPlace {
   var dryRun = false
   @OptionGroup var common: CommonOptions
 
-  var idleOptions: Set<String> { batch.idleOptions(Config()) }
-  func idleOptions(_ config: Config) -> Set<String> { batch.idleOptions(config) }
+  var inapplicableOptions: Set<String> { batch.inapplicableOptions(Config()) }
+  func inapplicableOptions(_ config: Config) -> Set<String> { batch.inapplicableOptions(config) }
   var placeWord: (word: String, kind: ConfigSection.Kind)? { batch.placeWord }
 
   func execute(_ context: Context) throws(CommandFailure) {

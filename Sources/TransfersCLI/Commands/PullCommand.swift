@@ -3,7 +3,7 @@ import TransferModel
 import Transfers
 
 /// `transfers pull`: record, fetch and summary in one command.
-struct PullCommand: Command, HasIdleOptions, NamesPlace {
+struct PullCommand: Command, HasInapplicableOptions, NamesPlace {
   static let configuration = CommandConfiguration(
     commandName: "pull", abstract: "Download files: record, run and summary in one command.",
     discussion: """
@@ -29,8 +29,8 @@ struct PullCommand: Command, HasIdleOptions, NamesPlace {
   var noRun = false
   @OptionGroup var common: CommonOptions
 
-  var idleOptions: Set<String> { files.idleOptions(Config()) }
-  func idleOptions(_ config: Config) -> Set<String> { files.idleOptions(config) }
+  var inapplicableOptions: Set<String> { files.inapplicableOptions(Config()) }
+  func inapplicableOptions(_ config: Config) -> Set<String> { files.inapplicableOptions(config) }
   var placeWord: (word: String, kind: ConfigSection.Kind)? { files.placeWord }
 
   func validate() throws {

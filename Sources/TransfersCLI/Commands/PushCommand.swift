@@ -9,7 +9,7 @@ import Transfers
 #endif
 
 /// `transfers push`: add, run and summary in one command.
-struct PushCommand: Command, HasIdleOptions, NamesPlace {
+struct PushCommand: Command, HasInapplicableOptions, NamesPlace {
   static let configuration = CommandConfiguration(
     commandName: "push", abstract: "Upload files and folders: add, run and summary in one command.",
     discussion: """
@@ -41,8 +41,8 @@ struct PushCommand: Command, HasIdleOptions, NamesPlace {
     if wait != nil, noWait { throw ValidationError("--wait and --no-wait contradict each other; give one of them") }
   }
 
-  var idleOptions: Set<String> { batch.idleOptions(Config()) }
-  func idleOptions(_ config: Config) -> Set<String> { batch.idleOptions(config) }
+  var inapplicableOptions: Set<String> { batch.inapplicableOptions(Config()) }
+  func inapplicableOptions(_ config: Config) -> Set<String> { batch.inapplicableOptions(config) }
   var placeWord: (word: String, kind: ConfigSection.Kind)? { batch.placeWord }
 
   func execute(_ context: Context) throws(CommandFailure) {

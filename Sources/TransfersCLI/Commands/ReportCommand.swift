@@ -4,7 +4,7 @@ import TransferModel
 import TransferReports
 
 /// `transfers report`: history, audit, statistics.
-struct ReportCommand: Command, HasIdleOptions {
+struct ReportCommand: Command, HasInapplicableOptions {
   static let configuration = CommandConfiguration(
     commandName: "report", abstract: "Report what was transferred, how it was confirmed, and what failed.",
     discussion: ReportHelp.discussion)
@@ -37,23 +37,23 @@ struct ReportCommand: Command, HasIdleOptions {
     try chosen.check(rows)
   }
 
-  var idleOptions: Set<String> { kind.idleOptions }
+  var inapplicableOptions: Set<String> { kind.inapplicableOptions }
 
-  private func refuseIdleOptions() throws(CommandFailure) {
-    if bucket != nil, idleOptions.contains("bucket") {
+  private func refuseInapplicableOptions() throws(CommandFailure) {
+    if bucket != nil, inapplicableOptions.contains("bucket") {
       throw .usage("--bucket is for throughput", remedy: "transfers report throughput --bucket …")
     }
-    if limit != nil, idleOptions.contains("limit"), arrangement.facet == nil {
-      let others = Kind.allCases.filter { $0.idleOptions.contains("limit") }.map(\.rawValue).joined(separator: ", ")
-      throw .usage("--limit is not for \(others)", remedy: "leave it out")
+    if limit != nil, inapplicableOptions.contains("limit"), arrangement.facet == nil {
+      let others = Kind.allCases.filter { $0.inapplicableOptions.contains("limit") }.map(\.rawValue)
+      throw .usage("--limit is not for \(others.joined(separator: ", "))", remedy: "leave it out")
     }
-    if endpoint != nil || !headers.isEmpty, idleOptions.contains("endpoint") {
+    if endpoint != nil || !headers.isEmpty, inapplicableOptions.contains("endpoint") {
       throw .usage("--endpoint and --header are for otlp", remedy: "transfers report otlp --endpoint …")
     }
-    if map, idleOptions.contains("map") {
+    if map, inapplicableOptions.contains("map") {
       throw .usage("--map is for chunks", remedy: "transfers report chunks f345 --map")
     }
-    if !sla.isEmpty, idleOptions.contains("sla") {
+    if !sla.isEmpty, inapplicableOptions.contains("sla") {
       throw .usage("--sla is for latency", remedy: "transfers report latency --sla …")
     }
     if arrangement.failOn.contains(where: { $0.figure == .missed }), kind != .latency || sla.isEmpty {
@@ -68,7 +68,7 @@ struct ReportCommand: Command, HasIdleOptions {
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
-    try refuseIdleOptions()
+    try refuseInapplicableOptions()
     if kind == .compare { return try compare(context) }
     if let facet = arrangement.facet { return try count(facet.facets, context) }
     if kind == .failures, let kinds = arrangement.by?.kinds {

@@ -4,7 +4,7 @@ import TransferReports
 extension ArrangementOptions {
   /// Refuses options that do not apply to this report.
   func check(_ kind: ReportCommand.Kind, _ selection: SelectionOptions) throws(CommandFailure) {
-    let idle = kind.idleOptions
+    let idle = kind.inapplicableOptions
     if sort != nil, idle.contains("sort") {
       throw .usage(
         "--sort is not for summary, compare, receipts, events, trace and otlp, which have a fixed order",

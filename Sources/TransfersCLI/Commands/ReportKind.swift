@@ -29,7 +29,7 @@ extension ReportCommand.Kind {
   }
 
   /// Inapplicable options, by their long names.
-  var idleOptions: Set<String> {
+  var inapplicableOptions: Set<String> {
     var idle: Set<String> = self == .throughput ? [] : ["bucket"]
     // These are totals, or would be misleading if truncated.
     if [.summary, .throughput, .latency, .waste, .integrity, .retries, .compare, .trace, .otlp].contains(self) {

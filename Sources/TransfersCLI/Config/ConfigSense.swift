@@ -63,7 +63,7 @@ enum ConfigSense {
         faults.append(ConfigFault(place: setting.place, message: problem))
       }
     }
-    faults += foreignRules(section, config) + JobDestinations.faults(section, config)
+    faults += unsupportedRules(section, config) + JobDestinations.faults(section, config)
     if let name = section["name"], let problem = ConfigFields.problem(name.value) {
       faults.append(ConfigFault(place: name.place, message: problem))
     }
@@ -76,20 +76,20 @@ enum ConfigSense {
 
 extension ConfigSense {
   /// Rules of a job that its destination does not support.
-  private static func foreignRules(_ job: ConfigSection, _ config: Config) -> [ConfigFault] {
+  private static func unsupportedRules(_ job: ConfigSection, _ config: Config) -> [ConfigFault] {
     guard let rules = job["rules"] else { return [] }
     let faults = (job["to"]?.values ?? []).flatMap { to in
       let place = config.place(to, .destination)?.section
       var settings = BatchSettings(destination: ConfigFields.sample(config.plainURL(to, .destination)))
       settings.rules = rules.values.compactMap { try? ProtocolCatalog.objectRule($0) }
       if let via = job["via"] ?? place?["via"] { settings.profile = ProfileSettings(name: via.value, text: "") }
-      return foreignRules(rules, settings)
+      return unsupportedRules(rules, settings)
     }
     return Set(faults).sorted { $0.message < $1.message }
   }
 
-  private static func foreignRules(_ rules: ConfigSetting?, _ settings: BatchSettings) -> [ConfigFault] {
-    guard let rules, let foreign = try? ProtocolCatalog.foreignRules(settings) else { return [] }
+  private static func unsupportedRules(_ rules: ConfigSetting?, _ settings: BatchSettings) -> [ConfigFault] {
+    guard let rules, let foreign = try? ProtocolCatalog.unsupportedRules(settings) else { return [] }
     return Set(foreign.map(\.setting)).sorted().map { setting in
       ConfigFault(place: rules.place, message: "\"\(setting)\" does not apply to the protocol of this destination")
     }
@@ -107,8 +107,8 @@ extension ConfigSense {
     guard let push = (try? RootCommand.parseAsRoot(line)) as? PushCommand else { return [] }
     do throws(CommandFailure) {
       let settings = try push.batch.settings(at: ConfigFields.sample(url.value))
-      let unknown = try failing { () throws(TransferError) in try ProtocolCatalog.foreignOptions(settings) }
-      return foreignRules(section["rules"], settings)
+      let unknown = try failing { () throws(TransferError) in try ProtocolCatalog.unsupportedOptions(settings) }
+      return unsupportedRules(section["rules"], settings)
         + unknown.map { long in
           let setting = section.settings.first { $0.option == long }
           return ConfigFault(

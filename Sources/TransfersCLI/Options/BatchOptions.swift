@@ -97,14 +97,14 @@ struct BatchOptions: ParsableArguments {
   }
 
   /// Options that the destination does not support, and options for lists or profiles if there are none.
-  func idleOptions(_ config: Config) -> Set<String> {
+  func inapplicableOptions(_ config: Config) -> Set<String> {
     var idle: Set<String> = []
     if through.via == nil { idle.insert("input") }
     if sourceOptions.list(sources) == nil { idle.insert("missing") }
     var rest = self
     if through.via == nil { rest.through.inputs = [] }
     guard let settings = try? rest.settings(at: config.plainURL(destination ?? "", .destination)),
-      let foreign = try? ProtocolCatalog.foreignOptions(settings)
+      let foreign = try? ProtocolCatalog.unsupportedOptions(settings)
     else {
       return idle
     }

@@ -160,7 +160,7 @@ struct DownloadFlags: ParsableArguments {
   }
 
   /// Options that none of the servers supports; empty if the files come from a list.
-  func idleOptions(_ config: Config) -> Set<String> {
+  func inapplicableOptions(_ config: Config) -> Set<String> {
     guard filesFrom.isEmpty else { return [] }
     var idle: Set<String>?
     for url in places.dropLast(intoTar == nil ? 1 : 0) {
@@ -168,7 +168,7 @@ struct DownloadFlags: ParsableArguments {
         destination: config.plainURL(url.utf8 ?? "", .source), options: ofProtocol.values, auth: auth,
         download: DownloadSettings(folder: NameBytes("/"), overwrites: false))
       if let baseURL, !settings.destination.contains("://") { settings.destination = baseURL }
-      guard let foreign = try? ProtocolCatalog.foreignOptions(settings) else { return [] }
+      guard let foreign = try? ProtocolCatalog.unsupportedOptions(settings) else { return [] }
       idle = idle?.intersection(foreign) ?? Set(foreign)
     }
     return idle ?? []

@@ -155,13 +155,13 @@ import TransferModel
     ] as [(String, [String: OptionValue])])
   func optionsOfOthersAreRefused(_ destination: String, _ options: [String: OptionValue]) {
     #expect(throws: TransferError.self) {
-      try AllProtocols.refuseForeignOptions(BatchSettings(destination: destination, options: options))
+      try AllProtocols.refuseUnsupportedOptions(BatchSettings(destination: destination, options: options))
     }
   }
 
   @Test func aFormCannotRefuseToReplace() {
     #expect(throws: TransferError.self) {
-      try AllProtocols.refuseForeignOptions(
+      try AllProtocols.refuseUnsupportedOptions(
         BatchSettings(destination: "form+http://h/", options: ["if-none-match": true]))
     }
   }

@@ -206,7 +206,7 @@ import TransferModel
   func whatIsRefused(_ options: [String: OptionValue]) {
     #expect(throws: TransferError.self) {
       let settings = BatchSettings(destination: "resumable+http://h/", options: options)
-      try AllProtocols.refuseForeignOptions(settings)
+      try AllProtocols.refuseUnsupportedOptions(settings)
       _ = try AllProtocols.make(settings, credentialsRegion: nil)
     }
   }
