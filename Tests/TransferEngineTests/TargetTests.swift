@@ -239,8 +239,8 @@ import TransferProtocols
   /// A server may claim any size for its file.
   @Test func nothingIsTakenOfADiskThatIsTooSmall() throws {
     let file = try #require(try target().file(size: 1, holdsBytes: false))
-    for size in [Int64.max / 2, file.space.freeBytes + 1] {
-      #expect { try file.space.reserve(size) } throws: { ($0 as? Failure)?.code == .localDiskFull }
+    for size in [Int64.max / 2, file.freeBytes + 1] {
+      #expect { try file.reserve(size) } throws: { ($0 as? Failure)?.code == .localDiskFull }
     }
     var status = stat()
     #expect(fstat(file.descriptor, &status) == 0 && status.st_blocks <= 8)

@@ -5,7 +5,7 @@ import TransferProtocols
 extension FileMachine {
   /// Repairs (region, clock, checksums, credentials) in a row before they count as a failure.
   static let repairLimit = 3
-  /// Sessions dropped in a row before the file fails.
+  /// Consecutive failures after which a dropped session fails the file.
   private static let dropLimit = 10
 
   mutating func failed(
@@ -98,7 +98,7 @@ extension FileMachine {
   }
 
   /// The protocol sees no further step.
-  mutating func cannotGoOn(_ failure: Failure, _ proto: ProtocolInUse) -> [FileChange] {
+  mutating func endWithoutStep(_ failure: Failure, _ proto: ProtocolInUse) -> [FileChange] {
     if openCount == 0, let renewal = proto.places?.renewal(after: failure, facts) { return renewed(renewal, failure) }
     end(.fail(failure, keepsSession: false))
     return []

@@ -6,7 +6,7 @@ import TransferProtocols
 /// step. It does no I/O and reads no clock.
 ///
 /// Its state consists of two values: its ``FilePhase`` (working, held by a commit, ending, released) and its
-/// ``FileRequests`` (parallel chunks, or one control step).
+/// ``FileRequests`` (parallel chunks or one control step, and the chunks in backoff).
 struct FileMachine: Sendable {
   let claimed: ClaimedFile
   let location: String
@@ -138,7 +138,7 @@ struct FileMachine: Sendable {
       unit.begin = .placing(proof, named: givenPath(proto))
       phase = phase.held(.placing)
     case .fail(let failure):
-      unit.changes += cannotGoOn(failure, proto)
+      unit.changes += endWithoutStep(failure, proto)
       if openCount == 0 { continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs) }
     }
   }

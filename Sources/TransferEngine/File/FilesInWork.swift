@@ -3,7 +3,7 @@ import TransferModel
 import TransferProtocols
 
 /// The active files: the changes of each in one iteration of the loop, and the consequences of its release. Owner of
-/// the ``FileTurns`` and ``SessionSlots``. Used by the engine's thread.
+/// the ``FilesInBackoff``, ``FileTurns`` and ``SessionSlots``. Used by the engine's thread.
 final class FilesInWork {
   private let engine: Engine
   private let stop: RunStop
@@ -33,8 +33,9 @@ final class FilesInWork {
   var count: Int { all.count }
   var isEmpty: Bool { all.isEmpty }
 
-  /// Active files with chunks in backoff, and the number of these chunks.
-  var waiting: Dictionary<FileID, FileWork>.Keys { inBackoff.ids }
+  /// Active files with chunks in backoff.
+  var waiting: some Collection<FileID> { inBackoff.ids }
+  /// The number of these chunks.
   var waitingCount: Int { inBackoff.chunkCount }
 
   /// Time until the next backoff ends, in milliseconds; nil for none.

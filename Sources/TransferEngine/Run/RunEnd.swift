@@ -1,9 +1,10 @@
 import TransferLedger
 import TransferModel
 
-/// Decides when a run is finished, and why it leaves files. Used by the engine's thread.
+/// Decides when a run is finished, and why it leaves files; begins what must still be done before. Used by the
+/// engine's thread.
 final class RunEnd {
-  /// What has to be over before a run is finished.
+  /// The parts of the run that it queries, and makes continue.
   struct Parts {
     let stop: RunStop
     let claims: Claims
@@ -30,7 +31,8 @@ final class RunEnd {
       && parts.upkeep.isQuiet
   }
 
-  /// Before a run ends, for whatever reason, the files of hosts that pause are postponed.
+  /// Whether the run is finished. If work is left that nobody has begun, this wakes the claims or begins a pass over
+  /// the uploads to be aborted. Before a run ends, for whatever reason, the files of hosts that pause are postponed.
   func isReached() throws(TransferError) -> Bool {
     guard try hasNothingToDo() else { return false }
     return try !parts.closed.postpone()

@@ -37,7 +37,8 @@ struct HostQueue: Sendable {
     (urgent.removeAll { belongs($0.job) } + ready.removeAll { belongs($0.job) }).map(\.job)
   }
 
-  /// Removes and returns the next request that the limits and the gate allow.
+  /// Removes and returns the next request: an urgent one first, whatever the gate and the limit of bytes say; else the
+  /// next one that the limits and the gate allow.
   mutating func popFirst(_ limits: SendingLimits, nowMs: Int64) -> Waiting? {
     let host = self
     let mayGo = { (waiting: Waiting) in
@@ -78,5 +79,5 @@ struct HostQueue: Sendable {
   }
 
   /// Connections of its share that the host does not use yet, and would use.
-  func reserve(fair: Int, nowMs: Int64) -> Int { max(0, min(fair, wanted(nowMs: nowMs)) - gate.sending) }
+  func unusedPlaces(fair: Int, nowMs: Int64) -> Int { max(0, min(fair, wanted(nowMs: nowMs)) - gate.sending) }
 }

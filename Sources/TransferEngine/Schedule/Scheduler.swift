@@ -185,12 +185,12 @@ struct Scheduler: Sendable {
     let wanting = hosts.values.filter { $0.wanted(nowMs: nowMs) > 0 }
     var shares = ConnectionShares(fair: max(1, workers / max(1, wanting.count)))
     guard wanting.count > 1 else { return shares }
-    shares.reserved = wanting.reduce(0) { $0 + $1.reserve(fair: shares.fair, nowMs: nowMs) }
+    shares.reserved = wanting.reduce(0) { $0 + $1.unusedPlaces(fair: shares.fair, nowMs: nowMs) }
     return shares
   }
 
   private func leavesRoom(_ host: HostQueue, _ shares: ConnectionShares, nowMs: Int64) -> Bool {
     guard shares.reserved > 0, host.gate.sending >= shares.fair else { return true }
-    return workers - sendingCount > shares.reserved - host.reserve(fair: shares.fair, nowMs: nowMs)
+    return workers - sendingCount > shares.reserved - host.unusedPlaces(fair: shares.fair, nowMs: nowMs)
   }
 }

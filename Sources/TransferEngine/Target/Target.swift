@@ -40,7 +40,7 @@ final class Target: Sendable {
         // It contains nothing from an earlier body.
         if size == nil { return opened }
       }
-      if let size { try opened?.space.reserve(size) } else { try opened?.space.empty() }
+      if let size { try opened?.reserve(size) } else { try opened?.empty() }
       return opened
     }
   }

@@ -15,7 +15,7 @@ final class TargetFile: ReadableFile {
   let identity: SourceIdentity
   /// Space is used only for data that is not zero; the file gets its full length as soon as that is known.
   let isSparse: Bool
-  let space: TargetSpace
+  private let space: TargetSpace
   /// The names of a partial file; nil for a file with its final name, which is not ours to remove.
   private let names: TargetNames?
   private let syncs: FileSyncs
@@ -38,6 +38,13 @@ final class TargetFile: ReadableFile {
   }
 
   deinit { close(descriptor) }
+
+  /// See ``TargetSpace/reserve(_:)``.
+  func reserve(_ size: Int64) throws(Failure) { try space.reserve(size) }
+  /// See ``TargetSpace/empty()``.
+  func empty() throws(Failure) { try space.empty() }
+  var blockSize: Int64 { space.blockSize }
+  var freeBytes: Int64 { space.freeBytes }
 
   /// The current identity; nil if the kernel does not report it.
   var identityNow: SourceIdentity? {

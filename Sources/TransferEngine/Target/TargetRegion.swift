@@ -61,7 +61,7 @@ final class TargetRegion: BodySink, @unchecked Sendable {
       (position, end) = (from, to)
       do throws(Failure) {
         let file = try opened()
-        if let to, to > range.end { try file.space.reserve(to) }
+        if let to, to > range.end { try file.reserve(to) }
       } catch {
         return .failure(error)
       }
@@ -120,7 +120,7 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   private func checkRoom(of file: TargetFile) throws(Failure) {
     guard taken >= checkedAt else { return }
     checkedAt = taken + Self.roomEvery
-    guard (0..<TargetSpace.roomLeft).contains(file.space.freeBytes) else { return }
+    guard (0..<TargetSpace.roomLeft).contains(file.freeBytes) else { return }
     let body = end == nil ? "the body has no length, and continued after \(taken) bytes" : "\(taken) bytes arrived"
     throw Failure(.localDiskFull, "\(body); the disk has less than \(TargetSpace.roomLeft >> 20) MiB left")
   }
@@ -140,7 +140,7 @@ final class TargetRegion: BodySink, @unchecked Sendable {
       try beginning.get()
       try zeros.flush(to: file)
       // For a body of unknown length: no other writer is behind it.
-      if file.isSparse { try file.space.reserve(range.offset + taken) }
+      if file.isSparse { try file.reserve(range.offset + taken) }
       try file.sync()
     } catch {
       return error

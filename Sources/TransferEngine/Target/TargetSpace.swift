@@ -7,7 +7,8 @@ import TransferModel
   import Darwin
 #endif
 
-/// The space that a partial file has on its disk. It does not own the descriptor. All calls block.
+/// The space that a partial file has on its disk. The descriptor is that of its owner, ``TargetFile``,
+/// and must not be used after it. All calls block.
 final class TargetSpace: Sendable {
   /// Disk space left free for others, including the ledger, in bytes.
   static let roomLeft: Int64 = 64 << 20

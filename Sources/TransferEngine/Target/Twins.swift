@@ -63,14 +63,14 @@ struct Twins: Sendable {
         let partial = try target.file(size: nil, holdsBytes: false)
       else { continue }
       if let found = try copy(source, to: partial) { return found }
-      try partial.space.empty()
+      try partial.empty()
     }
     return nil
   }
 
   private func copy(_ source: SourceFile, to partial: TargetFile) throws(Failure) -> Found? {
     let whole = ByteRange(offset: 0, length: source.identity.size)
-    try partial.space.reserve(whole.length)
+    try partial.reserve(whole.length)
     guard csys_copy_range(source.descriptor, partial.descriptor, 0, whole.length) == 0 else {
       if errno == EIO { return nil }
       throw TargetFile.failure("copy \(whole.length) bytes of a local file", errno)

@@ -42,7 +42,7 @@ struct ZeroRun {
   /// Writes the zeros that are held back; they are in the file on return.
   mutating func flush(to file: TargetFile) throws(Failure) {
     guard held.length > 0 else { return }
-    let room = room ?? file.space.blockSize
+    let room = room ?? file.blockSize
     self.room = room
     let (start, end) = ((held.offset + room - 1) / room * room, held.end / room * room)
     if start < end {

@@ -49,7 +49,7 @@ final class PreparedStatements {
     return statement
   }
 
-  /// The guarded change of one row, see ``GuardedMove``.
+  /// The guarded change of one row, see ``RowGuard``.
   func ready(
     _ sql: StaticString, _ guarding: RowGuard, _ values: [SQLValue], row: Int64, owner: Int64?
   ) throws(SQLiteError) -> OpaquePointer {

@@ -59,9 +59,9 @@ final class WriteConnection {
   ///
   /// Without ``CommitRetry`` the disk is no longer trusted after the second such failure, and all further work is
   /// refused.
-  func reopen(after error: TransferError, isRetrying: Bool) {
+  func reopen(after error: TransferError, isRetrying: () -> Bool) {
     uncertainCommits += 1
-    guard uncertainCommits == 1 || isRetrying else {
+    guard uncertainCommits == 1 || isRetrying() else {
       connection = nil
       refusal = error
       return
@@ -71,7 +71,7 @@ final class WriteConnection {
       connection = try store.openWriter()
       withExtendedLifetime(failed) {}
     } catch {
-      if !isRetrying { refusal = error }
+      if !isRetrying() { refusal = error }
     }
   }
 

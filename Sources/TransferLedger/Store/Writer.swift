@@ -13,7 +13,7 @@ final class Writer: @unchecked Sendable {
   private let retry = Lock<CommitRetry?>(nil)
   /// Wakes the thread from the wait before a retry; closed when there should be no more retries.
   private let alarm = Mailbox<Never>()
-  // Only used by the thread, once it runs.
+  // Only used by the thread, once it runs, except for `waitLong` and `keep`, which lock.
   private let connection: WriteConnection
   private let reserve: SpaceReserve
 
@@ -102,11 +102,11 @@ final class Writer: @unchecked Sendable {
         guard mayTryAgain(after: error, startedMs) else { return outcome }
       // A new connection is read-only if it cannot open the WAL for writing because the disk still fails.
       case .failed(let error) where error.kind == .storeReadOnly && connection.uncertainCommits > 0:
-        connection.reopen(after: error, isRetrying: retry.withLock { $0 != nil })
+        connection.reopen(after: error) { retry.withLock { $0 != nil } }
         guard mayTryAgain(after: error, startedMs) else { return outcome }
       case .failed: return outcome
       case .uncertain(let error):
-        connection.reopen(after: error, isRetrying: retry.withLock { $0 != nil })
+        connection.reopen(after: error) { retry.withLock { $0 != nil } }
         guard mayTryAgain(after: error, startedMs) else { return outcome }
       }
     }

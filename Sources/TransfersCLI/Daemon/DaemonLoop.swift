@@ -84,7 +84,7 @@ final class DaemonLoop {
         startEngine()
         reporter.tell(status)
       }
-      reporter.petWatchdog(everyStepMs: Self.stepMs) { isEngineAlive() }
+      reporter.petWatchdog(stepMs: Self.stepMs) { !isEngineStuck() }
       usleep(useconds_t(Self.stepMs * 1_000))
     }
   }
@@ -106,7 +106,7 @@ final class DaemonLoop {
       reporter.say("configuration reloaded: \(status)")
     } catch {
       context.err.writeLine(error.line)
-      reporter.complain("the old configuration stays in force")
+      reporter.warn("the old configuration stays in force")
     }
     reporter.notice.ready(status)
   }
@@ -139,7 +139,7 @@ final class DaemonLoop {
       try crew.start(job, words, held)
       return true
     } catch {
-      reporter.complain("start \(job.map { "job \($0)" } ?? "an engine"): \(error.text)")
+      reporter.warn("start \(job.map { "job \($0)" } ?? "an engine"): \(error.text)")
       return false
     }
   }
@@ -196,14 +196,14 @@ final class DaemonLoop {
     let running = crew.jobs.sorted()
     let watched = watch.count > 0 ? ", \(watch.count) watched" : ""
     return jobs + watched + (running.isEmpty ? "" : ", running \(running.joined(separator: " "))")
-      + (crew.hasEngine ? ", sending" : "") + (reporter.complaint.map { ", \($0)" } ?? "")
+      + (crew.hasEngine ? ", sending" : "") + (reporter.ledgerError.map { ", \($0)" } ?? "")
   }
 
-  /// False while our engine has had no heartbeat for a minute.
-  private func isEngineAlive() -> Bool {
+  /// Whether our engine has had no heartbeat for a minute.
+  private func isEngineStuck() -> Bool {
     let engine = reporter.attempt { () throws(TransferError) in try ledger.read { try $0.engine(self.clock) } }
-    guard let run = engine?.run, run.endedMs == nil, engine?.isAlive == false else { return true }
-    return !crew.has(Int64(run.pid))
+    guard let run = engine?.run, run.endedMs == nil, engine?.isAlive == false else { return false }
+    return crew.has(Int64(run.pid))
   }
 
   // MARK: The end

@@ -1,11 +1,12 @@
 import TransferModel
 import Transfers
 
-/// What the daemon tells people and the service manager: each state and each error once.
+/// What the daemon tells people and the service manager: a status only when it changed, and an error of the ledger only
+/// once.
 final class DaemonReporter {
   let notice: ServiceNotice
   /// Why the ledger could not be read the last time; nil if it could.
-  private(set) var complaint: String?
+  private(set) var ledgerError: String?
   private let context: Context
   private let isQuiet: Bool
   private var told = ""
@@ -17,11 +18,11 @@ final class DaemonReporter {
   }
 
   func say(_ text: String) {
-    if !isQuiet { complain(printable(text)) }
+    if !isQuiet { warn(printable(text)) }
   }
 
   /// Also with `--quiet`.
-  func complain(_ text: String) { context.err.writeLine("transfers: daemon: \(text)") }
+  func warn(_ text: String) { context.err.writeLine("transfers: daemon: \(text)") }
 
   /// Tells the service manager a status that has changed.
   func tell(_ status: String) {
@@ -31,7 +32,7 @@ final class DaemonReporter {
   }
 
   /// Sends the service manager a sign of life when it is due, as long as `isAlive`.
-  func petWatchdog(everyStepMs stepMs: Int64, isAlive: () -> Bool) {
+  func petWatchdog(stepMs: Int64, isAlive: () -> Bool) {
     guard let everyMs = notice.watchdogMs, context.clock.bootMs >= watchdogAtMs else { return }
     watchdogAtMs = context.clock.bootMs + max(everyMs - stepMs, stepMs)
     if isAlive() { notice.watchdog() }
@@ -41,12 +42,12 @@ final class DaemonReporter {
   func attempt<Value>(_ body: () throws(TransferError) -> Value) -> Value? {
     do throws(TransferError) {
       let value = try body()
-      complaint = nil
+      ledgerError = nil
       return value
     } catch {
       let failure = CommandFailure(error)
-      if complaint != failure.text { context.err.writeLine(failure.line) }
-      complaint = failure.text
+      if ledgerError != failure.text { context.err.writeLine(failure.line) }
+      ledgerError = failure.text
       return nil
     }
   }

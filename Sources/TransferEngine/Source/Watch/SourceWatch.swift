@@ -134,7 +134,7 @@ public final class SourceWatch {
     // The folder is already watched under another name: a link to it, or a loop.
     guard !folders.knows(id) else { return nil }
     for old in folders.add(id, name, in: parent) { csys_watch_remove(watch, old) }
-    remarks.isWatched(path)
+    remarks.noteWatched(path)
     return id
   }
 

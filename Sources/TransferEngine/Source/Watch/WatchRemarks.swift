@@ -6,7 +6,8 @@ import TransferModel
   import Darwin
 #endif
 
-/// Why a watch may miss changes, in remarks for people; each is returned once, and nil after that. A value.
+/// Why a watch may miss changes, in remarks for people. None is repeated while its cause lasts, and at most five
+/// folders are named at a time; nil for no remark. A value.
 struct WatchRemarks: Sendable {
   /// Maximum number of folders that are reported because they cannot be watched.
   private static let mostTold = 5
@@ -28,7 +29,7 @@ struct WatchRemarks: Sendable {
     return "\"\(path.embedded)\" cannot be watched: \(systemText(code)); its changes are found by the next scan"
   }
 
-  mutating func isWatched(_ path: NameBytes) { unwatched.remove(path) }
+  mutating func noteWatched(_ path: NameBytes) { unwatched.remove(path) }
 
   /// Nothing can be watched, because of a limit of the system.
   mutating func limitIsReached(_ code: Int32) -> String? {
