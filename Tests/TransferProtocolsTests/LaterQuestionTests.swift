@@ -86,6 +86,25 @@ import TransferModel
     #expect(try web(destination, 302).hasSuffix("permanent"))
   }
 
+  /// The answers of Apache httpd 2.4 and nginx 1.22 to a range of an empty file, and those of an object with content.
+  @Test func anEmptyObjectIsAskedByGET() throws {
+    let proto = try Scene.web("http://h/in/")
+    var empty = object(.crc32c)
+    empty.facts = Scene.facts(size: 0)
+    empty.proof = FileProof(confirmation: .size)
+    let request = try proto.request(.verify, about: empty, Scene.context(nil))
+    #expect(request.method == .get && request.fields[.range] == "bytes=0-0")
+    func found(_ status: Int, _ fields: (String, String)...) -> String {
+      words(proto.answer(Scene.reply(status, fields), to: .verify, about: empty, Scene.context(nil)))
+    }
+    #expect(found(200, ("content-length", "0")) == "found size")
+    #expect(found(416, ("content-range", "bytes */0")) == "found size")
+    #expect(found(206, ("content-range", "bytes 0-0/7"), ("content-length", "1")) == "differs none")
+    #expect(found(416, ("content-length", "300")) == "inconclusive")
+    #expect(found(200, ("content-length", "20"), ("content-encoding", "gzip")) == "inconclusive")
+    #expect(found(404) == "lost none")
+  }
+
   @Test func whatHasNoWayToBeAskedIsNotAsked() throws {
     #expect(try Scene.web("post+http://h/in/").question(about: object()) == nil)
     let form = try AllProtocols.make(BatchSettings(destination: "form+http://h/in/"), credentialsRegion: nil)

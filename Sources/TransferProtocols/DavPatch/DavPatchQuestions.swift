@@ -15,6 +15,6 @@ extension DavPatchProtocol: LaterQuestions {
   private func asked(_ object: StoredObject) -> WebQuestion {
     let key = object.facts.file.key
     let isPage = mediaType.type(of: key).lowercased().hasPrefix("text/html")
-    return WebQuestion(url: place.url(key), isPage: isPage)
+    return WebQuestion(url: place.url(key), isEmpty: object.facts.file.size == 0, isPage: isPage)
   }
 }

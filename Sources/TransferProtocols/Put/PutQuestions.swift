@@ -15,6 +15,7 @@ extension PutProtocol: LaterQuestions {
   private func asked(_ object: StoredObject) -> WebQuestion {
     let key = object.facts.file.key
     return WebQuestion(
-      url: place.url(key), isPage: answers.acceptsPage(for: mediaType.type(of: key)))
+      url: place.url(key), isEmpty: object.facts.file.size == 0,
+      isPage: answers.acceptsPage(for: mediaType.type(of: key)))
   }
 }

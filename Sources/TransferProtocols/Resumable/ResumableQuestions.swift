@@ -32,5 +32,7 @@ extension ResumableProtocol: LaterQuestions {
     }
   }
 
-  private func asked(_ object: StoredObject) -> WebQuestion { WebQuestion(url: target(object.facts)) }
+  private func asked(_ object: StoredObject) -> WebQuestion {
+    WebQuestion(url: target(object.facts), isEmpty: object.facts.file.size == 0)
+  }
 }
