@@ -13,7 +13,7 @@ import TransferProtocols
   private let refused = Failure(.netRefused, "connection refused")
 
   @Test func aWholeFileIsPlannedSentAndDoneInTwoUnits() throws {
-    var dialogue = Dialogue(chunks: 1)
+    var dialogue = FileMachineDialogue(chunks: 1)
     let nextFirst = dialogue.advance()
     let first = try #require(nextFirst)
     #expect(first.plan == ChunkLayout(whole: 10))
@@ -29,7 +29,7 @@ import TransferProtocols
   }
 
   @Test func aFailedWholeFileGoesBackToTheQueueWithItsTime() throws {
-    var dialogue = Dialogue(chunks: 1)
+    var dialogue = FileMachineDialogue(chunks: 1)
     _ = dialogue.advance()
     dialogue.begin(chunks: [0])
     let changes = dialogue.failed(0, refused, .retry(isThrottled: false), soon)
@@ -41,7 +41,7 @@ import TransferProtocols
   }
 
   @Test func theLastAttemptFailsTheFileAndKeepsItsSession() throws {
-    var dialogue = Dialogue(chunks: 3, session: "u")
+    var dialogue = FileMachineDialogue(chunks: 3, session: "u")
     _ = dialogue.advance()
     dialogue.begin(chunks: [0, 1])
     #expect(
@@ -56,7 +56,7 @@ import TransferProtocols
 
   /// A download of which nothing arrived has only an empty partial file, which is not needed.
   @Test(arguments: [0, 1]) func theLastAttemptKeepsWhatADownloadHas(_ done: Int) throws {
-    var dialogue = Dialogue(chunks: 3, session: "u", done: done, direction: .download)
+    var dialogue = FileMachineDialogue(chunks: 3, session: "u", done: done, direction: .download)
     _ = dialogue.advance()
     dialogue.begin(chunks: [2])
     _ = dialogue.failed(2, refused, .retry(isThrottled: false), lastTime)
@@ -69,7 +69,7 @@ import TransferProtocols
   @Test func aFileThatLostAWriteBeginsAnew() throws {
     var lost = Failure(.localIO, "cannot sync the file")
     lost.isLostWrite = true
-    var dialogue = Dialogue(chunks: 3, session: "u", done: 1, direction: .download)
+    var dialogue = FileMachineDialogue(chunks: 3, session: "u", done: 1, direction: .download)
     _ = dialogue.advance()
     dialogue.begin(chunks: [1, 2])
     _ = dialogue.failed(1, lost, .permanent, lastTime)
@@ -85,7 +85,7 @@ import TransferProtocols
     let shorter = ChunkLayout(size: 30, chunkSize: 5)
     var decision = soon
     decision.shorterLayout = shorter
-    var dialogue = Dialogue(chunks: 3, session: "u")
+    var dialogue = FileMachineDialogue(chunks: 3, session: "u")
     _ = dialogue.advance()
     dialogue.begin(chunks: [0, 1])
     #expect(
@@ -104,7 +104,7 @@ import TransferProtocols
   @Test func aFileOfWhichSomethingArrivedKeepsItsLayout() throws {
     var decision = soon
     decision.shorterLayout = ChunkLayout(size: 30, chunkSize: 5)
-    var dialogue = Dialogue(chunks: 3, session: "u")
+    var dialogue = FileMachineDialogue(chunks: 3, session: "u")
     _ = dialogue.advance()
     dialogue.begin(chunks: [0, 1])
     _ = dialogue.failed(0, refused, .retry(isThrottled: false), decision)
@@ -114,7 +114,7 @@ import TransferProtocols
   }
 
   @Test func chunksBackOffAloneWhileOthersGoOn() throws {
-    var dialogue = Dialogue(chunks: 3, session: "u")
+    var dialogue = FileMachineDialogue(chunks: 3, session: "u")
     _ = dialogue.advance(limit: 2)
     dialogue.begin(chunks: [0, 1])
     #expect(
@@ -128,7 +128,7 @@ import TransferProtocols
   }
 
   @Test func whereFourChunksFailedOnlyThoseThatAreDueAreTried() throws {
-    var dialogue = Dialogue(chunks: 12, session: "u")
+    var dialogue = FileMachineDialogue(chunks: 12, session: "u")
     _ = dialogue.advance(limit: 5)
     dialogue.begin(chunks: Array(0..<5))
     for seq in 0..<5 {
@@ -146,7 +146,7 @@ import TransferProtocols
   }
 
   @Test func allChunksStoredLeadsToFinishAndDone() throws {
-    var dialogue = Dialogue(chunks: 2, session: "u")
+    var dialogue = FileMachineDialogue(chunks: 2, session: "u")
     _ = dialogue.advance()
     dialogue.begin(chunks: [0, 1])
     _ = dialogue.stored(1)
@@ -165,7 +165,7 @@ import TransferProtocols
   }
 
   @Test func aWholeFileFoundAtTheServerIsDoneByTheQuestion() throws {
-    var dialogue = Dialogue(chunks: 1)
+    var dialogue = FileMachineDialogue(chunks: 1)
     _ = dialogue.advance()
     dialogue.beginControl(.verify)
     let changes = dialogue.concluded(.verify, .finished(FileProof(confirmation: .size, etag: "e")))
@@ -174,7 +174,7 @@ import TransferProtocols
   }
 
   @Test func aLostSessionStartsOverAfterItsBackoff() throws {
-    var dialogue = Dialogue(chunks: 2, session: "u")
+    var dialogue = FileMachineDialogue(chunks: 2, session: "u")
     _ = dialogue.advance()
     dialogue.begin(chunks: [0])
     _ = dialogue.failed(0, Failure(.protoSessionGone, "gone"), .sessionGone, soon)
@@ -187,12 +187,13 @@ import TransferProtocols
   }
 
   @Test func aSessionThatVanishesWithEverythingStoredIsAskedForAgainFirst() throws {
-    var dialogue = Dialogue(chunks: 2, session: "u", done: 2, lost: .finish)
+    var dialogue = FileMachineDialogue(chunks: 2, session: "u", done: 2, lost: .finish)
     _ = dialogue.advance()
     dialogue.beginControl(.probe(marker: nil))
     _ = dialogue.concluded(.probe(marker: nil), .failed(Failure(.protoSessionGone, "gone"), .sessionGone))
     #expect(dialogue.advance()?.changes == [.requeue(notBeforeMs: 0, .protoSessionGone, isFailure: true)])
-    var patient = Dialogue(chunks: 2, session: "u", done: 2, lost: .finish, failures: Remedy.completionPatience)
+    var patient = FileMachineDialogue(
+      chunks: 2, session: "u", done: 2, lost: .finish, failures: Remedy.completionPatience)
     _ = patient.advance()
     patient.beginControl(.probe(marker: nil))
     _ = patient.concluded(.probe(marker: nil), .failed(Failure(.protoSessionGone, "gone"), .sessionGone))
@@ -200,7 +201,7 @@ import TransferProtocols
   }
 
   @Test func anObjectThatIsNotWhatWasSentIsNotAskedForAgain() throws {
-    var dialogue = Dialogue(chunks: 2, session: "u", done: 2)
+    var dialogue = FileMachineDialogue(chunks: 2, session: "u", done: 2)
     _ = dialogue.advance()
     dialogue.beginControl(.finish)
     _ = dialogue.concluded(.finish, .failed(Failure(.integrityMismatch, "another size"), .sessionGone))
@@ -208,7 +209,7 @@ import TransferProtocols
   }
 
   @Test func whatVerifyDidNotFindMayBeThereAfterTheFinish() {
-    var dialogue = Dialogue(chunks: 2, session: "u", done: 2, lost: .finish)
+    var dialogue = FileMachineDialogue(chunks: 2, session: "u", done: 2, lost: .finish)
     dialogue.beginControl(.verify)
     _ = dialogue.concluded(.verify, .absent)
     #expect(dialogue.machine.facts.isAbsent)
@@ -218,7 +219,7 @@ import TransferProtocols
   }
 
   @Test func theServersListDecidesWhichChunksAreDone() throws {
-    var dialogue = Dialogue(chunks: 3, session: "u", done: 3, lost: .finish)
+    var dialogue = FileMachineDialogue(chunks: 3, session: "u", done: 3, lost: .finish)
     #expect(dialogue.advance()?.begin == .control(.probe(marker: nil)))
     dialogue.beginControl(.probe(marker: nil))
     let first = ListedPart(seq: 0, length: 10, etag: "a")
@@ -235,7 +236,7 @@ import TransferProtocols
   }
 
   @Test func aChangedSourceIsSupersededBeforeAnythingIsCompleted() throws {
-    var dialogue = Dialogue(chunks: 2, session: "u")
+    var dialogue = FileMachineDialogue(chunks: 2, session: "u")
     _ = dialogue.advance()
     dialogue.begin(chunks: [0])
     let now = SourceIdentity(size: 30, mtimeNs: 9, ctimeNs: 9, inode: 1, device: 1)
@@ -245,7 +246,7 @@ import TransferProtocols
   }
 
   @Test func aSourceThatNeverRestsFails() throws {
-    var dialogue = Dialogue(chunks: 1)
+    var dialogue = FileMachineDialogue(chunks: 1)
     _ = dialogue.advance()
     dialogue.begin(chunks: [0])
     let now = SourceIdentity(size: 30, mtimeNs: 9, ctimeNs: 9, inode: 1, device: 1)
@@ -255,7 +256,7 @@ import TransferProtocols
   }
 
   @Test func anInterruptedPostThatMayHaveArrivedIsUnknown() throws {
-    var dialogue = Dialogue(chunks: 1, repeatable: false)
+    var dialogue = FileMachineDialogue(chunks: 1, repeatable: false)
     _ = dialogue.advance()
     dialogue.begin(chunks: [0])
     #expect(
@@ -264,7 +265,7 @@ import TransferProtocols
   }
 
   @Test func anInterruptedPostThatNeverLeftIsGivenBack() throws {
-    var dialogue = Dialogue(chunks: 1, repeatable: false)
+    var dialogue = FileMachineDialogue(chunks: 1, repeatable: false)
     _ = dialogue.advance()
     dialogue.begin(chunks: [0])
     dialogue.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
@@ -273,14 +274,14 @@ import TransferProtocols
   }
 
   @Test func whatFailsWhileTheEngineDrainsHasFailed() throws {
-    var dialogue = Dialogue(chunks: 1)
+    var dialogue = FileMachineDialogue(chunks: 1)
     _ = dialogue.advance()
     dialogue.begin(chunks: [0])
     dialogue.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
     _ = dialogue.failed(0, Failure(.http404, "not found"), .permanent, soon)
     #expect(dialogue.advance()?.changes == [.fail(.http404, "not found", keepsSession: false)])
 
-    var posted = Dialogue(chunks: 1, repeatable: false)
+    var posted = FileMachineDialogue(chunks: 1, repeatable: false)
     _ = posted.advance()
     posted.begin(chunks: [0])
     posted.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
@@ -289,7 +290,7 @@ import TransferProtocols
   }
 
   @Test func aFileWithoutAnyChunkToSendDoesNotKeepTheEngineAlive() throws {
-    var dialogue = Dialogue(chunks: 1)
+    var dialogue = FileMachineDialogue(chunks: 1)
     var last: FileUnit?
     for round in 0..<200 {
       last = dialogue.advance(now: Int64(round) * 1_000)
@@ -302,7 +303,7 @@ import TransferProtocols
   }
 
   @Test func repairsAreRepeatedAtOnceButNotForEver() throws {
-    var dialogue = Dialogue(chunks: 1)
+    var dialogue = FileMachineDialogue(chunks: 1)
     for _ in 1...FileMachine.repairLimit {
       #expect(dialogue.advance()?.begin == .chunks(limit: 1))
       dialogue.begin(chunks: [0])
@@ -315,104 +316,4 @@ import TransferProtocols
   }
 
   struct Unexpected: Error {}
-}
-
-/// A machine with the protocol and the rows that it talks to.
-private struct Dialogue {
-  var machine: FileMachine
-  let proto: ProtocolInUse
-  let storedPart = PartReceipt(seq: 0, length: 10, etag: "e", digest: nil, confirmation: .digest)
-
-  init(
-    chunks: Int, session: String? = nil, done: Int = 0, lost: AttemptOperation? = nil, repeatable: Bool = true,
-    failures: Int = 0, direction: Direction = .upload
-  ) {
-    let layout = chunks == 1 ? ChunkLayout(whole: 10) : ChunkLayout(size: Int64(chunks) * 10, chunkSize: 10)
-    let identity = SourceIdentity(size: layout.size, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1)
-    var claimed = ClaimedFile(
-      id: FileID(rawValue: 1), uid: UID(high: 1, low: 2), batch: BatchID(rawValue: 1), generation: 1,
-      path: NameBytes("/p"), key: NameBytes("k"), identity: identity, failures: failures,
-      layout: chunks == 1 ? nil : layout,
-      session: session.map { ClaimedSession(id: SessionID(rawValue: 1), SessionFacts(remoteID: $0, intendedAtMs: 0)) },
-      doneChunks: done, doneBytes: Int64(done) * 10, lostAnswer: lost)
-    claimed.direction = direction
-    proto = ProtocolInUse(TestProtocol(repeatable: repeatable))
-    machine = FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
-  }
-
-  mutating func advance(limit: Int = 8, now: Int64 = 0) -> FileUnit? {
-    machine.advance(proto, chunkLimit: limit, nowMs: now)
-  }
-
-  mutating func begin(chunks: [Int]) {
-    let claimed = chunks.map { seq in
-      ClaimedChunk(
-        id: ChunkID(rawValue: Int64(seq) + 1), attempt: AttemptID(rawValue: Int64(seq) + 1),
-        ChunkFacts(seq: seq, range: machine.facts.layout.range(seq)))
-    }
-    var begun = Begun(file: FileID(rawValue: 1))
-    begun.chunks = claimed
-    machine.begun(begun, asked: machine.openCount - machine.requests.openChunks, nowMs: 0)
-  }
-
-  mutating func beginControl(_ step: StepRequest) {
-    var begun = Begun(file: FileID(rawValue: 1))
-    begun.control = (step, AttemptID(rawValue: 99))
-    machine.begun(begun, asked: 0, nowMs: 0)
-  }
-
-  mutating func concluded(_ step: StepRequest, _ meaning: Interpretation) -> [FileChange] {
-    let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
-    return machine.concluded(job, meaning, RetryDecision(notBeforeMs: 0, isExhausted: false))
-  }
-
-  mutating func stored(_ seq: Int, proof: FileProof? = nil) -> [FileChange] {
-    let part = PartReceipt(seq: seq, length: 10, etag: "e", digest: nil, confirmation: .digest)
-    return machine.concluded(
-      job(seq), .stored(part, proof: proof), RetryDecision(notBeforeMs: 0, isExhausted: false))
-  }
-
-  mutating func failed(_ seq: Int, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision) -> [FileChange] {
-    machine.concluded(job(seq), .failed(failure, remedy), retry)
-  }
-
-  mutating func interrupted(_ seq: Int, mayHaveArrived: Bool = false) -> [FileChange] {
-    machine.interrupted(job(seq), mayHaveArrived: mayHaveArrived)
-  }
-
-  private func job(_ seq: Int) -> JobStep {
-    let chunk = ChunkFacts(seq: seq, range: machine.facts.layout.range(seq))
-    return JobStep(
-      target: .chunk(ChunkID(rawValue: Int64(seq) + 1), AttemptID(rawValue: Int64(seq) + 1)), step: .chunk(chunk),
-      failures: 0)
-  }
-}
-
-/// The smallest protocol with a session, chunks, a probe after a lost answer and a finish.
-private struct TestProtocol: TransferProtocol {
-  let repeatable: Bool
-  var name: String { "test" }
-  var abilities: ProtocolAbilities {
-    ProtocolAbilities(parallelChunks: true, resumable: true, unrepeatable: repeatable ? [] : [.part])
-  }
-  var sentDigest: DigestAlgorithm { .crc32c }
-
-  func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
-  func refusal(ofKey key: NameBytes) -> Failure? { nil }
-  func location(ofKey key: NameBytes) -> String { "test://\(key)" }
-
-  func nextStep(_ facts: TransferFacts) -> TransferStep {
-    if facts.layout.count == 1 { return .chunks }
-    if facts.session?.remoteID == nil { return .control(.create) }
-    if facts.lostAnswer != nil && !facts.isProbed { return .control(.probe(marker: facts.probeMarker)) }
-    return facts.isAllStored ? .control(.finish) : .chunks
-  }
-
-  func request(
-    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
-  ) throws(Failure) -> TransferRequest { TransferRequest(method: .put, url: "http://127.0.0.1/") }
-
-  func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
-  ) -> Interpretation { .settled }
 }

@@ -5,15 +5,15 @@ import Testing
 
 /// A callback is queued in the transaction of the state that it reports, and is delivered at least once.
 @Suite struct CallbackTests {
-  private let f: LedgerFixture
-  private let run: RunID
+  let f: LedgerFixture
+  let run: RunID
 
   init() throws {
     f = try LedgerFixture()
     run = try f.startRun()
   }
 
-  private func batch(_ place: String, _ callbacks: [CallbackSetting]?) throws -> BatchID {
+  func batch(_ place: String, _ callbacks: [CallbackSetting]?) throws -> BatchID {
     var settings = BatchSettings(destination: place)
     settings.callbacks = callbacks
     return try f.ledger.write { [settings] in
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  private func finish() throws {
+  func finish() throws {
     try f.ledger.write { [run] tx in
       let file = try tx.claimAndPlan(run)
       try tx.sendAll(file.id, run)
@@ -29,11 +29,11 @@ import Testing
     }
   }
 
-  private func begin(_ limit: Int = 9, resting: [Int64] = []) throws -> [DueCallback] {
+  func begin(_ limit: Int = 9, resting: [Int64] = []) throws -> [DueCallback] {
     try f.ledger.write { try $0.beginDeliveries(limit: limit, resting: resting) }
   }
 
-  private func end(_ id: Int64, _ end: DeliveryEnd, waitMs: Int64 = 1_000) throws {
+  func end(_ id: Int64, _ end: DeliveryEnd, waitMs: Int64 = 1_000) throws {
     try f.ledger.write { try $0.endDelivery(of: id, end, waitMs: waitMs) }
   }
 
@@ -45,7 +45,7 @@ import Testing
 
   private var states: [String] { get throws { try f.texts("SELECT state FROM outbox ORDER BY id") } }
 
-  private static let told = CallbackSetting(.done, .exec, "true")
+  static let told = CallbackSetting(.done, .exec, "true")
 
   @Test func itIsQueuedWithTheStateAndNotBefore() throws {
     _ = try f.add("a", to: batch("put:one", [Self.told, CallbackSetting(.failed, .exec, "false")]))
@@ -204,58 +204,6 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  /// Ends runs, given as the result of each and the milliseconds since the one before. Returns the runs that the
-  /// receiver is notified of, with the number of failed runs since the previous notification.
-  private func tellings(_ pace: CallbackPace, _ runs: [(result: String, afterMs: Int64)]) throws -> [String] {
-    for (number, run) in runs.enumerated() {
-      f.clock.advance(ms: run.afterMs)
-      let (event, now): (CallbackEvent, Int64) = (run.result == "ok" ? .succeeded : .unsuccessful, f.clock.wallMs)
-      let settings = [CallbackEvent.succeeded, .unsuccessful].map {
-        CallbackSetting(
-          $0, .mail, "/usr/sbin/sendmail root", pace: $0 == .succeeded && pace != .each ? .recovery : pace)
-      }
-      try f.ledger.write { tx in
-        try tx.recordJob(
-          JobRow(
-            job: "nightly", startedMs: now, endedMs: now, result: run.result, message: run.result == "ok" ? nil : "no"))
-        try tx.tellEnd(
-          event, ofJob: "nightly", uid: UID(high: 9, low: UInt64(number)), result: run.result, settings
-        ) { "{\"n\":\(number),\"failed\":\($0)}" }
-      }
-    }
-    return try f.texts(
-      "SELECT json_extract(body, '$.n'), result, json_extract(body, '$.failed') FROM outbox ORDER BY id")
-  }
-
-  @Test func aFailureThatGoesOnIsToldOnceADay() throws {
-    let hour: Int64 = 3_600_000
-    let runs = [
-      ("ok", hour), ("partial", hour), ("partial", hour), ("partial", hour), ("auth", hour), ("auth", 23 * hour),
-    ]
-    let more = [("auth", hour), ("auth", hour), ("ok", hour), ("ok", hour), ("partial", hour)]
-    #expect(
-      try tellings(.changes(remindMs: 24 * hour), runs + more) == [
-        "1 partial 1", "4 auth 3", "6 auth 2", "8 ok 1", "10 partial 1",
-      ])
-    #expect(try f.findings() == [])
-  }
-
-  @Test func whoWantsEachRunIsToldOfEach() throws {
-    #expect(
-      try tellings(.each, [("partial", 1), ("partial", 1), ("ok", 1)]) == ["0 partial 1", "1 partial 1", "2 ok 0"])
-  }
-
-  /// A callback that was given up did not arrive, so the next run is reported although nothing has changed.
-  @Test func whatWasNotHeardIsToldAgain() throws {
-    let hour: Int64 = 3_600_000
-    #expect(try tellings(.changes(remindMs: 24 * hour), [("partial", 1)]).count == 1)
-    var gone = DeliveryEnd(.failed)
-    gone.isFinal = true
-    try end(try #require(try begin(1).first).id, gone)
-    #expect(try tellings(.changes(remindMs: 24 * hour), [("partial", 1), ("partial", 1)]).count == 2)
-  }
-
-  /// After a power cut, either both the state and its callback exist, or neither.
   @Test func aTransactionThatIsUndoneTellsNobody() throws {
     _ = try f.add("a", to: batch("put:one", [Self.told]))
     struct Cut: Error {}
@@ -437,65 +385,5 @@ import Testing
     }
     #expect(LedgerTransaction.deliveryWaitMs(failures: 1, retryAfterMs: 60_000, using: &generator) == 60_000)
     #expect(LedgerTransaction.deliveryWaitMs(failures: 1, retryAfterMs: .max, using: &generator) == 3_600_000)
-  }
-
-  /// Statements that are refused for the callbacks 1 (delivered), 2 (waiting) and 3 (being delivered).
-  private static let refused = [
-    "INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')",
-    "INSERT OR REPLACE INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')",
-    "INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'webhook', 'https://h/', 'hunter2')",
-    "UPDATE callback SET target = 'false'", "DELETE FROM callback WHERE id = 1",
-    "INSERT INTO outbox (callback_id, file_id, failures) VALUES (1, 1, 1)",
-    "INSERT INTO outbox (callback_id, file_id) VALUES (1, 4)",
-    "UPDATE outbox SET state = 'waiting', ended_at = NULL WHERE id = 1",
-    "UPDATE outbox SET state = 'delivered', ended_at = 1 WHERE id = 3", "UPDATE outbox SET file_id = 2 WHERE id = 1",
-    "DELETE FROM outbox WHERE id = 2",
-    "INSERT INTO delivery (outbox_id, n, started_at, outcome) VALUES (2, 1, 0, 'open')",
-    "UPDATE delivery SET outcome = 'failed' WHERE outbox_id = 1", "DELETE FROM delivery WHERE outbox_id = 3",
-    "INSERT OR REPLACE INTO callback_loss VALUES (1, 1, 5, 5)", "UPDATE callback_loss SET last_at = last_at + 1",
-    "DELETE FROM callback_loss",
-  ]
-
-  private func callbacksOfEachKind() throws {
-    let batch = try batch("put:one", [Self.told])
-    for name in ["a", "b", "c", "d"] { _ = try f.add(name, to: batch) }
-    for _ in 1...3 { try finish() }
-    try end(try #require(try begin(1).first).id, DeliveryEnd(.ok))
-    try f.shell("UPDATE outbox SET not_before = 1 << 60 WHERE id = 2")
-    #expect(try begin(1).map(\.id) == [3])
-    try f.shell("INSERT INTO callback_loss VALUES (1, 7, 5, 5)")
-  }
-
-  @Test(arguments: refused) func theRulesRefuse(_ sql: String) throws {
-    try callbacksOfEachKind()
-    let shell = try Connection(path: f.path, access: .readWrite)
-    let error = #expect(throws: SQLiteError.self, "\(sql)") { try shell.execute(sql) }
-    #expect(error?.primary == 19, "\(sql): \(error?.message ?? "")")
-    #expect(try f.findings() == [])
-  }
-
-  /// With any one of the triggers dropped, at least one of the statements passes.
-  @Test func everyTriggerIsNeeded() throws {
-    try callbacksOfEachKind()
-    let shell = try Connection(path: f.path, access: .readWrite)
-    // The default of other programs: a row that REPLACE deletes fires no delete trigger.
-    try shell.execute("PRAGMA recursive_triggers=OFF")
-    let triggers = try shell.rowsOnce(
-      """
-      SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%'
-        AND tbl_name IN ('callback', 'outbox', 'delivery', 'callback_loss')
-      """
-    ) { $0.text(0) }
-    #expect(triggers.count == 14)
-    for trigger in triggers {
-      try shell.execute("BEGIN; DROP TRIGGER \(trigger)")
-      let passed = Self.refused.contains { sql in
-        try? shell.execute("SAVEPOINT one")
-        defer { try? shell.execute("ROLLBACK TO one; RELEASE one") }
-        return (try? shell.execute(sql)) != nil
-      }
-      try shell.execute("ROLLBACK")
-      #expect(passed, "\(trigger)")
-    }
   }
 }

@@ -8,9 +8,9 @@ import TransferModel
 
 /// Ledgers merged into one: its content, that merging again adds nothing, and what is refused.
 @Suite struct MergeTests {
-  private let home: LedgerFixture
-  private let shards: [LedgerFixture]
-  private var merged: String { home.folder + "/merged.db" }
+  let home: LedgerFixture
+  let shards: [LedgerFixture]
+  var merged: String { home.folder + "/merged.db" }
 
   init() throws {
     home = try LedgerFixture()
@@ -27,12 +27,12 @@ import TransferModel
   }
 
   @discardableResult
-  private func merge(_ paths: [String]) throws(TransferError) -> [ShardMerge] {
+  func merge(_ paths: [String]) throws(TransferError) -> [ShardMerge] {
     try Ledger.merge(paths, into: merged, clock: home.clock, isCancelled: { false })
   }
 
   @discardableResult
-  private func mergeAll() throws(TransferError) -> [ShardMerge] { try merge(shards.map(\.path)) }
+  func mergeAll() throws(TransferError) -> [ShardMerge] { try merge(shards.map(\.path)) }
 
   private func opened<T>(_ body: (Ledger) throws -> T) throws -> T {
     let ledger = try Ledger.open(at: merged, mode: .readOnly, clock: home.clock)
@@ -40,22 +40,22 @@ import TransferModel
     return try body(ledger)
   }
 
-  private func findings() throws -> [String] {
+  func findings() throws -> [String] {
     try opened { try $0.read { try $0.check() }.map { "\($0.invariant): \($0.detail)" } }
   }
 
-  private func texts(_ sql: String, in path: String? = nil) throws -> [String] {
+  func texts(_ sql: String, in path: String? = nil) throws -> [String] {
     try Connection(path: path ?? merged, access: .readOnly).rowsOnce(sql) { row in
       (0..<sqlite3_column_count(row.statement)).map { row.textOrNil($0) ?? "-" }.joined(separator: " ")
     }
   }
 
-  private func refusal(_ body: () throws(TransferError) -> Void) -> TransferError? {
+  func refusal(_ body: () throws(TransferError) -> Void) -> TransferError? {
     do throws(TransferError) { try body() } catch { return error }
     return nil
   }
 
-  private func copy(_ kind: LedgerCopy, of f: LedgerFixture, to name: String) throws -> String {
+  func copy(_ kind: LedgerCopy, of f: LedgerFixture, to name: String) throws -> String {
     let target = f.folder + "/" + name
     _ = try Ledger.copy(f.path, as: kind, to: target, replacing: true, isCancelled: { false })
     return target
@@ -234,80 +234,6 @@ import TransferModel
     #expect(try merge([early, late, shards[0].path]).map(\.outcome) == [.older, .unchanged, .unchanged])
     #expect(try texts("SELECT count(*) FROM file") == ["5"])
     #expect(try findings() == [])
-  }
-
-  @Test func copiesThatWentOnApartAreRefused() throws {
-    try LogTests.send(shards[0], 2)
-    let copied = try copy(.backup, of: shards[0], to: "copy.db")
-    try LogTests.send(shards[0], 1, as: "here")
-    let other = try Ledger.open(at: copied, mode: .existing, clock: HandClock())
-    _ = try other.write { try $0.recordEvent("looked at", batch: nil, file: nil, detail: "there") }
-    other.close()
-    try merge([shards[0].path])
-    let error = refusal { () throws(TransferError) in try merge([copied]) }
-    #expect(error?.kind == .storeUnsuitable && error?.cause.contains("diverged") == true)
-    #expect(try texts("SELECT count(*) FROM file") == ["3"])
-  }
-
-  @Test func whatIsNoShardIsRefusedBeforeAnythingIsWritten() throws {
-    try LogTests.send(shards[0], 2)
-    let text = home.folder + "/text.db"
-    let words = Array("not a database, but long enough for a header of one".utf8)
-    try writeBytes(words + [UInt8](repeating: 9, count: 999), to: text)
-    let newer = try copy(.backup, of: shards[0], to: "newer.db")
-    try Connection(path: newer, access: .readWrite).execute("PRAGMA user_version=99")
-    let cases: [(String, TransferError.Kind)] = [
-      (home.folder + "/none.db", .storeMissing), (text, .storeCorrupt), (newer, .storeNewer),
-    ]
-    for (path, kind) in cases {
-      let error = refusal { () throws(TransferError) in try merge([shards[0].path, path]) }
-      #expect(error?.kind == kind, "\(path): \(String(describing: error))")
-      #expect(access(merged, F_OK) != 0, "\(path)")
-    }
-  }
-
-  /// Truncated at a page boundary, or in the middle of a page.
-  @Test(arguments: [4096 * 20, 4096 * 20 + 100]) func aCutShardIsRefused(_ length: Int) throws {
-    try LogTests.send(shards[1], 50)
-    let cut = try copy(.snapshot, of: shards[1], to: "cut.db")
-    chmod(cut, 0o600)
-    #expect(truncate(cut, length) == 0)
-    try LogTests.send(shards[0], 2)
-    let error = refusal { () throws(TransferError) in try merge([shards[0].path, cut]) }
-    #expect(error?.kind == .storeCorrupt, "\(String(describing: error))")
-    try merge([shards[0].path, shards[1].path])
-    #expect(try findings() == [])
-    #expect(try texts("SELECT count(*) FROM file") == ["52"])
-  }
-
-  @Test func theTargetIsNoneOfTheShards() throws {
-    try LogTests.send(shards[0], 1)
-    let other = home.folder + "/name.db"
-    symlink(shards[0].path, other)
-    for target in [shards[0].path, other] {
-      let error = refusal { () throws(TransferError) in
-        _ = try Ledger.merge([shards[0].path], into: target, clock: home.clock, isCancelled: { false })
-      }
-      #expect(error?.kind == .usage, "\(target)")
-    }
-    let own = refusal { () throws(TransferError) in
-      _ = try Ledger.merge([shards[1].path], into: shards[0].path, clock: home.clock, isCancelled: { false })
-    }
-    #expect(own?.kind == .storeUnsuitable && own?.cause.contains("work of its own") == true)
-    try mergeAll()
-    let nested = refusal { () throws(TransferError) in
-      _ = try Ledger.merge([merged], into: home.folder + "/outer.db", clock: home.clock, isCancelled: { false })
-    }
-    #expect(nested?.cause.contains("merged ledger itself") == true)
-  }
-
-  @Test func nobodyWritesAMergedLedger() throws {
-    try LogTests.send(shards[0], 1)
-    try mergeAll()
-    for mode in [Ledger.OpenMode.create, .existing] {
-      let error = refusal { () throws(TransferError) in _ = try Ledger.open(at: merged, mode: mode, clock: home.clock) }
-      #expect(error?.kind == .storeUnsuitable && error?.cause.contains("merged from other ledgers") == true)
-    }
   }
 
   /// A merge that was stopped before the first row, or between two shards, keeps what it has merged.
