@@ -54,11 +54,13 @@ struct CondorPluginCommand: Command {
     let direction = upload ? Direction.upload : .download
     do throws(CommandFailure) {
       let files = try failing { () throws(TransferError) in try CondorFile.read(infile, direction) }
-      try tell(move(files, direction, infile, context), outfile, context)
+      let outcomes = move(FilePairs(files.map(\.pair), direction), infile, context)
+      try tell(zip(files, outcomes).map { CondorResult($0, direction, $1) }, outfile, context)
     } catch {
       guard error.exitStatus == nil else { throw error }
       // HTCondor shows only the content of the output file to the submitter.
-      try? CondorOutput.append([CondorPlugin.failureAd(error.line)], to: outfile)
+      let answer = CondorResult(unread: direction, TransferError(error))
+      try? ClassAdFile.append([answer.ad(wallMs: context.clock.wallMs)], to: outfile)
       var error = error
       error.exitStatus = 1
       throw error
@@ -68,50 +70,39 @@ struct CondorPluginCommand: Command {
   private func storePath(_ infile: NameBytes, _ context: Context) throws(CommandFailure) -> String {
     let isSet = common.store != nil || context.variable("TRANSFERS_STORE") != nil
     if isSet || context.config.defaults["store"] != nil { return try common.storePath(context) }
-    guard let folder = context.variable("_CONDOR_SCRATCH_DIR") ?? CondorPlugin.folder(of: infile) else {
+    guard let scratch = context.variable("_CONDOR_SCRATCH_DIR") ?? OwnFolder.folder(of: infile) else {
       throw .usage("the folder of -infile is not UTF-8", remedy: "--store PATH")
     }
-    return try failing { () throws(TransferError) in try CondorPlugin.store(inScratch: folder) }
+    // HTCondor treats new files in the scratch folder as results of the job, but ignores folders.
+    let folder = scratch + "/.transfers"
+    try failing { () throws(TransferError) in try OwnFolder.make(folder, "set TRANSFERS_STORE for the plug-in") }
+    return folder + "/condor.db"
   }
 
-  private func move(
-    _ files: [CondorFile], _ direction: Direction, _ infile: NameBytes, _ context: Context
-  ) -> [CondorResult] {
-    do throws(CommandFailure) {
-      return move(files, direction, in: try storePath(infile, context), context)
-    } catch {
-      return CondorResult.all(files, direction, TransferError(error))
+  private func move(_ pairs: FilePairs, _ infile: NameBytes, _ context: Context) -> [PairOutcome] {
+    let path: String
+    do throws(CommandFailure) { path = try storePath(infile, context) } catch {
+      return pairs.outcomes(TransferError(error))
     }
-  }
-
-  private func move(
-    _ files: [CondorFile], _ direction: Direction, in path: String, _ context: Context
-  ) -> [CondorResult] {
+    var pairs = pairs
     let session = EngineSession(common, progress, title: "transfers condor-plugin", context)
-    var transfers = CondorTransfers(files, direction, store: path) { [reporter = session.reporter] in
-      reporter.notice($0)
-    }
-    var failure: TransferError?
     do throws(TransferError) {
-      let added = try transfers.record()
-      if !added.batches.isEmpty {
-        let work = PushWork(
-          session: session, storePath: path, options: engine.runOptions(context), files: added, patienceMs: nil,
-          context: context)
-        failure = work.untilSettled()
-      }
-      return try transfers.results(failure, at: path)
+      let added = try pairs.record(in: path) { [reporter = session.reporter] in reporter.notice($0) }
+      let work = PushWork(
+        session: session, storePath: path, options: engine.runOptions(context), files: added, patienceMs: nil,
+        context: context)
+      return try pairs.outcomes(added.batches.isEmpty ? nil : work.untilSettled(), in: path)
     } catch {
       // The ledger accepts no writes: no file can be moved.
       session.reporter.finish()
-      return CondorResult.all(transfers.files, direction, error)
+      return pairs.outcomes(error)
     }
   }
 
   private func tell(_ results: [CondorResult], _ outfile: NameBytes, _ context: Context) throws(CommandFailure) {
     let wallMs = context.clock.wallMs
     try failing { () throws(TransferError) in
-      try CondorOutput.append(results.map { $0.ad(wallMs: wallMs) }, to: outfile)
+      try ClassAdFile.append(results.map { $0.ad(wallMs: wallMs) }, to: outfile)
     }
     let bad = results.filter { !$0.isDone }
     guard !bad.isEmpty else { return }

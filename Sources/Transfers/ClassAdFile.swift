@@ -9,10 +9,31 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// The output of a file-transfer plug-in. HTCondor fills the file with blanks before it calls the plug-in, so that
-/// there is space for the answer on a full disk. The answer overwrites the blanks, after the ads of others; the file is
-/// never shortened.
-package enum CondorOutput {
+/// A file of ClassAds, as HTCondor passes them to a program and expects the answer. It fills the file of the answer
+/// with blanks beforehand, so that there is space for it on a full disk. The answer overwrites the blanks, after the
+/// ads of others; the file is never shortened.
+package enum ClassAdFile {
+  /// The maximum size, in bytes: enough for 65,536 files with some 4 KiB each.
+  private static let longest = 256 << 20
+
+  /// - Throws: `.noSource`, `.badList`.
+  static func read(_ input: NameBytes) throws(TransferError) -> [ClassAd] {
+    guard let bytes = FileText.bytes(input, limit: longest), bytes.count < longest else {
+      throw TransferError(
+        .noSource, "read input", input, cause: "it cannot be read, or is larger than 256 MiB", remedy: "see -infile")
+    }
+    var reader = ClassAdReader(bytes)
+    var ads: [ClassAd] = []
+    do throws(ClassAdReader.Fault) {
+      while let ad = try reader.next() { ads.append(ad) }
+    } catch {
+      throw TransferError(
+        .badList, "read input", input, cause: "line \(error.line): \(error.cause)",
+        remedy: "it must contain ClassAds in the new syntax, as HTCondor writes them")
+    }
+    return ads
+  }
+
   /// Writes ads after those that are complete; durable on return. An incomplete ad after them was interrupted, and is
   /// overwritten.
   /// - Throws: `.storeIO` when it cannot be written.
@@ -23,7 +44,7 @@ package enum CondorOutput {
     }
     let descriptor = output.withCString { open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o666) }
     defer { if descriptor >= 0 { close(descriptor) } }
-    guard descriptor >= 0, let there = FileText.bytes(in: descriptor, limit: CondorFile.longestInput) else {
+    guard descriptor >= 0, let there = FileText.bytes(in: descriptor, limit: longest) else {
       throw failure(output)
     }
     var reader = ClassAdReader(there)
