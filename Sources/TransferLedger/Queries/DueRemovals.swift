@@ -1,0 +1,137 @@
+public import TransferModel
+
+/// A source of a done file that is to be deleted or moved.
+public struct DueRemoval: Sendable, Hashable {
+  public var file: FileID
+  public var batch: BatchID
+  public var path: NameBytes
+  /// The identity at the last sighting.
+  public var identity: SourceIdentity
+  /// An attempt was begun and its end is unknown: its process crashed. An attempt whose end is known has changed
+  /// nothing.
+  public var isBegun: Bool
+  public var confirmation: Confirmation
+  /// A person, not the server, confirmed that the file is done.
+  public var isByHand: Bool
+  /// A later query did not find the object or found a different one, or another file replaced it.
+  public var isLost: Bool
+  /// Why another batch's move of the same source failed; only if this batch would delete the source.
+  public var keptMove: ErrorCode?
+  /// Why another destination of its job keeps the same source, or will keep it.
+  public var keptElsewhere: ErrorCode?
+  /// A destination that lacks this version of the source, of a job with several that removes this source; for people.
+  public var lacking: String?
+}
+
+extension DueRemoval {
+  /// Neither the state of its object nor another batch prevents the removal.
+  public var isWanted: Bool { !isLost && keptMove == nil && keptElsewhere == nil && lacking == nil }
+}
+
+extension LedgerReader {
+  /// Removals that are due, of files after number `after`. No removal of a source is due while a file that is not done
+  /// needs that source, in any batch; a failed file needs it until it is hidden. The same source means the same path,
+  /// or the same inode by any path: another link or another mount. A failed file of the same job whose own path no
+  /// longer exists does not count: the source was renamed, and was sent under its new name. If one batch deletes a
+  /// source and another moves it, it is moved: its deletion is not due before that. If a job with several destinations
+  /// removes the source, every removal of it is `lacking` until each of them has this version of the source, with a
+  /// receipt: whose receipt it is does not matter. For the removals of others it must prove what the job asks for;
+  /// those of the job itself are kept otherwise (`keptElsewhere`).
+  public func dueRemovals(after: Int64, limit: Int) throws -> [DueRemoval] {
+    try db.dueRemovals(.integer(after), through: .integer(.max), limit: limit)
+  }
+
+  /// Whether an engine could remove a source now, or has not yet determined why it cannot. A removal that was put off
+  /// because a destination does not have the file does not count.
+  /// - Parameter job: only sources of this job; then removals that were put off for another cause do not count either.
+  public func hasDueRemoval(ofJob job: String? = nil) throws -> Bool {
+    let found = try db.dueRemovals(0, through: .integer(.max), limit: 1, isForStart: true, ofJob: job)
+    return !found.isEmpty
+  }
+
+  /// Whether a removal that was begun is still due: it has not been revoked since, and no other file needs the source.
+  public func isRemovalDue(_ file: FileID) throws -> Bool { try db.dueRemoval(file)?.isWanted ?? false }
+
+  static let dueRemovals: StaticString = """
+    SELECT m.file_id, f.batch_id, f.path, f.size, f.mtime_ns, coalesce(s.ctime_ns, f.ctime_ns), f.inode,
+      coalesce(s.device, f.device), coalesce(s.boot, f.boot), m.attempts > 0 AND m.cause IS NULL, r.confirmation,
+      r.note IS NOT NULL, f.live IS NULL OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = f.id AND l.finding IN ('lost', 'differs')),
+      (SELECT w.cause FROM removal w CROSS JOIN file o ON o.id = w.file_id CROSS JOIN batch v ON v.id = o.batch_id
+        WHERE b.after = 'delete' AND w.inode = m.inode AND w.state <> 'done' AND (w.state = 'skipped' OR w.state = 'failed')
+          AND w.cause <> 'policy.cancelled' AND v.after = 'move' AND o.path = f.path AND o.size = f.size
+          AND o.mtime_ns = f.mtime_ns LIMIT 1),
+      (SELECT iif(w.state = 'pending', 'policy.proof', w.cause)
+        FROM job_destination j CROSS JOIN removal w CROSS JOIN file o ON o.id = w.file_id
+          CROSS JOIN batch v ON v.id = o.batch_id CROSS JOIN destination d ON d.id = v.destination_id
+          CROSS JOIN receipt q ON q.file_id = o.id AND q.n = 1
+        WHERE j.job = b.job AND w.inode = m.inode AND w.state <> 'done' AND w.file_id <> m.file_id
+          AND d.place = j.place AND substr(o.key, 1, length(j.prefix)) = j.prefix
+          AND substr(o.path, 1 + length(o.path) - length(o.key) + length(j.prefix)) = substr(o.key, 1 + length(j.prefix))
+          AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns AND o.live = 1
+          AND (w.state <> 'pending' OR q.note IS NOT NULL
+            OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = o.id AND l.finding IN ('lost', 'differs'))
+            OR CASE v.settings ->> '$.after.proof' WHEN 'any' THEN 0
+              WHEN 'digest' THEN q.confirmation NOT IN ('digest', 'etag') ELSE q.confirmation = 'none' END
+            OR CASE b.settings ->> '$.after.proof' WHEN 'any' THEN 0
+              WHEN 'digest' THEN q.confirmation NOT IN ('digest', 'etag') ELSE q.confirmation = 'none' END) LIMIT 1),
+      (SELECT j.destination FROM removal t CROSS JOIN file g ON g.id = t.file_id CROSS JOIN batch u ON u.id = g.batch_id
+          CROSS JOIN job_destination j ON j.job = u.job LEFT JOIN sighting y ON y.file_id = g.id
+        WHERE t.inode = m.inode AND t.state <> 'done' AND t.cause IS NOT 'policy.cancelled' AND g.path = f.path
+          AND g.size = f.size AND g.mtime_ns = f.mtime_ns AND NOT EXISTS (
+            SELECT 1 FROM removal w CROSS JOIN file o ON o.id = w.file_id
+              CROSS JOIN destination d ON d.id = o.destination_id LEFT JOIN sighting z ON z.file_id = o.id
+            WHERE w.inode = m.inode AND w.state <> 'done' AND d.place = j.place
+              AND substr(o.key, 1, length(j.prefix)) = j.prefix
+              AND substr(o.path, 1 + length(o.path) - length(o.key) + length(j.prefix))
+                = substr(o.key, 1 + length(j.prefix))
+              AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns
+              AND (length(o.key) = length(j.prefix) OR substr(o.key, 1 + length(j.prefix), 1) = x'2F'
+                OR substr(o.path, length(o.path) - length(o.key) + length(j.prefix), 1) = x'2F')
+              AND coalesce(z.ctime_ns, o.ctime_ns) = coalesce(y.ctime_ns, g.ctime_ns) AND o.live = 1
+              AND (u.job IS b.job OR EXISTS (SELECT 1 FROM receipt q WHERE q.file_id = o.id AND q.n = 1
+                  AND q.note IS NULL AND CASE u.settings ->> '$.after.proof' WHEN 'any' THEN 1
+                    WHEN 'digest' THEN q.confirmation IN ('digest', 'etag') ELSE q.confirmation <> 'none' END)
+                AND NOT EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = o.id AND l.finding IN ('lost', 'differs'))))
+        LIMIT 1) AS lacking
+    FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
+      LEFT JOIN sighting s ON s.file_id = f.id
+    WHERE m.state = 'pending' AND m.file_id > ?1 AND m.file_id <= ?2
+      AND NOT EXISTS (SELECT 1 FROM file o WHERE o.path = f.path AND o.finished_at IS NULL AND o.is_download IS NULL)
+      AND NOT EXISTS (SELECT 1 FROM file o
+        WHERE o.path = f.path AND o.state = 'failed' AND o.is_download IS NULL AND o.hidden IS NULL)
+      AND NOT EXISTS (SELECT 1 FROM file o
+        WHERE o.inode = f.inode AND o.is_download IS NULL AND (o.finished_at IS NULL OR o.state = 'failed')
+          AND o.hidden IS NULL AND (o.size = f.size AND o.mtime_ns = f.mtime_ns
+            OR o.finished_at IS NULL AND (o.device = f.device OR o.device = s.device))
+          AND NOT (o.cause IS 'source.missing' AND o.path <> f.path
+            AND EXISTS (SELECT 1 FROM batch v WHERE v.id = o.batch_id AND v.job = b.job)))
+      AND NOT (b.after IS 'delete' AND EXISTS (SELECT 1 FROM removal w CROSS JOIN file o ON o.id = w.file_id
+          CROSS JOIN batch v ON v.id = o.batch_id
+        WHERE w.inode = m.inode AND w.state <> 'done' AND w.state = 'pending' AND v.after = 'move' AND o.size = f.size
+          AND o.mtime_ns = f.mtime_ns))
+      AND (?5 IS NULL OR b.job = ?5)
+      AND (?4 = 0 OR m.put_off_at IS NULL
+        OR (?5 IS NULL OR coalesce(m.cause, 'policy.limit') = 'policy.limit') AND lacking IS NULL)
+    ORDER BY m.file_id LIMIT ?3
+    """
+}
+
+extension Connection {
+  fileprivate func dueRemovals(
+    _ after: SQLValue, through last: SQLValue, limit: Int, isForStart: Bool = false, ofJob job: String? = nil
+  ) throws -> [DueRemoval] {
+    try rows(
+      LedgerReader.dueRemovals, after, last, .int(limit), .flag(isForStart), .string(job)
+    ) { row throws(SQLiteError) in
+      DueRemoval(
+        file: row.id(0), batch: row.id(1), path: row.name(2), identity: row.identity(from: 3), isBegun: row.flag(9),
+        confirmation: try row.named(10), isByHand: row.flag(11), isLost: row.flag(12),
+        keptMove: try row.namedOrNil(13), keptElsewhere: try row.namedOrNil(14),
+        lacking: row.textOrNil(15))
+    }
+  }
+
+  func dueRemoval(_ file: FileID) throws -> DueRemoval? {
+    try dueRemovals(.integer(file.rawValue - 1), through: .id(file), limit: 1).first
+  }
+}
