@@ -124,6 +124,12 @@ public struct ResolvedSources {
     if case .places(_, let isSingleFile) = kind { isSingleFile } else { false }
   }
 
+  /// The path of ``isSingleFile`` relative to its folder; nil for other sources.
+  public var singleFile: NameBytes? {
+    guard case .places(let places, isSingleFile: true) = kind, let place = places.first else { return nil }
+    return NameBytes(Array(place.path.bytes[place.relativeStart...]))
+  }
+
   /// Whether a file can occur more than once.
   var mayRepeat: Bool {
     if case .places(let places, _) = kind { places.count > 1 } else { true }

@@ -67,7 +67,7 @@ extension TransferStore {
     let found = try all[0].selection(sources).resolve()
     let targets = try all.map { options throws(TransferError) in try UploadTarget(try options.settings(for: found)) }
     for (n, target) in targets.enumerated() {
-      for other in targets[..<n] { try target.refuse(beside: other, isSingleFile: found.isSingleFile) }
+      for other in targets[..<n] { try target.refuse(beside: other, singleFile: found.singleFile) }
     }
     return (found, targets)
   }
@@ -104,13 +104,21 @@ extension UploadTarget {
       place: keyPlace, prefix: prefix(isSingleFile: isSingleFile), destination: settings.destination)
   }
 
+  /// What all keys begin with; for a single file, its key.
+  private func start(_ singleFile: NameBytes?) -> NameBytes {
+    singleFile.map { destination.key(forRelativePath: $0, isSingleFile: true) } ?? prefix(isSingleFile: false)
+  }
+
+  /// - Parameter singleFile: the relative path of the only source, if that is a file.
   /// - Throws: `.config` if the keys of both destinations could be the same.
-  fileprivate func refuse(beside other: UploadTarget, isSingleFile: Bool) throws(TransferError) {
-    let (own, others) = (prefix(isSingleFile: isSingleFile), other.prefix(isSingleFile: isSingleFile))
+  fileprivate func refuse(beside other: UploadTarget, singleFile: NameBytes?) throws(TransferError) {
+    let (own, others) = (start(singleFile), other.start(singleFile))
     guard keyPlace == other.keyPlace else { return }
     var cause = "the job names this destination twice"
     if own != others {
-      guard !isSingleFile, own.bytes.starts(with: others.bytes) || others.bytes.starts(with: own.bytes) else { return }
+      guard singleFile == nil, own.bytes.starts(with: others.bytes) || others.bytes.starts(with: own.bytes) else {
+        return
+      }
       cause = "it overlaps with \"\(NameBytes(other.settings.destination).embedded)\": files could overwrite each other"
     }
     throw TransferError(

@@ -1,0 +1,59 @@
+import Glibc
+import Testing
+import TransferModel
+
+@testable import TransfersCLI
+
+/// The list of destinations of a job, and what becomes of its sources.
+@Suite struct DestinationListTests {
+  private let program: BuiltProgram
+  private let one, two: RunningReceiver
+  private var folder: String { program.folder.path }
+  private var source: String { folder + "/source" }
+  private var config: String { folder + "/config.yaml" }
+
+  init() throws {
+    program = try BuiltProgram()
+    one = try RunningReceiver(in: try TemporaryFolder(), isRecorded: true)
+    two = try RunningReceiver(in: try TemporaryFolder(), isRecorded: true)
+    mkdir(program.folder.path + "/source", 0o700)
+    for name in ["a", "b"] { try writeFile(source + "/" + name, Array(name.utf8)) }
+  }
+
+  /// A job `nightly` with the destinations `one` and `two` for it.
+  private func configure(_ job: String) throws {
+    let text = """
+      destinations: {one: {url: "\(one.url)/up/"}, two: {url: "\(two.url)/"}}
+      jobs: {nightly: {\(job)}}
+      """
+    try writeFile(config, Array(text.utf8))
+    chmod(config, 0o600)
+  }
+
+  private func run(_ words: String...) throws -> BuiltProgram.Outcome {
+    try program.run((words + ["--config", config, "--store", folder + "/l.db"]).map { Array($0.utf8) })
+  }
+
+  private func job() throws -> BuiltProgram.Outcome { try run("job", "run", "nightly", "--no-syslog", "-v") }
+
+  private func stored(_ receiver: RunningReceiver, _ name: String) -> String? {
+    try? readText(receiver.root + "/" + name)
+  }
+
+  /// `up/` and `up/a` are one name for a source that is a file.
+  @Test(arguments: [("one:", "one:a"), ("one:a", "one:"), ("one:a", "one:a")])
+  func oneNameForASingleFileIsRefused(_ first: String, _ second: String) throws {
+    try configure("from: \(source)/a, to: [\"\(first)\", \"\(second)\"]")
+    let outcome = try job()
+    #expect(outcome.code == 78, "\(outcome.code) \(outcome.err)")
+    #expect(try one.commits() == 0)
+    #expect(try run("list", "batches", "--ids").out.isEmpty)
+  }
+
+  @Test func differentNamesForASingleFileAreNotRefused() throws {
+    try configure("from: \(source)/a, to: [\"one:\", \"one:b\"]")
+    let outcome = try job()
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect((stored(one, "up/a"), stored(one, "up/b")) == ("a", "a"))
+  }
+}
