@@ -1298,9 +1298,11 @@ CREATE TABLE removal (
   state TEXT NOT NULL DEFAULT 'pending' CHECK (state = 'pending' OR state = 'done' OR state = 'skipped' OR state = 'failed'),
   attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
   failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  -- An attempt was begun and its end is not known: it may have removed the source.
+  begun INTEGER CHECK (begun = 1),
   -- Since when it has been postponed for its cause; NULL when it is not postponed.
   put_off_at INTEGER,
-  -- Why the source is still there.
+  -- Why the source is still there; NULL while it is being removed, and after a crash then.
   cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
   message TEXT,
   recorded_at INTEGER NOT NULL,
@@ -1309,7 +1311,8 @@ CREATE TABLE removal (
   CHECK (state <> 'done' OR (attempts >= 1 AND cause IS NULL)),
   CHECK ((state <> 'skipped' AND state <> 'failed') OR cause IS NOT NULL),
   CHECK (failures <= attempts AND (state <> 'failed' OR failures >= 1)),
-  CHECK (put_off_at IS NULL OR state = 'pending')
+  CHECK (put_off_at IS NULL OR state = 'pending'),
+  CHECK (begun IS NULL OR state = 'pending' AND attempts >= 1)
 ) STRICT;
 
 CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state = 'failed';

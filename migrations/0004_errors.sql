@@ -54,6 +54,7 @@ INSERT INTO error_code (code, blame, hint) VALUES
   ('policy.cancelled', 'policy', 'cancelled by a person; retry brings it back'),
   ('policy.circuit', 'policy', 'too many consecutive failures at this host; retried later'),
   ('policy.deadline', 'policy', 'the deadline of its batch has passed; "transfers set --deadline" changes or removes it'),
+  ('policy.destination', 'policy', 'the source stays until another destination has the file; send it there, or take the destination out of "to"'),
   ('policy.duplicate', 'policy', 'another file has delivered the same content; push it without --dedupe to send it anyway'),
   ('policy.exists', 'policy', 'the destination already exists and must not be replaced'),
   ('policy.proof', 'policy', 'the server proved less than --after-proof requires, so the source was kept; compare it and remove it manually'),

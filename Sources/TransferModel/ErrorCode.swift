@@ -70,6 +70,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   case policyDeadline = "policy.deadline"
   case policyProof = "policy.proof"
   case policyDuplicate = "policy.duplicate"
+  case policyDestination = "policy.destination"
 
   case engineOrphaned = "engine.orphaned"
   case engineCopied = "engine.copied"

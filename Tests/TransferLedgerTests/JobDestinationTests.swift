@@ -228,12 +228,28 @@ import Testing
     try finish()
     #expect(try starts() == [true, true])
     #expect(try starts("weekly") == [false, true])
-    try putOff(a, .policyLimit)
+    try putOff(a, .policyDestination)
     #expect(try starts() == [false, false])
     try setDestinations("put:one")
     #expect(try starts() == [true, true])
     try putOff(a, .sourceMissing)
     #expect(try starts() == [false, true])
+  }
+
+  /// A crash may have removed its source, which is on a file system that is not mounted now.
+  @Test func whatWasBegunAndPutOffStartsNoEngine() throws {
+    try setDestinations("put:one")
+    let a = try f.add("a", to: first)
+    try finish()
+    try putOff(a, .sourceMissing)
+    #expect(try begin([a]) == [a])
+    #expect(try starts() == [true, true], "it crashed")
+    try f.ledger.write { tx in
+      try tx.endRemovals([(a, .putOff(.sourceMissing, "not mounted"))], verb: "source-deleted", uncertain: [a])
+    }
+    #expect(try pending().map(\.isBegun) == [true])
+    #expect(try starts() == [false, true])
+    #expect(try f.ledger.read { try $0.removals(RowFilter()).reasons.map(\.code) } == ["source.missing"])
   }
 
   /// The other destination has another version of the file.

@@ -42,8 +42,8 @@ extension LedgerReader {
   }
 
   /// Whether an engine could remove a source now, or has not yet determined why it cannot. A removal that was put off
-  /// because a destination does not have the file does not count.
-  /// - Parameter job: only sources of this job; then removals that were put off for another cause do not count either.
+  /// until a destination has the file does not count before that.
+  /// - Parameter job: only sources of this job; then removals that were put off for another cause do not count at all.
   public func hasDueRemoval(ofJob job: String? = nil) throws -> Bool {
     let found = try db.dueRemovals(0, through: .integer(.max), limit: 1, isForStart: true, ofJob: job)
     return !found.isEmpty
@@ -54,7 +54,7 @@ extension LedgerReader {
 
   static let dueRemovals: StaticString = """
     SELECT m.file_id, f.batch_id, f.path, f.size, f.mtime_ns, coalesce(s.ctime_ns, f.ctime_ns), f.inode,
-      coalesce(s.device, f.device), coalesce(s.boot, f.boot), m.attempts > 0 AND m.cause IS NULL, r.confirmation,
+      coalesce(s.device, f.device), coalesce(s.boot, f.boot), m.begun IS NOT NULL, r.confirmation,
       r.note IS NOT NULL, f.live IS NULL OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = f.id AND l.finding IN ('lost', 'differs')),
       (SELECT w.cause FROM removal w CROSS JOIN file o ON o.id = w.file_id CROSS JOIN batch v ON v.id = o.batch_id
         WHERE b.after = 'delete' AND w.inode = m.inode AND w.state <> 'done' AND (w.state = 'skipped' OR w.state = 'failed')
@@ -110,8 +110,9 @@ extension LedgerReader {
         WHERE w.inode = m.inode AND w.state <> 'done' AND w.state = 'pending' AND v.after = 'move' AND o.size = f.size
           AND o.mtime_ns = f.mtime_ns))
       AND (?5 IS NULL OR b.job = ?5)
-      AND (?4 = 0 OR m.put_off_at IS NULL
-        OR (?5 IS NULL OR coalesce(m.cause, 'policy.limit') = 'policy.limit') AND lacking IS NULL)
+      -- To start an engine for it: it was not put off, a crash interrupted it, or the destinations have the source now.
+      AND (?4 = 0 OR m.put_off_at IS NULL OR m.cause IS NULL
+        OR (?5 IS NULL OR m.cause = 'policy.destination') AND lacking IS NULL)
     ORDER BY m.file_id LIMIT ?3
     """
 }

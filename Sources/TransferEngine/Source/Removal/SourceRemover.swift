@@ -61,7 +61,7 @@ struct SourceRemover {
     if let kept = try difference(due, SourceIdentity(status), isFile: status.mode & S_IFMT == S_IFREG) { return kept }
     // The comparison may have taken hours.
     guard try isDue(due.file) else {
-      return .putOff(.policyLimit, "another batch needs it, or somebody wants to keep it")
+      return .putOff(.policyDestination, "another batch needs it, or somebody wants to keep it")
     }
     guard isStill(name, in: folder, status) else { return .kept(.sourceChanged, "it has changed since it was sent") }
     do throws(Failure) {

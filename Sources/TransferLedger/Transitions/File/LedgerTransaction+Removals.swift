@@ -25,7 +25,9 @@ extension LedgerTransaction {
     for file in files {
       guard let due = try db.dueRemoval(file), due.isWanted else { continue }
       let changes = try db.run(
-        "UPDATE removal SET attempts = attempts + 1, cause = NULL WHERE file_id = ?1 AND state = 'pending'", .id(file))
+        """
+        UPDATE removal SET attempts = attempts + 1, begun = 1, cause = NULL WHERE file_id = ?1 AND state = 'pending'
+        """, .id(file))
       if changes == 1 { begun.insert(file) }
     }
     return begun
@@ -79,8 +81,8 @@ extension LedgerTransaction {
   private func close(_ file: FileID, _ state: RemovalState, _ code: ErrorCode?, _ message: String?) throws -> Bool {
     try db.run(
       """
-      UPDATE removal SET state = ?2, cause = ?3, message = ?4, ended_at = ?5, put_off_at = NULL WHERE file_id = ?1
-        AND (state = 'pending' OR ?2 = 'done' AND state = 'skipped' AND cause = 'policy.cancelled')
+      UPDATE removal SET state = ?2, cause = ?3, message = ?4, ended_at = ?5, begun = NULL, put_off_at = NULL
+      WHERE file_id = ?1 AND (state = 'pending' OR ?2 = 'done' AND state = 'skipped' AND cause = 'policy.cancelled')
       """, .id(file), .raw(state), .raw(code), .string(message), .int(wallMs)) == 1
   }
 
@@ -102,7 +104,8 @@ extension LedgerTransaction {
   }
 
   static let othersOfSource: StaticString = """
-    SELECT w.file_id, w.attempts > 0 AND w.cause IS NULL FROM file f CROSS JOIN removal w ON w.inode = f.inode AND w.state <> 'done' AND w.state = 'pending'
+    SELECT w.file_id, w.begun IS NOT NULL
+    FROM file f CROSS JOIN removal w ON w.inode = f.inode AND w.state <> 'done' AND w.state = 'pending'
       CROSS JOIN file o ON o.id = w.file_id
     WHERE f.id = ?1 AND o.id <> f.id AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns
     ORDER BY w.file_id
@@ -113,10 +116,10 @@ extension LedgerTransaction {
   private func putOff(_ file: FileID, _ code: ErrorCode, _ message: String, isUncertain: Bool) throws {
     try db.run(
       """
-      UPDATE removal SET cause = ?2, message = ?3,
+      UPDATE removal SET cause = ?2, message = ?3, begun = ?5,
         put_off_at = iif(put_off_at IS NOT NULL AND message IS ?3, put_off_at, ?4)
       WHERE file_id = ?1 AND state = 'pending'
-      """, .id(file), .raw(isUncertain ? nil : code), .text(message), .int(wallMs))
+      """, .id(file), .raw(code), .text(message), .int(wallMs), isUncertain ? .integer(1) : .null)
   }
 
   /// Counts a failure. Returns whether the removal has failed permanently, or for another reason than the last time.
@@ -132,8 +135,8 @@ extension LedgerTransaction {
     guard let known else { return false }
     if known.failures >= Self.removalsAtMost { return try close(file, .failed, code, message) }
     try db.run(
-      "UPDATE removal SET cause = ?2, message = ?3 WHERE file_id = ?1 AND state = 'pending'", .id(file),
-      .raw(isUncertain ? nil : code), .text(message))
+      "UPDATE removal SET cause = ?2, message = ?3, begun = ?4 WHERE file_id = ?1 AND state = 'pending'", .id(file),
+      .raw(code), .text(message), isUncertain ? .integer(1) : .null)
     return !known.isTold
   }
 
