@@ -656,7 +656,7 @@ CREATE INDEX file_running ON file (run_id) WHERE state IN ('active', 'finishing'
 
 CREATE INDEX file_settling ON file (batch_id) WHERE state = 'settling';
 
-CREATE INDEX file_source ON file (inode) WHERE is_download IS NULL AND (finished_at IS NULL OR state = 'failed');
+CREATE INDEX file_source ON file (inode) WHERE is_download IS NULL AND state <> 'done';
 
 CREATE INDEX file_staged ON file (staged) WHERE staged IS NOT NULL;
 

@@ -338,8 +338,8 @@ CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
 -- the first of these indexes until it ends.
 CREATE INDEX file_needed ON file (path) WHERE finished_at IS NULL AND is_download IS NULL;
 CREATE INDEX file_failed ON file (path) WHERE state = 'failed' AND is_download IS NULL;
--- The same source by another path: a symbolic or hard link, or another mount.
-CREATE INDEX file_source ON file (inode) WHERE is_download IS NULL AND (finished_at IS NULL OR state = 'failed');
+-- The same source by another path: a symbolic or hard link, or another mount; and files of a source that were given up.
+CREATE INDEX file_source ON file (inode) WHERE is_download IS NULL AND state <> 'done';
 CREATE INDEX file_partial ON file (batch_id, state) WHERE holds IS NOT NULL AND run_id IS NULL AND state <> 'done';
 
 -- The newest identity under which a source was found to hold the content that was sent: its ctime (permissions, owner,

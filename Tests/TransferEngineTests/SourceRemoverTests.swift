@@ -284,7 +284,7 @@ import TransferModel
     due.lacking = "put:two"
     #expect(
       try remover(.delete).refusal(due)
-        == .putOff(.policyDestination, "a destination of its job does not have it: put:two"))
+        == .putOff(.policyDestination, "a destination does not have it: put:two"))
     #expect(isThere(source))
     for gone in [source, root + "/in/x"] {
       remove(gone)

@@ -90,7 +90,7 @@ import TransferModel
     #expect(isThere("a") && isThere("b"), "a failure that is hidden is no receipt")
     let check = try run("check", "--job", "nightly")
     #expect(check.out.contains(" to_remove=2;;;0 put_off=2;;;0 "), "\(check.out)")
-    #expect(check.out.contains("put off: a destination of its job does not have it: \(two.url)/in"), "\(check.out)")
+    #expect(check.out.contains("put off: a destination does not have it: \(two.url)/in (job nightly)"), "\(check.out)")
     #expect(try job().code == 0)
     #expect(stored(two, "in/a") == "a" && stored(two, "in/b") == "b")
     #expect(!isThere("a") && !isThere("b"))

@@ -19,7 +19,7 @@ public struct DueRemoval: Sendable, Hashable {
   public var keptMove: ErrorCode?
   /// Why another destination of its job keeps the same source, or will keep it.
   public var keptElsewhere: ErrorCode?
-  /// A destination that lacks this version of the source, of a job with several that removes this source; for people.
+  /// A destination that lacks this version of the source, of a job with several that is to remove it; for people.
   public var lacking: String?
 }
 
@@ -33,10 +33,12 @@ extension LedgerReader {
   /// needs that source, in any batch; a failed file needs it until it is hidden. The same source means the same path,
   /// or the same inode by any path: another link or another mount. A failed file of the same job whose own path no
   /// longer exists does not count: the source was renamed, and was sent under its new name. If one batch deletes a
-  /// source and another moves it, it is moved: its deletion is not due before that. If a job with several destinations
-  /// removes the source, every removal of it is `lacking` until each of them has this version of the source, with a
-  /// receipt: whose receipt it is does not matter. For the removals of others it must prove what the job asks for;
-  /// those of the job itself are kept otherwise (`keptElsewhere`).
+  /// source and another moves it, it is moved: its deletion is not due before that.
+  ///
+  /// A job with several destinations that is to remove its sources holds each removal of a source that it has recorded,
+  /// by whichever batch and path, until each destination of its list has this version of it with a receipt: such a
+  /// removal is `lacking`. Whose receipt it is does not matter. For the removals of others it must prove what the job
+  /// asks for; those of the job itself are kept otherwise (`keptElsewhere`).
   public func dueRemovals(after: Int64, limit: Int) throws -> [DueRemoval] {
     try db.dueRemovals(.integer(after), through: .integer(.max), limit: limit)
   }
@@ -54,19 +56,23 @@ extension LedgerReader {
 
   static let dueRemovals: StaticString = """
     SELECT m.file_id, f.batch_id, f.path, f.size, f.mtime_ns, coalesce(s.ctime_ns, f.ctime_ns), f.inode,
-      coalesce(s.device, f.device), coalesce(s.boot, f.boot), m.begun IS NOT NULL, r.confirmation,
-      r.note IS NOT NULL, f.live IS NULL OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = f.id AND l.finding IN ('lost', 'differs')),
+      coalesce(s.device, f.device), coalesce(s.boot, f.boot), m.begun IS NOT NULL, r.confirmation, r.note IS NOT NULL,
+      -- The object of the file was replaced, or a later query did not find it.
+      f.live IS NULL OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = f.id AND l.finding IN ('lost', 'differs')),
+      -- keptMove: another batch was to move the source and keeps it.
       (SELECT w.cause FROM removal w CROSS JOIN file o ON o.id = w.file_id CROSS JOIN batch v ON v.id = o.batch_id
-        WHERE b.after = 'delete' AND w.inode = m.inode AND w.state <> 'done' AND (w.state = 'skipped' OR w.state = 'failed')
-          AND w.cause <> 'policy.cancelled' AND v.after = 'move' AND o.path = f.path AND o.size = f.size
-          AND o.mtime_ns = f.mtime_ns LIMIT 1),
+        WHERE b.after = 'delete' AND w.inode = m.inode AND w.state <> 'done'
+          AND (w.state = 'skipped' OR w.state = 'failed') AND w.cause <> 'policy.cancelled' AND v.after = 'move'
+          AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns LIMIT 1),
+      -- keptElsewhere: another destination of the same job keeps the source, or has a receipt that does not suffice.
       (SELECT iif(w.state = 'pending', 'policy.proof', w.cause)
         FROM job_destination j CROSS JOIN removal w CROSS JOIN file o ON o.id = w.file_id
           CROSS JOIN batch v ON v.id = o.batch_id CROSS JOIN destination d ON d.id = v.destination_id
           CROSS JOIN receipt q ON q.file_id = o.id AND q.n = 1
         WHERE j.job = b.job AND w.inode = m.inode AND w.state <> 'done' AND w.file_id <> m.file_id
           AND d.place = j.place AND substr(o.key, 1, length(j.prefix)) = j.prefix
-          AND substr(o.path, 1 + length(o.path) - length(o.key) + length(j.prefix)) = substr(o.key, 1 + length(j.prefix))
+          AND substr(o.path, 1 + length(o.path) - length(o.key) + length(j.prefix))
+            = substr(o.key, 1 + length(j.prefix))
           AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns AND o.live = 1
           AND (w.state <> 'pending' OR q.note IS NOT NULL
             OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = o.id AND l.finding IN ('lost', 'differs'))
@@ -74,37 +80,59 @@ extension LedgerReader {
               WHEN 'digest' THEN q.confirmation NOT IN ('digest', 'etag') ELSE q.confirmation = 'none' END
             OR CASE b.settings ->> '$.after.proof' WHEN 'any' THEN 0
               WHEN 'digest' THEN q.confirmation NOT IN ('digest', 'etag') ELSE q.confirmation = 'none' END) LIMIT 1),
-      (SELECT j.destination FROM removal t CROSS JOIN file g ON g.id = t.file_id CROSS JOIN batch u ON u.id = g.batch_id
-          CROSS JOIN job_destination j ON j.job = u.job LEFT JOIN sighting y ON y.file_id = g.id
-        WHERE t.inode = m.inode AND t.state <> 'done' AND t.cause IS NOT 'policy.cancelled' AND g.path = f.path
-          AND g.size = f.size AND g.mtime_ns = f.mtime_ns AND NOT EXISTS (
+      -- lacking: a job that is to remove the source has a file of it (g), and a destination of the list of that job (j)
+      -- lacks the source. A file counts that is done and whose removal nobody revoked, or that was given up.
+      (SELECT j.destination || ' (job ' || j.job || ')'
+        FROM (
+          SELECT t.file_id AS id FROM removal t WHERE t.inode = m.inode AND t.state <> 'done'
+            AND t.cause IS NOT 'policy.cancelled' AND t.cause IS NOT 'source.missing'
+          UNION ALL SELECT t.id FROM file t WHERE t.inode = m.inode AND t.is_download IS NULL AND t.state <> 'done'
+            AND (t.state = 'failed' OR t.state = 'cancelled' OR t.cause = 'policy.duplicate')
+            AND t.cause IS NOT 'source.missing') c
+          CROSS JOIN file g ON g.id = c.id CROSS JOIN batch u ON u.id = g.batch_id
+          CROSS JOIN job_destination j ON j.job = u.job
+        WHERE u.after IS NOT NULL AND g.size = f.size AND g.mtime_ns = f.mtime_ns
+          AND (g.path = f.path OR u.job IS NOT b.job) AND NOT EXISTS (
+            -- The destination has the source: a done file (o) of the version that is to be removed, with the same
+            -- inode, and with a key of the destination that is the end of the path of g.
             SELECT 1 FROM removal w CROSS JOIN file o ON o.id = w.file_id
               CROSS JOIN destination d ON d.id = o.destination_id LEFT JOIN sighting z ON z.file_id = o.id
-            WHERE w.inode = m.inode AND w.state <> 'done' AND d.place = j.place
+            WHERE w.inode = m.inode AND w.state <> 'done' AND o.live = 1 AND d.place = j.place
+              AND o.size = f.size AND o.mtime_ns = f.mtime_ns
+              AND coalesce(z.ctime_ns, o.ctime_ns) = coalesce(s.ctime_ns, f.ctime_ns)
               AND substr(o.key, 1, length(j.prefix)) = j.prefix
-              AND substr(o.path, 1 + length(o.path) - length(o.key) + length(j.prefix))
+              AND substr(g.path, 1 + length(g.path) - length(o.key) + length(j.prefix))
                 = substr(o.key, 1 + length(j.prefix))
-              AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns
               AND (length(o.key) = length(j.prefix) OR substr(o.key, 1 + length(j.prefix), 1) = x'2F'
-                OR substr(o.path, length(o.path) - length(o.key) + length(j.prefix), 1) = x'2F')
-              AND coalesce(z.ctime_ns, o.ctime_ns) = coalesce(y.ctime_ns, g.ctime_ns) AND o.live = 1
+                OR substr(g.path, length(g.path) - length(o.key) + length(j.prefix), 1) = x'2F')
+              -- Its receipt suffices. For a removal of the same job, keptElsewhere has decided this.
               AND (u.job IS b.job OR EXISTS (SELECT 1 FROM receipt q WHERE q.file_id = o.id AND q.n = 1
                   AND q.note IS NULL AND CASE u.settings ->> '$.after.proof' WHEN 'any' THEN 1
                     WHEN 'digest' THEN q.confirmation IN ('digest', 'etag') ELSE q.confirmation <> 'none' END)
-                AND NOT EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = o.id AND l.finding IN ('lost', 'differs'))))
+                AND NOT EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = o.id AND l.finding IN ('lost', 'differs')))
+              -- No newer file of the job for this destination was given up, which has another key.
+              AND NOT EXISTS (SELECT 1 FROM file x CROSS JOIN batch v ON v.id = x.batch_id
+                WHERE x.inode = m.inode AND x.is_download IS NULL AND x.state <> 'done' AND x.id > o.id
+                  AND (x.state = 'failed' OR x.state = 'cancelled' OR x.cause = 'policy.duplicate')
+                  AND x.destination_id = o.destination_id AND v.job = u.job AND x.path = g.path
+                  AND x.size = f.size AND x.mtime_ns = f.mtime_ns
+                  AND substr(x.key, 1, length(j.prefix)) = j.prefix))
         LIMIT 1) AS lacking
-    FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
-      LEFT JOIN sighting s ON s.file_id = f.id
+    FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id
+      CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1 LEFT JOIN sighting s ON s.file_id = f.id
     WHERE m.state = 'pending' AND m.file_id > ?1 AND m.file_id <= ?2
+      -- No file that is not done needs the source: none with its path, and none with its inode under another path.
       AND NOT EXISTS (SELECT 1 FROM file o WHERE o.path = f.path AND o.finished_at IS NULL AND o.is_download IS NULL)
       AND NOT EXISTS (SELECT 1 FROM file o
         WHERE o.path = f.path AND o.state = 'failed' AND o.is_download IS NULL AND o.hidden IS NULL)
       AND NOT EXISTS (SELECT 1 FROM file o
-        WHERE o.inode = f.inode AND o.is_download IS NULL AND (o.finished_at IS NULL OR o.state = 'failed')
-          AND o.hidden IS NULL AND (o.size = f.size AND o.mtime_ns = f.mtime_ns
+        WHERE o.inode = f.inode AND o.is_download IS NULL AND o.state <> 'done'
+          AND (o.finished_at IS NULL OR o.state = 'failed') AND o.hidden IS NULL
+          AND (o.size = f.size AND o.mtime_ns = f.mtime_ns
             OR o.finished_at IS NULL AND (o.device = f.device OR o.device = s.device))
           AND NOT (o.cause IS 'source.missing' AND o.path <> f.path
             AND EXISTS (SELECT 1 FROM batch v WHERE v.id = o.batch_id AND v.job = b.job)))
+      -- No other batch has yet to move it.
       AND NOT (b.after IS 'delete' AND EXISTS (SELECT 1 FROM removal w CROSS JOIN file o ON o.id = w.file_id
           CROSS JOIN batch v ON v.id = o.batch_id
         WHERE w.inode = m.inode AND w.state <> 'done' AND w.state = 'pending' AND v.after = 'move' AND o.size = f.size

@@ -112,7 +112,7 @@ extension SourceRemover {
       let found = relative.lastComponent.withCString { csys_status_at(folder, $0, 0, &status) }
       guard folder < 0 || found == 0 || errno != ENOENT else { return try gone(due, relative, folder) }
     }
-    return .putOff(.policyDestination, "a destination of its job does not have it: \(destination)")
+    return .putOff(.policyDestination, "a destination does not have it: \(destination)")
   }
 }
 

@@ -1,0 +1,175 @@
+import TransferModel
+import Testing
+
+@testable import TransferLedger
+
+/// A job with several destinations holds the removals of its sources by others: of files that it gave up, under keys
+/// that changed, and by other paths of the same inode.
+@Suite struct JobClaimTests {
+  private let f: LedgerFixture
+  private let run: RunID
+  private let first, second: BatchID
+  private static let lacksSecond = "put:two (job nightly)"
+
+  init() throws {
+    f = try LedgerFixture()
+    run = try f.startRun()
+    (first, second) = (try Self.batch(f, "put:one", "nightly"), try Self.batch(f, "put:two", "nightly"))
+    try list("put:one", "put:two")
+  }
+
+  private static func batch(_ f: LedgerFixture, _ place: String, _ job: String?) throws -> BatchID {
+    var settings = BatchSettings(destination: place)
+    settings.after = SourceRemoval(.delete, base: "/src")
+    return try f.ledger.write { [settings] in
+      try $0.createBatch(NewBatch(settings: settings, protocolName: "put", destination: place, job: job))
+    }
+  }
+
+  /// A batch without a job.
+  private func pushed(_ place: String) throws -> BatchID { try Self.batch(f, place, nil) }
+
+  private func list(_ places: String...) throws {
+    let all = Set(places.map { JobDestination(place: $0, prefix: NameBytes(""), destination: $0) })
+    try f.ledger.write { tx in try tx.setDestinations(ofJob: "nightly", all) }
+  }
+
+  /// - Parameter path: below `/src`; nil for the path of the key.
+  private func add(_ key: String, path: String? = nil, to batch: BatchID) throws -> FileID {
+    var file = LedgerFixture.source(path ?? key)
+    file.key = NameBytes(key)
+    switch try f.ledger.write({ [file] in try $0.admit(file, to: batch) }) {
+    case .added(let id, _), .requeued(let id): return id
+    case let other: throw Surprise("\(other)")
+    }
+  }
+
+  private func sent(_ key: String, path: String? = nil, to batch: BatchID) throws -> FileID {
+    let id = try add(key, path: path, to: batch)
+    try f.ledger.write { [run] tx in
+      let file = try tx.claimAndPlan(run)
+      try tx.sendAll(file.id, run)
+      #expect(try file.id == id && tx.completeFile(id, run, proof).isApplied)
+    }
+    return id
+  }
+
+  private func lacking() throws -> [String?] {
+    try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) }.map(\.lacking)
+  }
+  private func wanted() throws -> [FileID] {
+    try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) }.filter(\.isWanted).map(\.file)
+  }
+
+  enum End: CaseIterable { case cancelled, removed, cleaned, unlisted, kept }
+
+  /// A push delivered the file to one destination, so that the job has nothing but the file that it gave up.
+  @Test(arguments: End.allCases) func aFileThatTheJobGaveUpHoldsItsSource(_ end: End) throws {
+    let a = try sent("a", to: pushed("put:one"))
+    let b = try add("a", to: second)
+    switch end {
+    case .removed: _ = try f.ledger.control(.remove, RowFilter.files([b]))
+    case .cleaned:
+      try f.ledger.write { [run] tx in
+        _ = try tx.claimAndPlan(run)
+        _ = try tx.failFile(b, run, code: .http403, message: "no", keepsSession: false)
+      }
+      _ = try f.ledger.control(.clean(failed: true), RowFilter.files([b]))
+    default: _ = try f.ledger.control(.cancel, RowFilter.files([b]))
+    }
+    #expect(try lacking() == [Self.lacksSecond])
+    #expect(try f.ledger.write { try $0.beginRemovals([a]) }.isEmpty)
+    switch end {
+    case .unlisted: try list("put:one", "put:three")
+    case .kept: try keepSources(of: second)
+    default:
+      let again = try sent("a", to: second)
+      return #expect(try wanted() == [a, again])
+    }
+    #expect(try lacking() == (end == .kept ? [nil] : ["put:three (job nightly)"]))
+    try list("put:one")
+    #expect(try wanted() == [a])
+    #expect(try f.findings() == [])
+  }
+
+  private func keepSources(of batch: BatchID) throws {
+    var change = BatchChange()
+    change.keepsSources = true
+    var filter = RowFilter()
+    filter.batches = [batch.rawValue...batch.rawValue]
+    #expect(try f.ledger.changeBatches(filter, change).changed == [batch])
+  }
+
+  /// The job reads a folder above the one that it read before, and the file under the new key was given up.
+  @Test func anOlderFileUnderAnotherKeyIsNoDelivery() throws {
+    let old = [try sent("a", path: "sub/a", to: first), try sent("a", path: "sub/a", to: second)]
+    #expect(try wanted() == old)
+    let new = try sent("sub/a", to: first)
+    let last = try add("sub/a", to: second)
+    _ = try f.ledger.control(.cancel, RowFilter.files([last]))
+    #expect(try lacking() == [Self.lacksSecond, Self.lacksSecond, Self.lacksSecond])
+    #expect(try f.ledger.write { try $0.beginRemovals(old + [new]) }.isEmpty)
+  }
+
+  /// What was given up under the former key does not count when the file has arrived under the new one.
+  @Test func aNewerFileUnderAnotherKeyIsOne() throws {
+    let old = try sent("a", path: "sub/a", to: first)
+    let given = try add("a", path: "sub/a", to: second)
+    _ = try f.ledger.control(.cancel, RowFilter.files([given]))
+    #expect(try lacking() == [Self.lacksSecond])
+    let new = [try sent("sub/a", to: first), try sent("sub/a", to: second)]
+    #expect(try wanted() == [old] + new)
+  }
+
+  /// A symbolic link, another mount or another hard link of the source.
+  @Test(arguments: ["weekly", nil]) func anotherPathIsHeldToo(_ job: String?) throws {
+    let a = try sent("a", to: first)
+    let other = try sent("a", path: "link/a", to: Self.batch(f, "put:three", job))
+    #expect(try lacking() == [Self.lacksSecond, Self.lacksSecond])
+    #expect(try f.ledger.write { try $0.beginRemovals([a, other]) }.isEmpty)
+    let b = try sent("a", to: second)
+    #expect(try wanted() == [a, other, b])
+    #expect(try f.findings() == [])
+  }
+
+  /// It has the content of the source, under the key that the job gives it.
+  @Test func aReceiptForAnotherPathCounts() throws {
+    let pushed = try sent("a", path: "link/a", to: pushed("put:two"))
+    let a = try sent("a", to: first)
+    #expect(try wanted() == [pushed, a])
+  }
+
+  /// Two hard links among the sources of a job are two sources.
+  @Test func aHardLinkOfTheSameJobIsAnotherSource() throws {
+    let files = [try sent("a", to: first), try sent("a", to: second)]
+    _ = try sent("b", to: first)
+    #expect(try lacking() == [nil, nil, Self.lacksSecond])
+    #expect(try wanted() == files)
+  }
+
+  /// It was renamed: the removal of the former name has ended, and holds nothing up.
+  @Test func theFormerNameOfASourceHoldsNothing() throws {
+    let old = try sent("old", to: first)
+    let other = try sent("new", to: Self.batch(f, "put:three", "weekly"))
+    #expect(try lacking() == [Self.lacksSecond, Self.lacksSecond])
+    try f.ledger.write { tx in
+      try tx.endRemovals([(old, .kept(.sourceMissing, "it was gone before"))], verb: "source-deleted")
+    }
+    #expect(try wanted() == [other])
+  }
+
+  /// Its permissions were changed after the job had lost a destination, whose file no scan looks at any more.
+  @Test func aFormerDestinationDoesNotSeeChangesOfTheSource() throws {
+    let former = try sent("a", to: Self.batch(f, "put:three", "nightly"))
+    let files = [try sent("a", to: first), try sent("a", to: second)]
+    for file in files {
+      try f.shell(
+        "INSERT INTO sighting (file_id, ctime_ns, device, boot, seen_at) VALUES (\(file.rawValue), 7, 3, 0, 0)")
+    }
+    #expect(try wanted() == files)
+    #expect(try f.ledger.write { try $0.beginRemovals([files[0]]) } == [files[0]])
+    try f.ledger.write { try $0.endRemovals([(files[0], .done)], verb: "source-deleted") }
+    #expect(try f.texts("SELECT count(*) FROM removal WHERE state = 'done'") == ["3"], "\(former)")
+    #expect(try f.findings() == [])
+  }
+}
