@@ -252,6 +252,19 @@ import Testing
     #expect(try f.ledger.read { try $0.removals(RowFilter()).reasons.map(\.code) } == ["source.missing"])
   }
 
+  /// They are looked at one after the other: those that are gone have nothing to wait for.
+  @Test func theSourcesThatAwaitADestinationAreListed() throws {
+    let files = [try f.add("a", to: first), try f.add("b", to: first), try f.add("c", to: first)]
+    for _ in files { try finish() }
+    for file in files.prefix(2) { try putOff(file, .policyDestination) }
+    func awaiting(_ job: String, after: FileID? = nil) throws -> [FileID] {
+      try f.ledger.read { try $0.sourcesAwaitingDestination(ofJob: job, after: after, limit: 9).map(\.file) }
+    }
+    #expect(try awaiting("nightly") == [files[0], files[1]])
+    #expect(try awaiting("nightly", after: files[0]) == [files[1]])
+    #expect(try awaiting("weekly").isEmpty)
+  }
+
   /// The other destination has another version of the file.
   @Test(arguments: ["size", "mtime", "ctime", "inode"]) func anotherVersionDoesNotCount(_ difference: String) throws {
     var other = LedgerFixture.source("a")

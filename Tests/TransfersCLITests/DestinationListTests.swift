@@ -36,6 +36,10 @@ import TransferModel
 
   private func job() throws -> BuiltProgram.Outcome { try run("job", "run", "nightly", "--no-syslog", "-v") }
 
+  private func rows(_ sql: String) throws -> [String] {
+    try run("store", "sql", sql, "--format", "csv").out.split(separator: "\n").dropFirst().map(String.init)
+  }
+
   private func stored(_ receiver: RunningReceiver, _ name: String) -> String? {
     try? readText(receiver.root + "/" + name)
   }
@@ -55,5 +59,24 @@ import TransferModel
     let outcome = try job()
     #expect(outcome.code == 0, "\(outcome.err)")
     #expect((stored(one, "up/a"), stored(one, "up/b")) == ("a", "a"))
+  }
+
+  /// One destination got the files while the job kept its sources, so that each removal waits for it. A run that finds
+  /// nothing new starts an engine only to end the removal of a source that is gone.
+  @Test func aSourceThatWaitsAndIsGoneWaitsNoLonger() throws {
+    try configure("from: \(source), to: one")
+    #expect(try job().code == 0)
+    try configure("from: \(source), to: [one, \"two:in\"], after: delete")
+    #expect(try job().code == 0)
+    let removals = "SELECT state, cause FROM removal ORDER BY file_id"
+    #expect(try rows(removals) == ["pending,policy.destination", "pending,policy.destination"])
+    let engines = try rows("SELECT count(*) FROM engine_run")
+    #expect(try job().code == 0)
+    #expect(try rows("SELECT count(*) FROM engine_run") == engines, "an engine was started for nothing")
+    unlink(source + "/a")
+    #expect(try job().code == 0)
+    #expect(try rows(removals) == ["skipped,source.missing", "pending,policy.destination"])
+    #expect(access(source + "/b", F_OK) == 0)
+    #expect(try run("store", "check").code == 0)
   }
 }

@@ -23,6 +23,13 @@ public struct DueRemoval: Sendable, Hashable {
   public var lacking: String?
 }
 
+/// A source whose removal was put off until a destination has the file.
+public struct AwaitingSource: Sendable, Hashable {
+  public var file: FileID
+  public var batch: BatchID
+  public var path: NameBytes
+}
+
 extension DueRemoval {
   /// Neither the state of its object nor another batch prevents the removal.
   public var isWanted: Bool { !isLost && keptMove == nil && keptElsewhere == nil && lacking == nil }
@@ -50,6 +57,22 @@ extension LedgerReader {
     let found = try db.dueRemovals(0, through: .integer(.max), limit: 1, isForStart: true, ofJob: job)
     return !found.isEmpty
   }
+
+  /// Sources of a job whose removal was put off until a destination has the file, of files after number `file`.
+  public func sourcesAwaitingDestination(
+    ofJob job: String, after file: FileID?, limit: Int
+  ) throws -> [AwaitingSource] {
+    try db.rows(Self.awaitingDestination, .text(job), .integer(file?.rawValue ?? 0), .int(limit)) { row in
+      AwaitingSource(file: row.id(0), batch: row.id(1), path: row.name(2))
+    }
+  }
+
+  static let awaitingDestination: StaticString = """
+    SELECT m.file_id, f.batch_id, f.path
+    FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id
+    WHERE m.state = 'pending' AND m.file_id > ?2 AND m.cause = 'policy.destination' AND b.job = ?1
+    ORDER BY m.file_id LIMIT ?3
+    """
 
   /// Whether a removal that was begun is still due: it has not been revoked since, and no other file needs the source.
   public func isRemovalDue(_ file: FileID) throws -> Bool { try db.dueRemoval(file)?.isWanted ?? false }

@@ -46,6 +46,11 @@ extension StoreReader {
     return try reader.hasDueRemoval()
   }
 
-  /// Whether a source of the job is to be removed now, and was not put off.
-  package func hasDueRemoval(ofJob job: String) throws -> Bool { try reader.hasDueRemoval(ofJob: job) }
+  /// Whether an engine has work with the sources of a job: one is to be removed now and was not put off, or one is gone
+  /// whose removal waits for a destination.
+  package func hasDueRemoval(ofJob job: String) throws -> Bool {
+    if try reader.hasDueRemoval(ofJob: job) { return true }
+    var waiting = WaitingSources(reader)
+    return try waiting.isAnyGone(ofJob: job)
+  }
 }

@@ -122,7 +122,8 @@ struct JobRun {
   }
 
   /// Whether sources are to be removed now that were not when their files were done: they waited for a destination that
-  /// the job no longer has, or whose files somebody has sent or hidden since. One that was put off starts no engine.
+  /// the job no longer has, or whose files somebody has sent or hidden since. One that was put off starts no engine,
+  /// unless it waits for a destination and is gone: its removal ends then.
   private func hasDueRemovals(_ context: Context) throws(CommandFailure) -> Bool {
     let ledger = try LedgerAccess.open(storePath, context)
     defer { ledger.close() }

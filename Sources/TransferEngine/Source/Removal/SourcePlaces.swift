@@ -88,6 +88,14 @@ final class SourcePlaces {
   /// The folder of a source; -1 with `errno`.
   func folder(of relative: NameBytes) -> Int32 { descriptor(base, Self.parent(relative)) }
 
+  /// Whether nothing has the name of a source any more. False if this cannot be determined.
+  func isGone(_ relative: NameBytes) -> Bool {
+    let folder = folder(of: relative)
+    guard folder >= 0 else { return errno == ENOENT }
+    var status = csys_file_status()
+    return relative.lastComponent.withCString { csys_status_at(folder, $0, 0, &status) } != 0 && errno == ENOENT
+  }
+
   /// The folder to which a source is moved, created if it is missing.
   func newFolder(of relative: NameBytes) throws(Failure) -> Int32 {
     guard let target else { return -1 }

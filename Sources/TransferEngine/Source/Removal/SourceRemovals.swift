@@ -1,12 +1,5 @@
-import CSys
 import TransferLedger
 import TransferModel
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// Deletes or moves the sources of done files. Each removal is begun in the ledger, performed on the disk, then ended
 /// in the ledger, so that a kill in between only leaves a removal that the next run finishes. Blocking, on any thread.
@@ -105,12 +98,9 @@ extension SourceRemover {
   /// The source stays until the destination has it. One that is gone waits no longer: an interrupted attempt may have
   /// removed it when the job did not have this destination yet.
   func waiting(_ due: DueRemoval, for destination: String) throws(TransferError) -> RemovalEnd {
-    if let relative = places.relative(due.path) {
+    if let relative = places.relative(due.path), places.isGone(relative) {
       let folder = places.folder(of: relative)
-      guard folder >= 0 || errno != ENOENT else { return try gone(due, relative) }
-      var status = csys_file_status()
-      let found = relative.lastComponent.withCString { csys_status_at(folder, $0, 0, &status) }
-      guard folder < 0 || found == 0 || errno != ENOENT else { return try gone(due, relative, folder) }
+      return try gone(due, relative, folder >= 0 ? folder : nil)
     }
     return .putOff(.policyDestination, "a destination does not have it: \(destination)")
   }
