@@ -172,4 +172,25 @@ import Testing
     #expect(try f.texts("SELECT count(*) FROM removal WHERE state = 'done'") == ["3"], "\(former)")
     #expect(try f.findings() == [])
   }
+
+  /// The destinations of a job with `{date}` are others on each day: what one of yesterday's lacks waits for today's.
+  @Test func theDestinationsOfTodayCount() throws {
+    let yesterday = try sent("d1/a", path: "a", to: first)
+    let given = try add("d1/a", path: "a", to: second)
+    _ = try f.ledger.control(.cancel, RowFilter.files([given]))
+    func day(_ prefix: String) throws {
+      let all = ["put:one", "put:two"].map {
+        JobDestination(place: $0, prefix: NameBytes(prefix), destination: "\($0)/\(prefix)")
+      }
+      try f.ledger.write { tx in try tx.setDestinations(ofJob: "nightly", Set(all)) }
+    }
+    try day("d1/")
+    #expect(try lacking() == ["put:two/d1/ (job nightly)"])
+    try day("d2/")
+    #expect(try lacking().allSatisfy { $0 != nil })
+    let one = try sent("d2/a", path: "a", to: first)
+    #expect(try lacking() == ["put:two/d2/ (job nightly)", "put:two/d2/ (job nightly)"])
+    let two = try sent("d2/a", path: "a", to: second)
+    #expect(try wanted() == [yesterday, one, two])
+  }
 }

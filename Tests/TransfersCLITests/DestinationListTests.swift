@@ -37,7 +37,7 @@ import TransferModel
   private func job() throws -> BuiltProgram.Outcome { try run("job", "run", "nightly", "--no-syslog", "-v") }
 
   private func rows(_ sql: String) throws -> [String] {
-    try run("store", "sql", sql, "--format", "csv").out.split(separator: "\n").dropFirst().map(String.init)
+    try run("store", "sql", sql, "--format", "csv").out.split(whereSeparator: \.isNewline).dropFirst().map(String.init)
   }
 
   private func stored(_ receiver: RunningReceiver, _ name: String) -> String? {
@@ -45,7 +45,7 @@ import TransferModel
   }
 
   /// `up/` and `up/a` are one name for a source that is a file.
-  @Test(arguments: [("one:", "one:a"), ("one:a", "one:"), ("one:a", "one:a")])
+  @Test(arguments: [("one", "one:a"), ("one:a", "one")])
   func oneNameForASingleFileIsRefused(_ first: String, _ second: String) throws {
     try configure("from: \(source)/a, to: [\"\(first)\", \"\(second)\"]")
     let outcome = try job()
@@ -55,7 +55,7 @@ import TransferModel
   }
 
   @Test func differentNamesForASingleFileAreNotRefused() throws {
-    try configure("from: \(source)/a, to: [\"one:\", \"one:b\"]")
+    try configure("from: \(source)/a, to: [one, \"one:b\"]")
     let outcome = try job()
     #expect(outcome.code == 0, "\(outcome.err)")
     #expect((stored(one, "up/a"), stored(one, "up/b")) == ("a", "a"))
@@ -78,5 +78,53 @@ import TransferModel
     #expect(try rows(removals) == ["skipped,source.missing", "pending,policy.destination"])
     #expect(access(source + "/b", F_OK) == 0)
     #expect(try run("store", "check").code == 0)
+  }
+
+  private func isThere(_ path: String) -> Bool { access(folder + "/" + path, F_OK) == 0 }
+
+  /// The second server refuses each file once.
+  @Test func aSourceIsMovedWhenAllHaveIt() throws {
+    let refusing = try RunningReceiver(
+      in: try TemporaryFolder(), script: "match PUT * nth=1 per=path : status=400\n", isRecorded: true)
+    mkdir(folder + "/sent", 0o700)
+    try configure("from: \(source), to: [one, \"\(refusing.url)/in/\"], after: \"move:\(folder)/sent\"")
+    #expect(try job().code == 3)
+    #expect(isThere("source/a") && isThere("source/b") && !isThere("sent/a") && !isThere("sent/b"))
+    let second = try job()
+    #expect(second.code == 0, "\(second.err)")
+    #expect(stored(refusing, "in/a") == "a" && stored(refusing, "in/b") == "b")
+    #expect(!isThere("source/a") && !isThere("source/b"))
+    #expect(try readText(folder + "/sent/a") == "a" && readText(folder + "/sent/b") == "b")
+    #expect(try run("store", "check").code == 0)
+  }
+
+  /// The quota of a day lets three of four files pass: the source of which one destination has nothing stays.
+  @Test func aQuotaHoldsTheSourceThatIsNotEverywhere() throws {
+    for name in ["a", "b"] { try writeFile(source + "/" + name, Array(repeating: UInt8(ascii: "x"), count: 1_000)) }
+    try configure("from: \(source), to: [one, \"two:in\"], after: delete, quota: 3000/month")
+    let outcome = try job()
+    #expect(outcome.code == 5, "\(outcome.code) \(outcome.err)")
+    #expect(try one.commits() + two.commits() == 3)
+    for name in ["a", "b"] {
+      let isEverywhere = stored(one, "up/" + name) != nil && stored(two, "in/" + name) != nil
+      #expect(isThere("source/" + name) == !isEverywhere, "\(name)")
+    }
+    #expect(isThere("source/a") != isThere("source/b"))
+  }
+
+  /// The job has it as a duplicate of another file only, at both destinations: no receipt proves it, and a push that
+  /// sends it elsewhere does not remove it.
+  @Test func aDuplicateIsHeldAtAPushToo() throws {
+    try configure("from: \(source), to: [one, \"two:in\"], after: delete, dedupe: true")
+    #expect(try job().code == 0)
+    #expect(!isThere("source/a") && !isThere("source/b"))
+    try writeFile(source + "/copy", Array("a".utf8))
+    #expect(try job().code == 0)
+    #expect(isThere("source/copy") && stored(one, "up/copy") == nil && stored(two, "in/copy") == nil)
+    let pushed = try run("push", source + "/copy", "\(two.url)/other/", "--after", "delete")
+    #expect(pushed.code == 0, "\(pushed.err)")
+    #expect(isThere("source/copy") && stored(two, "other/copy") == "a")
+    let removals = try rows("SELECT cause FROM removal WHERE state = 'pending'")
+    #expect(removals == ["policy.destination"])
   }
 }
