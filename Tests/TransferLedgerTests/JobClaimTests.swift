@@ -193,4 +193,29 @@ import Testing
     let two = try sent("d2/a", path: "a", to: second)
     #expect(try wanted() == [yesterday, one, two])
   }
+
+  /// What the destination has of one hard link is no delivery of the other.
+  @Test func anotherPathOfTheJobIsAnotherSource() throws {
+    let given = try add("sub/a", to: second)
+    _ = try f.ledger.control(.cancel, RowFilter.files([given]))
+    _ = try sent("a", to: second)
+    for key in ["sub/a", "a"] { _ = try sent(key, to: first) }
+    #expect(try lacking() == [nil, Self.lacksSecond, nil])
+  }
+
+  /// The same if nothing was recorded for it, because the run was killed.
+  @Test func anotherPathDoesNotStandForAFileThatWasNotRecorded() throws {
+    _ = try sent("a", to: second)
+    for key in ["sub/a", "a"] { _ = try sent(key, to: first) }
+    #expect(try lacking() == [nil, Self.lacksSecond, nil])
+  }
+
+  @Test func aLaterTryOfAnotherDoesNotEndWhatTheJobGaveUp() throws {
+    for batch in [second, try pushed("put:two")] {
+      let given = try add("a", to: batch)
+      _ = try f.ledger.control(.cancel, RowFilter.files([given]))
+    }
+    _ = try sent("a", to: pushed("put:one"))
+    #expect(try lacking() == [Self.lacksSecond])
+  }
 }

@@ -67,10 +67,14 @@ extension LedgerReader {
     }
   }
 
+  /// Excludes those that an engine would not look at, because another file needs the source.
   static let awaitingDestination: StaticString = """
     SELECT m.file_id, f.batch_id, f.path
     FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id
     WHERE m.state = 'pending' AND m.file_id > ?2 AND m.cause = 'policy.destination' AND b.job = ?1
+      AND NOT EXISTS (SELECT 1 FROM file o WHERE o.path = f.path AND o.finished_at IS NULL AND o.is_download IS NULL)
+      AND NOT EXISTS (SELECT 1 FROM file o
+        WHERE o.path = f.path AND o.state = 'failed' AND o.is_download IS NULL AND o.hidden IS NULL)
     ORDER BY m.file_id LIMIT ?3
     """
 
@@ -110,32 +114,34 @@ extension LedgerReader {
           SELECT t.file_id AS id FROM removal t WHERE t.inode = m.inode AND t.state <> 'done'
             AND t.cause IS NOT 'policy.cancelled' AND t.cause IS NOT 'source.missing'
           UNION ALL SELECT t.id FROM file t WHERE t.inode = m.inode AND t.is_download IS NULL AND t.state <> 'done'
-            AND (t.state = 'failed' OR t.state = 'cancelled' OR t.cause = 'policy.duplicate')
+            AND (t.state = 'failed' OR t.state = 'cancelled' OR t.state = 'superseded' AND t.cause IS NOT NULL)
             AND t.cause IS NOT 'source.missing') c
           CROSS JOIN file g ON g.id = c.id CROSS JOIN batch u ON u.id = g.batch_id
           CROSS JOIN job_destination j ON j.job = u.job
         WHERE u.after IS NOT NULL AND g.size = f.size AND g.mtime_ns = f.mtime_ns
           AND (g.path = f.path OR u.job IS NOT b.job) AND NOT EXISTS (
             -- The destination has the source: a done file (o) of the version that is to be removed, with the same
-            -- inode, and with a key of the destination that is the end of the path of g.
+            -- inode, and with a key of the destination that is the end of the path of g. Within one job, another path
+            -- is another source.
             SELECT 1 FROM removal w CROSS JOIN file o ON o.id = w.file_id
               CROSS JOIN destination d ON d.id = o.destination_id LEFT JOIN sighting z ON z.file_id = o.id
             WHERE w.inode = m.inode AND w.state <> 'done' AND o.live = 1 AND d.place = j.place
               AND o.size = f.size AND o.mtime_ns = f.mtime_ns
+              AND (o.path = g.path OR (SELECT v.job FROM batch v WHERE v.id = o.batch_id) IS NOT u.job)
               AND coalesce(z.ctime_ns, o.ctime_ns) = coalesce(s.ctime_ns, f.ctime_ns)
               AND substr(o.key, 1, length(j.prefix)) = j.prefix
               AND substr(g.path, 1 + length(g.path) - length(o.key) + length(j.prefix))
                 = substr(o.key, 1 + length(j.prefix))
               AND (length(o.key) = length(j.prefix) OR substr(o.key, 1 + length(j.prefix), 1) = x'2F'
                 OR substr(g.path, length(g.path) - length(o.key) + length(j.prefix), 1) = x'2F')
-              -- Its receipt suffices. For a removal of the same job, keptElsewhere has decided this.
-              AND (u.job IS b.job OR EXISTS (SELECT 1 FROM receipt q WHERE q.file_id = o.id AND q.n = 1
+              -- Its receipt suffices. For a removal of the same job and path, keptElsewhere has decided this.
+              AND (u.job IS b.job AND o.path = f.path OR EXISTS (SELECT 1 FROM receipt q WHERE q.file_id = o.id AND q.n = 1
                   AND q.note IS NULL AND CASE u.settings ->> '$.after.proof' WHEN 'any' THEN 1
                     WHEN 'digest' THEN q.confirmation IN ('digest', 'etag') ELSE q.confirmation <> 'none' END)
                 AND NOT EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = o.id AND l.finding IN ('lost', 'differs')))
-              -- No newer file of the job for this destination was given up, which has another key.
+              -- No newer file of the job for this destination was given up, and no file of this path if o has another.
               AND NOT EXISTS (SELECT 1 FROM file x CROSS JOIN batch v ON v.id = x.batch_id
-                WHERE x.inode = m.inode AND x.is_download IS NULL AND x.state <> 'done' AND x.id > o.id
+                WHERE x.inode = m.inode AND x.is_download IS NULL AND x.state <> 'done' AND (x.id > o.id OR o.path <> g.path)
                   AND (x.state = 'failed' OR x.state = 'cancelled' OR x.cause = 'policy.duplicate')
                   AND x.destination_id = o.destination_id AND v.job = u.job AND x.path = g.path
                   AND x.size = f.size AND x.mtime_ns = f.mtime_ns

@@ -95,12 +95,15 @@ struct SourceRemovals: Sendable {
 }
 
 extension SourceRemover {
-  /// The source stays until the destination has it. One that is gone waits no longer: an interrupted attempt may have
-  /// removed it when the job did not have this destination yet.
+  /// The source stays until the destination has it. One that is known to be gone waits no longer: an interrupted
+  /// attempt may have removed it when the job did not have this destination yet.
   func waiting(_ due: DueRemoval, for destination: String) throws(TransferError) -> RemovalEnd {
     if let relative = places.relative(due.path), places.isGone(relative) {
       let folder = places.folder(of: relative)
-      return try gone(due, relative, folder >= 0 ? folder : nil)
+      switch try gone(due, relative, folder >= 0 ? folder : nil) {
+      case .putOff, .failed: break
+      case let end: return end
+      }
     }
     return .putOff(.policyDestination, "a destination does not have it: \(destination)")
   }

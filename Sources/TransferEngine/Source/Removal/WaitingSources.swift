@@ -25,7 +25,17 @@ public struct WaitingSources {
   private mutating func isGone(_ source: AwaitingSource) throws -> Bool {
     guard let places = try places(of: source.batch), let relative = places.relative(source.path) else { return false }
     if places.open.count > SourcePlaces.openAtMost { places.release() }
-    return places.isGone(relative)
+    guard places.isGone(relative) else { return false }
+    // On a file system that is not mounted, nothing is known to be gone.
+    var failure: (any Error)?
+    let isMounted = try places.isMounted(relative) { [reader] path in
+      do { return try reader.sourceFolder(path, of: source.batch) } catch {
+        failure = error
+        return nil
+      }
+    }
+    if let failure { throw failure }
+    return isMounted
   }
 
   private mutating func places(of batch: BatchID) throws -> SourcePlaces? {
