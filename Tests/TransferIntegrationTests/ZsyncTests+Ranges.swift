@@ -35,6 +35,18 @@ extension ZsyncTests {
     try expectLocal(scene, Self.new)
   }
 
+  /// All of a range arrived, and then the connection was lost: it is not requested again.
+  @Test func aCompleteRangeIsKeptWhateverEndsItsAnswer() throws {
+    let script = "match GET /up/o0 nth=3 : chunked cut-after=1000000\n"
+    let scene = try renewed(script, Self.old, Self.new)
+    let told = try again(scene)
+    #expect(told.result.done == 1 && told.result.retries == 0, "\(told)")
+    let requests = try text(scene, "SELECT count(*) FROM attempt WHERE operation = 'part' AND file_id = 2")
+    #expect(requests == ["1"] && told.result.bytesTransferred < 345_000, "\(told.result)")
+    #expect(told.result.bytesReused + told.result.bytesAcked == Int64(Self.new.count), "\(told.result)")
+    try expectLocal(scene, Self.new)
+  }
+
   /// The run is stopped within a range: what arrived of it is not fetched again.
   @Test func aStoppedRangeIsContinued() throws {
     let scene = try renewed("match GET /up/o0 nth=3 : body-hold=200000,middle\n", Self.old, Self.new)

@@ -34,7 +34,9 @@ extension GetProtocol {
   /// The whole file arrived in one body; a partial one cannot be resumed.
   private func begunWhole(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     let length = Self.length(reply.fields)
-    if let failure = Self.brokenOff(reply, of: length) { return .failed(failure, .retry(isThrottled: false)) }
+    if length != reply.bytesReceived, let failure = Self.brokenOff(reply, of: length) {
+      return .failed(failure, .retry(isThrottled: false))
+    }
     var version = version(size: reply.bytesReceived, reply.fields, isWhole: true, context)
     version.isEndUncertain = length == nil && reply.fields[.transferEncoding] == nil
     guard !facts.isPlanned || facts.layout.size == version.size else {
@@ -164,7 +166,8 @@ extension GetProtocol {
   ) -> Interpretation {
     guard reply.status == (chunk.isPart(of: facts) ? 206 : 200) else { return refused(reply, facts, context) }
     let through = chunk.body.offset + reply.bytesReceived
-    guard through == chunk.body.end, reply.answerFailure == nil else {
+    // The header of a range says where it ends: whatever happened behind its last byte, all of it is here.
+    guard through == chunk.body.end, reply.status == 206 || reply.answerFailure == nil else {
       return brokenOff(reply, chunk, through, facts)
     }
     if let meaning = judged(chunk, wrong: context.wrongPieces, facts) { return meaning }
