@@ -58,11 +58,13 @@ extension AttemptResult {
       bytesTransferred = 0
       return
     }
-    // Earlier bytes count with the last piece that was missing.
-    bytesAcked = max(0, min(acked, bytesTransferred))
-    if case .pieceStored = meaning.outcome { bytesAcked = meaning.received ?? bytesTransferred }
+    // Without bytes that the server sent before the range, and those of pieces that were stored earlier. The first
+    // answer of a download may bring more than was requested.
+    let isFirst = if case .begun = meaning.outcome { true } else { false }
+    let most = isFirst ? bytesTransferred : min(bytesTransferred, range.length)
+    bytesAcked = max(0, min(acked, most))
+    if case .pieceStored = meaning.outcome { bytesAcked = min(meaning.received ?? most, most) }
     if step.isFound { (bytesAcked, message) = (0, "not sent: the server's list of parts has it") }
-    if case .offset = meaning.outcome { bytesAcked = min(bytesAcked, bytesTransferred) }
     // The server stored less than was sent, or sent less than was requested: the rest is transferred again.
     if case .begun = meaning.outcome, let failure = reply?.answerFailure { brokeOff(failure, reply) }
     if case .pieceStored = meaning.outcome, meaning.received != nil { return endedEarly(reply) }

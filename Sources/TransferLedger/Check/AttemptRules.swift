@@ -84,12 +84,14 @@ extension LedgerReader {
       """
     ),
     (
+      // A server may begin a range earlier than requested, even with the first byte of the file.
       "I26 at most one chunk is sent again for each lost connection",
       """
       SELECT a.file_id FROM attempt a JOIN chunk c ON c.id = a.chunk_id JOIN file f ON f.id = a.file_id
       WHERE a.operation = 'part' GROUP BY a.file_id
-      HAVING sum(a.bytes_transferred) - sum(iif(a.outcome = 'ok', a.bytes_acked, 0))
-        > max(max(c.length), coalesce(max(f.first_chunk_size), 0)) * sum(a.outcome <> 'ok')
+      HAVING sum(iif(a.outcome = 'ok', iif(f.is_download, 0, a.bytes_transferred - a.bytes_acked), a.bytes_transferred))
+        > iif(max(f.is_download), max(f.size), max(max(c.length), coalesce(max(f.first_chunk_size), 0)))
+          * sum(a.outcome <> 'ok')
       """
     ),
   ]
