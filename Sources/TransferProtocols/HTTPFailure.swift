@@ -30,10 +30,10 @@ extension ErrorCode {
 
 /// The meaning of a status for a request that may be repeated.
 /// Sources: RFC 9110 section 15, RFC 6585, RFC 8470 (425), RFC 4918 (423).
-enum StatusClass: Hashable {
+public enum StatusClass: Sendable, Hashable {
   case success, redirect, retry, throttled, permanent
 
-  init(_ status: Int) {
+  public init(_ status: Int) {
     switch status {
     case 200..<300: self = .success
     case 300..<400: self = .redirect

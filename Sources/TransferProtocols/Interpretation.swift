@@ -29,6 +29,16 @@ public struct Interpretation: Sendable {
   public var received: Int64?
   /// Information for people that is not a failure.
   public var remark: String?
+  /// What the answer says about its host where that does not follow from the outcome: the file can do without what was
+  /// requested.
+  public var tolerated: Tolerated?
+
+  public enum Tolerated: Sendable, Hashable {
+    /// Nothing is wrong with the host, whatever the status.
+    case answer
+    /// A failure that is none of the file.
+    case failure(Failure, isThrottled: Bool = false)
+  }
 
   public enum Outcome: Sendable {
     /// `create`, `abort`, `makeParent`, `discover`, `finish` or `save` succeeded (404 counts for `abort`).
@@ -129,6 +139,8 @@ extension Interpretation {
   public func with(opened: OpenedSession) -> Self { changed { $0.opened = opened } }
 
   public func with(route: Route) -> Self { changed { $0.route = route } }
+
+  public func with(tolerated: Tolerated) -> Self { changed { $0.tolerated = tolerated } }
 
   /// A copy with another outcome.
   public func with(_ outcome: Outcome) -> Self { changed { $0.outcome = outcome } }

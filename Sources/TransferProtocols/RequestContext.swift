@@ -72,6 +72,8 @@ public struct LearnedFacts: Sendable, Hashable {
   public var refusesRanges = false
   /// It answered 304 in an inconclusive way: files are requested without a condition.
   public var misusesConditions = false
+  /// How many published checksums of blocks were refused since any were sent.
+  public var blockRefusals = 0
   /// Origins of mirrors that sent wrong bytes: no longer used.
   public var mistrusted: Set<String> = []
   /// Origins of mirrors that were unreachable or interrupted bodies: used last.
@@ -88,6 +90,12 @@ public struct LearnedFacts: Sendable, Hashable {
     let found = discovered.filter { $0.key.hasPrefix(Self.secretPrefix) }
     return Dictionary(uniqueKeysWithValues: found.map { (String($0.key.dropFirst(Self.secretPrefix.count)), $0.value) })
   }
+
+  /// A server may publish checksums of some files only.
+  static let mostBlockRefusals = 8
+
+  /// Published checksums of blocks are no longer requested.
+  public var refusesBlocks: Bool { blockRefusals >= Self.mostBlockRefusals }
 
   public enum ChecksumSupport: String, Sendable, Codable {
     /// Unknown: send our checksum and compute what both outcomes need.

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 import TransferModel
 import TransferProtocols
@@ -9,48 +10,91 @@ import TransferProtocols
   private let failed = Interpretation.failed(Failure(.http5xx, "503"), .retry(isThrottled: false))
 
   @Test func anAnswerOfSuccessIsASuccess() {
-    #expect(HostGate.Outcome(answer(200), .failed(Failure(.http4xx, "400"), .permanent)) == .success)
-    #expect(HostGate.Outcome(answer(503), failed) == .failure)
+    #expect(outcome(answer(200), .failed(Failure(.http4xx, "400"), .permanent)) == .success)
+    #expect(outcome(answer(503), failed) == .failure)
   }
 
   @Test func throttlingCountsWhateverTheStatus() {
     var failure = Failure(.http429, "429")
     failure.retryAfterMs = 7_000
     let throttled = Interpretation.failed(failure, .retry(isThrottled: true))
-    #expect(HostGate.Outcome(answer(200), throttled) == .throttled(retryAfterMs: 7_000))
+    #expect(outcome(answer(200), throttled) == .throttled(retryAfterMs: 7_000))
   }
 
-  /// The file can do without the answer; the host is busy all the same.
-  @Test func aBusyHostIsLeftAloneWhateverTheFileNeeds() {
-    #expect(HostGate.Outcome(answer(429), .notYet(afterMs: 7_000)) == .throttled(retryAfterMs: 7_000))
-    #expect(HostGate.Outcome(answer(503), .settled) == .throttled(retryAfterMs: nil))
-    #expect(HostGate.Outcome(answer(202), .notYet(afterMs: 7_000)) == .success)
+  /// The file does not depend on the answer; the host is busy all the same, for as long as it says.
+  @Test(arguments: [429, 503, 509, 529]) func aBusyHostIsLeftAloneWhateverTheFileNeeds(_ status: Int) {
+    var reply = answer(status)
+    #expect(outcome(reply, .settled) == .throttled(retryAfterMs: nil))
+    #expect(outcome(reply, .inconclusive) == .throttled(retryAfterMs: nil))
+    reply.fields[.retryAfter] = "3600"
+    #expect(outcome(reply, .inconclusive) == .throttled(retryAfterMs: 3_600_000))
+  }
+
+  @Test func aToleratedFailureCountsForTheHostOnly() {
+    let reset = Failure(.netReset, "reset")
+    let busy = Failure(.http503, "503", retryAfterMs: 9_000)
+    for meaning in [Interpretation.settled, .notYet(afterMs: 7_000)] {
+      #expect(outcome(answer(503), meaning.with(tolerated: .answer)) == .success)
+      let throttled = meaning.with(tolerated: .failure(busy, isThrottled: true))
+      #expect(outcome(answer(503), throttled) == .throttled(retryAfterMs: 9_000))
+      #expect(outcome(TransferReply(), meaning.with(tolerated: .failure(reset))) == .noConnection)
+      var lost = TransferReply()
+      (lost.requestMayHaveArrived, lost.curlCode) = (true, 56)
+      #expect(outcome(lost, meaning.with(tolerated: .failure(reset))) == .lost)
+      // Its header arrived, and a part of its body.
+      lost.status = 200
+      #expect(outcome(lost, meaning.with(tolerated: .failure(reset))) == .lost)
+    }
+  }
+
+  /// Whatever the protocol makes of it, a request without an answer is no success.
+  @Test func aLostAnswerIsNeverASuccess() {
+    var lost = TransferReply()
+    (lost.requestMayHaveArrived, lost.curlCode) = (true, 56)
+    for meaning in [Interpretation.settled, .inconclusive, .absent, .notYet(afterMs: 7_000)] {
+      #expect(outcome(lost, meaning) == .lost)
+    }
+  }
+
+  /// The header of an answer arrived, and its connection was lost before the first byte of its content.
+  @Test func anAnswerWithoutItsBodyIsALoss() {
+    var reply = answer(206)
+    (reply.curlCode, reply.isBodyTruncated) = (56, true)
+    let failure = reply.answerFailure ?? Failure(.engineBug, "")
+    #expect(outcome(reply, .failed(failure, .retry(isThrottled: false))) == .lost)
+    // The error is what counts of an error answer.
+    reply.status = 404
+    #expect(outcome(reply, .failed(Failure(.http404, "404"), .permanent)) == .success)
   }
 
   @Test func withoutAnAnswerItDependsOnWhatWentOut() {
     let network = Interpretation.failed(Failure(.netReset, "reset"), .retry(isThrottled: false))
     var reply = TransferReply()
     reply.curlCode = 7
-    #expect(HostGate.Outcome(reply, network) == .noConnection)
+    #expect(outcome(reply, network) == .noConnection)
     reply.requestMayHaveArrived = true
-    #expect(HostGate.Outcome(reply, network) == .lost)
+    #expect(outcome(reply, network) == .lost)
     let source = Interpretation.failed(Failure(.sourceIO, "read error"), .permanent)
-    #expect(HostGate.Outcome(reply, source) == .failure)
+    #expect(outcome(reply, source) == .failure)
   }
 
   @Test func aBodyThatCouldNotBeReadSaysNothingAboutTheHost() {
     var reply = answer(200)
     reply.bodyFailure = Failure(.sourceIO, "read error")
-    #expect(HostGate.Outcome(reply, failed) == .interrupted)
+    #expect(outcome(reply, failed) == .interrupted)
   }
 
   /// Bytes of a download arrived and were kept: the protocol reports that it advanced.
   @Test func aDownloadThatIsCutOffIsALoss() {
     var reply = answer(206)
     (reply.bytesReceived, reply.curlCode, reply.isBodyTruncated) = (10, 18, true)
-    #expect(HostGate.Outcome(reply, .advanced(acked: 10)) == .lost)
+    #expect(outcome(reply, .advanced(acked: 10)) == .lost)
     reply.isCancelled = true
-    #expect(HostGate.Outcome(reply, .advanced(acked: 10)) == .success)
+    #expect(outcome(reply, .advanced(acked: 10)) == .success)
+  }
+
+  private func outcome(_ reply: TransferReply, _ meaning: Interpretation) -> HostGate.Outcome {
+    HostGate.Outcome(reply, meaning, wallMs: 0)
   }
 
   private func answer(_ status: Int) -> TransferReply {

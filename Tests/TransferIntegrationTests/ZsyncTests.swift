@@ -10,12 +10,14 @@ import Transfers
 
 /// New versions of files whose server publishes `.zsync` files: blocks that the existing file has are not fetched.
 @Suite struct ZsyncTests: PullScenes {
-  func keep(_ scene: Scene, _ bytes: [UInt8], as name: String = "o0", age: Int = 3_600) throws {
-    mkdir("\(scene.root)/kept/up", 0o700)
-    try Scene.write(bytes, to: NameBytes("\(scene.root)/kept/up/\(name)"))
+  func keep(
+    _ scene: Scene, _ bytes: [UInt8], in folder: String = "up", as name: String = "o0", age: Int = 3_600
+  ) throws {
+    mkdir("\(scene.root)/kept/\(folder)", 0o700)
+    try Scene.write(bytes, to: NameBytes("\(scene.root)/kept/\(folder)/\(name)"))
     let then = timeval(tv_sec: time(nil) - age, tv_usec: 0)
     var times = [then, then]
-    #expect(utimes("\(scene.root)/kept/up/\(name)", &times) == 0)
+    #expect(utimes("\(scene.root)/kept/\(folder)/\(name)", &times) == 0)
   }
 
   /// `old` was fetched before, and the server has `new` now, with this `.zsync` file.
@@ -209,7 +211,7 @@ import Transfers
   /// What may be answered later is requested twice.
   @Test(arguments: [
     ("status=403", true), ("redirect=http://127.0.0.1:1/x", true), ("status=500", false), ("cut-after=100", false),
-    ("lose-answer", false), ("garbage", false), ("status=503 retry-after=3600", true),
+    ("lose-answer", false), ("garbage", false), ("status=503", false), ("status=502 retry-after=3600", true),
   ])
   func refusalsAreToldAndLeft(_ action: String, isFinal: Bool) throws {
     let scene = try Scene(script: "match GET /up/o0.zsync : \(action)\n")

@@ -2,8 +2,9 @@ import TransferModel
 import TransferProtocols
 
 extension HostGate.Outcome {
-  /// The outcome for the host of a reply that was interpreted as `meaning`.
-  init(_ reply: TransferReply, _ meaning: Interpretation) {
+  /// The outcome for the host of a reply that was interpreted as `meaning`. `wallMs` is our clock, in milliseconds
+  /// since 1970 UTC.
+  init(_ reply: TransferReply, _ meaning: Interpretation, wallMs: Int64) {
     if case .failed(let failure, .elsewhere) = meaning.outcome, failure.code != .httpRedirect {
       // The file continues at another place. Files that need this place detect its state themselves.
       self = .interrupted
@@ -15,10 +16,16 @@ extension HostGate.Outcome {
       self = failure.code.blame == .network ? .lost : .failure
     } else if case .failed(let failure, let remedy) = meaning.outcome {
       self.init(reply, failure, remedy)
-    } else if reply.status == 429 || reply.status == 503 {
-      // The file does not depend on this answer, or the query is repeated later; the host asks for fewer requests.
-      let afterMs: Int64? = if case .notYet(let afterMs) = meaning.outcome { afterMs } else { nil }
-      self = .throttled(retryAfterMs: afterMs)
+    } else if let tolerated = meaning.tolerated {
+      switch tolerated {
+      case .answer: self = .success
+      case .failure(let failure, let isThrottled): self.init(reply, failure, .retry(isThrottled: isThrottled))
+      }
+    } else if !reply.isAnswered {
+      self.init(lost: reply.transportFailure)
+    } else if StatusClass(reply.status) == .throttled {
+      // The file does not depend on this answer; the host asks for fewer requests all the same.
+      self = .throttled(retryAfterMs: RetryAfter.milliseconds(reply.fields, wallMs: wallMs))
     } else {
       self = .success
     }
@@ -27,10 +34,15 @@ extension HostGate.Outcome {
   private init(_ reply: TransferReply, _ failure: Failure, _ remedy: Remedy) {
     if case .retry(isThrottled: true) = remedy {
       self = .throttled(retryAfterMs: failure.retryAfterMs)
-    } else if reply.isAnswered {
-      self = reply.status >= 500 ? .failure : .success
+    } else if !reply.isAnswered {
+      self.init(lost: failure)
+    } else if reply.answerFailure?.code.blame == .network, failure.code.blame == .network {
+      // Its header arrived, and nothing of its body that could be used.
+      self = .lost
     } else {
-      self = failure.code.blame == .network ? .lost : .failure
+      self = reply.status >= 500 ? .failure : .success
     }
   }
+
+  private init(lost failure: Failure?) { self = failure?.code.blame == .network ? .lost : .failure }
 }

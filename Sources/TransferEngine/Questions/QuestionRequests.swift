@@ -134,7 +134,7 @@ final class QuestionRequests {
     _ number: Question.Number, _ question: Question, _ answer: ObjectAnswer, _ reply: TransferReply?
   ) {
     let meaning = answer.meaning
-    release(number, reply.map { HostGate.Outcome($0, meaning) } ?? .interrupted)
+    release(number, reply.map { HostGate.Outcome($0, meaning, wallMs: engine.civilMs) } ?? .interrupted)
     var result = AttemptResult(outcome: .ok)
     var found: RemoteFinding?
     var end: QuestionEnd?

@@ -89,7 +89,8 @@ final class ReplyHandler {
     }
     let isOurEnd = job.inquiry?.isFound == true && !reply.isAnswered
     outcomes.connectionIsFree(
-      job, isOurEnd ? .interrupted : HostGate.Outcome(reply, meaning), bytes: reply.bytesMoved,
+      job, isOurEnd ? .interrupted : HostGate.Outcome(reply, meaning, wallMs: engine.civilMs),
+      bytes: reply.bytesMoved,
       tookMs: reply.timing.totalMs)
     if let listed = ListedSessions(id, meaning, reply) {
       job.phase = .answered

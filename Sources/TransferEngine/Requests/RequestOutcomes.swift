@@ -45,7 +45,7 @@ final class RequestOutcomes {
     if let job = requests[id], files[job.file]?.refusal != nil { return drop(id) }
     if let job = requests[id], job.beside != nil { return questionEnded(id, meaning, reply) }
     guard let (job, work) = requests.end(id) else { return }
-    let loss = reply.flatMap { HostGate.Outcome($0, meaning) == .lost ? $0 : nil }
+    let loss = reply.flatMap { HostGate.Outcome($0, meaning, wallMs: engine.civilMs) == .lost ? $0 : nil }
     var retry = decide(job, meaning, loss, identityNow, work.machine)
     if loss?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(job, work.machine) }
     var result = AttemptResult(meaning, reply, retry, wallMs: engine.wallMs)

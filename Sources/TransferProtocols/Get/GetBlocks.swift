@@ -17,7 +17,7 @@ extension GetProtocol {
   }
 
   func wantsBlocks(_ facts: TransferFacts) -> Bool {
-    usesZsync && !facts.isReused && BlockNotes.areWanted(facts.session)
+    usesZsync && !facts.isReused && !facts.learned.refusesBlocks && BlockNotes.areWanted(facts.session)
   }
 
   /// Redirects are not followed: where a mirror has the file, its checksums are rarely beside it.
@@ -44,59 +44,6 @@ extension GetProtocol {
 
   /// In bytes. Blocks are 1 KiB or longer in practice, so a longer answer is worth no more than the file.
   private static func longestTable(_ size: Int64) -> Int { Int(min(ZsyncReader.longestFile, size / 32 + 64 << 10)) }
-
-  func published(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
-    if let failure = reply.transportFailure ?? reply.answerFailure {
-      guard !reply.isCancelled else { return .failed(failure, Remedy(transport: failure)) }
-      return Self.later(1_000, facts) ?? Self.unused(failure.message)
-    }
-    if [.throttled, .retry].contains(StatusClass(reply.status)) {
-      let asked = RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs)
-      if let meaning = Self.later(asked ?? 1_000, facts) { return meaning }
-    }
-    switch reply.status {
-    case 200:
-      guard !reply.isBodyTruncated else { return Self.unused("it is too long") }
-      do throws(ZsyncFault) {
-        let blocks = try ZsyncReader.read(reply.body)
-        guard blocks.size == facts.layout.size else { throw ZsyncFault("it is for a file of \(blocks.size) bytes") }
-        guard Self.isBound(blocks, facts, wallMs: context.wallMs) else {
-          throw ZsyncFault("nothing shows that it belongs to this version of the file")
-        }
-        var meaning = Interpretation.settled
-        meaning.blocks = blocks
-        return meaning
-      } catch {
-        return Self.unused(error.cause)
-      }
-    case 404, 410: return Self.unused("the server has none")
-    case 300..<400: return Self.unused("the server redirects to another place")
-    default: return Self.unused("the server answered \(reply.status)")
-    }
-  }
-
-  /// Whether a file that has the published digest cannot be another version than that of the first answer. A server may
-  /// still have the checksums of the version before, which may have the same length.
-  private static func isBound(_ blocks: PublishedBlocks, _ facts: TransferFacts, wallMs: Int64) -> Bool {
-    guard let version = RemoteVersion(facts.session) else { return false }
-    if !version.digests.isEmpty || !facts.file.expected.digests.isEmpty { return true }
-    guard version.isDateStrong, let modified = version.modified, let other = blocks.modified else { return false }
-    let time = HTTPDate.parse(modified, wallMs: wallMs)
-    return time != nil && time == HTTPDate.parse(other, wallMs: wallMs)
-  }
-
-  /// The request is sent once more. Not a failure of the file, which can do without; nil if it was sent twice, or would
-  /// have to wait for longer than that is worth.
-  private static func later(_ afterMs: Int64, _ facts: TransferFacts) -> Interpretation? {
-    guard !BlockNotes.areWantedAgain(facts.session), afterMs <= 60_000 else { return nil }
-    return .notYet(afterMs: max(1_000, afterMs)).with(notes: BlockNotes.again)
-  }
-
-  private static func unused(_ cause: String) -> Interpretation {
-    var meaning = Interpretation.settled.with(notes: BlockNotes.unused)
-    meaning.remark = "its .zsync is not used, and all of it is fetched: \(cause)"
-    return meaning
-  }
 }
 
 /// What the notes of a session say about published checksums of blocks.
