@@ -30,6 +30,11 @@ import TransferProtocols
     #expect(outcome(reply, .inconclusive) == .throttled(retryAfterMs: 3_600_000))
   }
 
+  /// What a protocol waits for is no statement about its host.
+  @Test func aServerThatIsStillProcessingIsNotBusy() {
+    for status in [202, 404, 503] { #expect(outcome(answer(status), .notYet(afterMs: 7_000)) == .success) }
+  }
+
   @Test func aToleratedFailureCountsForTheHostOnly() {
     let reset = Failure(.netReset, "reset")
     let busy = Failure(.http503, "503", retryAfterMs: 9_000)

@@ -23,6 +23,9 @@ extension HostGate.Outcome {
       }
     } else if !reply.isAnswered {
       self.init(lost: reply.transportFailure)
+    } else if case .notYet = meaning.outcome {
+      // The server is still processing, whichever status its protocol has for that.
+      self = .success
     } else if StatusClass(reply.status) == .throttled {
       // The file does not depend on this answer; the host asks for fewer requests all the same.
       self = .throttled(retryAfterMs: RetryAfter.milliseconds(reply.fields, wallMs: wallMs))

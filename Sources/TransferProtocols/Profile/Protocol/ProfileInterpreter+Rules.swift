@@ -38,8 +38,19 @@ extension ProfileInterpreter {
     guard let delayMs = rule.delayMs, rule.most != nil, chunk == nil, reply.isAnswered, facts.session != nil else {
       return nil
     }
-    let afterMs = max(delayMs, RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs) ?? 0)
-    return .notYet(afterMs: afterMs).with(notes: [SessionNotes.count(key, index): String(followed(index) + 1)])
+    let asked = RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs)
+    return isProcessing(afterMs: max(delayMs, asked ?? 0), asked: asked)
+      .with(notes: [SessionNotes.count(key, index): String(followed(index) + 1)])
+  }
+
+  /// The profile says that this answer means "not yet", whatever its status means elsewhere: the wait is that of the
+  /// file, and its host goes on. Only 429 is always about the number of requests (RFC 6585 section 4).
+  private func isProcessing(afterMs: Int64, asked: Int64?) -> Interpretation {
+    let meaning = Interpretation.notYet(afterMs: afterMs)
+    guard reply.status == 429 else { return meaning }
+    var throttling = failure()
+    throttling.retryAfterMs = asked
+    return meaning.with(tolerated: .failure(throttling, isThrottled: true))
   }
 
   /// The server already has this chunk. For the last chunk, the next steps may need a value that only the lost answer
@@ -92,6 +103,7 @@ extension ProfileInterpreter {
       return .failed(Failure(.netTimeout, text), .permanent)
     }
     let asked = poll.honoursRetryAfter ? RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs) : nil
-    return .notYet(afterMs: asked ?? poll.everyMs).with(notes: [SessionNotes.poll(name): String(since)])
+    return isProcessing(afterMs: asked ?? poll.everyMs, asked: asked)
+      .with(notes: [SessionNotes.poll(name): String(since)])
   }
 }
