@@ -76,6 +76,12 @@ public protocol BodiesInAnswers: Sendable {
   func modificationTimeMs(_ facts: TransferFacts) -> Int64?
 }
 
+/// Checksums of blocks may be published beside a file; an existing one is searched for these blocks.
+public protocol PublishedTables: Sendable {
+  /// The longest answer that is accepted to a step that requests them, in bytes; nil for other steps.
+  func longestTable(in step: StepRequest, _ facts: TransferFacts) -> Int64?
+}
+
 /// A file can be requested from several places: its own URL, which is place 0, and its mirrors.
 public protocol SeveralPlaces: Sendable {
   /// The place of a request; `open` are the running chunk requests of the file, by place.

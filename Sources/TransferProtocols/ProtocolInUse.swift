@@ -12,6 +12,7 @@ public struct ProtocolInUse: Sendable {
   private let shortChunks: (any ShortChunks)?
   /// nil for an upload.
   public let bodiesInAnswers: (any BodiesInAnswers)?
+  private let tables: (any PublishedTables)?
   private let ahead: (any DigestsAhead)?
   private let wholeFile: (any WholeFileDigests)?
   private let listing: (any ListingProof)?
@@ -32,6 +33,7 @@ public struct ProtocolInUse: Sendable {
     places = base as? any SeveralPlaces
     shortChunks = base as? any ShortChunks
     bodiesInAnswers = base as? any BodiesInAnswers
+    tables = base as? any PublishedTables
     ahead = base as? any DigestsAhead
     wholeFile = base as? any WholeFileDigests
     listing = base as? any ListingProof
@@ -108,6 +110,10 @@ extension ProtocolInUse {
   public func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout {
     guard let shortChunks else { return try base.layout(size: size) }
     return try shortChunks.layoutOfShortChunks(size: size)
+  }
+
+  public func longestTable(in step: StepRequest, _ facts: TransferFacts) -> Int64? {
+    tables?.longestTable(in: step, facts)
   }
 
   public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {

@@ -132,4 +132,22 @@ extension ZsyncTests {
     #expect(try requested(scene).prefix(3) == ["f0", "f0.zsync", "f0.zsync"])
     try expectAll(scene, ["f0"])
   }
+
+  /// Objects of a bucket have their checksums beside them, under a key of their own.
+  @Test func objectsOfABucketAreCompared() throws {
+    let scene = try Scene()
+    for folder in ["in", "kept/bucket"] { mkdir("\(scene.root)/\(folder)", 0o700) }
+    let old = ZsyncScene.random(Self.size)
+    let new = [1] + old
+    try Scene.write(old, to: NameBytes("\(scene.root)/in/o"))
+    try keep(scene, new, in: "bucket", as: "o")
+    try keep(scene, ZsyncScene.file(new), in: "bucket", as: "o.zsync")
+    var download = DownloadOptions(urls: ["s3://bucket/o"], folder: NameBytes("\(scene.root)/in"))
+    (download.overwrites, download.usesZsync) = (true, true)
+    download.options = ["endpoint-url": .text(scene.url), "region": .text("us-east-1")]
+    #expect(try TransferStore(at: scene.storePath).add(download).counts.added == 1)
+    let result = try scene.work(with: Interposed())
+    #expect(result.done == 1 && result.bytesReused > 30_000, "\(result)")
+    #expect(try Scene.read(NameBytes("\(scene.root)/in/o")) == new)
+  }
 }

@@ -6,8 +6,10 @@ extension FileMachine {
   /// An attempt ended and the protocol interpreted its answer. Returns the changes that belong to the end of the
   /// attempt; ``advance(_:chunkLimit:nowMs:)`` determines the next step.
   mutating func concluded(_ job: JobStep, _ meaning: Interpretation, _ retry: RetryDecision) -> [FileChange] {
+    let table = tableLength
     close(job)
     let update = facts.apply(meaning, to: job.step, abilities)
+    if facts.blocks != nil { tableLength = table }
     count(update)
     return update.changes.flatMap { changes(job, $0, retry) }
   }

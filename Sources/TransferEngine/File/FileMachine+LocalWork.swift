@@ -55,6 +55,7 @@ extension FileMachine {
   /// Records the intact data of the version on the server. If that is all of it, the file is done and stays as it is.
   mutating func reused(_ result: Result<Reused, Failure>, _ proof: FileProof, retryMs: Int64) -> [FileChange] {
     endLocalWork()
+    tableLength = 0
     switch result {
     case .success(let found):
       facts.reused(found.parts)

@@ -32,6 +32,10 @@ struct FileMachine: Sendable {
   var failures: Int
   /// Consecutive repairs without a stored chunk.
   var repairsInARow = 0
+  /// How long a table of published checksums may be that is requested now; see ``TableRoom``.
+  var tableRoom: Int64 = .max
+  /// The length of the table that was requested, until its search has ended; 0 for none.
+  var tableLength: Int64 = 0
 
   /// It waits for the result of a commit, or of local work, before it continues.
   var isHeld: Bool { if case .held = phase { true } else { false } }
@@ -116,7 +120,7 @@ struct FileMachine: Sendable {
       beginChunks(into: &unit, limit: 1, nowMs: nowMs)
       if unit.begin != nil { unit.begin = .chunkThatOpensSession }
     case .control(let step):
-      guard openCount == 0 else { return }
+      guard openCount == 0, takesTable(proto.longestTable(in: step, facts)) else { return }
       begin(step, into: &unit)
     case .openSession(let remoteID, let notes):
       unit.changes.append(.beginOwnSession(remoteID: remoteID, notes: notes))
@@ -175,6 +179,14 @@ struct FileMachine: Sendable {
     unit.begin = .chunks(limit: count)
   }
 
+  /// False for a table that must wait for others.
+  private mutating func takesTable(_ length: Int64?) -> Bool {
+    guard let length else { return true }
+    guard length <= tableRoom else { return false }
+    tableLength = length
+    return true
+  }
+
   private mutating func begin(_ step: StepRequest, into unit: inout FileUnit) {
     if step == .finish { startFinishing(into: &unit) }
     unit.wantsParts = doneCount > 0 && step.usesParts
@@ -225,7 +237,10 @@ struct FileMachine: Sendable {
   mutating func endInDoubt(_ failure: Failure) { phase = phase.ending(.unknown(failure)) }
 
   /// An attempt ended.
-  mutating func close(_ job: JobStep) { requests.end(job.target) }
+  mutating func close(_ job: JobStep) {
+    if case .control = job.target { tableLength = 0 }
+    requests.end(job.target)
+  }
 
   /// The commit returns how many of the missing chunks the ledger had recorded as done; nothing can be decided before.
   mutating func holdForDisowning() { phase = phase.held(.disowning) }

@@ -3,7 +3,7 @@ import TransferModel
 import TransferProtocols
 
 /// The active files: the changes of each in one iteration of the loop, and the consequences of its release. Owner of
-/// the ``FilesInBackoff``, ``FileTurns`` and ``SessionSlots``. Used by the engine's thread.
+/// the ``FilesInBackoff``, ``FileTurns``, ``SessionSlots`` and ``TableRoom``. Used by the engine's thread.
 final class FilesInWork {
   private let engine: Engine
   private let stop: RunStop
@@ -20,6 +20,7 @@ final class FilesInWork {
   /// Files with chunks to send.
   private var turns = FileTurns()
   private var sessionSlots = SessionSlots()
+  private var tableRoom = TableRoom()
 
   init(
     _ engine: Engine, stop: RunStop, tally: RunTally, claims: Claims, hosts: Hosts, batches: Batches, room: HostRoom,
@@ -65,10 +66,13 @@ final class FilesInWork {
     if ended == nil, changes.isEmpty, work.machine.ending == nil, work.destination.discovery.holds(file) { return }
     let chunks = chunkRoom(work)
     work.machine.facts.learned = work.destination.learned
+    tableRoom.count(work.machine.tableLength, for: file)
+    work.machine.tableRoom = tableRoom.left
     var unit =
       work.machine.advance(
         work.destination.resolved.transferProtocol, chunkLimit: chunks, nowMs: engine.wallMs)
       ?? FileUnit(file: file, session: work.machine.sessionID)
+    tableRoom.count(work.machine.tableLength, for: file)
     unit.ended = ended
     unit.changes = changes + unit.changes
     unit.staged = work.machine.claimed.staged
@@ -223,6 +227,7 @@ final class FilesInWork {
   @discardableResult
   private func remove(_ file: FileID) -> FileWork? {
     sessionSlots.release(file)
+    tableRoom.count(0, for: file)
     inBackoff.remove(file)
     let work = all.removeValue(forKey: file)
     if work?.isListing ?? false { listings -= 1 }

@@ -4,7 +4,11 @@ import TransferModel
 /// Published checksums of blocks (`URL.zsync`). They are requested after the first answer, which identifies the
 /// version, and only for a file that replaces an existing one. Without them all of the file is fetched: what is wrong
 /// with them never fails the file.
-extension GetProtocol {
+extension GetProtocol: PublishedTables {
+  public func longestTable(in step: StepRequest, _ facts: TransferFacts) -> Int64? {
+    step == .probe(marker: BlockNotes.marker) && !facts.file.key.isFolder ? Self.longestTable(facts.layout.size) : nil
+  }
+
   /// The note for a new session whether they are to be requested.
   func notesOfBlocks(
     _ version: RemoteVersion, received: Int64, _ facts: TransferFacts, _ context: RequestContext
@@ -27,7 +31,7 @@ extension GetProtocol {
     asked.route = Route()
     var request = try source.request(.whole, asked, context)
     request.limits = .body
-    request.limits.maxReplyBytes = Self.longestTable(facts.layout.size)
+    request.limits.maxReplyBytes = Int(Self.longestTable(facts.layout.size))
     // A server that sends less is not waited for: the file itself would take as long.
     request.limits.totalMs = 60_000 + Int64(request.limits.maxReplyBytes) * 1_000 / Self.leastRate
     return request
@@ -43,7 +47,7 @@ extension GetProtocol {
   }
 
   /// In bytes. Blocks are 1 KiB or longer in practice, so a longer answer is worth no more than the file.
-  private static func longestTable(_ size: Int64) -> Int { Int(min(ZsyncReader.longestFile, size / 32 + 64 << 10)) }
+  private static func longestTable(_ size: Int64) -> Int64 { min(ZsyncReader.longestFile, size / 32 + 64 << 10) }
 }
 
 /// What the notes of a session say about published checksums of blocks.
