@@ -107,6 +107,28 @@ import Transfers
     #expect(try requests(scene) == 1 && requests(other) == 2)
   }
 
+  /// Files of batches that were not begun, and of one that the run cannot send, wait for the end of the pause as well.
+  @Test func batchesThatWereNotBegunWaitForTheEndOfThePauseAsWell() throws {
+    let scene = try Scene(script: "match PUT * times=1 : status=503 retry-after=3600\n")
+    try Scene.write([7], to: NameBytes("\(scene.root)/source/file"))
+    let count = HostShares.lookLimit + 6
+    for n in 0..<count {
+      var settings = BatchSettings(destination: "\(scene.url)/up\(n)/")
+      if n == 3 { settings.auth = "bearer=file:\(scene.root)/no-token" }
+      let added = try TransferStore(at: scene.storePath).add(
+        [NameBytes("\(scene.root)/source")], UploadOptions(settings: settings), notice: { _ in })
+      #expect(added.counts.added == 1)
+    }
+    let first = try run(scene)
+    #expect(first.done == 0 && first.left == count, "\(first)")
+    try Scene.write(Array("token".utf8), to: NameBytes("\(scene.root)/no-token"))
+    let second = try run(scene)
+    #expect(second.stoppedBy == .notDue && second.left == count, "\(second)")
+    #expect(try requests(scene) == 1)
+    clock.advance(ms: 70 * 60_000)
+    #expect(try run(scene, limitMs: nil).done == count)
+  }
+
   /// The requests that were running when the host asked for the pause get no connection: the circuit breaker opens, and
   /// the pause applies nevertheless.
   @Test func thePauseOfAHostThatThenRefusesConnections() throws {

@@ -126,6 +126,31 @@ import Testing
     }
   }
 
+  /// Whatever batch a file is of, the most urgent ones are due first.
+  @Test func postponedFilesAreDueInTheOrderOfWork() throws {
+    let f = try LedgerFixture()
+    let (usual, urgent) = (try f.makeBatch(), try f.makeBatch(priority: 5))
+    let later = try ["a", "b"].map { try f.add($0, to: usual) }
+    let first = try ["c", "d", "e"].map { try f.add($0, to: urgent) }
+    let run = try f.startRun()
+    let due = f.clock.wallMs + 500
+    for number in 1...3 {
+      #expect(
+        try f.ledger.write {
+          try $0.postponeFiles(run, until: [usual: due, urgent: due], number: Int64(number), limit: 2)
+        } == (number < 3 ? 2 : 1))
+    }
+    f.clock.advance(ms: 500)
+    #expect(try f.ledger.write { try $0.claimFiles(run, limit: 9) }.isEmpty)
+    var claimed: [[FileID]] = []
+    for _ in 1...3 {
+      f.clock.advance(ms: 1)
+      claimed.append(try f.ledger.write { try $0.claimFiles(run, limit: 9).map(\.id) })
+    }
+    #expect(claimed == [[first[0], first[1]], [first[2], later[0]], [later[1]]])
+    #expect(try f.findings() == [])
+  }
+
   @Test func aRequeuedFileKeepsItsPlanSessionAndLostAnswer() throws {
     let f = try LedgerFixture()
     _ = try f.add("a", size: 20, to: f.makeBatch())

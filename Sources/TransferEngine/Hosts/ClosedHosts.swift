@@ -18,6 +18,8 @@ final class ClosedHosts {
   private let requests: Requests
   private let outcomes: RequestOutcomes
   private var watch = UnreachableWatch()
+  /// Transactions that postponed files.
+  private var postponements: Int64 = 0
 
   init(
     _ engine: Engine, stop: RunStop, claims: Claims, hosts: Hosts, batches: Batches, commits: Commits,
@@ -83,16 +85,17 @@ final class ClosedHosts {
   /// Postpones the ready files of hosts that stay closed for longer than this run waits, so that no other run sends
   /// requests before the pause is over; files that were never claimed as well. Called before a run ends, for whatever
   /// reason. Postpones nothing when the time of a drain is over, or while the ledger's disk cannot be written.
-  /// Excludes batches with a file that only has to be placed, because that must not wait for the server.
+  /// Excludes batches with a file that only has to be placed, because that must not wait for the server. Batches that
+  /// rest in this run for another reason are included, because another run may begin them; overdue ones, which no run
+  /// begins, are not.
   /// - Returns: whether a part is being written; there may be more.
   func postpone() throws(TransferError) -> Bool {
     let opening = hosts.closedBeyondPatience
     guard !opening.isEmpty, !stop.sequence.isOver(nowMs: engine.bootMs), stop.sequence.diskTrouble == nil else {
       return false
     }
-    let resting = batches.resting
     let due = batches.all.reduce(into: [BatchID: Int64]()) { due, destination in
-      if !resting.contains(destination.batch) { due[destination.batch] = opening[destination.host.name] }
+      if !batches.isOverdue(destination.batch) { due[destination.batch] = opening[destination.host.name] }
     }
     let except = intake.fetched.except
     let ready = try engine.ledger.read { reader in
@@ -101,9 +104,11 @@ final class ClosedHosts {
       }
     }
     guard !ready.isEmpty else { return false }
-    let (run, limit) = (engine.run, Self.postponedAtOnce)
+    // Behind the files that were released.
+    postponements += 1
+    let (run, number, limit) = (engine.run, postponements, Self.postponedAtOnce)
     commits.write(
-      { tx in try tx.postponeFiles(run, until: due.filter { ready.contains($0.key) }, limit: limit) },
+      { tx in try tx.postponeFiles(run, until: due.filter { ready.contains($0.key) }, number: number, limit: limit) },
       then: { .postponed($0) })
     return true
   }

@@ -10,6 +10,12 @@ struct WorkOrder: Comparable {
   }
 }
 
+/// A ready file of a batch.
+private struct ReadyHead {
+  var order: WorkOrder
+  var batch: BatchID
+}
+
 /// Ready files of all batches except some. The cost grows with the batches that have ready files, not with the files,
 /// except for those of the sizes that are left out: they are passed over in an index that contains the size.
 extension Connection {
@@ -18,16 +24,31 @@ extension Connection {
   func readyFiles(
     without: Set<BatchID>, leftOut: [BatchID: ClosedRange<Int64>], limit: Int
   ) throws(SQLiteError) -> [FileID] {
-    var heads: [(batch: BatchID, order: WorkOrder)] = []
-    try visitReadyBatches(without: without) { heads.append(($0, $1)) }
-    heads.sort { $0.order < $1.order }
-    var found: [WorkOrder] = []
-    for head in heads {
-      if found.count == limit, let last = found.last, last < head.order { break }
+    var heads: [ReadyHead] = []
+    try visitReadyBatches(without: without) { heads.append(ReadyHead(order: $1, batch: $0)) }
+    return try readyFiles(behind: heads, leftOut: leftOut, limit: limit).map(\.order.file)
+  }
+
+  /// The same of these batches only, with the batch of each file.
+  func readyFiles(
+    ofOnly batches: Set<BatchID>, limit: Int
+  ) throws(SQLiteError) -> [(file: FileID, batch: BatchID)] {
+    var heads: [ReadyHead] = []
+    try visitReadyBatches(without: []) { if batches.contains($0) { heads.append(ReadyHead(order: $1, batch: $0)) } }
+    return try readyFiles(behind: heads, leftOut: [:], limit: limit).map { ($0.order.file, $0.batch) }
+  }
+
+  private func readyFiles(
+    behind heads: [ReadyHead], leftOut: [BatchID: ClosedRange<Int64>], limit: Int
+  ) throws(SQLiteError) -> [ReadyHead] {
+    var found: [ReadyHead] = []
+    for head in heads.sorted(by: { $0.order < $1.order }) {
+      if found.count == limit, let last = found.last, last.order < head.order { break }
       found += try readyFiles(of: head.batch, leftOut: leftOut[head.batch], limit: limit)
-      found = Array(found.sorted().prefix(limit))
+        .map { ReadyHead(order: $0, batch: head.batch) }
+      found = Array(found.sorted { $0.order < $1.order }.prefix(limit))
     }
-    return found.map(\.file)
+    return found
   }
 
   private func readyFiles(

@@ -2,19 +2,23 @@ public import TransferModel
 
 extension LedgerTransaction {
   /// Makes ready files of some batches wait, because their host asked for a pause, each batch until its time in
-  /// milliseconds since 1970 UTC. They are promoted like all files that are due. Takes up to `limit` files, in the
-  /// order of work; returns how many. When the time has come they are promoted by size, not by priority, a few thousand
-  /// with each claim: the priority applies among those that are promoted. Throws `.leaseLost` if `run` has ended.
-  public func postponeFiles(_ run: RunID, until dueMs: [BatchID: Int64], limit: Int) throws -> Int {
+  /// milliseconds since 1970 UTC. They are promoted like all files that are due: in the order of their times, a few
+  /// thousand with each claim. So that this is the order of work, whichever batches they are of, `number` is added to
+  /// the times: how many thousands were postponed before. Takes up to `limit` files; returns how many. Throws
+  /// `.leaseLost` if `run` has ended.
+  public func postponeFiles(
+    _ run: RunID, until dueMs: [BatchID: Int64], number: Int64 = 0, limit: Int
+  ) throws -> Int {
     try requireLease(run)
-    var count = 0
-    for (batch, ms) in dueMs.sorted(by: { $0.key < $1.key }) where count < limit {
-      count += try db.run(
-        """
-        UPDATE file SET not_before = ?1 WHERE id IN (SELECT id FROM file
-          WHERE state = 'pending' AND not_before IS NULL AND batch_id = ?2 ORDER BY priority DESC, id LIMIT ?3)
-        """, .int(ms), .id(batch), .int(limit - count))
+    let files = try db.readyFiles(ofOnly: Set(dueMs.keys), limit: limit)
+    for (file, batch) in files {
+      guard let ms = dueMs[batch] else { continue }
+      try db.run(Self.postponeFile, .int(ms + number), .id(file))
     }
-    return count
+    return files.count
   }
+
+  static let postponeFile: StaticString = """
+    UPDATE file SET not_before = ? WHERE id = ? AND state = 'pending' AND not_before IS NULL
+    """
 }
