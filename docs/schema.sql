@@ -853,6 +853,16 @@ CREATE TRIGGER file_sum_late AFTER UPDATE OF state ON file
 WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
 BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12; END;
 
+CREATE TRIGGER segment_alone BEFORE INSERT ON file
+WHEN NEW.generation > 1 AND EXISTS (SELECT 1 FROM file f CROSS JOIN segment g ON g.file_id = f.id
+  WHERE f.destination_id = NEW.destination_id AND f.key = NEW.key AND f.live IS NULL)
+BEGIN SELECT RAISE(FAIL, 'a segment of a growing file has no other generation'); END;
+
+CREATE TRIGGER segment_copied BEFORE UPDATE OF state ON file
+WHEN NEW.state = 'pending' AND OLD.state <> 'pending' AND NEW.staged IS NULL
+  AND EXISTS (SELECT 1 FROM segment WHERE file_id = NEW.id)
+BEGIN SELECT RAISE(FAIL, 'a segment of a growing file is sent from its staged copy only'); END;
+
 CREATE TABLE file_sum (
   batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   block INTEGER NOT NULL CHECK (block >= 0),
@@ -1368,6 +1378,30 @@ CREATE TRIGGER scan_fixed BEFORE UPDATE ON scan
 WHEN NEW.id <> OLD.id OR NEW.job <> OLD.job OR NEW.place <> OLD.place OR NEW.sources <> OLD.sources
 BEGIN SELECT RAISE(FAIL, 'the sources of a scan do not change'); END;
 
+CREATE TABLE segment (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  series_id INTEGER NOT NULL REFERENCES series (id) DEFERRABLE INITIALLY DEFERRED,
+  -- Offset in the growing file. Its end is that plus the size of the file.
+  start INTEGER NOT NULL CHECK (start >= 0),
+  -- SHA-256 of its bytes.
+  digest TEXT NOT NULL CHECK (digest > 'sha256:' AND digest < 'sha256;')
+) STRICT;
+
+CREATE UNIQUE INDEX segment_start ON segment (series_id, start);
+
+CREATE TRIGGER segment_birth BEFORE INSERT ON segment
+WHEN EXISTS (SELECT 1 FROM segment WHERE file_id = NEW.file_id OR series_id = NEW.series_id AND start = NEW.start)
+  OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN series s ON s.id = NEW.series_id
+    WHERE f.id = NEW.file_id AND f.state = 'settling' AND f.is_download IS NULL AND f.destination_id = s.destination_id
+      AND s.start = NEW.start AND s.size = NEW.start + f.size AND s.digest = NEW.digest)
+BEGIN SELECT RAISE(FAIL, 'a segment is a new file, and the end of its series'); END;
+
+CREATE TRIGGER segment_fixed BEFORE UPDATE ON segment BEGIN SELECT RAISE(FAIL, 'a segment does not change'); END;
+
+CREATE TRIGGER segment_stays BEFORE DELETE ON segment
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
+
 CREATE TABLE sent_body (
   attempt_id INTEGER PRIMARY KEY REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
   offset INTEGER NOT NULL CHECK (offset >= 0),
@@ -1385,6 +1419,51 @@ CREATE TRIGGER sent_body_fixed BEFORE UPDATE ON sent_body BEGIN SELECT RAISE(FAI
 CREATE TRIGGER sent_body_stays BEFORE DELETE ON sent_body
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'attempt' AND first_id <= OLD.attempt_id ORDER BY first_id DESC LIMIT 1) >= OLD.attempt_id IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
+
+CREATE TABLE series (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
+  -- The key that the whole file would have. The keys of its segments are `key.NUMBER.START`, with fixed widths.
+  key BLOB NOT NULL,
+  -- From 1 for each key: a file that was truncated, rewritten or replaced begins the next series.
+  number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 999999),
+  -- Where the file was seen last: a log that was rotated continues its series under another name.
+  path BLOB NOT NULL CHECK (path <> x''),
+  -- The newest segment begins at `start`, and the series ends at `size`.
+  start INTEGER NOT NULL CHECK (start >= 0),
+  size INTEGER NOT NULL CHECK (size > start AND size < 1000000000000000),
+  -- SHA-256 of the bytes from `start` to `size`, and of the first 64 KiB of the file or all that it has: if it holds
+  -- them still, it was only appended to.
+  digest TEXT NOT NULL CHECK (digest > 'sha256:' AND digest < 'sha256;'),
+  head TEXT NOT NULL CHECK (head > 'sha256:' AND head < 'sha256;'),
+  -- Identity of the file when it was seen with this size and content.
+  mtime_ns INTEGER NOT NULL,
+  ctime_ns INTEGER NOT NULL,
+  inode INTEGER NOT NULL,
+  device INTEGER NOT NULL,
+  boot INTEGER NOT NULL,
+  began_at INTEGER NOT NULL,
+  grown_at INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX series_key ON series (destination_id, key, number);
+
+CREATE INDEX series_source ON series (destination_id, inode);
+
+CREATE TRIGGER series_birth BEFORE INSERT ON series
+WHEN NEW.start <> 0 OR EXISTS (SELECT 1 FROM series WHERE id = NEW.id)
+  OR NEW.number <> 1 + coalesce((SELECT max(number) FROM series WHERE destination_id = NEW.destination_id AND key = NEW.key), 0)
+BEGIN SELECT RAISE(FAIL, 'a series begins at the beginning of its file, as the next of its key'); END;
+
+CREATE TRIGGER series_grows BEFORE UPDATE ON series
+WHEN NEW.id <> OLD.id OR NEW.destination_id <> OLD.destination_id OR NEW.key <> OLD.key OR NEW.number <> OLD.number
+  OR NEW.began_at <> OLD.began_at
+  OR NOT (NEW.size > OLD.size AND NEW.start = OLD.size
+    OR NEW.size = OLD.size AND NEW.start = OLD.start AND NEW.digest = OLD.digest AND NEW.head = OLD.head
+      AND NEW.grown_at = OLD.grown_at)
+BEGIN SELECT RAISE(FAIL, 'a series only grows, and its next segment begins where the previous one ended'); END;
+
+CREATE TRIGGER series_stays BEFORE DELETE ON series BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TABLE session (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -1853,3 +1932,25 @@ SELECT
   excluded,
   unreadable
 FROM scan;
+
+CREATE VIEW v_segments AS
+SELECT g.file_id, g.series_id, f.key, g.start, f.size, f.state, g.digest
+FROM segment g JOIN file f ON f.id = g.file_id;
+
+CREATE VIEW v_series AS
+SELECT
+  s.id AS series_id,
+  d.place,
+  s.key,
+  s.number,
+  s.path,
+  s.size AS bytes,
+  count(g.file_id) AS segments,
+  coalesce(sum(iif(f.state = 'done', f.size, 0)), 0) AS bytes_done,
+  coalesce(sum(iif(f.state = 'cancelled' OR f.state = 'superseded' OR f.state = 'failed' AND f.hidden = 1, f.size, 0)), 0)
+    AS bytes_missing,
+  s.began_at,
+  s.grown_at
+FROM series s JOIN destination d ON d.id = s.destination_id LEFT JOIN segment g ON g.series_id = s.id
+  LEFT JOIN file f ON f.id = g.file_id
+GROUP BY s.id;

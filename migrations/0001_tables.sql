@@ -27,10 +27,10 @@
 --
 -- Prune and merge find their rows through these indexes: all rows of a batch through file_batch, and those of a file
 -- through chunk's UNIQUE, attempt_file, session_file, event_range_file, listed_file_named and the keys of receipt,
--- sighting, content, listed_file and sent_body; rows that were merged earlier are a range of numbers. References to a
--- chunk or an attempt (attempt.chunk_id, session.opened_by) have no index, because every file would pay for it: a prune
--- deletes all attempts of a file together, with `PRAGMA foreign_keys` off. chunk.done_attempt and receipt.attempt_id
--- may outlive the attempt that they name: they are plain numbers, and `store check` compares them.
+-- sighting, content, segment, listed_file and sent_body; rows that were merged earlier are a range of numbers.
+-- References to a chunk or an attempt (attempt.chunk_id, session.opened_by) have no index, because every file would pay
+-- for it: a prune deletes all attempts of a file together, with `PRAGMA foreign_keys` off. chunk.done_attempt and
+-- receipt.attempt_id may outlive the attempt that they name: they are plain numbers, and `store check` compares them.
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- The ledger itself.
@@ -363,6 +363,48 @@ CREATE TABLE content (
 CREATE INDEX content_sent ON content (digest) WHERE same_as IS NULL;
 -- Finds the duplicates of a file that is being replaced.
 CREATE INDEX content_same ON content (same_as) WHERE same_as IS NOT NULL;
+
+-- Growing files of which only what was appended is sent (`growing: segments`): the state of each series of segments.
+-- The objects of a series, in the order of their names, are the file.
+CREATE TABLE series (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
+  -- The key that the whole file would have. The keys of its segments are `key.NUMBER.START`, with fixed widths.
+  key BLOB NOT NULL,
+  -- From 1 for each key: a file that was truncated, rewritten or replaced begins the next series.
+  number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 999999),
+  -- Where the file was seen last: a log that was rotated continues its series under another name.
+  path BLOB NOT NULL CHECK (path <> x''),
+  -- The newest segment begins at `start`, and the series ends at `size`.
+  start INTEGER NOT NULL CHECK (start >= 0),
+  size INTEGER NOT NULL CHECK (size > start AND size < 1000000000000000),
+  -- SHA-256 of the bytes from `start` to `size`, and of the first 64 KiB of the file or all that it has: if it holds
+  -- them still, it was only appended to.
+  digest TEXT NOT NULL CHECK (digest > 'sha256:' AND digest < 'sha256;'),
+  head TEXT NOT NULL CHECK (head > 'sha256:' AND head < 'sha256;'),
+  -- Identity of the file when it was seen with this size and content.
+  mtime_ns INTEGER NOT NULL,
+  ctime_ns INTEGER NOT NULL,
+  inode INTEGER NOT NULL,
+  device INTEGER NOT NULL,
+  boot INTEGER NOT NULL,
+  began_at INTEGER NOT NULL,
+  grown_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX series_key ON series (destination_id, key, number);
+-- Finds the series of a file by any name.
+CREATE INDEX series_source ON series (destination_id, inode);
+
+-- The segments of series: each is a file, which is sent from a staged copy of these bytes.
+CREATE TABLE segment (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  series_id INTEGER NOT NULL REFERENCES series (id) DEFERRABLE INITIALLY DEFERRED,
+  -- Offset in the growing file. Its end is that plus the size of the file.
+  start INTEGER NOT NULL CHECK (start >= 0),
+  -- SHA-256 of its bytes.
+  digest TEXT NOT NULL CHECK (digest > 'sha256:' AND digest < 'sha256;')
+) STRICT;
+CREATE UNIQUE INDEX segment_start ON segment (series_id, start);
 
 -- Files of other batches that a listing named: they are waiting or active there, are retried there, or were refused
 -- before. They count as files of the `pull` that the listing belongs to. Those of its own batch are found by number.

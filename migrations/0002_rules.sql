@@ -394,6 +394,37 @@ CREATE TRIGGER content_fixed BEFORE UPDATE ON content BEGIN SELECT RAISE(FAIL, '
 CREATE TRIGGER content_stays BEFORE DELETE ON content
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
+CREATE TRIGGER series_birth BEFORE INSERT ON series
+WHEN NEW.start <> 0 OR EXISTS (SELECT 1 FROM series WHERE id = NEW.id)
+  OR NEW.number <> 1 + coalesce((SELECT max(number) FROM series WHERE destination_id = NEW.destination_id AND key = NEW.key), 0)
+BEGIN SELECT RAISE(FAIL, 'a series begins at the beginning of its file, as the next of its key'); END;
+CREATE TRIGGER series_grows BEFORE UPDATE ON series
+WHEN NEW.id <> OLD.id OR NEW.destination_id <> OLD.destination_id OR NEW.key <> OLD.key OR NEW.number <> OLD.number
+  OR NEW.began_at <> OLD.began_at
+  OR NOT (NEW.size > OLD.size AND NEW.start = OLD.size
+    OR NEW.size = OLD.size AND NEW.start = OLD.start AND NEW.digest = OLD.digest AND NEW.head = OLD.head
+      AND NEW.grown_at = OLD.grown_at)
+BEGIN SELECT RAISE(FAIL, 'a series only grows, and its next segment begins where the previous one ended'); END;
+CREATE TRIGGER series_stays BEFORE DELETE ON series BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER segment_birth BEFORE INSERT ON segment
+WHEN EXISTS (SELECT 1 FROM segment WHERE file_id = NEW.file_id OR series_id = NEW.series_id AND start = NEW.start)
+  OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN series s ON s.id = NEW.series_id
+    WHERE f.id = NEW.file_id AND f.state = 'settling' AND f.is_download IS NULL AND f.destination_id = s.destination_id
+      AND s.start = NEW.start AND s.size = NEW.start + f.size AND s.digest = NEW.digest)
+BEGIN SELECT RAISE(FAIL, 'a segment is a new file, and the end of its series'); END;
+CREATE TRIGGER segment_fixed BEFORE UPDATE ON segment BEGIN SELECT RAISE(FAIL, 'a segment does not change'); END;
+CREATE TRIGGER segment_stays BEFORE DELETE ON segment
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
+-- Its source holds more than the segment, or something else by now.
+CREATE TRIGGER segment_copied BEFORE UPDATE OF state ON file
+WHEN NEW.state = 'pending' AND OLD.state <> 'pending' AND NEW.staged IS NULL
+  AND EXISTS (SELECT 1 FROM segment WHERE file_id = NEW.id)
+BEGIN SELECT RAISE(FAIL, 'a segment of a growing file is sent from its staged copy only'); END;
+CREATE TRIGGER segment_alone BEFORE INSERT ON file
+WHEN NEW.generation > 1 AND EXISTS (SELECT 1 FROM file f CROSS JOIN segment g ON g.file_id = f.id
+  WHERE f.destination_id = NEW.destination_id AND f.key = NEW.key AND f.live IS NULL)
+BEGIN SELECT RAISE(FAIL, 'a segment of a growing file has no other generation'); END;
 CREATE TRIGGER listed_file_birth BEFORE INSERT ON listed_file
 WHEN (SELECT l.state = 'active' AND l.batch_id <> f.batch_id FROM file l CROSS JOIN file f
     WHERE l.id = NEW.listing_id AND f.id = NEW.file_id) IS NOT 1

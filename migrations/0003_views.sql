@@ -484,6 +484,50 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_removals', 'recorded_at', 'INTEGER', 'ms', 'When its file was done.'),
   ('v_removals', 'ended_at', 'INTEGER', 'ms', 'When it was done or given up.');
 
+CREATE VIEW v_series AS
+SELECT
+  s.id AS series_id,
+  d.place,
+  s.key,
+  s.number,
+  s.path,
+  s.size AS bytes,
+  count(g.file_id) AS segments,
+  coalesce(sum(iif(f.state = 'done', f.size, 0)), 0) AS bytes_done,
+  coalesce(sum(iif(f.state = 'cancelled' OR f.state = 'superseded' OR f.state = 'failed' AND f.hidden = 1, f.size, 0)), 0)
+    AS bytes_missing,
+  s.began_at,
+  s.grown_at
+FROM series s JOIN destination d ON d.id = s.destination_id LEFT JOIN segment g ON g.series_id = s.id
+  LEFT JOIN file f ON f.id = g.file_id
+GROUP BY s.id;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_series', 'series_id', 'INTEGER', '', 'Number of the series of segments of a growing file.'),
+  ('v_series', 'place', 'TEXT', '', 'Where the segments are sent.'),
+  ('v_series', 'key', 'BLOB', 'bytes of a name', 'Key that the whole file would have; the segments add the number of the series and where they begin.'),
+  ('v_series', 'number', 'INTEGER', '', 'Number of the series of this key, from 1: the next begins when the file was truncated, rewritten or replaced.'),
+  ('v_series', 'path', 'BLOB', 'bytes of a name', 'Where the file was seen last.'),
+  ('v_series', 'bytes', 'INTEGER', 'bytes', 'How much of the file is recorded.'),
+  ('v_series', 'segments', 'INTEGER', '', 'Into how many segments.'),
+  ('v_series', 'bytes_done', 'INTEGER', 'bytes', 'Of the bytes: done.'),
+  ('v_series', 'bytes_missing', 'INTEGER', 'bytes', 'Of the bytes: in segments that were cancelled, or failed and were hidden. The others wait.'),
+  ('v_series', 'began_at', 'INTEGER', 'ms', 'When its first segment was recorded.'),
+  ('v_series', 'grown_at', 'INTEGER', 'ms', 'When its newest segment was recorded.');
+
+CREATE VIEW v_segments AS
+SELECT g.file_id, g.series_id, f.key, g.start, f.size, f.state, g.digest
+FROM segment g JOIN file f ON f.id = g.file_id;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_segments', 'file_id', 'INTEGER', '', 'The file that is the segment.'),
+  ('v_segments', 'series_id', 'INTEGER', '', 'Its series (v_series).'),
+  ('v_segments', 'key', 'BLOB', 'bytes of a name', 'Name at the destination: the objects of a series in the order of their names are the file.'),
+  ('v_segments', 'start', 'INTEGER', 'bytes', 'Where it begins in the growing file.'),
+  ('v_segments', 'size', 'INTEGER', 'bytes', 'Its length.'),
+  ('v_segments', 'state', 'TEXT', '', 'State of the file; a cancelled segment is a hole in its series.'),
+  ('v_segments', 'digest', 'TEXT', '', 'SHA-256 of its bytes, computed from the copy that is sent.');
+
 CREATE VIEW v_scans AS
 SELECT
   nullif(job, '') AS job,

@@ -21,6 +21,13 @@ import TransferModel
       "I58",
       "INSERT INTO removal (file_id, inode, recorded_at) VALUES (1, 1, 0); UPDATE file SET hidden = 1 WHERE id = 1"
     ),
+    (
+      "I62",
+      """
+      INSERT INTO series (destination_id, key, number, path, start, size, digest, head, mtime_ns, ctime_ns, inode, device,
+        boot, began_at, grown_at) VALUES (1, x'61', 1, x'61', 0, 5, 'sha256:0', 'sha256:0', 1, 1, 1, 1, 1, 1, 1)
+      """
+    ),
     ("I57", "INSERT INTO look (file_id, boot, since_ms, due_ms) VALUES (3, 1, 0, 1)"),
     ("I60", "INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')"),
     (

@@ -110,6 +110,14 @@ extension LedgerReader {
       """
     ),
     (
+      "I62 the segments of a series follow one another without gaps up to its end, and have their copies until they end",
+      """
+      SELECT s.id FROM series s LEFT JOIN segment g ON g.series_id = s.id LEFT JOIN file f ON f.id = g.file_id
+      GROUP BY s.id HAVING s.size IS NOT sum(f.size) OR max(g.start) IS NOT s.start
+        OR sum(f.staged IS NULL AND f.finished_at IS NULL) > 0
+      """
+    ),
+    (
       "I31 a pending file has no failed or unknown chunk",
       """
       SELECT f.id FROM file f JOIN chunk c ON c.file_id = f.id

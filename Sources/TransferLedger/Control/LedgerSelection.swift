@@ -27,7 +27,8 @@ struct LedgerSelection {
       AND NOT (f.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file g WHERE g.path = f.path AND g.live = 1
         AND g.is_download = 1 AND g.id <> f.id))
       AND NOT (f.folded IS NOT NULL AND EXISTS (SELECT 1 FROM file g WHERE g.folded = f.folded AND g.folded IS NOT NULL
-        AND g.live = 1 AND g.id <> f.id)),
+        AND g.live = 1 AND g.id <> f.id))
+      AND NOT (f.staged IS NULL AND EXISTS (SELECT 1 FROM segment s WHERE s.file_id = f.id)),
       f.state = 'done' AND EXISTS (SELECT 1 FROM removal m WHERE m.file_id = f.id AND m.state = 'pending')
     FROM file f
     WHERE {files}

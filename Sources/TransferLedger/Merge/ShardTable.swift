@@ -22,6 +22,7 @@ struct ShardTable {
     ShardTable("engine_run", ["first_attempt"], ofOrigin), ShardTable("destination", [], ofOrigin),
     ShardTable("batch", ["destination_id"], ofOrigin), ShardTable("file", ["batch_id", "destination_id", "run_id"]),
     ShardTable("sighting", key: "file_id"), ShardTable("content", key: "file_id", ["same_as"]),
+    ShardTable("series", ["destination_id"]), ShardTable("segment", key: "file_id", ["series_id"]),
     ShardTable("listed_file", key: "listing_id", ["file_id"]),
     ShardTable("look", key: "file_id"), ShardTable("removal", key: "file_id"),
     ShardTable(

@@ -84,6 +84,7 @@ extension LedgerTransaction {
     let replaced = Self.array(files.filter(\.goes).map(\.id))
     try db.run("DELETE FROM sighting WHERE file_id IN (SELECT value FROM json_each(?))", replaced)
     try db.run("DELETE FROM content WHERE file_id IN (SELECT value FROM json_each(?))", replaced)
+    try db.run("DELETE FROM segment WHERE file_id IN (SELECT value FROM json_each(?))", replaced)
     try db.run("DELETE FROM listed_file WHERE listing_id IN (SELECT value FROM json_each(?))", replaced)
     try db.run("DELETE FROM listed_file WHERE file_id IN (SELECT value FROM json_each(?))", replaced)
     try db.run("DELETE FROM file WHERE id IN (SELECT value FROM json_each(?))", replaced)

@@ -34,13 +34,14 @@ extension LedgerTransaction {
     return .lost(to: try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) })
   }
 
-  /// Done, cancelled, superseded and hidden files release their copy: if one is ever sent again, its source is sent.
-  /// Returns whether no file needs the copy with this name any more.
+  /// Done, cancelled, superseded and hidden files release their copy: if one is ever sent again, its source is sent. A
+  /// cancelled segment of a growing file keeps it until it is hidden: nothing else could be sent in its place. Returns
+  /// whether no file needs the copy with this name any more.
   public func releaseStaged(_ name: String) throws -> Bool {
     try db.run(
       """
-      UPDATE file SET staged = NULL WHERE staged = ? AND (state = 'done' OR state = 'cancelled' OR state = 'superseded'
-        OR hidden IS NOT NULL)
+      UPDATE file SET staged = NULL WHERE staged = ? AND (state = 'done' OR state = 'superseded' OR hidden IS NOT NULL
+        OR state = 'cancelled' AND NOT EXISTS (SELECT 1 FROM segment WHERE file_id = file.id))
       """, .text(name))
     return try db.first("SELECT 1 FROM file WHERE staged = ?", .text(name)) { _ in true } == nil
   }

@@ -1,0 +1,192 @@
+import Testing
+import TransferModel
+
+@testable import TransferLedger
+
+/// Series of segments of growing files: each segment begins where the previous one ended, whoever records it.
+@Suite struct SegmentTests {
+  private let f: LedgerFixture
+  private static let a = Digest(.sha256, Array(repeating: 1, count: 32))
+  private static let b = Digest(.sha256, Array(repeating: 2, count: 32))
+
+  init() throws { f = try LedgerFixture() }
+
+  private func identity(_ size: Int64, inode: UInt64 = 5, mtime: Int64? = nil) -> SourceIdentity {
+    SourceIdentity(size: size, mtimeNs: mtime ?? size, ctimeNs: mtime ?? size, inode: inode, device: 3, boot: 7)
+  }
+
+  private func known(_ now: SourceIdentity, key: String = "app.log") throws -> KnownGrowth {
+    try f.ledger.read { [target = f.target()] in try $0.growth(of: NameBytes(key), now, for: target) }
+  }
+
+  private func segment(_ start: Int64, _ copy: String) -> GrowingSource.Segment {
+    GrowingSource.Segment(start: start, digest: Self.a, head: Self.b, staged: copy)
+  }
+
+  private func source(
+    _ now: SourceIdentity, _ finding: GrowingSource.Finding, path: String = "/src/app.log"
+  ) -> GrowingSource { GrowingSource(path: NameBytes(path), key: NameBytes("app.log"), now, finding) }
+
+  private func admit(_ sources: GrowingSource...) throws -> PageAdmission {
+    try f.ledger.write { [target = f.target()] in try $0.admit(sources, to: target) }
+  }
+
+  /// A series of one segment of ten bytes.
+  private func begin() throws -> GrowingSeries {
+    let done = try admit(source(identity(10), .begun(after: 0, .first, segment(0, "one"))))
+    #expect((done.added, done.changed, done.bytes) == (1, 0, 10))
+    return try #require(try known(identity(10)).candidates.first)
+  }
+
+  private func rows() throws -> [String] {
+    try f.texts("SELECT cast(key AS TEXT), size, state, staged FROM file ORDER BY id")
+  }
+
+  private func end(_ file: Int64, as state: String) throws {
+    try f.shell("UPDATE file SET state = 'active', run_id = 1, started_at = 1 WHERE id = \(file)")
+    try f.shell(
+      """
+      UPDATE file SET state = '\(state)', live = NULL, run_id = NULL, cause = 'http.403', finished_at = 2
+      WHERE id = \(file)
+      """)
+  }
+
+  @Test func segmentsFollowOneAnother() throws {
+    let series = try begin()
+    #expect((series.end, series.start, series.digest, series.head) == (10, 0, Self.a, Self.b))
+    let done = try admit(source(identity(25), .grown(after: series, segment(10, "two"))))
+    #expect((done.added, done.changed, done.bytes) == (1, 1, 15))
+    #expect(
+      try rows() == [
+        "app.log.000001.000000000000000 10 pending one", "app.log.000001.000000000000010 15 pending two",
+      ])
+    #expect(try f.texts("SELECT start, size FROM series") == ["10 25"])
+    #expect(try f.findings() == [])
+  }
+
+  /// Two processes saw the same end: the bytes are recorded once.
+  @Test func onlyOneContinuesASeries() throws {
+    let series = try begin()
+    _ = try admit(source(identity(25), .grown(after: series, segment(10, "two"))))
+    let late = try admit(
+      source(identity(30), .grown(after: series, segment(10, "three"))),
+      source(identity(30), .begun(after: 0, .first, segment(0, "four"))))
+    #expect((late.added, late.busy) == (0, [0, 1]))
+    #expect(try rows().count == 2)
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aFileThatIsTheSameOneIsRecognised() throws {
+    let series = try begin()
+    #expect(try known(identity(10)).candidates == [series])
+    #expect(try known(identity(10), key: "app.log.1").candidates == [series], "a rotated log")
+    #expect(try known(identity(10), key: "app.log.1").number == 0)
+    #expect(try known(identity(10, inode: 6)).candidates == [])
+    #expect(try known(identity(10, inode: 6)).number == 1)
+    var touched = identity(10, mtime: 99)
+    touched.device = 4
+    let seen = try admit(source(touched, .unchanged(series), path: "/src/app.log.1"))
+    #expect((seen.unchanged, seen.queued, seen.batch) == (0, 1, nil), "its segment waits")
+    let now = try #require(try known(touched).candidates.first)
+    #expect((now.identity, now.path) == (touched, NameBytes("/src/app.log.1")))
+    #expect(try f.findings() == [])
+  }
+
+  @Test func anotherSeriesBeginsWithAnEvent() throws {
+    _ = try begin()
+    let done = try admit(source(identity(4), .begun(after: 1, .truncated, segment(0, "two"))))
+    #expect((done.added, done.changed) == (1, 1))
+    #expect(try rows().last == "app.log.000002.000000000000000 4 pending two")
+    #expect(
+      try f.texts("SELECT detail FROM event WHERE verb = 'series'")
+        == ["series 2 of \"app.log\" begins: the file was truncated"])
+    #expect(try known(identity(4)).candidates.map(\.number) == [2, 1])
+  }
+
+  @Test func aFailedSegmentIsSentAgainFromItsCopy() throws {
+    let series = try begin()
+    _ = try f.startRun()
+    try end(1, as: "failed")
+    let done = try admit(source(identity(10), .unchanged(series)))
+    #expect((done.requeued, done.unchanged) == (1, 0))
+    #expect(try rows() == ["app.log.000001.000000000000000 10 pending one"])
+  }
+
+  /// Its series goes on. It can be brought back while its copy is there, which it keeps until it is hidden.
+  @Test func aCancelledSegmentIsAHole() throws {
+    let series = try begin()
+    let file = RowFilter.files([FileID(rawValue: 1)])
+    _ = try f.ledger.control(.cancel, file)
+    #expect(try !f.ledger.write { try $0.releaseStaged("one") })
+    let done = try admit(source(identity(25), .grown(after: series, segment(10, "two"))))
+    #expect((done.added, done.requeued) == (1, 0))
+    #expect(try f.texts("SELECT bytes, bytes_missing FROM v_series") == ["25 10"])
+    #expect(try f.ledger.control(.retry(startsOver: false), file).changed.count == 1)
+    _ = try f.ledger.control(.remove, file)
+    #expect(try f.ledger.write { try $0.releaseStaged("one") })
+    #expect(try f.ledger.control(.retry(startsOver: false), file).changed.isEmpty)
+    #expect(throws: (any Error).self) {
+      try f.shell("UPDATE file SET state = 'pending', live = 1, finished_at = NULL, hidden = NULL WHERE id = 1")
+    }
+    #expect(try f.findings() == [])
+  }
+
+  /// Nothing else may be sent under the key of a segment, nor a segment instead of something else.
+  @Test func aKeyThatIsTakenIsRefused() throws {
+    let batch = try f.makeBatch()
+    _ = try f.add("app.log.000001.000000000000000", to: batch)
+    #expect(throws: TransferError.self) { try begin() }
+    #expect(try f.texts("SELECT count(*) FROM series") == ["0"])
+  }
+
+  /// Each statement is refused, and passes when its trigger is dropped.
+  @Test(arguments: [
+    (
+      "series_birth",
+      "INSERT INTO series SELECT 2, destination_id, key, 3, path, 0, size, digest, head, 1, 1, 1, 1, 1, 1, 1 FROM series"
+    ),
+    ("series_grows", "UPDATE series SET size = 9"), ("series_stays", "DELETE FROM series"),
+    ("segment_birth", "INSERT INTO segment SELECT 2, series_id, 10, digest FROM segment"),
+    ("segment_fixed", "UPDATE segment SET start = 1"), ("segment_stays", "DELETE FROM segment"),
+    (
+      "segment_copied",
+      "UPDATE file SET state = 'pending', live = 1, finished_at = NULL, cause = NULL, staged = NULL WHERE id = 1"
+    ),
+    // The whole source would be sent under the name of the segment.
+    (
+      "segment_alone",
+      """
+      INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
+        device, mode, state, priority, created_at)
+      SELECT randomblob(16), batch_id, destination_id, 2, 1, path, key, 9, 1, 1, 1, 1, 0, 'pending', 0, 1
+      FROM file WHERE id = 1
+      """
+    ),
+  ]) func everyTriggerIsNeeded(trigger: String, sql: String) throws {
+    _ = try begin()
+    _ = try f.ledger.control(.cancel, RowFilter())
+    _ = try f.add("b", to: try f.makeBatch())
+    let shell = try Connection(path: f.path, access: .readWrite)
+    #expect(throws: SQLiteError.self) { try shell.execute("BEGIN; \(sql)") }
+    try? shell.execute("ROLLBACK")
+    try shell.execute("BEGIN; DROP TRIGGER \(trigger); \(sql); ROLLBACK")
+    #expect(try f.findings() == [])
+  }
+
+  @Test(arguments: [
+    "UPDATE series SET size = 9", "UPDATE series SET size = 20", "UPDATE series SET start = 1", "DELETE FROM series",
+    "UPDATE series SET digest = head", "DELETE FROM segment", "UPDATE segment SET start = 1",
+    "UPDATE series SET number = 2",
+    "INSERT OR REPLACE INTO segment SELECT file_id, series_id, start, 'sha256:01' FROM segment",
+    """
+    INSERT OR REPLACE INTO series
+    SELECT id, destination_id, key, number, path, 0, size, digest, head, 1, 1, 1, 1, 1, 1, 1 FROM series
+    """,
+    "INSERT INTO segment SELECT file_id, series_id, 10, digest FROM segment",
+    "INSERT INTO series SELECT 2, destination_id, key, 3, path, 0, size, digest, head, 1, 1, 1, 1, 1, 1, 1 FROM series",
+  ]) func theRulesHoldForEveryProgram(sql: String) throws {
+    _ = try begin()
+    #expect(throws: (any Error).self) { try f.shell(sql) }
+    #expect(try f.findings() == [])
+  }
+}
