@@ -17,8 +17,14 @@ protocol FileSink: AnyObject {
   func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError)
 }
 
+/// A sink that records the files in a ledger.
+protocol RecordingSink: FileSink {
+  /// The totals, including what the scan found but did not pass to this sink; durable on return.
+  func finish(with seen: SourceCounts) throws(TransferError) -> SourceAdmitter.Recorded
+}
+
 /// Passes files to the ledger, one page per transaction, while the scan continues. Used by one thread.
-final class PageWriter: FileSink {
+final class PageWriter: RecordingSink {
   /// Files per transaction: enough that a million of them take seconds, and few enough that an engine sharing the
   /// ledger hardly waits and memory stays constant.
   private static let pageSize = 2_000
@@ -56,7 +62,6 @@ final class PageWriter: FileSink {
     if page.count >= Self.pageSize { try submit() }
   }
 
-  /// The totals, including what the scan found but did not pass to this sink; durable on return.
   func finish(with seen: SourceCounts) throws(TransferError) -> SourceAdmitter.Recorded {
     if page.count > 0 { try submit() }
     while inFlight > 0 || compared.count > 0 { if inFlight > 0 { try collect() } else { try submitCompared() } }
@@ -126,20 +131,7 @@ final class PageWriter: FileSink {
   }
 
   private func count(_ page: AdmissionPage, _ done: PageAdmission) {
-    recorded.batch = done.batch ?? recorded.batch
-    recorded.counts.added += done.added
-    recorded.counts.changed += done.changed
-    recorded.counts.unchanged += done.unchanged
-    recorded.counts.staying += done.staying
-    recorded.counts.queued += done.queued
-    recorded.counts.busy += done.busy.count
-    recorded.counts.requeued += done.requeued
-    recorded.files.append(done.files)
-    recorded.counts.repeated += done.repeated
-    recorded.counts.unknown += done.unknown.count
-    recorded.counts.failed += done.failed
-    recorded.counts.settling += done.settling
-    recorded.counts.bytes += done.bytes
+    recorded.take(done)
     for index in done.unknown {
       notice(.skipped(path: page.path(index), reason: "its last upload is unknown; see \"transfers report failures\""))
     }
@@ -147,5 +139,24 @@ final class PageWriter: FileSink {
       notice(
         .skipped(path: page.path(index), reason: "an older version is being sent right now; push again later"))
     }
+  }
+}
+
+extension SourceAdmitter.Recorded {
+  mutating func take(_ done: PageAdmission) {
+    batch = done.batch ?? batch
+    counts.added += done.added
+    counts.changed += done.changed
+    counts.unchanged += done.unchanged
+    counts.staying += done.staying
+    counts.queued += done.queued
+    counts.busy += done.busy.count
+    counts.requeued += done.requeued
+    files.append(done.files)
+    counts.repeated += done.repeated
+    counts.unknown += done.unknown.count
+    counts.failed += done.failed
+    counts.settling += done.settling
+    counts.bytes += done.bytes
   }
 }

@@ -59,10 +59,28 @@ public struct SourceAdmitter {
   public func admit(
     open: () throws(TransferError) -> (ledger: Ledger, targets: [AdmissionTarget])
   ) throws(TransferError) -> [Recorded] {
-    func writers() throws(TransferError) -> [PageWriter] {
+    try admit { () throws(TransferError) in
       let (ledger, targets) = try open()
       return targets.map { PageWriter(ledger, $0, notice: notice) }
     }
+  }
+
+  /// The same for sources that grow: records what was appended to them since they were last recorded, as segments with
+  /// copies beside the ledger.
+  public func admitSegments(
+    _ copies: StagedCopies, open: () throws(TransferError) -> (ledger: Ledger, targets: [AdmissionTarget])
+  ) throws(TransferError) -> [Recorded] {
+    try admit { () throws(TransferError) in
+      let (ledger, targets) = try open()
+      return zip(targets, lanes).map { target, lane in
+        SegmentWriter(ledger, target, lane.transferProtocol, copies, notice: notice)
+      }
+    }
+  }
+
+  private func admit(
+    _ writers: () throws(TransferError) -> [some RecordingSink]
+  ) throws(TransferError) -> [Recorded] {
     guard sources.canBeRefused || mayJoinPaths else {
       let writers = try writers()
       let seen = try scan(into: writers)

@@ -10,7 +10,7 @@ public import TransferModel
 
 /// The folder beside a ledger with staged copies, which are sent instead of their sources. Blocking.
 public struct StagedCopies: Sendable {
-  private let folder: String
+  let folder: String
 
   /// - Parameter storePath: path of the ledger; the folder is created with the first copy.
   public init(storePath: String) { folder = storePath + ".staged" }
@@ -25,12 +25,8 @@ public struct StagedCopies: Sendable {
   /// still waits. A source that changed meanwhile is not copied: the engine detects the change and begins its next
   /// generation.
   public func settle(_ ledger: Ledger, notice: (Notice) -> Void) throws(TransferError) {
-    try makeFolder()
-    // Held while copies are made that no row refers to yet.
-    let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard lock >= 0 else { throw unusable("open", errno) }
-    defer { close(lock) }
-    guard flock(lock, LOCK_SH) == 0 else { throw unusable("lock", errno) }
+    let hold = try hold()
+    defer { withExtendedLifetime(hold) {} }
     var last: Int64 = 0
     while true {
       let page = try ledger.read { [last] reader in try reader.settlingFiles(after: last, limit: 500) }
@@ -55,17 +51,14 @@ public struct StagedCopies: Sendable {
   private func settle(
     _ file: SettlingFile, _ ledger: Ledger, _ notice: (Notice) -> Void
   ) throws(TransferError) {
-    let uid = UID.make(wallMs: Int64(csys_realtime_ns() / 1_000_000))
-    let name = hexText([uid.high, uid.low].flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
+    let name = Self.newName()
     var staged: String?
     do throws(Failure) {
       if try copy(file, to: name) { staged = name }
     } catch {
       unlink("\(folder)/\(name)")
       guard error.code.isOfSource else {
-        throw TransferError(
-          .storeIO, "copy the source", file.path, cause: error.message,
-          remedy: "free space beside the ledger and add again, which continues from here")
+        throw notCopied(file.path, error)
       }
       notice(.failed(path: file.path, error))
     }
@@ -77,20 +70,32 @@ public struct StagedCopies: Sendable {
   private func copy(_ file: SettlingFile, to name: String) throws(Failure) -> Bool {
     let source = try SourceFile(path: file.path)
     guard file.identity.relation(to: source.identity) != .other else { return false }
-    let target = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard target >= 0 else { throw localFailure("create a file in \(folder)") }
-    defer { close(target) }
-    if csys_copy_file(source.descriptor, target, file.identity.size) != 0 { throw localFailure("copy into \(folder)") }
-    let modified = timespec(
-      tv_sec: Int(file.identity.mtimeNs / 1_000_000_000), tv_nsec: Int(file.identity.mtimeNs % 1_000_000_000))
-    var times = [modified, modified]
-    if futimens(target, &times) != 0 || fsync(target) != 0 { throw localFailure("sync the copy in \(folder)") }
+    try make(name, mtimeNs: file.identity.mtimeNs) { target in
+      csys_copy_file(source.descriptor, target, file.identity.size)
+    }
     try syncFolder()
     return try source.currentIdentity() == source.identity
   }
 
+  static func newName() -> String {
+    let uid = UID.make(wallMs: Int64(csys_realtime_ns() / 1_000_000))
+    return hexText([uid.high, uid.low].flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
+  }
+
+  /// Makes a copy with the mtime of its source, and syncs it, but not the folder.
+  /// - Parameter fill: writes its bytes to the descriptor; returns 0, or sets `errno`.
+  func make(_ name: String, mtimeNs: Int64, fill: (Int32) -> Int32) throws(Failure) {
+    let target = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard target >= 0 else { throw localFailure("create a file in \(folder)") }
+    defer { close(target) }
+    if fill(target) != 0 { throw localFailure("copy into \(folder)") }
+    let modified = timespec(tv_sec: Int(mtimeNs / 1_000_000_000), tv_nsec: Int(mtimeNs % 1_000_000_000))
+    var times = [modified, modified]
+    if futimens(target, &times) != 0 || fsync(target) != 0 { throw localFailure("sync the copy in \(folder)") }
+  }
+
   /// The folder is never removed, because another `add` may be about to lock it.
-  private func makeFolder() throws(TransferError) {
+  func makeFolder() throws(TransferError) {
     guard mkdir(folder, 0o700) == 0 else {
       if errno != EEXIST { throw unusable("make", errno) }
       return
@@ -102,20 +107,26 @@ public struct StagedCopies: Sendable {
     if fsync(descriptor) != 0 { throw unusable("sync the parent of", errno) }
   }
 
-  private func syncFolder() throws(Failure) {
+  func syncFolder() throws(Failure) {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw localFailure("open \(folder)") }
     defer { close(descriptor) }
     if fsync(descriptor) != 0 { throw localFailure("sync \(folder)") }
   }
 
-  private func unusable(_ what: String, _ code: Int32) -> TransferError {
+  func unusable(_ what: String, _ code: Int32) -> TransferError {
     TransferError(
       .storeIO, "\(what) the folder for copies", NameBytes(folder), cause: systemText(code),
       remedy: "fix it, or add without --stage")
   }
 
-  private func localFailure(_ what: String) -> Failure {
+  func notCopied(_ path: NameBytes, _ failure: Failure) -> TransferError {
+    TransferError(
+      .storeIO, "copy the source", path, cause: failure.message,
+      remedy: "free space beside the ledger and add again, which continues from here")
+  }
+
+  func localFailure(_ what: String) -> Failure {
     Failure(.localIO, "cannot \(what): \(systemText(errno))", systemError: errno)
   }
 
@@ -137,5 +148,5 @@ public struct StagedCopies: Sendable {
 
 extension ErrorCode {
   /// The file itself is at fault, not the folder of copies.
-  fileprivate var isOfSource: Bool { rawValue.hasPrefix("source.") }
+  var isOfSource: Bool { rawValue.hasPrefix("source.") }
 }
