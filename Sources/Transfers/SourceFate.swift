@@ -1,6 +1,7 @@
 import TransferEngine
 import TransferLedger
 public import TransferModel
+import TransferProtocols
 
 #if canImport(Glibc)
   import Glibc
@@ -28,7 +29,28 @@ extension UploadOptions {
       settings.readyFile = readyFile
     }
     settings.after = try removal(found)
+    try refuseForGrowing(settings)
     return settings
+  }
+
+  /// - Throws: `.usage` for options that do not fit files that grow: these are never complete.
+  private func refuseForGrowing(_ settings: BatchSettings) throws(TransferError) {
+    guard settings.growing == .segments else { return }
+    let others = [
+      ("--after", settings.after != nil), ("--settle", settings.settleMs != nil),
+      ("--ready-file", settings.readyFile != nil), ("--dedupe", settings.dedupe == true),
+      ("--stage", settings.stage == true), ("a plan", plan != nil),
+    ]
+    guard try Destination(settings).isInto else {
+      throw TransferError(
+        .usage, "add to", NameBytes(settings.destination),
+        cause: "it names one object, and --growing segments sends many",
+        remedy: "name a folder, with a slash at the end")
+    }
+    guard let other = others.first(where: \.1) else { return }
+    throw TransferError(
+      .usage, "add to", NameBytes(settings.destination),
+      cause: "--growing segments and \(other.0) exclude each other", remedy: "leave out one of them")
   }
 
   /// Reports which sources will not be treated as this `add` requests: those that were sent before, and those that

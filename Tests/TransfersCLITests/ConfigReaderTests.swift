@@ -14,7 +14,7 @@ import Testing
   @Test func theExampleIsRight() {
     let (config, faults) = read(ConfigExample.text)
     #expect(faults.isEmpty, "\(faults)")
-    #expect(config.jobs.keys.sorted() == ["nightly", "reference"])
+    #expect(config.jobs.keys.sorted() == ["logs", "nightly", "reference"])
     #expect(config.destinations["archive"]?["workers"]?.values == ["8"])
   }
 

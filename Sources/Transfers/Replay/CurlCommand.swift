@@ -118,6 +118,9 @@ package struct CurlCommand: Sendable, Hashable {
     }
     guard row.operation == .part, let chunk = row.chunk else { return ("", words) }
     if row.settings.stage == true { remarks.append("a copy of the file was sent; this reads the file itself") }
+    if row.settings.growing == .segments {
+      remarks.append("a copy of a segment of the file was sent; this reads the beginning of the file itself")
+    }
     let (set, file) = Self.file(row.path)
     let range = row.body ?? chunk.range
     let frame = (request.text.prefix, request.text.suffix)

@@ -27,7 +27,8 @@ extension TransferStore {
       found, try Self.lanes(targets, all), ownFiles: LedgerFiles(path), marker: try options.marker, notice: notice)
     let opened = Lock<(ledger: Ledger?, mark: AddedFiles.Mark)>((nil, .beginning))
     defer { opened.withLock { $0.ledger }?.close() }
-    let recorded = try admitter.admit { () throws(TransferError) in
+    let copies = StagedCopies(storePath: path)
+    let open = { () throws(TransferError) -> (ledger: Ledger, targets: [AdmissionTarget]) in
       let ledger = try Ledger.open(at: path, mode: .create, clock: clock)
       opened.withLock { $0.ledger = ledger }
       let mark = try ledger.read { reader in try reader.addedMark() }
@@ -36,6 +37,9 @@ extension TransferStore {
       try Self.note(targets.map { $0.jobDestination(isSingleFile: found.isSingleFile) }, ofJob: options.job, ledger)
       return (ledger, admissions)
     }
+    let recorded =
+      options.settings.growing == .segments
+      ? try admitter.admitSegments(copies, open: open) : try admitter.admit(open: open)
     let mark = opened.withLock { $0.mark }
     if let ledger = opened.withLock({ $0.ledger }) {
       let tookMs = clock.bootMs - startedMs
@@ -47,7 +51,6 @@ extension TransferStore {
         }
       }
       if options.settings.stage == true {
-        let copies = StagedCopies(storePath: path)
         try copies.settle(ledger, notice: notice)
         try copies.sweep(ledger)
       }

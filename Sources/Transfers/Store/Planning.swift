@@ -24,6 +24,16 @@ extension TransferStore {
       found, try Self.lanes(targets, all), ownFiles: LedgerFiles(path), marker: try options.marker, notice: notice)
     let seen = try admitter.examine { n, page throws(TransferError) in
       let (target, batch) = (targets[n], batches[n])
+      guard batch.settings.growing != .segments else {
+        for file in page {
+          let planned = try Self.growth(of: file, in: batch, ledger, notice)
+          guard let planned else { continue }
+          let layout = try target.transferProtocol.layout(size: planned.size)
+          let requests = try target.transferProtocol.plannedRequests(size: planned.size)
+          plans.withLock { $0[n].count(planned.standing, layout, requests) }
+        }
+        return
+      }
       let standings = try ledger?.read { reader in
         try page.map {
           try reader.standing(
@@ -93,6 +103,21 @@ extension TransferStore {
     guard let found, let moved = found.moved, let ledger else { return found?.standing ?? .new }
     let content = try ledger.read { reader in try reader.sentContent(of: moved.file) }
     return ContentCheck.verdict(of: file.path, moved, content).verdict == .same(moved.file) ? .unchanged : .changed
+  }
+
+  /// nil for a source that cannot be read.
+  private static func growth(
+    of file: SourceCandidate, in batch: NewBatch, _ ledger: Ledger?, _ notice: (Notice) -> Void
+  ) throws(TransferError) -> GrowingPlan? {
+    let known = try ledger?.read { reader in try reader.growth(of: file.key, file.identity, in: batch) }
+    do throws(Failure) {
+      let planned = try GrowingPlan(file, known ?? KnownGrowth())
+      notice(.planned(path: file.path, key: planned.key, size: planned.size, verdict: planned.standing.rawValue))
+      return planned
+    } catch {
+      notice(.failed(path: file.path, error))
+      return nil
+    }
   }
 
   /// nil when there is no ledger.

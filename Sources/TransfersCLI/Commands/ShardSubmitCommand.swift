@@ -74,8 +74,9 @@ struct ShardSubmitCommand: Command {
     where !(1...999_999).contains(number) {
       throw ValidationError("--\(option) must be a number from 1 to 999999")
     }
-    if words.contains("--stage") {
-      throw ValidationError("--stage is not supported: its copies are beside the ledger, on one node only")
+    if let word = words.first(where: { $0 == "--stage" || $0 == "--growing" || $0.hasPrefix("--growing=") }) {
+      let option = word.prefix { $0 != "=" }
+      throw ValidationError("\(option) is not supported: its copies are beside the ledger, on one node only")
     }
     if (places + words + sbatch + [local ?? ""]).contains(where: EscapedArgument.isEscaped) {
       throw ValidationError("Slurm accepts only arguments in UTF-8")

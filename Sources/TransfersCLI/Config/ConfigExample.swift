@@ -69,6 +69,13 @@ enum ConfigExample {
         # mail: [ops@example.org]
         # For the textfile collector of Prometheus.
         # prom_file: /var/lib/node_exporter/textfile/transfers_nightly.prom
+      logs:
+        from: [/var/log/app]
+        # A log that is rotated goes on under its new name.
+        include: ["*.log", "*.log.1"]
+        to: archive:logs
+        # Only what was appended to a file is sent, as an object of its own.
+        growing: segments
       reference:
         direction: download
         from: [genomes:reference/hs1.fa.gz]

@@ -74,7 +74,7 @@ struct ConfigSchema: Sendable {
   /// Options that belong to one batch.
   private static let perBatch: Set<String> = [
     "name", "label", "files-from", "files-from0", "list-format", "base", "base-url", "digest", "overwrite",
-    "url-command", "input", "via", "stage", "rule",
+    "url-command", "input", "via", "stage", "growing", "rule",
   ]
 
   private static let ofUpload: [String: ConfigKey] = [

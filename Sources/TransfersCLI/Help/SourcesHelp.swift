@@ -47,6 +47,12 @@ enum SourcesHelp {
     With --no-wait-for-settling they leave all such files to a later run, and exit with 0.
     A marker is not sent. {path} is the file, {dir}/ its folder, {name} its name, {stem} its name without its extension.
 
+    Files that grow
+      transfers push --growing segments /var/log/app/ s3://b/logs/        sends only what was appended since the last push
+    What was appended is an object of its own, named app.log.000001.000000000004096: the number of the series, and where
+    it begins. The objects of a series, in the order of their names, are the file. A file that was truncated, rewritten or
+    replaced begins the next series; a log that was renamed continues its series. docs/jobs.md has the rules.
+
     Removing sources after they were sent
       transfers push --after delete data/ s3://b/in/
       transfers push --after move:/data-sent data/ s3://b/in/        data/x/1 -> /data-sent/x/1, never replacing a file

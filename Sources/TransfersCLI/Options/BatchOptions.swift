@@ -55,7 +55,14 @@ struct BatchOptions: ParsableArguments {
   )
   var dedupe = false
 
+  @Option(
+    help: ArgumentHelp(
+      "What to send of a file that has grown: whole (all of it again, the default) or segments (only what was appended, as an object of its own). For logs.",
+      valueName: "what"))
+  var growing: GrowingFiles?
+
   func validate() throws {
+    try checkGrowing()
     try sourceOptions.check(sources, hasDestination: !places.isEmpty)
     try Self.checkLabels(labels)
     try Self.checkReference(auth)
@@ -64,6 +71,17 @@ struct BatchOptions: ParsableArguments {
 
   private func objectRules() throws -> [ObjectRule] {
     do { return try rules.map { try ProtocolCatalog.objectRule($0) } } catch { throw ValidationError("\(error)") }
+  }
+
+  /// A segment is sent from a copy, and a file that grows is never complete.
+  private func checkGrowing() throws {
+    guard growing == .segments else { return }
+    let others: [(String, Bool)] = [
+      ("--after", (fate.after?.fate ?? .keep) != .keep), ("--settle", (fate.settle?.ms ?? 0) > 0),
+      ("--ready-file", fate.readyFile != nil), ("--dedupe", dedupe), ("--stage", stage),
+    ]
+    guard let other = others.first(where: \.1) else { return }
+    throw ValidationError("--growing segments and \(other.0) exclude each other; leave out one of them")
   }
 
   static func checkLabels(_ labels: [String]) throws {
@@ -129,6 +147,7 @@ struct BatchOptions: ParsableArguments {
       destination: destination, options: ofProtocol.values, auth: auth, caFile: caFile, stage: stage ? true : nil,
       profile: try through.settings())
     if dedupe { settings.dedupe = true }
+    if growing == .segments { settings.growing = .segments }
     // They were checked when they were parsed.
     settings.rules = rules.isEmpty ? nil : try? objectRules()
     return settings
@@ -144,3 +163,5 @@ struct BatchOptions: ParsableArguments {
     return table
   }
 }
+
+extension GrowingFiles: ExpressibleByArgument {}

@@ -55,6 +55,11 @@ struct JobPlanner {
 
   func writePlan(_ path: String) throws(CommandFailure) {
     let (sources, asked) = try line.uploads([])
+    guard asked.first?.settings.growing != .segments else {
+      throw .usage(
+        "\"growing: segments\" cannot be planned ahead: the files grow until they are sent",
+        remedy: "transfers job run -n \(line.job.name)")
+    }
     let places = try PlanFile.places(of: asked)
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let out = context.out

@@ -1,0 +1,223 @@
+import Testing
+import TransferLedger
+import TransferModel
+
+@testable import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Only what was appended to a file is sent. Judged by the objects that the receiver keeps: those of a series, in the
+/// order of their names, are the file, and no byte of it was sent twice.
+@Suite struct GrowingFilesTests {
+  private let scene: Scene
+  private var source: String { scene.root + "/source" }
+
+  init() throws { scene = try Scene() }
+
+  private func options(_ place: String = "/up/") -> UploadOptions {
+    var settings = BatchSettings(destination: "\(scene.url)\(place)")
+    settings.growing = .segments
+    return UploadOptions(settings: settings)
+  }
+
+  private func add(
+    to places: String..., notice: @escaping @Sendable (Notice) -> Void = { _ in }
+  ) throws -> [AddResult] {
+    let all = places.isEmpty ? [options()] : places.map { options($0) }
+    return try TransferStore(at: scene.storePath).add([NameBytes(source)], toEach: all, notice: notice)
+  }
+
+  /// One run of a job: what was recorded, and sent without a failure.
+  @discardableResult private func push() throws -> SourceCounts {
+    let counts = try #require(try add().first).counts
+    let result = try scene.run()
+    #expect((result.failed, result.unknown) == (0, 0))
+    #expect(try findings() == [])
+    return counts
+  }
+
+  private func findings() throws -> [String] {
+    let ledger = try Ledger.open(at: scene.storePath, mode: .readOnly, clock: MovableClock())
+    defer { ledger.close() }
+    return try ledger.read { reader in try reader.check() }.map { "\($0.invariant): \($0.detail)" }
+  }
+
+  private func append(_ text: String, to name: String = "app.log", flags: Int32 = O_APPEND) throws {
+    let file = open("\(source)/\(name)", O_WRONLY | O_CREAT | flags, 0o600)
+    try #require(file >= 0)
+    defer { close(file) }
+    #expect(write(file, text, text.utf8.count) == text.utf8.count)
+  }
+
+  private func move(_ name: String, to other: String) {
+    #expect(rename("\(source)/\(name)", "\(source)/\(other)") == 0)
+  }
+
+  /// What the receiver keeps, by series: `app.log.000001`.
+  private func series(in folder: String = "up") throws -> [String: String] {
+    var series: [String: String] = [:]
+    for name in try Scene.names(in: "\(scene.root)/kept/\(folder)").sorted() {
+      let bytes = try #require(try scene.kept("\(folder)/\(name)"))
+      series[String(name.dropLast(16)), default: ""] += String(decoding: bytes, as: UTF8.self)
+    }
+    return series
+  }
+
+  @Test func whatIsKeptIsTheFileAfterEachRun() throws {
+    var sent = ""
+    func grow(_ text: String) throws {
+      try append(text)
+      sent += text
+      #expect(try push().added == 1)
+      #expect(try series()["app.log.000001"] == sent)
+    }
+    for n in 1...5 { try grow(String(repeating: "line \(n)\n", count: n * 3_000)) }
+    let counts = try push()
+    #expect((counts.added, counts.unchanged) == (0, 1))
+    #expect(try scene.commits().count == 5)
+    // Appended just before the log is rotated: it is still sent, under the old name.
+    try append("last\n")
+    move("app.log", to: "app.log.1")
+    try append("new\n")
+    #expect(try push().added == 2)
+    #expect(try series() == ["app.log.000001": sent + "last\n", "app.log.000002": "new\n"])
+    let after = try push()
+    #expect((after.added, after.unchanged) == (0, 2))
+    // Once more, with nothing appended: nothing is sent under the new names.
+    move("app.log.1", to: "app.log.2")
+    move("app.log", to: "app.log.1")
+    #expect(try push().added == 0)
+    let bytes = try series().values.reduce(0) { $0 + $1.utf8.count }
+    #expect(bytes == sent.utf8.count + 9, "each byte once")
+    #expect(try scene.commits().count == 7)
+  }
+
+  @Test func aFileThatWasTruncatedOrRewrittenBeginsAnew() throws {
+    let remarks = Lock<[String]>([])
+    func run() throws {
+      _ = try add { if case .remark(let text) = $0 { remarks.withLock { $0.append(text) } } }
+      _ = try scene.run()
+      #expect(try findings() == [])
+    }
+    try append("one\ntwo\n")
+    try run()
+    #expect(remarks.withLock(\.self) == [])
+    try append("1\n", flags: O_TRUNC)
+    try run()
+    try append("2\n", flags: O_TRUNC)
+    try run()
+    try append("3\nand more\n", flags: O_TRUNC)
+    try run()
+    #expect(
+      try series() == [
+        "app.log.000001": "one\ntwo\n", "app.log.000002": "1\n", "app.log.000003": "2\n",
+        "app.log.000004": "3\nand more\n",
+      ])
+    #expect(remarks.withLock(\.count) == 3 && remarks.withLock { $0.allSatisfy { $0.contains("/app.log\"") } })
+  }
+
+  /// `copytruncate`: the copy is another file, and a series of its own.
+  @Test func aCopyThatIsRotatedIsAnotherFile() throws {
+    try append("one\n")
+    try push()
+    try append("one\ntwo\n", to: "app.log.1")
+    try append("three\n", flags: O_TRUNC)
+    try push()
+    #expect(
+      try series() == ["app.log.000001": "one\n", "app.log.000002": "three\n", "app.log.1.000001": "one\ntwo\n"])
+  }
+
+  @Test func anEmptyFileIsSentWhenItHasContent() throws {
+    try append("")
+    #expect(try push().added == 0)
+    try append("one\n")
+    #expect(try push().added == 1)
+    #expect(try series() == ["app.log.000001": "one\n"])
+  }
+
+  /// Nothing is lost when the process ended between the copy and its row, or before it was sent.
+  @Test func whatAKilledProcessLeftIsSentOnce() throws {
+    try append("one\n")
+    _ = try add()
+    try append("two\n")
+    try Scene.write([9], to: NameBytes("\(scene.storePath).staged/0123456789abcdef0123456789abcdef"))
+    #expect(try push().added == 1)
+    #expect(try series() == ["app.log.000001": "one\ntwo\n"])
+    #expect(try Scene.names(in: scene.storePath + ".staged").isEmpty)
+  }
+
+  @Test func aSecondNameOfAFileIsNotSentAgain() throws {
+    try append("one\n")
+    #expect(link("\(source)/app.log", "\(source)/b.log") == 0)
+    #expect(try push().added == 1)
+    try append("two\n", to: "b.log")
+    #expect(try push().added == 1)
+    #expect(try series() == ["app.log.000001": "one\ntwo\n"])
+  }
+
+  @Test func eachDestinationHasItsOwnSeries() throws {
+    try append("one\n")
+    _ = try add(to: "/up/")
+    try append("two\n")
+    _ = try add(to: "/up/", "/in/")
+    _ = try scene.run()
+    #expect(try series() == ["app.log.000001": "one\ntwo\n"])
+    #expect(try series(in: "in") == ["app.log.000001": "one\ntwo\n"])
+    #expect(try scene.commits().count == 3)
+  }
+
+  @Test func aCancelledSegmentIsAHoleUntilItIsRetried() throws {
+    try append("one\n")
+    _ = try add()
+    let ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: MovableClock())
+    _ = try ledger.control(.cancel, RowFilter())
+    ledger.close()
+    try append("two\n")
+    try push()
+    #expect(try series() == ["app.log.000001": "two\n"], "a hole")
+    try append("three\n", flags: O_TRUNC)
+    let again = try Ledger.open(at: scene.storePath, mode: .existing, clock: MovableClock())
+    #expect(try again.control(.retry(startsOver: false), RowFilter()).changed.count == 1)
+    again.close()
+    _ = try scene.run()
+    #expect(try series() == ["app.log.000001": "one\ntwo\n"])
+  }
+
+  @Test func thePlanHasTheSegments() throws {
+    func planned() throws -> [String] {
+      let lines = Lock<[String]>([])
+      _ = try TransferStore(at: scene.storePath).plan([NameBytes(source)], options()) { notice in
+        guard case .planned(_, let key?, let size?, let verdict) = notice else { return }
+        lines.withLock { $0.append("\(key) \(size) \(verdict)") }
+      }
+      return lines.withLock(\.self)
+    }
+    try append("one\n")
+    #expect(try planned() == ["up/app.log.000001.000000000000000 4 new"])
+    try push()
+    #expect(try planned() == ["up/app.log 4 unchanged"])
+    try append("and two\n")
+    #expect(try planned() == ["up/app.log.000001.000000000000004 8 changed"])
+    #expect(try scene.commits().count == 1)
+  }
+
+  @Test(arguments: ["settle", "ready", "after", "dedupe", "stage", "one object"])
+  func whatDoesNotFitIsRefused(_ what: String) throws {
+    try append("one\n")
+    var options = options()
+    switch what {
+    case "settle": options.settleMs = 1_000
+    case "ready": options.readyFile = "{path}.done"
+    case "after": options.fate = .delete
+    case "dedupe": options.settings.dedupe = true
+    case "stage": options.settings.stage = true
+    default: options.settings.destination = "\(scene.url)/up"
+    }
+    let error = #expect(throws: TransferError.self) {
+      try TransferStore(at: scene.storePath).add([NameBytes(source)], options, notice: { _ in })
+    }
+    #expect(error?.kind == .usage && error?.cause.contains("--growing segments") == true)
+  }
+}

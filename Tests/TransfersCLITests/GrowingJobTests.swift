@@ -1,0 +1,72 @@
+import Glibc
+import Testing
+
+/// Jobs with `growing: segments`, and what does not fit it, through the built program.
+@Suite struct GrowingJobTests {
+  private let program: BuiltProgram
+  private let receiver: RunningReceiver
+  private var folder: String { program.folder.path }
+
+  init() throws {
+    program = try BuiltProgram()
+    receiver = try RunningReceiver(in: program.folder)
+    mkdir(program.folder.path + "/in", 0o700)
+    try writeFile(program.folder.path + "/in/app.log", Array("one\n".utf8))
+  }
+
+  private func transfers(_ words: [String]) throws -> BuiltProgram.Outcome {
+    let all: [String] = words + ["--store", folder + "/l.db"]
+    return try program.run(all.map { Array($0.utf8) })
+  }
+
+  private func job(_ words: [String], _ more: String = "") throws -> BuiltProgram.Outcome {
+    let to = "\"\(receiver.url)/up/\""
+    let config = "jobs:\n  logs: {from: \(folder)/in, to: \(to), growing: segments\(more)}\n"
+    try writeFile(folder + "/config.yaml", Array(config.utf8))
+    chmod(folder + "/config.yaml", 0o600)
+    return try transfers(["job"] + words + ["--config", folder + "/config.yaml"])
+  }
+
+  private func append(_ text: String) throws {
+    let file = open(folder + "/in/app.log", O_WRONLY | O_APPEND)
+    try #require(file >= 0)
+    defer { close(file) }
+    #expect(write(file, text, text.utf8.count) == text.utf8.count)
+  }
+
+  private func stored(_ name: String) -> String? { try? readText("\(folder)/objects/up/\(name)") }
+
+  @Test func aJobSendsWhatWasAppended() throws {
+    let run = ["run", "logs", "--no-syslog", "-v"]
+    #expect(try job(run).code == 0)
+    try append("two\n")
+    let plan = try job(["run", "-n", "logs"])
+    #expect(plan.out.contains("app.log.000001.000000000000004"), "\(plan.out)")
+    let second = try job(run)
+    #expect(second.code == 0 && second.out.contains("files=1 done=1"), "\(second.err)")
+    #expect(stored("app.log.000001.000000000000000") == "one\n")
+    #expect(stored("app.log.000001.000000000000004") == "two\n")
+    let third = try job(run)
+    #expect(third.out.contains(" batch=- result=ok files=0 "), "\(third.out)")
+    let series = try transfers(["store", "sql", "SELECT bytes, segments, bytes_done FROM v_series", "--format", "csv"])
+    #expect(series.out.contains("8,2,8"), "\(series.out)")
+    #expect(try transfers(["store", "check"]).code == 0)
+  }
+
+  @Test(arguments: ["after: delete", "settle: 1s", "dedupe: true", "stage: true", "ready_file: \"{path}.ok\""])
+  func whatDoesNotFitIsRefusedInAJob(_ more: String) throws {
+    let outcome = try job(["run", "logs", "--no-syslog"], ", " + more)
+    #expect(outcome.code == 78 && outcome.err.contains("--growing segments and --"), "\(outcome.err)")
+    #expect(stored("app.log.000001.000000000000000") == nil)
+  }
+
+  @Test func whatDoesNotFitIsRefusedOnTheCommandLine() throws {
+    let push: [String] = ["push", folder + "/in", receiver.url + "/up/", "--growing"]
+    for words in [["segments", "--dedupe"], ["segments", "--after", "delete"], ["parts"]] {
+      #expect(try transfers(push + words).code == 64, "\(words)")
+    }
+    #expect(try transfers(push + ["whole", "--dedupe"]).code == 0)
+    #expect(stored("app.log") == "one\n")
+    #expect(try job(["plan", "logs"]).code == 64)
+  }
+}
