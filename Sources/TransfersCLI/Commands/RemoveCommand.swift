@@ -7,7 +7,8 @@ struct RemoveCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
     commandName: "rm", abstract: "Cancel unfinished files, and hide all of them.",
     discussion: """
-      Nothing is deleted, locally or at the destination: reports still count them, and --hidden shows them again.
+      Nothing is deleted, locally or at the destination, except copies of sources (--stage, --growing): reports still \
+      count them, and --hidden shows them again.
       """, aliases: ["delete"])
 
   @OptionGroup var control: ControlOptions
