@@ -1425,8 +1425,9 @@ CREATE TABLE series (
   destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
   -- The key that the whole file would have. The keys of its segments are `key.NUMBER.START`, with fixed widths.
   key BLOB NOT NULL,
-  -- From 1 for each key: a file that was truncated, rewritten or replaced begins the next series.
-  number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 999999),
+  -- When it began, in milliseconds since 1970 UTC, or more: a file that was truncated, rewritten or replaced begins the
+  -- next series. So ledgers that know nothing of each other use different keys.
+  number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 9999999999999),
   -- Where the file was seen last: a log that was rotated continues its series under another name.
   path BLOB NOT NULL CHECK (path <> x''),
   -- The newest segment begins at `start`, and the series ends at `size`.
@@ -1452,7 +1453,7 @@ CREATE INDEX series_source ON series (destination_id, inode);
 
 CREATE TRIGGER series_birth BEFORE INSERT ON series
 WHEN NEW.start <> 0 OR EXISTS (SELECT 1 FROM series WHERE id = NEW.id)
-  OR NEW.number <> 1 + coalesce((SELECT max(number) FROM series WHERE destination_id = NEW.destination_id AND key = NEW.key), 0)
+  OR NEW.number <= (SELECT max(number) FROM series WHERE destination_id = NEW.destination_id AND key = NEW.key)
 BEGIN SELECT RAISE(FAIL, 'a series begins at the beginning of its file, as the next of its key'); END;
 
 CREATE TRIGGER series_grows BEFORE UPDATE ON series

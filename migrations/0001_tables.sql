@@ -371,8 +371,9 @@ CREATE TABLE series (
   destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
   -- The key that the whole file would have. The keys of its segments are `key.NUMBER.START`, with fixed widths.
   key BLOB NOT NULL,
-  -- From 1 for each key: a file that was truncated, rewritten or replaced begins the next series.
-  number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 999999),
+  -- When it began, in milliseconds since 1970 UTC, or more: a file that was truncated, rewritten or replaced begins the
+  -- next series. So ledgers that know nothing of each other use different keys.
+  number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 9999999999999),
   -- Where the file was seen last: a log that was rotated continues its series under another name.
   path BLOB NOT NULL CHECK (path <> x''),
   -- The newest segment begins at `start`, and the series ends at `size`.

@@ -396,7 +396,7 @@ WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.f
 BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 CREATE TRIGGER series_birth BEFORE INSERT ON series
 WHEN NEW.start <> 0 OR EXISTS (SELECT 1 FROM series WHERE id = NEW.id)
-  OR NEW.number <> 1 + coalesce((SELECT max(number) FROM series WHERE destination_id = NEW.destination_id AND key = NEW.key), 0)
+  OR NEW.number <= (SELECT max(number) FROM series WHERE destination_id = NEW.destination_id AND key = NEW.key)
 BEGIN SELECT RAISE(FAIL, 'a series begins at the beginning of its file, as the next of its key'); END;
 CREATE TRIGGER series_grows BEFORE UPDATE ON series
 WHEN NEW.id <> OLD.id OR NEW.destination_id <> OLD.destination_id OR NEW.key <> OLD.key OR NEW.number <> OLD.number

@@ -506,7 +506,7 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_series', 'series_id', 'INTEGER', '', 'Number of the series of segments of a growing file.'),
   ('v_series', 'place', 'TEXT', '', 'Where the segments are sent.'),
   ('v_series', 'key', 'BLOB', 'bytes of a name', 'Key that the whole file would have; the segments add the number of the series and where they begin.'),
-  ('v_series', 'number', 'INTEGER', '', 'Number of the series of this key, from 1: the next begins when the file was truncated, rewritten or replaced.'),
+  ('v_series', 'number', 'INTEGER', '', 'Number of the series, part of the keys: when it began (milliseconds since 1970 UTC). The next begins when the file was truncated, rewritten or replaced.'),
   ('v_series', 'path', 'BLOB', 'bytes of a name', 'Where the file was seen last.'),
   ('v_series', 'bytes', 'INTEGER', 'bytes', 'How much of the file is recorded.'),
   ('v_series', 'segments', 'INTEGER', '', 'Into how many segments.'),

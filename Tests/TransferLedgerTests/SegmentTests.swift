@@ -39,7 +39,13 @@ import TransferModel
   }
 
   private func rows() throws -> [String] {
-    try f.texts("SELECT cast(key AS TEXT), size, state, staged FROM file ORDER BY id")
+    // The series of the key in their order, instead of their numbers.
+    try f.texts(
+      """
+      SELECT cast(s.key AS TEXT) || '.' || (SELECT count(*) FROM series t WHERE t.key = s.key AND t.number <= s.number)
+        || substr(cast(f.key AS TEXT), -16), f.size, f.state, f.staged
+      FROM file f JOIN segment g ON g.file_id = f.id JOIN series s ON s.id = g.series_id ORDER BY f.id
+      """)
   }
 
   private func end(_ file: Int64, as state: String) throws {
@@ -58,7 +64,7 @@ import TransferModel
     #expect((done.added, done.changed, done.bytes) == (1, 1, 15))
     #expect(
       try rows() == [
-        "app.log.000001.000000000000000 10 pending one", "app.log.000001.000000000000010 15 pending two",
+        "app.log.1.000000000000000 10 pending one", "app.log.1.000000000000010 15 pending two",
       ])
     #expect(try f.texts("SELECT start, size FROM series") == ["10 25"])
     #expect(try f.findings() == [])
@@ -82,7 +88,7 @@ import TransferModel
     #expect(try known(identity(10), key: "app.log.1").candidates == [series], "a rotated log")
     #expect(try known(identity(10), key: "app.log.1").number == 0)
     #expect(try known(identity(10, inode: 6)).candidates == [])
-    #expect(try known(identity(10, inode: 6)).number == 1)
+    #expect(try known(identity(10, inode: 6)).number == series.number)
     var touched = identity(10, mtime: 99)
     touched.device = 4
     let seen = try admit(source(touched, .unchanged(series), path: "/src/app.log.1"))
@@ -93,14 +99,23 @@ import TransferModel
   }
 
   @Test func anotherSeriesBeginsWithAnEvent() throws {
-    _ = try begin()
-    let done = try admit(source(identity(4), .begun(after: 1, .truncated, segment(0, "two"))))
+    let first = try begin()
+    let done = try admit(source(identity(4), .begun(after: first.number, .truncated, segment(0, "two"))))
     #expect((done.added, done.changed) == (1, 1))
-    #expect(try rows().last == "app.log.000002.000000000000000 4 pending two")
+    #expect(try rows().last == "app.log.2.000000000000000 4 pending two")
     #expect(
       try f.texts("SELECT detail FROM event WHERE verb = 'series'")
-        == ["series 2 of \"app.log\" begins: the file was truncated"])
-    #expect(try known(identity(4)).candidates.map(\.number) == [2, 1])
+        == ["series \(first.number + 1) of \"app.log\" begins: the file was truncated"])
+    #expect(try known(identity(4)).candidates.map(\.number) == [first.number + 1, first.number])
+  }
+
+  /// The number is the time: the ledger of another host, or one that was begun anew, uses other keys.
+  @Test func aSeriesHasTheTimeAtWhichItBegan() throws {
+    #expect(try begin().number == Int(f.clock.wallMs))
+    #expect(GrowingSeries.number(after: 7, nowMs: 1_800_000_000_000) == 1_800_000_000_000)
+    #expect(GrowingSeries.number(after: 1_800_000_000_000, nowMs: 5) == 1_800_000_000_001, "the clock went back")
+    let keys = [1_800_000_000_000, 1_800_000_000_001].map { GrowingSeries.key(NameBytes("a"), number: $0, start: 9) }
+    #expect(keys.map { $0?.embedded } == ["a.1800000000000.000000000000009", "a.1800000000001.000000000000009"])
   }
 
   @Test func aFailedSegmentIsSentAgainFromItsCopy() throws {
@@ -109,7 +124,7 @@ import TransferModel
     try end(1, as: "failed")
     let done = try admit(source(identity(10), .unchanged(series)))
     #expect((done.requeued, done.unchanged) == (1, 0))
-    #expect(try rows() == ["app.log.000001.000000000000000 10 pending one"])
+    #expect(try rows() == ["app.log.1.000000000000000 10 pending one"])
   }
 
   /// Its series goes on. It can be brought back while its copy is there, which it keeps until it is hidden.
@@ -134,7 +149,8 @@ import TransferModel
   /// Nothing else may be sent under the key of a segment, nor a segment instead of something else.
   @Test func aKeyThatIsTakenIsRefused() throws {
     let batch = try f.makeBatch()
-    _ = try f.add("app.log.000001.000000000000000", to: batch)
+    let key = GrowingSeries.key(NameBytes("app.log"), number: Int(f.clock.wallMs), start: 0)
+    _ = try f.add(try #require(key).embedded, to: batch)
     #expect(throws: TransferError.self) { try begin() }
     #expect(try f.texts("SELECT count(*) FROM series") == ["0"])
   }

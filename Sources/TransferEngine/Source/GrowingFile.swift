@@ -21,12 +21,15 @@ struct GrowingFile {
     }
 
     /// The key of the segment; nil if there is none, or if the widths of its numbers do not suffice.
-    /// - Parameter key: the one that the whole file would have.
-    func key(of key: NameBytes) -> NameBytes? {
+    /// - Parameters:
+    ///   - key: the one that the whole file would have.
+    ///   - nowMs: when a new series would begin, in milliseconds since 1970 UTC.
+    func key(of key: NameBytes, nowMs: Int64) -> NameBytes? {
       switch self {
       case .empty, .unchanged: nil
       case .grown(let series): GrowingSeries.key(series.key, number: series.number, start: series.end)
-      case .begun(let number, _): GrowingSeries.key(key, number: number + 1, start: 0)
+      case .begun(let number, _):
+        GrowingSeries.key(key, number: GrowingSeries.number(after: number, nowMs: nowMs), start: 0)
       }
     }
   }
@@ -62,8 +65,8 @@ struct GrowingFile {
     return file.identity.size < last.end ? .truncated : .rewritten
   }
 
-  /// Copies the bytes that are not recorded yet, up to the end that the file had when it was opened. nil if the file was truncated or
-  /// rewritten meanwhile, so that the copy may hold bytes of two contents.
+  /// Copies the bytes that are not recorded yet, up to the end that the file had when it was opened. nil if the file
+  /// was truncated or rewritten meanwhile, so that the copy may hold bytes of two contents.
   /// - Throws: failures of the folder of copies, and `source.io`. The copy is removed then.
   func copy(_ growth: Growth, to copies: StagedCopies) throws(Failure) -> GrowingSource.Segment? {
     guard let start = growth.start else { return nil }

@@ -36,9 +36,13 @@ public struct GrowingSeries: Sendable, Hashable {
   /// of their content, and those of different files are never the same.
   /// nil if the widths do not suffice.
   public static func key(_ key: NameBytes, number: Int, start: Int64) -> NameBytes? {
-    guard number < 1_000_000, start < 1_000_000_000_000_000 else { return nil }
-    return NameBytes(key.bytes + [0x2E] + digits(Int64(number), 6) + [0x2E] + digits(start, 15))
+    guard number < 10_000_000_000_000, start < 1_000_000_000_000_000 else { return nil }
+    return NameBytes(key.bytes + [0x2E] + digits(Int64(number), 13) + [0x2E] + digits(start, 15))
   }
+
+  /// The number of the series of a key that follows number `last`: the time at which it begins, in milliseconds since
+  /// 1970 UTC, so that ledgers that know nothing of each other (another host, a lost ledger) use different keys.
+  public static func number(after last: Int, nowMs: Int64) -> Int { max(last + 1, Int(clamping: nowMs)) }
 
   private static func digits(_ value: Int64, _ width: Int) -> [UInt8] {
     let text = Array("\(value)".utf8)

@@ -26,7 +26,7 @@ extension TransferStore {
       let (target, batch) = (targets[n], batches[n])
       guard batch.settings.growing != .segments else {
         for file in page {
-          let planned = try Self.growth(of: file, in: batch, ledger, notice)
+          let planned = try Self.growth(of: file, in: batch, ledger, nowMs: nowMs, notice)
           guard let planned else { continue }
           let layout = try target.transferProtocol.layout(size: planned.size)
           let requests = try target.transferProtocol.plannedRequests(size: planned.size)
@@ -107,11 +107,11 @@ extension TransferStore {
 
   /// nil for a source that cannot be read.
   private static func growth(
-    of file: SourceCandidate, in batch: NewBatch, _ ledger: Ledger?, _ notice: (Notice) -> Void
+    of file: SourceCandidate, in batch: NewBatch, _ ledger: Ledger?, nowMs: Int64, _ notice: (Notice) -> Void
   ) throws(TransferError) -> GrowingPlan? {
     let known = try ledger?.read { reader in try reader.growth(of: file.key, file.identity, in: batch) }
     do throws(Failure) {
-      let planned = try GrowingPlan(file, known ?? KnownGrowth())
+      let planned = try GrowingPlan(file, known ?? KnownGrowth(), nowMs: nowMs)
       notice(.planned(path: file.path, key: planned.key, size: planned.size, verdict: planned.standing.rawValue))
       return planned
     } catch {

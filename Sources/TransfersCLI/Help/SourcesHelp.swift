@@ -49,9 +49,10 @@ enum SourcesHelp {
 
     Files that grow
       transfers push --growing segments /var/log/app/ s3://b/logs/        sends only what was appended since the last push
-    What was appended is an object of its own, named app.log.000001.000000000004096: the number of the series, and where
-    it begins. The objects of a series, in the order of their names, are the file. A file that was truncated, rewritten or
-    replaced begins the next series; a log that was renamed continues its series. docs/jobs.md has the rules.
+    What was appended is an object of its own, named app.log.1795723456789.000000000004096: when the series began, and
+    where the object begins. The objects of a series, in the order of their names, are the file. A file that was
+    truncated, rewritten or replaced begins the next series; a log that was renamed continues its series. docs/jobs.md
+    has the rules.
 
     Removing sources after they were sent
       transfers push --after delete data/ s3://b/in/

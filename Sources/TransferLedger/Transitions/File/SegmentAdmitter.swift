@@ -27,13 +27,14 @@ struct SegmentAdmitter {
     case .begun(let number, let beginning, let segment):
       let home = try tx.home(of: try openBatch()).destination
       guard try tx.db.newestSeries(home, source.key) == number else { return result.busy.append(index) }
-      let series = try tx.beginSeries(source, segment, number + 1, at: home)
+      let next = GrowingSeries.number(after: number, nowMs: tx.wallMs)
+      let series = try tx.beginSeries(source, segment, next, at: home)
       let file = try add(source, segment, series)
       guard beginning != .first else { return }
       result.changed += 1
       try tx.recordEvent(
         "series", of: [file],
-        detail: "series \(number + 1) of \"\(source.key.embedded)\" begins: the file was \(beginning.rawValue)")
+        detail: "series \(next) of \"\(source.key.embedded)\" begins: the file was \(beginning.rawValue)")
     }
   }
 
