@@ -218,4 +218,18 @@ import Testing
     _ = try sent("a", to: pushed("put:one"))
     #expect(try lacking() == [Self.lacksSecond])
   }
+
+  /// A source that has changed is sent again by its job, or is gone by then. Nobody repeats a push.
+  @Test func aChangedSourceOfAJobIsNotReported() throws {
+    try list("put:one")
+    for batch in [first, try pushed("put:three")] {
+      let file = try sent("a", to: batch)
+      try f.ledger.write { tx in
+        try tx.endRemovals([(file, .kept(.sourceChanged, "it has changed"))], verb: "source-deleted")
+      }
+    }
+    let totals = try f.ledger.read { try $0.removals(RowFilter()) }
+    #expect(totals.kept == 1 && totals.reasons.map(\.sources) == [1])
+    #expect(try f.texts("SELECT batch_id, state FROM v_removals") == ["1 kept", "3 kept"])
+  }
 }

@@ -3,7 +3,8 @@ public import TransferModel
 extension LedgerReader {
   /// Waiting removals and kept sources of the files that the filter selects, with the reasons. Counts only the sources
   /// that were kept since `keptSinceMs`. Removals that a person revoked or tidied away are not counted, nor sources
-  /// that were replaced by newer content or that somebody else removed. Reads the removals that are not done.
+  /// that were replaced by newer content or that somebody else removed. A source of a job that was found changed is
+  /// replaced when the job scans it again, if it is still there. Reads the removals that are not done.
   public func removals(_ filter: RowFilter, keptSinceMs: Int64 = .min) throws -> RemovalTotals {
     let rows = try db.rows(Self.removalsByReason, filter, .integer(keptSinceMs)) { row in
       (
@@ -31,6 +32,7 @@ extension LedgerReader {
     FROM removal m CROSS JOIN file f ON f.id = m.file_id
     WHERE (m.state = 'skipped' OR m.state = 'failed') AND m.cause <> 'policy.cancelled'
       AND NOT (m.state = 'skipped' AND m.cause = 'source.missing') AND m.ended_at >= ?1
+      AND NOT (m.cause = 'source.changed' AND EXISTS (SELECT 1 FROM batch b WHERE b.id = f.batch_id AND b.job IS NOT NULL))
       AND f.hidden IS NULL AND f.live = 1 AND {files} GROUP BY m.cause
     """
 }
