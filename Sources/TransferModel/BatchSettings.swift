@@ -14,7 +14,7 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   public var caFile: String?
   /// Whether a staged copy of the source, made when it is added, is sent; nil for no.
   public var stage: Bool?
-  /// What is sent of a source that has grown; nil for all of it.
+  /// Which part of a grown source is sent; nil for all of it.
   public var growing: GrowingFiles?
   /// Whether a file is skipped if another file has delivered the same content to the same destination; nil for no.
   public var dedupe: Bool?

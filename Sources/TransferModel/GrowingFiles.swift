@@ -1,4 +1,4 @@
-/// What is sent of a source that has grown since it was sent.
+/// Which part of a source is sent if it has grown since it was last sent.
 public enum GrowingFiles: String, Sendable, CaseIterable, Codable {
   /// All of it, as a new generation of its object.
   case whole

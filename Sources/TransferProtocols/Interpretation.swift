@@ -34,9 +34,9 @@ public struct Interpretation: Sendable {
   public var tolerated: Tolerated?
 
   public enum Tolerated: Sendable, Hashable {
-    /// Nothing is wrong with the host, whatever the status.
+    /// The host is healthy, regardless of the status.
     case answer
-    /// A failure that is none of the file.
+    /// A failure of the host, not of the file.
     case failure(Failure, isThrottled: Bool = false)
   }
 

@@ -5,7 +5,7 @@ import TransferModel
 @testable import TransferEngine
 @testable import TransferProtocols
 
-/// What is said when blocks of an existing file are not reused.
+/// The remark when blocks of an existing file are not reused.
 @Suite struct BlockReuseTests {
   private let folder: TemporaryFolder
   private var path: String { "\(folder.path)/a.bin" }

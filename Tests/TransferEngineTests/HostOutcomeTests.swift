@@ -30,7 +30,7 @@ import TransferProtocols
     #expect(outcome(reply, .inconclusive) == .throttled(retryAfterMs: 3_600_000))
   }
 
-  /// What a protocol waits for is no statement about its host.
+  /// An answer that makes the protocol wait says nothing about the health of its host.
   @Test func aServerThatIsStillProcessingIsNotBusy() {
     for status in [202, 404, 503] { #expect(outcome(answer(status), .notYet(afterMs: 7_000)) == .success) }
   }
@@ -52,7 +52,7 @@ import TransferProtocols
     }
   }
 
-  /// Whatever the protocol makes of it, a request without an answer is no success.
+  /// A request without an answer never counts as a success, however the protocol interprets it.
   @Test func aLostAnswerIsNeverASuccess() {
     var lost = TransferReply()
     (lost.requestMayHaveArrived, lost.curlCode) = (true, 56)

@@ -66,8 +66,8 @@ import Transfers
     #expect(try requests(other) == Self.fileCount)
   }
 
-  /// The ready files of the host that pauses are no reason to go on with a host that accepts no connections. The run
-  /// ends because of the latter, and the next one sends the former no request before its time either.
+  /// Ready files of a paused host do not keep a run waiting for a host that accepts no connections. The run ends
+  /// because of the latter, and the next run sends no request to the paused host before the pause is over.
   @Test func aHostThatIsGoneIsGivenUp() throws {
     let (scene, gone) = (try pausing(), try Scene())
     gone.server.stop()

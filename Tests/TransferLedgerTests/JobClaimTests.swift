@@ -111,7 +111,7 @@ import Testing
     #expect(try f.ledger.write { try $0.beginRemovals(old + [new]) }.isEmpty)
   }
 
-  /// What was given up under the former key does not count when the file has arrived under the new one.
+  /// A file that was given up under its former key does not count once it has arrived under the new one.
   @Test func aNewerFileUnderAnotherKeyIsOne() throws {
     let old = try sent("a", path: "sub/a", to: first)
     let given = try add("a", path: "sub/a", to: second)
@@ -194,7 +194,7 @@ import Testing
     #expect(try wanted() == [yesterday, one, two])
   }
 
-  /// What the destination has of one hard link is no delivery of the other.
+  /// Delivering one hard link does not count as delivering the other.
   @Test func anotherPathOfTheJobIsAnotherSource() throws {
     let given = try add("sub/a", to: second)
     _ = try f.ledger.control(.cancel, RowFilter.files([given]))

@@ -87,7 +87,7 @@ import TransferModel
     #expect(stored(one, "up/a") == "a" && isThere("a") && isThere("b"))
     #expect(try run("clean", "--failed", "--state", "failed").code == 0)
     #expect(try run("run").code == 0)
-    #expect(isThere("a") && isThere("b"), "a failure that is hidden is no receipt")
+    #expect(isThere("a") && isThere("b"), "a hidden failure does not count as a delivery")
     let check = try run("check", "--job", "nightly")
     #expect(check.out.contains(" to_remove=2;;;0 put_off=2;;;0 "), "\(check.out)")
     #expect(check.out.contains("put off: a destination does not have it: \(two.url)/in (job nightly)"), "\(check.out)")

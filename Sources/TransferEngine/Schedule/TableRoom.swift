@@ -3,7 +3,7 @@ import TransferModel
 /// Limits the published checksums of blocks that are in memory at the same time, and with them the searches, whose
 /// memory is in proportion: a file counts from the request for its checksums until the end of its search. A value.
 struct TableRoom: Sendable {
-  /// In bytes; a longer table is requested when there is no other.
+  /// In bytes. A longer table is requested only while no other is in memory.
   static let most: Int64 = 16 << 20
 
   private var lengths: [FileID: Int64] = [:]

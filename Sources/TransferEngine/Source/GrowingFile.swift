@@ -75,7 +75,7 @@ struct GrowingFile {
       if let segment = try copied(growth, from: start, to: copies, name) { return segment }
     } catch {
       copies.remove(name)
-      // A file that became shorter ends the copy too early, which is no fault of the disk.
+      // If the file became shorter, the copy ends too early: that is not an error of the disk.
       guard try file.currentIdentity().size >= file.identity.size else { return nil }
       throw error
     }

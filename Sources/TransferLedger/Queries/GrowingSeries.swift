@@ -22,7 +22,7 @@ public struct GrowingSeries: Sendable, Hashable {
 
   public var end: Int64 { identity.size }
 
-  /// What a file must still hold to be this one with more at its end.
+  /// The content that a file must still have to be the same file with data appended.
   public var content: SentContent {
     var content = SentContent()
     content.pieces = [

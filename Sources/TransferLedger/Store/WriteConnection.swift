@@ -57,8 +57,7 @@ final class WriteConnection {
   /// which a failed commit has not updated, so its transaction did not take place. Source:
   /// https://sqlite.org/walformat.html section 2.
   ///
-  /// Without ``CommitRetry`` the disk is no longer trusted after the second such failure, and all further work is
-  /// refused.
+  /// Without ``CommitRetry``, a second such failure means that the disk cannot be trusted: all further work is refused.
   func reopen(after error: TransferError, isRetrying: () -> Bool) {
     uncertainCommits += 1
     guard uncertainCommits == 1 || isRetrying() else {

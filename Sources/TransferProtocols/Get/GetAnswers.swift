@@ -166,7 +166,7 @@ extension GetProtocol {
   ) -> Interpretation {
     guard reply.status == (chunk.isPart(of: facts) ? 206 : 200) else { return refused(reply, facts, context) }
     let through = chunk.body.offset + reply.bytesReceived
-    // The header of a range says where it ends: whatever happened behind its last byte, all of it is here.
+    // The header says where the range ends. Once its last byte has arrived, it is complete, however the answer ended.
     guard through == chunk.body.end, reply.status == 206 || reply.answerFailure == nil else {
       return brokenOff(reply, chunk, through, facts)
     }

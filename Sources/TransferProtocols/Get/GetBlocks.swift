@@ -50,7 +50,7 @@ extension GetProtocol: PublishedTables {
   private static func longestTable(_ size: Int64) -> Int64 { min(ZsyncReader.longestFile, size / 32 + 64 << 10) }
 }
 
-/// What the notes of a session say about published checksums of blocks.
+/// Notes of a session about published checksums of blocks.
 public enum BlockNotes {
   private static let key = "zsync", digestKey = "zsync.sha1"
   private static let isWanted = "wanted", isAgain = "again", isUnused = "unused", isCopied = "copied"

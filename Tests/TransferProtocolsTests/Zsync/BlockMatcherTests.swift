@@ -16,7 +16,7 @@ import TransferModel
     return try matcher.parts(while: goesOn)
   }
 
-  /// What the parts say is true.
+  /// Each part that was found has the bytes that it claims.
   private func expectRight(_ parts: [FoundPart], _ scene: ZsyncScene, _ seed: [UInt8]) {
     var blocks: Set<Int> = []
     for part in parts {

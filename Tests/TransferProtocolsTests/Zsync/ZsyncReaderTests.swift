@@ -111,7 +111,7 @@ import TransferModel
     #expect(fault(Array("zsync: 0.6.2\n\n".utf8)) == "its Length is invalid")
   }
 
-  /// Bytes that are no text, and cuts at every place, end with an error or a valid value, never with a trap.
+  /// Binary data, and a file cut at any byte, result in an error or a valid value, never in a trap.
   @Test func everyDamageIsSurvived() {
     let file = scene.file
     for cut in 0..<file.count - scene.table.count + 8 {
