@@ -104,6 +104,20 @@ public struct LedgerReader {
     ) { ($0.flag(0), $0.flag(1)) } ?? (false, false)
   }
 
+  /// Whether files of these batches, which are not active, may still be completed without a person: they are ready, in
+  /// backoff or, if that counts, settling. The cost depends only on the number of batches.
+  public func isAnythingLeft(in batches: Set<BatchID>, countsSettling: Bool) throws -> Bool {
+    try batches.sorted().contains { batch in
+      try db.first(Self.batchHasWork, .id(batch), .int(countsSettling ? 1 : 0)) { $0.flag(0) } ?? false
+    }
+  }
+
+  static let batchHasWork: StaticString = """
+    SELECT EXISTS (SELECT 1 FROM file WHERE batch_id = ?1 AND state = 'pending' AND not_before IS NULL)
+        OR EXISTS (SELECT 1 FROM file WHERE batch_id = ?1 AND state = 'pending' AND not_before IS NOT NULL)
+        OR (?2 AND EXISTS (SELECT 1 FROM file WHERE batch_id = ?1 AND state = 'settling'))
+    """
+
   /// Counts files that are not at rest. Each number is counted in an index of just these rows; so the cost grows with
   /// the remaining work, and this does not belong on a hot path.
   public func workLeft() throws -> WorkLeft {

@@ -22,6 +22,9 @@ public struct RunOptions: Sendable {
   public var maxBytes: Int64?
   /// Does not end while a source may settle within ten minutes. Does not wait again for one that changes meanwhile.
   public var waitsForSettling = true
+  /// The batches for which the run is started: once their files have ended, it does not wait for files of other batches
+  /// that cannot be sent at the moment. If nil, it waits for all.
+  public var awaited: Set<BatchID>?
   /// Starts no file; only ends upload sessions on servers that are marked for it.
   public var onlyEndsSessions = false
   /// The process exists only for this run, so its limit of open files may be raised.

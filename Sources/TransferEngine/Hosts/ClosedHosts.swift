@@ -9,6 +9,7 @@ final class ClosedHosts {
 
   private let engine: Engine
   private let stop: RunStop
+  private let patience: RunPatience
   private let claims: Claims
   private let hosts: Hosts
   private let batches: Batches
@@ -22,10 +23,11 @@ final class ClosedHosts {
   private var postponements: Int64 = 0
 
   init(
-    _ engine: Engine, stop: RunStop, claims: Claims, hosts: Hosts, batches: Batches, commits: Commits,
-    files: FilesInWork, intake: FileIntake, requests: Requests, outcomes: RequestOutcomes
+    _ engine: Engine, stop: RunStop, patience: RunPatience, claims: Claims, hosts: Hosts, batches: Batches,
+    commits: Commits, files: FilesInWork, intake: FileIntake, requests: Requests, outcomes: RequestOutcomes
   ) {
-    (self.engine, self.stop, self.claims, self.hosts, self.batches) = (engine, stop, claims, hosts, batches)
+    (self.engine, self.stop, self.patience, self.claims) = (engine, stop, patience, claims)
+    (self.hosts, self.batches) = (hosts, batches)
     (self.commits, self.files, self.intake) = (commits, files, intake)
     (self.requests, self.outcomes) = (requests, outcomes)
   }
@@ -56,8 +58,14 @@ final class ClosedHosts {
 
   /// The hosts that accept no connections, if only their files are left; nil otherwise.
   func allThatIsLeft() -> Set<String>? {
-    guard !stop.isStopping else { return nil }
-    let dead = hosts.scheduler.hopelessHosts(afterOpens: engine.configuration.breakerOpensBeforeGivingUp)
+    guard !stop.isStopping, !hosts.scheduler.hopelessHosts(afterOpens: 1).isEmpty else { return nil }
+    do throws(TransferError) {
+      try patience.look()
+    } catch {
+      stop.fail(error)
+      return nil
+    }
+    let dead = hosts.scheduler.hopelessHosts(afterOpens: patience.opensBeforeGivingUp)
     guard !dead.isEmpty, !files.isPlacing, hosts.all.allSatisfy({ $0.files == 0 || dead.contains($0.name) }),
       watch.takesLook(nowMs: engine.bootMs, isIdle: commits.isIdle && !claims.isClaiming)
     else { return nil }
@@ -71,8 +79,8 @@ final class ClosedHosts {
 
   /// Whether files of other hosts are ready, or will be within the patience of this run.
   private func hasWork(without dead: Set<String>) throws(TransferError) -> Bool {
-    let without = batches.resting.union(batches.batches(ofHosts: dead.union(hosts.closedBeyondPatience.keys)))
-    let lastMs = engine.wallMs + engine.configuration.patienceMs
+    let without = batches.resting.union(batches.batches(ofHosts: dead.union(hosts.closed(beyondMs: patience.ms).keys)))
+    let lastMs = engine.wallMs + patience.ms
     let (fetched, leftOut) = (intake.fetched, batches.sizesLeftOut)
     return try engine.ledger.read { reader in
       if try reader.hasReadyFiles(without: without, leftOut: leftOut) || reader.hasFetchedFiles(fetched) { return true }
@@ -90,7 +98,7 @@ final class ClosedHosts {
   /// begins, are not.
   /// - Returns: whether a part is being written; there may be more.
   func postpone() throws(TransferError) -> Bool {
-    let opening = hosts.closedBeyondPatience
+    let opening = hosts.closed(beyondMs: patience.ms)
     guard !opening.isEmpty, !stop.sequence.isOver(nowMs: engine.bootMs), stop.sequence.diskTrouble == nil else {
       return false
     }

@@ -134,9 +134,9 @@ final class Hosts {
     return engine.wallMs + endMs - nowMs
   }
 
-  /// Hosts that asked for a pause which ends later than this run waits, and when it ends, in wall milliseconds.
-  var closedBeyondPatience: [String: Int64] {
-    let patientMs = engine.wallMs + engine.configuration.patienceMs
+  /// Hosts that asked for a pause which ends later than in `patienceMs`, and when it ends, in wall milliseconds.
+  func closed(beyondMs patienceMs: Int64) -> [String: Int64] {
+    let patientMs = engine.wallMs + patienceMs
     return all.reduce(into: [:]) { found, host in
       if let opening = longClosed(host), opening > patientMs { found[host.name] = opening }
     }

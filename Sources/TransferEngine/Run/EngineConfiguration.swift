@@ -17,6 +17,9 @@ public struct EngineConfiguration: Sendable {
   public var copies: StagedCopies?
   /// If false, the run only aborts sessions on servers; no file is begun.
   public var claimsFiles = true
+  /// The batches for which the run was started: once their files have ended, the run does not wait for those of others.
+  /// If nil, it waits for all.
+  public var awaited: Set<BatchID>?
   /// The run does not end while a source may settle within ``patienceMs``.
   public var waitsForSettling = true
   /// Time limit of the run, in milliseconds: no request begins that cannot end within it; nil for no limit.

@@ -89,9 +89,10 @@ final class EngineLoop: @unchecked Sendable {
     control = ControlRequests(
       engine, stop: stop, hosts: hosts, batches: batches, commits: commits, files: files, requests: requests,
       outcomes: outcomes, aborts: aborts)
+    let patience = RunPatience(engine, batches: batches, files: files, claims: claims, commits: commits)
     closed = ClosedHosts(
-      engine, stop: stop, claims: claims, hosts: hosts, batches: batches, commits: commits, files: files,
-      intake: intake, requests: requests, outcomes: outcomes)
+      engine, stop: stop, patience: patience, claims: claims, hosts: hosts, batches: batches, commits: commits,
+      files: files, intake: intake, requests: requests, outcomes: outcomes)
     shutdown = Shutdown(
       engine, stop: stop, tally: tally, hosts: hosts, commits: commits, files: files, requests: requests,
       outcomes: outcomes, aborts: aborts)
@@ -104,7 +105,8 @@ final class EngineLoop: @unchecked Sendable {
       engine,
       RunEnd.Parts(
         stop: stop, claims: claims, commits: commits, batches: batches, room: room, files: files, intake: intake,
-        requests: requests, aborts: aborts, closed: closed, upkeep: upkeep, limits: limits))
+        requests: requests, aborts: aborts, closed: closed, upkeep: upkeep, limits: limits,
+        patience: patience))
     heartbeat = Heartbeat(engine, mailbox, stop: stop, hosts: hosts)
     reporter = ProgressReporter(
       engine, mailbox, rate: rate, tally: tally, hosts: hosts, batches: batches, commits: commits, files: files,

@@ -18,6 +18,7 @@ final class RunEnd {
     let closed: ClosedHosts
     let upkeep: SourceUpkeep
     let limits: RunLimits
+    let patience: RunPatience
   }
 
   private let engine: Engine
@@ -46,6 +47,7 @@ final class RunEnd {
     if stop.sequence.level != nil || !engine.configuration.claimsFiles { return true }
     let wallMs = engine.wallMs
     guard claims.nextMs > wallMs else { return false }
+    try parts.patience.look()
     let without = parts.batches.resting
     // An abort that failed this often waits for another run; its retry time must not keep this one alive.
     let countsAborts = aborts.hasPassesLeft
@@ -72,7 +74,7 @@ final class RunEnd {
       aborts.beginPass(counts: true)
       return false
     }
-    if due - wallMs > engine.configuration.patienceMs {
+    if due - wallMs > parts.patience.ms {
       if settles { return false }
       stop.end(for: .notDue)
       return true
@@ -84,7 +86,7 @@ final class RunEnd {
   /// Whether a source may settle soon enough to wait for.
   private func settlesSoon() throws(TransferError) -> Bool {
     guard let due = try parts.upkeep.awaitedMs() else { return false }
-    return due - engine.bootMs <= engine.configuration.patienceMs
+    return due - engine.bootMs <= parts.patience.ms
   }
 
   /// Why a run that ended without a stop request leaves files.

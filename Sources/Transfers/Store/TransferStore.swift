@@ -54,6 +54,7 @@ package struct TransferStore: Sendable {
       guard error.kind == .storeIO else { throw error }
       notice(.remark("\(error)"))
     }
+    configuration.awaited = options.awaited
     configuration.drainMs = options.drainMs
     configuration.maxDurationMs = options.maxDurationMs
     configuration.maxBytes = options.maxBytes

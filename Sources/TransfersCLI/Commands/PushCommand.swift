@@ -16,6 +16,8 @@ struct PushCommand: Command, HasInapplicableOptions, NamesPlace {
       Pushing the same tree again sends only new, changed and failed files. If another engine owns the ledger, it \
       sends the files and this command waits for them; with --no-wait it leaves them to that engine and exits with 0.
 
+      Files of other batches that are ready are sent, too. The command does not wait for those that are not.
+
       Examples:
         transfers push data/ s3://bucket/runs/42/
         transfers push --rate 20M --exclude '**/.*' data/ https://files.example/in/

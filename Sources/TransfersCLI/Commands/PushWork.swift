@@ -50,6 +50,8 @@ struct PushWork {
 
   /// nil while another engine holds the lock.
   private func run(_ options: RunOptions) throws(CommandFailure) -> RunResult? {
+    var options = options
+    options.awaited = Set(files.batches)
     do {
       return try session.run(storePath, options)
     } catch {
