@@ -91,9 +91,7 @@ public enum Program {
   ) throws(CommandFailure) {
     let status = RootCommand.exitCode(for: error)
     if status.isSuccess { return context.out.writeLine(RootCommand.fullMessage(for: error)) }
-    let lines = RootCommand.message(for: error).split(whereSeparator: \.isNewline)
-    let message = printable(lines.joined(separator: " "))
-    throw line.failure(message)
+    throw line.failure(ParserMessage(RootCommand.message(for: error)))
   }
 
   private static func report(_ failure: CommandFailure, _ context: Context) {

@@ -152,7 +152,7 @@ import TransferReports
     ("status --json --columns files.lost", #"no column "lost" here. Try: some of done"#),
     ("status --columns bytes.x", #"no column "x" here"#), ("list --columns id,id", "a name twice"),
     ("list --columns ,", "needs names"), ("list --json --format csv", "contradict each other"),
-    ("list --format xml", "'xml'"),
+    ("list --format xml", #""xml" is not one of"#),
   ])
   func whatIsNotThereIsWrongUse(_ command: String, _ part: String) throws {
     let outcome = try run(command)

@@ -103,13 +103,14 @@ struct ArgumentLine: Sendable {
 
 extension ArgumentLine {
   /// The parser's error, with the environment variable that caused it if the typed arguments alone are valid.
-  func failure(_ message: String) -> CommandFailure {
-    let message = message.hasSuffix(".") ? String(message.dropLast()) : message
-    let remedy = (["transfers"] + words + ["--help"]).joined(separator: " ")
-    guard !environment.settings.isEmpty, Self.isRight(typed) else { return .usage(message, remedy: remedy) }
+  func failure(_ message: ParserMessage) -> CommandFailure {
+    let help = (["transfers"] + words + ["--help"]).joined(separator: " ")
+    guard !environment.settings.isEmpty, Self.isRight(typed) else {
+      return .usage(message.text, remedy: message.remedy ?? help)
+    }
     let culprit = environment.settings.first { !Self.isRight(arguments(with: [$0])) }
     let culprits = culprit.map { [$0] } ?? environment.settings
-    let text = culprits.map(\.shown).joined(separator: ", ") + ": " + message
+    let text = culprits.map(\.shown).joined(separator: ", ") + ": " + message.text
     guard culprits.contains(where: \.isConfigured) else { return .usage(text, remedy: "transfers help environment") }
     return CommandFailure(.config, text, remedy: "transfers help config")
   }

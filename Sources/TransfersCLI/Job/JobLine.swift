@@ -51,8 +51,7 @@ struct JobLine {
     inner.job = job.name
     let line = try ArgumentLine(inner, job: filled)
     do { return (try RootCommand.parseAsRoot(line.arguments), inner.parsing(line.arguments)) } catch {
-      let lines = RootCommand.message(for: error).split(whereSeparator: \.isNewline)
-      throw line.failure(printable(lines.joined(separator: " ")))
+      throw line.failure(ParserMessage(RootCommand.message(for: error)))
     }
   }
 

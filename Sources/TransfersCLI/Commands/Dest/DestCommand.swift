@@ -119,7 +119,7 @@ struct DestTestCommand: Command {
       guard let parsed = try RootCommand.parseAsRoot(line.arguments) as? PushCommand else { return }
       push = parsed
     } catch {
-      throw line.failure(printable(RootCommand.message(for: error)))
+      throw line.failure(ParserMessage(RootCommand.message(for: error)))
     }
     let asked = try push.batch.upload(inner.parsing(line.arguments)).settings
     let test = try failing { () throws(TransferError) in try DestinationTest(asked) }
