@@ -13,6 +13,8 @@ public enum Program {
   /// Runs the command of this process and ends it.
   public static func main() -> Never {
     signal(SIGPIPE, SIG_IGN)
+    // A file that would be longer than `ulimit -f` allows is an error of that file.
+    signal(SIGXFSZ, SIG_IGN)
     // A parent may have ignored SIGCHLD; then the end of child processes could not be detected.
     signal(SIGCHLD, SIG_DFL)
     // Also for commands without progress: SIGUSR1 requests a progress line, and must not end the process.

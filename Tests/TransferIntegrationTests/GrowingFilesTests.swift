@@ -159,6 +159,13 @@ import TransferModel
     #expect(try series() == ["app.log.1": "one\ntwo\n"])
   }
 
+  @Test func theFolderOfCopiesMayBeUnusable() throws {
+    try append("one\n")
+    try Scene.write([1], to: NameBytes(scene.storePath + ".staged"))
+    let error = #expect(throws: TransferError.self) { try add() }
+    #expect(error?.kind == .storeIO && error?.remedy == "fix it, or add without --stage and --growing segments")
+  }
+
   @Test func eachDestinationHasItsOwnSeries() throws {
     try append("one\n")
     _ = try add(to: "/up/")

@@ -15,6 +15,9 @@ struct BuiltProgram {
   let folder: TemporaryFolder
   /// The program's limit of open files; nil for the limit of these tests.
   var openFiles: Int?
+  /// The longest file that it may write, in the units of `ulimit -f` (512 or 1024 bytes); nil for the limit of these
+  /// tests.
+  var fileLength: Int?
 
   init() throws { folder = try TemporaryFolder() }
 
@@ -93,10 +96,11 @@ struct BuiltProgram {
     defer { posix_spawn_file_actions_destroy(&actions) }
     redirect(&actions)
     let values = ["HOME": folder.path, "TZ": "UTC", "LC_ALL": "C.UTF-8"].merging(environment) { $1 }
+    let limits = [openFiles.map { "ulimit -n \($0) && " }, fileLength.map { "ulimit -f \($0) && " }].compactMap(\.self)
     let limiting =
-      openFiles.map { ["/bin/sh", "-c", "ulimit -n \($0) && exec \"$0\" \"$@\""].map { Array($0.utf8) } } ?? []
+      limits.isEmpty ? [] : ["/bin/sh", "-c", limits.joined() + "exec \"$0\" \"$@\""].map { Array($0.utf8) }
     let argv = (limiting + [Array(Self.path.utf8)] + arguments).map(Self.cString) + [nil]
-    let started = openFiles == nil ? Self.path : "/bin/sh"
+    let started = limits.isEmpty ? Self.path : "/bin/sh"
     let envp = values.map { Self.cString(Array("\($0.key)=\($0.value)".utf8)) } + [nil]
     defer { for pointer in argv + envp { free(pointer) } }
     var pid: pid_t = 0

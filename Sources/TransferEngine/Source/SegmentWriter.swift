@@ -114,7 +114,7 @@ final class SegmentWriter: RecordingSink {
       if hold == nil { hold = try copies.hold() }
       let copied: GrowingSource.Segment?
       do throws(Failure) { copied = try growing.copy(growth, to: copies) } catch {
-        if error.code.isOfSource { return .failed(error) }
+        if error.isOfOneCopy { return .failed(error) }
         throw copies.notCopied(source.path, error)
       }
       guard let segment = copied else { return nil }

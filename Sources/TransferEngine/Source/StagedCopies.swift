@@ -23,15 +23,16 @@ public struct StagedCopies: Sendable {
   /// Copies the source of every file that waits for it, and makes the file ready. Each copy is durable before its file
   /// may be claimed; after a crash in between the copy is unreferenced until ``sweep(_:)`` removes it, and the file
   /// still waits. A source that changed meanwhile is not copied: the engine detects the change and begins its next
-  /// generation.
-  public func settle(_ ledger: Ledger, notice: (Notice) -> Void) throws(TransferError) {
+  /// generation. A file whose copy does not fit goes on waiting, and does not delay the others.
+  /// - Returns: the files whose copies do not fit.
+  public func settle(_ ledger: Ledger, notice: (Notice) -> Void) throws(TransferError) -> [FileID] {
     let hold = try hold()
     defer { withExtendedLifetime(hold) {} }
-    var last: Int64 = 0
+    var (last, waiting): (Int64, [FileID]) = (0, [])
     while true {
       let page = try ledger.read { [last] reader in try reader.settlingFiles(after: last, limit: 500) }
-      guard let final = page.last else { return }
-      for file in page { try settle(file, ledger, notice) }
+      guard let final = page.last else { return waiting }
+      for file in page where try !settle(file, ledger, notice) { waiting.append(file.id) }
       last = final.id.rawValue
     }
   }
@@ -45,25 +46,26 @@ public struct StagedCopies: Sendable {
       return
     }
     if lock >= 0 { close(lock) }
-    try settle(ledger, notice: notice)
+    _ = try settle(ledger, notice: notice)
   }
 
+  /// False if its copy does not fit.
   private func settle(
     _ file: SettlingFile, _ ledger: Ledger, _ notice: (Notice) -> Void
-  ) throws(TransferError) {
+  ) throws(TransferError) -> Bool {
     let name = Self.newName()
     var staged: String?
     do throws(Failure) {
       if try copy(file, to: name) { staged = name }
     } catch {
-      unlink("\(folder)/\(name)")
-      guard error.code.isOfSource else {
-        throw notCopied(file.path, error)
-      }
+      remove(name)
+      guard error.isOfOneCopy else { throw notCopied(file.path, error) }
       notice(.failed(path: file.path, error))
+      if !error.code.isOfSource { return false }
     }
     let result = try ledger.write { [staged] tx in try tx.settle(file.id, staged: staged) }
-    if !result.isApplied, staged != nil { unlink("\(folder)/\(name)") }
+    if !result.isApplied, staged != nil { remove(name) }
+    return true
   }
 
   /// False if the source is no longer the recorded version.
@@ -82,13 +84,20 @@ public struct StagedCopies: Sendable {
     return hexText([uid.high, uid.low].flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
   }
 
+  /// Disk space left free for the ledger, which has to record the copies, in bytes.
+  private static let roomLeft: Int64 = 1 << 20
+
   /// Makes a copy with the mtime of its source, and syncs it, but not the folder.
   /// - Parameter fill: writes its bytes to the descriptor; returns 0, or sets `errno`.
   func make(_ name: String, mtimeNs: Int64, fill: (Int32) -> Int32) throws(Failure) {
     let target = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard target >= 0 else { throw localFailure("create a file in \(folder)") }
     defer { close(target) }
-    if fill(target) != 0 { throw localFailure("copy into \(folder)") }
+    if fill(target) != 0 { throw localFailure("copy it into \(folder)") }
+    if (0..<Self.roomLeft).contains(csys_free_bytes(folder)) {
+      errno = ENOSPC
+      throw localFailure("copy it into \(folder)")
+    }
     let modified = timespec(tv_sec: Int(mtimeNs / 1_000_000_000), tv_nsec: Int(mtimeNs % 1_000_000_000))
     var times = [modified, modified]
     if futimens(target, &times) != 0 || fsync(target) != 0 { throw localFailure("sync the copy in \(folder)") }
@@ -115,19 +124,28 @@ public struct StagedCopies: Sendable {
   }
 
   func unusable(_ what: String, _ code: Int32) -> TransferError {
-    TransferError(
-      .storeIO, "\(what) the folder for copies", NameBytes(folder), cause: systemText(code),
-      remedy: "fix it, or add without --stage")
+    let isFull = code == ENOSPC || code == EDQUOT
+    return TransferError(
+      isFull ? .storeFull : .storeIO, "\(what) the folder for copies", NameBytes(folder), cause: systemText(code),
+      remedy: isFull ? "free space on its disk" : "fix it, or add without --stage and --growing segments")
   }
 
   func notCopied(_ path: NameBytes, _ failure: Failure) -> TransferError {
     TransferError(
       .storeIO, "copy the source", path, cause: failure.message,
-      remedy: "free space beside the ledger and add again, which continues from here")
+      remedy: "fix the folder of copies and add again, which continues from here")
   }
 
   func localFailure(_ what: String) -> Failure {
-    Failure(.localIO, "cannot \(what): \(systemText(errno))", systemError: errno)
+    let code = errno
+    let text = "cannot \(what): \(systemText(code))"
+    return switch code {
+    case ENOSPC, EDQUOT:
+      Failure(.localDiskFull, text + "; free space there and add it again", systemError: code)
+    case EFBIG:
+      Failure(.localIO, text + "; allow longer files there (ulimit -f) and add it again", systemError: code)
+    default: Failure(.localIO, text, systemError: code)
+    }
   }
 
   /// Removes copies that are no longer needed: those of done, cancelled, superseded and removed files, and unreferenced
@@ -149,4 +167,9 @@ public struct StagedCopies: Sendable {
 extension ErrorCode {
   /// The file itself is at fault, not the folder of copies.
   var isOfSource: Bool { rawValue.hasPrefix("source.") }
+}
+
+extension Failure {
+  /// Other files may well be copied: this one cannot be read, or is too long for the space that is left.
+  var isOfOneCopy: Bool { code.isOfSource || code == .localDiskFull || systemError == EFBIG }
 }

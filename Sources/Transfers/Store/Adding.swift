@@ -41,6 +41,7 @@ extension TransferStore {
       options.settings.growing == .segments
       ? try admitter.admitSegments(copies, open: open) : try admitter.admit(open: open)
     let mark = opened.withLock { $0.mark }
+    var uncopied: [FileID] = []
     if let ledger = opened.withLock({ $0.ledger }) {
       let tookMs = clock.bootMs - startedMs
       try ledger.write { tx in
@@ -51,14 +52,16 @@ extension TransferStore {
         }
       }
       if options.settings.stage == true {
-        try copies.settle(ledger, notice: notice)
+        uncopied = try copies.settle(ledger, notice: notice)
         try copies.sweep(ledger)
       }
       for one in recorded { try options.tellFates(one, ledger, notice) }
     }
     return recorded.map { one in
-      AddResult(
-        batch: one.batch, counts: one.counts, files: AddedFiles(since: mark, batch: one.batch, files: one.files))
+      let files = AddedFiles(since: mark, batch: one.batch, files: one.files)
+      var counts = one.counts
+      counts.failed += uncopied.count { AddedFiles.holds($0.rawValue, files.ranges) }
+      return AddResult(batch: one.batch, counts: counts, files: files)
     }
   }
 

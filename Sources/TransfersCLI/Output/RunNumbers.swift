@@ -107,7 +107,7 @@ struct RunNumbers: Sendable, Hashable {
     case .deadline: "the deadline has passed"
     case .limit: "the limit of this run was reached"
     case .quota: "the quota of the job is used up"
-    case .settling: "files are still being written"
+    case .settling: "files are still being written, or wait for their copy"
     }
   }
 

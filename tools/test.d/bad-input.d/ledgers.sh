@@ -49,6 +49,17 @@ if ((EUID == 0)); then
     expect "space again: resumes" 0 . "$transfers" push "$work/many" "$url/many/"
     check "space again: every file is done" is "$(in_state 'done')" 5000
     expect "space again: the ledger is sound" 0 . "$transfers" store check
+    mkdir -p "$work/logs"
+    truncate -s 80M "$work/logs/big.log"
+    printf 'a\n' >"$work/logs/a.log"
+    printf 'z\n' >"$work/logs/z.log"
+    logs=("$transfers" push "$work/logs" "$url/logs/" --growing segments)
+    expect "no room for the copy of a log: others are sent" 3 'failed .*big.log: local.disk_full.*free space' "${logs[@]}"
+    check "no room for the copy of a log: others are done" is "$(in_state 'done')" 5002
+    check "no room for the copy of a log: no half copy stays" is "$(find "$TRANSFERS_STORE.staged" -type f | wc -l)" 0
+    mount -o remount,size=192m "$work/small-disk"
+    expect "room for the copy again: the log is sent" 0 . "${logs[@]}"
+    expect "room for the copy again: the ledger is sound" 0 . "$transfers" store check
     umount "$work/small-disk"
   else
     skip "a full disk under the ledger" "mount is not allowed here"
