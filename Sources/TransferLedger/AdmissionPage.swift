@@ -157,6 +157,8 @@ public struct PageAdmission: Sendable, Hashable {
   public var unknown: [Int] = []
   /// Positions in the page: an older version is being sent right now.
   public var busy: [Int] = []
+  /// Positions in the page: the key is taken by something of another kind, a segment of a growing file or a whole file.
+  public var taken: [Int] = []
   /// Undecided: only their content tells whether they are what was sent before. They must be admitted again with a
   /// ``ContentVerdict``.
   public var moved: [MovedFile] = []

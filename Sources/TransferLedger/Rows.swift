@@ -80,6 +80,8 @@ public enum Admission: Sendable, Hashable {
   case unknown(FileID)
   /// A file with other content is being sent to this place right now; push again when it is finished.
   case busy(FileID)
+  /// Its key is that of a segment of a growing file, which nothing else may replace.
+  case taken
   /// Done, and last seen with this identity, which differs in ctime or device: its content decides.
   case moved(FileID, SourceIdentity)
 }

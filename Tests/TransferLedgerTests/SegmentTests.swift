@@ -146,13 +146,53 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
-  /// Nothing else may be sent under the key of a segment, nor a segment instead of something else.
-  @Test func aKeyThatIsTakenIsRefused() throws {
-    let batch = try f.makeBatch()
-    let key = GrowingSeries.key(NameBytes("app.log"), number: Int(f.clock.wallMs), start: 0)
-    _ = try f.add(try #require(key).embedded, to: batch)
-    #expect(throws: TransferError.self) { try begin() }
-    #expect(try f.texts("SELECT count(*) FROM series") == ["0"])
+  /// No segment is recorded whose key another file has; the other sources are.
+  @Test func aSegmentWhoseKeyIsTakenIsRefused() throws {
+    let series = try begin()
+    let key = try #require(GrowingSeries.key(NameBytes("app.log"), number: series.number, start: 10))
+    _ = try f.add(key.embedded, to: try f.makeBatch())
+    let other = GrowingSource(
+      path: NameBytes("/src/b.log"), key: NameBytes("b.log"), identity(3, inode: 8),
+      .begun(after: 0, .first, segment(0, "three")))
+    let done = try admit(source(identity(25), .grown(after: series, segment(10, "two"))), other)
+    #expect((done.added, done.taken, done.busy) == (1, [0], []))
+    #expect(try known(identity(10)).candidates == [series], "the same bytes are found again")
+    #expect(try f.texts("SELECT count(*) FROM segment") == ["2"])
+    #expect(try f.findings() == [])
+  }
+
+  /// A whole file whose key is that of a segment, in any state of the segment, and one that cannot be read.
+  @Test(arguments: ["pending", "active", "done", "failed", "cancelled"])
+  func aFileWithTheKeyOfASegmentIsRefused(state: String) throws {
+    let series = try begin()
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      if ["active", "failed", "done"].contains(state) { _ = try tx.claimAndPlan(run) }
+      let file = FileID(rawValue: 1)
+      if state == "failed" {
+        _ = try tx.failFile(file, run, code: .http403, message: "refused", keepsSession: false)
+      }
+      if state == "done" {
+        try tx.sendAll(file, run)
+        _ = try tx.completeFile(file, run, proof)
+      }
+      if state == "cancelled" { _ = try tx.control(.cancel, RowFilter()) }
+    }
+    let before = try f.texts("SELECT id, state, live FROM file")
+    #expect(before[0].contains(state))
+    var page = AdmissionPage()
+    let names = [
+      "a", try #require(GrowingSeries.key(NameBytes("app.log"), number: series.number, start: 0)).embedded, "b",
+    ]
+    for name in names {
+      page.append(NewFile(path: NameBytes("/in/\(name)"), key: NameBytes(name), identity: identity(7, inode: 20)))
+    }
+    page.append(path: NameBytes("/in/c"), key: NameBytes(names[1]), Failure(.sourceDenied, "permission denied"))
+    let done = try f.ledger.write { [target = f.target(), page] in try $0.admit(page, to: target) }
+    #expect((done.added, done.taken) == (2, [1]))
+    #expect(try f.texts("SELECT id, state, live FROM file WHERE id = 1") == before)
+    #expect(try f.texts("SELECT count(*) FROM file") == ["3"])
+    #expect(try f.findings() == [])
   }
 
   /// Each statement is refused, and passes when its trigger is dropped.

@@ -135,11 +135,24 @@ final class PageWriter: RecordingSink {
     for index in done.unknown {
       notice(.skipped(path: page.path(index), reason: "its last upload is unknown; see \"transfers report failures\""))
     }
+    for index in done.taken { notice(.failed(path: page.path(index), SourceAdmitter.isTakenBySegment)) }
     for index in done.busy {
       notice(
         .skipped(path: page.path(index), reason: "an older version is being sent right now; push again later"))
     }
   }
+}
+
+extension SourceAdmitter {
+  /// Nothing is recorded of it: it would be another generation of the segment.
+  static let isTakenBySegment = Failure(
+    .sourceName,
+    "its key at the destination is that of a segment of a growing file, which it would replace; rename it, exclude it, or send it to another folder"
+  )
+  static let isTakenByFile = Failure(
+    .sourceName,
+    "another file has the key of its next segment at the destination; rename that file, and send it again when more was appended"
+  )
 }
 
 extension SourceAdmitter.Recorded {
@@ -155,7 +168,7 @@ extension SourceAdmitter.Recorded {
     files.append(done.files)
     counts.repeated += done.repeated
     counts.unknown += done.unknown.count
-    counts.failed += done.failed
+    counts.failed += done.failed + done.taken.count
     counts.settling += done.settling
     counts.bytes += done.bytes
   }

@@ -159,6 +159,10 @@ final class SegmentWriter: RecordingSink {
       let reason = "the upload of a segment is unknown; see \"transfers report failures\""
       notice(.skipped(path: sources[index].path, reason: reason))
     }
+    for index in done.taken {
+      if let segment = sources[index].segment { copies.remove(segment.staged) }
+      notice(.failed(path: sources[index].path, SourceAdmitter.isTakenByFile))
+    }
     for index in done.busy {
       if let segment = sources[index].segment { copies.remove(segment.staged) }
       notice(.skipped(path: sources[index].path, reason: "another process records it right now; push again later"))

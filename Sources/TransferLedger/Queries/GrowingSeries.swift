@@ -40,6 +40,14 @@ public struct GrowingSeries: Sendable, Hashable {
     return NameBytes(key.bytes + [0x2E] + digits(Int64(number), 13) + [0x2E] + digits(start, 15))
   }
 
+  /// Whether a key has the form of ``key(_:number:start:)``: a dot before 13 digits, and one before the last 15.
+  static func mayBeSegment(_ key: UnsafeRawBufferPointer) -> Bool {
+    guard key.count > 30 else { return false }
+    return key.suffix(30).enumerated().allSatisfy { n, byte in
+      n == 0 || n == 14 ? byte == 0x2E : (0x30...0x39).contains(byte)
+    }
+  }
+
   /// The number of the series of a key that follows number `last`: the time at which it begins, in milliseconds since
   /// 1970 UTC, so that ledgers that know nothing of each other (another host, a lost ledger) use different keys.
   public static func number(after last: Int, nowMs: Int64) -> Int { max(last + 1, Int(clamping: nowMs)) }

@@ -15,6 +15,8 @@ struct Admitter {
   private let live, past, insert: Statement
   /// Some key of the destination has a generation that is not the live one.
   private var hasPast = false
+  /// Growing files are sent to the destination as segments.
+  private var hasSegments = false
   /// Some file of the ledger has failed.
   private var hasFailed: Bool
   /// Files that were recorded, found waiting or active, or failed before and are retried.
@@ -44,6 +46,7 @@ struct Admitter {
     if let destination {
       let query: StaticString = "SELECT 1 FROM file WHERE destination_id = ? AND live IS NULL LIMIT 1"
       hasPast = try tx.db.first(query, .integer(destination)) { _ in true } ?? false
+      hasSegments = try tx.db.first(Self.anySeries, .integer(destination)) { _ in true } ?? false
     }
   }
 
@@ -52,6 +55,7 @@ struct Admitter {
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity, _ mode: UInt32,
     _ verdict: ContentVerdict? = nil
   ) throws -> Admission {
+    if hasSegments, try isSegment(key) { return .taken }
     guard let current = try liveFile(path, key) else { return try admitNext(path, key, identity, mode) }
     // The source can be read now: an earlier `failed` row of its key is superseded.
     if hasFailed, try pastFile(path, key)?.state == .failed { try supersedeEnded(key) }
@@ -139,6 +143,8 @@ struct Admitter {
 
   /// Records that a source cannot be sent, unless the newest row of its key says so already.
   mutating func fail(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ failure: Failure) throws {
+    // A segment has no other generation. The failure was told.
+    if hasSegments, try isSegment(key) { return }
     let (path, key) = (NameBytes(Array(path)), NameBytes(Array(key)))
     if let destination, try tx.isLastFailure(destination, path, key, failure) { return }
     let batch = try openBatch()
@@ -214,6 +220,13 @@ struct Admitter {
     return try StandingFile(query.row)
   }
 
+  /// Whether the object with this key is a segment of a growing file. Few keys have the form of its name.
+  private func isSegment(_ key: UnsafeRawBufferPointer) throws -> Bool {
+    guard let destination, GrowingSeries.mayBeSegment(key) else { return false }
+    let key = NameBytes(Array(key))
+    return try tx.db.first(Self.segmentQuery, .integer(destination), .name(key)) { _ in true } ?? false
+  }
+
   private func collision(
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ other: FileID
   ) throws -> TransferError {
@@ -221,6 +234,13 @@ struct Admitter {
     return .sameKey(NameBytes(Array(path)), name, NameBytes(Array(key)))
   }
 
+  static let anySeries: StaticString = "SELECT 1 FROM series WHERE destination_id = ? LIMIT 1"
+  static let segmentQuery: StaticString = """
+    SELECT 1 FROM file f CROSS JOIN segment g ON g.file_id = f.id WHERE f.destination_id = ?1 AND f.key = ?2 AND f.live = 1
+    UNION ALL
+    SELECT 1 FROM file f CROSS JOIN segment g ON g.file_id = f.id
+    WHERE f.destination_id = ?1 AND f.key = ?2 AND f.live IS NULL LIMIT 1
+    """
   static let anyFailed: StaticString = """
     SELECT 1 FROM file WHERE state = 'failed'
       AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing' LIMIT 1

@@ -52,6 +52,7 @@ extension PageAdmission {
     case .repeated: repeated += 1
     case .unknown: unknown.append(index)
     case .busy: busy.append(index)
+    case .taken: taken.append(index)
     case .moved(let file, let identity): moved.append(MovedFile(index: index, file: file, identity: identity))
     }
   }

@@ -66,8 +66,8 @@ public struct GrowingSource: Sendable {
 extension LedgerTransaction {
   /// Records the segments of growing sources, each as a pending file with its staged copy, and the new ends of their
   /// series. Segments that wait, or failed and are retried, count as files of this `add`. `busy` are those whose series
-  /// another process has continued meanwhile: their copies are not needed.
-  /// - Throws: `.usage` if another file has the key of a segment.
+  /// another process has continued meanwhile, and `taken` those whose segment would have the key of another file: their
+  /// copies are not needed.
   public func admit(_ sources: [GrowingSource], to target: AdmissionTarget) throws -> PageAdmission {
     var admitter = SegmentAdmitter(self, target, batch: try batch(of: target))
     for (index, source) in sources.enumerated() { try admitter.admit(source, index) }

@@ -21,6 +21,7 @@ struct SegmentAdmitter {
       if !isKnown { _ = try tx.extend(series, source) }
       count(waiting)
     case .grown(let series, let segment):
+      guard try isFree(series.key, series.number, segment) else { return result.taken.append(index) }
       guard try tx.extend(series, source).isApplied else { return result.busy.append(index) }
       try add(source, segment, series.id)
       result.changed += 1
@@ -28,6 +29,7 @@ struct SegmentAdmitter {
       let home = try tx.home(of: try openBatch()).destination
       guard try tx.db.newestSeries(home, source.key) == number else { return result.busy.append(index) }
       let next = GrowingSeries.number(after: number, nowMs: tx.wallMs)
+      guard try isFree(source.key, next, segment) else { return result.taken.append(index) }
       let series = try tx.beginSeries(source, segment, next, at: home)
       let file = try add(source, segment, series)
       guard beginning != .first else { return }
@@ -61,6 +63,14 @@ struct SegmentAdmitter {
     }
   }
 
+  /// Whether no file but a segment has the key of the segment.
+  private func isFree(_ key: NameBytes, _ number: Int, _ segment: GrowingSource.Segment) throws -> Bool {
+    guard let home = try tx.db.destination(at: target.batch.canonicalPlace),
+      let key = GrowingSeries.key(key, number: number, start: segment.start)
+    else { return true }
+    return try tx.db.first(Self.liveQuery, .integer(home), .name(key)) { _ in true } == nil
+  }
+
   @discardableResult
   private mutating func add(
     _ source: GrowingSource, _ segment: GrowingSource.Segment, _ series: Int64
@@ -74,9 +84,6 @@ struct SegmentAdmitter {
     }
     guard let number, let key = GrowingSeries.key(number.key, number: number.number, start: segment.start) else {
       throw TransferError(.bug, "add", source.path, cause: "its series has no name for a segment")
-    }
-    if let other = try tx.db.first(Self.liveQuery, .integer(home.destination), .name(key), row: { $0.name(0) }) {
-      throw TransferError.sameKey(source.path, other, key)
     }
     let file = try tx.insert(
       NewFile(path: source.path, key: key, identity: identity, mode: source.mode, properties: source.properties), home,
@@ -138,7 +145,10 @@ struct SegmentAdmitter {
 
   private static func numbers(_ row: SQLRow) -> (file: FileID, batch: BatchID) { (row.id(0), row.id(1)) }
 
-  static let liveQuery: StaticString = "SELECT path FROM file WHERE destination_id = ? AND key = ? AND live = 1"
+  static let liveQuery: StaticString = """
+    SELECT 1 FROM file WHERE destination_id = ? AND key = ? AND live = 1
+      AND NOT EXISTS (SELECT 1 FROM segment WHERE file_id = file.id)
+    """
   static let unfinished: StaticString = """
     SELECT f.id, f.batch_id, f.state = 'unknown' FROM file f CROSS JOIN segment g ON g.file_id = f.id
     WHERE f.path = ? AND f.finished_at IS NULL AND f.is_download IS NULL AND f.destination_id = ?
