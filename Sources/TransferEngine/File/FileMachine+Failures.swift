@@ -11,6 +11,7 @@ extension FileMachine {
   mutating func failed(
     _ job: JobStep, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision
   ) -> [FileChange] {
+    let failure = claimed.staged == nil ? failure : failure.ofCopy
     if failure.code == .sourceChanged, remedy != .elsewhere { return sourceChanged(job, failure, retry) }
     if failure.code == .policyDuplicate, let original { return isDuplicate(job, original) }
     if failure.isLostWrite { lostSession = .useless }

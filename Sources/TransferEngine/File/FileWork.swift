@@ -12,6 +12,8 @@ final class FileWork {
   /// For a download: the local file.
   let target: Target?
   let version: SourceVersion
+  /// What is sent in place of the source.
+  let copy: StagedCopy?
   /// The identity of the source, or of the partial file, as recorded in the ledger.
   var recorded: SourceIdentity
   /// Digests of the whole file that the protocol needed.
@@ -34,6 +36,13 @@ final class FileWork {
     let chunks = download?.segments ?? engine.configuration.chunksPerFile
     version = SourceVersion(file.identity) { () throws(TransferError) in
       try ledger.read { reader in try reader.sentContent(of: id) }
+    }
+    copy = file.staged.flatMap { name in
+      engine.configuration.copies.map { copies in
+        StagedCopy(name, in: copies, of: file.identity) { () throws(TransferError) in
+          try ledger.read { reader in try reader.recordedSegment(id) }
+        }
+      }
     }
     recorded = version.identity
     target = download.map { settings in

@@ -80,7 +80,7 @@ final class LocalFiles {
     if job.listing(work) != nil { ahead.formUnion(proto.digestsOfListing) }
     var order = PreparationOrder(
       path: path(of: work.machine.claimed), version: work.version,
-      isStaged: work.machine.claimed.staged != nil, range: range,
+      copy: work.copy, range: range,
       head: range == nil ? nil : step.step.chunk?.head, checksIdentity: step.step == .finish,
       digestsAhead: ahead,
       digestsOfFile: proto.fileDigests(for: step.step, work.machine.facts).subtracting(work.fileDigests.keys),

@@ -76,8 +76,8 @@ struct PreparedBody: Sendable {
 struct PreparationOrder: Sendable {
   var path: NameBytes
   var version: SourceVersion
-  /// The path is our staged copy, whose identity has only the size and the mtime of the source.
-  var isStaged = false
+  /// Our staged copy, which has the path. Its identity has only the size and the mtime of the source.
+  var copy: StagedCopy?
   /// nil if only the identity is to be checked (before a finish step), or nothing.
   var range: ByteRange?
   /// Bytes before the range whose digest is needed too.
@@ -128,7 +128,8 @@ enum Preparation {
     var length = order.head?.length ?? 0
     if !order.digestsAhead.isEmpty { length += order.range?.length ?? 0 }
     if !order.digestsOfFile.isEmpty { length += order.version.identity.size }
-    if !order.isStaged, order.checksIdentity || order.range != nil,
+    if let copy = order.copy, order.checksIdentity || order.range != nil { length += copy.unprovenLength }
+    if order.copy == nil, order.checksIdentity || order.range != nil,
       let file = order.file ?? (try? SourceFile(path: order.path))
     {
       order.file = file
@@ -148,7 +149,10 @@ enum Preparation {
         return .success(Prepared(body: nil, credential: credential))
       }
       // The identity of a reused descriptor is checked again.
-      let file = if let open = order.file { open } else { try SourceFile(path: order.path) }
+      let file =
+        if let copy = order.copy {
+          try copy.proved(order.file, order.stop)
+        } else if let open = order.file { open } else { try SourceFile(path: order.path) }
       for _ in 0..<patience {
         let identity = try admittedIdentity(file, order)
         guard var prepared = try read(file, identity, order) else { continue }
@@ -157,6 +161,7 @@ enum Preparation {
       }
       throw Failure(.sourceIO, "its ctime keeps changing while it is read")
     } catch {
+      guard order.copy == nil else { return .failure(PreparationFailure(error.ofCopy)) }
       let now = error.code == .sourceChanged ? try? SourceFile(path: order.path).identity : nil
       return .failure(PreparationFailure(error, identityNow: now))
     }
@@ -165,7 +170,7 @@ enum Preparation {
   /// The current identity of the file, if it is the admitted version.
   private static func admittedIdentity(_ file: SourceFile, _ order: PreparationOrder) throws(Failure) -> SourceIdentity
   {
-    if order.isStaged { return try identityOfCopy(try file.currentIdentity(), order.version.identity) }
+    if order.copy != nil { return try file.currentIdentity() }
     let isWhole = order.range == nil
     let identity =
       isWhole ? try order.version.prove(file, order.stop) : try order.version.recognise(file, order.stop)
@@ -179,7 +184,7 @@ enum Preparation {
     _ file: SourceFile, _ identity: SourceIdentity, _ order: PreparationOrder
   ) throws(Failure) -> Prepared? {
     // Checks that the name still leads to the same version.
-    if order.range == nil { _ = try admittedIdentity(try SourceFile(path: order.path), order) }
+    if order.range == nil, order.copy == nil { _ = try admittedIdentity(try SourceFile(path: order.path), order) }
     var body = try order.range.map { range throws(Failure) in try prepareBody(file, range, identity, order) }
     if let head = order.head {
       body?.head = try file.digests(of: head, [order.sentAlgorithm], order.stop)[order.sentAlgorithm]
@@ -197,16 +202,6 @@ enum Preparation {
     case .moved: return nil
     case .other: throw identity.change(to: now)
     }
-  }
-
-  /// A copy that no longer matches the source was tampered with.
-  private static func identityOfCopy(
-    _ copy: SourceIdentity, _ source: SourceIdentity
-  ) throws(Failure) -> SourceIdentity {
-    guard copy.size == source.size, copy.mtimeNs == source.mtimeNs else {
-      throw Failure(.sourceIO, "the staged copy differs from the added source; add it again")
-    }
-    return copy
   }
 
   private static func prepareBody(
@@ -241,5 +236,13 @@ enum Preparation {
       for algorithm in order.digestsAhead { running[algorithm]?.update(buffer) }
     }
     return PreparedBody(content: .memory(bytes, sent.finish()), ahead: running.mapValues { $0.finish() })
+  }
+}
+
+extension Failure {
+  /// The same for a staged copy: nobody may write to it, and no next version of it is sent.
+  var ofCopy: Failure {
+    guard code == .sourceChanged || code == .sourceMissing else { return self }
+    return Failure(.sourceIO, "its staged copy was changed or deleted while it was sent")
   }
 }
