@@ -133,4 +133,21 @@ import TransferModel
     #expect(try kept() == expected)
     #expect(try findings() == [])
   }
+
+  /// `clean` only hides: the copy may be the only place where the bytes are.
+  @Test(arguments: [false, true]) func aHiddenSegmentCanBeRetried(isFailed: Bool) throws {
+    try append("one\n")
+    _ = try add()
+    if isFailed {
+      _ = try scene.work(with: Interposed(refusal: { _ in TransferError(.config, "resolve", cause: "no") }))
+    }
+    _ = try control(.cancel)
+    #expect(try control(.clean(failed: true)).changed.count == 1)
+    try append("new\n", flags: O_TRUNC)
+    _ = try scene.run()
+    #expect(try Scene.names(in: folder).count == 1)
+    #expect(try control(.retry(startsOver: false)).changed.count == 1)
+    #expect(try scene.run().done == 1)
+    #expect(try kept() == "one\n")
+  }
 }

@@ -127,7 +127,7 @@ import TransferModel
     #expect(try rows() == ["app.log.1.000000000000000 10 pending one"])
   }
 
-  /// Its series goes on. It can be brought back while its copy is there, which it keeps until it is hidden.
+  /// Its series goes on. It can be brought back while its copy is there, which it keeps until it is removed.
   @Test func aCancelledSegmentIsAHole() throws {
     let series = try begin()
     let file = RowFilter.files([FileID(rawValue: 1)])
@@ -137,12 +137,31 @@ import TransferModel
     #expect((done.added, done.requeued) == (1, 0))
     #expect(try f.texts("SELECT bytes, bytes_missing FROM v_series") == ["25 10"])
     #expect(try f.ledger.control(.retry(startsOver: false), file).changed.count == 1)
-    _ = try f.ledger.control(.remove, file)
+    _ = try f.ledger.control(.cancel, file)
+    _ = try f.ledger.control(.clean(failed: false), file)
+    #expect(try !f.ledger.write { try $0.releaseStaged("one") })
+    #expect(try f.ledger.control(.retry(startsOver: false), file).changed.count == 1)
+    _ = try f.ledger.control(.cancel, file)
+    _ = try f.ledger.control(.clean(failed: false), file)
+    #expect(try f.ledger.control(.remove, file).changed.count == 1)
+    #expect(try f.ledger.control(.remove, file).changed.isEmpty)
     #expect(try f.ledger.write { try $0.releaseStaged("one") })
     #expect(try f.ledger.control(.retry(startsOver: false), file).changed.isEmpty)
     #expect(throws: (any Error).self) {
       try f.shell("UPDATE file SET state = 'pending', live = 1, finished_at = NULL, hidden = NULL WHERE id = 1")
     }
+    #expect(try f.findings() == [])
+  }
+
+  /// One that an engine has when it is removed, and that fails then.
+  @Test func aSegmentThatIsRemovedReleasesItsCopy() throws {
+    _ = try begin()
+    let run = try f.startRun()
+    let file = try f.ledger.write { try $0.claimAndPlan(run).id }
+    _ = try f.ledger.control(.remove, RowFilter())
+    _ = try f.ledger.write { try $0.failFile(file, run, code: .http403, message: "refused", keepsSession: false) }
+    #expect(try f.texts("SELECT state, hidden, staged FROM file") == ["failed 1 -"])
+    #expect(try f.ledger.write { try $0.releaseStaged("one") })
     #expect(try f.findings() == [])
   }
 

@@ -6,6 +6,8 @@ struct ControlTarget {
   var state: FileState
   var requestedAction: RequestedAction?
   var isHidden: Bool
+  /// It has a staged copy, which is released when it is removed.
+  var hasCopy = false
   /// Its source will be deleted or moved, but has not been yet.
   var isToGo = false
   /// Its source is known and it has no newer generation. Only looked up for files in a state that can be retried.
@@ -37,7 +39,7 @@ extension ControlVerb {
     case .cancel: cancelEffect(target)
     case .retry: target.state.isRetryable && target.isRepeatable ? .change : .none
     case .resolve: target.state == .unknown ? .change : .none
-    case .remove: target.state.isRunning ? .ask : target.isHidden ? .none : .change
+    case .remove: target.state.isRunning ? .ask : target.isHidden && !target.hasCopy ? .none : .change
     case .clean(let failed): cleanEffect(target, failed)
     }
   }

@@ -8,7 +8,7 @@ struct CleanCommand: Command, ChangesRows {
     commandName: "clean", abstract: "Hide finished files from status and lists.",
     discussion: """
       Without a selection: all done, cancelled and superseded files. Nothing is deleted except copies of sources \
-      (--stage, --growing): reports still count them, and --hidden shows them again.
+      (--stage): reports still count them, and --hidden shows them again.
       """, aliases: ["clear"])
 
   @OptionGroup var control: ControlOptions

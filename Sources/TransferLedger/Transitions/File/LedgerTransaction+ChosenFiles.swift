@@ -55,6 +55,7 @@ extension LedgerTransaction {
   func removeChosen() throws {
     try cancelChosen()
     try hideChosen()
+    try releaseCopiesOfChosen()
     try recordChosen("removed")
   }
 

@@ -35,14 +35,24 @@ extension LedgerTransaction {
   }
 
   /// Done, cancelled, superseded and hidden files release their copy: if one is ever sent again, its source is sent. A
-  /// cancelled segment of a growing file keeps it until it is hidden: nothing else could be sent in its place. Returns
-  /// whether no file needs the copy with this name any more.
+  /// segment of a growing file keeps it until it is done or removed (``releaseCopiesOfChosen()``), whether it failed,
+  /// was cancelled, or is hidden: it can be retried, and nothing else could be sent in its place. Returns whether no
+  /// file needs the copy with this name any more.
   public func releaseStaged(_ name: String) throws -> Bool {
     try db.run(
       """
-      UPDATE file SET staged = NULL WHERE staged = ? AND (state = 'done' OR state = 'superseded' OR hidden IS NOT NULL
-        OR state = 'cancelled' AND NOT EXISTS (SELECT 1 FROM segment WHERE file_id = file.id))
+      UPDATE file SET staged = NULL WHERE staged = ? AND (state = 'done' OR state = 'superseded'
+        OR (state = 'cancelled' OR hidden IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM segment WHERE file_id = file.id))
       """, .text(name))
     return try db.first("SELECT 1 FROM file WHERE staged = ?", .text(name)) { _ in true } == nil
+  }
+
+  /// Files that were removed release their copy, that of a segment too: it is not sent any more.
+  func releaseCopiesOfChosen() throws {
+    try db.run(
+      """
+      UPDATE file SET staged = NULL WHERE id IN (SELECT id FROM temp.chosen) AND staged IS NOT NULL
+        AND state IN ('failed', 'cancelled')
+      """)
   }
 }

@@ -35,6 +35,7 @@ extension LedgerTransaction {
     try revokeRemovalsOfChosen(
       "its file was \(requestedAction == .remove ? "removed" : "cancelled") before it was done")
     guard requestedAction == .remove else { return }
+    try releaseCopiesOfChosen()
     try recordChosen("removed")
     try hideEmptied(batches(of: [file]))
   }
