@@ -389,6 +389,9 @@ CREATE TABLE series (
   inode INTEGER NOT NULL,
   device INTEGER NOT NULL,
   boot INTEGER NOT NULL,
+  -- Birth time of the file in nanoseconds since 1970 UTC, so that a new file with the inode of a deleted one is
+  -- another; NULL where the file system does not record it.
+  born_ns INTEGER,
   began_at INTEGER NOT NULL,
   grown_at INTEGER NOT NULL
 ) STRICT;

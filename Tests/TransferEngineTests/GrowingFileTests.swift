@@ -103,6 +103,23 @@ import TransferModel
     #expect(try found(replaced) == "replaced after 1")
   }
 
+  /// A deleted file had its inode, and the same beginning.
+  @Test func anotherFileWithTheInodeBeginsAnew() throws {
+    try write("start\n")
+    var known = try recorded()
+    try write("job 2\n")
+    #expect(try found(known) == "grown from 6")
+    let bornNs = try SourceFile(path: path).bornNs
+    known.candidates[0].bornNs = bornNs
+    #expect(try found(known) == "grown from 6")
+    if let bornNs {
+      known.candidates[0].bornNs = bornNs - 1
+    } else {
+      known.candidates[0].identity.device += 1
+    }
+    #expect(try found(known) == "replaced after 1")
+  }
+
   /// Bytes of two contents would be mixed in the copy.
   @Test func aFileThatIsRewrittenWhileItIsCopiedIsNotRecorded() throws {
     try write("first\n")

@@ -165,6 +165,26 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
+  /// The birth time tells a new file from a deleted one whose inode it has; else the device does, within one boot.
+  @Test func aSeriesIsOfOneFile() throws {
+    var grown = source(identity(10), .begun(after: 0, .first, segment(0, "one")))
+    grown.bornNs = 70
+    _ = try admit(grown)
+    var series = try #require(try known(identity(10)).candidates.first)
+    #expect(series.bornNs == 70)
+    let moved = SourceIdentity(size: 10, mtimeNs: 10, ctimeNs: 10, inode: 5, device: 4, boot: 7)
+    #expect(series.mayBe(identity(25), bornNs: 70) && series.mayBe(moved, bornNs: 70))
+    #expect(!series.mayBe(identity(25), bornNs: 71) && !series.mayBe(identity(25, inode: 6), bornNs: 70))
+    series.bornNs = nil
+    #expect(series.mayBe(identity(25), bornNs: 70) && !series.mayBe(moved, bornNs: 70))
+    var later = moved
+    later.boot = 8
+    #expect(series.mayBe(later, bornNs: nil), "device numbers change when the machine starts")
+    // A scan that shows without opening the file that nothing changed does not look at it.
+    _ = try admit(source(identity(10), .unchanged(series), path: "/src/app.log.1"))
+    #expect(try f.texts("SELECT born_ns FROM series") == ["70"])
+  }
+
   /// No segment is recorded whose key another file has; the other sources are.
   @Test func aSegmentWhoseKeyIsTakenIsRefused() throws {
     let series = try begin()
@@ -218,7 +238,7 @@ import TransferModel
   @Test(arguments: [
     (
       "series_birth",
-      "INSERT INTO series SELECT 2, destination_id, key, 3, path, 0, size, digest, head, 1, 1, 1, 1, 1, 1, 1 FROM series"
+      "INSERT INTO series SELECT 2, destination_id, key, 3, path, 0, size, digest, head, 1, 1, 1, 1, 1, 1, 1, 1 FROM series"
     ),
     ("series_grows", "UPDATE series SET size = 9"), ("series_stays", "DELETE FROM series"),
     ("segment_birth", "INSERT INTO segment SELECT 2, series_id, 10, digest FROM segment"),
@@ -255,10 +275,10 @@ import TransferModel
     "INSERT OR REPLACE INTO segment SELECT file_id, series_id, start, 'sha256:01' FROM segment",
     """
     INSERT OR REPLACE INTO series
-    SELECT id, destination_id, key, number, path, 0, size, digest, head, 1, 1, 1, 1, 1, 1, 1 FROM series
+    SELECT id, destination_id, key, number, path, 0, size, digest, head, 1, 1, 1, 1, 1, 1, 1, 1 FROM series
     """,
     "INSERT INTO segment SELECT file_id, series_id, 10, digest FROM segment",
-    "INSERT INTO series SELECT 2, destination_id, key, 3, path, 0, size, digest, head, 1, 1, 1, 1, 1, 1, 1 FROM series",
+    "INSERT INTO series SELECT 2, destination_id, key, 3, path, 0, size, digest, head, 1, 1, 1, 1, 1, 1, 1, 1 FROM series",
   ]) func theRulesHoldForEveryProgram(sql: String) throws {
     _ = try begin()
     #expect(throws: (any Error).self) { try f.shell(sql) }

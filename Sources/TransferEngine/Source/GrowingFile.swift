@@ -50,16 +50,22 @@ struct GrowingFile {
   /// The file as it was when it was opened. What it must still hold of a series is read.
   func growth() throws(Failure) -> Growth {
     if let same = Self.unchanged(file.identity, known) { return .unchanged(same) }
-    let size = file.identity.size
-    for series in known.candidates where series.end <= size {
+    let (size, candidates) = (file.identity.size, candidates)
+    for series in candidates where series.end <= size {
       guard try ContentCheck.holds(file, series.content, .never) else { continue }
       return series.end == size ? .unchanged(series) : .grown(after: series)
     }
-    return size == 0 ? .empty : .begun(after: known.number, beginning)
+    return size == 0 ? .empty : .begun(after: known.number, beginning(candidates))
   }
 
-  private var beginning: GrowingSource.Beginning {
-    guard let last = known.candidates.first(where: { $0.key == key }) else {
+  /// Series of this file, and not of an earlier one with its inode.
+  private var candidates: [GrowingSeries] {
+    let bornNs = file.bornNs
+    return known.candidates.filter { $0.mayBe(file.identity, bornNs: bornNs) }
+  }
+
+  private func beginning(_ candidates: [GrowingSeries]) -> GrowingSource.Beginning {
+    guard let last = candidates.first(where: { $0.key == key }) else {
       return known.number == 0 ? .first : .replaced
     }
     return file.identity.size < last.end ? .truncated : .rewritten

@@ -56,6 +56,12 @@ public final class SourceFile: ReadableFile {
     return SourceIdentity(status)
   }
 
+  /// Its birth time in nanoseconds since 1970 UTC; nil where the file system does not record it.
+  var bornNs: Int64? {
+    let bornNs = csys_birth_ns_fd(descriptor)
+    return bornNs > 0 ? bornNs : nil
+  }
+
   private static func openFailure(_ code: Int32) -> Failure {
     switch code {
     case ENOENT, ENOTDIR: Failure(.sourceMissing, "no such file", systemError: code)

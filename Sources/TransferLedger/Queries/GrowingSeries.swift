@@ -15,12 +15,22 @@ public struct GrowingSeries: Sendable, Hashable {
   public var start: Int64
   /// The file when it was seen with exactly the recorded bytes: its size is where the series ends.
   public var identity: SourceIdentity
+  /// Birth time of the file in nanoseconds since 1970 UTC; nil if it is unknown.
+  public var bornNs: Int64?
   /// SHA-256 of the newest segment.
   public var digest: Digest
   /// SHA-256 of the first ``headLength`` bytes, or of all.
   public var head: Digest
 
   public var end: Int64 { identity.size }
+
+  /// Whether a file with this identity and birth time may be the same file: an inode is used again soon after its file
+  /// was deleted. Without birth times only the device is compared, within one boot.
+  public func mayBe(_ now: SourceIdentity, bornNs other: Int64?) -> Bool {
+    guard identity.inode == now.inode else { return false }
+    if let bornNs, let other { return bornNs == other }
+    return identity.device == now.device || identity.boot != now.boot
+  }
 
   /// The content that a file must still have to be the same file with data appended.
   public var content: SentContent {
@@ -92,7 +102,7 @@ extension LedgerReader {
 
   /// A file that was often truncated has many series; an older one cannot be continued any more in practice.
   static let seriesOfSource: StaticString = """
-    SELECT id, key, path, start, size, mtime_ns, ctime_ns, inode, device, boot, digest, head, number FROM series
+    SELECT id, key, path, start, size, mtime_ns, ctime_ns, inode, device, boot, digest, head, number, born_ns FROM series
     WHERE destination_id = ?1 AND inode = ?2 ORDER BY device = ?3 DESC, id DESC LIMIT 64
     """
 }
@@ -115,6 +125,6 @@ extension GrowingSeries {
     guard let digest = row.digest(10), let head = row.digest(11) else { return nil }
     self.init(
       id: row.int64(0), key: row.name(1), number: row.int(12), path: row.name(2), start: row.int64(3),
-      identity: row.identity(from: 4), digest: digest, head: head)
+      identity: row.identity(from: 4), bornNs: row.int64OrNil(13), digest: digest, head: head)
   }
 }

@@ -43,6 +43,8 @@ public struct GrowingSource: Sendable {
   public var key: NameBytes
   /// When it was examined: its size is where the segment ends.
   public var identity: SourceIdentity
+  /// Its birth time in nanoseconds since 1970 UTC; nil if it is unknown or was not looked at.
+  public var bornNs: Int64?
   public var mode: UInt32
   public var properties: ObjectProperties
   public var finding: Finding
@@ -81,12 +83,13 @@ extension LedgerTransaction {
     let changes = try db.run(
       """
       UPDATE series SET path = ?3, start = ?4, size = ?5, digest = ?6, head = ?7, mtime_ns = ?8, ctime_ns = ?9,
-        inode = ?10, device = ?11, boot = ?12, grown_at = iif(size = ?5, grown_at, ?13)
+        inode = ?10, device = ?11, boot = ?12, born_ns = coalesce(born_ns, ?14),
+        grown_at = iif(size = ?5, grown_at, ?13)
       WHERE id = ?1 AND size = ?2
       """, .integer(series.id), .integer(series.end), .name(source.path), .integer(segment?.start ?? series.start),
       .int(now.size), .text((segment?.digest ?? series.digest).description),
       .text((segment?.head ?? series.head).description), .int(now.mtimeNs), .int(now.ctimeNs), .bits(now.inode),
-      .bits(now.device), .bits(now.boot), .int(wallMs))
+      .bits(now.device), .bits(now.boot), .int(wallMs), .int(source.bornNs))
     return try result(changes) {
       try db.first("SELECT size FROM series WHERE id = ?", .integer(series.id)) { $0.text(0) }
     }
@@ -100,9 +103,10 @@ extension LedgerTransaction {
     return try db.insert(
       """
       INSERT INTO series (destination_id, key, number, path, start, size, digest, head, mtime_ns, ctime_ns, inode,
-        device, boot, began_at, grown_at) VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13)
+        device, boot, born_ns, began_at, grown_at)
+      VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?14, ?13, ?13)
       """, .integer(destination), .name(source.key), .int(number), .name(source.path), .int(now.size),
       .text(segment.digest.description), .text(segment.head.description), .int(now.mtimeNs), .int(now.ctimeNs),
-      .bits(now.inode), .bits(now.device), .bits(now.boot), .int(wallMs))
+      .bits(now.inode), .bits(now.device), .bits(now.boot), .int(wallMs), .int(source.bornNs))
   }
 }
