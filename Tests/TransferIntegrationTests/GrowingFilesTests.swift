@@ -1,6 +1,8 @@
 import Testing
-import TransferLedger
 import TransferModel
+
+@testable import TransferEngine
+@testable import TransferLedger
 
 @testable import Transfers
 
@@ -157,6 +159,24 @@ import TransferModel
     try append("two\n", to: "b.log")
     #expect(try push().added == 1)
     #expect(try series() == ["app.log.1": "one\ntwo\n"])
+  }
+
+  /// More than are copied, and looked up, together.
+  @Test func manyFilesGrow() throws {
+    for n in 0..<150 { try append("\(n)\n", to: "\(n).log") }
+    #expect(try push().added == 150)
+    let second = try push()
+    #expect((second.added, second.unchanged) == (0, 150))
+    for n in 40..<120 { try append("more\n", to: "\(n).log") }
+    let third = try push()
+    #expect((third.added, third.unchanged) == (80, 70))
+    #expect(try series()["99.log.1"] == "99\nmore\n")
+    #expect(try series().count == 150)
+    let ledger = try Connection(path: scene.storePath, access: .readOnly)
+    let bornNs = try SourceFile(path: NameBytes("\(source)/7.log")).bornNs
+    let query: StaticString = "SELECT born_ns FROM series WHERE key = CAST('up/7.log' AS BLOB)"
+    let recorded = try #require(try ledger.first(query) { $0.int64OrNil(0) })
+    #expect(recorded == bornNs)
   }
 
   @Test func theFolderOfCopiesMayBeUnusable() throws {

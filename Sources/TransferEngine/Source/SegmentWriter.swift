@@ -6,7 +6,9 @@ import TransferProtocols
 /// thread.
 final class SegmentWriter: RecordingSink {
   /// Copies that are recorded together: their folder is synced once for all of them.
-  private static let pageSize = 64
+  private static let copiesInPage = 64
+  /// Sources that are looked up, and recorded, together.
+  private static let pageSize = 2_000
   /// How often a source is examined again that is truncated or rewritten while it is copied.
   private static let patience = 3
   /// Names in one notice.
@@ -17,7 +19,11 @@ final class SegmentWriter: RecordingSink {
   private let transferProtocol: ProtocolInUse
   private let copies: StagedCopies
   private let notice: @Sendable (Notice) -> Void
+  /// Sources to be looked up.
+  private var found: [GrowingSource] = []
+  private var inodes: Set<UInt64> = []
   private var page: [GrowingSource] = []
+  private var copied = 0
   private var refused = AdmissionPage()
   /// Taken before the first copy.
   private var hold: StagedCopies.Hold?
@@ -37,25 +43,54 @@ final class SegmentWriter: RecordingSink {
     path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
   ) throws(TransferError) {
     // Another name of a file in this page: its series is known when the page is recorded.
-    if page.contains(where: { $0.identity.inode == identity.inode }) { try flush() }
-    var source = GrowingSource(
-      path: NameBytes(Array(path)), key: NameBytes(Array(key)), identity, mode: mode,
-      properties: properties ?? ObjectProperties(), .empty)
-    switch try examine(&source) {
-    case .found: page.append(source)
+    if !inodes.insert(identity.inode).inserted {
+      try flush()
+      inodes = [identity.inode]
+    }
+    found.append(
+      GrowingSource(
+        path: NameBytes(Array(path)), key: NameBytes(Array(key)), identity, mode: mode,
+        properties: properties ?? ObjectProperties(), .empty))
+    if found.count >= Self.pageSize { try flush() }
+  }
+
+  /// Adds the sources that were found to the page. Most files have not changed, which shows without opening them: these
+  /// are looked up together.
+  private func examineFound() throws(TransferError) {
+    let sources = found
+    found = []
+    let known = try ledger.read { [target] reader in
+      try sources.map { try reader.growth(of: $0.key, $0.identity, for: target) }
+    }
+    for (source, known) in zip(sources, known) {
+      var source = source
+      if let same = GrowingFile.unchanged(source.identity, known) {
+        source.finding = .unchanged(same)
+        page.append(source)
+      } else {
+        try take(examined: try examine(&source), source)
+      }
+    }
+  }
+
+  private func take(examined: Examined, _ source: GrowingSource) throws(TransferError) {
+    switch examined {
+    case .found:
+      page.append(source)
+      if source.segment != nil { copied += 1 }
+      if copied >= Self.copiesInPage { try record() }
     case .failed(let failure): try refuse(path: source.path, key: source.key, failure)
     case .changing:
       recorded.counts.busy += 1
       let reason = "it was truncated or rewritten while it was copied; push again later"
       notice(.skipped(path: source.path, reason: reason))
     }
-    if page.count >= Self.pageSize { try flush() }
   }
 
   func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError) {
     notice(.failed(path: path, failure))
     refused.append(path: path, key: key, failure)
-    if refused.count >= Self.pageSize { try flush() }
+    if refused.count >= Self.pageSize { try record() }
   }
 
   func finish(with seen: SourceCounts) throws(TransferError) -> SourceAdmitter.Recorded {
@@ -81,15 +116,11 @@ final class SegmentWriter: RecordingSink {
   }
 
   private func examine(_ source: inout GrowingSource) throws(TransferError) -> Examined {
-    if let same = GrowingFile.unchanged(source.identity, try known(source)) {
-      source.finding = .unchanged(same)
-      return .found
-    }
     for _ in 0..<Self.patience {
       let file: SourceFile
       do throws(Failure) { file = try SourceFile(path: source.path) } catch { return .failed(error) }
       // Its name may lead to another file than the scan found.
-      source.identity = file.identity
+      (source.identity, source.bornNs) = (file.identity, file.bornNs)
       let growing = GrowingFile(file, key: source.key, try known(source))
       let growth: GrowingFile.Growth
       do throws(Failure) { growth = try growing.growth() } catch { return .failed(error) }
@@ -146,9 +177,15 @@ final class SegmentWriter: RecordingSink {
   // MARK: - Recording
 
   private func flush() throws(TransferError) {
+    try examineFound()
+    try record()
+    inodes = []
+  }
+
+  private func record() throws(TransferError) {
     guard !page.isEmpty || refused.count > 0 else { return }
     let (sources, failures) = (page, refused)
-    (page, refused) = ([], AdmissionPage())
+    (page, refused, copied) = ([], AdmissionPage(), 0)
     if sources.contains(where: { $0.segment != nil }) { try copies.syncForAll() }
     let (failed, done) = try ledger.write { [target] tx in
       (try tx.admit(failures, to: target), try tx.admit(sources, to: target))

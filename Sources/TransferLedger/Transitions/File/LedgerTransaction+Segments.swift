@@ -71,7 +71,7 @@ extension LedgerTransaction {
   /// another process has continued meanwhile, and `taken` those whose segment would have the key of another file: their
   /// copies are not needed.
   public func admit(_ sources: [GrowingSource], to target: AdmissionTarget) throws -> PageAdmission {
-    var admitter = SegmentAdmitter(self, target, batch: try batch(of: target))
+    var admitter = try SegmentAdmitter(self, target, batch: try batch(of: target))
     for (index, source) in sources.enumerated() { try admitter.admit(source, index) }
     return try admitter.finish()
   }

@@ -7,9 +7,13 @@ struct SegmentAdmitter {
   private var batch: BatchID?
   private var result = PageAdmission()
   private var failed: [(file: FileID, batch: BatchID)] = []
+  /// Some file of the ledger is unfinished, or has failed.
+  private let hasUnfinished, hasFailed: Bool
 
-  init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?) {
+  init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?) throws {
     (self.tx, self.target, self.batch) = (tx, target, batch)
+    hasUnfinished = try tx.db.first(Self.anyUnfinished) { _ in true } ?? false
+    hasFailed = try tx.db.first(Admitter.anyFailed) { _ in true } ?? false
   }
 
   mutating func admit(_ source: GrowingSource, _ index: Int) throws {
@@ -108,7 +112,9 @@ struct SegmentAdmitter {
   /// Earlier segments of the source belong to this `add`, too: those that wait, and those that failed, which are
   /// retried. The source can be read: a row that says otherwise is superseded.
   private mutating func takeEarlier(_ source: GrowingSource, _ index: Int) throws -> Waiting {
-    guard let home = try tx.db.destination(at: target.batch.canonicalPlace) else { return .none }
+    guard hasUnfinished || hasFailed, let home = try tx.db.destination(at: target.batch.canonicalPlace) else {
+      return .none
+    }
     var waiting = Waiting.none
     for path in paths(of: source) {
       for (one, isUnknown) in try tx.db.rows(
@@ -149,6 +155,8 @@ struct SegmentAdmitter {
     SELECT 1 FROM file WHERE destination_id = ? AND key = ? AND live = 1
       AND NOT EXISTS (SELECT 1 FROM segment WHERE file_id = file.id)
     """
+  static let anyUnfinished: StaticString =
+    "SELECT 1 FROM file WHERE path > x'' AND finished_at IS NULL AND is_download IS NULL LIMIT 1"
   static let unfinished: StaticString = """
     SELECT f.id, f.batch_id, f.state = 'unknown' FROM file f CROSS JOIN segment g ON g.file_id = f.id
     WHERE f.path = ? AND f.finished_at IS NULL AND f.is_download IS NULL AND f.destination_id = ?
