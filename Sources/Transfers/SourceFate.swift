@@ -33,9 +33,10 @@ extension UploadOptions {
     return settings
   }
 
-  /// - Throws: `.usage` for options that do not fit files that grow: these are never complete.
+  /// - Throws: `.usage`, or `.config` for a job, for options that do not fit files that grow: these are never complete.
   private func refuseForGrowing(_ settings: BatchSettings) throws(TransferError) {
     guard settings.growing == .segments else { return }
+    let kind: TransferError.Kind = job == nil ? .usage : .config
     let others = [
       ("--after", settings.after != nil), ("--settle", settings.settleMs != nil),
       ("--ready-file", settings.readyFile != nil), ("--dedupe", settings.dedupe == true),
@@ -43,13 +44,13 @@ extension UploadOptions {
     ]
     guard try Destination(settings).isInto else {
       throw TransferError(
-        .usage, "add to", NameBytes(settings.destination),
+        kind, "add to", NameBytes(settings.destination),
         cause: "it names one object, and --growing segments sends many",
         remedy: "name a folder, with a slash at the end")
     }
     guard let other = others.first(where: \.1) else { return }
     throw TransferError(
-      .usage, "add to", NameBytes(settings.destination),
+      kind, "add to", NameBytes(settings.destination),
       cause: "--growing segments and \(other.0) exclude each other", remedy: "leave out one of them")
   }
 

@@ -19,8 +19,8 @@ import Testing
     return try program.run(all.map { Array($0.utf8) })
   }
 
-  private func job(_ words: [String], _ more: String = "") throws -> BuiltProgram.Outcome {
-    let to = "\"\(receiver.url)/up/\""
+  private func job(_ words: [String], _ more: String = "", to place: String = "up/") throws -> BuiltProgram.Outcome {
+    let to = "\"\(receiver.url)/\(place)\""
     let config = "jobs:\n  logs: {from: \(folder)/in, to: \(to), growing: segments\(more)}\n"
     try writeFile(folder + "/config.yaml", Array(config.utf8))
     chmod(folder + "/config.yaml", 0o600)
@@ -107,6 +107,15 @@ import Testing
   func whatDoesNotFitIsRefusedInAJob(_ more: String) throws {
     let outcome = try job(["run", "logs", "--no-syslog"], ", " + more)
     #expect(outcome.code == 78 && outcome.err.contains("--growing segments and --"), "\(outcome.err)")
+    #expect(access(folder + "/objects/up", F_OK) != 0)
+  }
+
+  /// A mistake in the configuration of the job, or of the command.
+  @Test func oneObjectCannotHaveManySegments() throws {
+    let outcome = try job(["run", "logs", "--no-syslog"], to: "up")
+    #expect(outcome.code == 78 && outcome.err.contains("names one object"), "\(outcome.err)")
+    let push = ["push", folder + "/in", receiver.url + "/up", "--growing", "segments"]
+    #expect(try transfers(push).code == 64)
     #expect(access(folder + "/objects/up", F_OK) != 0)
   }
 
