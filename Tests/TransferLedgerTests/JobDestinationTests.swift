@@ -232,8 +232,12 @@ import Testing
     #expect(try starts() == [false, false])
     try setDestinations("put:one")
     #expect(try starts() == [true, true])
-    try putOff(a, .sourceMissing)
-    #expect(try starts() == [false, true])
+    for code in [ErrorCode.sourceMissing, .localIO] {
+      try putOff(a, code)
+      #expect(try starts() == [false, false], "\(code)")
+    }
+    try putOff(a, .engineInterrupted)
+    #expect(try starts() == [true, true], "nothing but a stop held it up")
   }
 
   /// A crash may have removed its source, which is on a file system that is not mounted now.
@@ -248,8 +252,44 @@ import Testing
       try tx.endRemovals([(a, .putOff(.sourceMissing, "not mounted"))], verb: "source-deleted", uncertain: [a])
     }
     #expect(try pending().map(\.isBegun) == [true])
-    #expect(try starts() == [false, true])
+    #expect(try starts() == [false, false])
     #expect(try f.ledger.read { try $0.removals(RowFilter()).reasons.map(\.code) } == ["source.missing"])
+  }
+
+  /// One removal stands for all that wait for a folder, unless a file that is not done needs its source.
+  @Test func foldersThatRemovalsWaitForAreListed() throws {
+    try setDestinations("put:one")
+    func add(_ name: String, to batch: BatchID) throws -> FileID {
+      var file = LedgerFixture.source(name)
+      file.identity.inode = UInt64(name.utf8.last ?? 0)
+      guard case .added(let id, _) = try f.ledger.write({ [file] in try $0.admit(file, to: batch) }) else {
+        throw Surprise("not added")
+      }
+      return id
+    }
+    let files = try ["x/a", "x/b", "y/c"].map { try add($0, to: first) }
+    for _ in files { try finish() }
+    func waits() throws -> [FolderWait] {
+      try f.ledger.read { reader in
+        var all: [FolderWait] = []
+        while let next = try reader.nextFolderWait(after: all.last?.folder) { all.append(next) }
+        return all
+      }
+    }
+    func check(_ folders: [String], _ due: [FileID?]) throws {
+      let found = try waits()
+      #expect(found.map(\.folder) == folders.map { NameBytes("/src/" + $0) } && found.map(\.due?.file) == due)
+    }
+    try check([], [])
+    for file in files { try putOff(file, .sourceMissing) }
+    try check(["x", "y"], [files[0], files[2]])
+    _ = try (add("x/a", to: second), add("y/c", to: second))
+    try check(["x", "y"], [files[1], nil])
+    #expect(try begin([files[1]]) == [files[1]])
+    try f.ledger.write { try $0.endRemovals([(files[1], .done)], verb: "source-deleted") }
+    for file in [files[0], files[2]] { try putOff(file, .policyDestination) }
+    try check([], [])
+    #expect(try f.findings() == [])
   }
 
   /// They are looked at one after the other: those that are gone have nothing to wait for.

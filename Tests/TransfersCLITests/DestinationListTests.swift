@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import TransferModel
+import Transfers
 
 @testable import TransfersCLI
 
@@ -78,6 +79,40 @@ import TransferModel
     #expect(try rows(removals) == ["skipped,source.missing", "pending,policy.destination"])
     #expect(access(source + "/b", F_OK) == 0)
     #expect(try run("store", "check").code == 0)
+  }
+
+  /// The removal is put off because the folder is not there. It starts no engine while that is so, by a run of a job or
+  /// by a daemon, and is done by the first run after the remount, which finds nothing new.
+  @Test func aSourceThatWaitsForItsMountIsRemovedAfterIt() throws {
+    #expect(mkdir(folder + "/other", 0o700) == 0)
+    try configure("from: \(folder)/other, to: one, after: delete")
+    for arguments in [["\(one.url)/in/", "--after", "delete"], ["\(two.url)/more/", "--name", "more"]] {
+      #expect(
+        try program.run((["add", source] + arguments + ["--store", folder + "/l.db"]).map { Array($0.utf8) }).code == 0)
+    }
+    #expect(try run("pause", "--batch", "more").code == 0)
+    #expect(try run("run").code == 5, "the other batch needs the sources")
+    #expect(rename(source, folder + "/mounted") == 0)
+    #expect(try run("cancel", "--batch", "more").code == 0)
+    _ = try run("run")
+    #expect(try rows("SELECT state, cause FROM removal") == Array(repeating: "pending,source.missing", count: 2))
+    let engines = try rows("SELECT count(*) FROM engine_run")
+    for _ in 0..<2 { #expect(try job().code == 0) }
+    #expect(try rows("SELECT count(*) FROM engine_run") == engines, "an engine was started for nothing")
+    #expect(try !isUpkeepDue(), "a daemon starts an engine for nothing")
+    #expect(rename(folder + "/mounted", source) == 0)
+    #expect(try isUpkeepDue())
+    #expect(try job().code == 0)
+    #expect(!isThere("source/a") && !isThere("source/b"))
+    #expect(try rows("SELECT DISTINCT state FROM removal") == ["done"])
+    #expect(try !isUpkeepDue() && run("store", "check").code == 0)
+  }
+
+  /// What a daemon asks before it starts an engine.
+  private func isUpkeepDue() throws -> Bool {
+    let ledger = try OpenStore(at: folder + "/l.db", .readOnly)
+    defer { ledger.close() }
+    return try ledger.read { try $0.isUpkeepDue(nowMs: 0) }
   }
 
   private func isThere(_ path: String) -> Bool { access(folder + "/" + path, F_OK) == 0 }

@@ -51,8 +51,9 @@ extension LedgerReader {
   }
 
   /// Whether an engine could remove a source now, or has not yet determined why it cannot. A removal that was put off
-  /// until a destination has the file does not count before that.
-  /// - Parameter job: only sources of this job; then removals that were put off for another cause do not count at all.
+  /// until a destination has the file does not count before that, and one that was put off for its file system does not
+  /// count at all: ``nextFolderWait(after:)`` has these.
+  /// - Parameter job: only sources of this job.
   public func hasDueRemoval(ofJob job: String? = nil) throws -> Bool {
     let found = try db.dueRemovals(0, through: .integer(.max), limit: 1, isForStart: true, ofJob: job)
     return !found.isEmpty
@@ -167,9 +168,10 @@ extension LedgerReader {
         WHERE w.inode = m.inode AND w.state <> 'done' AND w.state = 'pending' AND v.after = 'move' AND o.size = f.size
           AND o.mtime_ns = f.mtime_ns))
       AND (?5 IS NULL OR b.job = ?5)
-      -- To start an engine for it: it was not put off, a crash interrupted it, or the destinations have the source now.
-      AND (?4 = 0 OR m.put_off_at IS NULL OR m.cause IS NULL
-        OR (?5 IS NULL OR m.cause = 'policy.destination') AND lacking IS NULL)
+      -- To start an engine for it: it was not put off, a crash or a stop interrupted it, or the destinations have the
+      -- source now.
+      AND (?4 = 0 OR m.put_off_at IS NULL OR m.cause IS NULL OR m.cause = 'engine.interrupted'
+        OR m.cause = 'policy.destination' AND lacking IS NULL)
     ORDER BY m.file_id LIMIT ?3
     """
 }

@@ -43,14 +43,17 @@ extension StoreReader {
   /// Whether the removal of a source or a callback is due now. An engine does both even if no files are left.
   package func isUpkeepDue(nowMs: Int64) throws -> Bool {
     if try reader.hasDueCallback(nowMs: nowMs, resting: []) { return true }
-    return try reader.hasDueRemoval()
+    if try reader.hasDueRemoval() { return true }
+    var waiting = WaitingSources(reader)
+    return try waiting.isAnyFolderBack()
   }
 
   /// Whether an engine has work with the sources of a job: one is to be removed now and was not put off, or one is gone
-  /// whose removal waits for a destination.
+  /// whose removal waits for a destination; or whether a folder that removals waited for is available again.
   package func hasDueRemoval(ofJob job: String) throws -> Bool {
     if try reader.hasDueRemoval(ofJob: job) { return true }
     var waiting = WaitingSources(reader)
+    if try waiting.isAnyFolderBack() { return true }
     return try waiting.isAnyGone(ofJob: job)
   }
 }

@@ -232,9 +232,12 @@ struct SourceRemover {
   /// An unavailable, full or read-only file system, or a machine at its limits, says nothing about this source.
   static func ended(_ failure: Failure) -> RemovalEnd {
     if failure.code == .engineInterrupted { return stopped }
-    let isPassing = failure.systemError.map { passing.contains($0) } ?? false
+    let isPassing = failure.systemError.map { Self.isPassing($0) } ?? false
     return isPassing ? .putOff(failure.code, failure.message) : .failed(failure.code, failure.message)
   }
+
+  /// Whether an error of a system call says nothing about the source.
+  static func isPassing(_ code: Int32) -> Bool { passing.contains(code) }
 
   /// EBUSY also occurs if the name is a mount point. Network and FUSE file systems report an unavailable server with
   /// ESTALE, EHOSTDOWN, ENOTCONN or ETIMEDOUT (errno(3)).

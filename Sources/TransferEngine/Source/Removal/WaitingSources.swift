@@ -1,7 +1,15 @@
+import CSys
 public import TransferLedger
 import TransferModel
 
-/// Sources whose removal was put off until a destination has them. Their removals end when they are gone.
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Sources whose removal was put off: until a destination has them, or until their file system is available. The
+/// removals of the former end when they are gone.
 public struct WaitingSources {
   private static let atOnce = 1_000
 
@@ -22,14 +30,50 @@ public struct WaitingSources {
     }
   }
 
+  /// Whether an engine can remove sources now that waited for their file system, or decide what becomes of them.
+  /// Examines one source of each folder. Blocking.
+  public mutating func isAnyFolderBack() throws -> Bool {
+    var folder: NameBytes?
+    while let wait = try reader.nextFolderWait(after: folder) {
+      if let due = wait.due, try isBack(due) { return true }
+      folder = wait.folder
+    }
+    return false
+  }
+
+  private mutating func isBack(_ due: DueRemoval) throws -> Bool {
+    guard let places = try places(of: due.batch) else { return false }
+    guard let relative = places.relative(due.path) else { return true }
+    if places.open.count > SourcePlaces.openAtMost { places.release() }
+    guard places.isThere else { return false }
+    let folder = places.folder(of: relative)
+    guard folder >= 0 else { return try canDecide(errno, relative, places, due.batch) }
+    var status = csys_file_status()
+    guard relative.lastComponent.withCString({ csys_status_at(folder, $0, 0, &status) }) == 0 else {
+      return try canDecide(errno, relative, places, due.batch)
+    }
+    // A read-only file system refuses this also to root (access(2)).
+    return faccessat(folder, ".", W_OK, 0) == 0 || !SourceRemover.isPassing(errno)
+  }
+
+  /// Whether an engine can decide about a source that could not be opened.
+  private func canDecide(
+    _ code: Int32, _ relative: NameBytes, _ places: SourcePlaces, _ batch: BatchID
+  ) throws -> Bool {
+    code == ENOENT ? try isMounted(relative, places, batch) : !SourceRemover.isPassing(code)
+  }
+
   private mutating func isGone(_ source: AwaitingSource) throws -> Bool {
     guard let places = try places(of: source.batch), let relative = places.relative(source.path) else { return false }
     if places.open.count > SourcePlaces.openAtMost { places.release() }
-    guard places.isGone(relative) else { return false }
     // On a file system that is not mounted, nothing is known to be gone.
+    return try places.isGone(relative) && isMounted(relative, places, source.batch)
+  }
+
+  private func isMounted(_ relative: NameBytes, _ places: SourcePlaces, _ batch: BatchID) throws -> Bool {
     var failure: (any Error)?
     let isMounted = try places.isMounted(relative) { [reader] path in
-      do { return try reader.sourceFolder(path, of: source.batch) } catch {
+      do { return try reader.sourceFolder(path, of: batch) } catch {
         failure = error
         return nil
       }

@@ -81,7 +81,8 @@ extension LedgerTransaction {
   private func close(_ file: FileID, _ state: RemovalState, _ code: ErrorCode?, _ message: String?) throws -> Bool {
     try db.run(
       """
-      UPDATE removal SET state = ?2, cause = ?3, message = ?4, ended_at = ?5, begun = NULL, put_off_at = NULL
+      UPDATE removal SET state = ?2, cause = ?3, message = ?4, ended_at = ?5, begun = NULL, put_off_at = NULL,
+        waits_for = NULL
       WHERE file_id = ?1 AND (state = 'pending' OR ?2 = 'done' AND state = 'skipped' AND cause = 'policy.cancelled')
       """, .id(file), .raw(state), .raw(code), .string(message), .int(wallMs)) == 1
   }
@@ -112,14 +113,17 @@ extension LedgerTransaction {
     """
 
   /// Stays pending: the attempt has changed nothing. If an earlier attempt crashed (`isUncertain`), the removal stays
-  /// marked as begun.
+  /// marked as begun. One that waits for its file system is looked for by its folder.
   private func putOff(_ file: FileID, _ code: ErrorCode, _ message: String, isUncertain: Bool) throws {
+    let isOfLedger = code == .engineInterrupted || code == .policyDestination
+    let path = isOfLedger ? nil : try db.first("SELECT path FROM file WHERE id = ?", .id(file)) { $0.name(0) }
     try db.run(
       """
-      UPDATE removal SET cause = ?2, message = ?3, begun = ?5,
+      UPDATE removal SET cause = ?2, message = ?3, begun = ?5, waits_for = ?6,
         put_off_at = iif(put_off_at IS NOT NULL AND message IS ?3, put_off_at, ?4)
       WHERE file_id = ?1 AND state = 'pending'
-      """, .id(file), .raw(code), .text(message), .int(wallMs), isUncertain ? .integer(1) : .null)
+      """, .id(file), .raw(code), .text(message), .int(wallMs), isUncertain ? .integer(1) : .null,
+      path.map { .blob(Array($0.bytes[..<($0.bytes.lastIndex(of: 0x2F) ?? 0)])) } ?? .null)
   }
 
   /// Counts a failure. Returns whether the removal has failed permanently, or for another reason than the last time.
@@ -128,7 +132,7 @@ extension LedgerTransaction {
   ) throws -> Bool {
     let known = try db.first(
       """
-      UPDATE removal SET failures = failures + 1, put_off_at = NULL WHERE file_id = ?1 AND state = 'pending'
+      UPDATE removal SET failures = failures + 1, put_off_at = NULL, waits_for = NULL WHERE file_id = ?1 AND state = 'pending'
       RETURNING failures, message IS ?2
       """, .id(file), .text(message)
     ) { (failures: $0.int(0), isTold: $0.flag(1)) }
