@@ -55,6 +55,27 @@ import Transfers
     #expect(try run("list", "batches", "--ids").out.isEmpty)
   }
 
+  /// With and without a slash at the end it is one destination for a folder, and for a file the object `up` would count
+  /// as `up/a`. No source is needed to see this.
+  @Test(arguments: [("one:x", "one:x/"), ("URL/up", "URL/up/"), ("one:", "one")])
+  func aSlashAtTheEndMakesNoOtherDestination(_ first: String, _ second: String) throws {
+    let to = [first, second].map { "\"" + $0.replacing("URL", with: one.url) + "\"" }.joined(separator: ", ")
+    try configure("from: \(folder)/none, to: [\(to)]")
+    for words in [["config", "check"], ["job", "run", "nightly", "--no-syslog"]] {
+      let outcome = try program.run((words + ["--config", config]).map { Array($0.utf8) })
+      #expect(outcome.code == 78, "\(words): \(outcome.code) \(outcome.err)")
+    }
+  }
+
+  /// The object `up` of one and `up/in/a` of the other: nothing tells which of them a key below `up/` belongs to.
+  @Test func aNameBelowTheObjectOfASingleFileIsRefused() throws {
+    try configure("from: \(source)/a, to: [\"\(one.url)/up\", \"\(one.url)/up/in/\"]")
+    #expect(try run("config", "check").code == 0)
+    let outcome = try job()
+    #expect(outcome.code == 78, "\(outcome.code) \(outcome.err)")
+    #expect(try one.commits() == 0)
+  }
+
   @Test func differentNamesForASingleFileAreNotRefused() throws {
     try configure("from: \(source)/a, to: [one, \"one:b\"]")
     let outcome = try job()

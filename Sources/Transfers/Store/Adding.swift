@@ -122,12 +122,16 @@ extension UploadTarget {
     guard keyPlace == other.keyPlace else { return }
     var cause = "the job names this destination twice"
     if own != others {
-      guard singleFile == nil, own.bytes.starts(with: others.bytes) || others.bytes.starts(with: own.bytes) else {
-        return
-      }
+      guard Self.overlap(own, others, isSingleFile: singleFile != nil) else { return }
       cause = "it overlaps with \"\(NameBytes(other.settings.destination).embedded)\": files could overwrite each other"
     }
     throw TransferError(
       .config, "add to", NameBytes(settings.destination), cause: cause, remedy: "remove one of them from \"to\"")
+  }
+
+  /// Whether one place is below the other. Of a single file, the key `up` and keys below `up/` are such places.
+  private static func overlap(_ own: NameBytes, _ others: NameBytes, isSingleFile: Bool) -> Bool {
+    let ends: [UInt8] = isSingleFile ? [0x2F] : []
+    return own.bytes.starts(with: others.bytes + ends) || others.bytes.starts(with: own.bytes + ends)
   }
 }

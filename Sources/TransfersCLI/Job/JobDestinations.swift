@@ -13,8 +13,11 @@ enum JobDestinations {
       let message = "\"name\" names one batch, but a job with several destinations makes one for each; use \"labels\""
       faults.append(ConfigFault(place: name.place, message: message))
     }
-    for (n, word) in to.values.enumerated() where to.values[..<n].contains(word) {
-      faults.append(ConfigFault(place: to.place, message: "\"to\" names \"\(word)\" twice"))
+    let names = to.values.map { name($0, config) }
+    for (n, word) in to.values.enumerated() {
+      guard let same = names[..<n].firstIndex(of: names[n]) else { continue }
+      let other = to.values[same] == word ? "" : ", once as \"\(to.values[same])\""
+      faults.append(ConfigFault(place: to.place, message: "\"to\" names \"\(word)\" twice\(other)"))
     }
     let places = to.values.map { config.place($0, .destination)?.section }
     for key in ofRun where job[key] == nil && Set(places.map { $0?[key]?.value }).count > 1 {
@@ -22,5 +25,13 @@ enum JobDestinations {
       faults.append(ConfigFault(place: to.place, message: message))
     }
     return faults
+  }
+
+  /// What a slash at the end does not change: whether it makes another place depends on the sources, which may be a
+  /// file today and a folder tomorrow.
+  private static func name(_ word: String, _ config: Config) -> [String] {
+    let (section, path) = config.place(word, .destination).map { ($0.section, $0.path) } ?? (nil, "")
+    let url = section?["url"].flatMap { url in try? ConfigURL.joined(url.value, path) } ?? word
+    return [section?.name ?? "", url.hasSuffix("/") ? String(url.dropLast()) : url]
   }
 }
