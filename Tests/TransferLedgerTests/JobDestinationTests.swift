@@ -339,6 +339,26 @@ import Testing
     #expect(try due().map(\.keptElsewhere) == [.policyProof])
   }
 
+  /// What a destination has of another version proves and keeps nothing: it lacks this one. Here the size and the times
+  /// of the content are the same, and only ctime differs.
+  @Test(arguments: [true, false]) func anotherVersionKeepsNothing(_ isRevoked: Bool) throws {
+    var other = LedgerFixture.source("a")
+    other.identity.ctimeNs = 7
+    guard case .added(let b, _) = try f.ledger.write({ [other, second] in try $0.admit(other, to: second) }) else {
+      throw Surprise("not added")
+    }
+    try finish(proves: isRevoked)
+    if isRevoked { _ = try f.ledger.control(.cancel, RowFilter.files([b])) }
+    let a = try f.add("a", to: first)
+    try finish()
+    func found() throws -> DueRemoval { try #require(try pending().first { $0.file == a }) }
+    #expect(try found().keptElsewhere == nil && found().lacking == "put:two (job nightly)")
+    // A scan has found that it is the same content: only its permissions had changed.
+    try f.shell(
+      "INSERT INTO sighting (file_id, ctime_ns, device, boot, seen_at) VALUES (\(b.rawValue), 1, 3, 0, 0)")
+    #expect(try found().keptElsewhere == (isRevoked ? .policyCancelled : .policyProof))
+  }
+
   @Test func whatAPersonKeepsAtOneIsKeptAtAll() throws {
     let b = try f.add("a", to: second)
     try finish()

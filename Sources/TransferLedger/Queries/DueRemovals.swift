@@ -92,16 +92,18 @@ extension LedgerReader {
         WHERE b.after = 'delete' AND w.inode = m.inode AND w.state <> 'done'
           AND (w.state = 'skipped' OR w.state = 'failed') AND w.cause <> 'policy.cancelled' AND v.after = 'move'
           AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns LIMIT 1),
-      -- keptElsewhere: another destination of the same job keeps the source, or has a receipt that does not suffice.
+      -- keptElsewhere: another destination of the same job keeps this version of the source, or has a receipt that does
+      -- not suffice.
       (SELECT iif(w.state = 'pending', 'policy.proof', w.cause)
         FROM job_destination j CROSS JOIN removal w CROSS JOIN file o ON o.id = w.file_id
           CROSS JOIN batch v ON v.id = o.batch_id CROSS JOIN destination d ON d.id = v.destination_id
-          CROSS JOIN receipt q ON q.file_id = o.id AND q.n = 1
+          CROSS JOIN receipt q ON q.file_id = o.id AND q.n = 1 LEFT JOIN sighting z ON z.file_id = o.id
         WHERE j.job = b.job AND w.inode = m.inode AND w.state <> 'done' AND w.file_id <> m.file_id
           AND d.place = j.place AND substr(o.key, 1, length(j.prefix)) = j.prefix
           AND substr(o.path, 1 + length(o.path) - length(o.key) + length(j.prefix))
             = substr(o.key, 1 + length(j.prefix))
           AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns AND o.live = 1
+          AND coalesce(z.ctime_ns, o.ctime_ns) = coalesce(s.ctime_ns, f.ctime_ns)
           AND (w.state <> 'pending' OR q.note IS NOT NULL
             OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = o.id AND l.finding IN ('lost', 'differs'))
             OR CASE v.settings ->> '$.after.proof' WHEN 'any' THEN 0
