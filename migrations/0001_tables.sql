@@ -446,7 +446,8 @@ CREATE TABLE removal (
   begun INTEGER CHECK (begun = 1),
   -- Since when it has been postponed for its cause; NULL when it is not postponed.
   put_off_at INTEGER,
-  -- The folder of the source, if it was postponed for what is wrong with it or its file system.
+  -- What it was postponed for, until this changes; NULL if an engine is to look at it. The folder of the source, if
+  -- something is wrong with it or its file system; empty if a destination lacks the source.
   waits_for BLOB CHECK (waits_for IS NULL OR put_off_at IS NOT NULL),
   -- Why the source is still there; NULL while it is being removed, and after a crash then.
   cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
@@ -463,7 +464,8 @@ CREATE TABLE removal (
 CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
 CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state = 'failed';
 CREATE INDEX removal_source ON removal (inode) WHERE state <> 'done';
-CREATE INDEX removal_folder ON removal (waits_for, file_id) WHERE waits_for IS NOT NULL;
+CREATE INDEX removal_wait ON removal (waits_for, file_id) WHERE waits_for IS NOT NULL;
+CREATE INDEX removal_due ON removal (file_id) WHERE state = 'pending' AND waits_for IS NULL;
 
 -- The folders of sources that are to be deleted or moved, and those above them up to the folder that keys are relative
 -- to, as they were when their files were recorded. With these rows a later run distinguishes a source that was removed

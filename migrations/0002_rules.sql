@@ -362,6 +362,33 @@ WHEN OLD.state <> 'pending' AND (OLD.state = 'skipped' AND OLD.cause = 'policy.c
   OR NEW.file_id <> OLD.file_id OR NEW.inode <> OLD.inode OR NEW.recorded_at <> OLD.recorded_at OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
   OR NEW.failures <> OLD.failures AND NEW.failures <> OLD.failures + 1
 BEGIN SELECT RAISE(FAIL, 'an ended removal does not change'); END;
+
+-- An engine looks again at a removal that waits for a destination as soon as something has changed about its source (a
+-- file of it, by its inode), or about the destinations of a job. So the number of those that wait costs an idle run
+-- nothing. `+` keeps the index of the waiting from being used for the few of one inode.
+CREATE TRIGGER removal_another AFTER INSERT ON removal
+BEGIN UPDATE removal SET waits_for = NULL WHERE inode = NEW.inode AND state <> 'done' AND +waits_for = x''; END;
+CREATE TRIGGER removal_ended AFTER UPDATE OF state ON removal WHEN NEW.state <> OLD.state
+BEGIN UPDATE removal SET waits_for = NULL WHERE inode = NEW.inode AND state <> 'done' AND +waits_for = x''; END;
+CREATE TRIGGER removal_given_up AFTER UPDATE OF hidden, cause ON file
+WHEN NEW.is_download IS NULL AND (NEW.hidden IS NOT OLD.hidden OR NEW.cause IS 'source.missing' AND NEW.cause IS NOT OLD.cause)
+BEGIN UPDATE removal SET waits_for = NULL WHERE inode = NEW.inode AND state <> 'done' AND +waits_for = x''; END;
+CREATE TRIGGER removal_pruned AFTER DELETE ON file WHEN OLD.is_download IS NULL
+BEGIN UPDATE removal SET waits_for = NULL WHERE inode = OLD.inode AND state <> 'done' AND +waits_for = x''; END;
+CREATE TRIGGER removal_sighted AFTER INSERT ON sighting
+BEGIN
+  UPDATE removal SET waits_for = NULL
+  WHERE inode = (SELECT inode FROM file WHERE id = NEW.file_id) AND state <> 'done' AND +waits_for = x'';
+END;
+CREATE TRIGGER removal_sighted_again AFTER UPDATE ON sighting
+BEGIN
+  UPDATE removal SET waits_for = NULL
+  WHERE inode = (SELECT inode FROM file WHERE id = NEW.file_id) AND state <> 'done' AND +waits_for = x'';
+END;
+CREATE TRIGGER removal_unlisted AFTER DELETE ON job_destination
+BEGIN UPDATE removal SET waits_for = NULL WHERE waits_for = x''; END;
+CREATE TRIGGER removal_kept AFTER UPDATE OF after ON batch WHEN NEW.after IS NOT OLD.after
+BEGIN UPDATE removal SET waits_for = NULL WHERE waits_for = x''; END;
 CREATE TRIGGER removal_stays BEFORE DELETE ON removal BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TRIGGER scan_birth BEFORE INSERT ON scan

@@ -295,14 +295,18 @@ import Testing
   /// They are looked at one after the other: those that are gone have nothing to wait for.
   @Test func theSourcesThatAwaitADestinationAreListed() throws {
     let files = [try f.add("a", to: first), try f.add("b", to: first), try f.add("c", to: first)]
+    #expect(try f.ledger.read { try $0.filesAwaitingDestination() } == nil)
     for _ in files { try finish() }
     for file in files.prefix(2) { try putOff(file, .policyDestination) }
-    func awaiting(_ job: String, after: FileID? = nil) throws -> [FileID] {
-      try f.ledger.read { try $0.sourcesAwaitingDestination(ofJob: job, after: after, limit: 9).map(\.file) }
+    func awaiting(after: FileID? = nil, through last: FileID, limit: Int = 9) throws -> [FileID] {
+      try f.ledger.read { reader in
+        try reader.sourcesAwaitingDestination(after: after?.rawValue ?? 0, through: last.rawValue, limit: limit)
+      }.map(\.file)
     }
-    #expect(try awaiting("nightly") == [files[0], files[1]])
-    #expect(try awaiting("nightly", after: files[0]) == [files[1]])
-    #expect(try awaiting("weekly").isEmpty)
+    #expect(try f.ledger.read { try $0.filesAwaitingDestination() } == files[0].rawValue...files[1].rawValue)
+    #expect(try awaiting(through: files[2]) == [files[0], files[1]])
+    #expect(try awaiting(after: files[0], through: files[2]) == [files[1]])
+    #expect(try awaiting(through: files[0]) == [files[0]] && awaiting(through: files[2], limit: 1) == [files[0]])
   }
 
   /// The other destination has another version of the file.

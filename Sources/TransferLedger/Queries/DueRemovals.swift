@@ -23,13 +23,6 @@ public struct DueRemoval: Sendable, Hashable {
   public var lacking: String?
 }
 
-/// A source whose removal was put off until a destination has the file.
-public struct AwaitingSource: Sendable, Hashable {
-  public var file: FileID
-  public var batch: BatchID
-  public var path: NameBytes
-}
-
 extension DueRemoval {
   /// Neither the state of its object nor another batch prevents the removal.
   public var isWanted: Bool { !isLost && keptMove == nil && keptElsewhere == nil && lacking == nil }
@@ -49,35 +42,6 @@ extension LedgerReader {
   public func dueRemovals(after: Int64, limit: Int) throws -> [DueRemoval] {
     try db.dueRemovals(.integer(after), through: .integer(.max), limit: limit)
   }
-
-  /// Whether an engine could remove a source now, or has not yet determined why it cannot. A removal that was put off
-  /// until a destination has the file does not count before that, and one that was put off for its file system does not
-  /// count at all: ``nextFolderWait(after:)`` has these.
-  /// - Parameter job: only sources of this job.
-  public func hasDueRemoval(ofJob job: String? = nil) throws -> Bool {
-    let found = try db.dueRemovals(0, through: .integer(.max), limit: 1, isForStart: true, ofJob: job)
-    return !found.isEmpty
-  }
-
-  /// Sources of a job whose removal was put off until a destination has the file, of files after number `file`.
-  public func sourcesAwaitingDestination(
-    ofJob job: String, after file: FileID?, limit: Int
-  ) throws -> [AwaitingSource] {
-    try db.rows(Self.awaitingDestination, .text(job), .integer(file?.rawValue ?? 0), .int(limit)) { row in
-      AwaitingSource(file: row.id(0), batch: row.id(1), path: row.name(2))
-    }
-  }
-
-  /// Excludes those that an engine would not look at, because another file needs the source.
-  static let awaitingDestination: StaticString = """
-    SELECT m.file_id, f.batch_id, f.path
-    FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id
-    WHERE m.state = 'pending' AND m.file_id > ?2 AND m.cause = 'policy.destination' AND b.job = ?1
-      AND NOT EXISTS (SELECT 1 FROM file o WHERE o.path = f.path AND o.finished_at IS NULL AND o.is_download IS NULL)
-      AND NOT EXISTS (SELECT 1 FROM file o
-        WHERE o.path = f.path AND o.state = 'failed' AND o.is_download IS NULL AND o.hidden IS NULL)
-    ORDER BY m.file_id LIMIT ?3
-    """
 
   /// Whether a removal that was begun is still due: it has not been revoked since, and no other file needs the source.
   public func isRemovalDue(_ file: FileID) throws -> Bool { try db.dueRemoval(file)?.isWanted ?? false }
@@ -169,22 +133,13 @@ extension LedgerReader {
           CROSS JOIN batch v ON v.id = o.batch_id
         WHERE w.inode = m.inode AND w.state <> 'done' AND w.state = 'pending' AND v.after = 'move' AND o.size = f.size
           AND o.mtime_ns = f.mtime_ns))
-      AND (?5 IS NULL OR b.job = ?5)
-      -- To start an engine for it: it was not put off, a crash or a stop interrupted it, or the destinations have the
-      -- source now.
-      AND (?4 = 0 OR m.put_off_at IS NULL OR m.cause IS NULL OR m.cause = 'engine.interrupted'
-        OR m.cause = 'policy.destination' AND lacking IS NULL)
     ORDER BY m.file_id LIMIT ?3
     """
 }
 
 extension Connection {
-  fileprivate func dueRemovals(
-    _ after: SQLValue, through last: SQLValue, limit: Int, isForStart: Bool = false, ofJob job: String? = nil
-  ) throws -> [DueRemoval] {
-    try rows(
-      LedgerReader.dueRemovals, after, last, .int(limit), .flag(isForStart), .string(job)
-    ) { row throws(SQLiteError) in
+  fileprivate func dueRemovals(_ after: SQLValue, through last: SQLValue, limit: Int) throws -> [DueRemoval] {
+    try rows(LedgerReader.dueRemovals, after, last, .int(limit)) { row throws(SQLiteError) in
       DueRemoval(
         file: row.id(0), batch: row.id(1), path: row.name(2), identity: row.identity(from: 3), isBegun: row.flag(9),
         confirmation: try row.named(10), isByHand: row.flag(11), isLost: row.flag(12),

@@ -24,6 +24,16 @@ extension LedgerReader {
     return totals
   }
 
+  /// Whether any removal is not done, so that ``removals(_:keptSinceMs:)`` may find some.
+  public func hasRemovals() throws -> Bool {
+    try db.first(
+      """
+      SELECT EXISTS (SELECT 1 FROM removal WHERE state = 'pending')
+        OR EXISTS (SELECT 1 FROM removal WHERE state = 'skipped' OR state = 'failed')
+      """
+    ) { $0.flag(0) } ?? false
+  }
+
   static let removalsByReason: StaticString = """
     SELECT 0, m.put_off_at IS NOT NULL, m.cause, max(m.message), count(*)
     FROM removal m CROSS JOIN file f ON f.id = m.file_id

@@ -32,7 +32,7 @@ extension StoreReader {
   /// The same for all batches of a job.
   package func removals(ofJob job: String, keptSinceMs: Int64) throws -> RemovalTotals {
     // Mostly there are none, and a job may have a hundred thousand batches.
-    guard !(try removals(RowFilter(), keptSinceMs: keptSinceMs).isEmpty) else { return RemovalTotals() }
+    guard try reader.hasRemovals() else { return RemovalTotals() }
     var terms = BatchTerms()
     terms.jobs = [job]
     var filter = RowFilter()
@@ -48,12 +48,13 @@ extension StoreReader {
     return try waiting.isAnyFolderBack()
   }
 
-  /// Whether an engine has work with the sources of a job: one is to be removed now and was not put off, or one is gone
-  /// whose removal waits for a destination; or whether a folder that removals waited for is available again.
+  /// Whether an engine has work with the sources of a job: one is to be removed now and was not put off; or with those
+  /// of any: a folder that removals waited for is available again, or a source is gone whose removal waits for a
+  /// destination. Of the latter, some are examined.
   package func hasDueRemoval(ofJob job: String) throws -> Bool {
     if try reader.hasDueRemoval(ofJob: job) { return true }
     var waiting = WaitingSources(reader)
     if try waiting.isAnyFolderBack() { return true }
-    return try waiting.isAnyGone(ofJob: job)
+    return try waiting.isAnyGone()
   }
 }

@@ -11,7 +11,8 @@ import TransferModel
 /// Sources whose removal was put off: until a destination has them, or until their file system is available. The
 /// removals of the former end when they are gone.
 public struct WaitingSources {
-  private static let atOnce = 1_000
+  /// How many sources that wait for a destination are examined at most.
+  public static let atOnce = 2_000
 
   private let reader: LedgerReader
   /// The places of the sources of each batch; nil for one that keeps its sources.
@@ -19,15 +20,17 @@ public struct WaitingSources {
 
   public init(_ reader: LedgerReader) { self.reader = reader }
 
-  /// Whether a source of the job is gone, so that an engine can end its removal. Examines each source once. Blocking.
-  public mutating func isAnyGone(ofJob job: String) throws -> Bool {
-    var last: FileID?
-    while true {
-      let page = try reader.sourcesAwaitingDestination(ofJob: job, after: last, limit: Self.atOnce)
+  /// Whether a source that waits for a destination is gone, so that an engine can end its removal. Examines at most
+  /// ``atOnce`` sources, others each time. Blocking.
+  public mutating func isAnyGone() throws -> Bool {
+    guard let files = try reader.filesAwaitingDestination() else { return false }
+    let start = Int64.random(in: files) - 1
+    for part in [start...files.upperBound, 0...start] {
+      let page = try reader.sourcesAwaitingDestination(
+        after: part.lowerBound, through: part.upperBound, limit: Self.atOnce / 2)
       for one in page where try isGone(one) { return true }
-      guard let final = page.last else { return false }
-      last = final.file
     }
+    return false
   }
 
   /// Whether an engine can remove sources now that waited for their file system, or decide what becomes of them.

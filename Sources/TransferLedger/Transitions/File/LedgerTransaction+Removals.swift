@@ -26,7 +26,8 @@ extension LedgerTransaction {
       guard let due = try db.dueRemoval(file), due.isWanted else { continue }
       let changes = try db.run(
         """
-        UPDATE removal SET attempts = attempts + 1, begun = 1, cause = NULL WHERE file_id = ?1 AND state = 'pending'
+        UPDATE removal SET attempts = attempts + 1, begun = 1, cause = NULL, waits_for = NULL
+        WHERE file_id = ?1 AND state = 'pending'
         """, .id(file))
       if changes == 1 { begun.insert(file) }
     }
@@ -113,17 +114,27 @@ extension LedgerTransaction {
     """
 
   /// Stays pending: the attempt has changed nothing. If an earlier attempt crashed (`isUncertain`), the removal stays
-  /// marked as begun. One that waits for its file system is looked for by its folder.
+  /// marked as begun.
   private func putOff(_ file: FileID, _ code: ErrorCode, _ message: String, isUncertain: Bool) throws {
-    let isOfLedger = code == .engineInterrupted || code == .policyDestination
-    let path = isOfLedger ? nil : try db.first("SELECT path FROM file WHERE id = ?", .id(file)) { $0.name(0) }
+    let waitsFor = try waitsFor(file, code)
     try db.run(
       """
       UPDATE removal SET cause = ?2, message = ?3, begun = ?5, waits_for = ?6,
         put_off_at = iif(put_off_at IS NOT NULL AND message IS ?3, put_off_at, ?4)
       WHERE file_id = ?1 AND state = 'pending'
-      """, .id(file), .raw(code), .text(message), .int(wallMs), isUncertain ? .integer(1) : .null,
-      path.map { .blob(Array($0.bytes[..<($0.bytes.lastIndex(of: 0x2F) ?? 0)])) } ?? .null)
+      """, .id(file), .raw(code), .text(message), .int(wallMs), isUncertain ? .integer(1) : .null, waitsFor)
+  }
+
+  /// What a removal that is put off waits for: nothing after a stop, nor if the destinations have got the source since
+  /// the removal was read.
+  private func waitsFor(_ file: FileID, _ code: ErrorCode) throws -> SQLValue {
+    switch code {
+    case .engineInterrupted: return .null
+    case .policyDestination: return try db.dueRemoval(file)?.lacking == nil ? .null : .blob([])
+    default:
+      let path = try db.first("SELECT path FROM file WHERE id = ?", .id(file)) { $0.name(0).bytes } ?? []
+      return .blob(Array(path[..<(path.lastIndex(of: 0x2F) ?? 0)]))
+    }
   }
 
   /// Counts a failure. Returns whether the removal has failed permanently, or for another reason than the last time.
