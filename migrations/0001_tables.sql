@@ -467,6 +467,14 @@ CREATE INDEX removal_source ON removal (inode) WHERE state <> 'done';
 CREATE INDEX removal_wait ON removal (waits_for, file_id) WHERE waits_for IS NOT NULL;
 CREATE INDEX removal_due ON removal (file_id) WHERE state = 'pending' AND waits_for IS NULL;
 
+-- Files of uploads that were given up, and whose source an engine has not found at its path since: it was renamed or
+-- deleted. They hold no removal of it by another path.
+CREATE TABLE absent_source (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  -- Not before the end of the file: one that was sent again and given up again holds its source again.
+  seen_at INTEGER NOT NULL
+) STRICT;
+
 -- The folders of sources that are to be deleted or moved, and those above them up to the folder that keys are relative
 -- to, as they were when their files were recorded. With these rows a later run distinguishes a source that was removed
 -- from one whose file system is not mounted: a folder is identified by its inode and birth time, or by its device

@@ -385,6 +385,11 @@ BEGIN
   UPDATE removal SET waits_for = NULL
   WHERE inode = (SELECT inode FROM file WHERE id = NEW.file_id) AND state <> 'done' AND +waits_for = x'';
 END;
+CREATE TRIGGER removal_absent AFTER INSERT ON absent_source
+BEGIN
+  UPDATE removal SET waits_for = NULL
+  WHERE inode = (SELECT inode FROM file WHERE id = NEW.file_id) AND state <> 'done' AND +waits_for = x'';
+END;
 CREATE TRIGGER removal_unlisted AFTER DELETE ON job_destination
 BEGIN UPDATE removal SET waits_for = NULL WHERE waits_for = x''; END;
 CREATE TRIGGER removal_kept AFTER UPDATE OF after ON batch WHEN NEW.after IS NOT OLD.after

@@ -210,6 +210,23 @@ import Testing
     #expect(try lacking() == [nil, Self.lacksSecond, nil])
   }
 
+  /// Until it is given up once more: then its path was there again.
+  @Test func aFileThatIsNowhereHoldsNoOtherPath() throws {
+    let given = try add("old", to: second)
+    _ = try f.ledger.control(.cancel, RowFilter.files([given]))
+    let a = try sent("new", to: pushed("put:three"))
+    #expect(try lacking() != [nil])
+    #expect(try f.ledger.read { try $0.givenUpFiles(holding: a).map(\.file) } == [given])
+    for _ in 0..<2 { try f.ledger.write { try $0.noteAbsent([given, a]) } }
+    #expect(try wanted() == [a] && f.ledger.read { try $0.givenUpFiles(holding: a).isEmpty })
+    #expect(try f.texts("SELECT count(*) FROM event WHERE verb = 'source-gone'") == ["1"])
+    f.clock.advance(ms: 1)
+    let again = try add("old", to: second)
+    _ = try f.ledger.control(.cancel, RowFilter.files([again]))
+    #expect(try lacking() != [nil])
+    #expect(try f.findings() == [])
+  }
+
   @Test func aLaterTryOfAnotherDoesNotEndWhatTheJobGaveUp() throws {
     for batch in [second, try pushed("put:two")] {
       let given = try add("a", to: batch)

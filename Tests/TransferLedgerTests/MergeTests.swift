@@ -122,6 +122,7 @@ import TransferModel
     let others: Set = [
       "store_meta", "error_code", "view_doc", "origin_store", "host_state", "job_state", "job_quota", "job_destination",
       "scan", "doubt", "callback", "outbox", "delivery", "callback_loss", "source_folder",
+      "absent_source",
     ]
     #expect(Set(left) == numbered.union(others))
   }

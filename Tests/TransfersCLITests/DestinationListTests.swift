@@ -129,6 +129,26 @@ import Transfers
     #expect(try !isUpkeepDue() && run("store", "check").code == 0)
   }
 
+  /// The job gave up a file for one of its destinations, and then the source got another name, or another link. A push
+  /// of that name removes the source: nothing has the path any more that the job knows. The link stays.
+  @Test(arguments: [true, false]) func aFileThatWasGivenUpAndRenamedHoldsNothing(_ isRenamed: Bool) throws {
+    let refusing = try RunningReceiver(in: try TemporaryFolder(), script: "match PUT */a : status=400\n")
+    try configure("from: \(source), to: [one, \"\(refusing.url)/in/\"], after: delete, include: [a]")
+    #expect(try job().code == 3)
+    #expect(try run("clean", "--failed").code == 0)
+    try #require(link(source + "/a", source + "/z") == 0)
+    if isRenamed { try #require(unlink(source + "/a") == 0) }
+    let arguments = ["push", source + "/z", "\(two.url)/other/", "--after", "delete", "--store", folder + "/l.db"]
+    #expect(try program.run(arguments.map { Array($0.utf8) }).code == 0)
+    #expect(stored(two, "other/z") == "a" && isThere("source/z") == !isRenamed)
+    let removals = "SELECT state, cause FROM removal ORDER BY file_id DESC LIMIT 1"
+    #expect(try rows(removals) == [isRenamed ? "done," : "pending,policy.destination"])
+    for _ in 0..<2 { _ = try run("run") }
+    let told = "SELECT count(*) FROM event WHERE verb = 'source-gone' AND detail LIKE '%given up%'"
+    #expect(try rows(told) == [isRenamed ? "1" : "0"])
+    #expect(try run("store", "check").code == 0)
+  }
+
   /// What a daemon asks before it starts an engine.
   private func isUpkeepDue() throws -> Bool {
     let ledger = try OpenStore(at: folder + "/l.db", .readOnly)

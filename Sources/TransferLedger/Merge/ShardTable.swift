@@ -1,6 +1,6 @@
 /// How the rows of one table are copied into a merged ledger. Tables that are not named here are left out: what runs
-/// learned about hosts, the last state of jobs and scans, quotas, destinations of jobs, callbacks, and folders of
-/// sources. These matter only to the ledger that stays in use.
+/// learned about hosts, the last state of jobs and scans, quotas, destinations of jobs, callbacks, folders of sources,
+/// and absent sources. These matter only to the ledger that stays in use.
 struct ShardTable {
   let name: String
   /// Columns that hold numbers of rows.

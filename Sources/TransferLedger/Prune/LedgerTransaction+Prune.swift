@@ -87,6 +87,7 @@ extension LedgerTransaction {
     try db.run("DELETE FROM segment WHERE file_id IN (SELECT value FROM json_each(?))", replaced)
     try db.run("DELETE FROM listed_file WHERE listing_id IN (SELECT value FROM json_each(?))", replaced)
     try db.run("DELETE FROM listed_file WHERE file_id IN (SELECT value FROM json_each(?))", replaced)
+    try db.run("DELETE FROM absent_source WHERE file_id IN (SELECT value FROM json_each(?))", replaced)
     try db.run("DELETE FROM file WHERE id IN (SELECT value FROM json_each(?))", replaced)
   }
 

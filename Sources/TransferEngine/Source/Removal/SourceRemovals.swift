@@ -25,7 +25,9 @@ struct SourceRemovals: Sendable {
     var (removed, last) = (0, Int64(0))
     var removers: [BatchID: SourceRemover] = [:]
     while !stop.isAsked() {
-      let page = try ledger.read { [last] reader in try reader.dueRemovals(after: last, limit: Self.atOnce) }
+      let read = { [last] (reader: LedgerReader) in try reader.dueRemovals(after: last, limit: Self.atOnce) }
+      var page = try ledger.read(read)
+      if try noteAbsent(page) { page = try ledger.read(read) }
       guard let final = page.last else { break }
       last = final.file.rawValue
       let due = page.filter { !left.failed.contains($0.file) && !left.putOff.contains($0.file) }
@@ -44,6 +46,23 @@ struct SourceRemovals: Sendable {
       }
     }
     return removed
+  }
+
+  /// Looks for the files that were given up and hold sources of the page by another path. Those whose path is gone hold
+  /// nothing from now on.
+  /// - Returns: whether there are any.
+  private func noteAbsent(_ page: [DueRemoval]) throws(TransferError) -> Bool {
+    let held = page.filter { $0.lacking != nil }
+    guard !held.isEmpty else { return false }
+    let absent = try ledger.read { reader in
+      let holders = try held.flatMap { try reader.givenUpFiles(holding: $0.file) }
+      guard !holders.isEmpty else { return [FileID]() }
+      var sources = WaitingSources(reader)
+      return try Set(holders).filter { try sources.isGone($0) }.map(\.file)
+    }
+    guard !absent.isEmpty else { return false }
+    try ledger.write { tx in try tx.noteAbsent(absent.sorted()) }
+    return true
   }
 
   private func remover(of batch: BatchID) throws(TransferError) -> SourceRemover? {

@@ -66,7 +66,8 @@ public struct WaitingSources {
     code == ENOENT ? try isMounted(relative, places, batch) : !SourceRemover.isPassing(code)
   }
 
-  private mutating func isGone(_ source: AwaitingSource) throws -> Bool {
+  /// Whether nothing has the path of a source, on a file system that is mounted.
+  mutating func isGone(_ source: AwaitingSource) throws -> Bool {
     guard let places = try places(of: source.batch), let relative = places.relative(source.path) else { return false }
     if places.open.count > SourcePlaces.openAtMost { places.release() }
     // On a file system that is not mounted, nothing is known to be gone.
