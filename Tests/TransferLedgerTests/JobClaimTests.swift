@@ -194,6 +194,38 @@ import Testing
     #expect(try wanted() == [yesterday, one, two])
   }
 
+  /// The process was killed after the files for one destination were recorded, and before those for the other. Another
+  /// engine sends the former; the next run of the job records the rest.
+  @Test func aKillBetweenTheAdmissionsHoldsTheSource() throws {
+    let page = f.page(["a"])
+    func admit(_ place: String) throws {
+      var settings = BatchSettings(destination: place)
+      settings.after = SourceRemoval(.delete, base: "/src")
+      let batch = NewBatch(settings: settings, protocolName: "put", destination: place, job: "nightly")
+      let target = AdmissionTarget(batch, since: try f.ledger.read { try $0.addedMark() }, wallMs: f.clock.wallMs)
+      _ = try f.ledger.write { try $0.admit(page, to: target) }
+    }
+    func send(_ run: RunID) throws {
+      try f.ledger.write { tx in
+        let file = try tx.claimAndPlan(run)
+        try tx.sendAll(file.id, run)
+        #expect(try tx.completeFile(file.id, run, proof).isApplied)
+      }
+    }
+    try admit("put:one")
+    try f.restart()
+    let next = try f.startRun()
+    _ = try f.ledger.write { try $0.recover(next) }
+    try send(next)
+    #expect(try lacking() == [Self.lacksSecond])
+    #expect(try f.ledger.write { try $0.beginRemovals([FileID(rawValue: 1)]) }.isEmpty)
+    for place in ["put:one", "put:two"] { try admit(place) }
+    #expect(try f.texts("SELECT count(*) FROM file") == ["2"])
+    try send(next)
+    #expect(try wanted().count == 2)
+    #expect(try f.findings() == [])
+  }
+
   /// Delivering one hard link does not count as delivering the other.
   @Test func anotherPathOfTheJobIsAnotherSource() throws {
     let given = try add("sub/a", to: second)

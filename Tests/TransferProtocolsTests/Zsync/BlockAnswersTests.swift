@@ -14,7 +14,8 @@ import TransferModel
   }()
 
   private func meaning(
-    _ reply: TransferReply, _ notes: [String: String] = BlockNotes.wanted(nil), learned: LearnedFacts = LearnedFacts()
+    _ reply: TransferReply, _ notes: [String: String] = BlockNotes.wanted(nil), learned: LearnedFacts = LearnedFacts(),
+    _ credential: Credential? = nil
   ) throws -> Interpretation {
     var download = DownloadSettings(folder: NameBytes("/in"), overwrites: true)
     download.usesZsync = true
@@ -22,7 +23,7 @@ import TransferModel
       BatchSettings(destination: "http://h/", download: download), credentialsRegion: nil)
     var facts = facts
     facts.session?.notes = notes
-    let context = RequestContext(wallMs: 0, credential: nil, learned: learned)
+    let context = RequestContext(wallMs: 0, credential: credential, learned: learned)
     return proto.interpret(reply, to: .probe(marker: BlockNotes.marker), facts, context)
   }
 
@@ -48,6 +49,40 @@ import TransferModel
     }
     #expect(try isAskedAgain(meaning(reply(curl: 56))))
     #expect(try !isAskedAgain(meaning(reply(curl: 56), BlockNotes.again)))
+  }
+
+  /// The file does without the checksums, but its host did not answer: that counts as for any other request.
+  @Test func aLostAnswerIsAFailureOfTheHost() throws {
+    for curl: Int32 in [28, 56, 92] {
+      for notes in [BlockNotes.wanted(nil), BlockNotes.again] {
+        let lost = reply(curl: curl)
+        let failure = try #require(lost.transportFailure)
+        #expect(try meaning(lost, notes).tolerated == .failure(failure), "\(curl)")
+      }
+    }
+  }
+
+  /// A credential may have expired, so it is obtained again, once. A second refusal is one for all files of the host.
+  @Test(arguments: [nil, Credential.bearer(token: "t")]) func credentialsAreObtainedAgainOnce(_ credential: Credential?)
+    throws
+  {
+    let first = try meaning(reply(401), learned: LearnedFacts(), credential)
+    if credential != nil {
+      guard case .failed(_, .refreshCredential) = first.outcome else {
+        Issue.record("the credential is not obtained again")
+        return
+      }
+      #expect(first.notes == BlockNotes.again && first.learned == nil)
+    } else {
+      #expect(first.notes == BlockNotes.unused && first.learned?.refusesBlocks == true)
+    }
+    let second = try meaning(reply(401), BlockNotes.again, learned: LearnedFacts(), credential)
+    guard case .settled = second.outcome else {
+      Issue.record("the request is repeated")
+      return
+    }
+    #expect(second.notes == BlockNotes.unused && second.learned?.refusesBlocks == true && second.tolerated == .answer)
+    #expect(second.remark?.contains("401; this run requests no more .zsync files") == true)
   }
 
   /// Nothing was asked: the file needs a connection, too.
