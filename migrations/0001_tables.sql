@@ -602,7 +602,9 @@ CREATE INDEX scan_completed ON scan (completed_at);
 -- In a copy of a ledger: files that were not at rest, or had failed, when it was made. Its original may have sent them
 -- since. A row is deleted when its doubt is resolved or a person trusts the copy.
 CREATE TABLE doubt (
-  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  -- The newest event when the doubt began: a later one may end it.
+  after_event INTEGER NOT NULL
 ) STRICT;
 
 -- ---------------------------------------------------------------------------------------------------------------------

@@ -24,10 +24,16 @@ CREATE TRIGGER store_meta_stays BEFORE DELETE ON store_meta BEGIN SELECT RAISE(F
 
 CREATE TRIGGER error_code_birth BEFORE INSERT ON error_code WHEN EXISTS (SELECT 1 FROM error_code WHERE code = NEW.code)
 BEGIN SELECT RAISE(FAIL, 'this code exists already'); END;
+CREATE TRIGGER error_code_fixed BEFORE UPDATE ON error_code BEGIN SELECT RAISE(FAIL, 'an error code does not change'); END;
+-- Causes refer to codes: without one, the failures that it describes could not be recorded.
+CREATE TRIGGER error_code_stays BEFORE DELETE ON error_code BEGIN SELECT RAISE(FAIL, 'error codes stay'); END;
 
 CREATE TRIGGER view_doc_birth BEFORE INSERT ON view_doc
 WHEN EXISTS (SELECT 1 FROM view_doc WHERE view = NEW.view AND "column" = NEW."column")
 BEGIN SELECT RAISE(FAIL, 'the column is documented already'); END;
+CREATE TRIGGER view_doc_fixed BEFORE UPDATE ON view_doc
+BEGIN SELECT RAISE(FAIL, 'the description of a column does not change'); END;
+CREATE TRIGGER view_doc_stays BEFORE DELETE ON view_doc BEGIN SELECT RAISE(FAIL, 'descriptions of columns stay'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Runs of the engine.
@@ -47,10 +53,12 @@ CREATE TRIGGER engine_run_stays BEFORE DELETE ON engine_run BEGIN SELECT RAISE(F
 
 CREATE TRIGGER host_state_birth BEFORE INSERT ON host_state
 WHEN NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
-BEGIN SELECT RAISE(FAIL, 'the state of a host is written by a run that has not ended'); END;
+  OR EXISTS (SELECT 1 FROM host_state WHERE host = NEW.host)
+BEGIN SELECT RAISE(FAIL, 'the state of a host is written once, by a run that has not ended'); END;
 CREATE TRIGGER host_state_change BEFORE UPDATE ON host_state
 WHEN NEW.host <> OLD.host OR NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
 BEGIN SELECT RAISE(FAIL, 'the state of a host is written by a run that has not ended'); END;
+CREATE TRIGGER host_state_stays BEFORE DELETE ON host_state BEGIN SELECT RAISE(FAIL, 'the state of a host stays'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Requested work.
@@ -85,6 +93,31 @@ WHEN NEW.job <> OLD.job OR NEW.result <> 'ok' AND NEW.succeeded_at IS NOT OLD.su
 BEGIN SELECT RAISE(FAIL, 'the last success of a job stays until the next'); END;
 CREATE TRIGGER job_state_failures BEFORE UPDATE ON job_state WHEN NEW.failed_runs < OLD.failed_runs
 BEGIN SELECT RAISE(FAIL, 'the count of failed runs does not decrease'); END;
+CREATE TRIGGER job_state_stays BEFORE DELETE ON job_state BEGIN SELECT RAISE(FAIL, 'the state of a job stays'); END;
+
+-- What binds the engines that work for a job changes only after an event that says how: an event that a shell inserts
+-- has no leaf in the log, so `store check` finds it. That a quota was reached may be noted at any time.
+CREATE TRIGGER job_quota_birth BEFORE INSERT ON job_quota WHEN EXISTS (SELECT 1 FROM job_quota WHERE job = NEW.job)
+BEGIN SELECT RAISE(FAIL, 'a job has one quota'); END;
+CREATE TRIGGER job_quota_change BEFORE UPDATE ON job_quota
+WHEN NEW.job <> OLD.job OR (NEW.bytes <> OLD.bytes OR NEW.period <> OLD.period)
+  AND (SELECT verb = 'set' AND instr(detail, 'quota of job ' || OLD.job || ': ') = 1 FROM event
+    ORDER BY id DESC LIMIT 1) IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'the quota of a job changes with an event'); END;
+CREATE TRIGGER job_quota_stays BEFORE DELETE ON job_quota
+WHEN (SELECT verb = 'set' AND instr(detail, 'quota of job ' || OLD.job || ': ') = 1 FROM event
+  ORDER BY id DESC LIMIT 1) IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'the quota of a job ends with an event'); END;
+
+CREATE TRIGGER job_destination_birth BEFORE INSERT ON job_destination
+WHEN EXISTS (SELECT 1 FROM job_destination WHERE job = NEW.job AND place = NEW.place AND prefix = NEW.prefix)
+BEGIN SELECT RAISE(FAIL, 'a destination of a job is recorded once'); END;
+CREATE TRIGGER job_destination_fixed BEFORE UPDATE ON job_destination
+BEGIN SELECT RAISE(FAIL, 'a destination of a job does not change'); END;
+CREATE TRIGGER job_destination_stays BEFORE DELETE ON job_destination
+WHEN (SELECT verb = 'set' AND instr(detail, 'destinations of job ' || OLD.job || ': ') = 1 FROM event
+  ORDER BY id DESC LIMIT 1) IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'a job loses a destination with an event'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Files.
@@ -350,6 +383,19 @@ WHEN EXISTS (SELECT 1 FROM look WHERE file_id = NEW.file_id)
 BEGIN SELECT RAISE(FAIL, 'a settling source has one look'); END;
 CREATE TRIGGER look_fixed BEFORE UPDATE ON look WHEN NEW.file_id <> OLD.file_id
 BEGIN SELECT RAISE(FAIL, 'the file of a look does not change'); END;
+CREATE TRIGGER look_stays BEFORE DELETE ON look
+WHEN EXISTS (SELECT 1 FROM file WHERE id = OLD.file_id AND state = 'settling' AND cause = 'source.settling')
+BEGIN SELECT RAISE(FAIL, 'the look at a source ends when its file stops settling'); END;
+
+-- More files of the batch may be found in a folder that was replaced meanwhile: it gets the identity of the new one.
+CREATE TRIGGER source_folder_birth BEFORE INSERT ON source_folder
+WHEN EXISTS (SELECT 1 FROM source_folder WHERE batch_id = NEW.batch_id AND path = NEW.path)
+BEGIN SELECT RAISE(FAIL, 'a folder of sources is recorded once'); END;
+CREATE TRIGGER source_folder_fixed BEFORE UPDATE ON source_folder
+WHEN NEW.batch_id <> OLD.batch_id OR NEW.path <> OLD.path
+BEGIN SELECT RAISE(FAIL, 'the path of a folder of sources does not change'); END;
+CREATE TRIGGER source_folder_stays BEFORE DELETE ON source_folder
+BEGIN SELECT RAISE(FAIL, 'the folders of sources stay'); END;
 
 CREATE TRIGGER removal_birth BEFORE INSERT ON removal
 WHEN NEW.state <> 'pending' OR NEW.attempts <> 0 OR NEW.put_off_at IS NOT NULL OR EXISTS (SELECT 1 FROM removal WHERE file_id = NEW.file_id)
@@ -403,6 +449,27 @@ BEGIN SELECT RAISE(FAIL, 'a set of sources has one last scan'); END;
 CREATE TRIGGER scan_fixed BEFORE UPDATE ON scan
 WHEN NEW.id <> OLD.id OR NEW.job <> OLD.job OR NEW.place <> OLD.place OR NEW.sources <> OLD.sources
 BEGIN SELECT RAISE(FAIL, 'the sources of a scan do not change'); END;
+-- The oldest are deleted when there are more than 1000.
+CREATE TRIGGER scan_stays BEFORE DELETE ON scan WHEN (SELECT count(*) FROM scan) <= 1000
+BEGIN SELECT RAISE(FAIL, 'the last 1000 scans stay'); END;
+
+-- A doubt begins when a copy of the ledger is made or found. It ends when its file is unknown because of it, so that a
+-- person decides; when a person has it retried; or when a person trusts the whole copy.
+CREATE TRIGGER doubt_birth BEFORE INSERT ON doubt
+WHEN EXISTS (SELECT 1 FROM doubt WHERE file_id = NEW.file_id)
+  OR NEW.after_event IS NOT coalesce((SELECT max(id) FROM event), 0)
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'settling' OR state = 'pending'
+    OR state = 'paused' OR state = 'active' OR state = 'finishing' OR state = 'failed'))
+BEGIN SELECT RAISE(FAIL, 'a file that may be sent is in doubt once'); END;
+CREATE TRIGGER doubt_fixed BEFORE UPDATE ON doubt BEGIN SELECT RAISE(FAIL, 'a doubt does not change'); END;
+CREATE TRIGGER doubt_stays BEFORE DELETE ON doubt
+WHEN NOT EXISTS (SELECT 1 FROM file WHERE id = OLD.file_id AND state = 'unknown' AND cause = 'engine.copied')
+  AND (SELECT id > OLD.after_event AND verb = 'recovered' AND instr(detail, 'the copy is trusted: ') = 1 FROM event
+    ORDER BY id DESC LIMIT 1) IS NOT 1
+  AND NOT EXISTS (SELECT 1 FROM event_range g CROSS JOIN event e ON e.id = g.event_id
+    WHERE g.first_file BETWEEN OLD.file_id - 4095 AND OLD.file_id AND g.last_file >= OLD.file_id
+      AND e.id > OLD.after_event AND e.verb = 'retried')
+BEGIN SELECT RAISE(FAIL, 'a doubt ends when a person decides'); END;
 
 CREATE TRIGGER sighting_birth BEFORE INSERT ON sighting
 WHEN EXISTS (SELECT 1 FROM sighting WHERE file_id = NEW.file_id)
@@ -458,9 +525,9 @@ WHEN NEW.generation > 1 AND EXISTS (SELECT 1 FROM file f CROSS JOIN segment g ON
   WHERE f.destination_id = NEW.destination_id AND f.key = NEW.key AND f.live IS NULL)
 BEGIN SELECT RAISE(FAIL, 'a segment of a growing file has no other generation'); END;
 CREATE TRIGGER listed_file_birth BEFORE INSERT ON listed_file
-WHEN (SELECT l.state = 'active' AND l.batch_id <> f.batch_id FROM file l CROSS JOIN file f
+WHEN EXISTS (SELECT 1 FROM listed_file WHERE listing_id = NEW.listing_id AND file_id = NEW.file_id) OR (SELECT l.state = 'active' AND l.batch_id <> f.batch_id FROM file l CROSS JOIN file f
     WHERE l.id = NEW.listing_id AND f.id = NEW.file_id) IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'an active listing names files of other batches'); END;
+BEGIN SELECT RAISE(FAIL, 'an active listing names files of other batches, each once'); END;
 CREATE TRIGGER listed_file_fixed BEFORE UPDATE ON listed_file
 BEGIN SELECT RAISE(FAIL, 'a file named by a listing does not change'); END;
 CREATE TRIGGER listed_file_stays BEFORE DELETE ON listed_file
@@ -549,7 +616,7 @@ WHEN (NEW.state = 'in_flight') <> EXISTS (
   OR (OLD.state = 'done' AND NEW.state <> 'done' AND EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('finishing', 'done')))
 BEGIN SELECT RAISE(FAIL, 'a chunk is in flight exactly while it has an open attempt, and done by an attempt that succeeded'); END;
-CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt ON chunk
+CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt, acked ON chunk
 WHEN OLD.state = 'done' AND NEW.state = 'done'
 BEGIN SELECT RAISE(FAIL, 'the confirmation of a chunk does not change'); END;
 CREATE TRIGGER chunk_reuse BEFORE UPDATE OF reused ON chunk

@@ -110,7 +110,7 @@ import TransferModel
     // Makes the copy look as if an ordinary file copy had made it.
     let raw = try Connection(path: kept, access: .readWrite)
     let uid = try #require(try raw.first("SELECT origin_uid FROM store_meta") { $0.uid(0) })
-    try raw.execute("DROP TRIGGER store_meta_fixed; DELETE FROM doubt")
+    try raw.execute("DROP TRIGGER store_meta_fixed; DROP TRIGGER doubt_stays; DELETE FROM doubt")
     try raw.run("UPDATE store_meta SET uid = ?, born_ns = NULL", .uid(uid))
     #expect(try raw.checkpointTruncating())
     try begin()

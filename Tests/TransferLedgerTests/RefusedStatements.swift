@@ -3,7 +3,13 @@ enum RefusedStatements {
   static let wrong = [
     // the last run of the job was a success
     "INSERT OR REPLACE INTO job_state VALUES ('nightly', 0, 2, 'ok', NULL, 2, 9)", "UPDATE job_state SET job = 'other'",
-    "UPDATE job_state SET failed_runs = 0",
+    "UPDATE job_state SET failed_runs = 0", "DELETE FROM job_state", "UPDATE job_quota SET bytes = 1 << 40",
+    "UPDATE job_quota SET job = 'other'", "DELETE FROM job_quota", "DELETE FROM job_destination",
+    "UPDATE job_destination SET destination = 'put:three'", "DELETE FROM source_folder",
+    "UPDATE source_folder SET path = x'2F62'", "DELETE FROM doubt", "UPDATE doubt SET after_event = 0",
+    "INSERT INTO doubt SELECT 1, max(id) FROM event", "INSERT INTO doubt VALUES (2, 0)", "DELETE FROM host_state",
+    "DELETE FROM error_code WHERE code = 'http.403'", "UPDATE error_code SET hint = 'nothing'",
+    "DELETE FROM view_doc", "UPDATE view_doc SET text = 'nothing'",
     "UPDATE job_state SET result = 'partial', message = 'no', succeeded_at = NULL",
     // files: 1 done, 2 active and planned with a chunk in flight, 3 pending, 4 failed, 5 unknown with a lost request
     "UPDATE file SET state = 'pending', finished_at = NULL WHERE id = 1",
@@ -239,6 +245,10 @@ enum RefusedStatements {
     """,
     "UPDATE store_meta SET uid = randomblob(16)", "UPDATE store_meta SET created_at = 7",
     "INSERT OR REPLACE INTO error_code VALUES ('net.reset', 'engine', 'nothing')",
+    "INSERT OR REPLACE INTO job_quota VALUES ('nightly', 1 << 40, 'day', NULL)",
+    "INSERT OR REPLACE INTO job_destination SELECT job, place, prefix, 'put:three' FROM job_destination",
+    "INSERT OR REPLACE INTO source_folder SELECT batch_id, path, 2, 2, 2, 2 FROM source_folder",
+    "INSERT OR REPLACE INTO host_state SELECT host, 1, (SELECT max(id) FROM engine_run), 0 FROM host_state",
     "INSERT OR REPLACE INTO view_doc SELECT view, \"column\", type, unit, 'nothing' FROM view_doc LIMIT 1",
     """
     INSERT OR REPLACE INTO engine_run (id, uid, argv, version, host, boot_id, pid, started_at, heartbeat_at)

@@ -422,7 +422,7 @@ import Testing
     "UPDATE removal SET state = 'done', attempts = 1, ended_at = 0", "DELETE FROM removal",
     "INSERT OR REPLACE INTO scan SELECT id, 'other', place, sources, completed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM scan",
     "INSERT OR REPLACE INTO scan SELECT NULL, job, place, sources, completed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM scan",
-    "UPDATE scan SET job = 'other'", "UPDATE scan SET id = 7",
+    "UPDATE scan SET job = 'other'", "UPDATE scan SET id = 7", "DELETE FROM scan", "DELETE FROM look",
   ]
 
   /// File 1 is done and its source is due for removal, file 2 is settling, file 3 is pending; there is one scan.
@@ -465,7 +465,7 @@ import Testing
       SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%' AND tbl_name IN ('look', 'removal', 'scan')
       """
     ) { $0.text(0) }
-    #expect(triggers.count == 7)
+    #expect(triggers.count == 9)
     for trigger in triggers {
       try shell.execute("BEGIN; DROP TRIGGER \(trigger)")
       let passed = Self.refused.contains { sql in

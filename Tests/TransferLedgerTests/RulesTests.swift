@@ -95,7 +95,8 @@ import Testing
     let shell = try Connection(path: f.path, access: .readWrite)
     let tables = [
       "store_meta", "error_code", "view_doc", "engine_run", "destination", "batch", "file", "session", "chunk",
-      "attempt", "receipt", "event", "sighting", "content", "sent_body", "origin_store", "log_group",
+      "attempt", "receipt", "event", "sighting", "content", "sent_body", "origin_store", "log_group", "job_state",
+      "job_quota", "job_destination", "source_folder", "doubt", "host_state",
     ]
     func content() throws -> [[String]] {
       try tables.map { table in try f.texts("SELECT * FROM \(table)") }
@@ -242,6 +243,13 @@ import Testing
     }
     try f.shell("UPDATE file SET state = 'pending' WHERE id = 3")
     try f.shell("INSERT INTO job_state VALUES ('nightly', 0, 1, 'ok', NULL, 1, 1)")
+    try f.shell(
+      """
+      INSERT INTO job_quota (job, bytes, period) VALUES ('nightly', 10, 'day');
+      INSERT INTO job_destination VALUES ('nightly', 'put:one', x'', 'put:one'), ('nightly', 'put:two', x'', 'put:two');
+      INSERT INTO source_folder VALUES (1, x'2F61', 1, 1, 1, 1);
+      INSERT INTO doubt SELECT 4, max(id) FROM event;
+      """)
   }
 
   /// Writes sums as a run does, although there are only a few rows.

@@ -16,8 +16,9 @@ enum CopyMark {
   static func doubtUnfinished(_ copy: Connection) throws {
     try copy.execute(
       """
-      INSERT OR IGNORE INTO doubt SELECT id FROM file
+      INSERT INTO doubt (file_id, after_event) SELECT id, coalesce((SELECT max(id) FROM event), 0) FROM file
       WHERE state IN ('settling', 'pending', 'paused', 'active', 'finishing', 'failed')
+        AND id NOT IN (SELECT file_id FROM doubt)
       """)
   }
 
@@ -60,10 +61,9 @@ extension LedgerTransaction {
   /// Ends all doubts: a person says that the original was not used since. Returns how many files were in doubt.
   public func trustCopy(_ run: RunID) throws -> Int {
     try requireLease(run)
-    let count = try db.run("DELETE FROM doubt")
-    if count > 0 {
-      try recordEvent("recovered", batch: nil, file: nil, detail: "the copy is trusted: \(count) files will resume")
-    }
-    return count
+    let count = try db.first("SELECT count(*) FROM doubt") { $0.int(0) } ?? 0
+    guard count > 0 else { return 0 }
+    try recordEvent("recovered", batch: nil, file: nil, detail: "the copy is trusted: \(count) files will resume")
+    return try db.run("DELETE FROM doubt")
   }
 }

@@ -122,9 +122,9 @@ extension LedgerTransaction {
       .raw(code),
       .text(message))
     guard result.isApplied else { return result }
-    try honour(requestedAction, of: file)
     // A person decides now, and only once.
     if code == .engineCopied { try db.run("DELETE FROM doubt WHERE file_id = ?", .id(file)) }
+    try honour(requestedAction, of: file)
     return .applied
   }
 

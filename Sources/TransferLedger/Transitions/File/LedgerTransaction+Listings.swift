@@ -53,7 +53,11 @@ extension LedgerTransaction {
   /// once even if it is named repeatedly.
   func noteListed(_ file: FileID, of batch: BatchID, by listing: FileID, in home: BatchID?) throws {
     guard batch != home else { return }
-    try db.run("INSERT OR IGNORE INTO listed_file (listing_id, file_id) VALUES (?, ?)", .id(listing), .id(file))
+    try db.run(
+      """
+      INSERT INTO listed_file (listing_id, file_id) SELECT ?1, ?2
+      WHERE NOT EXISTS (SELECT 1 FROM listed_file WHERE listing_id = ?1 AND file_id = ?2)
+      """, .id(listing), .id(file))
   }
 
   private func target(ofListing listing: FileID) throws -> (batch: BatchID, target: AdmissionTarget) {

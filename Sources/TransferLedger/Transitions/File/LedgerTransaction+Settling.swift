@@ -92,8 +92,8 @@ extension LedgerTransaction {
     ) { $0.flag(0) }
     guard let isStaged else { return .lost(to: try stateOf(seen.id)) }
     if isStaged {
-      try db.run("DELETE FROM look WHERE file_id = ?", .id(seen.id))
       try db.run("UPDATE file SET cause = NULL WHERE id = ? AND state = 'settling'", .id(seen.id))
+      try db.run("DELETE FROM look WHERE file_id = ?", .id(seen.id))
     } else {
       try db.run(
         """

@@ -17,15 +17,21 @@ extension LedgerTransaction {
   /// the row is updated, because the new files are in the current folder.
   func noteFolders(_ folders: [NameBytes: FolderIdentity], of batch: BatchID) throws {
     for (path, folder) in folders {
+      let known = try db.first(Self.folder, .id(batch), .name(path)) { row in
+        FolderIdentity(inode: row.bits(0), bornNs: row.int64OrNil(1), device: row.bits(2), boot: row.bits(3))
+      }
+      guard known != folder else { continue }
       try db.run(
-        """
-        INSERT INTO source_folder (batch_id, path, inode, born_ns, device, boot) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        ON CONFLICT (batch_id, path) DO UPDATE
-          SET inode = excluded.inode, born_ns = excluded.born_ns, device = excluded.device, boot = excluded.boot
-        WHERE inode <> excluded.inode OR born_ns IS NOT excluded.born_ns OR device <> excluded.device
-          OR boot <> excluded.boot
-        """, .id(batch), .name(path), .bits(folder.inode), .int(folder.bornNs), .bits(folder.device),
-        .bits(folder.boot))
+        known == nil ? Self.insertFolder : Self.updateFolder, .id(batch), .name(path), .bits(folder.inode),
+        .int(folder.bornNs), .bits(folder.device), .bits(folder.boot))
     }
   }
+
+  private static let folder: StaticString =
+    "SELECT inode, born_ns, device, boot FROM source_folder WHERE batch_id = ? AND path = ?"
+  private static let insertFolder: StaticString =
+    "INSERT INTO source_folder (batch_id, path, inode, born_ns, device, boot) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+  private static let updateFolder: StaticString = """
+    UPDATE source_folder SET inode = ?3, born_ns = ?4, device = ?5, boot = ?6 WHERE batch_id = ?1 AND path = ?2
+    """
 }

@@ -5,11 +5,13 @@ extension LedgerTransaction {
   /// has ended.
   public func noteHost(_ host: String, requestsAtOnce: Int, _ run: RunID) throws {
     try requireLease(run)
+    let changes = try db.run(
+      "UPDATE host_state SET requests_at_once = ?2, run_id = ?3, noted_at = ?4 WHERE host = ?1", .text(host),
+      .int(requestsAtOnce), .id(run), .int(wallMs))
+    guard changes == 0 else { return }
     try db.run(
-      """
-      INSERT INTO host_state (host, requests_at_once, run_id, noted_at) VALUES (?1, ?2, ?3, ?4)
-      ON CONFLICT (host) DO UPDATE SET requests_at_once = ?2, run_id = ?3, noted_at = ?4
-      """, .text(host), .int(requestsAtOnce), .id(run), .int(wallMs))
+      "INSERT INTO host_state (host, requests_at_once, run_id, noted_at) VALUES (?, ?, ?, ?)", .text(host),
+      .int(requestsAtOnce), .id(run), .int(wallMs))
   }
 }
 

@@ -35,9 +35,9 @@ extension LedgerTransaction {
     case .resume: try resumeChosen()
     case .cancel: try cancelChosen()
     case .retry(let startsOver):
+      try retryChosen(startsOver: startsOver)
       // A person wants them to be sent, even those that the original of this copy may have sent.
       try db.run("DELETE FROM doubt WHERE file_id IN (SELECT id FROM temp.chosen)")
-      try retryChosen(startsOver: startsOver)
     case .resolve(let resolution, let reason): try resolveChosen(resolution, reason: reason)
     case .remove: try removeChosen()
     case .clean: try cleanChosen()
