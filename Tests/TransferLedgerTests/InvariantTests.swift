@@ -28,6 +28,7 @@ import TransferModel
         boot, began_at, grown_at) VALUES (1, x'61', 1, x'61', 0, 5, 'sha256:0', 'sha256:0', 1, 1, 1, 1, 1, 1, 1)
       """
     ),
+    ("I63", "UPDATE file SET finished_at = finished_at + 1 WHERE id = 1"),
     ("I57", "INSERT INTO look (file_id, boot, since_ms, due_ms) VALUES (3, 1, 0, 1)"),
     ("I60", "INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')"),
     (

@@ -15,6 +15,10 @@ import TransferModel
     ("I39", "UPDATE batch SET settings = '{\"destination\":\"put:elsewhere\"}' WHERE id = 1"),
     ("I40", "UPDATE batch SET destination_id = 2 WHERE id = 1"),
     ("I41", "UPDATE batch SET id = 9 WHERE id = 2"),
+    ("I39", "UPDATE batch SET created_at = created_at - 86400000 WHERE id = 1"),
+    ("I42", "UPDATE store_meta SET uid = zeroblob(16)"),
+    // Before anything was summed.
+    ("I63", "DELETE FROM file_sum; UPDATE file SET finished_at = finished_at + 1 WHERE id = 1"),
     ("I01", "DELETE FROM destination WHERE id = 1"),
     // files
     ("I01", "DELETE FROM file WHERE id = 1"),
@@ -142,6 +146,28 @@ import TransferModel
     try f.shell(
       "CREATE TRIGGER receipt_stays BEFORE DELETE ON receipt WHEN 0 BEGIN SELECT RAISE(FAIL, 'history stays'); END")
     #expect(try f.findings() == ["\(LedgerReader.schemaRule): trigger receipt_stays was changed"])
+  }
+
+  /// Failures refer to the error codes, and readers rely on the descriptions.
+  @Test func errorCodesAndDescriptionsThatWereChangedAreFound() throws {
+    let f = try fixture()
+    let shell = try Connection(path: f.path, access: .readWrite)
+    try shell.execute("BEGIN")
+    let guards = try shell.rowsOnce(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('error_code', 'view_doc')"
+    ) { ($0.text(0), $0.text(1)) }
+    for (name, _) in guards { try shell.execute("DROP TRIGGER \(name)") }
+    try shell.execute(
+      """
+      DELETE FROM error_code WHERE code = 'net.tls'; UPDATE error_code SET blame = 'engine' WHERE code = 'net.dns';
+      UPDATE view_doc SET text = 'nothing' WHERE view = 'v_errors' AND "column" = 'hint';
+      """)
+    for (_, sql) in guards { try shell.execute(sql) }
+    try shell.execute("COMMIT")
+    let found = [
+      "description of v_errors.hint was changed", "error code net.dns was changed", "error code net.tls is missing",
+    ]
+    #expect(try f.findings() == found.map { "\(LedgerReader.schemaRule): \($0)" })
   }
 
   /// Objects that people add for themselves do no harm, unless they change rows.

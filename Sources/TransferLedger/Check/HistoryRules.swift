@@ -2,11 +2,11 @@
 extension LedgerReader {
   static let historyRules: [(name: String, sql: String)] = [
     (
-      "I39 the destination of a batch is that of its settings and of its first event",
+      "I39 the destination and time of a batch are those of its first event, and its settings have the destination",
       """
       SELECT id FROM batch WHERE iif(json_valid(settings), settings ->> 'destination', NULL) IS NOT destination
         OR id NOT IN (SELECT e.batch_id FROM event e JOIN batch b ON b.id = e.batch_id
-          WHERE e.verb = 'added' AND e.detail = b.destination)
+          WHERE e.verb = 'added' AND e.detail = b.destination AND e.at = b.created_at)
       """
     ),
     (
@@ -41,6 +41,8 @@ extension LedgerReader {
       SELECT 'file', id FROM file WHERE substr(hex(uid), 1, 12) <> printf('%012X', created_at)
       UNION ALL SELECT 'attempt', id FROM attempt WHERE substr(hex(uid), 1, 12) <> printf('%012X', started_at)
       UNION ALL SELECT 'run', id FROM engine_run WHERE substr(hex(uid), 1, 12) <> printf('%012X', started_at)
+      UNION ALL SELECT 'ledger', id FROM store_meta
+        WHERE copied_at IS NULL AND substr(hex(uid), 1, 12) <> printf('%012X', created_at)
       """
     ),
     (
@@ -104,8 +106,8 @@ extension LedgerReader {
   /// Not a statement: the program compares the schema with its own.
   public static let schemaRule = "I46 the rules of the schema are in force"
 
-  /// Tables, indexes, triggers and views that are missing or differ from those of the program; and foreign triggers.
-  /// Other additions by users do no harm.
+  /// Tables, indexes, triggers, views, error codes and descriptions of columns that are missing or differ from those of
+  /// the program; and foreign triggers. Other additions by users do no harm.
   func changedSchema() throws -> [String] {
     let (wanted, found) = (try Self.wantedSchema.get(), try Self.schema(of: db))
     let sqlByName = Dictionary(found.map { ("\($0.type) \($0.name)", $0.sql) }, uniquingKeysWith: { first, _ in first })
@@ -132,7 +134,14 @@ extension LedgerReader {
   }
 
   private static func schema(of db: Connection) throws -> [SchemaItem] {
-    try db.rowsOnce("SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name") { row in
+    try db.rowsOnce(
+      """
+      SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL
+      UNION ALL SELECT code, 'error code', blame || ': ' || hint FROM error_code
+      UNION ALL SELECT view || '.' || "column", 'description of', json_array(type, unit, text) FROM view_doc
+      ORDER BY 2, 1
+      """
+    ) { row in
       SchemaItem(name: row.text(0), type: row.text(1), sql: row.text(2))
     }
   }

@@ -42,6 +42,13 @@ extension LedgerReader {
       """
     ),
     (
+      "I63 a file is done when its receipt is recorded",
+      """
+      SELECT f.id FROM file f JOIN receipt r ON r.file_id = f.id AND r.n = 1
+      WHERE f.state = 'done' AND f.finished_at IS NOT max(coalesce(f.started_at, 0), r.recorded_at)
+      """
+    ),
+    (
       "I08 digests agree",
       "SELECT file_id FROM receipt WHERE confirmation = 'digest' AND digest <> remote_digest"
     ),
