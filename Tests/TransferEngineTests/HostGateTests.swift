@@ -96,6 +96,30 @@ import Testing
     #expect(gate.limit == 4)
   }
 
+  /// Repetitions that follow one another quickly do not become one loss that goes on: each second counts.
+  @Test func lossesAtShortIntervalsAreCounted() {
+    var gate = gate(1)
+    succeed(&gate, at: 0, bytes: 1)
+    for n in Int64(0)..<41 {
+      gate.started(1, nowMs: n * 200)
+      gate.ended(1, .lost, nowMs: n * 200)
+    }
+    #expect(gate.lossesInARow == 9)
+    #expect(!gate.dropsNow)
+  }
+
+  /// As long as nothing has arrived, nothing says that the line lets anything through.
+  @Test func lossesBeforeAnythingArrivedAreNoDrops() {
+    var gate = gate(1)
+    gate.started(1, length: 1_000, nowMs: 0)
+    gate.ended(1, .lost, length: 1_000, nowMs: 4_000)
+    #expect(!gate.dropsNow)
+    succeed(&gate, at: 5_000, bytes: 1)
+    gate.started(1, length: 1_000, nowMs: 5_000)
+    gate.ended(1, .lost, length: 1_000, nowMs: 9_000)
+    #expect(gate.dropsNow)
+  }
+
   /// A line that drops for hours: as long as bodies arrive in between, each loss costs one token instead of five, so
   /// that no retry has to wait for the budget.
   @Test func lossesBetweenBodiesThatArriveDoNotUseUpTheBudget() {
@@ -129,6 +153,7 @@ import Testing
   /// If nothing arrives any more, the line is not the only cause.
   @Test func manyLossesInARowCountAsFailures() {
     var gate = gate(1)
+    succeed(&gate, at: 0, bytes: 1)
     for n in Int64(0)..<8 {
       #expect(n == 0 || gate.dropsNow)
       gate.started(1, length: 1_000, nowMs: n * 8_000)
@@ -141,9 +166,9 @@ import Testing
     HostGate(Concurrency(first: workers, highest: workers, isExplicit: true))
   }
 
-  private func succeed(_ gate: inout HostGate, at now: Int64) {
+  private func succeed(_ gate: inout HostGate, at now: Int64, bytes: Int64 = 0) {
     gate.started(1, nowMs: now)
-    gate.ended(1, .success, nowMs: now)
+    gate.ended(1, .success, bytes: bytes, nowMs: now)
   }
 
   private func refuse(_ gate: inout HostGate, at now: Int64) {

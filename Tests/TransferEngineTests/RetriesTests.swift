@@ -17,13 +17,21 @@ import TransferModel
   /// On a line that drops, a body may be lost three times as often, and waits only as long as after a first failure.
   @Test func bodiesThatAreLostBesideOthersGetMorePatienceAndShorterWaits() {
     var retries = Retries(RetryPolicy(baseMs: 100, capMs: 1_000_000, maxAttempts: 3))
-    let drop = Retries.Drop(lossesInARow: 5, wasUnderWay: true)
+    let drop = Retries.Drop(lossesInARow: 1, wasUnderWay: true)
     for number in 3..<9 {
       let decision = decide(&retries, lost, number: number, drop: drop)
       #expect(!decision.isExhausted)
       #expect(decision.notBeforeMs <= 1_100)
     }
     #expect(decide(&retries, lost, number: 9, drop: drop).isExhausted)
+  }
+
+  /// Nothing arrived between the losses: the waits grow with their number, however much of each body moved.
+  @Test func lossesInARowWaitLonger() {
+    var retries = Retries(RetryPolicy(baseMs: 100, capMs: 1_000_000, maxAttempts: 3))
+    let drop = Retries.Drop(lossesInARow: 5, wasUnderWay: true)
+    let waits = (0..<200).map { _ in decide(&retries, lost, number: 5, drop: drop).notBeforeMs }
+    #expect(waits.max().map { $0 > 1_400 } == true, "\(waits.max() ?? 0)")
   }
 
   @Test func theBudgetOfTheHostAddsToTheBackoff() {

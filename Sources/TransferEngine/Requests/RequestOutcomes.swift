@@ -151,11 +151,7 @@ final class RequestOutcomes {
     let isThrottled = if case .retry(isThrottled: let flag) = remedy { flag } else { false }
     // A lost session counts against the file, whichever of its chunks reported it.
     let failures = remedy == .sessionGone ? max(job.step.failures, machine.failures) : job.step.failures
-    let drop = loss.flatMap { loss in
-      hosts.gate(job.destination.host).flatMap { gate in
-        gate.dropsNow ? Retries.Drop(lossesInARow: gate.lossesInARow, wasUnderWay: loss.wasUnderWay) : nil
-      }
-    }
+    let drop = loss.flatMap { cutOff($0, job) }
     let budgetMs =
       remedy.costsBudget ? hosts.chargeRetry(job, isThrottled: isThrottled, isLoss: loss != nil) : 0
     var retry = retries.decide(
@@ -164,6 +160,14 @@ final class RequestOutcomes {
     retry.identityNow = identityNow
     if failure.code == .authNeedsURL { retry.notBeforeMs = engine.wallMs + RetryPolicy.nextRunMs }
     return retry
+  }
+
+  /// The loss of a body that was cut off while others arrive. If only the answer was lost, another connection would not
+  /// help: a repetition costs the whole body, and may leave another upload on the server.
+  private func cutOff(_ loss: TransferReply, _ job: Job) -> Retries.Drop? {
+    guard job.range != nil, loss.isBodyCutOff, let gate = hosts.gate(job.destination.host), gate.dropsNow
+    else { return nil }
+    return Retries.Drop(lossesInARow: gate.lossesInARow, wasUnderWay: loss.wasUnderWay)
   }
 
   /// A shorter layout for a file of which hardly anything is stored, on a connection that lost several bodies of this
@@ -224,6 +228,9 @@ extension JobStep {
 }
 
 extension TransferReply {
+  /// The body of the request was not sent completely, or that of the answer was received in part.
+  fileprivate var isBodyCutOff: Bool { isBodyIncomplete || bytesSent == 0 && bytesReceived > 0 }
+
   /// Bytes moved for a while before the connection was lost: waiting would not make the next connection last longer.
   fileprivate var wasUnderWay: Bool { bytesMoved >= BodyProgress.enough && timing.totalMs >= 200 }
 }

@@ -2,12 +2,15 @@ import TransferModel
 
 /// Whether and when a failed request is retried. A value: it has a random number generator but no clock.
 struct Retries: Sendable {
-  /// A body that was lost on a connection that lets others through.
+  /// A body that was cut off on a connection that lets others through.
   struct Drop: Sendable {
     /// Losses of its host since a body arrived.
     var lossesInARow: Int
-    /// Bytes moved for a while before the connection was lost: waiting would not make the next connection last longer.
+    /// Bytes moved for a while before the connection was lost: waiting would not make the next connection last longer,
+    /// as long as bodies arrive between the losses.
     var wasUnderWay: Bool
+
+    var count: Int { wasUnderWay && lossesInARow <= 1 ? 1 : max(1, lossesInARow) }
   }
 
   /// Maximum number of generations of one source in one run before it is given up: a log file that is written
@@ -33,10 +36,9 @@ struct Retries: Sendable {
   mutating func decide(
     _ failure: Failure, isThrottled: Bool, of file: FileID, number: Int, drop: Drop?, budgetMs: Int64, nowMs: Int64
   ) -> RetryDecision {
-    let inARow = drop.map { $0.wasUnderWay ? 1 : max(1, $0.lossesInARow) } ?? number
     var delay = policy.delayMs(
-      afterFailure: min(number, inARow), isThrottled: isThrottled, retryAfterMs: failure.retryAfterMs, using: &generator
-    )
+      afterFailure: min(number, drop?.count ?? number), isThrottled: isThrottled, retryAfterMs: failure.retryAfterMs,
+      using: &generator)
     delay += budgetMs
     let changed = changes[file] ?? 0
     if failure.code == .sourceChanged { delay = 1_000 << Int64(min(changed, 6)) }

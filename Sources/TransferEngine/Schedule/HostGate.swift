@@ -46,7 +46,10 @@ struct HostGate: Sendable, Hashable {
   private var tokens = 100
   private(set) var sending = 0
   private var losses = 0
-  private var lastLossMs: Int64 = .min / 2
+  /// The first loss of the newest ones that count as one.
+  private var lossMs: Int64 = .min / 2
+  /// A body has arrived in this run.
+  private var hasReceived = false
   private var successesSinceLoss = 0
   /// Lost connections since the last body arrived.
   private(set) var lossesInARow = 0
@@ -66,7 +69,7 @@ struct HostGate: Sendable, Hashable {
   /// A connection was lost recently, and hardly anything arrived since.
   var hasLost: Bool { losses > 0 }
   /// A lost body is not the fault of its file, because others arrive between the losses.
-  var dropsNow: Bool { losses > 0 && lossesInARow < Self.mostLossesInARow }
+  var dropsNow: Bool { hasReceived && losses > 0 && lossesInARow < Self.mostLossesInARow }
   /// The limit learned from answers, to be stored for the next run.
   var learnedLimit: Int? { concurrency.isLearned ? limit : nil }
   var isOpen: Bool { openForMs > 0 }
@@ -109,7 +112,7 @@ struct HostGate: Sendable, Hashable {
       answered()
       tokens = min(100, tokens + 1)
       successesSinceLoss += 1
-      if bytes > 0 { lossesInARow = 0 }
+      if bytes > 0 { (lossesInARow, hasReceived) = (0, true) }
       if successesSinceLoss >= Self.successesToForget { losses = 0 }
       concurrency.succeeded(bytes: bytes, nowMs: nowMs)
     case .throttled(let retryAfterMs):
@@ -146,15 +149,14 @@ struct HostGate: Sendable, Hashable {
     return 0
   }
 
-  /// Requests that are lost together count as one loss.
+  /// Requests that are lost within a second count as one loss.
   private mutating func lost(nowMs: Int64) {
     successesSinceLoss = 0
-    if nowMs - lastLossMs >= 1_000 {
-      losses += 1
-      lossesInARow += 1
-      isLossPaid = false
-    }
-    lastLossMs = nowMs
+    guard nowMs - lossMs >= 1_000 else { return }
+    lossMs = nowMs
+    losses += 1
+    lossesInARow += 1
+    isLossPaid = false
   }
 
   private mutating func answered() {
