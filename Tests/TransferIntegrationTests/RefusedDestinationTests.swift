@@ -35,7 +35,12 @@ import TransferProtocols
       Case(destination: $0, answer: FixedAnswerServer.answer("401 Unauthorized"), kind: .auth)
     }
 
-  @Test(arguments: cases)
+  /// A proxy gives this answer to requests for http.
+  static let proxied: [Case] = ["s3://bucket/in/", "", "dav+", "post+", "form+", "tus+", "resumable+"].map {
+    Case(destination: $0, answer: FixedAnswerServer.answer("407 Proxy Authentication Required"), kind: .auth)
+  }
+
+  @Test(arguments: cases + proxied)
   func theServerIsAskedAFewTimesAndTheFilesWait(_ refused: Case) throws {
     let scene = try RefusedScene(refused.destination, answer: refused.answer)
     try scene.add(count: 300)
@@ -45,6 +50,22 @@ import TransferProtocols
     #expect(scene.server.requests <= 40, "of 300 files")
     #expect(try scene.states() == ["pending"])
     #expect(try scene.failures() == 0, "no file has used up an attempt")
+  }
+
+  /// The proxy is not the destination: the error names it, and no host counts as unreachable.
+  @Test(arguments: [407, 403]) func aProxyThatRefusesIsAskedAFewTimesAndNamed(_ status: Int) async {
+    await #expect(processExitsWith: .success) { [status] in
+      let answer = FixedAnswerServer.answer("\(status) No")
+      let scene = try RefusedScene("", answer: answer, host: "https://up.example")
+      setenv("https_proxy", scene.server.url, 1)
+      try scene.add(count: 100)
+      let summary = try scene.run()
+      let error = summary.blocked.values.first
+      guard error?.kind == .auth, error?.cause.hasPrefix("the proxy") == true,
+        error?.remedy.contains("https_proxy") == true, summary.failed == 0, summary.left == 100,
+        (1...40).contains(scene.server.requests), try scene.failures() == 0
+      else { throw Scene.Broken(what: "\(scene.server.requests) requests: \(summary)") }
+    }
   }
 
   /// Files that were held back resume as soon as the cause is gone.
@@ -106,18 +127,21 @@ final class RefusedScene {
   let server: FixedAnswerServer
   let credentials = CountedCredentials()
   private let destination: String
+  private let host: String
 
-  init(_ destination: String, answer: String) throws {
+  /// `host` is the origin of the destination, if that is not the server itself.
+  init(_ destination: String, answer: String, host: String? = nil) throws {
     self.destination = destination
     scene = try Scene()
     server = try FixedAnswerServer(answer)
+    self.host = host ?? server.url
   }
 
   func add(count: Int) throws {
     for n in 0..<count { try Scene.write([UInt8(n % 251), 2, 3], to: NameBytes("\(scene.root)/source/f\(n)")) }
     let isS3 = destination.hasPrefix("s3:")
     let settings = BatchSettings(
-      destination: isS3 ? destination : "\(destination)\(server.url)/in/",
+      destination: isS3 ? destination : "\(destination)\(host)/in/",
       options: isS3 ? ["endpoint-url": .text(server.url), "region": "us-east-1"] : [:])
     let options = UploadOptions(settings: settings)
     _ = try TransferStore(at: scene.storePath).add([NameBytes("\(scene.root)/source")], options, notice: { _ in })

@@ -16,22 +16,30 @@ final class DestinationRefusals {
 
   /// The interpretation of a refusal for the file, if the file may not be at fault. Sets ``error`` if the destination
   /// accepts nothing for now, and clears it when a running request succeeds after all.
-  func weighed(_ meaning: Interpretation, of job: Job, status: Int) -> Interpretation {
+  func weighed(_ meaning: Interpretation, of job: Job, _ reply: TransferReply) -> Interpretation {
+    if let failure = reply.proxyRefusal { return weighed(meaning, failure, of: job, isOfProxy: true) }
     guard case .failed(let failure, let remedy) = meaning.outcome else {
-      if (200..<300).contains(status) { succeeded() }
+      if (200..<300).contains(reply.status) { succeeded() }
       return meaning
     }
-    guard status >= 400, failure.code.isOfDestination, remedy == .permanent || remedy == .refreshCredential else {
+    guard reply.status >= 400, failure.code.isOfDestination, remedy == .permanent || remedy == .refreshCredential else {
       return meaning
     }
-    let isAboutCredential = failure.code.blame == .auth && !job.destination.resolved.credentials.label.isEmpty
+    return weighed(meaning, failure, of: job, isOfProxy: false)
+  }
+
+  private func weighed(
+    _ meaning: Interpretation, _ failure: Failure, of job: Job, isOfProxy: Bool
+  ) -> Interpretation {
+    let isAboutCredential =
+      !isOfProxy && failure.code.blame == .auth && !job.destination.resolved.credentials.label.isEmpty
     let generation = isAboutCredential ? job.credentialGeneration : nil
     switch watch.refused(failure, file: job.file, generation: generation) {
     case .readCredential: return meaning.with(.failed(failure, .refreshCredential))
     case .sendAgain: return meaning.with(.failed(failure, .repair))
     case .wait: return meaning.with(.failed(failure, .hold))
     case .hold:
-      hold(failure)
+      if isOfProxy { holdForProxy(failure) } else { hold(failure) }
       return meaning.with(.failed(failure, .hold))
     case .fileAtFault: return meaning.with(.failed(failure, .permanent))
     }
@@ -42,6 +50,12 @@ final class DestinationRefusals {
     error = nil
   }
 
+  private func holdForProxy(_ failure: Failure) {
+    error = TransferError(
+      .auth, "send to", NameBytes(settings.destination), cause: String(failure.message.prefix { $0 != ";" }),
+      remedy: "correct the proxy in the environment (http_proxy, https_proxy, no_proxy), then run \"transfers run\"")
+  }
+
   private func hold(_ failure: Failure) {
     let isAuth = failure.code.blame == .auth
     error = TransferError(
@@ -49,6 +63,17 @@ final class DestinationRefusals {
       remedy: isAuth
         ? "fix the credentials, then run \"transfers run\""
         : "create it or correct the destination, then run \"transfers run\"")
+  }
+}
+
+extension TransferReply {
+  /// The proxy requires credentials or does not allow the destination, so that nothing reached the server; nil for all
+  /// other answers. It does so with its answer to CONNECT, or to a request for `http` (407, RFC 9110 section 15.5.8).
+  var proxyRefusal: Failure? {
+    guard bodyFailure == nil, !isCancelled else { return nil }
+    if status == 407 { return Failure(.authRefused, "the proxy asks for credentials (it answered 407)") }
+    guard (400..<500).contains(proxyStatus), ![408, 425, 429].contains(proxyStatus) else { return nil }
+    return transportFailure
   }
 }
 

@@ -10,6 +10,9 @@ extension HostGate.Outcome {
       self = .interrupted
     } else if reply.bodyFailure != nil {
       self = .interrupted
+    } else if reply.proxyRefusal != nil {
+      // The proxy is reachable, and nothing is known about the host.
+      self = .failure
     } else if !reply.isAnswered && !reply.requestMayHaveArrived {
       self = .noConnection
     } else if reply.bytesReceived > 0, let failure = reply.answerFailure, !reply.isCancelled {

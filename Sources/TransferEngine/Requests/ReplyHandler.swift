@@ -139,7 +139,7 @@ final class ReplyHandler {
   private func weighed(_ meaning: Interpretation, _ job: Job, _ reply: TransferReply) -> Interpretation {
     let refusals = job.destination.refusals
     let before = refusals.error
-    let weighed = refusals.weighed(meaning, of: job, status: reply.status)
+    let weighed = refusals.weighed(meaning, of: job, reply)
     switch (before, refusals.error) {
     case (nil, let error?):
       for destination in batches.all where destination.refusals === refusals {
