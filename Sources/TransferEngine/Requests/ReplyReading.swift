@@ -104,7 +104,9 @@ struct ReplyReading: Sendable {
     if isBodyIncomplete { interpreted.isBodyIncomplete = true }
     // Without bytes that were received again.
     if let region { interpreted.bytesReceived = region.taken }
-    return transferProtocol.interpret(interpreted, to: step, facts, context)
+    let found = transferProtocol.interpret(interpreted, to: step, facts, context)
+    guard interpreted.isUnusableSuccess, case .failed(let failure, .retry) = found.outcome else { return found }
+    return found.with(.failed(failure, .permanent))
   }
 
   /// The reply with a new session or token of its answer masked in the request ID; nil if the ID does not contain it.
@@ -129,4 +131,9 @@ struct ReplyReading: Sendable {
     failure.message = mask.applied(toMessage: failure.message)
     return meaning.with(.failed(failure, remedy))
   }
+}
+
+extension TransferReply {
+  /// The server reports success with a field that is too long to be kept. It would do so again after another body.
+  fileprivate var isUnusableSuccess: Bool { (200..<300).contains(status) && !isAnswered && !isEarlySuccess }
 }
