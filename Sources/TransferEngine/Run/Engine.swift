@@ -47,7 +47,8 @@ public struct Engine: Sendable {
       summary.left = left.files + left.paused
       summary.paused = left.paused
       if summary.stoppedBy == nil { summary.stoppedBy = loop.end.whyLeft(left) }
-      summary.blocked = loop.batches.blocked
+      let unrecorded = recovery.refused.merging(loop.refused.unrecorded) { first, _ in first }
+      summary.blocked = loop.batches.blocked.merging(try errors(unrecorded)) { first, _ in first }
       let refused = summary.blocked.min { $0.key < $1.key }?.value
       let how = refused.map { "failed: \($0.kind.rawValue)" } ?? summary.stoppedBy?.rawValue ?? "done"
       let learned = loop.hosts.takeLearnedConcurrency()
@@ -78,6 +79,21 @@ public struct Engine: Sendable {
           attempts: recovery.crashedAttempts, files: recovery.requeuedFiles, unknown: recovery.unknownFiles))
     }
     return recovery
+  }
+
+  /// Files whose failure could not be recorded do not hold up others, but another run would not end them either: this
+  /// one ends with an error for each of their batches.
+  private func errors(_ causes: [FileID: String]) throws(TransferError) -> [BatchID: TransferError] {
+    var errors: [BatchID: TransferError] = [:]
+    for (file, cause) in causes.sorted(by: { $0.key < $1.key }) {
+      guard let row = try ledger.read({ try $0.files(.files([file]), after: 0, limit: 1).first }),
+        errors[row.batch] == nil
+      else { continue }
+      errors[row.batch] = TransferError(
+        .storeCorrupt, "record the failure of", row.path, cause: "the ledger \"\(ledger.path)\" refuses it: \(cause)",
+        remedy: "see \"transfers store check\"; the file stays active until the ledger is repaired")
+    }
+    return errors
   }
 
   private func path(of file: FileID) throws(TransferError) -> NameBytes {

@@ -34,7 +34,7 @@ final class EngineLoop: @unchecked Sendable {
   private let replies: ReplyHandler
   private let local: LocalFiles
   private let sender: RequestSender
-  private let refused: RefusedUnits
+  let refused: RefusedUnits
   // Concurrent activities.
   private let aborts: SessionAborts
   private let control: ControlRequests

@@ -14,6 +14,8 @@ final class RefusedUnits {
   private let outcomes: RequestOutcomes
   /// Files with a refused change.
   private var refused: Set<FileID> = []
+  /// Files whose failure the ledger refused as well, with its reason.
+  private(set) var unrecorded: [FileID: String] = [:]
 
   init(
     stop: RunStop, tally: RunTally, hosts: Hosts, commits: Commits, files: FilesInWork, requests: Requests,
@@ -65,7 +67,10 @@ final class RefusedUnits {
   /// A refused file has ended in the ledger. If even that was refused, it stays as it is for recovery.
   func abandoned(_ result: Result<AbandonedFile, TransferError>, _ file: FileID, reason: String) {
     commits.ended()
-    if case .failure(let error) = result, error.kind != .bug { return stop.fail(error) }
+    if case .failure(let error) = result {
+      guard error.kind == .bug else { return stop.fail(error) }
+      unrecorded[file] = error.cause
+    }
     tally.abandoned(try? result.get(), file, reason: reason)
   }
 }
