@@ -48,6 +48,17 @@ import TransferModel
     #expect(try f.texts("SELECT state FROM file WHERE id = 4") == ["paused"])
   }
 
+  /// They are on the server all the same: an empty list of orphans does not mean that nothing is left there.
+  @Test func sessionsOfFilesThatHaveNotEndedAreCounted() throws {
+    let (f, _) = try scene()
+    #expect(try f.ledger.read { try $0.sessionsInUse(RowFilter()) } == 2, "of the active and of the paused file")
+    #expect(try f.ledger.read { try $0.sessionsInUse(.files([FileID(rawValue: 4)])) } == 1)
+    #expect(try f.ledger.read { try $0.sessionsInUse(.files([FileID(rawValue: 2)])) } == 0)
+    var only = RowFilter()
+    only.sessions = [1_000...2_000]
+    #expect(try f.ledger.read { try $0.sessionsInUse(only) } == 0)
+  }
+
   private static var lostAnswer: AttemptResult {
     var lost = result(.retry)
     lost.mayHaveArrived = true

@@ -18,6 +18,20 @@ extension LedgerReader {
     try db.rows(Self.lostCreations, filter, .null, .null, filter.sessionRanges) { $0.int64(0) }.first ?? 0
   }
 
+  /// The number of open sessions that ``orphans(_:after:limit:)`` leaves out, because their files have not ended:
+  /// waiting, paused, being sent or of unknown outcome.
+  public func sessionsInUse(_ filter: RowFilter) throws -> Int64 {
+    try db.rows(Self.sessionsInUse, filter, .null, .null, filter.sessionRanges) { $0.int64(0) }.first ?? 0
+  }
+
+  static let sessionsInUse: StaticString = """
+    SELECT count(*) FROM session s JOIN file f ON f.id = s.file_id JOIN batch b ON b.id = f.batch_id
+    WHERE s.id IN (SELECT id FROM session WHERE state IN ('intended', 'open') AND abort_after IS NULL)
+      AND s.state = 'open' AND f.state NOT IN ('done', 'failed', 'cancelled', 'superseded')
+      AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r WHERE s.id BETWEEN r.value ->> 0 AND r.value ->> 1))
+      AND {files}
+    """
+
   /// A body that was meant to open its session counts if the session was not open when the attempt ended. A listing
   /// counts as read if it came after the lost creation and before another request opened the session.
   static let lostCreations: StaticString = """

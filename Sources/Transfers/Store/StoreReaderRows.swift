@@ -100,4 +100,7 @@ extension StoreReader {
   /// How many requests that create something on a server lost their answer, if the server was not or could not be
   /// queried for a list of what it created: what they left there has no id here.
   package func lostCreations(_ filter: RowFilter) throws -> Int64 { try reader.lostCreations(filter) }
+
+  /// How many open sessions belong to files that have not ended.
+  package func sessionsInUse(_ filter: RowFilter) throws -> Int64 { try reader.sessionsInUse(filter) }
 }

@@ -10,7 +10,8 @@ struct GcCommand: Command, ChangesRows {
     discussion: """
       A session is listed if its file is not being transferred, or if it is to be aborted. The session of a failed \
       file is kept if the data on the server is still usable: "transfers retry" continues it. With --end it is aborted \
-      as well, and a retry starts afresh. Only sessions that this ledger created are ever aborted.
+      as well, and a retry starts afresh. Sessions of files that wait, are paused or have an unknown outcome are only \
+      counted: they are needed to continue. Only sessions that this ledger created are ever aborted.
       """)
 
   @OptionGroup(title: "Selection") var selection: SelectionOptions
@@ -46,11 +47,21 @@ struct GcCommand: Command, ChangesRows {
       last = final.id.rawValue
     }
     let lost = try LedgerAccess.read(ledger) { try $0.lostCreations(filter) }
+    let used = try LedgerAccess.read(ledger) { try $0.sessionsInUse(filter) }
     try printer.finish(
-      empty: lost == 0 ? "no sessions are left on servers" : "no sessions with a known URL or ID are left",
-      summary: FigureObject([("lost_creations", Cell(lost))]))
+      empty: Self.emptyText(lost: lost, used: used),
+      summary: FigureObject([("lost_creations", Cell(lost)), ("in_use", Cell(used))]))
     if lost > 0 { context.err.writeLine(Self.lostText(lost)) }
     return count
+  }
+
+  /// What is said instead of an empty list. `used` is the number of sessions of files that have not ended.
+  static func emptyText(lost: Int64, used: Int64) -> String {
+    if used > 0 {
+      let belong = used == 1 ? "1 session belongs to a file that has" : "\(used) sessions belong to files that have"
+      return "no sessions are to be aborted; \(belong) not ended (\"transfers cancel\" aborts those of its files)"
+    }
+    return lost == 0 ? "no sessions are left on servers" : "no sessions with a known URL or ID are left"
   }
 
   private static func lostText(_ count: Int64) -> String {
