@@ -35,7 +35,8 @@ import TransferReports
     for check in [
       "version.transfers", "version.libcurl", "version.sqlite", "tls.trust", "ledger.place", "ledger.filesystem",
       "disk.free",
-      "ledger.mode", "ledger.log", "ledger.integrity", "engine.lock", "clock.order", "clock.time", "limits.files",
+      "ledger.mode", "ledger.log", "ledger.gate",
+      "ledger.integrity", "engine.lock", "clock.order", "clock.time", "limits.files",
       "limits.size", "proxy", "terminal", "credentials.aws",
     ] { #expect(verdicts[check] != nil, "\(check)") }
     #expect(verdicts["ledger.integrity"]?.hasPrefix("ok well formed") == true)
@@ -55,6 +56,18 @@ import TransferReports
     #expect(outcome.err.hasPrefix("transfers: error[doctor]: 1 check failed: ledger.mode: mode 0666"), "\(outcome.err)")
     chmod(store, 0o644)
     #expect(try doctor()["ledger.mode"]?.hasPrefix("warn mode 0644") == true)
+  }
+
+  /// Every command that writes waits for it; a command that only looks says who it is.
+  @Test func aProcessThatKeepsWritersWaitingIsNamed() throws {
+    let gate = open(store + ".gate", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(gate) }
+    try #require(gate >= 0 && flock(gate, LOCK_EX) == 0)
+    let outcome = try program.run("doctor", "--store", store)
+    #expect(outcome.code == 7)
+    #expect(outcome.err.contains("ledger.gate: process \(getpid()) ("), "\(outcome.err)")
+    #expect(flock(gate, LOCK_UN) == 0)
+    #expect(try doctor()["ledger.gate"]?.hasPrefix("ok") == true)
   }
 
   @Test func aDamagedLedgerFails() throws {

@@ -36,6 +36,18 @@ extension StoreCondition {
     return .held(pid: holder.pid)
   }
 
+  /// Describes the process that keeps all writers waiting, if it has done so for a second: a checkpoint takes less, a
+  /// stopped process does not continue.
+  public func gateHolder() -> String? {
+    guard let file = Self.status(path + ".gate") else { return nil }
+    let first = LockHolder.first(of: file)
+    for _ in 0..<20 {
+      guard let holder = LockHolder.first(of: file), holder.isAlone, holder.pid == first?.pid else { return nil }
+      usleep(50_000)
+    }
+    return first?.words
+  }
+
   /// Holders of SQLite's read marks: shared locks on the bytes 123 to 127 of the shared memory. The first is for
   /// readers that need nothing from the log; a checkpoint must not write to the database while they read it either.
   /// Source: WALINDEX_LOCK_OFFSET, WAL_READ_LOCK and walCheckpoint in src/wal.c, 3.40.1.

@@ -22,7 +22,7 @@ struct LedgerChecks {
     var findings = [place()]
     findings += [fileSystem(), disk()].compactMap(\.self)
     guard condition.exists else { return findings }
-    findings += [permissions(), log()]
+    findings += [permissions(), log(), gate()]
     return findings + content()
   }
 
@@ -78,6 +78,15 @@ struct LedgerChecks {
     return .warn(
       "ledger.log", log.text,
       log.heldBy.isEmpty ? "\"transfers run\" empties it" : "wait until that process ends; the next commit empties it")
+  }
+
+  private func gate() -> DoctorFinding {
+    guard let holder = TransferStore(at: condition.path).gateHolder() else {
+      return .ok("ledger.gate", "no process keeps writers waiting")
+    }
+    return .fail(
+      "ledger.gate", "\(holder) keeps all writers waiting (\(NameBytes(condition.path)).gate)",
+      "let that process continue, or end it")
   }
 
   /// Checks that need to read it.
