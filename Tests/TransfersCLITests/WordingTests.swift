@@ -62,6 +62,14 @@ import TransferReports
     #expect(output.text(.plain).hasSuffix("\nNext: transfers retry --state cancelled\n"))
   }
 
+  /// A file of unknown outcome may be at the server.
+  @Test func whatIsUnknownIsNotSaidToHaveFailed() throws {
+    let receiver = try RunningReceiver(in: program.folder, script: "match POST * : lose-answer")
+    let outcome = try run("push", source + "/a", "post+" + receiver.url + "/in/")
+    #expect(outcome.code == 4)
+    #expect(outcome.err.contains("nothing is known to have succeeded: 1 file unknown"), "\(outcome.err)")
+  }
+
   @Test func theWordsOfAServerAreOneLine() throws {
     let receiver = try RunningReceiver(in: program.folder, script: "match POST * : status=403")
     let outcome = try run("push", "--via", "flow", source, receiver.url + "/-/flow")

@@ -100,6 +100,7 @@ extension EngineSession {
     case .mismatch: "\(Quantity.count(numbers.mismatched, "file")) arrived corrupted"
     case .workLeft where numbers.left == 0: add.map { AddOutput.busy($0.counts) } ?? "stopped"
     case .workLeft: "\(numbers.stopReason ?? "stopped") with \(Quantity.count(numbers.left, "file")) left"
+    case .allFailed where numbers.unknown > 0: "nothing is known to have succeeded: \(bad)"
     case .allFailed: "nothing succeeded: \(bad)"
     default: "\(bad), \(numbers.done) done\(left)"
     }
