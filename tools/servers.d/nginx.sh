@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
 # nginx with its dav module: the fastest PUT sink. One worker; plain HTTP and TLS with a throw-away authority. In
-# addition, a proxy before it that drops If-Range, as caches do: a request for a range gets one, of whatever version.
+# addition, two proxies before it that drop If-Range, as caches do: a request for a range gets one, of whatever version;
+# the second drops ETag and Last-Modified of all ranges but the first, too.
 
 dav_ext=/usr/lib/nginx/modules/ngx_http_dav_ext_module.so
 
@@ -13,13 +14,14 @@ install_server() {
 
 start_server() {
   local ports
-  mapfile -t ports < <(free_ports 3)
+  mapfile -t ports < <(free_ports 4)
   make_certificate
   write_nginx_conf "${ports[@]}"
   printf 'http://127.0.0.1:%s\n' "${ports[0]}" >"$dir/url"
   cat >"$dir/env" <<END
 TLS_URL=https://127.0.0.1:${ports[1]}
 UNCONDITIONAL_URL=http://127.0.0.1:${ports[2]}
+UNNAMED_URL=http://127.0.0.1:${ports[3]}
 CA_FILE=$dir/ca.pem
 END
   PATH=$PATH:/usr/sbin launch "$dir/log" nginx -p "$dir" -c "$dir/nginx.conf" -e "$dir/log"
@@ -79,6 +81,22 @@ http {
       proxy_pass http://127.0.0.1:$1;
       proxy_http_version 1.1;
       proxy_set_header If-Range "";
+      proxy_buffering off;
+    }
+  }
+  map "\$upstream_status \$upstream_http_content_range" \$is_named { default yes; "~^206 bytes [1-9]" ""; }
+  map "\$is_named" \$named_etag { default ""; yes \$upstream_http_etag; }
+  map "\$is_named" \$named_time { default ""; yes \$upstream_http_last_modified; }
+  server {
+    listen 127.0.0.1:$4;
+    location / {
+      proxy_pass http://127.0.0.1:$1;
+      proxy_http_version 1.1;
+      proxy_set_header If-Range "";
+      proxy_hide_header ETag;
+      proxy_hide_header Last-Modified;
+      add_header ETag \$named_etag;
+      add_header Last-Modified \$named_time;
       proxy_buffering off;
     }
   }

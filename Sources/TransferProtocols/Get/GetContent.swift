@@ -91,9 +91,15 @@ extension GetProtocol: BodiesInAnswers {
   }
 
   /// The same for a file that was divided: it starts again, as another generation.
-  private func noRanges(_ learned: LearnedFacts) -> Interpretation {
-    let text = "the server no longer sends ranges of the file: it is fetched again, in one body"
-    return .failed(Failure(.sourceChanged, text), .permanent).with(learned: Self.refusingRanges(learned))
+  private func noRanges(
+    _ learned: LearnedFacts, _ why: String = "the server no longer sends ranges of the file"
+  ) -> Interpretation {
+    let failure = Failure(.sourceChanged, why + "; only a complete body can be used")
+    return .failed(failure, .permanent).with(learned: Self.refusingRanges(learned))
+  }
+
+  private static func unnamed(_ version: RemoteVersion) -> String {
+    "a range came without the \(version.etag == nil ? "Last-Modified" : "ETag") that shows its version"
   }
 
   private static func refusingRanges(_ learned: LearnedFacts) -> LearnedFacts {
@@ -119,6 +125,7 @@ extension GetProtocol: BodiesInAnswers {
     }
     if let change = version.change(in: fields, size: content.size) { return .refused(.failed(change, .permanent)) }
     if let doubt = source.doubt(of: version, in: fields) { return .refused(.failed(doubt, .permanent)) }
+    guard source.isNamed(version, in: fields) else { return .refused(noRanges(facts.learned, Self.unnamed(version))) }
     // A range that begins earlier is legal (RFC 9110 section 15.3.7): the bytes before are compared.
     guard range.offset <= chunk.body.offset, range.end > chunk.body.offset, range.end <= chunk.body.end else {
       let sent = "the server sent the bytes from \(range.offset) to \(range.end)"

@@ -20,7 +20,10 @@ protocol GetSource: Sendable {
   /// Adds the properties of a version that only this kind of server reports.
   func complete(_ version: inout RemoteVersion, _ fields: HTTPFields)
 
-  /// Why it is uncertain that a range with these fields belongs to that version; nil if the request ensures it.
+  /// Whether the fields of a range say of which version it is.
+  func isNamed(_ version: RemoteVersion, in fields: HTTPFields) -> Bool
+
+  /// Why a range with these fields belongs to another version; nil if its ETag and its dates say all that is known.
   func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure?
 
   /// The meaning of an answer that differs from that of other servers; nil if it does not differ.
@@ -42,6 +45,7 @@ protocol GetSource: Sendable {
 }
 
 extension GetSource {
+  func isNamed(_ version: RemoteVersion, in fields: HTTPFields) -> Bool { version.isNamed(in: fields) }
   func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure? { nil }
 }
 

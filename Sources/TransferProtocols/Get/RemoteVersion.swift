@@ -116,6 +116,13 @@ struct RemoteVersion: Sendable, Hashable {
 
   // MARK: - Comparing with later answers
 
+  /// Whether an answer with these fields has the validator by which the requests distinguish versions. If a proxy
+  /// drops it, and `If-Range` too, nothing shows of which version a range is. RFC 9110 section 15.3.7 requires an ETag
+  /// in a range if the complete answer has one.
+  func isNamed(in fields: HTTPFields) -> Bool {
+    validator == nil || fields[etag == nil ? .lastModified : .eTag] != nil
+  }
+
   /// Why an answer with these fields belongs to another version; nil if nothing in it shows that.
   func change(in fields: HTTPFields, size now: Int64?) -> Failure? {
     if let etag, let other = fields[.eTag], other != etag {

@@ -57,12 +57,12 @@ struct S3Source: GetSource {
 
   /// A server that ignores `If-Match` sends a range of its current version.
   func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure? {
-    if let known = version.versionID, let now = fields[.init(.versionID)] {
-      guard known != now else { return nil }
-      return Failure(.sourceChanged, "the object changed: its version was \(known) and is \(now)")
-    }
-    guard fields[.eTag] == nil else { return nil }
-    return Failure(.protoBadReply, "the server sent a range without an ETag: its version cannot be determined")
+    guard let known = version.versionID, let now = fields[.init(.versionID)], known != now else { return nil }
+    return Failure(.sourceChanged, "the object changed: its version was \(known) and is \(now)")
+  }
+
+  func isNamed(_ version: RemoteVersion, in fields: HTTPFields) -> Bool {
+    (version.versionID != nil && fields[.init(.versionID)] != nil) || fields[.eTag] != nil
   }
 
   /// The ETag of an object that was stored by one request, unless it is encrypted with a customer or KMS key.

@@ -197,18 +197,42 @@ import TransferModel
   @Test func onlyTheRangeThatWasAskedForIsContent() throws {
     #expect(try code(206, [.contentRange: "bytes 65536-131071/204800", .eTag: "\"v1\""]) == nil)
     // A range may be shorter than requested, and it may begin earlier.
-    #expect(try code(206, [.contentRange: "bytes 65536-65536/204800"]) == nil)
-    #expect(try code(206, [.contentRange: "bytes 65535-131071/204800"]) == nil)
-    #expect(try code(206, [.contentRange: "bytes 65536-131071/*"]) == nil)
-    #expect(try code(206, [.contentRange: "bytes 0-65535/204800"]) == .protoBadReply)
-    #expect(try code(206, [.contentRange: "bytes 65537-131071/204800"]) == .protoBadReply)
-    #expect(try code(206, [.contentRange: "bytes 65536-131072/204800"]) == .protoBadReply)
-    #expect(try code(206, [.contentRange: "bytes 65536-131071/204800", .contentLength: "9"]) == .protoBadReply)
+    #expect(try code(206, [.contentRange: "bytes 65536-65536/204800", .eTag: "\"v1\""]) == nil)
+    #expect(try code(206, [.contentRange: "bytes 65535-131071/204800", .eTag: "\"v1\""]) == nil)
+    #expect(try code(206, [.contentRange: "bytes 65536-131071/*", .eTag: "\"v1\""]) == nil)
+    #expect(try code(206, [.contentRange: "bytes 0-65535/204800", .eTag: "\"v1\""]) == .protoBadReply)
+    #expect(try code(206, [.contentRange: "bytes 65537-131071/204800", .eTag: "\"v1\""]) == .protoBadReply)
+    #expect(try code(206, [.contentRange: "bytes 65536-131072/204800", .eTag: "\"v1\""]) == .protoBadReply)
+    let longer: HTTPFields = [.contentRange: "bytes 65536-131071/204800", .eTag: "\"v1\"", .contentLength: "9"]
+    #expect(try code(206, longer) == .protoBadReply)
     #expect(try code(206, [:]) == .protoBadReply)
     #expect(try code(206, [.contentType: "multipart/byteranges; boundary=x"]) == .protoBadReply)
     #expect(try code(206, [.contentRange: "bytes */204800"]) == .protoBadReply)
     #expect(
       try code(206, [.contentRange: "bytes 65536-131071/204800", .contentEncoding: "gzip"]) == .protoBadReply)
+  }
+
+  /// A proxy may drop the validator from a range, and `If-Range` from the request for it (RFC 9110 section 15.3.7).
+  @Test func aRangeThatDoesNotNameItsVersionIsNoContent() throws {
+    let range: HTTPFields = [.contentRange: "bytes 65536-131071/204800"]
+    let (date, later) = ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:50:37 GMT")
+    #expect(try code(206, range) == .sourceChanged)
+    #expect(try code(206, [.contentRange: "bytes 65536-131071/204800", .lastModified: date]) == .sourceChanged)
+    var head = strong
+    (head[.lastModified], head[.date], head[.eTag]) = (date, later, nil)
+    let facts = try facts(head)
+    for acked: Int64 in [0, 9] {
+      let chunk = chunk(1, acked: acked, of: facts)
+      var fields: HTTPFields = [.contentRange: "bytes \(65_536 + acked)-131071/204800"]
+      guard case .refused(let meaning) = proto.content(status: 206, fields, of: .chunk(chunk), facts) else {
+        return #expect(Bool(false))
+      }
+      #expect(meaning.learned?.refusesRanges == true)
+      fields[.lastModified] = date
+      guard case .bytes = proto.content(status: 206, fields, of: .chunk(chunk), facts) else {
+        return #expect(Bool(false))
+      }
+    }
   }
 
   @Test func anotherVersionIsNoContent() throws {

@@ -230,9 +230,9 @@ import TransferModel
   /// A server that ignores `If-Match` has to state the version that a range belongs to.
   @Test(
     arguments: [
-      (nil, nil, nil, ErrorCode.protoBadReply), ("E", nil, nil, nil), ("other", nil, nil, .sourceChanged),
+      (nil, nil, nil, ErrorCode.sourceChanged), ("E", nil, nil, nil), ("other", nil, nil, .sourceChanged),
       (nil, "v1", "v1", nil), (nil, "v1", "v2", .sourceChanged), ("E", "v1", "v2", .sourceChanged),
-      (nil, "v1", nil, .protoBadReply), (nil, nil, "v1", .protoBadReply),
+      (nil, "v1", nil, .sourceChanged), (nil, nil, "v1", .sourceChanged),
     ] as [(String?, String?, String?, ErrorCode?)])
   func aRangeSaysOfWhichVersionItIs(_ tag: String?, _ known: String?, _ now: String?, _ code: ErrorCode?) {
     let version = HTTPField.Name("x-amz-version-id")!
