@@ -98,4 +98,39 @@ import TransferModel
       #expect(try names(in: folder).isEmpty)
     }
   }
+
+  /// What was written of a stream cannot be taken back: it ends with an error, and has one version.
+  @Test(arguments: [Proxy.Fault.dropsTag, .dropsDate, .otherBefore(1_000), .otherBefore(Proxy.size)])
+  func aStreamIsBrokenOff(_ fault: Proxy.Fault) throws {
+    let proxy = Proxy(fault)
+    let server = try ScriptedServer { proxy.answer($0) }
+    let out = program.folder.path + "/out"
+    let outcome = try program.run(
+      ["pull", "--part-size", "1M", server.url + "/a.bin", "-"].map { Array($0.utf8) }, out: out)
+    #expect(outcome.code != 0)
+    let isMixed = try readText(out).utf8.contains(0x42)
+    #expect(!isMixed)
+  }
+
+  @Test(arguments: [Proxy.Fault.dropsTag, .otherBefore(1_000)])
+  func noArchiveHasTwoVersions(_ fault: Proxy.Fault) throws {
+    let proxy = Proxy(fault)
+    let server = try ScriptedServer { proxy.answer($0) }
+    let path = program.folder.path + "/x.tar"
+    let outcome = try program.run("pull", "--part-size", "1M", "--into-tar", path, server.url + "/a.bin")
+    #expect(outcome.code != 0 && access(path, F_OK) != 0, "\(outcome.err)")
+  }
+
+  /// Bytes before the requested range are those of other chunks, too, and they are on the disk.
+  @Test(arguments: [1_000, Proxy.size])
+  func bytesOfOtherChunksAreCompared(_ length: Int) throws {
+    let proxy = Proxy(.otherBefore(length))
+    let server = try ScriptedServer { proxy.answer($0) }
+    let folder = program.folder.path + "/in"
+    mkdir(folder, 0o700)
+    let outcome = try pull("--segments", "1", "--part-size", "1M", server.url + "/a.bin", folder)
+    #expect(outcome.code != 0, "\(outcome.out)")
+    #expect(outcome.err.contains("source.changed") || outcome.out.contains("source.changed"), "\(outcome)")
+    #expect(try names(in: folder) == [])
+  }
 }

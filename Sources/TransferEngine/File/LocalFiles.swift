@@ -122,6 +122,8 @@ final class LocalFiles {
       hasPast: step == .create && job.place == 0 && (facts.past != nil || isToBeCompared(work)),
       algorithm: job.destination.resolved.transferProtocol.sentDigest,
       content: { status, fields in receiving.content(status: status, fields, of: step, facts) }, stop: readStop)
+    // Pieces are compared with their digests, and some of what is in the file may be wrong.
+    order.others = facts.file.expected.pieces == nil ? stored(work.machine.claimed.id) : nil
     if step == .create { order.twins = twins(facts, order.algorithm) }
     let needsURL = facts.route.needsStart(wallMs: engine.civilMs)
     let source = needsURL ? job.destination.resolved.urls : nil
@@ -136,6 +138,16 @@ final class LocalFiles {
           mailbox.put(.prepared(id, .failure(PreparationFailure(failure, remedy: .hold))))
         case .success(let url): opener(id, order, url)
         }
+      }
+    }
+  }
+
+  /// What is stored of a file, for comparison with bytes that come again. What arrived since the file was opened is not
+  /// in the ledger yet, but the file knows of it.
+  private func stored(_ file: FileID) -> TargetRegion.StoredRanges {
+    { [ledger = engine.ledger] () throws(Failure) in
+      do throws(TransferError) { return try ledger.read { try $0.storedRanges(of: file) } } catch {
+        throw Failure(.localIO, "what is stored of the file cannot be read from the ledger: \(error.cause)")
       }
     }
   }

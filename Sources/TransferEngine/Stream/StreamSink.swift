@@ -7,12 +7,15 @@ import TransferProtocols
 final class StreamSink: BodySink, @unchecked Sendable {
   typealias Content = @Sendable (_ status: Int, _ fields: HTTPFields) -> AnswerContent
   typealias Take = @Sendable (UnsafeRawBufferPointer) -> Failure?
+  /// The failure if these bytes are not those that were passed on at this offset.
+  typealias Difference = @Sendable (UnsafeRawBufferPointer, Int64) -> Failure?
 
   private let range: ByteRange
   private let isBeginning: Bool
   private let content: Content
   private let begun: @Sendable (_ status: Int, _ fields: HTTPFields) -> Void
   private let take: Take
+  private let difference: Difference
   // Touched by one thread at a time: the transport's while the request runs, then the one that waits for its reply.
   /// Bytes held back; nil if bytes are passed on at once.
   private(set) var held: [UInt8]?
@@ -25,9 +28,10 @@ final class StreamSink: BodySink, @unchecked Sendable {
 
   init(
     _ range: ByteRange, isBeginning: Bool, content: @escaping Content,
-    begun: @escaping @Sendable (Int, HTTPFields) -> Void, take: @escaping Take
+    begun: @escaping @Sendable (Int, HTTPFields) -> Void, difference: @escaping Difference, take: @escaping Take
   ) {
-    (self.range, self.isBeginning, self.content, self.begun, self.take) = (range, isBeginning, content, begun, take)
+    (self.range, self.isBeginning, self.content) = (range, isBeginning, content)
+    (self.begun, self.difference, self.take) = (begun, difference, take)
   }
 
   func begin(status: Int, fields: HTTPFields) -> Result<Bool, Failure> {
@@ -54,8 +58,9 @@ final class StreamSink: BodySink, @unchecked Sendable {
     if let end, position + Int64(bytes.count) > end {
       return Failure(.protoBadReply, "the body of the answer is longer than its header said")
     }
-    // Repeated bytes are of the same version, and were passed on before.
+    // Repeated bytes were passed on before.
     let again = Int(min(Int64(bytes.count), max(0, range.offset - position)))
+    if let failure = difference(UnsafeRawBufferPointer(rebasing: bytes[..<again]), position) { return failure }
     let next = UnsafeRawBufferPointer(rebasing: bytes[again...])
     position += Int64(bytes.count)
     guard !next.isEmpty else { return nil }

@@ -2,9 +2,9 @@ import HTTPTypes
 public import TransferModel
 import TransferProtocols
 
-/// One file, fetched in order, range after range, and written out as it arrives: memory for a transport buffer and the
-/// beginning of the file. An interrupted body is continued if the server gives a strong validator of the file; bytes
-/// are never written twice, and bytes of another version never follow.
+/// One file, fetched in order, range after range, and written out as it arrives: memory for a transport buffer, the
+/// beginning of the file and what was written last (``RecentBytes``). An interrupted body is continued if the server
+/// gives a strong validator of the file; bytes are never written twice, and bytes of another version never follow.
 ///
 /// It is not recorded in a ledger, because no other process could continue the output. Blocking; one thread.
 public final class StreamedFile: @unchecked Sendable {
@@ -25,6 +25,7 @@ public final class StreamedFile: @unchecked Sendable {
   private var isOpen = false
   /// Bytes written to the output.
   public private(set) var written: Int64 = 0
+  private var recent = RecentBytes()
 
   /// - Parameter resolved: the destination of a download.
   public init(
@@ -130,6 +131,7 @@ public final class StreamedFile: @unchecked Sendable {
       begun: { [unowned self] status, fields in
         if step == .create { begin(receiving.head(status: status, fields, wallMs: wallMs)) }
       },
+      difference: { [unowned self] bytes, offset in recent.difference(from: bytes, at: offset) },
       take: { [unowned self] bytes in
         do throws(Failure) { try give(bytes) } catch { return error }
         return nil
@@ -193,6 +195,7 @@ public final class StreamedFile: @unchecked Sendable {
     try open()
     try output.write(bytes)
     written += Int64(bytes.count)
+    recent.append(bytes)
     chunkDigest.update(bytes)
     for i in digests.indices { digests[i].update(bytes) }
   }

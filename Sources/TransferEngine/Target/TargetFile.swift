@@ -21,6 +21,8 @@ final class TargetFile: ReadableFile {
   private let syncs: FileSyncs
   /// Locked during each sync, so that no sync succeeds after one that reported a lost write.
   private let loss = Lock<Failure?>(nil)
+  /// The ends of the ranges that arrived since it was opened, by their starts; not all of them are durable.
+  private let arrivals = Lock<[Int64: Int64]>([:])
 
   private init(
     _ descriptor: Int32, _ names: TargetNames?, isSparse: Bool = false, _ syncs: FileSyncs
@@ -42,7 +44,19 @@ final class TargetFile: ReadableFile {
   /// See ``TargetSpace/reserve(_:)``.
   func reserve(_ size: Int64) throws(Failure) { try space.reserve(size) }
   /// See ``TargetSpace/empty()``.
-  func empty() throws(Failure) { try space.empty() }
+  func empty() throws(Failure) {
+    arrivals.withLock { $0 = [:] }
+    try space.empty()
+  }
+
+  /// Bytes from `start` to `end` arrived from the server, and were written.
+  func noteArrival(from start: Int64, to end: Int64) { arrivals.withLock { $0[start] = max(end, $0[start] ?? end) } }
+
+  /// The ranges that arrived since it was opened.
+  var arrived: [ByteRange] {
+    arrivals.withLock { $0 }.map { ByteRange(offset: $0.key, length: $0.value - $0.key) }
+  }
+
   var blockSize: Int64 { space.blockSize }
   var freeBytes: Int64 { space.freeBytes }
 

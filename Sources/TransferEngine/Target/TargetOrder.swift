@@ -12,6 +12,8 @@ struct TargetOrder: Sendable {
   var range: ByteRange
   /// The stored part of the chunk before the range.
   var stored: ByteRange
+  /// What earlier runs stored of other chunks; nil if they are not compared.
+  var others: TargetRegion.StoredRanges?
   /// The answer contains the whole part of the chunk that is not stored.
   var endsChunk: Bool
   /// The file with the final name may be from an earlier fetch of the same URL: the server may answer that it has not
@@ -60,7 +62,7 @@ extension TargetOrder {
       guard let file = made else { throw Placing.partialIsGone }
       var head: Digest?
       if endsChunk, stored.length > 0 { head = try file.digests(of: stored, [algorithm], stop)[algorithm] }
-      let region = TargetRegion(file, range, stored: stored, head: head, algorithm, content: content)
+      let region = TargetRegion(file, range, stored: stored, others: others, head: head, algorithm, content: content)
       return Prepared(region: region, credential: credential)
     } catch {
       throw PreparationFailure(error, remedy: error == Placing.partialIsGone ? .sessionGone : .permanent)

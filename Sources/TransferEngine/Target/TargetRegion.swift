@@ -7,6 +7,7 @@ import TransferProtocols
 /// stored and arrive again are compared, not written.
 final class TargetRegion: BodySink, @unchecked Sendable {
   typealias Content = @Sendable (_ status: Int, _ fields: HTTPFields) -> AnswerContent
+  typealias StoredRanges = @Sendable () throws(Failure) -> [ByteRange]
 
   /// The partial file; nil until content arrives, if there may be none.
   private(set) var file: TargetFile?
@@ -16,6 +17,13 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   private let algorithm: DigestAlgorithm
   /// The stored part of the chunk before the range.
   private let stored: ByteRange
+  /// What earlier runs stored of other chunks, called only if the body begins before this chunk; nil if they are not
+  /// compared.
+  private let others: StoredRanges?
+  /// The ranges before the range that an answer repeats, and that are in the file.
+  private var repeated: [ByteRange] = []
+  /// How much of ``taken`` the file knows of.
+  private var noted: Int64 = 0
   /// Its digest; nil if nothing is stored, or the range does not end the chunk.
   private let head: Digest?
   // Touched by one thread at a time: the transport's while the request runs, the engine's after its reply.
@@ -36,10 +44,10 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   /// - Parameter file: if nil, the first content calls `make` to create it.
   init(
     _ file: TargetFile?, make: @escaping @Sendable () throws(Failure) -> TargetFile = { preconditionFailure("a file") },
-    _ range: ByteRange, stored: ByteRange? = nil, head: Digest? = nil, _ algorithm: DigestAlgorithm,
-    content: @escaping Content
+    _ range: ByteRange, stored: ByteRange? = nil, others: StoredRanges? = nil, head: Digest? = nil,
+    _ algorithm: DigestAlgorithm, content: @escaping Content
   ) {
-    (self.file, self.make, self.range, self.head) = (file, make, range, head)
+    (self.file, self.make, self.range, self.others, self.head) = (file, make, range, others, head)
     (self.algorithm, self.content) = (algorithm, content)
     self.stored = stored ?? ByteRange(offset: range.offset, length: 0)
     running = RunningDigest(algorithm)
@@ -61,6 +69,7 @@ final class TargetRegion: BodySink, @unchecked Sendable {
       (position, end) = (from, to)
       do throws(Failure) {
         let file = try opened()
+        try findRepeated(in: file)
         if let to, to > range.end { try file.reserve(to) }
       } catch {
         return .failure(error)
@@ -102,16 +111,20 @@ final class TargetRegion: BodySink, @unchecked Sendable {
     }
     running.update(bytes)
     taken += Int64(bytes.count)
+    guard taken - noted >= Self.notedEvery || range.offset + taken == end else { return }
+    noted = taken
+    file.noteArrival(from: range.offset, to: range.offset + taken)
   }
 
   /// Handles bytes before the range: stored bytes of the chunk are compared, and bytes of other chunks are ignored.
   private func compare(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-    let skipped = Int(min(Int64(bytes.count), max(0, stored.offset - position)))
-    let again = UnsafeRawBufferPointer(rebasing: bytes[skipped...])
-    guard !again.isEmpty else { return }
-    let offset = position + Int64(skipped)
-    guard try opened().holds(again, at: offset) else {
-      throw Failure(.sourceChanged, "the server sent different bytes than before, from byte \(offset) on")
+    for stored in repeated {
+      let (start, end) = (max(position, stored.offset), min(position + Int64(bytes.count), stored.end))
+      guard start < end else { continue }
+      let again = UnsafeRawBufferPointer(rebasing: bytes[Int(start - position)..<Int(end - position)])
+      guard try opened().holds(again, at: start) else {
+        throw Failure(.sourceChanged, "the server sent different bytes than before, from byte \(start) on")
+      }
     }
   }
 
