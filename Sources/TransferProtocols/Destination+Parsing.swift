@@ -18,7 +18,7 @@ extension Destination {
     switch definition.address {
     case .bucket: try self.init(bucketAndPrefix: rest, definition.name, text)
     case .web(_, let rules):
-      try self.init(web: rest, rules, definition.name, isTLS: scheme.hasSuffix("https"), text)
+      try self.init(web: rest, rules, definition.name, isTLS: scheme.hasSuffix("https"), text, direction)
     case .endpoint: preconditionFailure("\(definition.name) has no schemes")
     }
   }
@@ -53,7 +53,7 @@ extension Destination {
   }
 
   private init(
-    web rest: String, _ rules: WebRules, _ name: String, isTLS: Bool, _ text: String
+    web rest: String, _ rules: WebRules, _ name: String, isTLS: Bool, _ text: String, _ direction: Direction
   ) throws(TransferError) {
     protocolName = name
     guard !rest.utf8.contains(0x23) else {
@@ -69,7 +69,7 @@ extension Destination {
     let parts = rest[end...].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let path = parts.first.map(String.init) ?? ""
     let query = parts.count > 1 ? String(parts[1]) : nil
-    if let query { try Self.check(query: query, rules, text) }
+    if let query { try Self.check(query: query, rules, text, direction) }
     let target = path + (query.map { "?" + $0 } ?? "")
     if target.utf8.contains(0x7B) || target.utf8.contains(0x7D) || rules.isEndpoint {
       let template = try Self.template(target, rules, text)
@@ -114,12 +114,16 @@ extension Destination {
     return NameBytes(bytes)
   }
 
-  private static func check(query: String, _ rules: WebRules, _ text: String) throws(TransferError) {
+  private static func check(
+    query: String, _ rules: WebRules, _ text: String, _ direction: Direction
+  ) throws(TransferError) {
     if let refusal = rules.queryRefusal { throw error(text, cause: refusal.cause, refusal.remedy) }
     guard !CredentialQuery.isOne(query) else {
       throw error(
-        text, cause: "its query contains a credential, which would be stored and shown",
-        "pass \"--auth bearer=env:NAME\" instead, or rename the parameter if it is not a credential")
+        text, cause: "its query contains a credential or signature, which would be stored and shown",
+        direction == .download
+          ? "give the URL without it, and a command that prints the signed URL (--url-command), or a token (--auth)"
+          : "pass \"--auth bearer=env:NAME\" instead, or rename the parameter if it is not a credential")
     }
     guard query.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw error(text, cause: "its query contains characters that are invalid in a URL", "percent-encode them")

@@ -39,8 +39,8 @@ struct ManifestURLReader {
       let query = String(decoding: rest[(mark + 1)...], as: UTF8.self)
       guard !CredentialQuery.isOne(query) else {
         throw ManifestFault(
-          "the query of its URL carries a credential, which would be stored and shown",
-          "give the URL without it, and credentials with --auth")
+          "the query of its URL carries a credential or signature, which would be stored and shown",
+          "give the URL without it, and a command that prints the signed URL (--url-command), or a token (--auth)")
       }
     }
     return String(decoding: url, as: UTF8.self)
