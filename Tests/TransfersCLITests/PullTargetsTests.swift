@@ -36,4 +36,23 @@ import TransferModel
     let listed = try pull("--files-from", list, folder)
     #expect(listed.code == ExitCode.badData.rawValue && listed.err.contains("--url-command"), "\(listed.err)")
   }
+
+  /// What a mirror did is not said of the server of the file.
+  @Test func reportsNameTheMirror() throws {
+    let own = try ScriptedServer { _ in .init(status: 404) }
+    let mirror = try ScriptedServer { _ in .init(status: 410) }
+    let list = program.folder.path + "/list.csv"
+    try writeFile(list, Array("url,path,mirrors\n\(own.url)/a,a,\(mirror.url)/a\n".utf8))
+    #expect(try pull("--files-from", list, folder).code == ExitCode.allFailed.rawValue)
+    func report(_ words: String...) throws -> [String] {
+      let outcome = try program.run(
+        (["report"] + words + ["--format", "csv", "--store", program.folder.path + "/l.db"]).map { Array($0.utf8) })
+      #expect(outcome.code == 0, "\(outcome.err)")
+      return outcome.out.split(whereSeparator: \.isNewline).map(String.init)
+    }
+    let (ownHost, mirrorHost) = (String(own.url.dropFirst(7)), String(mirror.url.dropFirst(7)))
+    let failures = try report("failures", "--by", "code,host")
+    #expect(failures.contains { $0.contains("http.410") && $0.contains(mirrorHost) }, "\(failures)")
+    #expect(!failures.contains { $0.contains("http.410") && $0.contains(ownHost) }, "\(failures)")
+  }
 }

@@ -7,7 +7,8 @@ extension LedgerReader {
     var groups = FailureGroups(kinds: kinds, hosts: kinds.contains(.host) ? try hostsOfBatches() : [:])
     _ = try db.rows(
       """
-      SELECT f.cause, f.batch_id, f.finished_at, f.finished_at, f.path
+      SELECT f.cause, f.batch_id, f.finished_at, f.finished_at, f.path,
+        (SELECT a.mirror FROM attempt a WHERE a.file_id = f.id AND a.error_code = f.cause ORDER BY a.id DESC LIMIT 1)
       FROM file f WHERE f.state IN ('failed', 'unknown')
         AND f.state <> 'done' AND f.state <> 'active' AND f.state <> 'pending' AND f.state <> 'finishing'
         AND {files}
@@ -16,7 +17,7 @@ extension LedgerReader {
     ) { groups.add($0, isFile: true) }
     _ = try db.rows(
       """
-      SELECT a.error_code, f.batch_id, a.started_at, coalesce(a.ended_at, a.started_at), f.path
+      SELECT a.error_code, f.batch_id, a.started_at, coalesce(a.ended_at, a.started_at), f.path, a.mirror
       FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.error_code IS NOT NULL AND {attempts}
       ORDER BY a.id
       """, filter
@@ -51,13 +52,14 @@ extension LedgerReader {
     return try found
       + db.rows(
         """
-        SELECT f.batch_id, iif(f.is_download IS NULL, 'upload', 'download'), f.state, a.error_code, count(*)
+        SELECT f.batch_id, iif(f.is_download IS NULL, 'upload', 'download'), f.state, a.error_code, count(*), a.mirror
         FROM attempt a CROSS JOIN file f ON f.id = a.file_id
-        WHERE {attempts} AND (NOT ?1 OR a.error_code IS NOT NULL) GROUP BY 1, 2, 3, 4
+        WHERE {attempts} AND (NOT ?1 OR a.error_code IS NOT NULL) GROUP BY 1, 2, 3, 4, 6
         """, filter, onlyFailed
       ) { row throws(SQLiteError) in
         var found = try tally(row)
         found.attempts = row.int64(4)
+        if let mirror = row.textOrNil(5) { found.host = mirror }
         return found
       }
   }
@@ -73,12 +75,13 @@ private struct FailureGroups {
 
   init(kinds: Set<FailureGroup.Kind>, hosts: [Int64: String]) { (self.kinds, self.hosts) = (kinds, hosts) }
 
-  /// The columns of `row`: error, batch, start, end and path.
+  /// The columns of `row`: error, batch, start, end, path and mirror, whose fault it was if there is one.
   mutating func add(_ row: SQLRow, isFile: Bool) {
     let fromMs = row.int64OrNil(2)
     let path = row.bytes(4)
+    let host = row.textOrNil(5) ?? hosts[row.int64(1)]
     let key = Key(
-      code: kinds.contains(.code) ? row.textOrNil(0) : nil, host: kinds.contains(.host) ? hosts[row.int64(1)] : nil,
+      code: kinds.contains(.code) ? row.textOrNil(0) : nil, host: kinds.contains(.host) ? host : nil,
       hour: kinds.contains(.hour) ? fromMs.map { ($0 / 3_600_000 % 24 + 24) % 24 } : nil,
       folder: kinds.contains(.pathPrefix)
         ? Array(path.prefix((path.lastIndex(of: 0x2F) ?? -1) + 1)) : nil)

@@ -78,21 +78,22 @@ extension LedgerReader {
     }
     let file = try db.first(
       """
-      SELECT f.path, f.message, coalesce(b.settings ->> '$.options.endpoint-url', b.destination)
+      SELECT f.path, f.message, coalesce(b.settings ->> '$.options.endpoint-url', b.destination),
+        (SELECT a.mirror FROM attempt a WHERE a.file_id = f.id AND a.error_code = f.cause ORDER BY a.id DESC LIMIT 1)
       FROM file f JOIN batch b ON b.id = f.batch_id WHERE f.id = ?
       """, .int(ended?.example)
-    ) { ($0.bytes(0), $0.textOrNil(1), $0.text(2)) }
+    ) { ($0.bytes(0), $0.textOrNil(1), $0.textOrNil(3) ?? Self.hosts(of: $0.text(2))[1]) }
     let attempt = try db.first(
       """
-      SELECT f.path, a.message, coalesce(b.settings ->> '$.options.endpoint-url', b.destination)
+      SELECT f.path, a.message, coalesce(b.settings ->> '$.options.endpoint-url', b.destination), a.mirror
       FROM attempt a JOIN file f ON f.id = a.file_id JOIN batch b ON b.id = f.batch_id WHERE a.id = ?
       """, .int(met?.example)
-    ) { ($0.bytes(0), $0.textOrNil(1), $0.text(2)) }
+    ) { ($0.bytes(0), $0.textOrNil(1), $0.textOrNil(3) ?? Self.hosts(of: $0.text(2))[1]) }
     return FailureRow(
       code: code, blame: known?.0 ?? "", hint: known?.1 ?? "", files: ended?.count ?? 0, attempts: met?.count ?? 0,
       firstMs: [ended?.firstMs, met?.firstMs].compactMap(\.self).min(),
       lastMs: [ended?.lastMs, met?.lastMs].compactMap(\.self).max(),
       examplePath: (file?.0 ?? attempt?.0).map { NameBytes($0) }, exampleMessage: file?.1 ?? attempt?.1,
-      exampleHost: (file ?? attempt).map { Self.hosts(of: $0.2)[1] })
+      exampleHost: (file ?? attempt).map { $0.2 })
   }
 }

@@ -37,7 +37,7 @@ extension LedgerReader {
         coalesce(sum(a.http_status = 429), 0), coalesce(sum(a.http_status = 503), 0)
       FROM attempt a CROSS JOIN file f ON f.id = a.file_id
       WHERE a.id BETWEEN ?1 AND ?2 AND a.file_id IS NOT ?3 AND f.batch_id IS NOT ?4
-        AND f.batch_id IN (SELECT value FROM json_each(?5))
+        AND f.batch_id IN (SELECT value FROM json_each(?5)) AND a.mirror IS NULL
       """, .integer(from), .integer(next - 1), .id(file), .id(ownBatch), ids
     ) { row in
       found.others += row.int64(0)
@@ -50,7 +50,7 @@ extension LedgerReader {
   static let hostWaits: StaticString = """
     SELECT a.ended_at, a.ended_at + a.retry_after_ms FROM attempt a CROSS JOIN file f ON f.id = a.file_id
     WHERE a.error_code = ?1 AND a.id BETWEEN ?2 AND ?3 AND a.retry_after_ms > 0
-      AND f.batch_id IN (SELECT value FROM json_each(?4)) ORDER BY a.id
+      AND f.batch_id IN (SELECT value FROM json_each(?4)) AND a.mirror IS NULL ORDER BY a.id
     """
 
   /// Merges a span that overlaps the last one, so that a burst of refusals becomes a few spans.
