@@ -33,6 +33,8 @@ public struct GetProtocol: TransferProtocol, Sendable {
   static let leastChunk: Int64 = 64 << 10
   private static let usualChunk: Int64 = 32 << 20
   private static let mostChunks: Int64 = 10_000
+  /// A file is not divided into shorter ranges, each of which is a request and a row, unless a person wants that.
+  private static let shortestShare: Int64 = 4 << 20
   /// The length that the first request asks for: enough for most files, and short enough that the concurrent ranges of
   /// larger ones begin soon.
   private static let longestBeginning: Int64 = 1 << 20
@@ -81,11 +83,10 @@ public struct GetProtocol: TransferProtocol, Sendable {
       size: version.size, chunkSize: Self.aligned(length, to: expected.pieces, of: version.size))
   }
 
-  /// Shorter if a person wants more concurrent ranges than chunks of the usual size would give.
+  /// Shorter where chunks of the usual size would give fewer ranges than may be fetched at a time.
   private func chosenChunk(_ size: Int64) -> Int64 {
-    guard let segments else { return Self.usualChunk }
-    let share = (size - 1) / Int64(segments) + 1
-    return min(Self.usualChunk, max(Self.longestBeginning, share))
+    let share = (size - 1) / Int64(segments ?? Self.usualRanges) + 1
+    return min(Self.usualChunk, max(segments == nil ? Self.shortestShare : Self.longestBeginning, share))
   }
 
   public func beginning(_ facts: TransferFacts) -> ByteRange {

@@ -68,7 +68,10 @@ struct DownloadFlags: ParsableArguments {
     completion: .file())
   var intoTar: NameBytes?
 
-  @Option(help: ArgumentHelp("Concurrent ranges of one file, 1 to 64 (default: 4).", valueName: "n"))
+  @Option(
+    help: ArgumentHelp(
+      "Concurrent ranges of one file, 1 to 64, of at least 1 MiB each (default: 4, of at least 4 MiB each).",
+      valueName: "n"))
   var segments: Int?
 
   @Flag(help: "Store runs of zeros as holes, which take no disk space.")

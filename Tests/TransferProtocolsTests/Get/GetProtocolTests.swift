@@ -53,6 +53,21 @@ import TransferModel
     #expect(request.fields[.ifRange] == "\"v1\"")
   }
 
+  /// Files between a few MiB and 32 MiB are fetched in parallel, too, but into no short ranges unless they are wanted.
+  @Test(arguments: [
+    (3, nil, 1), (4, nil, 1), (6, nil, 2), (8, nil, 2), (20, nil, 4), (33, nil, 4), (128, nil, 4), (130, nil, 5),
+    (20, 8, 8), (3, 8, 3), (20, 1, 1), (33, 1, 2),
+  ])
+  func rangesOfAFileAreAsManyAsAreFetchedAtATime(_ mebibytes: Int, _ segments: Int?, _ count: Int) throws {
+    var download = DownloadSettings(folder: NameBytes("/in"))
+    download.segments = segments
+    let settings = BatchSettings(destination: "http://h/", download: download)
+    let made = try #require(try AllProtocols.make(settings, credentialsRegion: nil) as? GetProtocol)
+    var version = RemoteVersion(size: Int64(mebibytes) << 20)
+    (version.etag, version.acceptsRanges) = ("\"v1\"", true)
+    #expect(made.layout(of: version, ExpectedContent()).count == count)
+  }
+
   @Test(arguments: ["W/\"v1\"", nil])
   func withoutAStrongValidatorTheFileComesInOneBody(_ etag: String?) throws {
     var head = strong
