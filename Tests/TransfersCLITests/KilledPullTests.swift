@@ -61,6 +61,9 @@ import TransferModel
     let state = object.state.withLock { $0 }
     #expect(state.ranges.count == 4 && state.bytesSent == 3 * Self.partSize + 100, "\(state.ranges)")
     #expect(state.conditions == ["\"v1\""])
+    let shown = try program.run("show", "f1", "--json", "--store", store)
+    #expect(shown.out.contains("\"resumed\":[{\"at\":"), "\(shown.out)")
+    #expect(shown.out.contains("\"run\":\"r2\",\"stored\":\(3 * Self.partSize)}]"), "\(shown.out)")
   }
 
   /// The object has changed in the meantime: the new file contains no byte of the old version.

@@ -71,6 +71,11 @@ extension StoreReader {
   /// checked.
   package func laterFinding(of file: FileID) throws -> LaterFinding? { try reader.laterFinding(of: file) }
 
+  /// The runs that continued the file, and the bytes that were stored before.
+  package func resumptions(of file: FileID) throws -> [(run: RunID, atMs: Int64, storedBytes: Int64)] {
+    try reader.resumptions(of: file)
+  }
+
   /// Files by number, after number `after`.
   package func files(_ filter: RowFilter, after: Int64, limit: Int) throws -> [FileRow] {
     try reader.files(filter, after: after, limit: limit)

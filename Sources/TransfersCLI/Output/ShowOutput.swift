@@ -48,6 +48,8 @@ struct ShownFile: OutputValue {
   let verified: LaterFinding?
   /// The properties that rules set for its object, ordered by name.
   let properties: [(name: String, value: String)]
+  /// The runs that continued it.
+  let resumed: [(run: RunID, atMs: Int64, storedBytes: Int64)]
   let chunks: [ChunkRow]
   let attempts: [AttemptRow]
 
@@ -59,6 +61,7 @@ struct ShownFile: OutputValue {
     receipt = try reader.receipt(of: found.id)
     verified = try reader.laterFinding(of: found.id)
     properties = try reader.properties(of: found.id).values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    resumed = try reader.resumptions(of: found.id)
     chunks = try reader.chunks(of: found.id, limit: ShowOutput.chunkLimit)
     attempts = try reader.newestAttempts(of: found.id, chunk: nil, limit: ShowOutput.attemptLimit)
   }
@@ -74,6 +77,13 @@ struct ShownFile: OutputValue {
       ) { $0.properties },
       .record("receipt", "receipt", ProofFigures.columns) { $0.receipt },
       .record("verified", "verified", verifiedColumns) { $0.verified },
+      .table(
+        "resumed", "resumed",
+        [
+          .text("run", "run") { $0.run.description }, .time("at", "at") { $0.atMs },
+          .bytes("stored", "bytes stored before") { $0.storedBytes },
+        ]
+      ) { $0.resumed },
       .table(
         "chunks", "chunks", ChunkFigures.columns, TableLook(chart: .strip(state: "state", length: "length"))
       ) { $0.chunks },
