@@ -246,6 +246,12 @@ import TransferProtocols
     #expect(fstat(file.descriptor, &status) == 0 && status.st_blocks <= 8)
   }
 
+  /// What must stay free is in proportion to the file.
+  @Test(arguments: [(0, 1 << 20), (5_000, 1 << 20), (40 << 20, 10 << 20), (1 << 40, 64 << 20)])
+  func aSmallFileDemandsLittleRoom(_ size: Int, _ room: Int) {
+    #expect(TargetSpace.room(besides: Int64(size)) == Int64(room))
+  }
+
   /// A link by somebody else leads outside, with or without ".." in its target; a link that stays inside is followed.
   @Test(arguments: ["/tmp", "../..", "b/../../.."]) func noLinkLeadsOutOfTheTargetFolder(to place: String) throws {
     mkdir(root + "/b", 0o755)

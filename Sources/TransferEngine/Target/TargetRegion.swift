@@ -116,7 +116,17 @@ final class TargetRegion: BodySink, @unchecked Sendable {
     file.noteArrival(from: range.offset, to: range.offset + taken)
   }
 
-  /// Handles bytes before the range: stored bytes of the chunk are compared, and bytes of other chunks are ignored.
+  private static let notedEvery: Int64 = 256 << 10
+
+  private func findRepeated(in file: TargetFile) throws(Failure) {
+    guard position < range.offset else { return repeated = [] }
+    var others: [ByteRange] = []
+    if let known = self.others, position < stored.offset { others = try known() + file.arrived }
+    repeated = ((stored.length > 0 ? [stored] : []) + others).filter { position < $0.end && $0.offset < range.offset }
+  }
+
+  /// Handles bytes before the range: those that are in the file already are compared, also those of other chunks. The
+  /// rest arrives with its own requests.
   private func compare(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     for stored in repeated {
       let (start, end) = (max(position, stored.offset), min(position + Int64(bytes.count), stored.end))
@@ -132,13 +142,16 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   /// free space of the disk.
   private func checkRoom(of file: TargetFile) throws(Failure) {
     guard taken >= checkedAt else { return }
-    checkedAt = taken + Self.roomEvery
-    guard (0..<TargetSpace.roomLeft).contains(file.freeBytes) else { return }
+    let (free, room) = (file.freeBytes, TargetSpace.room(besides: range.offset + taken))
+    guard free >= 0 else { return checkedAt = .max }
+    checkedAt = taken + min(Self.roomEvery.upperBound, max(Self.roomEvery.lowerBound, (free - room) / 2))
+    guard free < room else { return }
     let body = end == nil ? "the body has no length, and continued after \(taken) bytes" : "\(taken) bytes arrived"
-    throw Failure(.localDiskFull, "\(body); the disk has less than \(TargetSpace.roomLeft >> 20) MiB left")
+    throw Failure(.localDiskFull, "\(body); the disk has \(free) bytes left, and \(room) must stay free")
   }
 
-  private static let roomEvery: Int64 = 16 << 20
+  /// Number of bytes between two looks at the free space.
+  private static let roomEvery: ClosedRange<Int64> = (256 << 10)...(16 << 20)
 
   /// Starts the work that ``settle()`` waits for, so that it runs concurrently for several regions. After the reply.
   func beginSettling() {

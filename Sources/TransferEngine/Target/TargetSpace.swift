@@ -10,8 +10,9 @@ import TransferModel
 /// The space that a partial file has on its disk. The descriptor is that of its owner, ``TargetFile``,
 /// and must not be used after it. All calls block.
 final class TargetSpace: Sendable {
-  /// Disk space left free for others, including the ledger, in bytes.
-  static let roomLeft: Int64 = 64 << 20
+  /// Disk space left free for others, including the ledger, when a file of this size is stored, in bytes: a quarter of
+  /// it, at least 1 MiB and at most 64 MiB.
+  static func room(besides size: Int64) -> Int64 { min(max(size / 4, 1 << 20), 64 << 20) }
 
   private let descriptor: Int32
   /// Space is used only for data that is not zero; the file gets its full length as soon as that is known.
@@ -32,9 +33,10 @@ final class TargetSpace: Sendable {
         return reserved = size
       }
       let (missing, free) = (size - Int64(status.st_blocks) * 512, freeBytes)
-      guard missing <= 0 || free < 0 || missing <= free - Self.roomLeft else {
-        let room = "the disk has \(max(0, free)), of which \(Self.roomLeft) are reserved for others"
-        throw Failure(.localDiskFull, "\(missing) bytes of the file are to be stored, but \(room)", systemError: ENOSPC)
+      let room = Self.room(besides: size)
+      guard missing <= 0 || free < 0 || missing <= free - room else {
+        let text = "\(missing) bytes of the file are to be stored, and \(room) must stay free, but the disk has \(free)"
+        throw Failure(.localDiskFull, text, systemError: ENOSPC)
       }
       guard csys_preallocate(descriptor, size) == 0 else {
         let code = errno
