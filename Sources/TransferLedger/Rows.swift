@@ -33,8 +33,10 @@ public struct NewBatch: Sendable {
 }
 
 extension NewBatch {
-  var canonicalPlace: String {
-    if let place { return place }
+  var canonicalPlace: String { place ?? server }
+
+  /// The server, with its scheme. Two servers may have different files at the same path.
+  var server: String {
     guard case .text(let endpoint)? = settings.options["endpoint-url"] else { return destination }
     return "\(destination) at \(endpoint)"
   }

@@ -24,6 +24,20 @@ import TransferModel
     return try program.run(words.map { Array($0.utf8) }, input: input)
   }
 
+  /// The same path at another server, or at the same one with another scheme, is another file: it is not counted as
+  /// unchanged without a request.
+  @Test func aFileOfAnotherServerIsNotUnchanged() throws {
+    let other = try ScriptedServer { [object] in object.answer($0) }
+    #expect(try pull(server.url + "/a", folder).code == 0)
+    #expect(try pull(server.url + "/a", folder).out.contains("1 unchanged"))
+    for url in [other.url, server.url.replacing("http:", with: "https:")] {
+      let again = try pull(url + "/a", folder)
+      #expect(again.code != 0 && !again.out.contains("1 unchanged"), "\(again.out) \(again.err)")
+      #expect(again.err.contains("policy.exists") || again.out.contains("policy.exists"), "\(again.out) \(again.err)")
+    }
+    #expect(try readText(folder + "/a") == text)
+  }
+
   /// A signed URL is refused before anything is recorded, whatever server signed it.
   @Test(arguments: ["md5=SECRETMD5&expires=12", "hdnts=exp=1795723456~hmac=SECRETMD5", "st=4nGX2N-xUhEyrPQe5jHEFg"])
   func aSignedURLIsNotStored(_ query: String) throws {

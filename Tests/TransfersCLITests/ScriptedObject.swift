@@ -47,8 +47,8 @@ final class ScriptedObject: Sendable {
         state.bytesSent += state.text.utf8.count
         return .init(headers: fields, body: state.text)
       }
-      let content = "bytes \(range.lowerBound)-\(range.upperBound)/\(state.text.utf8.count)"
-      let bytes = Array(state.text.utf8)[range]
+      let bytes = Array(state.text.utf8)[range.lowerBound...min(range.upperBound, state.text.utf8.count - 1)]
+      let content = "bytes \(bytes.startIndex)-\(bytes.endIndex - 1)/\(state.text.utf8.count)"
       state.bytesSent += bytes.count
       return .init(
         status: 206, headers: fields + [("Content-Range", content)], body: String(decoding: bytes, as: UTF8.self))

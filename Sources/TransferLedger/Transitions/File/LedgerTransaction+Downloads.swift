@@ -98,16 +98,23 @@ struct StandingWriter {
   let key: NameBytes
   let path: NameBytes
   let batch: BatchID
+  /// The same as ``NewBatch/server``.
+  let server: String
 
   init(_ row: SQLRow) {
     (id, isDone, key, path, batch) = (row.id(0), row.flag(1), row.name(2), row.name(3), row.id(4))
+    server = row.text(5)
   }
 
   static let ofPath: StaticString = """
-    SELECT id, state = 'done', key, path, batch_id FROM file WHERE path = ? AND live = 1 AND is_download = 1
+    SELECT id, state = 'done', key, path, batch_id, (SELECT b.destination
+      || coalesce(' at ' || (b.settings ->> '$.options.endpoint-url'), '') FROM batch b WHERE b.id = batch_id)
+    FROM file WHERE path = ? AND live = 1 AND is_download = 1
     """
   static let ofFolded: StaticString = """
-    SELECT id, state = 'done', key, path, batch_id FROM file WHERE folded = ? AND folded IS NOT NULL AND live = 1
+    SELECT id, state = 'done', key, path, batch_id, (SELECT b.destination
+      || coalesce(' at ' || (b.settings ->> '$.options.endpoint-url'), '') FROM batch b WHERE b.id = batch_id)
+    FROM file WHERE folded = ? AND folded IS NOT NULL AND live = 1
     """
 
   /// Why the two files exclude each other.
@@ -187,7 +194,9 @@ extension LedgerReader {
       try db.requireSame(file, live.id)
       return .queued
     }
-    if let writer = try db.writer(of: file) { return writer.key == file.key ? .changed : .new }
+    if let writer = try db.writer(of: file) {
+      return writer.key == file.key && writer.server == batch.server ? .changed : .new
+    }
     guard let past = try file.standing(StandingFile.pastQuery, at: place, db), past.isSamePath,
       past.state == .failed || past.state == .cancelled, try db.expectation(of: past.id) == file.expected,
       try batch.fits(past.batch, db, nowMs: nowMs)
