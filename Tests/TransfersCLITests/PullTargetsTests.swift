@@ -38,6 +38,27 @@ import TransferModel
     #expect(try readText(folder + "/a") == text)
   }
 
+  /// `--overwrite` replaces regular files only.
+  @Test(arguments: ["link", "fifo", "folder"]) func nothingButAFileIsReplaced(_ kind: String) throws {
+    let path = folder + "/a"
+    switch kind {
+    case "link": symlink("elsewhere", path)
+    case "fifo": mkfifo(path, 0o600)
+    default: mkdir(path, 0o700)
+    }
+    var (before, after) = (stat(), stat())
+    lstat(path, &before)
+    let outcome = try pull("--overwrite", server.url + "/a", folder)
+    #expect(outcome.code != 0)
+    #expect((outcome.out + outcome.err).contains("--overwrite replaces only files"), "\(outcome.out) \(outcome.err)")
+    #expect(lstat(path, &after) == 0 && before.st_ino == after.st_ino && before.st_mode == after.st_mode)
+    #expect(requests == 0)
+    let tar = try program.run("pull", "--into-tar", path, "--overwrite", server.url + "/a")
+    #expect(tar.code != 0 && tar.err.contains("--overwrite replaces only files"), "\(tar.err)")
+    let plain = try program.run("pull", "--into-tar", path, server.url + "/a")
+    #expect(plain.code != 0 && !plain.err.contains("replaces it"), "\(plain.err)")
+  }
+
   /// A signed URL is refused before anything is recorded, whatever server signed it.
   @Test(arguments: ["md5=SECRETMD5&expires=12", "hdnts=exp=1795723456~hmac=SECRETMD5", "st=4nGX2N-xUhEyrPQe5jHEFg"])
   func aSignedURLIsNotStored(_ query: String) throws {

@@ -20,7 +20,7 @@ public final class ArchiveFile: StreamOutput, @unchecked Sendable {
     target = Target(names, known: nothing, overwrites: overwrites)
     var open = OpenFolders()
     if overwrites {
-      try Placing.refuse(folder: names, in: &open)
+      try Placing.refuse(others: names, in: &open)
     } else {
       try Placing.refuse(existing: names, in: &open)
     }

@@ -85,7 +85,7 @@ struct Placing: Sendable {
   /// Renames the file to its final name, if it is still the file with the name of the partial file.
   func move(_ file: TargetFile, in folder: TargetFolder) throws(Failure) {
     try Self.refuse(ledger: names)
-    if !overwrites, folder.holds(names.name) { throw Self.exists }
+    if overwrites { try Self.refuse(others: names, in: folder) } else if folder.holds(names.name) { throw Self.exists }
     guard folder.holds(names.partial, file.identity) else { throw Self.partialIsGone }
     guard folder.place(names, replacing: overwrites) == 0 else {
       if errno == EEXIST { throw Self.exists }
@@ -121,16 +121,20 @@ struct Placing: Sendable {
   static func refuse(existing names: TargetNames, in open: inout OpenFolders) throws(Failure) {
     try refuse(ledger: names)
     guard let folder = try open.folder(of: names) else { return }
-    if folder.holds(names.name) { throw exists }
+    guard folder.holds(names.name) else { return }
+    try refuse(others: names, in: folder)
+    throw exists
   }
 
-  /// - Throws: `policy.exists` if a folder has the final name, because a file cannot replace it.
-  static func refuse(folder names: TargetNames, in open: inout OpenFolders) throws(Failure) {
+  /// - Throws: `policy.exists` if anything but a regular file has the final name: a folder, a link, a FIFO.
+  static func refuse(others names: TargetNames, in open: inout OpenFolders) throws(Failure) {
     try refuse(ledger: names)
-    guard let folder = try open.folder(of: names) else { return }
-    guard !folder.holdsFolder(names.name) else {
-      throw Failure(.policyExists, "a folder has this name, and --overwrite replaces only files")
-    }
+    if let folder = try open.folder(of: names) { try refuse(others: names, in: folder) }
+  }
+
+  private static func refuse(others names: TargetNames, in folder: TargetFolder) throws(Failure) {
+    guard let kind = folder.other(names.name) else { return }
+    throw Failure(.policyExists, "\(kind) has this name, and --overwrite replaces only files")
   }
 
   /// - Throws: `policy.exists` when the final name is that of a ledger, or of a file that belongs to one.

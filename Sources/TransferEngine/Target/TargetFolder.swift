@@ -67,8 +67,10 @@ final class TargetFolder {
   /// Whether anything has this name.
   func holds(_ name: NameBytes) -> Bool { status(of: name) != nil }
 
-  /// Whether a folder has this name; a symbolic link does not count.
-  func holdsFolder(_ name: NameBytes) -> Bool { status(of: name).map { $0.mode & S_IFMT == S_IFDIR } ?? false }
+  /// What has this name, in words, if it is not a regular file; links are not followed.
+  func other(_ name: NameBytes) -> String? {
+    status(of: name).flatMap { $0.mode & S_IFMT == S_IFREG ? nil : fileKind($0.mode) }
+  }
 
   /// Whether the name refers to this file, and not by a symbolic link.
   func holds(_ name: NameBytes, _ file: SourceIdentity) -> Bool {

@@ -52,7 +52,7 @@ extension TargetOrder {
       if target.isNamedLater {
         // A conflicting name is detected when the file gets its final name.
       } else if target.overwrites {
-        try Placing.refuse(folder: target.names, in: &open)
+        try Placing.refuse(others: target.names, in: &open)
       } else {
         try Placing.refuse(existing: target.names, in: &open)
       }
