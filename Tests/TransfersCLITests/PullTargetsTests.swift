@@ -59,6 +59,15 @@ import TransferModel
     #expect(plain.code != 0 && !plain.err.contains("replaces it"), "\(plain.err)")
   }
 
+  @Test(arguments: [[], ["-n"]]) func aFileIsNoTargetFolder(_ options: [String]) throws {
+    let path = folder + "/f"
+    try writeFile(path, [0x41])
+    let words = ["pull", "--store", program.folder.path + "/l.db"] + options + [server.url + "/a", path]
+    let outcome = try program.run(words.map { Array($0.utf8) })
+    #expect(outcome.code == ExitCode.usage.rawValue && outcome.err.contains("name a folder"), "\(outcome.err)")
+    #expect(requests == 0)
+  }
+
   /// A signed URL is refused before anything is recorded, whatever server signed it.
   @Test(arguments: ["md5=SECRETMD5&expires=12", "hdnts=exp=1795723456~hmac=SECRETMD5", "st=4nGX2N-xUhEyrPQe5jHEFg"])
   func aSignedURLIsNotStored(_ query: String) throws {

@@ -17,9 +17,14 @@ public struct LocalFolder: Sendable {
   /// Creates the folder if it is missing and its parent exists. Blocking.
   /// - Throws: `.usage` when the folder is missing and cannot be created, or the path is not a folder.
   public func make() throws(TransferError) {
-    guard path.withCString({ mkdir($0, 0o777) }) != 0, errno != EEXIST else { return }
+    guard path.withCString({ mkdir($0, 0o777) }) != 0 else { return }
     let code = errno
     try check(missing: code)
+  }
+
+  /// - Throws: `.usage` when the path is something else than a folder. Blocking.
+  public func refuseOthers() throws(TransferError) {
+    if path.withCString({ access($0, F_OK) }) == 0 { try check() }
   }
 
   /// - Throws: `.usage` when the path does not exist or is not a folder. Blocking.

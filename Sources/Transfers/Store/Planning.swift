@@ -72,6 +72,7 @@ extension TransferStore {
     _ options: DownloadOptions, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> PlanResult {
     let target = DownloadTarget(options)
+    try target.folder.refuseOthers()
     // Testing whether the folder ignores case would write to it.
     let spool = try target.spool(ignoresCase: { false }, notice: notice)
     let batches = try target.batches(spool.origins)
