@@ -135,11 +135,12 @@ struct DownloadTarget: Sendable {
       switch source {
       case .url(let text): try spool.append(try entry(text, base))
       case .list(let list):
-        let listed = ListedDownloads(list.path, list.format?.manifest, base: base, notice: notice)
+        let listed = ListedDownloads(
+          list.path, list.format?.manifest, base: base, mayBeEmpty: options.job != nil, notice: notice)
         try listed.read { entry throws(TransferError) in try spool.append(entry) }
       }
     }
-    // An empty list is valid.
+    // A list may name no files, a table of only its header for example.
     guard spool.count > 0 || options.sources.contains(where: \.isList) else {
       throw TransferError(.usage, "read URLs", cause: "there are none", remedy: "name at least one file to fetch")
     }

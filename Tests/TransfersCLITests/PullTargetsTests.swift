@@ -68,6 +68,21 @@ import TransferModel
     #expect(requests == 0)
   }
 
+  /// It may be a download that failed. A table with a header and no rows names no files, and is valid.
+  @Test(arguments: ["SHA256SUMS", "urls.txt", "t.csv", "m.meta4"])
+  func aListWithoutAByteIsAnError(_ name: String) throws {
+    let path = program.folder.path + "/" + name
+    try writeFile(path, [])
+    let words = ["--base-url", server.url + "/", "--files-from"]
+    for (list, input) in [(path, nil), ("-", "")] as [(String, String?)] {
+      let outcome = try pull(words[0], words[1], words[2], list, folder, input: input)
+      #expect(outcome.code == ExitCode.badData.rawValue && outcome.err.contains("it is empty"), "\(outcome.err)")
+    }
+    try writeFile(path + ".csv", Array("url,path\n".utf8))
+    let header = try pull(words[0], words[1], words[2], path + ".csv", folder)
+    #expect(header.code == 0, "\(header.err)")
+  }
+
   /// A signed URL is refused before anything is recorded, whatever server signed it.
   @Test(arguments: ["md5=SECRETMD5&expires=12", "hdnts=exp=1795723456~hmac=SECRETMD5", "st=4nGX2N-xUhEyrPQe5jHEFg"])
   func aSignedURLIsNotStored(_ query: String) throws {

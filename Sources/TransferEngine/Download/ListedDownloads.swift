@@ -17,12 +17,15 @@ public struct ListedDownloads {
   let format: ManifestFormat?
   /// The base URL of relative paths.
   let base: DownloadURL?
+  /// Whether a list without a byte is one of no files. It may also be a download that failed.
+  let mayBeEmpty: Bool
   let notice: @Sendable (Notice) -> Void
 
   public init(
-    _ path: NameBytes?, _ format: ManifestFormat?, base: DownloadURL?, notice: @escaping @Sendable (Notice) -> Void
+    _ path: NameBytes?, _ format: ManifestFormat?, base: DownloadURL?, mayBeEmpty: Bool = true,
+    notice: @escaping @Sendable (Notice) -> Void
   ) {
-    (self.path, self.format, self.base, self.notice) = (path, format, base, notice)
+    (self.path, self.format, self.base, self.mayBeEmpty, self.notice) = (path, format, base, mayBeEmpty, notice)
   }
 
   private var name: NameBytes { path ?? NameBytes("standard input") }
@@ -37,6 +40,11 @@ public struct ListedDownloads {
     let file = try OpenBlocks(path, name)
     if file.isFolder { return try readBag(body) }
     var block = try file.next(fillsUp: format == nil)
+    if block.isEmpty, !mayBeEmpty {
+      throw TransferError(
+        .badList, "read list", name, cause: "it is empty: it has no bytes",
+        remedy: "check the program or download that made it")
+    }
     let reader = ManifestReader(format ?? ManifestFormat(name: name, front: block), name: name)
     while !block.isEmpty {
       try block.withUnsafeBufferPointer { block throws(TransferError) in
