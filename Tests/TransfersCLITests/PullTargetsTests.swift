@@ -114,4 +114,13 @@ import TransferModel
     #expect(failures.contains { $0.contains("http.410") && $0.contains(mirrorHost) }, "\(failures)")
     #expect(!failures.contains { $0.contains("http.410") && $0.contains(ownHost) }, "\(failures)")
   }
+
+  /// Repeating the command would not help.
+  @Test func whatAStreamAdvisesCanHelp() throws {
+    let page = try ScriptedServer { _ in .init(headers: [("Content-Type", "text/html")], body: "<p>log in") }
+    let login = try program.run("pull", page.url + "/a.zip", "-")
+    #expect(login.code != 0 && !login.err.contains("again") && login.err.contains("--auth"), "\(login.err)")
+    let archive = try program.run("pull", "--into-tar", folder + "/none/x.tar", server.url + "/a")
+    #expect(archive.code != 0 && archive.err.contains("create the folder"), "\(archive.err)")
+  }
 }

@@ -75,10 +75,22 @@ struct PullStream {
     case .integrityMismatch: "\(discard)ask the source which content is right"
     case .policyExists: ""
     case .localDiskFull: "\(discard)free space and run the same command again"
-    case .localIO: "\(discard)see the system log"
+    case .localIO: discard + Self.remedy(ofOutput: failed.failure.systemError)
+    case .protoUnsupported: "\(discard)name its size in a list (--files-from), or pull it into a folder"
+    case .protoBadReply: "\(discard)look at what the server sends for this URL: it may need --auth, or another URL"
     case let code where code.blame == .auth: "\(discard)check the credentials (--auth) or the command of --url-command"
     case .http404, .http410, .httpRedirect, .protoNoDestination: "\(discard)check the URL"
     default: "\(discard)run the same command again; a pull into a folder continues where it stopped"
+    }
+  }
+}
+
+extension PullStream {
+  fileprivate static func remedy(ofOutput code: Int32?) -> String {
+    switch code {
+    case ENOENT, ENOTDIR: "create the folder, or name another file"
+    case EACCES, EPERM, EROFS: "check the permissions, or name another file"
+    default: "see the system log"
     }
   }
 }
