@@ -115,6 +115,12 @@ import TransferModel
     #expect(!failures.contains { $0.contains("http.410") && $0.contains(ownHost) }, "\(failures)")
   }
 
+  @Test func aQuietPlanDoesNotSayThatThereIsNothing() throws {
+    let plan = try pull("-n", "-q", server.url + "/a", folder)
+    #expect(plan.code == 0 && plan.out.contains("would fetch 1 file"), "\(plan.out) \(plan.err)")
+    #expect(!plan.out.contains("nothing to"), "\(plan.out)")
+  }
+
   /// Repeating the command would not help.
   @Test func whatAStreamAdvisesCanHelp() throws {
     let page = try ScriptedServer { _ in .init(headers: [("Content-Type", "text/html")], body: "<p>log in") }

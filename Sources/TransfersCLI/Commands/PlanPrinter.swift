@@ -64,7 +64,8 @@ final class PlanPrinter: Sendable {
       state.flush()
       return state.printer
     }
-    try printer.finish(empty: "nothing to \(verb)", summary: Self.summary(result))
+    // With --quiet no file is listed, whether there are some or not.
+    try printer.finish(empty: isQuiet ? "" : "nothing to \(verb)", summary: Self.summary(result))
     guard isForPeople else { return }
     let read =
       result.variables.isEmpty

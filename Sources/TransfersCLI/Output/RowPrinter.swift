@@ -92,15 +92,16 @@ struct RowPrinter {
     context.out.write(bytes)
   }
 
-  /// Ends the output: with `empty` as text if there was no row, or with the rest of the document, or the last record.
+  /// Ends the output: with `empty` as text, unless that is empty, if there was no row, or with the rest of the
+  /// document, or the last record.
   func finish(empty: String, summary: FigureObject? = nil) throws(CommandFailure) {
     if let failure { throw failure }
     switch common.format {
-    case .table: if printed == 0 { context.out.writeLine(empty) }
+    case .table: if printed == 0, !empty.isEmpty { context.out.writeLine(empty) }
     case .json: endDocument(summary)
     case .ndjson: endLines(summary)
     case .csv, .tsv: break
-    case .markdown: if printed == 0 { context.out.writeLine(MarkdownReport.escaped(empty)) }
+    case .markdown: if printed == 0, !empty.isEmpty { context.out.writeLine(MarkdownReport.escaped(empty)) }
     case .html: endPage(empty: empty, summary)
     case .prometheus: break
     }
