@@ -70,6 +70,24 @@ import Testing
     #expect(gate.chargeRetry(isThrottled: true) == HostGate.dryBudgetMs)
   }
 
+  /// A server that allows one connection refuses all others, each time the limit grows again: that is not paid from the
+  /// budget, whose end would stop every retry for 15 s. A server that refuses a single request is paid for.
+  @Test func whatIsRefusedBesideOthersCostsNothing() {
+    var gate = gate(4)
+    for job: UInt64 in 0..<40 {
+      gate.started(2 * job, nowMs: 0)
+      gate.started(2 * job + 1, nowMs: 0)
+      gate.ended(2 * job + 1, .throttled(retryAfterMs: nil), nowMs: 0)
+      #expect(gate.chargeRetry(isThrottled: true) == 0)
+      gate.ended(2 * job, .interrupted, nowMs: 0)
+    }
+    for job: UInt64 in 0..<11 {
+      gate.started(job, nowMs: 0)
+      gate.ended(job, .throttled(retryAfterMs: nil), nowMs: 0)
+      #expect(gate.chargeRetry(isThrottled: true) == (job < 10 ? 0 : HostGate.dryBudgetMs))
+    }
+  }
+
   /// A line of 4 MB/s that is cut every eight seconds, with 16 MiB parts: five of them at a time never end, one does.
   @Test func aLineThatDropsIsLeftToOneRequest() {
     var gate = gate(8)

@@ -8,7 +8,8 @@ import TransferModel
 ///   while probes fail; then one request is let through. An answer of any kind closes it. Requests that were running
 ///   when it opened do not count: a burst of refusals is one failure.
 /// - Retry budget: a retry costs 5 tokens of 100 (10 if throttled), a success returns one; without tokens retries wait
-///   15 s. While the breaker is open retries cost nothing, because the breaker limits them. On an unreliable network
+///   15 s. A retry is free if the host throttled the request while others were running: fewer requests are the remedy.
+///   While the breaker is open retries cost nothing, because the breaker limits them. On an unreliable network
 ///   concurrency limits them: bodies that were lost together cost one token, as long as others arrive between the
 ///   losses.
 struct HostGate: Sendable, Hashable {
@@ -55,6 +56,8 @@ struct HostGate: Sendable, Hashable {
   private(set) var lossesInARow = 0
   /// A retry has paid for the last loss.
   private var isLossPaid = false
+  /// Other requests were running when the last one was throttled.
+  private var wasThrottledBesideOthers = false
   /// How often the breaker opened since the last answer.
   private(set) var opensInARow = 0
 
@@ -104,6 +107,7 @@ struct HostGate: Sendable, Hashable {
     _ job: Scheduler.JobID, _ outcome: Outcome, bytes: Int64 = 0, length: Int64 = 0, nowMs: Int64
   ) {
     let before = sending
+    if case .throttled = outcome { wasThrottledBesideOthers = before > 1 }
     sending -= 1
     line.ended(length, sent: bytes, nowMs: nowMs)
     window?.ended(job, length, stored: outcome == .success ? bytes : 0, nowMs: nowMs)
@@ -141,7 +145,7 @@ struct HostGate: Sendable, Hashable {
 
   /// Pays for a retry; returns how long it must wait in addition to its backoff, in milliseconds.
   mutating func chargeRetry(isThrottled: Bool, isLoss: Bool = false) -> Int64 {
-    guard !isOpen, !(isLoss && isLossPaid) else { return 0 }
+    guard !isOpen, !(isLoss && isLossPaid), !(isThrottled && wasThrottledBesideOthers) else { return 0 }
     if isLoss { isLossPaid = true }
     let cost = isThrottled ? 10 : isLoss && dropsNow ? 1 : 5
     guard tokens >= cost else { return Self.dryBudgetMs }
