@@ -25,7 +25,7 @@ public final class Ledger: Sendable {
   private let reader: SnapshotReader
   private let writer: Writer?
   let clock: any TransferClock
-  /// Held from ``startRun(_:turn:)`` until ``close()``.
+  /// Held from ``startRun(_:turn:)`` until ``releaseEngine()`` or ``close()``.
   private let engineLock = Lock<SidecarLock?>(nil)
 
   private init(
@@ -149,9 +149,16 @@ public final class Ledger: Sendable {
     engineLock.withLock { $0 = nil }
   }
 
-  /// Becomes the only engine of this ledger: takes the lock on `<path>.lock` and holds it until ``close()``, marks runs
-  /// that crashed as such, and records the new one. Blocking. Throws `.locked` if another engine has the lock; the
-  /// cause names its process and machine. If the lock of `turn` is held, it is taken over.
+  /// Ends being the engine, without closing: commits the queued jobs, and releases the lock of ``startRun(_:turn:)``
+  /// with the files that belong to an engine. Blocking; call it after the run has ended.
+  public func releaseEngine() {
+    writer?.endEngine()
+    engineLock.withLock { $0 = nil }
+  }
+
+  /// Becomes the only engine of this ledger: takes the lock on `<path>.lock` and holds it until ``releaseEngine()`` or
+  /// ``close()``, marks runs that crashed as such, and records the new one. Blocking. Throws `.locked` if another
+  /// engine has the lock; the cause names its process and machine. If the lock of `turn` is held, it is taken over.
   public func startRun(_ run: NewRun, turn: EngineTurn? = nil) throws(TransferError) -> RunID {
     try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in
       if held == nil { held = try lockForEngine(run, turn) }

@@ -31,6 +31,8 @@ public struct RunOptions: Sendable {
   package var ownsProcess = false
   /// The engine's place in the queue for the ledger, if its turn has come.
   package var turn: EngineTurn?
+  /// Called when the engine has ended and has released its lock, before callbacks are waited for.
+  package var whenEnded: (@Sendable () -> Void)?
   /// Continues with a copy of a ledger as if it were the original, trusting that the original has sent nothing since.
   public var trustsCopy = false
   /// The command line, to be recorded; the caller has removed secrets.

@@ -38,6 +38,20 @@ final class Writer: @unchecked Sendable {
     self.retry.withLock { $0 = retry }
   }
 
+  /// The opposite of ``retryCommits(_:)`` and ``keep(_:)``: returns when the jobs before it are committed and the space
+  /// is released. A commit that is being retried is retried no more.
+  func endEngine() {
+    let isRetrying = retry.withLock { held in
+      defer { held = nil }
+      return held != nil
+    }
+    connection.keep(nil)
+    guard isRetrying else { return }
+    let released = Mailbox<Void>()
+    enqueue(ReleaseJob(reserve) { released.put(()) })
+    _ = released.take()
+  }
+
   /// Ends the wait for the disk: jobs that cannot be committed now fail.
   func stopRetrying() { alarm.close() }
 
@@ -127,6 +141,20 @@ final class Writer: @unchecked Sendable {
     guard let pause = retry.pause else { return alarm.take(timeoutMs: CommitRetry.pauseMs) != nil }
     pause(CommitRetry.pauseMs)
     return true
+  }
+}
+
+/// Releases the space on the writer's thread.
+private final class ReleaseJob: WriteJob, @unchecked Sendable {
+  private let reserve: SpaceReserve
+  private let then: @Sendable () -> Void
+  init(_ reserve: SpaceReserve, then: @escaping @Sendable () -> Void) { (self.reserve, self.then) = (reserve, then) }
+  func run(_ transaction: LedgerTransaction) {}
+  func committed() { end() }
+  func failed(_ error: TransferError) { end() }
+  private func end() {
+    reserve.release()
+    then()
   }
 }
 

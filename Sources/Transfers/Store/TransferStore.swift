@@ -71,8 +71,12 @@ package struct TransferStore: Sendable {
     defer { delivery.stop() }
     let callbacks = CallbackDeliveries(ledger, by: delivery, clock: clock)
     callbacks.start()
-    // A run that is stopped does not wait for them.
     defer {
+      // Receivers may be slow, and another engine may have work: deliveries have a lock of their own.
+      ledger.releaseEngine()
+      shared?.leave()
+      options.whenEnded?()
+      // A run that is stopped does not wait for them.
       callbacks.finish(
         withinMs: stop.isAsked ? 0 : Self.callbackEndMs, graceMs: stop.isAsked ? 0 : CallbackDelivery.graceMs)
     }

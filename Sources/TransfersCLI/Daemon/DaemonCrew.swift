@@ -10,6 +10,8 @@ import TransferModel
 final class DaemonCrew {
   private var running: [String: ChildProgram] = [:]
   private var engine: ChildProgram?
+  /// Engines that have ended, and wait for callbacks.
+  private var lingering: [ChildProgram] = []
   private let ends: (read: Int32, write: Int32)
 
   init() throws(CommandFailure) {
@@ -29,11 +31,21 @@ final class DaemonCrew {
   /// The names of the running jobs.
   var jobs: Set<String> { Set(running.keys) }
   var hasEngine: Bool { engine != nil }
-  var isEmpty: Bool { running.isEmpty && engine == nil }
+  var isEmpty: Bool { running.isEmpty && engine == nil && lingering.isEmpty }
 
   func has(_ pid: Int64) -> Bool { all.contains { $0.pid == pid } }
 
-  private var all: [ChildProgram] { Array(running.values) + (engine.map { [$0] } ?? []) }
+  private var all: [ChildProgram] { Array(running.values) + (engine.map { [$0] } ?? []) + lingering }
+
+  /// The process of the engine, to compare with runs.
+  var enginePID: Int64? { engine.map { Int64($0.pid) } }
+
+  /// Its run has ended and its lock is released, so that the next engine may start while it waits for callbacks.
+  func setEngineAside() {
+    guard let engine else { return }
+    lingering.append(engine)
+    self.engine = nil
+  }
 
   /// - Parameter job: nil for an engine.
   func start(_ job: String?, _ words: [String], _ held: HeldConfig) throws(ChildFailure) {
@@ -61,17 +73,25 @@ final class DaemonCrew {
     return variables
   }
 
-  /// Returns the children that have ended since the last call, with their exit codes.
-  func reap() -> [(job: String?, code: Int32)] {
-    var ended: [(job: String?, code: Int32)] = []
+  /// A child that has ended; `isAside` for an engine that was set aside before.
+  typealias Ended = (job: String?, code: Int32, isAside: Bool)
+
+  /// Returns the children that have ended since the last call.
+  func reap() -> [Ended] {
+    var ended: [Ended] = []
     for (name, child) in running {
       guard let code = child.ended() else { continue }
       running[name] = nil
-      ended.append((name, code))
+      ended.append((name, code, false))
+    }
+    lingering.removeAll { child in
+      guard let code = child.ended() else { return false }
+      ended.append((nil, code, true))
+      return true
     }
     if let code = engine?.ended() {
       engine = nil
-      ended.append((nil, code))
+      ended.append((nil, code, false))
     }
     return ended
   }

@@ -145,23 +145,39 @@ final class DaemonLoop {
   }
 
   private func reap() {
-    for (job, code) in crew.reap() {
+    for (job, code, isAside) in crew.reap() {
       if let job {
         watch.ended(job, nowMs: clock.bootMs) {
           reporter.attempt { () throws(TransferError) in try ledger.read { try $0.scans(ofJob: job, limit: 100) } }
             ?? []
         }
-      } else {
+      } else if !isAside {
         demand.ended(nowMs: clock.bootMs)
       }
-      // Changes that the child wrote itself do not count as changes.
-      seen = reporter.attempt { () throws(TransferError) in try ledger.changeMark() } ?? seen
-      lookAtMs = 0
+      if !isAside { skipOwnChanges() }
       if common.verbose { reporter.say("\(job.map { "job \($0)" } ?? "engine") ended with \(code)") }
     }
   }
 
+  /// An engine whose run has ended is none any more, even if its process still waits for a callback.
+  private func setIdleEngineAside() {
+    guard let pid = crew.enginePID,
+      let run = reporter.attempt({ () throws(TransferError) in try ledger.read { try $0.engine(self.clock) } })?.run,
+      run.endedMs != nil, run.pid == pid
+    else { return }
+    crew.setEngineAside()
+    demand.ended(nowMs: clock.bootMs)
+    skipOwnChanges()
+  }
+
+  /// What a child wrote itself does not count as a change.
+  private func skipOwnChanges() {
+    seen = reporter.attempt { () throws(TransferError) in try ledger.changeMark() } ?? seen
+    lookAtMs = 0
+  }
+
   private func startEngine() {
+    setIdleEngineAside()
     guard !crew.hasEngine else { return }
     guard let mark = reporter.attempt({ () throws(TransferError) in try ledger.changeMark() }) else { return }
     if let seen, mark != seen { demand.changed() }

@@ -52,27 +52,28 @@ struct JobRun {
   ) -> JobOutcome {
     let startedMs = context.clock.wallMs
     var outcome = JobOutcome(startedMs: startedMs, endedMs: startedMs)
+    let engineEnd = EngineEnd(context.clock)
     do throws(CommandFailure) {
       let lines = try parsed()
       guard let (command, inner) = lines.first else { return outcome }
       if let push = command as? PushCommand {
         let asked = try uploads(lines, plans)
         let destinations = asked.map(\.settings.destination).joined(separator: ", ")
-        try work(&outcome, push.engine, push.progress, push.common, destinations, inner) {
+        try work(&outcome, push.engine, push.progress, push.common, destinations, inner, engineEnd) {
           store, notice throws(TransferError) in try store.add(push.batch.namedSources, toEach: asked, notice: notice)
         }
       } else if let pull = command as? PullCommand {
         guard !pull.files.isStream else { throw .usage("a download job needs a folder") }
         guard plans == nil else { throw .usage("--plan is for upload jobs", remedy: "run the job without it") }
         let asked = try pull.files.download(inner)
-        try work(&outcome, pull.engine, pull.progress, pull.common, printable(asked.folder.description), inner) {
-          store, notice throws(TransferError) in [try store.add(asked, notice: notice)]
-        }
+        try work(
+          &outcome, pull.engine, pull.progress, pull.common, printable(asked.folder.description), inner, engineEnd
+        ) { store, notice throws(TransferError) in [try store.add(asked, notice: notice)] }
       }
     } catch {
       outcome.failure = error
     }
-    outcome.endedMs = max(startedMs, context.clock.wallMs)
+    outcome.endedMs = max(startedMs, engineEnd.wallMs)
     return outcome
   }
 
@@ -92,7 +93,7 @@ struct JobRun {
 
   private func work(
     _ outcome: inout JobOutcome, _ engine: EngineOptions, _ progress: ProgressOptions, _ common: CommonOptions,
-    _ destination: String, _ context: Context,
+    _ destination: String, _ context: Context, _ engineEnd: EngineEnd,
     add: (TransferStore, @escaping @Sendable (Notice) -> Void) throws(TransferError) -> [AddResult]
   ) throws(CommandFailure) {
     try setQuota(context)
@@ -109,7 +110,7 @@ struct JobRun {
     let isIdle = counts.added + counts.queued + counts.busy + counts.requeued + earlier.count == 0
     let hasWork = isIdle ? try hasDueRemovals(context) : true
     if hasWork {
-      guard let numbers = try finish(session, engine, added.files, context, blocked) else {
+      guard let numbers = try finish(session, engine, added.files, context, blocked, engineEnd) else {
         outcome.isSkipped = true
         return
       }
@@ -150,9 +151,10 @@ struct JobRun {
   /// nil if another engine sends the files, and the job does not wait for it.
   private func finish(
     _ session: EngineSession, _ engine: EngineOptions, _ files: AddedFiles, _ context: Context,
-    _ blocked: Lock<CommandFailure?>
+    _ blocked: Lock<CommandFailure?>, _ engineEnd: EngineEnd
   ) throws(CommandFailure) -> RunNumbers? {
     var options = engine.runOptions(context)
+    options.whenEnded = { engineEnd.note() }
     options.argv = argv
     // The next run scans them again.
     options.waitsForSettling = false

@@ -1,0 +1,93 @@
+import Glibc
+import Testing
+
+@testable import TransfersCLI
+
+/// A callback that hangs, through the built program and the bundled server.
+@Suite struct HangingCallbackTests {
+  private let program: BuiltProgram
+  private let receiver: RunningReceiver
+  private var folder: String { program.folder.path }
+
+  init() throws {
+    program = try BuiltProgram()
+    receiver = try RunningReceiver(in: try TemporaryFolder())
+    for name in ["one", "two"] {
+      mkdir("\(folder)/\(name)", 0o700)
+      try writeFile("\(folder)/\(name)/\(name)", Array(name.utf8))
+    }
+    // It hangs until somebody writes to the pipe.
+    mkfifo("\(folder)/pipe", 0o600)
+    try writeFile("\(folder)/hang.sh", Array("#!/bin/sh\nexec cat '\(folder)/pipe'\n".utf8))
+    chmod("\(folder)/hang.sh", 0o700)
+  }
+
+  private func configure(_ more: String = "") throws {
+    let text = """
+      jobs:
+        one: {from: \(folder)/one, to: "\(receiver.url)/in/", on_done: "exec:\(folder)/hang.sh"\(more)}
+        two: {from: \(folder)/two, to: "\(receiver.url)/in/"\(more)}
+
+      """
+    try writeFile("\(folder)/c.yaml", Array(text.utf8))
+    chmod("\(folder)/c.yaml", 0o600)
+  }
+
+  private var settings: [String] { ["--config", "\(folder)/c.yaml", "--store", "\(folder)/l.db"] }
+
+  private func run(_ words: String...) throws -> BuiltProgram.Outcome {
+    try program.run((words + settings).map { Array($0.utf8) })
+  }
+
+  private func ask(_ sql: String) throws -> [Int64] {
+    let out = try run("store", "sql", "--format", "tsv", sql).out
+    return out.split(separator: "\n").dropFirst().compactMap { Int64($0) }
+  }
+
+  /// Until the first engine has ended and its callback is being delivered.
+  private func waitUntilItHangs() throws {
+    let sql = """
+      SELECT (SELECT count(*) FROM v_deliveries WHERE outcome = 'open')
+        + 10 * (SELECT count(*) FROM engine_run WHERE ended_at IS NULL)
+      """
+    while try ask(sql) != [1] { usleep(20_000) }
+  }
+
+  /// Opening the pipe for writing waits until the callback reads it.
+  private func release() throws { close(open("\(folder)/pipe", O_WRONLY)) }
+
+  @Test func itHoldsUpNoOtherEngine() throws {
+    try configure()
+    let first = try program.start(["job", "run", "one", "-v", "--no-syslog"] + settings)
+    try waitUntilItHangs()
+    let second = try run("job", "run", "two", "-v", "--no-syslog")
+    #expect(second.code == 0 && second.out.contains("result=ok"), "\(second.out)\(second.err)")
+    let beforeMs = try ask("SELECT ended_at FROM engine_run WHERE id = 2").first ?? .min
+    try release()
+    let end = try first.wait()
+    #expect(end.code == 0, "\(end.err)")
+    #expect(try readText("\(receiver.root)/in/two") == "two")
+    #expect(try ask("SELECT count(*) FROM v_deliveries WHERE outcome = 'ok'") == [1])
+    let toldMs = try ask("SELECT ended_at FROM job_state WHERE job = 'one'")[0]
+    #expect(toldMs <= beforeMs, "the end of the run includes the wait for the callback")
+    let wall = end.out.split(separator: " ").first { $0.hasPrefix("wall_ms=") }.flatMap { Int64($0.dropFirst(8)) }
+    let startedMs = try ask("SELECT started_at FROM job_state WHERE job = 'one'")[0]
+    #expect(wall == toldMs - startedMs)
+  }
+
+  /// The engine of the daemon waits for the callback too, and must not keep the next one from starting.
+  @Test func itHoldsUpNoEngineOfTheDaemon() throws {
+    try configure()
+    #expect(try run("job", "run", "one", "--max-bytes", "1", "--no-syslog").code == 5)
+    let daemon = try program.start(["daemon", "-v"] + settings)
+    try waitUntilItHangs()
+    #expect(try run("add", "\(folder)/two/two", "\(receiver.url)/added/").code == 0)
+    while access("\(receiver.root)/added/two", F_OK) != 0 { usleep(20_000) }
+    #expect(try ask("SELECT count(*) FROM v_deliveries WHERE outcome = 'open'") == [1], "it has not hung so long")
+    try release()
+    daemon.signal(SIGTERM)
+    let end = try daemon.wait()
+    #expect(end.code == 0, "\(end.err)")
+    #expect(!end.err.contains("error["), "\(end.err)")
+  }
+}
