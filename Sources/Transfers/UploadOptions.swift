@@ -11,6 +11,8 @@ public struct UploadOptions: Sendable {
   public var job: String?
   /// Selects exactly these of the files found; one that has changed since or is missing is recorded as failed.
   package var plan: PlannedFiles?
+  /// See ``SourceSelection/whenMissing``.
+  package var whenMissing: (@Sendable (TransferError) -> Void)?
   /// Include and exclude rules in the order given; the first that matches decides.
   public var rules: [PathRule]
   public var followSymlinks: Bool
@@ -48,7 +50,10 @@ public struct UploadOptions: Sendable {
 
 extension UploadOptions {
   func selection(_ sources: [NameBytes]) -> SourceSelection {
-    SourceSelection(sources, list: list, base: base, rules: PathRules(rules), followsSymlinks: followSymlinks)
+    var selection = SourceSelection(
+      sources, list: list, base: base, rules: PathRules(rules), followsSymlinks: followSymlinks)
+    selection.whenMissing = whenMissing
+    return selection
   }
 
   /// - Throws: `.usage` for an invalid pattern.

@@ -45,6 +45,13 @@ struct SourceFound {
     }
   }
 
+  /// A source of which nothing exists.
+  init(nothingOf source: NameBytes) {
+    paths = []
+    isPattern = SourcePattern.isOne(source)
+    home = isPattern ? Self.absolute(SourcePattern(source).folder) : Self.parent(Self.absolute(source))
+  }
+
   /// The folder of an absolute path.
   static func parent(_ path: NameBytes) -> NameBytes {
     guard let slash = path.bytes.lastIndex(of: 0x2F), slash > 0 else { return NameBytes("/") }

@@ -28,6 +28,9 @@ public struct SourceSelection: Sendable {
   public var base: NameBytes?
   public var rules: PathRules
   public var followsSymlinks: Bool
+  /// Takes the error of each named source that does not exist, so that the others are scanned. Patterns may then match
+  /// nothing in a folder that exists. nil if each source must exist.
+  public var whenMissing: (@Sendable (TransferError) -> Void)?
 
   public init(
     _ sources: [NameBytes], list: FileList? = nil, base: NameBytes? = nil, rules: PathRules = PathRules(),
@@ -41,20 +44,26 @@ public struct SourceSelection: Sendable {
   }
 
   /// Checks that every named source exists, before anything is created or recorded. Blocking.
-  /// - Throws: `.noSource` for a missing source, `.usage` for a source outside of the base or an invalid rule.
+  /// - Throws: `.noSource` for a missing source, with ``whenMissing`` only if there is no other; `.usage` for a source
+  ///   outside of the base or an invalid rule.
   public func resolve() throws(TransferError) -> ResolvedSources {
-    if let problem = rules.problem {
-      throw TransferError(
-        .usage, "read rule", NameBytes(problem.text), cause: problem.cause, remedy: "write [[] for the character")
-    }
+    try checkRules()
     let base = try base.map { base throws(TransferError) in try Self.directory(base) }
     if let list { return ResolvedSources(self, .list(try OpenList(list), base: base), base: base) }
     var found: [SourceFound] = []
     var named: Set<NameBytes> = []
+    var missing: [TransferError] = []
     for source in sources {
-      let one = try SourceFound(source, isAlone: sources.count == 1)
-      if one.isPattern || one.paths.contains(where: { named.insert($0).inserted }) { found.append(one) }
+      let one = try find(source, &missing)
+      if one.isPattern || one.paths.isEmpty || one.paths.contains(where: { named.insert($0).inserted }) {
+        found.append(one)
+      }
     }
+    if let first = missing.first, missing.count == sources.count {
+      for other in missing.dropFirst() { whenMissing?(other) }
+      throw first
+    }
+    for one in missing { whenMissing?(one) }
     let only = found.count == 1 && !found[0].isPattern ? found[0].paths.first : nil
     let isFolder = only.map(Self.isDirectory) ?? false
     let shared = base ?? (isFolder ? only : nil) ?? Self.shared(found.map(\.home))
@@ -63,7 +72,25 @@ public struct SourceSelection: Sendable {
     for path in found.flatMap(\.paths) where seen.insert(path).inserted {
       places.append(SourcePlace(path: path, relativeStart: try Self.relativeStart(path, below: shared)))
     }
-    return ResolvedSources(self, .places(places, isSingleFile: only != nil && !isFolder), base: shared)
+    return ResolvedSources(
+      self, .places(places, isSingleFile: only != nil && !isFolder), base: shared, isComplete: missing.isEmpty)
+  }
+
+  /// - Throws: `.usage` for an invalid rule.
+  public func checkRules() throws(TransferError) {
+    guard let problem = rules.problem else { return }
+    throw TransferError(
+      .usage, "read rule", NameBytes(problem.text), cause: problem.cause, remedy: "write [[] for the character")
+  }
+
+  /// A missing source keeps its part in the common folder, so that the keys of the others do not change.
+  private func find(_ source: NameBytes, _ missing: inout [TransferError]) throws(TransferError) -> SourceFound {
+    do throws(TransferError) { return try SourceFound(source, isAlone: sources.count == 1) } catch {
+      guard whenMissing != nil, error.kind == .noSource else { throw error }
+      let nothing = SourceFound(nothingOf: source)
+      if !nothing.isPattern || !Self.isDirectory(nothing.home) { missing.append(error) }
+      return nothing
+    }
   }
 
   /// The offset at which the part of `path` below `base` begins.
@@ -112,11 +139,14 @@ public struct ResolvedSources {
   let kind: Kind
   /// The folder that keys are relative to; nil for a list without a base.
   public let base: NameBytes?
+  /// False if a named source is missing.
+  public let isComplete: Bool
 
-  init(_ selection: SourceSelection, _ kind: Kind, base: NameBytes?) {
+  init(_ selection: SourceSelection, _ kind: Kind, base: NameBytes?, isComplete: Bool = true) {
     self.selection = selection
     self.kind = kind
     self.base = base
+    self.isComplete = isComplete
   }
 
   /// The only source is a file: a destination without a final slash is the name of its object.

@@ -43,9 +43,10 @@ extension TransferStore {
     let mark = opened.withLock { $0.mark }
     var uncopied: [FileID] = []
     if let ledger = opened.withLock({ $0.ledger }) {
-      let tookMs = clock.bootMs - startedMs
+      let (tookMs, isComplete) = (clock.bootMs - startedMs, found.isComplete)
       try ledger.write { tx in
         // A scan is a row for each place, whose destinations differ only in the prefix.
+        guard isComplete else { return }
         for (place, some) in Dictionary(grouping: targets.indices, by: { targets[$0].keyPlace }) {
           let counts = SourceCounts(of: some.map { recorded[$0].counts })
           try tx.noteScan(options.scan(sources, at: place, counts, tookMs: tookMs))

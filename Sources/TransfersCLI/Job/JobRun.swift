@@ -52,14 +52,14 @@ struct JobRun {
   ) -> JobOutcome {
     let startedMs = context.clock.wallMs
     var outcome = JobOutcome(startedMs: startedMs, endedMs: startedMs)
-    let engineEnd = EngineEnd(context.clock)
+    let (faults, engineEnd) = (SourceFaults(), EngineEnd(context.clock))
     do throws(CommandFailure) {
       let lines = try parsed()
       guard let (command, inner) = lines.first else { return outcome }
       if let push = command as? PushCommand {
-        let asked = try uploads(lines, plans)
+        let asked = try uploads(lines, plans, faults)
         let destinations = asked.map(\.settings.destination).joined(separator: ", ")
-        try work(&outcome, push.engine, push.progress, push.common, destinations, inner, engineEnd) {
+        try work(&outcome, push.engine, push.progress, push.common, destinations, inner, faults, engineEnd) {
           store, notice throws(TransferError) in try store.add(push.batch.namedSources, toEach: asked, notice: notice)
         }
       } else if let pull = command as? PullCommand {
@@ -67,25 +67,29 @@ struct JobRun {
         guard plans == nil else { throw .usage("--plan is for upload jobs", remedy: "run the job without it") }
         let asked = try pull.files.download(inner)
         try work(
-          &outcome, pull.engine, pull.progress, pull.common, printable(asked.folder.description), inner, engineEnd
+          &outcome, pull.engine, pull.progress, pull.common, printable(asked.folder.description), inner, faults,
+          engineEnd
         ) { store, notice throws(TransferError) in [try store.add(asked, notice: notice)] }
       }
     } catch {
       outcome.failure = error
     }
+    outcome.failure = faults.joined(to: outcome.failure)
+    if outcome.failure != nil { outcome.isSkipped = false }
     outcome.endedMs = max(startedMs, engineEnd.wallMs)
     return outcome
   }
 
   /// The options for each destination.
   private func uploads(
-    _ lines: [JobLine.Parsed], _ plans: [PlannedFiles]?
+    _ lines: [JobLine.Parsed], _ plans: [PlannedFiles]?, _ faults: SourceFaults
   ) throws(CommandFailure) -> [UploadOptions] {
     var all: [UploadOptions] = []
     for (n, line) in lines.enumerated() {
       guard let push = line.command as? PushCommand else { continue }
       var options = try push.batch.upload(line.context)
       options.plan = plans?[n]
+      options.whenMissing = { faults.note($0) }
       all.append(options)
     }
     return all
@@ -93,12 +97,12 @@ struct JobRun {
 
   private func work(
     _ outcome: inout JobOutcome, _ engine: EngineOptions, _ progress: ProgressOptions, _ common: CommonOptions,
-    _ destination: String, _ context: Context, _ engineEnd: EngineEnd,
+    _ destination: String, _ context: Context, _ faults: SourceFaults, _ engineEnd: EngineEnd,
     add: (TransferStore, @escaping @Sendable (Notice) -> Void) throws(TransferError) -> [AddResult]
   ) throws(CommandFailure) {
     try setQuota(context)
     let session = EngineSession(common, progress, title: "transfers job run \(job.name)", context)
-    let results = try failing { () throws(TransferError) in
+    let results = try faults.keeping(storePath) { () throws(TransferError) in
       try add(context.store(storePath)) { [reporter = session.reporter] in reporter.notice($0) }
     }
     outcome.batches = results.compactMap(\.batch)

@@ -68,8 +68,9 @@ enum ExitCode: Int32, CaseIterable, Sendable {
       "an integrity check failed: content differs from what was sent, expected or recorded, or prove found a violation"
     case .empty: "nothing matched (only with --fail-if-empty), or there is nothing to prove"
     case .usage: "wrong command, option or argument; nothing was started"
-    case .badData: "a list of files is invalid; nothing was started"
-    case .noSource: "no such source, or a list names files that do not exist; nothing was started"
+    case .badData: "a list of files is invalid; nothing was started (a job has sent what was left)"
+    case .noSource:
+      "no such source, or a list names files that do not exist; nothing was started (a job has sent the rest)"
     case .unavailable: "no scheduler was found, or it did not accept the job; nothing was started"
     case .auth: "no usable credentials, or they were refused: the files of that destination wait, the others were sent"
     case .config: "an unusable destination or setting: its files wait, the others were sent"
