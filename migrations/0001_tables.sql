@@ -191,9 +191,9 @@ CREATE TABLE job_state (
   -- The name of its exit code and, when that is not `ok`, the message.
   result TEXT NOT NULL CHECK (result <> ''),
   message TEXT CHECK ((message IS NULL) = (result = 'ok')),
-  -- The end of the last run that was `ok`.
+  -- The end of the last run that was `ok`, or left files only because of the limits of the job.
   succeeded_at INTEGER,
-  -- Total of ended runs that were not `ok`: the difference of two values counts the failures since a notification.
+  -- Total of ended runs that were no success: the difference of two values counts the failures since a notification.
   failed_runs INTEGER NOT NULL DEFAULT 0 CHECK (failed_runs >= 0),
   CHECK (result <> 'ok' OR succeeded_at = ended_at)
 ) STRICT, WITHOUT ROWID;

@@ -84,12 +84,14 @@ WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.name IS NOT OLD.name OR NEW.d
 BEGIN SELECT RAISE(FAIL, 'the request of a batch does not change'); END;
 CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
--- The last success is kept when a later run fails.
+-- The last success is kept when a later run fails. A run that leaves files only because of the limits of its job is a
+-- success.
 CREATE TRIGGER job_state_birth BEFORE INSERT ON job_state
 WHEN EXISTS (SELECT 1 FROM job_state WHERE job = NEW.job)
 BEGIN SELECT RAISE(FAIL, 'a job has one state'); END;
 CREATE TRIGGER job_state_success BEFORE UPDATE ON job_state
 WHEN NEW.job <> OLD.job OR NEW.result <> 'ok' AND NEW.succeeded_at IS NOT OLD.succeeded_at
+  AND NOT (NEW.result = 'work_left' AND NEW.succeeded_at IS NEW.ended_at)
 BEGIN SELECT RAISE(FAIL, 'the last success of a job stays until the next'); END;
 CREATE TRIGGER job_state_failures BEFORE UPDATE ON job_state WHEN NEW.failed_runs < OLD.failed_runs
 BEGIN SELECT RAISE(FAIL, 'the count of failed runs does not decrease'); END;

@@ -66,12 +66,13 @@ extension OpenStore {
 
   /// Records how a run of a job ended, and queues its callbacks, in one transaction; durable on return.
   /// - Parameters:
+  ///   - run: with ``JobRow/succeededMs`` if it counts as a success.
   ///   - summary: the line for the system log.
   ///   - report: the lines for standard error; empty when all is well.
   package func recordJob(
     _ run: JobRow, _ telling: JobTelling, summary: String, report: String
   ) throws(TransferError) {
-    let event: CallbackEvent = run.result == "ok" ? .succeeded : .unsuccessful
+    let event: CallbackEvent = run.succeededMs == nil ? .unsuccessful : .succeeded
     try write { [path] tx in
       try tx.recordJob(run)
       try tx.tellEnd(event, ofJob: run.job, uid: telling.uid, result: run.result, telling.callbacks) {

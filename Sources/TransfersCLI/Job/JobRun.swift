@@ -19,6 +19,18 @@ struct JobOutcome {
 
   /// The name of its exit code, or `skipped`.
   var result: String { failure?.status.name ?? (isSkipped ? "skipped" : ExitCode.ok.name) }
+
+  /// All is well, or files are left only because of the limits of the job: its quota, or `max_bytes` or `max_duration`
+  /// after something was sent. A limit that lets nothing pass is trouble.
+  var isSuccess: Bool {
+    guard let failure else { return !isSkipped }
+    guard failure.status == .workLeft else { return false }
+    switch numbers.stoppedBy {
+    case .quota: return true
+    case .limit: return numbers.done > 0 || numbers.bytesAcked > 0
+    default: return false
+    }
+  }
 }
 
 /// One run of a job: records new files, and sends them with those left by its earlier runs.

@@ -54,20 +54,23 @@ struct JobRunCommand: Command {
     let run = JobRun(
       job: job, storePath: path, policy: ifLocked?.rawValue ?? job["if_locked"]?.value ?? "skip",
       argv: RecordedArguments.masked(context.arguments), context: context)
-    let telling = JobTelling(name, try JobCallbacks.read(job), startedMs: context.clock.wallMs)
+    let telling = JobTelling(job.name, try JobCallbacks.read(job), startedMs: context.clock.wallMs)
     let (outcome, problems) = run.recorded(telling, writesLog: writesLog(job, context), plans: planned) {
       () throws(CommandFailure) in try line.parsed(["--quiet"] + options)
     }
     if common.verbose {
-      let summary = "transfers: " + JobReport.summary(name, outcome)
+      let summary = "transfers: " + JobReport.summary(job.name, outcome)
       if common.format.isForPeople { context.out.writeLine(summary) } else { context.err.writeLine(summary) }
     }
     if !common.format.isForPeople, let output = outcome.output {
       try common.print(output, store: StoreIdentity.read(path, context), context)
-    } else if common.format.isForPeople {
+    } else if common.format.isForPeople, !outcome.isSuccess {
       context.err.write(JobReport.lines(outcome))
     }
-    if let failure = outcome.failure ?? problems.first { throw failure }
+    if outcome.isSuccess, let problem = problems.first { throw problem }
+    guard var failure = outcome.failure ?? problems.first else { return }
+    failure.isTold = outcome.isSuccess
+    throw failure
   }
 
   private var options: [String] {
@@ -120,9 +123,9 @@ struct JobBooks {
       attempt { () throws(CommandFailure) in try deliver() }
     }
     if let file = job["prom_file"] { attempt { () throws(CommandFailure) in try writeMetrics(file.value) } }
-    let failure = outcome.failure ?? problems.first
+    let isWell = (outcome.isSuccess || outcome.isSkipped) && problems.isEmpty
     if writesLog {
-      SystemLog.send(JobReport.summary(job.name, outcome), failure == nil ? .info : .error)
+      SystemLog.send(JobReport.summary(job.name, outcome), isWell ? .info : .error)
     }
     return problems
   }
@@ -143,7 +146,7 @@ struct JobBooks {
     defer { ledger.close() }
     let row = JobRow(
       job: job.name, startedMs: outcome.startedMs, endedMs: outcome.endedMs, result: outcome.result,
-      message: outcome.failure?.text)
+      message: outcome.failure?.text, succeededMs: outcome.isSuccess ? outcome.endedMs : nil)
     try failing { () throws(TransferError) in
       try ledger.recordJob(
         row, telling, summary: "transfers: " + JobReport.summary(job.name, outcome), report: JobReport.lines(outcome))

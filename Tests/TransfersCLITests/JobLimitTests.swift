@@ -1,0 +1,61 @@
+import Glibc
+import Testing
+
+@testable import TransfersCLI
+
+/// A job that keeps its own limits is no trouble: quiet, successful for monitoring and callbacks, with its exit code.
+@Suite struct JobLimitTests {
+  private let program: BuiltProgram
+  private let receiver: RunningReceiver
+  private var folder: String { program.folder.path }
+
+  init() throws {
+    program = try BuiltProgram()
+    receiver = try RunningReceiver(in: try TemporaryFolder())
+    mkdir("\(folder)/out", 0o700)
+    for n in 0..<3 { try writeFile("\(folder)/out/f\(n)", [UInt8](repeating: 7, count: 1_000)) }
+  }
+
+  private func run(_ limit: String, _ words: String...) throws -> BuiltProgram.Outcome {
+    let text = """
+      jobs:
+        nightly: {from: \(folder)/out, to: "\(receiver.url)/in/", syslog: false, prom_file: \(folder)/n.prom, \(limit)}
+
+      """
+    try writeFile("\(folder)/c.yaml", Array(text.utf8))
+    chmod("\(folder)/c.yaml", 0o600)
+    let settings = ["--config", "\(folder)/c.yaml", "--store", "\(folder)/l.db"]
+    return try program.run((words + settings).map { Array($0.utf8) })
+  }
+
+  @Test(arguments: ["quota: 1000/month", "max_bytes: 1000"])
+  func aRunThatKeepsItsLimitIsQuiet(_ limit: String) throws {
+    let first = try run(limit, "job", "run", "nightly")
+    #expect((first.code, first.out, first.err) == (5, "", ""), "\(first.err)")
+    #expect(try readText("\(receiver.root)/in/f0").utf8.count == 1_000)
+    #expect(try readText("\(folder)/n.prom").contains("transfers_job_last_success_timestamp_seconds{"))
+    #expect(try run(limit, "check", "--job", "nightly", "--max-age", "1h").code == 0)
+    let told = try run(limit, "job", "run", "nightly", "-v")
+    #expect(told.code == 5)
+    #expect(told.out.contains("result=work_left"))
+  }
+
+  /// With a limit that lets nothing pass, the files would wait for ever, and nobody would know.
+  @Test func aLimitThatLetsNothingPassIsTold() throws {
+    let outcome = try run("max_bytes: 10", "job", "run", "nightly")
+    #expect(outcome.code == 5)
+    #expect(outcome.err.contains("the limit of this run was reached with 3 files left"), "\(outcome.err)")
+    #expect(try run("max_bytes: 10", "check", "--job", "nightly", "--max-age", "1h").code == 2)
+  }
+
+  /// It does not end a series of successes for a dead man's switch or a mail.
+  @Test func callbacksCountItAsSuccess() throws {
+    try writeFile("\(folder)/tell.sh", Array("#!/bin/sh\ncat >> '\(folder)/told'\n".utf8))
+    chmod("\(folder)/tell.sh", 0o700)
+    let limit = "quota: 1000/month, on_result: \"exec:\(folder)/tell.sh\""
+    #expect(try run(limit, "job", "run", "nightly").code == 5)
+    #expect(try readText("\(folder)/told").contains(#""event":"job.succeeded""#))
+    let failedRuns = try run(limit, "store", "sql", "--format", "tsv", "SELECT failed_runs FROM job_state").out
+    #expect(failedRuns == "failed_runs\n0\n")
+  }
+}
