@@ -48,6 +48,11 @@ public enum Program {
       report(error, context)
       if let signal = error.signal { SignalWatch.die(of: signal) }
       let isProbe = CommandPath(context.arguments).words == ["check"]
+      if isProbe, !error.isTold, !OutputFormat.isJSON(context.parsed) {
+        // Monitoring shows only the first line of standard output.
+        let verdict = CheckOutput.Verdict.unknown
+        context.out.writeLine("TRANSFERS \(verdict.word) - \(error.text.replacing("|", with: "/"))")
+      }
       return error.exitStatus ?? (isProbe ? CheckOutput.Verdict.unknown.rawValue : error.status.rawValue)
     }
   }

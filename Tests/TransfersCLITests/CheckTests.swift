@@ -50,4 +50,76 @@ import Testing
     let listed = try program.run(["job", "list", "--format", "tsv", "--columns", "job"].map { Array($0.utf8) } + words)
     #expect((listed.code, listed.out) == (0, "job\nnightly\n"), "\(listed.err)")
   }
+
+  // MARK: - Scans
+
+  private func scan(_ job: String, msAgo: Int64, files: Int) -> ScanRow {
+    var counts = SourceCounts()
+    counts.unchanged = files
+    var row = ScanRow(
+      job: job, place: "p", sources: ScannedSources(from: ["/data"], list: nil, rules: []), tookMs: 1, counts: counts)
+    row.completedMs = nowMs - msAgo
+    return row
+  }
+
+  private func check(_ scans: [ScanRow], uploads: [String], _ limits: CheckScans.Limits) -> CheckOutput {
+    let reading = CheckReading(
+      jobs: [], scans: scans, uploads: uploads, totals: StateTotals(), unfinished: UnfinishedFiles(), isKnown: true)
+    return CheckOutput(
+      reading, job: nil, maxAgeMs: nil, maxFailed: 0, maxPending: nil, scanLimits: limits, nowMs: nowMs)
+  }
+
+  @Test func aJobThatSeesNothingIsNoticed() {
+    let scans = [scan("nightly", msAgo: 60_000, files: 0), scan("nightly", msAgo: 90_000_000, files: 9)]
+    #expect(check(scans, uploads: ["nightly"], CheckScans.Limits()).verdict == .ok)
+    let empty = check(scans, uploads: ["nightly"], CheckScans.Limits(files: 1))
+    #expect(empty.verdict == .critical)
+    #expect(empty.line.contains("the last complete scan of job nightly found 0 files, at least 1 expected"))
+    #expect(empty.line.contains("scan=60s;;;0 scan_files=0;;1:;0"), "\(empty.line)")
+    #expect(check([scans[1]], uploads: ["nightly"], CheckScans.Limits(files: 9)).verdict == .ok)
+    let old = check([scans[1]], uploads: ["nightly"], CheckScans.Limits(ageMs: 86_400_000))
+    #expect(old.verdict == .critical)
+    #expect(old.line.contains("scan of job nightly is 1d 01h ago"), "\(old.line)")
+    let none = check([], uploads: ["nightly"], CheckScans.Limits(files: 0))
+    #expect(none.verdict == .critical && none.line.contains("job nightly has no complete scan"))
+  }
+
+  /// Its runs left the files to another engine, which has sent them.
+  @Test func aJobThatWasOnlySkippedHasSucceeded() {
+    let scans = [scan("nightly", msAgo: 1_000, files: 3)]
+    let rows = CheckScans.counting(scans, settled: ["nightly"], in: [])
+    #expect(rows.map(\.succeededMs) == [nowMs - 1_000])
+    #expect(CheckScans.counting(scans, settled: [], in: []).isEmpty, "its files are not sent yet")
+    let older = CheckScans.counting(scans, settled: ["nightly"], in: [row("nightly", succeededMsAgo: 9_000)])
+    #expect(older.map(\.succeededMs) == [nowMs - 1_000])
+    let failed = JobRow(job: "nightly", startedMs: nowMs - 900, endedMs: nowMs - 500, result: "partial", message: "no")
+    #expect(CheckScans.counting(scans, settled: ["nightly"], in: [failed]).map(\.succeededMs) == [nil])
+  }
+
+  @Test(arguments: ["auth", "no_source", "config", "usage"]) func aRunThatCouldNotBeginIsAWarning(_ result: String) {
+    let row = JobRow(
+      job: "nightly", startedMs: nowMs, endedMs: nowMs, result: result, message: "a | b", succeededMs: nowMs)
+    let output = check([row], maxAgeMs: 60_000)
+    #expect(output.verdict == .warning)
+    #expect(output.line.contains("the last run of job nightly ended with \(result): a / b | failed=0"))
+  }
+
+  @Test(arguments: ["ok", "work_left", "partial", "skipped"]) func otherResultsAreCountedByFiles(_ result: String) {
+    let message = result == "ok" ? nil : "why"
+    let row = JobRow(
+      job: "nightly", startedMs: nowMs, endedMs: nowMs, result: result, message: message, succeededMs: nowMs)
+    #expect(check([row], maxAgeMs: nil).verdict == .ok)
+  }
+
+  /// Monitoring shows the first line of standard output, and nothing else.
+  @Test func anUnknownIsALineOnStandardOutput() throws {
+    let program = try BuiltProgram()
+    let missing = try program.run("check", "--store", program.folder.path + "/none.db")
+    #expect(missing.code == 3)
+    #expect(missing.out.hasPrefix("TRANSFERS UNKNOWN - open store \""), "\(missing.out)")
+    let wrong = try program.run("check", "--max-age", "soon")
+    #expect(wrong.code == 3)
+    #expect(wrong.out.hasPrefix("TRANSFERS UNKNOWN - ") && wrong.out.contains("soon"), "\(wrong.out)")
+    #expect(missing.out.split(separator: "\n").count == 1 && wrong.out.split(separator: "\n").count == 1)
+  }
 }

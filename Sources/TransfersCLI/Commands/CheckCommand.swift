@@ -12,14 +12,17 @@ struct CheckCommand: Command {
         0  OK        within all limits
         1  WARNING   more unfinished files than --max-pending, sources that --after should have removed and that
                      stay, or callbacks that were given up (deleted ones count until one is delivered
-                     again); a configured job that has not run yet
+                     again); a configured job that has not run yet, or whose last run could not begin: no source, no
+                     usable credentials, a wrong setting
         2  CRITICAL  more failed and unknown files than --max-failed, or a last success longer ago than --max-age, or
-                     in the future
+                     in the future; a last complete scan longer ago than --max-scan-age, or of fewer files than
+                     --min-files
         3  UNKNOWN   the state cannot be determined: no ledger, no such job, an invalid option
       Without --job the check covers the whole ledger and all its jobs. Files that "clean" has hidden do not count.
 
       Example:
         transfers check --job nightly --max-age 26h --max-failed 0 --max-pending 1000
+        transfers check --job nightly --max-age 26h --min-files 1         (the folder may not be empty)
       """)
 
   @Option(help: ArgumentHelp("Only this job.", valueName: "name")) var job: String?
@@ -28,9 +31,14 @@ struct CheckCommand: Command {
   @Option(help: ArgumentHelp("Maximum number of failed and unknown files (default: 0).", valueName: "n"))
   var maxFailed = 0
   @Option(help: ArgumentHelp("Maximum number of unfinished files.", valueName: "n")) var maxPending: Int?
+  @Option(help: ArgumentHelp("Maximum time since the last complete scan of an upload job.", valueName: "time"))
+  var maxScanAge: TimeSpan?
+  @Option(help: ArgumentHelp("Minimum number of files in the last complete scan of an upload job.", valueName: "n"))
+  var minFiles: Int?
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
+    if let minFiles, minFiles < 0 { throw ValidationError("--min-files must be 0 or more") }
     if maxFailed < 0 { throw ValidationError("--max-failed must be 0 or more") }
     if let maxPending, maxPending < 0 { throw ValidationError("--max-pending must be 0 or more") }
   }
@@ -39,7 +47,7 @@ struct CheckCommand: Command {
     let path = try common.storePath(context)
     let value = CheckOutput(
       try reading(path, context), job: job, maxAgeMs: maxAge?.ms, maxFailed: maxFailed, maxPending: maxPending,
-      nowMs: context.clock.wallMs)
+      scanLimits: CheckScans.Limits(ageMs: maxScanAge?.ms, files: minFiles), nowMs: context.clock.wallMs)
     try common.print(value, store: StoreIdentity(path: path), context)
     guard value.verdict != .ok else { return }
     var failure = CommandFailure(.partial, code: "check", value.line, remedy: value.remedy)
@@ -57,10 +65,15 @@ struct CheckCommand: Command {
       terms.jobs = [job].compactMap(\.self)
       if !terms.isEmpty { filter.withinBatches = try reader.batches(terms) }
       let nowMs = context.clock.wallMs
-      let jobs = try reader.jobs().filter { job == nil || $0.job == job }
       let wanted = Set(context.config.jobs.keys).filter { job == nil || $0 == job }
+      let scans = try reader.scans(ofJob: job).filter { !$0.job.isEmpty }
+      let settled = try Set(scans.map(\.job)).filter { try reader.unfinished(ofJob: $0).count == 0 }
+      let jobs = CheckScans.counting(
+        scans, settled: settled, in: try reader.jobs().filter { job == nil || $0.job == job })
       return CheckReading(
-        jobs: jobs, neverRan: wanted.subtracting(jobs.map(\.job)).sorted(), totals: try reader.stateTotals(filter),
+        jobs: jobs, scans: scans,
+        uploads: Set(scans.map(\.job)).union(wanted.filter { context.config.jobs[$0]?.direction == .upload }).sorted(),
+        neverRan: wanted.subtracting(jobs.map(\.job)).sorted(), totals: try reader.stateTotals(filter),
         unfinished: try reader.unfinished(ofJob: job), removals: try reader.removals(filter),
         isKnown: try job.map { try reader.knowsJob($0) || context.config.jobs[$0] != nil } ?? true,
         callbacks: try job.map(reader.callbacksLeft) ?? reader.callbacksLeft(),
@@ -71,22 +84,6 @@ struct CheckCommand: Command {
           }))
     }
   }
-}
-
-/// The data of a check.
-struct CheckReading: Sendable {
-  var jobs: [JobRow]
-  /// Configured jobs that have no completed run.
-  var neverRan: [String] = []
-  var totals: StateTotals
-  var unfinished: UnfinishedFiles
-  var removals = RemovalTotals()
-  /// Whether the job exists in the configuration or the ledger.
-  var isKnown: Bool
-  /// The callbacks of the job, or of the whole ledger.
-  var callbacks = CallbacksLeft()
-  /// Number of unfinished files of each job whose quota is used up: waiting is normal for them.
-  var heldByQuota: [String: Int] = [:]
 }
 
 /// The result of a check.
@@ -120,8 +117,14 @@ struct CheckOutput: OutputValue {
   /// Time since the last success; for several jobs the longest.
   private let ageMs: Int64?
   private let limits: (age: Int64?, failed: Int, pending: Int?)
+  private let scans: CheckScans
+  private let nowMs: Int64
 
-  init(_ reading: CheckReading, job: String?, maxAgeMs: Int64?, maxFailed: Int, maxPending: Int?, nowMs: Int64) {
+  init(
+    _ reading: CheckReading, job: String?, maxAgeMs: Int64?, maxFailed: Int, maxPending: Int?,
+    scanLimits: CheckScans.Limits = CheckScans.Limits(), nowMs: Int64
+  ) {
+    (scans, self.nowMs) = (CheckScans(reading.scans, scanLimits), nowMs)
     self.job = job
     let states = reading.totals.byState
     failed = (states[.failed] ?? 0) + (states[.unknown] ?? 0)
@@ -167,6 +170,8 @@ struct CheckOutput: OutputValue {
         found(.critical, job.map { "job \($0) has not run yet" } ?? "no job has run yet")
       }
     }
+    for fault in reading.jobs.compactMap(CheckScans.fault) { found(.warning, fault) }
+    for fault in scans.faults(of: reading.uploads, nowMs: nowMs) { found(.critical, fault) }
     for name in reading.neverRan { found(maxAgeMs == nil ? .warning : .critical, "job \(name) has not run yet") }
     if !reading.isKnown { found(.unknown, "no job \"\(job ?? "")\" in the configuration or the ledger") }
     (self.problems, self.verdict) = (problems, verdict)
@@ -189,6 +194,7 @@ struct CheckOutput: OutputValue {
         .integer("callbacks_forgotten") { $0.callbacks.forgotten },
         .integer("files_held_by_quota") { $0.heldByQuota },
         .duration("oldest_unfinished_ms") { $0.oldestMs }, .duration("last_success_age_ms") { $0.ageMs },
+        .duration("last_scan_age_ms") { $0.scans.ageMs($0.nowMs) }, .integer("last_scan_files") { $0.scans.files },
       ]),
       RemovalFigures.reasons { $0.removals },
     ])
@@ -218,6 +224,7 @@ struct CheckOutput: OutputValue {
       "failed=\(failed);;\(limits.failed);0", "pending=\(pending);\(limits.pending.map { "\($0)" } ?? "");;0",
     ]
     if let ageMs { data.append("age=\(ageMs / 1000)s;;\(limits.age.map { "\($0 / 1000)" } ?? "");0") }
+    data += scans.data(nowMs)
     if removals.waiting + removals.kept > 0 {
       data += ["to_remove=\(removals.waiting);;;0", "put_off=\(removals.putOff);;;0", "kept=\(removals.kept);0;;0"]
     }

@@ -1,0 +1,84 @@
+import TransferModel
+import TransferReports
+import Transfers
+
+/// What a check finds in the last complete scans and the last results of jobs.
+struct CheckScans: Sendable {
+  struct Limits: Sendable {
+    var ageMs: Int64?
+    var files: Int?
+  }
+
+  /// Results of runs that began nothing; those of transfers are counted by files.
+  private static let faults: Set<String> = Set(
+    [.error, .store, .usage, .badData, .noSource, .unavailable, .auth, .config, .empty].map(\ExitCode.name))
+
+  /// The newest scan of each checked job.
+  private let newest: [String: ScanRow]
+  private let limits: Limits
+
+  init(_ scans: [ScanRow], _ limits: Limits) {
+    newest = Dictionary(scans.map { ($0.job, $0) }) { $0.completedMs >= $1.completedMs ? $0 : $1 }
+    self.limits = limits
+  }
+
+  /// What is wrong with the last run of a job; nil for nothing.
+  static func fault(_ row: JobRow) -> String? {
+    guard faults.contains(row.result) else { return nil }
+    let message = row.message.map { ": \($0)" } ?? ""
+    // The performance data begin after a vertical bar.
+    return "the last run of job \(row.job) ended with \(row.result)\(message)".replacing("|", with: "/")
+  }
+
+  /// Faults of the scans of jobs, in words. A job of the configuration that downloads has none.
+  func faults(of jobs: [String], nowMs: Int64) -> [String] {
+    var found: [String] = []
+    for job in jobs where limits.ageMs != nil || limits.files != nil {
+      guard let scan = newest[job] else {
+        found.append("job \(job) has no complete scan")
+        continue
+      }
+      if let mostMs = limits.ageMs, nowMs - scan.completedMs > mostMs {
+        found.append("the last complete scan of job \(job) is \(Quantity.duration(nowMs - scan.completedMs)) ago")
+      }
+      if let fewest = limits.files, scan.counts.seen < fewest {
+        let seen = Quantity.count(scan.counts.seen, "file")
+        found.append("the last complete scan of job \(job) found \(seen), at least \(fewest) expected")
+      }
+    }
+    return found
+  }
+
+  /// Time since the oldest of these scans, in milliseconds; nil if there is none.
+  func ageMs(_ nowMs: Int64) -> Int64? { newest.values.map { max(0, nowMs - $0.completedMs) }.max() }
+
+  /// The files in these scans; nil if there is none.
+  var files: Int? { newest.isEmpty ? nil : newest.values.reduce(0) { $0 + $1.counts.seen } }
+
+  /// Performance data: `scan=40s;;93600;0 scan_files=118;;1:;0`. `1:` is the range from 1 on.
+  func data(_ nowMs: Int64) -> [String] {
+    guard let ageMs = ageMs(nowMs), let files else { return [] }
+    return [
+      "scan=\(ageMs / 1_000)s;;\(limits.ageMs.map { "\($0 / 1_000)" } ?? "");0",
+      "scan_files=\(files);;\(limits.files.map { "\($0):" } ?? "");0",
+    ]
+  }
+
+  /// The rows of jobs, where a scan counts as a success that is newer than the last end of its job, if all that the job
+  /// has recorded is settled: its runs left their files to another engine, which has sent them.
+  static func counting(_ scans: [ScanRow], settled: Set<String>, in rows: [JobRow]) -> [JobRow] {
+    var rows = rows
+    for scan in scans where !scan.job.isEmpty && settled.contains(scan.job) {
+      if let n = rows.firstIndex(where: { $0.job == scan.job }) {
+        guard scan.completedMs > rows[n].endedMs else { continue }
+        rows[n].succeededMs = max(rows[n].succeededMs ?? .min, scan.completedMs)
+      } else {
+        rows.append(
+          JobRow(
+            job: scan.job, startedMs: scan.completedMs, endedMs: scan.completedMs, result: "skipped", message: nil,
+            succeededMs: scan.completedMs))
+      }
+    }
+    return rows
+  }
+}
