@@ -13,17 +13,32 @@ public struct YAMLReader: ~Copyable {
   private var anchors: [String: YAMLNode] = [:]
   private var aliases = 0
   private var nodes = 0
+  /// Keys that come twice in their map, of which the first counts.
+  private var duplicates: [YAMLFault] = []
 
   /// - Parameter what: the kind of document, for messages.
   /// - Throws: the first error.
   public static func read(_ bytes: [UInt8], as what: String = "a profile") throws(YAMLFault) -> YAMLNode {
+    let (root, duplicates) = try readAll(bytes, as: what)
+    if let first = duplicates.first { throw first }
+    return root
+  }
+
+  /// The same with all duplicate keys, whose first values are in the tree, so that other errors are found, too.
+  /// - Throws: the first of all other errors, or a duplicate key before it.
+  public static func readAll(
+    _ bytes: [UInt8], as what: String
+  ) throws(YAMLFault) -> (root: YAMLNode, duplicates: [YAMLFault]) {
     guard bytes.count <= largest else {
       throw YAMLFault(SourceMark(line: 1, column: 1), "it has \(bytes.count) bytes; \(what) may have \(largest)")
     }
-    let result = bytes.withUnsafeBufferPointer { buffer -> Result<YAMLNode, YAMLFault> in
+    typealias Found = Result<(root: YAMLNode, duplicates: [YAMLFault]), YAMLFault>
+    let result = bytes.withUnsafeBufferPointer { buffer -> Found in
       do throws(YAMLFault) {
         var reader = YAMLReader(events: try YAMLEvents(buffer))
-        return .success(try reader.document())
+        let root: YAMLNode
+        do throws(YAMLFault) { root = try reader.document() } catch { throw reader.duplicates.first ?? error }
+        return .success((root: root, duplicates: reader.duplicates))
       } catch {
         return .failure(error)
       }
@@ -86,8 +101,10 @@ public struct YAMLReader: ~Copyable {
       if case .mapEnd = event.kind { return entries }
       let key = try node(event, depth: depth + 1)
       guard let name = key.text else { throw YAMLFault(event.mark, "a key has to be text, but this is \(key.kind)") }
-      guard known.insert(name).inserted else { throw YAMLFault(event.mark, "the key \"\(name)\" is duplicated") }
+      let isNew = known.insert(name).inserted
+      if !isNew { duplicates.append(YAMLFault(event.mark, "the key \"\(name)\" is duplicated")) }
       let value = try node(try events.next(), depth: depth + 1)
+      guard isNew else { continue }
       entries.append(YAMLNode.Entry(key: name, keyMark: event.mark, value: value))
     }
   }

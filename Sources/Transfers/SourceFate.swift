@@ -87,19 +87,48 @@ extension UploadOptions {
     get throws(TransferError) { try readyFile.map { text throws(TransferError) in try ReadyMarker(text) } }
   }
 
+  /// The checks of an `add` that need neither its sources nor credentials, for the check of a configuration.
+  /// - Throws: `.usage` and `.config`.
+  package func check(_ sources: [NameBytes]) throws(TransferError) {
+    var settings = try self.settings.rooted()
+    try AllProtocols.refuseUnsupportedOptions(settings)
+    // The region and the like of AWS may be those of the user that runs the job.
+    if try Destination(settings).definition.credential != .aws {
+      _ = try AllProtocols.make(settings, credentialsRegion: nil)
+    }
+    _ = (try marker, try objectRules)
+    let asked = selection(sources)
+    try asked.checkRules()
+    if fate != .keep {
+      try refuseLinks(NameBytes("-"))
+      guard list == nil || base != nil else { throw withoutBase }
+      settings.after = SourceRemoval(.delete, proof: fateProof, base: "/")
+    }
+    if case .move(let folder) = fate, asked.contains(folder: folder) {
+      throw ResolvedSources.amongSources(folder)
+    }
+    if let settleMs, settleMs > 0 { settings.settleMs = settleMs }
+    settings.readyFile = readyFile
+    try refuseForGrowing(settings)
+  }
+
+  private func refuseLinks(_ subject: NameBytes) throws(TransferError) {
+    guard followSymlinks else { return }
+    throw TransferError(
+      .usage, "add", subject, cause: "--after would remove the targets of symbolic links, wherever they are",
+      remedy: "leave out --follow-symlinks, or --after")
+  }
+
+  private var withoutBase: TransferError {
+    TransferError(
+      .usage, "add", list?.path ?? NameBytes("-"), cause: "--after needs the folder of files from a list",
+      remedy: "give --base, the folder that contains all of them")
+  }
+
   private func removal(_ found: ResolvedSources) throws(TransferError) -> SourceRemoval? {
     if fate == .keep { return nil }
-    guard !followSymlinks else {
-      throw TransferError(
-        .usage, "add", found.base ?? NameBytes("-"),
-        cause: "--after would remove the targets of symbolic links, wherever they are",
-        remedy: "leave out --follow-symlinks, or --after")
-    }
-    guard let base = found.base else {
-      throw TransferError(
-        .usage, "add", list?.path ?? NameBytes("-"), cause: "--after needs the folder of files from a list",
-        remedy: "give --base, the folder that contains all of them")
-    }
+    try refuseLinks(found.base ?? NameBytes("-"))
+    guard let base = found.base else { throw withoutBase }
     let root = try text(base)
     guard case .move(let folder) = fate else { return SourceRemoval(.delete, proof: fateProof, base: root) }
     let target = try found.checked(moveFolder: folder)

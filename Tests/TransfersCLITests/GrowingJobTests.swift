@@ -106,7 +106,7 @@ import Testing
   @Test(arguments: ["after: delete", "settle: 1s", "dedupe: true", "stage: true", "ready_file: \"{path}.ok\""])
   func whatDoesNotFitIsRefusedInAJob(_ more: String) throws {
     let outcome = try job(["run", "logs", "--no-syslog"], ", " + more)
-    #expect(outcome.code == 78 && outcome.err.contains("--growing segments and --"), "\(outcome.err)")
+    #expect(outcome.code == 78 && outcome.err.contains("\"growing\" segments and \""), "\(outcome.err)")
     #expect(access(folder + "/objects/up", F_OK) != 0)
   }
 

@@ -122,6 +122,7 @@ extension EnvironmentOptions.Setting {
   /// `TRANSFERS_RATE is "fast"`.
   fileprivate var shown: String {
     let values = shownValues.joined(separator: "\n")
-    return "\(variable) is \"\(EscapedArgument.shown(values.isEmpty ? "1" : values))\""
+    let flag = isConfigured ? "true" : "1"
+    return "\(variable) is \"\(EscapedArgument.shown(values.isEmpty ? flag : values))\""
   }
 }

@@ -228,7 +228,7 @@ extension Selection {
   }
 
   /// Quoted for a shell.
-  private static func quoted(_ word: String) -> String {
+  static func quoted(_ word: String) -> String {
     let isPlain = word.unicodeScalars.allSatisfy {
       $0.isASCII
         && ($0.properties.isAlphabetic || $0.properties.numericType != nil || "_@%+=:,./-".unicodeScalars.contains($0))

@@ -63,7 +63,7 @@ enum ConfigFiles {
     let more = faults.count > 1 ? " (and \(Quantity.count(faults.count - 1, "more fault")))" : ""
     throw CommandFailure(
       .config, "read configuration: \(first.place): \(printable(first.message))\(more)",
-      remedy: "transfers config check")
+      remedy: context.configCheck)
   }
 
   /// The configuration for an unparsed command line. Commands that help to fix it work without it.

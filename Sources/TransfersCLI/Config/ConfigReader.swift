@@ -15,7 +15,11 @@ struct ConfigReader {
   ) -> (config: Config, faults: [ConfigFault]) {
     var reader = ConfigReader(file: file, schema: schema, home: home)
     do throws(YAMLFault) {
-      if !isBlank(bytes) { reader.document(try YAMLReader.read(bytes, as: "a configuration")) }
+      if !isBlank(bytes) {
+        let (root, duplicates) = try YAMLReader.readAll(bytes, as: "a configuration")
+        for fault in duplicates { reader.faults.add(fault.mark, fault.message) }
+        reader.document(root)
+      }
     } catch {
       reader.faults.add(error.mark, error.message)
     }

@@ -70,7 +70,8 @@ enum ConfigSense {
     if let problem = JobCallbacks.problem(section) {
       faults.append(ConfigFault(place: problem.setting.place, message: problem.text))
     }
-    return faults
+    guard faults.isEmpty, let fault = JobSense.fault(section, context.configured(config)) else { return faults }
+    return [fault]
   }
 }
 

@@ -44,7 +44,7 @@ final class HeldConfig: Sendable {
       faults = (faults + ConfigSense.faults(config, context)).sorted { $0.place < $1.place }
       guard faults.isEmpty else {
         let lines = faults.map { "\($0.place): \(printable($0.message))" }.joined(separator: "; ")
-        throw CommandFailure(.config, "read configuration: \(lines)", remedy: "transfers config check")
+        throw CommandFailure(.config, "read configuration: \(lines)", remedy: context.configCheck)
       }
     } catch {
       for copy in copies { close(copy.descriptor) }

@@ -35,7 +35,7 @@ struct JobLine {
   /// One command for each destination of an upload, in the order of the configuration; one for a download.
   func parsed(_ options: [String]) throws(CommandFailure) -> [Parsed] {
     if let fault = JobDestinations.faults(job, context.config).first {
-      throw CommandFailure(.config, "\(fault.place): \(fault.message)", remedy: "transfers config check")
+      throw CommandFailure(.config, "\(fault.place): \(fault.message)", remedy: context.configCheck)
     }
     var all: [Parsed] = []
     for to in job["to"]?.values ?? [""] { all.append(try parsed(options, to: to)) }

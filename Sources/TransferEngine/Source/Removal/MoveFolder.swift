@@ -27,14 +27,18 @@ extension ResolvedSources {
         remedy: "name a folder on the file system of the sources")
     }
     guard !isScanned(path), home.inode != status.inode || home.device != status.device else {
-      throw TransferError(
-        .usage, "move sources to", path, cause: "it is among the sources, so files moved there would be sent again",
-        remedy: "name a folder elsewhere, or exclude it with --exclude")
+      throw Self.amongSources(path)
     }
     return path
   }
 
-  private func isScanned(_ folder: NameBytes) -> Bool {
+  public static func amongSources(_ folder: NameBytes) -> TransferError {
+    TransferError(
+      .usage, "move sources to", folder, cause: "it is among the sources, so files moved there would be sent again",
+      remedy: "name a folder elsewhere, or exclude it with --exclude")
+  }
+
+  fileprivate func isScanned(_ folder: NameBytes) -> Bool {
     guard case .places(let places, _) = kind else { return false }
     return places.contains { place in
       let start = place.path.bytes == [0x2F] ? 1 : place.path.bytes.count + 1
@@ -50,5 +54,19 @@ extension ResolvedSources {
         selection.rules.exclusion(ofDirectory: NameBytes(Array(relative[relative.startIndex..<end]))) != nil
       }
     }
+  }
+}
+
+extension SourceSelection {
+  /// Whether a folder is among the named sources by its name; the sources need not exist.
+  public func contains(folder: NameBytes) -> Bool {
+    let paths = sources.filter { !SourcePattern.isOne($0) }.map(SourceFound.absolute)
+    let home = paths.count == 1 ? paths[0] : Self.shared(paths.map(SourceFound.parent))
+    let shared = base.map(SourceFound.absolute) ?? home
+    let places = paths.map { path in
+      SourcePlace(path: path, relativeStart: min(path.bytes.count, shared.bytes.count) + 1)
+    }
+    return ResolvedSources(self, .places(places, isSingleFile: false), base: shared)
+      .isScanned(SourceFound.absolute(folder))
   }
 }

@@ -45,7 +45,7 @@ struct JobRunCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let job = try context.config.job(name)
     let path = try common.storePath(context)
-    let line = try JobLine(job, context)
+    let line = try line(job, context)
     guard !dryRun else { return try JobPlanner(line: line, common: common, context: context).printPlan(path, options) }
     try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
     let planned = try plan.map { file throws(CommandFailure) in
@@ -56,7 +56,9 @@ struct JobRunCommand: Command {
       argv: RecordedArguments.masked(context.arguments), context: context)
     let telling = JobTelling(job.name, try JobCallbacks.read(job), startedMs: context.clock.wallMs)
     let (outcome, problems) = run.recorded(telling, writesLog: writesLog(job, context), plans: planned) {
-      () throws(CommandFailure) in try line.parsed(["--quiet"] + options)
+      () throws(CommandFailure) in
+      try JobSense.refuse(job, context)
+      return try line.parsed(["--quiet"] + options)
     }
     if common.verbose {
       let summary = "transfers: " + JobReport.summary(job.name, outcome)
@@ -71,6 +73,13 @@ struct JobRunCommand: Command {
     guard var failure = outcome.failure ?? problems.first else { return }
     failure.isTold = outcome.isSuccess
     throw failure
+  }
+
+  private func line(_ job: ConfigSection, _ context: Context) throws(CommandFailure) -> JobLine {
+    do throws(CommandFailure) { return try JobLine(job, context) } catch {
+      try JobSense.refuse(job, context)
+      throw error
+    }
   }
 
   private var options: [String] {

@@ -1,0 +1,70 @@
+import TransferModel
+import Transfers
+
+/// Whether a job can run: the checks of its run, except for those of disks, servers and credentials. Both `config
+/// check` and the run use it, so that what the first accepts is not refused by the second.
+enum JobSense {
+  /// The first fault; nil if there is none.
+  static func fault(_ job: ConfigSection, _ context: Context) -> ConfigFault? {
+    // What is missing was reported already.
+    guard job["to"] != nil, job["from"] ?? job["files_from"] ?? job["files_from0"] != nil else { return nil }
+    do throws(CommandFailure) {
+      let line = try JobLine(job, context)
+      if job.direction == .upload {
+        let (sources, all) = try line.uploads([])
+        for options in all { try failing { () throws(TransferError) in try options.check(sources) } }
+      } else {
+        for (command, inner) in try line.parsed([]) {
+          guard let pull = command as? PullCommand else { continue }
+          guard !pull.files.isStream else { throw .usage("a download job needs a folder") }
+          _ = try pull.files.download(inner)
+        }
+      }
+      return nil
+    } catch { return fault(error, job) }
+  }
+
+  /// - Throws: `.config` with the position of the fault.
+  static func refuse(_ job: ConfigSection, _ context: Context) throws(CommandFailure) {
+    guard let fault = Self.fault(job, context) else { return }
+    throw CommandFailure(.config, "\(fault.place): \(fault.message)", remedy: context.configCheck)
+  }
+
+  /// The first key that a text names, or the setting with the field or folder that it is about.
+  private static func place(in text: String, _ job: ConfigSection) -> ConfigPlace? {
+    let named = job.settings.compactMap { setting in
+      let found = [text.firstRange(of: "\"\(setting.key)\""), text.firstRange(of: "\"\(setting.key) ")]
+      return found.compactMap { $0?.lowerBound }.min().map { (at: $0, place: setting.place) }
+    }
+    if let first = named.min(by: { $0.at < $1.at }) { return first.place }
+    if text.hasPrefix("move sources to"), let after = job["after"] { return after.place }
+    guard let open = text.firstIndex(of: "{"), let close = text[open...].firstIndex(of: "}") else { return nil }
+    let field = text[open...close]
+    return job.settings.first { $0.values.contains { $0.contains(field) } }?.place ?? job["to"]?.place
+  }
+
+  /// At the first key that the text names, in the words of the configuration.
+  private static func fault(_ failure: CommandFailure, _ job: ConfigSection) -> ConfigFault {
+    var text = failure.text
+    // The parser's errors begin with the settings that may have caused them, each with its position.
+    if job.settings.contains(where: { text.hasPrefix("\($0.place): ") }), let end = text.ranges(of: "\": ").last {
+      text = String(text[end.upperBound...])
+    }
+    let remedy = failure.remedy
+    if !remedy.isEmpty, !remedy.hasPrefix("transfers "), !remedy.hasPrefix("--") { text += "; \(remedy)" }
+    for setting in job.settings.sorted(by: { $0.key.utf8.count > $1.key.utf8.count }) {
+      guard let option = setting.option else { continue }
+      text = text.replacing("\"--\(option) ", with: "\"\(setting.key) ")
+        .replacing("--\(option)", with: "\"\(setting.key)\"")
+    }
+    return ConfigFault(place: place(in: text, job) ?? job.place, message: text)
+  }
+}
+
+extension Context {
+  /// The command that checks the configuration of this command.
+  var configCheck: String {
+    let option = ConfigFiles.option(arguments).map { " \(Selection.quoted(EscapedArgument.shown($0)))" } ?? ""
+    return "transfers config check\(option)"
+  }
+}

@@ -1,0 +1,91 @@
+import Glibc
+import Testing
+
+@testable import TransfersCLI
+
+/// Jobs that can never run: the check of the configuration refuses what the run refuses, at the same place.
+@Suite struct ConfigJobTests {
+  private let program: BuiltProgram
+  private var folder: String { program.folder.path }
+  private var config: String { "\(folder)/c.yaml" }
+
+  init() throws {
+    program = try BuiltProgram()
+    mkdir("\(folder)/out", 0o700)
+    try writeFile("\(folder)/out/a", Array("a".utf8))
+  }
+
+  private func run(_ words: String...) throws -> BuiltProgram.Outcome {
+    try program.run(
+      (words + ["--config", config, "--store", "\(folder)/l.db"]).map { Array($0.utf8) })
+  }
+
+  /// With the line of the setting that is named first.
+  private static let jobs: [(job: String, line: Int, message: String)] = [
+    ("growing: segments\n    after: delete", 4, "\"growing\" segments and \"after\" exclude each other"),
+    ("growing: segments\n    settle: 60s", 4, "\"growing\" segments and \"settle\" exclude each other"),
+    ("growing: segments\n    dedupe: true", 4, "\"growing\" segments and \"dedupe\" exclude each other"),
+    ("follow_symlinks: true\n    after: delete", 5, "\"after\" would remove the targets of symbolic links"),
+    ("ready_file: nothing", 4, "\"ready_file\" is not a pattern for a file beside its source"),
+    ("include: \"[\"", 4, "include ["),
+    ("after: \"move:FOLDER/out/sent\"", 4, "it is among the sources"),
+    ("name: \"{label.zz}\"", 4, "{label.zz}, which has no value"),
+    ("method: put", 4, "method"),
+  ]
+
+  @Test(arguments: Self.jobs) func theCheckRefusesWhatTheRunRefuses(
+    _ job: (job: String, line: Int, message: String)
+  ) throws {
+    let text = """
+      jobs:
+        wrong:
+          syslog: false
+          \(job.job)
+          from: FOLDER/out
+          to: "http://127.0.0.1:9/in/"
+
+      """
+    try writeFile(config, Array(text.replacing("FOLDER", with: folder).utf8))
+    chmod(config, 0o600)
+    let checked = try run("config", "check")
+    #expect(checked.code == 78, "\(checked.out)\(checked.err)")
+    let place = "\(config):\(job.line):"
+    #expect(checked.out.contains(place) && checked.out.contains(job.message), "\(checked.out)")
+    let ran = try run("job", "run", "wrong")
+    #expect(ran.code == 78)
+    #expect(ran.err.contains(place) && ran.err.contains(job.message), "\(ran.err)")
+    #expect(ran.err.split(separator: "\n").count == 1)
+    #expect(ran.err.hasSuffix("Try: transfers config check \(config)\n"), "\(ran.err)")
+  }
+
+  /// A field of a destination that the job gives no value.
+  @Test func aFieldOfADestinationNeedsItsLabel() throws {
+    let box = "destinations: {box: {url: \"http://127.0.0.1:9/{label.zz}/\"}}"
+    let text = "\(box)\njobs:\n  wrong: {from: \(folder)/out, to: box"
+    try writeFile(config, Array("\(text)}\n".utf8))
+    let wrong = try run("config", "check")
+    #expect(wrong.code == 78 && wrong.out.contains(":3:"), "\(wrong.out)")
+    #expect(try run("job", "run", "wrong").code == 78)
+    try writeFile(config, Array("\(text), labels: {zz: x}}\n".utf8))
+    let right = try run("config", "check")
+    #expect(right.code == 0, "\(right.out)")
+  }
+
+  /// One duplicate key does not hide the other faults.
+  @Test func aDuplicateKeyIsOneOfAllFaults() throws {
+    let text = """
+      jobs:
+        one: {from: \(folder)/out, to: "http://h/in/", to: "http://h/other/"}
+        two: {from: \(folder)/out, to: "http://h/in/", wrokers: 2}
+        one: {from: \(folder)/out, to: "http://h/in/"}
+
+      """
+    try writeFile(config, Array(text.utf8))
+    let outcome = try run("config", "check")
+    #expect(outcome.code == 78)
+    for fault in [":2:", "the key \"to\" is duplicated", ":3:", "wrokers", ":4:3: the key \"one\" is duplicated"] {
+      #expect(outcome.out.contains(fault), "\(outcome.out)")
+    }
+    #expect(outcome.err.contains("3 faults"))
+  }
+}
