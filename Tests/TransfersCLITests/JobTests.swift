@@ -90,6 +90,28 @@ import TransferModel
     #expect((stored("a"), stored("b"), stored("new")) == ("a", nil, nil))
   }
 
+  /// The plan says which job it is of.
+  @Test func aPlanNeedsNoNameOfItsJob() throws {
+    let plan = program.folder.path + "/plan.jsonl"
+    #expect(try run("job", "plan", "nightly", "-q", "-o", plan).code == 0)
+    let outcome = try run("job", "run", "--plan", plan)
+    #expect((outcome.code, outcome.err) == (0, ""))
+    #expect((stored("a"), stored("b")) == ("a", "b"))
+    try writeFile(plan, Array("{\"plan\":\"other\"}\n".utf8))
+    #expect(try run("job", "run", "--plan", plan).code == 65)
+    #expect(try run("job", "run", "--plan", plan + ".none").code == 66)
+    #expect(try run("job", "run").code == 64)
+  }
+
+  /// A zero needs no unit.
+  @Test func aSettleTimeMayBeZero() throws {
+    try configure(", settle: 0")
+    let outcome = try run("job", "run", "nightly")
+    #expect((outcome.code, outcome.err) == (0, ""))
+    #expect(stored("a") == "a")
+    #expect(try run("push", "-q", "--settle", "0", source, "\(receiver.url)/zero/").code == 0)
+  }
+
   /// A planned file whose marker has disappeared waits for the marker; the file does not count as missing.
   @Test func aPlannedFileThatIsNotReadyWaits() throws {
     try configure(", ready_file: '{path}.done'")

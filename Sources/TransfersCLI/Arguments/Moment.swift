@@ -92,7 +92,12 @@ struct TimeSpan: Hashable, Sendable {
     ("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
   ]
 
+  /// `90s`, `1h30m`; `0` needs no unit.
   init?(text: String) {
+    guard text != "0" else {
+      ms = 0
+      return
+    }
     var rest = text[...]
     var unitsLeft = Self.units[...]
     var sum: Int64 = 0

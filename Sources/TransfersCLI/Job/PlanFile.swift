@@ -95,17 +95,41 @@ enum PlanFile {
     return ((try? encoder.encode(record)).map(Array.init) ?? []) + [0x0A]
   }
 
+  /// The job of a plan, from its first record. The plan is read again later, so it cannot be a pipe.
+  /// - Throws: `.noSource` if it does not exist; `.usage` for a pipe; `.badData` if it is not a plan.
+  static func job(of file: NameBytes) throws(CommandFailure) -> String {
+    guard let stream = fopen(file.terminated, "re") else { throw missing(file, "NAME") }
+    defer { fclose(stream) }
+    var status = stat()
+    guard fstat(fileno(stream), &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw .usage("the plan \"\(file)\" is not a regular file", remedy: "transfers job run NAME --plan FILE")
+    }
+    var buffer = [CChar](repeating: 0, count: longestLine)
+    let isRead = fgets(&buffer, Int32(buffer.count), stream) != nil
+    let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    guard isRead, let record = try? JSONDecoder().decode(Record.self, from: Data(bytes)), record.plan == form,
+      let job = record.job
+    else {
+      throw CommandFailure(
+        .badData, "read plan \"\(file)\", line 1: it is not the first record of a plan",
+        remedy: "transfers job plan NAME -o FILE")
+    }
+    return job
+  }
+
+  private static func missing(_ file: NameBytes, _ job: String) -> CommandFailure {
+    CommandFailure(
+      .noSource, "read plan \"\(file)\": \(printable(String(cString: strerror(errno))))",
+      remedy: "transfers job plan \(job) -o FILE")
+  }
+
   /// - Throws: `.badData` for a file that is not a plan of this job and these destinations, with its line; `.noSource`
   ///   if it does not exist.
   /// - Returns: the files for each of the places.
   static func read(
     _ file: NameBytes, of job: ConfigSection, to places: [Place]
   ) throws(CommandFailure) -> [PlannedFiles] {
-    guard let stream = fopen(file.terminated, "re") else {
-      throw CommandFailure(
-        .noSource, "read plan \"\(file)\": \(printable(String(cString: strerror(errno))))",
-        remedy: "transfers job plan \(job.name) -o FILE")
-    }
+    guard let stream = fopen(file.terminated, "re") else { throw missing(file, job.name) }
     defer { fclose(stream) }
     var files = places.map { _ in PlannedFiles() }
     /// For each destination of the plan, its position in `places`.

@@ -9,12 +9,12 @@ struct JobPlanCommand: Command {
     commandName: "plan", abstract: "Write the files that a job would send, for job run --plan.",
     discussion: """
       Prints one JSON record per line: first the job and its destinations, then each file with its key and identity \
-      (and with "to", the number of its destination, if there are several), last the number of files. Nothing is recorded or sent. "transfers job run NAME --plan FILE" sends exactly these \
+      (and with "to", the number of its destination, if there are several), last the number of files. Nothing is recorded or sent. "transfers job run --plan FILE" sends exactly these \
       files; one that has changed since then fails.
 
       Example:
         transfers job plan nightly -o plan.jsonl
-        transfers job run nightly --plan plan.jsonl
+        transfers job run --plan plan.jsonl
       """)
 
   @Argument(help: ArgumentHelp("A job of the configuration.", valueName: "name")) var name: String

@@ -16,10 +16,12 @@ struct JobRunCommand: Command {
       Examples:
         transfers job run nightly
         transfers job run -n nightly
+        transfers job run --plan plan.jsonl             (exactly the files of a plan)
         */5 * * * *  transfers job run nightly          (crontab)
       """)
 
-  @Argument(help: ArgumentHelp("A job of the configuration.", valueName: "name")) var name: String
+  @Argument(help: ArgumentHelp("A job of the configuration; with --plan that of the plan.", valueName: "name"))
+  var name: String?
   @Flag(name: [.customShort("n"), .long], help: "Only print the plan; writes and sends nothing.")
   var dryRun = false
   @Option(
@@ -39,11 +41,12 @@ struct JobRunCommand: Command {
   enum LockedChoice: String, ExpressibleByArgument, CaseIterable, Sendable { case skip, wait, fail }
 
   func validate() throws {
+    if name == nil, plan == nil { throw ValidationError("give the name of a job, or --plan FILE") }
     if dryRun, plan != nil { throw ValidationError("--dry-run and --plan contradict each other; give one of them") }
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let job = try context.config.job(name)
+    let job = try context.config.job(try jobName())
     let path = try common.storePath(context)
     let line = try line(job, context)
     guard !dryRun else { return try JobPlanner(line: line, common: common, context: context).printPlan(path, options) }
@@ -73,6 +76,11 @@ struct JobRunCommand: Command {
     guard var failure = outcome.failure ?? problems.first else { return }
     failure.isTold = outcome.isSuccess
     throw failure
+  }
+
+  private func jobName() throws(CommandFailure) -> String {
+    if let name { return name }
+    return try PlanFile.job(of: plan ?? NameBytes(""))
   }
 
   private func line(_ job: ConfigSection, _ context: Context) throws(CommandFailure) -> JobLine {
