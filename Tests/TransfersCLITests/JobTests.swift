@@ -90,6 +90,11 @@ import TransferModel
     #expect((stored("a"), stored("b"), stored("new")) == ("a", nil, nil))
   }
 
+  @Test func theBeginningOfANameIsEnoughForASuggestion() throws {
+    let outcome = try run("job", "run", "night")
+    #expect(outcome.code == 78 && outcome.err.hasSuffix("Try: transfers job show nightly\n"), "\(outcome.err)")
+  }
+
   /// The plan says which job it is of.
   @Test func aPlanNeedsNoNameOfItsJob() throws {
     let plan = program.folder.path + "/plan.jsonl"

@@ -94,7 +94,8 @@ struct Config: Sendable, Hashable {
   /// The job with the given name.
   func job(_ name: String) throws(CommandFailure) -> ConfigSection {
     if let job = jobs[name] { return job }
-    let near = EditDistance.nearest(to: name, in: jobs.keys.sorted())
+    let longer = jobs.keys.filter { name.utf8.count > 2 && $0.hasPrefix(name) }
+    let near = EditDistance.nearest(to: name, in: jobs.keys.sorted()) ?? (longer.count == 1 ? longer[0] : nil)
     throw CommandFailure(
       .config, "no job \"\(printable(name))\" in the configuration",
       remedy: near.map { "transfers job show \($0)" } ?? "transfers job list, transfers config path")

@@ -9,8 +9,8 @@ struct ConfigShowCommand: Command {
     commandName: "show", abstract: "Show the effective values and, with --origin, where each comes from.",
     discussion: """
       Values of destinations, sources and jobs come from files. A default applies if the environment (TRANSFERS_…) \
-      does not set it; otherwise the value of the environment is shown. Secrets are not shown: auth only refers to \
-      them.
+      does not set it; otherwise the value of the environment is shown, which takes precedence over the same key of a \
+      job, a destination or a source, too. Secrets are not shown: auth only refers to them.
       """)
 
   @Flag(help: "Also show the file with line and column, or the variable, of each value.")
