@@ -28,8 +28,8 @@ final class DaemonLoop {
   private let reporter: DaemonReporter
   private let crew: DaemonCrew
   private let requests = Lock(Requests())
-  private var held: HeldConfig
-  private let watched: WatchOption
+  private var config: DaemonConfig
+  private let reloads: ConfigReload
   private var plan = DaemonPlan()
   private var watch = DaemonWatch()
   private var demand = EngineDemand()
@@ -42,22 +42,17 @@ final class DaemonLoop {
   init(
     _ ledger: OpenStore, _ watched: WatchOption, _ common: CommonOptions, _ context: Context
   ) throws(CommandFailure) {
-    (self.ledger, self.watched, self.common, self.context) = (ledger, watched, common, context)
+    (self.ledger, self.common, self.context) = (ledger, common, context)
     reporter = DaemonReporter(context, isQuiet: common.quiet)
-    held = try Self.read(ledger, watched, common, context)
+    let read = { @Sendable [store = ledger.path] () throws(CommandFailure) -> DaemonConfig in
+      try DaemonConfig(watched, common, context, store: store)
+    }
+    reloads = ConfigReload(read)
+    config = try read()
     crew = try DaemonCrew()
   }
 
-  private static func read(
-    _ ledger: OpenStore, _ watched: WatchOption, _ common: CommonOptions, _ context: Context
-  ) throws(CommandFailure) -> HeldConfig {
-    try HeldConfig(common.config, context, beside: folder(ledger.path), watched: watched)
-  }
-
-  private static func folder(_ path: String) -> String {
-    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-  }
-
+  private var held: HeldConfig { config.held }
   private var clock: any TransferClock { context.clock }
 
   /// Runs until a stop is requested and all children have ended.
@@ -79,7 +74,11 @@ final class DaemonLoop {
       if now.stops > stops { stop(now.signal, now.stops) }
       if stops > 0, crew.isEmpty { return try conclude(now.signal) }
       if stops == 0 {
-        if now.reload { reload() }
+        if now.reload {
+          reporter.notice.reloading()
+          reloads.begin()
+        }
+        if let read = reloads.take() { reload(read) }
         startJobs()
         startEngine()
         reporter.tell(status)
@@ -95,16 +94,16 @@ final class DaemonLoop {
     let starts = reporter.attempt { () throws(TransferError) in try ledger.read { try $0.jobs() } } ?? []
     plan.configure(
       held.schedules, starts: Dictionary(starts.map { ($0.job, $0.startedMs) }) { $1 }, nowMs: clock.wallMs)
-    for remark in watch.configure(held, store: ledger.path, context) { reporter.say(remark) }
+    for remark in watch.configure(held, config.watched, context) { reporter.say(remark) }
   }
 
-  private func reload() {
-    reporter.notice.reloading()
-    do throws(CommandFailure) {
-      held = try Self.read(ledger, watched, common, context)
+  private func reload(_ read: Result<DaemonConfig, CommandFailure>) {
+    switch read {
+    case .success(let config):
+      self.config = config
       configure()
       reporter.say("configuration reloaded: \(status)")
-    } catch {
+    case .failure(let error):
       context.err.writeLine(error.line)
       reporter.warn("the old configuration stays in force")
     }

@@ -19,24 +19,35 @@ struct DaemonWatch {
 
   var count: Int { jobs.count }
 
-  /// Watches the jobs of a configuration, instead of those of the previous one.
-  /// - Returns: what cannot be watched, as text for people.
-  mutating func configure(_ held: HeldConfig, store: String, _ context: Context) -> [String] {
+  /// The jobs of a configuration that are to be watched, and what cannot be watched, as text for people.
+  struct Watched: Sendable {
+    var sources: [String: SourceWatcher.Sources] = [:]
+    var remarks: [String] = []
+  }
+
+  static func sources(of held: HeldConfig, store: String, _ context: Context) -> Watched {
     let ownFiles = held.config.jobs.values.compactMap { $0["prom_file"]?.value }
-    var (watched, remarks): ([String: SourceWatcher.Sources], [String]) = ([:], [])
+    var watched = Watched()
     for (name, job) in held.config.jobs.sorted(by: { $0.key < $1.key }) where job.isWatched {
       do throws(CommandFailure) {
         // The sources are the same for all destinations.
         guard let (command, inner) = try JobLine(job, context.configured(held.config)).parsed([]).first,
           let push = command as? PushCommand
         else { continue }
-        watched[name] = SourceWatcher.Sources(
+        watched.sources[name] = SourceWatcher.Sources(
           named: push.batch.namedSources, options: try push.batch.upload(inner), store: store, files: ownFiles)
       } catch {
-        remarks.append("job \(name) is not watched: \(error.text)")
+        watched.remarks.append("job \(name) is not watched: \(error.text)")
       }
     }
-    jobs = Set(watched.keys)
+    return watched
+  }
+
+  /// Watches the jobs of a configuration, instead of those of the previous one.
+  /// - Returns: what cannot be watched, as text for people.
+  mutating func configure(_ held: HeldConfig, _ watched: Watched, _ context: Context) -> [String] {
+    var remarks = watched.remarks
+    jobs = Set(watched.sources.keys)
     hints.keep(jobs)
     longestRestMs = held.schedules.mapValues(\.longestRestMs)
     guard !jobs.isEmpty else {
@@ -45,7 +56,7 @@ struct DaemonWatch {
     }
     watcher = watcher ?? SourceWatcher(context.clock)
     if watcher == nil { remarks.append("nothing is watched: \(String(cString: strerror(errno)))") }
-    watcher?.watch(watched)
+    watcher?.watch(watched.sources)
     return remarks
   }
 
