@@ -51,6 +51,8 @@ class Flow:
         self.errors += is_error(attempt)
         self.transferred += attempt.bytes_transferred
         self.acked += attempt.bytes_acked
+        if attempt.after_its_end:
+            return  # No part of the transfer: an abort, or a query about a done file.
         self.first = attempt.started_at if self.first is None else min(self.first, attempt.started_at)
         if attempt.ended_at is not None:
             self.last = attempt.ended_at if self.last is None else max(self.last, attempt.ended_at)
@@ -58,7 +60,7 @@ class Flow:
 
     @property
     def wall(self):
-        return None if self.last is None else self.last - self.first
+        return None if self.last is None or self.first is None else self.last - self.first
 
     @property
     def active(self):

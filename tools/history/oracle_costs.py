@@ -87,6 +87,28 @@ def paused(store, selection, until):
     return spans + ([(began, until)] if began is not None else [])
 
 
+def idle(store, selection, batch):
+    """The times between the end of a batch and a retry of some of its files, while no other file of it was left."""
+    files = [file for file in selection.store.files.values() if file.batch == batch and selection.is_of_batch(file)]
+    ranges = collections.defaultdict(set)
+    for event, first, last in store.file_ranges():
+        ranges[event].update(file.id for file in files if first <= file.id <= last)
+    retries = [(event, ranges[event.id]) for event in store.events() if event.verb in ("retried", "resolved") and ranges[event.id]]
+    if not retries:
+        return []
+    ended = [(a.started_at, a.ended_at) for a in store.attempts()
+             if store.files[a.file].batch == batch and a.ended_at is not None and not a.after_its_end]  # fmt: skip
+    spans = []
+    for number, (event, _) in enumerate(retries):
+        later = set().union(*(some for _, some in retries[number:]))
+        busy = any(file.created_at <= event.at and file.state != "superseded" and file.id not in later
+                   and (file.state in WORK or (file.finished_at or 0) > event.at) for file in files)  # fmt: skip
+        last = max((stop for start, stop in ended if start <= event.at), default=event.at)
+        if last < event.at and not busy:
+            spans.append((last, event.at))
+    return spans
+
+
 def wall(store, selection, last_of_batch):
     """In the time from the recording of a batch to its last attempt, or to the last sign of an engine while it has work
     left: the spans in which something was paused, and otherwise those without an engine or with the machine asleep."""
@@ -104,7 +126,8 @@ def wall(store, selection, last_of_batch):
         if event.verb == "slept":
             asleep.append((event.at - int(event.detail.split(" for ")[1].split()[0]), event.at))
     halted = without(inside(paused(store, selection, until)), asleep)
-    waiting = inside((store.batches[batch].created_at, last) for batch, last in last_of_batch.items())
+    waiting = inside(span for batch, last in last_of_batch.items()
+                     for span in without([(store.batches[batch].created_at, last)], idle(store, selection, batch)))  # fmt: skip
     down = without(waiting, without(lives, asleep) + halted)
     return {"down": sum(stop - start for start, stop in down), "paused": sum(stop - start for start, stop in halted)}
 
@@ -114,7 +137,7 @@ def costs(store, selection):
     for a in selection.attempts():
         file = store.files[a.file]
         host = store.hosts[file.batch]
-        if a.ended_at is not None:
+        if a.ended_at is not None and not a.after_its_end:
             last[file.batch] = max(last.get(file.batch, a.ended_at), a.ended_at)
         times = spent(a, store.batches[file.batch].direction == "download")
         sums["connect", host] += times["connect"]

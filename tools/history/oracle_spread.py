@@ -98,6 +98,8 @@ def calendar(store, selection, every="day"):
             latencies[of][a.total_ms] += 1
     longest = collections.Counter()
     for flow in batches.values():
+        if flow.last is None:
+            continue
         of = period(flow.last, every)
         longest[of] = max(longest[of], flow.wall)
     return [{

@@ -72,6 +72,8 @@ def throughput(store, selection, bucket="auto"):
     interval, rounded down, minus those moved until its start."""
     first = last = None
     for a in selection.attempts():
+        if a.after_its_end:
+            continue
         first = a.started_at if first is None else min(first, a.started_at)
         last = max(last or 0, a.started_at, a.ended_at or 0)
     if first is None:

@@ -42,7 +42,10 @@ struct PrunedSums {
       a.bytes_transferred, a.bytes_acked, a.dns_ms, a.connect_ms, a.tls_ms, a.sent_ms, a.first_byte_ms, a.total_ms,
       a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id, f.state = 'superseded',
       a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
-      iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code, a.http_version,
+      iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code,
+      a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+        AND a.started_at > f.finished_at,
+      a.http_version,
       iif(a.error_code = 'engine.orphaned' AND a.operation = 'part', (SELECT o.bytes_transferred_at_most - o.bytes_transferred
         FROM v_cut_off o WHERE o.attempt_id = a.id), 0)
     FROM json_each(?1) n CROSS JOIN file f ON f.id = n.value CROSS JOIN attempt a ON a.file_id = f.id ORDER BY a.id
@@ -65,16 +68,17 @@ struct PrunedSum {
 
   /// - Parameter row: a row of the statement of ``PrunedSums``.
   mutating func add(_ row: SQLRow, _ trace: AttemptTrace, isFirst: Bool) {
-    sums.add(SummedAttempt(row, from: 24))
-    costs.add(trace)
+    let attempt = SummedAttempt(row, from: 24)
+    sums.add(attempt)
+    costs.add(trace, isAfterItsEnd: attempt.isAfterItsEnd)
     if row.flag(23) { costs.costs += .replacing(trace) }
     files += isFirst ? 1 : 0
     bytesAcked +|= trace.bytesAcked
-    bytesUntold +|= row.int64(32)
+    bytesUntold +|= row.int64(33)
     if let ms = row.int64OrNil(12) { connects[ms, default: 0] += 1 }
     if trace.outcome == .ok, let ms = trace.firstByteMs { firstBytes[ms, default: 0] += 1 }
     if let status = trace.httpStatus { statuses[status, default: 0] += 1 }
-    if let version = row.textOrNil(31) { versions[version, default: 0] += 1 }
+    if let version = row.textOrNil(32) { versions[version, default: 0] += 1 }
   }
 
   func insert(into db: Connection, _ prune: Int64, _ key: PrunedSums.Key) throws {
@@ -126,7 +130,8 @@ struct PrunedSumRow {
   var costs: AttemptCostSums {
     let backoff = Self.object(sums.backoff, [Int64].self).filter { $0.value.count == 2 }
     return AttemptCostSums(
-      costs: sums.costs, backoff: backoff.mapValues { BackoffSum(attempts: $0[0], ms: $0[1]) }, lastMs: sums.lastMs)
+      costs: sums.costs, backoff: backoff.mapValues { BackoffSum(attempts: $0[0], ms: $0[1]) },
+      lastMs: PackedIslands(sums.active, from: sums.firstMs).span?.endMs)
   }
 
   var statuses: [Int64: Int] {

@@ -8,7 +8,7 @@ extension LedgerReader {
     if withAttempts {
       let ids = SQLValue.text("[" + rows.map { "\($0.id.rawValue)" }.joined(separator: ",") + "]")
       try addAttempts(to: &byID, ids)
-      for sums in try db.rows(Self.prunedAttempts, ids, row: BatchAttempts.init) { sums.add(to: &byID) }
+      for sums in try db.rows(Self.prunedAttempts, ids, row: { BatchAttempts(sum: $0) }) { sums.add(to: &byID) }
       let untold = try db.rows(Self.untoldByBatch, ids) { ($0.id(0, BatchID.self), $0.int64(1)) }
       for (id, bytes) in untold { byID[id]?.totals.bytesUntold +|= bytes }
       let reused = try db.rows(Self.reusedByBatch, ids) { ($0.id(0, BatchID.self), $0.int64(1)) }
@@ -27,20 +27,20 @@ extension LedgerReader {
   private func addAttempts(to batches: inout [BatchID: BatchRow], _ ids: SQLValue) throws {
     let gaps = try attemptGaps()
     guard try !areMany(gaps) else {
-      for sums in try db.rows(Self.attemptsByFiles, ids, row: BatchAttempts.init) { sums.add(to: &batches) }
+      for sums in try db.rows(Self.attemptsByFiles, ids, row: { BatchAttempts($0) }) { sums.add(to: &batches) }
       return
     }
-    for sums in try db.rows(Self.knownAttempts, ids, row: BatchAttempts.init) { sums.add(to: &batches) }
+    for sums in try db.rows(Self.knownAttempts, ids, row: { BatchAttempts(sum: $0) }) { sums.add(to: &batches) }
     for gap in gaps {
       let rest = try db.rows(
-        Self.attemptsInGap, ids, .integer(gap.lowerBound), .integer(gap.upperBound), row: BatchAttempts.init)
+        Self.attemptsInGap, ids, .integer(gap.lowerBound), .integer(gap.upperBound), row: { BatchAttempts($0) })
       for sums in rest { sums.add(to: &batches) }
     }
   }
 
   private static let prunedAttempts: StaticString = """
-    SELECT batch_id, sum(bytes_transferred), sum(retry), min(first_at), max(last_at) FROM pruned_sum
-    WHERE batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id
+    SELECT batch_id, bytes_transferred, retry, first_at, active FROM pruned_sum
+    WHERE batch_id IN (SELECT value FROM json_each(?1))
     """
   private static let prunedBytes: StaticString = """
     SELECT n.value, (SELECT coalesce(sum(bytes_untold), 0) FROM pruned_sum WHERE batch_id = n.value),
@@ -49,16 +49,24 @@ extension LedgerReader {
     FROM json_each(?1) n WHERE EXISTS (SELECT 1 FROM pruned_sum WHERE batch_id = n.value)
     """
   private static let knownAttempts: StaticString = """
-    SELECT batch_id, sum(bytes_transferred), sum(retry), min(first_at), max(last_at) FROM attempt_sum
-    WHERE batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id
+    SELECT batch_id, bytes_transferred, retry, first_at, active FROM attempt_sum
+    WHERE batch_id IN (SELECT value FROM json_each(?1))
     """
   private static let attemptsInGap: StaticString = """
-    SELECT f.batch_id, sum(a.bytes_transferred), sum(a.outcome = 'retry'), min(a.started_at), max(a.ended_at)
+    SELECT f.batch_id, sum(a.bytes_transferred), sum(a.outcome = 'retry'),
+      min(a.started_at) FILTER (WHERE NOT (a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+        AND a.started_at > f.finished_at)),
+      max(a.ended_at) FILTER (WHERE NOT (a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+        AND a.started_at > f.finished_at))
     FROM attempt a CROSS JOIN file f ON f.id = a.file_id
     WHERE a.id BETWEEN ?2 AND ?3 AND +f.batch_id IN (SELECT value FROM json_each(?1)) GROUP BY f.batch_id
     """
   private static let attemptsByFiles: StaticString = """
-    SELECT f.batch_id, sum(a.bytes_transferred), sum(a.outcome = 'retry'), min(a.started_at), max(a.ended_at)
+    SELECT f.batch_id, sum(a.bytes_transferred), sum(a.outcome = 'retry'),
+      min(a.started_at) FILTER (WHERE NOT (a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+        AND a.started_at > f.finished_at)),
+      max(a.ended_at) FILTER (WHERE NOT (a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+        AND a.started_at > f.finished_at))
     FROM file f JOIN attempt a ON a.file_id = f.id
     WHERE f.batch_id IN (SELECT value FROM json_each(?1))
     GROUP BY f.batch_id
@@ -75,6 +83,13 @@ private struct BatchAttempts {
   init(_ row: SQLRow) {
     (batch, bytesTransferred, retries) = (row.id(0), row.int64(1), row.int(2))
     (firstMs, lastMs) = (row.int64OrNil(3), row.int64OrNil(4))
+  }
+
+  /// A stored sum: the fourth column is the start of its first attempt, the fifth the times in flight.
+  init(sum row: SQLRow) {
+    (batch, bytesTransferred, retries) = (row.id(0), row.int64(1), row.int(2))
+    let span = PackedIslands(row.bytes(4), from: row.int64(3)).span
+    (firstMs, lastMs) = (span?.startMs, span?.endMs)
   }
 
   func add(to batches: inout [BatchID: BatchRow]) {

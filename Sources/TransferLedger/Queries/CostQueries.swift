@@ -18,8 +18,9 @@ extension LedgerReader {
       }
     }
     found.hints = try hints(of: Set(found.backoff.keys.map(\.code)))
-    found.waiting = try waiting(batches.mapValues(\.lastMs), left: batchesWithWork(filter))
     found.decisions = try decisions(filter)
+    let pauses = try idleTimes(before: found.decisions, filter)
+    found.waiting = try waiting(batches.mapValues(\.lastMs), left: batchesWithWork(filter), except: pauses)
     return found
   }
 
@@ -43,7 +44,8 @@ extension LedgerReader {
     _ = try db.rows(Self.knownCosts, batches) { row in
       let costs = AttemptCosts(
         connectMs: row.int64(2), serverMs: row.int64(3), resentMs: row.int64(4), bytesUnacked: row.int64(5))
-      sums[row.int64(0), default: AttemptCostSums()].add(AttemptCostSums(costs: costs, lastMs: row.int64(1)))
+      let lastMs = PackedIslands(row.bytes(6), from: row.int64(1)).span?.endMs
+      sums[row.int64(0), default: AttemptCostSums()].add(AttemptCostSums(costs: costs, lastMs: lastMs))
     }
     _ = try db.rows(Self.knownBackoff, batches) { row in
       let backoff = [row.text(1): BackoffSum(attempts: row.int64(2), ms: row.int64(3))]
@@ -59,7 +61,7 @@ extension LedgerReader {
     _ = try db.rows(
       Self.tracesByBatch, .integer(numbers.lowerBound), .integer(numbers.upperBound), batches ?? .null
     ) { row throws(SQLiteError) in
-      sums[row.int64(22), default: AttemptCostSums()].add(try Self.trace(row))
+      sums[row.int64(22), default: AttemptCostSums()].add(try Self.trace(row), isAfterItsEnd: row.flag(23))
     }
     return sums
   }
@@ -68,7 +70,7 @@ extension LedgerReader {
     var sums: [Int64: AttemptCostSums] = [:]
     let add = { (row: SQLRow) throws(SQLiteError) in
       let trace = try Self.trace(row)
-      sums[row.int64(22), default: AttemptCostSums()].add(trace)
+      sums[row.int64(22), default: AttemptCostSums()].add(trace, isAfterItsEnd: row.flag(24))
       if row.flag(23) { sums[row.int64(22), default: AttemptCostSums()].costs += .replacing(trace) }
     }
     if filter.sinceMs == nil, filter.untilMs == nil {
@@ -95,12 +97,20 @@ extension LedgerReader {
     return Set(all).intersection(wanted)
   }
 
-  private func waiting(_ lastMs: [Int64: Int64?], left: Set<Int64>) throws -> [TimeSpan] {
+  /// For each batch, the time from its recording to its end, without the times in which it had ended before a retry.
+  private func waiting(
+    _ lastMs: [Int64: Int64?], left: Set<Int64>, except idle: [Int64: [TimeSpan]]
+  ) throws -> [TimeSpan] {
     let created = try db.rows("SELECT id, created_at FROM batch ORDER BY id") { ($0.int64(0), $0.int64(1)) }
-    return created.compactMap { batch, createdMs in
-      if left.contains(batch) { return TimeSpan(createdMs, .max) }
-      guard let last = lastMs[batch] ?? nil else { return nil }
-      return TimeSpan(createdMs, last)
+    return created.flatMap { batch, createdMs -> [TimeSpan] in
+      let now: Int64? = left.contains(batch) ? .max : nil
+      guard let last = now ?? lastMs[batch] ?? nil else { return [] }
+      var (spans, fromMs) = ([TimeSpan](), createdMs)
+      for pause in idle[batch] ?? [] where pause.fromMs < last {
+        spans.append(TimeSpan(fromMs, pause.fromMs))
+        fromMs = pause.toMs
+      }
+      return spans + [TimeSpan(fromMs, last)]
     }
   }
 
@@ -134,7 +144,7 @@ extension AttemptCostSums {
 
 extension LedgerReader {
   static let knownCosts: StaticString = """
-    SELECT batch_id, last_at, connect_ms, server_ms, resent_ms, bytes_unacked FROM attempt_sum
+    SELECT batch_id, first_at, connect_ms, server_ms, resent_ms, bytes_unacked, active FROM attempt_sum
     WHERE ?1 IS NULL OR batch_id IN (SELECT value FROM json_each(?1))
     """
   static let knownBackoff: StaticString = """
@@ -144,7 +154,9 @@ extension LedgerReader {
   static let tracesByBatch: StaticString = """
     SELECT a.file_id, a.chunk_id, a.run_id, a.operation, a.outcome, a.started_at, a.ended_at, a.error_code, a.http_status,
       a.bytes_transferred, a.bytes_acked, a.dns_ms, a.connect_ms, a.tls_ms, a.sent_ms, a.first_byte_ms, a.total_ms,
-      a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id
+      a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id,
+      a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+        AND a.started_at > f.finished_at
     FROM attempt a CROSS JOIN file f ON f.id = a.file_id
     WHERE a.id BETWEEN ?1 AND ?2 AND (?3 IS NULL OR f.batch_id IN (SELECT value FROM json_each(?3)))
     """
@@ -160,13 +172,13 @@ extension LedgerReader {
   static let tracesOfFiles: StaticString = """
     SELECT a.file_id, a.chunk_id, a.run_id, a.operation, a.outcome, a.started_at, a.ended_at, a.error_code, a.http_status,
       a.bytes_transferred, a.bytes_acked, a.dns_ms, a.connect_ms, a.tls_ms, a.sent_ms, a.first_byte_ms, a.total_ms,
-      a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id, f.state = 'superseded'
+      a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id, f.state = 'superseded', {after its end}
     FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts by file}
     """
   static let tracesOfAttempts: StaticString = """
     SELECT a.file_id, a.chunk_id, a.run_id, a.operation, a.outcome, a.started_at, a.ended_at, a.error_code, a.http_status,
       a.bytes_transferred, a.bytes_acked, a.dns_ms, a.connect_ms, a.tls_ms, a.sent_ms, a.first_byte_ms, a.total_ms,
-      a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id, f.state = 'superseded'
+      a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id, f.state = 'superseded', {after its end}
     FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts}
     """
   // Each branch uses the index of its state; in the ready index, the first file of each batch is enough.

@@ -27,24 +27,19 @@ extension LedgerReader {
 
   private func addAttempts(to rows: inout [Int64: PeriodRow], _ period: CalendarPeriod, _ filter: RowFilter) throws {
     var flows: [Int64: FlowSums] = [:]
-    var batches: [Int64: (firstMs: Int64, lastMs: Int64?)] = [:]
+    var batches: [Int64: TransferSpan] = [:]
     try eachFlow(filter) { attempt, _ in
       flows[period.start(of: attempt.startedMs), default: FlowSums()].add(attempt)
-      let known = batches[attempt.batch] ?? (attempt.startedMs, nil)
-      batches[attempt.batch] = (
-        min(known.firstMs, attempt.startedMs), [known.lastMs, attempt.endedMs].compactMap(\.self).max()
-      )
+      guard !attempt.isAfterItsEnd else { return }
+      batches[attempt.batch, default: TransferSpan()].add(startMs: attempt.startedMs, endMs: attempt.endedMs)
     }
     for row in try prunedSums(filter) {
       flows[period.start(of: row.startedMs), default: FlowSums()].add(row)
-      let known = batches[row.sums.batch] ?? (row.sums.firstMs, nil)
-      batches[row.sums.batch] = (
-        min(known.firstMs, row.sums.firstMs), max(known.lastMs ?? row.sums.lastMs, row.sums.lastMs)
-      )
+      batches[row.sums.batch, default: TransferSpan()].add(row.sums)
     }
     for (from, flow) in flows { rows[from, default: PeriodRow(fromMs: from)].flow = flow.total }
-    for (firstMs, lastMs) in batches.values {
-      guard let lastMs, lastMs >= firstMs else { continue }
+    for span in batches.values {
+      guard let firstMs = span.firstMs, let lastMs = span.lastMs, lastMs >= firstMs else { continue }
       let from = period.start(of: lastMs)
       let longest = rows[from]?.longestBatchMs ?? 0
       rows[from, default: PeriodRow(fromMs: from)].longestBatchMs = max(longest, lastMs -| firstMs)

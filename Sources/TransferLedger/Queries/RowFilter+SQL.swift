@@ -20,6 +20,8 @@ extension RowFilter {
   /// - `{files}`: for a file `f`.
   /// - `{attempts}`: for an attempt `a` of a file `f`; error and time are those of the attempt.
   /// - `{attempts by file}`: the same, but attempts are found through their files: a batch leads to its attempts.
+  /// - `{after its end}`: whether an attempt `a` of a file `f` is no part of its transfer: an abort, or a query about
+  ///   it after it was done. It keeps this property when its file changes, so that sums may be stored.
   /// - `{chunks}`: for a chunk `c` of a file `f`.
   /// - `{batches}`: for a batch `b`, or one that has such a file.
   /// - `{events}`: for an event `e` with all its parts, about files, about a batch or about neither; by its own time.
@@ -32,7 +34,7 @@ extension RowFilter {
       ("chunks", "{inner} AND {owned} AND \(Self.ofFile) AND \(Self.ofChunk)"),
       ("attempts", "{inner} AND {owned} AND \(Self.ofAttempt)"),
       ("attempts by file", "{search} AND {owned} AND \(Self.ofAttempt)"),
-      ("files", "{search} AND {owned} AND \(Self.ofFile)"),
+      ("files", "{search} AND {owned} AND \(Self.ofFile)"), ("after its end", Self.isAfterItsEnd),
       ("inner", scope == .batch ? "+f.batch_id = ?105" : search), ("search", search), ("owned", Self.owned),
     ]
   }
@@ -66,6 +68,11 @@ extension RowFilter {
       AND NOT EXISTS (SELECT 1 FROM attempt x WHERE x.file_id = f.id LIMIT 1 OFFSET ?125)))
     AND (NOT ?126 OR f.state = 'done' AND NOT EXISTS (SELECT 1 FROM receipt x
       WHERE x.file_id = f.id AND x.n = 1 AND x.confirmation <> 'none'))
+    """
+
+  private static let isAfterItsEnd = """
+    (a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+      AND a.started_at > f.finished_at)
     """
 
   private static let moment = """

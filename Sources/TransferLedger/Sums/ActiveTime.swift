@@ -39,6 +39,14 @@ struct ActiveTime {
     return total
   }
 
+  /// The time from the end of the last interval that began before `ms` to `ms`; nil if that moment is in an interval,
+  /// or none began before it.
+  func idle(before ms: Int64) -> TimeSpan? {
+    var lastMs: Int64?
+    forEachIsland { if $0.startMs <= ms { lastMs = $0.endMs } }
+    return lastMs.flatMap { $0 < ms ? TimeSpan($0, ms) : nil }
+  }
+
   private mutating func settle() {
     guard let first = recent.map(\.startMs).min() else { return }
     // New intervals mostly begin near the end of the islands: only the islands from there on are sorted again.

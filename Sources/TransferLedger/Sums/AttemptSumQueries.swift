@@ -108,14 +108,19 @@ extension LedgerReader {
     case .everything:
       _ = try db.rows(
         """
-        SELECT id, outcome, started_at, ended_at, bytes_transferred, iif(operation = 'part' AND outcome = 'ok', total_ms, NULL),
-          error_code FROM attempt WHERE id BETWEEN ?1 AND ?2
+        SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
+          iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code,
+          a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND EXISTS (SELECT 1 FROM file f
+            WHERE f.id = a.file_id AND f.state = 'done' AND a.started_at > f.finished_at)
+        FROM attempt a WHERE a.id BETWEEN ?1 AND ?2
         """, low, high, row: add)
     case .batches(let batches):
       _ = try db.rows(
         """
         SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
-          iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code
+          iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code,
+          a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+            AND a.started_at > f.finished_at
         FROM attempt a CROSS JOIN file f ON f.id = a.file_id
         WHERE a.id BETWEEN ?1 AND ?2 AND +f.batch_id IN (SELECT value FROM json_each(?3))
         """, low, high, .text(try jsonText(batches)), row: add)
@@ -130,7 +135,8 @@ extension LedgerReader {
       _ = try db.rows(
         """
         SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
-          iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code
+          iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code,
+          {after its end}
         FROM attempt a JOIN file f ON f.id = a.file_id
         WHERE {attempts by file}
         """, filter, row: add)
@@ -138,7 +144,8 @@ extension LedgerReader {
       _ = try db.rows(
         """
         SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
-          iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code
+          iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code,
+          {after its end}
         FROM attempt a JOIN file f ON f.id = a.file_id
         WHERE {attempts}
         """, filter, row: add)

@@ -87,6 +87,7 @@ extension AttemptSums {
     bytesTransferred +|= row.bytesTransferred
     firstMs = min(firstMs ?? row.firstMs, row.firstMs)
     lastMs = max(lastMs ?? row.lastMs, row.lastMs)
+    span.add(row)
     var ms: Int64 = 0
     for (distance, count) in PackedNumbers.pairs(row.latencies) {
       ms +|= distance

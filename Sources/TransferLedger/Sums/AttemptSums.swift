@@ -7,6 +7,8 @@ struct AttemptSums {
   var bytesTransferred: Int64 = 0
   /// Start of the first, end of the last.
   var firstMs, lastMs: Int64?
+  /// The same, and the time in flight, without attempts after the end of their file: no part of the transfer.
+  var span = TransferSpan()
   var active = ActiveTime()
   /// The number of parts that succeeded, by their time in milliseconds.
   var latencies: [Int64: Int64] = [:]
@@ -19,9 +21,10 @@ struct AttemptSums {
     outcomes[attempt.outcome, default: 0] += 1
     bytesTransferred +|= attempt.bytesTransferred
     firstMs = min(firstMs ?? attempt.startedMs, attempt.startedMs)
-    if let ended = attempt.endedMs {
-      lastMs = max(lastMs ?? ended, ended)
-      active.add(startMs: attempt.startedMs, endMs: ended)
+    if let ended = attempt.endedMs { lastMs = max(lastMs ?? ended, ended) }
+    if !attempt.isAfterItsEnd {
+      span.add(startMs: attempt.startedMs, endMs: attempt.endedMs)
+      if let ended = attempt.endedMs { active.add(startMs: attempt.startedMs, endMs: ended) }
     }
     if let latency = attempt.latencyMs { latencies[latency, default: 0] += 1 }
     if let code = attempt.error {
@@ -39,9 +42,24 @@ struct AttemptSums {
   var totals: AttemptTotals {
     var totals = AttemptTotals()
     (totals.attempts, totals.byOutcome) = (attempts, outcomes)
-    (totals.firstMs, totals.lastMs, totals.activeMs) = (firstMs, lastMs, active.totalMs)
+    (totals.firstMs, totals.lastMs, totals.activeMs) = (span.firstMs, span.lastMs, active.totalMs)
     totals.latency = LatencyFigures(latencies)
     return totals
+  }
+}
+
+/// From the start of the first attempt of a transfer to the end of the last.
+struct TransferSpan: Equatable {
+  var firstMs, lastMs: Int64?
+
+  mutating func add(startMs: Int64, endMs: Int64?) {
+    firstMs = min(firstMs ?? startMs, startMs)
+    if let endMs { lastMs = max(lastMs ?? endMs, endMs) }
+  }
+
+  /// Adds the attempts of a stored sum, all of which have ended.
+  mutating func add(_ row: AttemptSumRow) {
+    if let span = PackedIslands(row.active, from: row.firstMs).span { add(startMs: span.startMs, endMs: span.endMs) }
   }
 }
 
@@ -55,13 +73,16 @@ struct SummedAttempt {
   /// Only for a part that succeeded.
   let latencyMs: Int64?
   let error: String?
+  /// It is no part of the transfer of its file.
+  let isAfterItsEnd: Bool
 
   /// The columns of `attempt` from number `i` on, in this order:
-  /// id, outcome, started_at, ended_at, bytes_transferred, total_ms of a part that succeeded, error_code
+  /// id, outcome, started_at, ended_at, bytes_transferred, total_ms of a part that succeeded, error_code, whether it
+  /// is after the end of its file
   init(_ row: SQLRow, from i: Int32 = 0) {
     (id, outcome) = (row.int64(i), row.text(i + 1))
     (startedMs, endedMs, bytesTransferred) = (row.int64(i + 2), row.int64OrNil(i + 3), row.int64(i + 4))
-    (latencyMs, error) = (row.int64OrNil(i + 5), row.textOrNil(i + 6))
+    (latencyMs, error, isAfterItsEnd) = (row.int64OrNil(i + 5), row.textOrNil(i + 6), row.flag(i + 7))
   }
 }
 

@@ -9,13 +9,17 @@ struct FlowAttempt {
   let isError, isRetry, isOK: Bool
   /// Only for a part that succeeded.
   let latencyMs: Int64?
+  /// It is no part of the transfer of its file.
+  let isAfterItsEnd: Bool
 
   /// The columns from 0 on: batch_id, file_id, started_at, ended_at, bytes_transferred, bytes_acked, the number of the
-  /// outcome (0 ok, 1 retry, 2 open or interrupted, 3 another), total_ms of a part that succeeded.
+  /// outcome (0 ok, 1 retry, 2 open or interrupted, 3 another; plus 8 after the end of its file), total_ms of a part
+  /// that succeeded.
   init(_ row: SQLRow) {
     (batch, file, startedMs, endedMs) = (row.int64(0), row.int64(1), row.int64(2), row.int64OrNil(3))
     (bytesTransferred, bytesAcked) = (row.int64(4), row.int64(5))
-    let outcome = row.int64(6)
+    isAfterItsEnd = row.int64(6) >= 8
+    let outcome = row.int64(6) % 8
     (isOK, isRetry, isError) = (outcome == 0, outcome == 1, outcome == 1 || outcome == 3)
     latencyMs = row.int64OrNil(7)
   }
@@ -24,6 +28,7 @@ struct FlowAttempt {
 /// Adds up attempts.
 struct FlowSums {
   private var flow = AttemptFlow()
+  private var span = TransferSpan()
   private var active = ActiveTime()
   private var latencies: [Int64: Int64] = [:]
 
@@ -33,10 +38,9 @@ struct FlowSums {
     flow.retries += attempt.isRetry ? 1 : 0
     flow.bytesTransferred +|= attempt.bytesTransferred
     flow.bytesAcked +|= attempt.bytesAcked
-    flow.firstMs = min(flow.firstMs ?? attempt.startedMs, attempt.startedMs)
-    if let ended = attempt.endedMs {
-      flow.lastMs = max(flow.lastMs ?? ended, ended)
-      active.add(startMs: attempt.startedMs, endMs: ended)
+    if !attempt.isAfterItsEnd {
+      span.add(startMs: attempt.startedMs, endMs: attempt.endedMs)
+      if let ended = attempt.endedMs { active.add(startMs: attempt.startedMs, endMs: ended) }
     }
     if let latency = attempt.latencyMs { latencies[latency, default: 0] += 1 }
   }
@@ -49,14 +53,14 @@ struct FlowSums {
     for error in ["retry", "fatal", "unknown", "crashed"] { flow.errors +|= counts[error] ?? 0 }
     flow.bytesTransferred +|= sums.bytesTransferred
     flow.bytesAcked +|= row.bytesAcked
-    flow.firstMs = min(flow.firstMs ?? sums.firstMs, sums.firstMs)
-    flow.lastMs = max(flow.lastMs ?? sums.lastMs, sums.lastMs)
+    span.add(sums)
     active.add(packed: sums.active, from: sums.firstMs)
     PackedNumbers.add(sums.latencies, to: &latencies)
   }
 
   var total: AttemptFlow {
     var total = flow
+    (total.firstMs, total.lastMs) = (span.firstMs, span.lastMs)
     total.activeMs = active.totalMs
     total.latency = LatencyFigures(latencies)
     return total

@@ -17,6 +17,13 @@ struct PackedIslands: Sequence {
     endMs = island.endMs
   }
 
+  /// The start of the first interval and the end of the last; nil if there is none.
+  var span: (startMs: Int64, endMs: Int64)? {
+    var (startMs, endMs) = (Int64?.none, Int64(0))
+    for island in self { (startMs, endMs) = (startMs ?? island.startMs, island.endMs) }
+    return startMs.map { ($0, endMs) }
+  }
+
   func makeIterator() -> Iterator { Iterator(rest: bytes[...], endMs: from) }
 
   /// Leaves out a truncated interval at the end of damaged bytes.
