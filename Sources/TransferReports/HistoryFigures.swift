@@ -75,6 +75,14 @@ public enum HostFigures {
     .integer("requests_at_once", "Requests at a time") { $0.requestsAtOnce },
     .time("noted_at", "Since") { $0.notedMs },
   ]
+
+  public static let accepted: [Column<HostAcceptanceRow>] = [
+    .text("host", "Host") { $0.host }.label(),
+    .text("accepted", "Accepted") { $0.accepted }.label(),
+    .integer("times", "Times") { $0.times },
+    .time("first_at", "Since") { $0.firstMs },
+    .time("last_at", "Last") { $0.lastMs },
+  ]
 }
 
 /// The columns of `report retries`.

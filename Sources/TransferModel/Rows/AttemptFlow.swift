@@ -84,3 +84,20 @@ public struct HostLimitRow: Sendable, Hashable {
     (self.host, self.requestsAtOnce, self.notedMs) = (host, requestsAtOnce, notedMs)
   }
 }
+
+/// One thing that a server accepted, according to receipts and answers.
+public struct HostAcceptanceRow: Sendable, Hashable {
+  /// Name and port as they are in the destination or its endpoint.
+  public var host: String
+  /// `checksum:crc64nvme`, `etag` or `size`: what it confirmed of done files; `ranges`: answers with part of a file
+  /// (206); `resumption`: chunks that it stored with more than one request.
+  public var accepted: String
+  public var times: Int64
+  /// Milliseconds since 1970 UTC.
+  public var firstMs, lastMs: Int64
+
+  package init(host: String, accepted: String, times: Int64, firstMs: Int64, lastMs: Int64) {
+    (self.host, self.accepted, self.times) = (host, accepted, times)
+    (self.firstMs, self.lastMs) = (firstMs, lastMs)
+  }
+}

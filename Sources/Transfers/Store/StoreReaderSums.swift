@@ -29,6 +29,9 @@ extension StoreReader {
   /// Limits of hosts that runs recorded, by name.
   package func hostLimits() throws -> [HostLimitRow] { try reader.hostLimits() }
 
+  /// What servers accepted, by host.
+  package func hostAcceptance(_ filter: RowFilter) throws -> [HostAcceptanceRow] { try reader.hostAcceptance(filter) }
+
   /// Durations of the attempts, chunks, files and batches that the filter selects, by group.
   package func latencies(_ filter: RowFilter, by group: LatencyGroup?) throws -> LatencyHistograms {
     try reader.latencies(filter, by: group)

@@ -14,11 +14,13 @@ struct BatchesReport: OutputValue {
 struct HostsReport: OutputValue {
   let rows: [HostRow]
   let limits: [HostLimitRow]
+  let accepted: [HostAcceptanceRow]
 
   static let form = ReportForm<HostsReport>(
     "transfers.report.hosts/1", rows: "hosts",
     [
       .table("hosts", nil, HostFigures.columns, TableLook(empty: "no attempts")) { $0.rows },
+      .table("accepted", "what the servers accepted", HostFigures.accepted) { $0.accepted },
       .table("limits", "what runs learned", HostFigures.limits) { $0.limits },
     ])
 }
