@@ -95,6 +95,39 @@ public struct ThroughputSeries: Sendable {
   }
 }
 
+/// The intervals with the highest, the middle and the lowest goodput, of those in which a request ran; the earliest of
+/// equal ones, and of an even number the slower of the two in the middle.
+public struct ThroughputExtremes: Sendable {
+  public let fastest, median, slowest: ThroughputRow?
+
+  public init(_ rows: [ThroughputRow]) {
+    let active = rows.filter { $0.busyMs > 0 || $0.bytesTransferred > 0 }
+    let sorted = active.sorted { ($0.bps ?? 0, $0.fromMs) < ($1.bps ?? 0, $1.fromMs) }
+    slowest = sorted.first
+    median = sorted.isEmpty ? nil : sorted[(sorted.count - 1) / 2]
+    fastest = sorted.last.flatMap { last in sorted.first { $0.bps == last.bps } }
+  }
+}
+
+extension ThroughputFigures {
+  public static let extremes: [Column<ThroughputExtremes>] =
+    extreme("fastest") { $0.fastest } + extreme("median") { $0.median } + extreme("slowest") { $0.slowest }
+
+  private static func extreme(
+    _ name: String, _ row: @escaping @Sendable (ThroughputExtremes) -> ThroughputRow?
+  ) -> [Column<ThroughputExtremes>] {
+    [
+      .rate(name + "_bps", name) { row($0)?.bps }.saying { extremes in
+        row(extremes).map {
+          let (rate, from) = (Cell(bytesPerSecond: $0.bps).text, Cell(time: $0.fromMs).text)
+          return "\(rate), \(Quantity.duration($0.lengthMs)) from \(from)"
+        }
+      },
+      .time(name + "_from") { row($0)?.fromMs },
+    ]
+  }
+}
+
 /// The columns of `report throughput`.
 public enum ThroughputFigures {
   public static let columns: [Column<ThroughputRow>] = [

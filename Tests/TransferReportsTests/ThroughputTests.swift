@@ -50,6 +50,20 @@ import TransferModel
     #expect(found.map(\.bytesTransferred) == [0, 0, 9])
   }
 
+  /// Intervals in which nothing ran are not the slowest.
+  @Test func theFastestTheMedianAndTheSlowestAreOfActiveIntervals() throws {
+    let sent: [Int64: Int64] = [0: 600, 1: 60, 3: 1200, 4: 300, 6: 1200]
+    let attempts = sent.map { attempt($0.key * 60_000, ($0.key + 1) * 60_000, sent: $0.value) }
+    let found = ThroughputExtremes(try rows(attempts, to: 480_000))
+    #expect(found.fastest?.fromMs == 180_000 && found.fastest?.bps == 20)
+    #expect(found.median?.fromMs == 0 && found.median?.bps == 10)
+    #expect(found.slowest?.fromMs == 60_000 && found.slowest?.bps == 1)
+    let none = ThroughputExtremes(try rows([]))
+    #expect(none.fastest == nil && none.median == nil && none.slowest == nil)
+    let two = ThroughputExtremes(try rows([attempt(0, 60_000, sent: 60), attempt(60_000, 120_000, sent: 600)]))
+    #expect(two.median == two.slowest && two.fastest?.bps == 10)
+  }
+
   @Test func anOpenAttemptLastsUntilNow() throws {
     let found = try rows([attempt(0, nil, sent: 0)], now: 90_000)
     #expect(found.map(\.busyMs) == [60_000, 30_000, 0])

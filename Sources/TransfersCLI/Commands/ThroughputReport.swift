@@ -40,7 +40,8 @@ struct ThroughputReport: OutputValue {
         "buckets", nil, ThroughputFigures.columns, TableLook(chart: .series(x: "from", y: "bps"), empty: "no attempts")
       ) {
         $0.rows
-      }
+      },
+      .facts(ThroughputFigures.extremes.map { $0.of { ThroughputExtremes($0.rows) } }),
     ])
 }
 
