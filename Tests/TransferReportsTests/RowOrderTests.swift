@@ -61,7 +61,7 @@ import TransferModel
     ]
     let header = ReportHeader(store: StoreIdentity(path: nil), generatedMs: 0, checks: checks)
     #expect(
-      checks.text(.plain) == "failed: --fail-on failed>0, and failed is 2\npassed: --fail-on <b>, and left is -\n")
+      checks.text(.plain) == "failed: --fail-on failed>0, and failed is 2\nno value: --fail-on <b>, and left is -\n")
     let report = Self.form.report([])
     let html = HTMLReport.render(report, header)
     #expect(html.contains("<li class=\"bad\">failed: --fail-on failed&gt;0, and failed is 2</li>"))

@@ -67,6 +67,11 @@ class Flow:
         return union(self.intervals)
 
 
+def moved_content(attempt):
+    """Whether an attempt of a transfer succeeded and moved content of the file: a part, or the beginning."""
+    return attempt.outcome == "ok" and (attempt.operation == "part" or attempt.bytes_transferred > 0) and not attempt.after_its_end
+
+
 def is_error(attempt):
     """Whether an attempt failed: it is not ok, not open, and was not stopped on request."""
     return attempt.outcome not in ("ok", "open", "interrupted")

@@ -131,17 +131,22 @@ def latencies(store, selection, by=None):
     for chunk in store.chunks():
         if chunk.done_attempt in stored and chunk.reused is None:
             stored[chunk.done_attempt].append(chunk)
-    began = {}
+    began, whole_file = {}, {}
     for a in store.attempts():
         if a.operation == "part":
             began[a.chunk] = min(began.get(a.chunk, a.started_at), a.started_at)
+        elif a.chunk is None:
+            whole_file[a.file, a.operation] = min(whole_file.get((a.file, a.operation), a.started_at), a.started_at)
     for a in selection.attempts():
         batch = store.files[a.file].batch
-        if a.operation == "part" and a.outcome == "ok":
+        if figures.moved_content(a):
             add(batch, "attempt", a.total_ms)
         for chunk in stored.get(a.id, []):
-            if chunk.id in began:
-                add(batch, "chunk.ack", a.ended_at - began[chunk.id])
+            starts = [began[chunk.id]] if chunk.id in began else []
+            if a.operation != "part" and a.bytes_transferred > 0 and (a.file, a.operation) in whole_file:
+                starts.append(whole_file[a.file, a.operation])
+            if starts:
+                add(batch, "chunk.ack", a.ended_at - min(starts))
     whole = collections.defaultdict(list)
     for file in store.files.values():
         whole[file.batch].append(file.finished_at)

@@ -54,29 +54,36 @@ extension LedgerReader {
     return Dictionary(uniqueKeysWithValues: rows)
   }
 
+  /// Requests that brought or carried content: parts, and the first request of a download with the beginning of its
+  /// file.
   private func eachPart(_ filter: RowFilter, _ add: (SQLRow) -> Void) throws {
     if filter.isEverything {
       _ = try db.rows(
         """
         SELECT f.batch_id, a.total_ms FROM attempt a CROSS JOIN file f ON f.id = a.file_id
-        WHERE a.operation = 'part' AND a.outcome = 'ok'
+        WHERE a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0)
+          AND NOT (a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+            AND a.started_at > f.finished_at)
         """, row: add)
     } else {
       _ = try db.rows(
         """
         SELECT f.batch_id, a.total_ms FROM attempt a JOIN file f ON f.id = a.file_id
-        WHERE a.operation = 'part' AND a.outcome = 'ok' AND {attempts}
+        WHERE a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0) AND NOT {after its end}
+          AND {attempts}
         """, filter, row: add)
     }
   }
 
-  /// Excludes chunks that were stored without an attempt of their own: empty ones, and those copied from a local file.
+  /// Excludes chunks that were stored without a request: empty ones, and those copied from a local file. The beginning
+  /// of a download is fetched by a request of the file; its first attempt is the first of that operation.
   private func eachChunk(_ filter: RowFilter, _ add: (SQLRow) -> Void) throws {
     if filter.isEverything {
       _ = try db.rows(
         """
         SELECT f.batch_id, a.ended_at - iif(a.operation = 'part' AND a.n = 1, a.started_at, (SELECT min(p.started_at)
-          FROM attempt p WHERE p.file_id = c.file_id AND p.operation = 'part' AND p.chunk_id = c.id))
+          FROM attempt p WHERE p.file_id = c.file_id AND (p.operation = 'part' AND p.chunk_id = c.id
+            OR a.operation <> 'part' AND a.bytes_transferred > 0 AND p.operation = a.operation AND p.chunk_id IS NULL)))
         FROM chunk c CROSS JOIN attempt a ON a.id = c.done_attempt CROSS JOIN file f ON f.id = c.file_id
         WHERE c.state = 'done' AND c.reused IS NULL
         """, row: add)
@@ -84,7 +91,8 @@ extension LedgerReader {
       _ = try db.rows(
         """
         SELECT f.batch_id, a.ended_at - iif(a.operation = 'part' AND a.n = 1, a.started_at, (SELECT min(p.started_at)
-          FROM attempt p WHERE p.file_id = c.file_id AND p.operation = 'part' AND p.chunk_id = c.id))
+          FROM attempt p WHERE p.file_id = c.file_id AND (p.operation = 'part' AND p.chunk_id = c.id
+            OR a.operation <> 'part' AND a.bytes_transferred > 0 AND p.operation = a.operation AND p.chunk_id IS NULL)))
         FROM file f CROSS JOIN chunk c ON c.file_id = f.id CROSS JOIN attempt a ON a.id = c.done_attempt
         WHERE c.state = 'done' AND c.reused IS NULL AND {attempts}
         """, filter, row: add)

@@ -3,7 +3,7 @@ public struct ReportCheck: Sendable, Hashable {
   /// As typed: `failed>0`. The check passes while this is false.
   public let condition: String
   public let figure: String
-  /// Unknown figures pass.
+  /// Unknown figures pass, except those of `--sla`.
   public let value: Cell
   public let hasPassed: Bool
 
@@ -12,7 +12,8 @@ public struct ReportCheck: Sendable, Hashable {
   }
 
   public var words: String {
-    "\(hasPassed ? "passed" : "failed"): --fail-on \(condition), and \(figure) is \(value.text)"
+    let result = value == .none ? "no value" : hasPassed ? "passed" : "failed"
+    return "\(result): --fail-on \(condition), and \(figure) is \(value.text)"
   }
 
   var tree: FigureTree {

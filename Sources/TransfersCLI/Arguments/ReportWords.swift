@@ -127,7 +127,7 @@ extension FailCondition.Figure {
     return number.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
   }
 
-  /// `missed` is the number of values that missed an objective of `--sla`; nil if none were measured.
+  /// `missed` is the number of values that missed an objective of `--sla`; nil if one has no values.
   func cell(_ summary: SummaryFigures, missed: Int64?) -> Cell {
     let (totals, attempts) = (summary.totals, summary.attempts)
     return switch self {
@@ -155,7 +155,8 @@ extension FailCondition {
   func check(_ summary: SummaryFigures, missed: Int64? = nil) -> ReportCheck {
     let value: Cell = countsUnknown ? Cell(summary.totals.bad) : figure.cell(summary, missed: missed)
     let name = countsUnknown ? "failed or unknown" : figure.rawValue
-    let isMet = value.amount.map(holds) ?? false
+    // An objective that nothing was measured for was not met.
+    let isMet = value.amount.map(holds) ?? (figure == .missed)
     return ReportCheck(condition: text, figure: name, value: value, hasPassed: !isMet)
   }
 }

@@ -13,10 +13,10 @@ struct LatencyReport: OutputValue {
     self.objectives = ObjectiveRow.all(objectives, rows)
   }
 
-  /// The number of values that missed an objective; nil if none were measured.
+  /// The number of values that missed an objective; nil if none did, and an objective has no values.
   var missed: Int64? {
-    let timed = objectives.filter { $0.n > 0 }
-    return timed.isEmpty ? nil : timed.reduce(0) { $0 +| $1.missed }
+    let missed = objectives.reduce(0) { $0 +| $1.missed }
+    return missed == 0 && objectives.contains { $0.n == 0 } ? nil : missed
   }
 
   static let form = ReportForm<LatencyReport>(
