@@ -8,9 +8,12 @@ package struct SignedCertificate {
   private let frame: (before: String, behind: String)
   /// Files in it without a known SHA-256.
   package let undigested: Int
+  package let subjects: Int
 
-  fileprivate init(_ spool: CertificateSpool, _ frame: (before: String, behind: String), undigested: Int) {
-    (self.spool, self.frame, self.undigested) = (spool, frame, undigested)
+  fileprivate init(
+    _ spool: CertificateSpool, _ frame: (before: String, behind: String), subjects: Int, undigested: Int
+  ) {
+    (self.spool, self.frame, self.subjects, self.undigested) = (spool, frame, subjects, undigested)
   }
 
   /// Writes the envelope in pieces, in order.
@@ -57,7 +60,7 @@ extension OpenStore {
       let frame = try prover.envelope(type: Certificate.payloadType) { sign in
         try statement.withMapped(LogProver.opening(statement.length, type: Certificate.payloadType), sign)
       }
-      return (proof, SignedCertificate(statement, frame, undigested: undigested))
+      return (proof, SignedCertificate(statement, frame, subjects: subjects, undigested: undigested))
     }
   }
 }

@@ -110,7 +110,8 @@ struct ProveCommand: Command {
     context.out.markComplete()
     if certificate.undigested > 0, !common.quiet {
       let count = Quantity.count(certificate.undigested, "file")
-      context.err.writeLine("\(count) without a known SHA-256: in the certificate by the receipt only")
+      let place = certificate.subjects == 0 ? "the certificate has no subjects, only receipts" : "in it by receipt only"
+      context.err.writeLine("\(count) without a known SHA-256: \(place); \(SHA256Advice.text)")
     }
   }
 

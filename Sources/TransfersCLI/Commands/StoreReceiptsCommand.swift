@@ -13,7 +13,9 @@ struct StoreReceiptsCommand: Command {
       and the checkpoint, signed with the ledger's key: see "transfers store seal". tools/verify-receipt.py checks \
       them without the ledger. With --seal the proofs refer to an existing seal, and nothing is signed; newer receipts \
       are left out. --sha256sum prints lines for "sha256sum -c" instead, for files with a known SHA-256. --bagit \
-      writes the tag files of a bag (RFC 8493) into a folder: its payload, data/KEY, consists of the delivered files.
+      writes the tag files of a bag (RFC 8493) into a folder: its payload, data/KEY, consists of the delivered files. \
+      Both leave out files without a known SHA-256 (an upload usually has only the digest that its server compares), \
+      and then exit with 3, or with 9 if nothing is left to write.
 
       Examples:
         transfers store receipts --batch nightly --json -o receipts.json
@@ -81,21 +83,30 @@ struct StoreReceiptsCommand: Command {
   }
 
   private func printSums(_ ledger: OpenStore, _ filter: RowFilter, _ context: Context) throws(CommandFailure) {
-    var others = 0
+    var (lines, others) = (0, 0)
     try Self.forEachPage { after throws(CommandFailure) in
       let page = try LedgerAccess.read(ledger) { try $0.storedReceipts(filter, after: after, limit: 200) }
       for receipt in page.receipts where receipt.number == 1 {
-        if let line = SumLine.of(receipt) { context.out.write(line) } else { others += 1 }
+        guard let line = SumLine.of(receipt) else {
+          others += 1
+          continue
+        }
+        context.out.write(line)
+        lines += 1
       }
       return context.out.state == .open ? page.last : nil
     }
-    context.out.markComplete()
-    remark(on: others, context)
+    if lines > 0 || others == 0 { context.out.markComplete() }
+    try requireAll(of: lines, leftOut: others, "\(Quantity.count(others, "file")) without a known SHA-256")
   }
 
-  private func remark(on others: Int, _ context: Context) {
-    guard others > 0, !common.quiet else { return }
-    context.err.writeLine("\(Quantity.count(others, "file")) without a known SHA-256 left out")
+  /// A list that looks complete and is not would be taken for a check of all files.
+  private func requireAll(of written: Int, leftOut: Int, _ others: String) throws(CommandFailure) {
+    guard leftOut > 0 else { return }
+    throw CommandFailure(
+      written > 0 ? .partial : .empty,
+      "store receipts: \(others) left out, \(written > 0 ? Quantity.count(written, "file") : "none") written",
+      remedy: SHA256Advice.text)
   }
 
   private func writeBag(
@@ -107,11 +118,22 @@ struct StoreReceiptsCommand: Command {
       for receipt in page.receipts where receipt.number == 1 { bag.add(receipt) }
       return page.last
     }
+    let others = "\(Quantity.count(bag.leftOut, "file")) without a known SHA-256 or a name in a bag"
+    if bag.files == 0 { try requireAll(of: 0, leftOut: bag.leftOut, others) }
     let store = try StoreIdentity(ledger)
     try bag.write(into: folder, store: ledger.path, wallMs: context.clock.wallMs)
     let value = BagOutput(folder: folder, files: bag.files, bytes: bag.bytes, leftOut: bag.leftOut)
     try common.print(value, store: store, filters: rows.filters, context)
+    try requireAll(of: bag.files, leftOut: bag.leftOut, others)
   }
+}
+
+/// Why most receipts have no SHA-256, and where to get one.
+enum SHA256Advice {
+  static let text = """
+    receipts have the digest that the server compares, or a CRC; downloads from a list of SHA-256 digests have theirs, \
+    "transfers manifest" computes those of local files, and --json proves the receipts without
+    """
 }
 
 /// A line as `sha256sum` of GNU coreutils writes and reads it.
