@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 
+@testable import TransferLedger
 @testable import TransfersCLI
 
 /// `transfers prove`: the result, its exit code and the certificate.
@@ -54,7 +55,7 @@ import Testing
     let added = try program.run("add", program.folder.path + "/f", "http://127.0.0.1:9/other/", "--store", store)
     #expect(added.code == 0, "\(added.err)")
     let broken = try prove("-o", path)
-    #expect(broken.code == 8 && broken.err.contains("is \"\(path).old\" now"), "\(broken.err)")
+    #expect(broken.code == 5 && broken.err.contains("is \"\(path).old\" now"), "\(broken.err)")
     #expect(access(path, F_OK) != 0 && access(path + ".old", F_OK) == 0)
   }
 
@@ -68,13 +69,27 @@ import Testing
     #expect(asked.err.contains("of 1 file of 1 the destination does not tell"), "\(asked.err)")
   }
 
-  @Test func aViolationEndsWith8AndLeavesNoCertificate() throws {
+  /// A file that has to be sent is no mismatch, but not proven either.
+  @Test func anUnfinishedFileEndsWith5AndLeavesNoCertificate() throws {
     let added = try program.run("add", program.folder.path + "/f", "http://127.0.0.1:9/other/", "--store", store)
     #expect(added.code == 0, "\(added.err)")
     let path = program.folder.path + "/certificate.json"
     let broken = try prove("-o", path)
-    #expect(broken.code == 8 && broken.err.contains("is pending"), "\(broken.err)")
+    #expect(broken.code == 5 && broken.err.contains("is pending"), "\(broken.err)")
+    #expect(broken.err.contains("of 2 files 1 not finished; nothing contradicts the others"), "\(broken.err)")
     #expect(access(path, F_OK) != 0)
     #expect(try prove("--state", "done").code == 0)
+  }
+
+  /// A receipt that contradicts its server is a violation, also beside an unfinished file.
+  @Test func aViolationEndsWith8() throws {
+    let added = try program.run("add", program.folder.path + "/f", "http://127.0.0.1:9/other/", "--store", store)
+    #expect(added.code == 0, "\(added.err)")
+    let db = try Connection(path: store, access: .readWrite)
+    let rules = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'receipt'"
+    for name in try db.rowsOnce(rules, row: { $0.text(0) }) { try db.execute("DROP TRIGGER \(name)") }
+    try db.execute("UPDATE receipt SET confirmation = 'digest', digest = 'md5:00', remote_digest = 'md5:01'")
+    let broken = try prove()
+    #expect(broken.code == 8 && broken.out.contains("digests of its receipt differ"), "\(broken.err)")
   }
 }

@@ -17,8 +17,8 @@ struct ProveCommand: Command {
       Checks every file of the selection, including hidden ones, and the whole log: each file is done, failed, \
       cancelled or superseded; its chunks cover it without gap and overlap; each done chunk names the attempt that \
       succeeded; each done file has its receipt, and no later finding contradicts it; receipts, requests and events \
-      match the log. Violations are listed, and the command exits with 8. A failed file is not a lost one: it is \
-      counted; --state done excludes it.
+      match the log. Violations are listed, and the command exits with 8. If files are only not finished yet, it exits \
+      with 5, and with 3 if one is unknown. A failed file is not a lost one: it is counted; --state done excludes it.
 
       By default only the ledger is read. With --remote the destinations are queried first, about each done file: S3, \
       PUT and WebDAV by HEAD, tus and resumable uploads if the server still knows the upload, profiles by their step \
@@ -128,8 +128,22 @@ struct ProveCommand: Command {
     return lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
   }
 
+  /// Files that are merely not finished are not lost; nil if there is another violation.
+  private static func unfinished(_ proof: LossProof) -> CommandFailure? {
+    guard proof.violations.allSatisfy({ $0.rule == .ended }) else { return nil }
+    let states: [FileState] = [.settling, .pending, .active, .finishing, .paused]
+    let (left, unknown) = (states.reduce(0) { $0 + (proof.files[$1] ?? 0) }, proof.files[.unknown] ?? 0)
+    let parts = [(left, "not finished"), (unknown, "unknown")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return CommandFailure(
+      unknown > 0 ? .partial : .workLeft,
+      "prove: of \(Quantity.count(proof.total, "file")) \(parts.joined(separator: " and ")); "
+        + "nothing contradicts the others",
+      remedy: "transfers run (resume for paused files, resolve for unknown ones), then prove again")
+  }
+
   private func judge(_ proof: LossProof, _ asked: RemoteProof?) throws(CommandFailure) {
     guard proof.holds else {
+      if let unfinished = Self.unfinished(proof) { throw unfinished }
       throw CommandFailure(
         .mismatch,
         "prove: \(Quantity.count(proof.violations.count, "violation")) in \(Quantity.count(proof.total, "file"))",
@@ -145,7 +159,7 @@ struct ProveCommand: Command {
     if let inconclusive = asked.outcomes[.inconclusive], inconclusive > 0 {
       throw CommandFailure(
         .partial, "prove: of \(Quantity.count(inconclusive, "file")) of \(asked.asked) the destination does not tell",
-        remedy: "the list says why; nothing speaks against the others")
+        remedy: "the list says why; nothing contradicts the others")
     }
     throw CommandFailure(
       .workLeft, "prove: stopped with \(Quantity.count(asked.left, "file")) not asked about",
