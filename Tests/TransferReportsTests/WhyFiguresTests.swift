@@ -99,6 +99,18 @@ import TransferModel
     #expect(figures([held], rate: 1 << 20).limits.limit == .network)
   }
 
+  /// What limited its requests says nothing about a file that waited for most of its time.
+  @Test func noLimitContradictsTheVerdict() {
+    let queued = figures([part(70_000, 100_000, sent: 1_000, dial: 20)])
+    #expect(queued.cause == "queued" && queued.limits.limit == nil && queued.limitOfMost == nil)
+    #expect(!says(queued, "bottleneck"))
+    var held = part(0, 90_000, sent: 70_000, dial: 20)
+    held.heldMs = 60_000
+    let throttled = figures([held], rate: 1 << 20)
+    #expect(throttled.cause == "throttled" && throttled.limits.limit == .rate)
+    #expect(throttled.verdict == "1m 00s of 1m 40s a rate limit delayed it.")
+  }
+
   /// The attempt was stopped while its host refused connections: it sent nothing, so no time counts as sending.
   @Test func whatWaitedForItsHostDidNotSend() {
     let waiting = WallSweepTests.part(from: 20_000, to: 80_000, .interrupted)

@@ -21,7 +21,9 @@ public struct WhyFigures: Sendable {
   ) {
     (self.row, self.toMs, self.result, self.tally, self.host) = (row, toMs, result, tally, host)
     wallMs = toMs >= row.fromMs ? toMs -| row.fromMs : nil
-    limits = WhyLimits(tally, result, runs: runs, rate: row.rate)
+    var limits = WhyLimits(tally, result, runs: runs, rate: row.rate)
+    limits.limit = Self.applicable(limits, result.parts.cause, tally)
+    self.limits = limits
     let steps =
       zip(runs, runs.dropFirst()).map { $0.lastMs -| $1.startedMs } + [row.fromMs -| (tally.span?.fromMs ?? row.fromMs)]
     clockSetBackMs = max(0, steps.max() ?? 0)
@@ -31,10 +33,13 @@ public struct WhyFigures: Sendable {
   public var isRunning: Bool { row.toMs == nil }
 
   /// The bottleneck; nil if requests did not run for most of the time, so that no limit applied.
-  public var limitOfMost: WhyLimit? {
-    switch result.parts.cause {
+  public var limitOfMost: WhyLimit? { limits.limit }
+
+  private static func applicable(_ limits: WhyLimits, _ cause: WallPart?, _ tally: WhyTally) -> WhyLimit? {
+    switch cause {
     case .queued, .down, .paused, .backoff: nil
-    case .throttled, .connect, .send, .server, .verify, nil: tally.attempts > 0 ? limits.limit : nil
+    case .throttled: limits.heldMs > 0 ? .rate : nil
+    case .connect, .send, .server, .verify, nil: tally.attempts > 0 ? limits.limit : nil
     }
   }
 

@@ -21,21 +21,31 @@ extension WhyFigures {
       return "No part took more than half of the time; the longest is \(most.name(isDownload: row.isDownload)) with "
         + "\(time(result.parts[most])) of \(time(wallMs))."
     }
-    return "\(time(result.parts[part])) of \(time(wallMs)) \(Self.verdict(part, isDownload: row.isDownload))."
+    return "\(time(result.parts[part])) of \(time(wallMs)) \(share(of: part))."
   }
 
-  private static func verdict(_ part: WallPart, isDownload: Bool) -> String {
+  private func share(of part: WallPart) -> String {
     switch part {
-    case .send: isDownload ? "it received its bytes" : "it sent its bytes"
+    case .send: row.isDownload ? "it received its bytes" : "it sent its bytes"
     case .server: "it waited for the server's answers"
     case .connect: "it was making connections"
     case .verify: "the server was queried about the content"
     case .backoff: "it waited after failures before retrying"
-    case .throttled: "a rate limit delayed it, or the server had requested a wait"
+    case .throttled: throttle
     case .paused: "it waited for a person"
-    case .queued: "it waited while the engine did other things"
+    case .queued: "it was queued behind other files"
     case .down: "no engine ran"
     }
+  }
+
+  /// A wait that the server requested of another file delays all files of its host.
+  private var throttle: String {
+    let isAsked = tally.failures.contains { $0.asked > 0 }
+    if limits.heldMs > 0 {
+      return isAsked ? "a rate limit delayed it, and the server had requested a wait" : "a rate limit delayed it"
+    }
+    return isAsked || limits.rateBps == nil
+      ? "the server had requested a wait" : "a rate limit delayed it, or the server had requested a wait"
   }
 
   /// The current state, if the parts do not show it.
