@@ -40,12 +40,13 @@ import Testing
     #expect(try run("rm f2 f4").code == 0)
     #expect(
       try run("retry --all").err
-        == "nothing matched: no failed file, but 1 unknown; those are tried again with --state unknown\n")
+        == "nothing to retry: no failed file, but 1 unknown; those are tried again with --state unknown\n")
     #expect(try run("cancel f5").code == 0)
     let outcome = try run("retry --all --fail-if-empty")
     #expect(outcome.code == 9)
     #expect(outcome.err.contains("1 cancelled and 1 unknown; those are tried again with --state cancelled,unknown"))
     #expect(try run("retry --state failed").err == "nothing matched\n")
+    #expect(try run("retry --path /data/a.bin -n").err == "nothing to retry: 1 done\n")
   }
 
   @Test(arguments: [
@@ -115,7 +116,7 @@ import Testing
 
   @Test func whatIsHiddenIsNotTakenBySurprise() throws {
     _ = try run("clean --failed")
-    #expect(try run("retry --all").err.hasPrefix("nothing matched: no failed file, but 1 unknown; "))
+    #expect(try run("retry --all").err.hasPrefix("nothing to retry: no failed file, but 1 unknown; "))
     #expect(try run("retry f2").out == "1 file will be tried again\nNext: transfers run\n")
     #expect(try run("list files").out.contains("f2 "))
   }

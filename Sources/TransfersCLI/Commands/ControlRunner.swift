@@ -14,7 +14,7 @@ struct ControlRunner {
   let context: Context
   /// An empty selection means everything, because the verb itself is harmless.
   var takesEverything = false
-  /// A hint for an empty selection, if there is one.
+  /// What is printed if nothing was selected, in place of "nothing matched".
   var hint: (RowFilter, OpenStore) throws(CommandFailure) -> String? = { (_, _) throws(CommandFailure) in nil }
   /// How the verb narrows the selection.
   var narrow: (RowFilter) throws(CommandFailure) -> RowFilter = { (filter) throws(CommandFailure) in filter }
@@ -79,7 +79,7 @@ enum EmptySelection {
   static func tell(
     _ fails: Bool, _ common: CommonOptions, _ context: Context, hint: String? = nil
   ) throws(CommandFailure) {
-    let text = "nothing matched" + (hint.map { ": \($0)" } ?? "")
+    let text = hint ?? "nothing matched"
     if fails {
       throw CommandFailure(.empty, text, remedy: "check with \"transfers list files\" and the same selection")
     }

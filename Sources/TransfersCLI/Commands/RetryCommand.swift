@@ -28,17 +28,18 @@ struct RetryCommand: Command, ChangesRows {
     ).run()
   }
 
-  /// Without a state only failed files are retried: the hint names others that can be.
+  /// Without a state only failed files are retried: names others that can be, or else those that were selected.
   private static func hint(_ asked: RowFilter, _ ledger: OpenStore) throws(CommandFailure) -> String? {
     guard asked.states.isEmpty else { return nil }
-    var others = asked
-    others.states = [.cancelled, .unknown]
-    let totals = try LedgerAccess.read(ledger) { [others] in try $0.stateTotals(others) }
-    let found = others.states.filter { totals.count($0) > 0 }
-    guard !found.isEmpty else { return nil }
-    let counts = found.map { "\(totals.count($0)) \($0.rawValue)" }.joined(separator: " and ")
+    let totals = try LedgerAccess.read(ledger) { try $0.stateTotals(asked) }
+    func counts(_ states: [FileState]) -> [String] { states.map { "\(totals.count($0)) \($0.rawValue)" } }
+    let all = FileState.allCases.filter { totals.count($0) > 0 }
+    guard !all.isEmpty else { return nil }
+    let found = [FileState.cancelled, .unknown].filter { totals.count($0) > 0 }
+    guard !found.isEmpty else { return "nothing to retry: \(counts(all).joined(separator: ", "))" }
     let states = found.map(\.rawValue).joined(separator: ",")
-    return "no failed file, but \(counts); those are tried again with --state \(states)"
+    return "nothing to retry: no failed file, but \(counts(found).joined(separator: " and ")); those are tried again "
+      + "with --state \(states)"
   }
 
   /// File IDs select these files in any state; wider selections mean failed ones.
