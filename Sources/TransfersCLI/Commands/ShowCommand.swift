@@ -37,7 +37,7 @@ struct ShowCommand: Command {
     }
     guard let found else {
       if let pruned = try LedgerAccess.read(ledger, { try $0.firstPruned(selector.filter) }) { throw .pruned(pruned) }
-      throw .usage("no row \(selector.text) in this ledger", remedy: "transfers list")
+      throw .noRow(selector.text)
     }
     try common.print(found, store: StoreIdentity(ledger), context)
   }

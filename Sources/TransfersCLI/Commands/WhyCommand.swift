@@ -52,7 +52,7 @@ struct WhyCommand: Command {
       return (try gone == nil ? reader.why(subject, context.clock) : nil, gone)
     }
     if let gone { throw .pruned(gone) }
-    guard let found else { throw .usage("no row \(subject) in this ledger", remedy: "transfers list") }
+    guard let found else { throw .noRow("\(subject)") }
     try common.print(WhyFigures.form.report(found), store: StoreIdentity(ledger), context)
   }
 

@@ -14,6 +14,8 @@ struct CommandFailure: Error, Sendable, Hashable {
   var signal: Int32?
   /// Overrides the code of ``status``, for a command with its own exit codes.
   var exitStatus: Int32?
+  /// It names a row that the ledger does not have.
+  var isAboutMissingRow = false
   /// The output contains it already.
   var isTold = false
 
@@ -41,6 +43,12 @@ struct CommandFailure: Error, Sendable, Hashable {
 
   static func usage(_ text: String, remedy: String = "") -> CommandFailure {
     CommandFailure(.usage, text, remedy: remedy)
+  }
+
+  static func noRow(_ name: String, remedy: String = "transfers list") -> CommandFailure {
+    var failure = usage("no row \(name) in this ledger", remedy: remedy)
+    failure.isAboutMissingRow = true
+    return failure
   }
 }
 

@@ -174,7 +174,7 @@ final class ServeDesk: Sendable {
   private func failed(_ failure: CommandFailure, isPage: Bool) -> HTTPResponse {
     let status =
       switch failure.status {
-      case .usage: failure.text.hasPrefix("no row ") ? 404 : 400
+      case .usage: failure.isAboutMissingRow ? 404 : 400
       case .store, .locked: 503
       default: 500
       }

@@ -78,7 +78,7 @@ struct ServeView: Command {
         try reader.why(subject, context.clock)
       )
     }
-    guard let shown = found.0 else { throw .usage("no row \(subject) in this ledger", remedy: "transfers list") }
+    guard let shown = found.0 else { throw .noRow("\(subject)") }
     let why = found.1.map { ReportSection("why", "where the time went", .object(WhyFigures.form.report($0).sections)) }
     return Report(shown.schema, shown.sections + (why.map { [$0] } ?? []))
   }
