@@ -110,6 +110,19 @@ import Transfers
     #expect(CurlCommand(row).script.contains("$UPLOAD_URL works as a secret and is not printed; is no longer known"))
   }
 
+  /// A download only reads, whatever its request is called.
+  @Test(arguments: [AttemptOperation.create, .part]) func aDownloadChangesNothing(_ operation: AttemptOperation) throws
+  {
+    var row = Self.row("http://host/", NameBytes("/d/f"), size: 9, auth: nil)
+    row.settings = BatchSettings(destination: "http://host/", download: DownloadSettings(folder: NameBytes("/d")))
+    row.operation = operation
+    row.session = RequestRow.Session(id: 4, remoteID: nil, notes: [:])
+    if operation == .part { row.chunk = RequestRow.Chunk(seq: 0, range: ByteRange(offset: 0, length: 9), remote: [:]) }
+    let script = CurlCommand(row).script
+    #expect(script.contains("--request GET") && script.contains("--output a7.part"), "\(script)")
+    for word in ["changes data", "create request", "UPLOAD_URL"] { #expect(!script.contains(word), "\(script)") }
+  }
+
   @Test func s3IsSignedAnewByCurl() throws {
     let store = try ReadingTests.shared.get().store
     let outcome = try BuiltProgram().run("show", "a3", "--curl", "--store", store)

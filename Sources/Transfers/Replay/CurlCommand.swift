@@ -12,8 +12,7 @@ package struct CurlCommand: Sendable, Hashable {
   package init(_ row: RequestRow) {
     if !row.isRepeatable {
       remarks.append("sending this again may store its content twice: the server cannot detect a repetition")
-    } else if row.operation == .part || row.operation == .finish || row.operation == .abort || row.operation == .create
-    {
+    } else if Self.changesData(row) {
       remarks.append("this changes data on the server")
     }
     do {
@@ -25,11 +24,18 @@ package struct CurlCommand: Sendable, Hashable {
     } catch {
       remarks.append("this request cannot be reconstructed: \(Self.words(error))")
     }
-    if row.operation == .create || row.operation == .probe, row.chunk == nil {
+    if row.operation == .create || row.operation == .probe, row.chunk == nil,
+      row.settings.direction == .upload || row.key.isFolder
+    {
       remarks.append(
         "it was a \(row.operation) request of the file; the folder or page that it may have been for is not recorded"
       )
     }
+  }
+
+  /// Queries only read, and so do all requests of downloads.
+  private static func changesData(_ row: RequestRow) -> Bool {
+    row.settings.direction == .upload && [.part, .finish, .abort, .create].contains(row.operation)
   }
 
   /// The remarks as comments, and the command.
@@ -54,7 +60,7 @@ package struct CurlCommand: Sendable, Hashable {
     if one.secrets.isSigned { words += signature(one.text) }
     words += fields(one, other, hasBody: Self.hasBody(row, one.text))
     var before = ""
-    if row.settings.direction == .download, row.operation == .part {
+    if row.settings.direction == .download, row.operation == .part || row.operation == .create, !row.key.isFolder {
       words.append("--output \(Self.outputName(row))")
     } else {
       (before, words) = body(row, one, words)

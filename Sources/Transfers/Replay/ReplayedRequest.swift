@@ -37,7 +37,8 @@ struct ReplayedRequest {
     if let session = row.session {
       let meaning = session.remoteID == nil ? "is no longer known" : "the ledger has it (session s\(session.id))"
       var remoteID = session.remoteID
-      if remoteID.map(isCapability) ?? true {
+      // A download has no upload whose URL could be missing.
+      if remoteID.map(isCapability) ?? (row.settings.direction == .upload) {
         remoteID = secrets.variable("UPLOAD_URL", meaning) { "\(origin)\($0)" }
       }
       let notes = row.settings.direction == .download ? session.notes : hidden(session.notes, meaning, &secrets)
