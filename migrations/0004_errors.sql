@@ -18,7 +18,7 @@ INSERT INTO error_code (code, blame, hint) VALUES
   ('http.409', 'server', 'the destination conflicts with an existing resource, or its parent is missing'),
   ('http.410', 'server', 'the destination no longer exists'),
   ('http.412', 'server', 'the destination already exists, or has changed'),
-  ('http.413', 'server', 'the file or the part is too large for the server; try a smaller --part-size'),
+  ('http.413', 'server', 'the request is larger than the server allows; raise its limit (client_max_body_size in nginx), or use a protocol that sends parts (tus, S3) with a smaller --part-size'),
   ('http.423', 'server', 'another client has locked the destination'),
   ('http.429', 'server', 'the server limits the request rate; try a lower --rate or fewer --workers'),
   ('http.4xx', 'server', 'the server refused the request; see its answer in the attempt'),

@@ -88,7 +88,8 @@ extension CostRow {
     case .paused: "transfers resume"
     case .backoff: advice.flatMap { $0.isEmpty ? nil : $0 } ?? "transfers report failures"
     case .server: "more requests at a time (--workers), longer chunks, or a faster server: transfers report hosts"
-    case .connect: "if they fail, check the network (transfers report failures); else longer requests (--part-size)"
+    case .connect:
+      "if they fail, check the network (transfers report failures); else longer parts, if it has any (--part-size)"
     case .resent: "shorter chunks, or a protocol that resumes: transfers report waste"
     }
   }
