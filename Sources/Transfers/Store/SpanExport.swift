@@ -27,15 +27,19 @@ package final class SpanExport {
   private let fields: [(name: String, value: String)]
   private let transport: CurlTransport
   private let clock: any TransferClock
+  /// Called before each wait for a repetition, with the reason.
+  private let notice: (String) -> Void
   private var number: UInt64 = 0
   private(set) var result: SpanExportResult
 
   /// The value of each header is `env:NAME` or `file:PATH`.
   /// - Throws: `.usage` for an invalid URL, header name or reference; `.auth` for a missing secret.
-  package init(endpoint: String, headers: [String], clock: any TransferClock) throws(TransferError) {
+  package init(
+    endpoint: String, headers: [String], clock: any TransferClock, notice: @escaping (String) -> Void
+  ) throws(TransferError) {
     url = try Self.traces(endpoint)
     fields = try Self.fields(headers)
-    self.clock = clock
+    (self.clock, self.notice) = (clock, notice)
     result = SpanExportResult(endpoint: url)
     transport = try CurlTransport(
       CurlConfiguration(
@@ -67,7 +71,9 @@ package final class SpanExport {
       guard tries < Self.triesAtMost, Self.isTransient(reply) else { throw refusal(reply) }
       result.retries += 1
       let waitMs = reply.retryAfterMs(wallMs: clock.wallMs) ?? 500 << Int64(tries)
-      _ = Mailbox<Bool>().take(timeoutMs: min(waitMs, 60_000))
+      let restMs = min(waitMs, 60_000)
+      notice("\(Self.cause(reply)); attempt \(tries + 1) of \(Self.triesAtMost) in \(Quantity.duration(restMs))")
+      _ = Mailbox<Bool>().take(timeoutMs: restMs)
     }
   }
 
@@ -90,15 +96,18 @@ package final class SpanExport {
     reply.curlCode != 0 || [429, 502, 503, 504].contains(reply.status)
   }
 
-  private func refusal(_ reply: TransferReply) -> TransferError {
-    let cause =
-      reply.curlCode != 0
+  private static func cause(_ reply: TransferReply) -> String {
+    reply.curlCode != 0
       ? reply.curlMessage
       : "the collector answered \(reply.status): \(String(decoding: reply.body.prefix(200), as: UTF8.self))"
+  }
+
+  private func refusal(_ reply: TransferReply) -> TransferError {
     let sent = "\(result.spansSent) spans were sent before"
     return TransferError(
       reply.status == 401 || reply.status == 403 ? .auth : .config, "send spans to", NameBytes(url),
-      cause: "\(cause) (\(sent))", remedy: "check the collector, and send them again: it recognises spans by their IDs")
+      cause: "\(Self.cause(reply)) (\(sent))",
+      remedy: "check the collector, and send them again: it recognises spans by their IDs")
   }
 
   /// A collector may accept only some spans, and reports this (`partialSuccess`). An answer that is not a JSON object

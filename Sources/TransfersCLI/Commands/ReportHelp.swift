@@ -66,7 +66,8 @@ enum ReportHelp {
     began.
 
     otlp sends the ended attempts to an OpenTelemetry collector (--endpoint, OTLP over HTTP with JSON), as spans: \
-    those of a file form one trace. Requests answered with 429, 502, 503 and 504 are repeated after Retry-After. The \
-    method of a request is not recorded, and sent as _OTHER. Rejected spans exit with 3.
+    those of a file form one trace. Requests without an answer, or answered with 429, 502, 503 and 504, are repeated \
+    up to five times, each with a message. The method of a request is not recorded, and sent as _OTHER. Rejected spans \
+    exit with 3, a refusal with 77 (401, 403) or 78, and a collector that cannot be reached with 78.
     """
 }

@@ -30,7 +30,9 @@ struct SpansReport: OutputValue {
     defer { ledger.close() }
     let filter = try selection.filter(ledger, context, finds: .attempts).withHidden
     let result = try failing { () throws(TransferError) in
-      try SpanExport(endpoint: endpoint, headers: headers, clock: context.clock).send(filter, of: ledger)
+      try SpanExport(endpoint: endpoint, headers: headers, clock: context.clock) { cause in
+        if !common.quiet { context.err.writeLine(printable("no spans accepted: \(cause)")) }
+      }.send(filter, of: ledger)
     }
     try common.print(
       SpansReport(result: result), store: StoreIdentity(ledger), filters: selection.filters, context)
