@@ -26,6 +26,17 @@ public enum Timestamp {
     return "\(date) \(two(Int64(parts.tm_hour))):\(two(Int64(parts.tm_min))):\(two(Int64(parts.tm_sec)))"
   }
 
+  /// `2026-11-20 11:00:00+01:00`, or with `Z` in UTC: a report may be read in another zone.
+  public static func zoned(_ ms: Int64) -> String {
+    var seconds = time_t(ms.floored(by: 1000))
+    var parts = tm()
+    guard localtime_r(&seconds, &parts) != nil else { return rfc3339(ms) }
+    let minutes = Int64(parts.tm_gmtoff) / 60
+    guard minutes != 0 else { return local(ms) + "Z" }
+    let offset = Int64(minutes.magnitude)
+    return local(ms) + (minutes < 0 ? "-" : "+") + "\(two(offset / 60)):\(two(offset % 60))"
+  }
+
   /// The proleptic Gregorian date of a day counted from 1970-01-01.
   /// Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
   static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {

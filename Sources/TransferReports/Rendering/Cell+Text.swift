@@ -13,7 +13,7 @@ extension Cell {
     case .flag(let flag): flag ? "yes" : "no"
     case .bytes(let count): Quantity.bytes(count)
     case .milliseconds(let ms): Quantity.duration(ms)
-    case .time(let ms): Timestamp.local(ms)
+    case .time(let ms): Timestamp.zoned(ms)
     case .bytesPerSecond(let rate): Quantity.bytesPerSecond(rate)
     case .counts(let counts): Cell.texts(counts.mapValues(String.init)).text
     case .list(let texts): texts.isEmpty ? "-" : texts.map(printable).joined(separator: ", ")
