@@ -9,7 +9,7 @@ import TransferModel
 
 /// What the ledger records about the machine of a run.
 package enum HostFacts {
-  static var name: String {
+  package static var name: String {
     var buffer = [UInt8](repeating: 0, count: 256)
     let status = buffer.withUnsafeMutableBytes {
       gethostname($0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count - 1)

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 @testable import TransferLedger
 import TransferModel
@@ -88,6 +89,24 @@ import Transfers
   private struct Clocks: TransferClock {
     var wallMs: Int64
     var bootMs: Int64
+  }
+
+  /// A killed engine whose parent has not taken note of its end yet.
+  @Test func anEngineThatEndedIsNotAlive() throws {
+    var pid: pid_t = 0
+    let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup("exit 0"), nil]
+    defer { for pointer in arguments { free(pointer) } }
+    guard posix_spawn(&pid, "/bin/sh", nil, nil, arguments, environ) == 0 else { throw SystemFailure("spawn sh") }
+    defer { waitpid(pid, nil, 0) }
+    var info = siginfo_t()
+    guard waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) == 0 else { throw SystemFailure("wait for sh") }
+    let run = RunRow(
+      id: RunID(rawValue: 1), host: HostFacts.name, pid: Int64(pid), version: "", startedMs: 0, heartbeatMs: 1_000,
+      endedMs: nil, how: nil, bootID: "another", heartbeatBootMs: nil)
+    #expect(kill(pid, 0) == 0 && !EngineState(run, Clocks(wallMs: 1_000, bootMs: 1), bootID: "this").isAlive)
+    var own = run
+    own.pid = Int64(getpid())
+    #expect(EngineState(own, Clocks(wallMs: 1_000, bootMs: 1), bootID: "this").isAlive)
   }
 
   /// The wall clock was changed while the engine ran.

@@ -30,6 +30,18 @@ public struct EngineState: Sendable, Hashable {
 
   private static func mayExist(_ run: RunRow) -> Bool {
     guard HostFacts.name == run.host, let pid = pid_t(exactly: run.pid) else { return true }
-    return kill(pid, 0) == 0 || errno == EPERM
+    return (kill(pid, 0) == 0 || errno == EPERM) && !isZombie(pid)
+  }
+
+  /// A killed process keeps its number until its parent takes note. Without /proc, nothing is known.
+  private static func isZombie(_ pid: pid_t) -> Bool {
+    guard let file = fopen("/proc/\(pid)/stat", "r") else { return false }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 512)
+    let count = fread(&bytes, 1, bytes.count, file)
+    let text = bytes.prefix(count)
+    // The name, in parentheses, may contain anything: proc_pid_stat(5).
+    guard let end = text.lastIndex(of: UInt8(ascii: ")")), text.count > end + 2 else { return false }
+    return [UInt8(ascii: "Z"), UInt8(ascii: "X")].contains(text[end + 2])
   }
 }
