@@ -24,6 +24,12 @@ public enum LiveFileFigures {
     return column.key == "bytes_acked" ? [column, inFlight] : [column]
   }
 
+  /// For rows with buttons: a narrow page shows the first columns, and people recognise a file by its path.
+  public static let withPathSecond: [Column<LiveFile>] = {
+    let (paths, others) = (columns.filter { $0.key == "path" }, columns.filter { $0.key != "path" })
+    return others.prefix(1) + paths + others.dropFirst()
+  }()
+
   private static let inFlight: Column<LiveFile> = .bytes("bytes_in_flight", "In flight") {
     isRunning($0.file) ? $0.bytesInFlight : nil
   }

@@ -54,6 +54,13 @@ import Transfers
     }
   }
 
+  /// The name is what people look for: its cause does not replace it.
+  @Test func aCauseLeavesTheNameReadable() {
+    let rows = [file(1, "/data/results-2026-11.tar", state: "failed")]
+    #expect(frame(rows, columns: 90).contains { $0.contains("-11.tar (http.413)") })
+    #expect(frame(rows, columns: 60).contains { $0.hasSuffix("…1.tar") || $0.hasSuffix("-11.tar") })
+  }
+
   @Test func absurdFiguresAreShown() {
     let rows = [
       file(1, size: .min, acked: .max), file(2, size: .max, acked: .min), file(.max, size: nil, acked: -1),

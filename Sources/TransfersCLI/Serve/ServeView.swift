@@ -102,7 +102,8 @@ struct LiveNow: Sendable {
   static let sections: [SectionForm<LiveNow>] = [
     .merged(StatusOutput.overview) { $0.status },
     .table(
-      "uploads", "files that are not finished", LiveFileFigures.columns, TableLook(empty: "every file is finished")
+      "uploads", "files that are not finished", LiveFileFigures.withPathSecond,
+      TableLook(empty: "every file is finished")
     ) { $0.uploads },
     .merged(StatusOutput.causes) { $0.status },
   ]

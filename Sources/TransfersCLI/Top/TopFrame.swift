@@ -30,8 +30,9 @@ struct TopFrame {
   private var head: [String] {
     let counts = FileState.allCases.filter { reading.totals.count($0) > 0 }
       .map { paint("\(reading.totals.count($0)) \($0.rawValue)", $0.rawValue) }.joined(separator: ", ")
-    let (acked, bytes) = (reading.totals.bytesAcked, reading.totals.bytes)
-    let inFlight = reading.bytesInFlight > 0 ? ", \(Quantity.bytes(reading.bytesInFlight)) in flight" : ""
+    // As in the rows of files: with what is on its way.
+    let (acked, bytes) = (reading.totals.bytesAcked +| reading.bytesInFlight, reading.totals.bytes)
+    let inFlight = reading.bytesInFlight > 0 ? ", \(Quantity.bytes(reading.bytesInFlight)) of it in flight" : ""
     var lines = [
       cut("transfers top  \(name)  \(Cell.time(nowMs).text)"), cut("engine  \(reading.engine.line)"),
       counts.isEmpty ? cut("files   nothing is recorded") : fitting("files   ", counts),
@@ -95,9 +96,18 @@ struct TopFrame {
     let fixed = start + file.state.padded(9) + " " + size + map + "  "
     guard DisplayWidth.of(fixed) + 4 <= columns else { return cut("\(start)\(file.state)  \(file.path)") }
     let room = columns - DisplayWidth.of(fixed)
-    let path = DisplayWidth.cutMiddle("\(file.path)\(cause)", to: room, mark: style.isASCII ? "~" : "…")
+    let mark = style.isASCII ? "~" : "…"
+    // The name is cut before the cause, and the cause is left out where the name would be unreadable.
+    let left = room - DisplayWidth.of(cause)
+    let path =
+      left >= min(Self.leastName, DisplayWidth.of("\(file.path)"))
+      ? DisplayWidth.cutMiddle("\(file.path)", to: left, mark: mark) + cause
+      : DisplayWidth.cutMiddle("\(file.path)", to: room, mark: mark)
     return start + paint(state, file.state) + " " + size + map + "  " + ascii(path)
   }
+
+  /// Columns of a name that is still recognised.
+  private static let leastName = 12
 
   private var mapColumns: Int { columns >= 120 ? 32 : 16 }
 
