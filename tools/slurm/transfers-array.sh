@@ -75,13 +75,9 @@ task() {
   end_with "$code"
 }
 
-# put FILE TEXT: writes it durably, or not at all.
-put() {
-  printf '%s\n' "$2" >"$1.new"
-  sync "$1.new"
-  mv "$1.new" "$1"
-  sync "$(dirname "$1")"
-}
+# put FILE TEXT: writes it durably, or not at all, and fails. Its steps are joined, because bash ignores "set -e" in a
+# function that is called in a condition.
+put() { printf '%s\n' "$2" >"$1.new" && sync "$1.new" && mv "$1.new" "$1" && sync "$(dirname "$1")"; }
 
 # Another shard of the same name, or another destination, is different work: the ledger here does not belong to it.
 know_shard() {
@@ -181,15 +177,15 @@ work() {
 
 # end_with CODE: keeps the ledger, then ends the task.
 end_with() {
-  local code=$1
-  if [[ $(<"$shared/$name.try") != "$this_try open" ]]; then
+  local code=$1 newest_try=''
+  read -r newest_try <"$shared/$name.try" || true
+  if [[ $newest_try && $newest_try != "$this_try open" ]]; then
     # Its backup must not replace the newer one, which records what was sent since.
     fail 6 "another run of $name has begun meanwhile; the ledger of this one is \"$store\" on $(hostname)"
   fi
-  if back_up; then
-    put "$shared/$name.try" "$this_try closed"
-    put "$here/$name.try" "$this_try"
-  else
+  # The exit code of the engine counts, even if the shared folder fails now.
+  if ! { [[ $newest_try ]] && back_up && put "$shared/$name.try" "$this_try closed" &&
+    put "$here/$name.try" "$this_try"; }; then
     printf 'transfers-array: no backup of %s in "%s"; the ledger is "%s" on %s\n' "$name" "$shared" "$store" \
       "$(hostname)" >&2
     if ((code == 0)); then code=7; fi
@@ -227,7 +223,8 @@ again() {
 # hand_over CODE SETTING VERB: exits with CODE if the site's SETTING acts on it; otherwise asks Slurm for VERB.
 hand_over() {
   local setting
-  setting=$(scontrol show config 2>/dev/null | awk -v name="$2" '$1 == name { print $3 }')
+  # Without an answer (slurmctld restarts, or is busy) the setting may still act on the exit code.
+  setting=$(scontrol show config 2>/dev/null | awk -v name="$2" '$1 == name { print $3 }') || setting=''
   if [[ ,$setting, != *,$1,* ]]; then
     printf 'transfers-array: exit code %d: scontrol %s %s\n' "$1" "$3" "$me" >&2
     # Slurm ends this job when it has received that.
