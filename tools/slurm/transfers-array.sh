@@ -61,7 +61,7 @@ task() {
   # The ID of this task alone: SLURM_JOB_ID of the last task stands for the whole array.
   me=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
   this_try=$me.${SLURM_RESTART_COUNT:-0}.$(hostname).${SLURMD_NODENAME:-}
-  newest='' state=''
+  newest='' state='' sum=''
   engine='' stopping=''
   trap 'stopping=yes; if [[ $engine ]]; then kill -TERM "$engine" 2>/dev/null || true; fi' TERM
   # A shard may be submitted twice. The engine keeps this lock, too.
@@ -80,12 +80,15 @@ task() {
 put() { printf '%s\n' "$2" >"$1.new" && sync "$1.new" && mv "$1.new" "$1" && sync "$(dirname "$1")"; }
 
 # Another shard of the same name, or another destination, is different work: the ledger here does not belong to it.
+# SHARED/NAME.sum is written when the files are recorded. Before that, a call with another destination is a correction.
+# The options of a pull apply to each run and may change; those of an upload are recorded with the files.
 know_shard() {
-  local sum
-  sum=$({ cat "$shard" && printf '%s\0' "$verb" "$place" "$dest" "${words[@]}"; } | sha256sum)
-  [[ -e $shared/$name.sum ]] || put "$shared/$name.sum" "$sum"
-  [[ $(<"$shared/$name.sum") == "$sum" ]] ||
-    fail 64 "\"$shared\" has the ledger of another $name: other files, or another destination; use another folder"
+  local recorded=("$verb" "$place" "$dest")
+  if [[ $verb == add ]]; then recorded+=("${words[@]}"); fi
+  sum=$({ cat "$shard" && printf '%s\0' "${recorded[@]}"; } | sha256sum)
+  [[ ! -e $shared/$name.sum || $(<"$shared/$name.sum") == "$sum" ]] ||
+    fail 64 "\"$shared\" has the ledger of another $name: other files, another destination or other options of add; use \
+another folder"
 }
 
 # SHARED/NAME.try names the run that had the newest ledger, and says whether it has ended ("closed": the backup contains
@@ -104,16 +107,20 @@ take_ledger() {
   fi
 }
 
-restore() {
+# Moves the ledger on this node aside: it may know more.
+set_aside() {
   local old file
-  if compgen -G "$store*" >/dev/null; then
-    # It may know more. The database moves last: another one would take its write-ahead log for its own.
-    old=$(mktemp -d "$here/older-$name.XXXXXX")
-    for file in "$store"[.-]* "$store"; do
-      if [[ -e $file ]]; then mv "$file" "$old/" || fail 7 "cannot move \"$file\" aside"; fi
-    done
-    printf 'transfers-array: an older ledger of %s is kept in "%s" on %s\n' "$name" "$old" "$(hostname)" >&2
-  fi
+  compgen -G "$store*" >/dev/null || return 0
+  # The database moves last: another one would take its write-ahead log for its own.
+  old=$(mktemp -d "$here/older-$name.XXXXXX")
+  for file in "$store"[.-]* "$store"; do
+    if [[ -e $file ]]; then mv "$file" "$old/" || fail 7 "cannot move \"$file\" aside"; fi
+  done
+  printf 'transfers-array: an older ledger of %s is kept in "%s" on %s\n' "$name" "$old" "$(hostname)" >&2
+}
+
+restore() {
+  set_aside
   # A pull was interrupted in its first run: only that node knows what it fetched.
   [[ -e $shared/$name.db ]] || fail 1 "the ledger of $name is only on the node of its first run: let it run there"
   cp "$shared/$name.db" "$store.new"
@@ -129,18 +136,23 @@ restore() {
   fi
 }
 
-# Records the files of the shard. If it is killed and repeated, it adds the missing ones: nothing was sent yet.
+# Records the files of the shard. If it is killed and repeated, it adds the missing ones: nothing was sent yet. A ledger
+# of other files or another destination, which an earlier call has left here, is not continued.
 record() {
+  if [[ ! -e $here/$name.sum || $(<"$here/$name.sum") != "$sum" ]]; then set_aside; fi
+  put "$here/$name.sum" "$sum"
   if [[ $verb == add ]]; then
     # The list is complete before anything is recorded: a truncated shard fails here.
     transfers manifest convert "$shard" --to list0 --output "$here/$name.list" || exit
-    local code=0 # 3: some files cannot be sent; they are recorded as failed, and the others are sent
-    transfers add --store "$store" --name "$name" --files-from0 "$here/$name.list" --base "$place" "${words[@]}" \
-      "$dest" || code=$?
+    # 3: some files do not exist any more or cannot be sent; they are recorded as failed, and the others are sent.
+    local code=0
+    transfers add --store "$store" --name "$name" --missing skip --files-from0 "$here/$name.list" --base "$place" \
+      "${words[@]}" "$dest" || code=$?
     ((code == 0 || code == 3)) || finish "$code"
     rm -f "$here/$name.list"
     back_up || fail 7 "no backup in \"$shared\"; nothing was sent"
   fi
+  put "$shared/$name.sum" "$sum"
 }
 
 begin() {
@@ -182,6 +194,11 @@ end_with() {
   if [[ $newest_try && $newest_try != "$this_try open" ]]; then
     # Its backup must not replace the newer one, which records what was sent since.
     fail 6 "another run of $name has begun meanwhile; the ledger of this one is \"$store\" on $(hostname)"
+  fi
+  if [[ ! $newest && ! -e $store ]]; then
+    # A pull that was refused before it recorded anything.
+    rm -f "$shared/$name".{sum,try} "$here/$name".{sum,try}
+    finish "$code"
   fi
   # The exit code of the engine counts, even if the shared folder fails now.
   if ! { [[ $newest_try ]] && back_up && put "$shared/$name.try" "$this_try closed" &&
