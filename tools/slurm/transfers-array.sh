@@ -174,6 +174,8 @@ work() {
   fi
   code=5
   if [[ $stopping ]]; then return; fi
+  local before
+  before=$(requests)
   "${run[@]}" &
   engine=$!
   if [[ $stopping ]]; then kill -TERM "$engine" 2>/dev/null || true; fi
@@ -185,6 +187,24 @@ work() {
   done
   engine=''
   rm -f "$here/$name.copied"
+  if [[ $code == 5 && ! $stopping && $before == *" waiting" && $(requests) == "$before" ]]; then note_idle; fi
+}
+
+# The number of requests in the ledger, and whether files wait for a time (Retry-After).
+requests() {
+  local sql="SELECT (SELECT count(*) FROM v_attempts)
+    || iif(EXISTS (SELECT 1 FROM v_files WHERE not_before IS NOT NULL), ' waiting', '') AS requests"
+  # Lines of CSV end with CR LF.
+  transfers store sql --store "$store" --format csv "$sql" 2>/dev/null | tail -n 1 | tr -d '\r' || true
+}
+
+# SHARED/NAME.idle counts the runs of this task that only found that nothing was due; they are not tries.
+note_idle() { put "$shared/$name.idle" "$me $(($(idle_runs) + 1))" || true; }
+
+idle_runs() {
+  local task='' runs=0
+  if [[ -e $shared/$name.idle ]]; then read -r task runs <"$shared/$name.idle" || true; fi
+  if [[ $task == "$me" ]]; then echo "$runs"; else echo 0; fi
 }
 
 # end_with CODE: keeps the ledger, then ends the task.
@@ -226,7 +246,7 @@ finish() {
 preempted() { [[ $(scontrol show job "$me" 2>/dev/null) =~ PreemptTime=[0-9] ]]; }
 
 again() {
-  if ((${SLURM_RESTART_COUNT:-0} + 1 >= tries)); then
+  if ((${SLURM_RESTART_COUNT:-0} + 1 - $(idle_runs) >= tries)); then
     fail 1 "work of $name is left after $tries runs; \"scontrol requeue $me\" continues it"
   fi
   if [[ $stopping ]] && preempted; then
