@@ -169,8 +169,8 @@ work() {
   run=(transfers run "${copied[@]}" "${limits[@]}" --store "$store" --progress none)
   if [[ $verb == pull ]]; then
     # Also in the next run: a run that ended early may not have recorded all files.
-    run=(transfers pull --name "$name" --files-from "$shard" "${limits[@]}" --store "$store" --progress none
-      "${words[@]}" "$place")
+    run=(transfers pull --name "$name" --files-from "$shard" "${copied[@]}" "${limits[@]}" --store "$store"
+      --progress none "${words[@]}" "$place")
   fi
   code=5
   if [[ $stopping ]]; then return; fi
