@@ -211,6 +211,28 @@ import TransferModel
     #expect(twice.map(\.outcome) == [.unchanged, .repeated])
   }
 
+  /// People copy a merged ledger as one file, and a merge may have been refused half-way.
+  @Test func theFileAloneIsTheMergedLedger() throws {
+    func filesOfACopy() throws -> [String] {
+      let alone = home.folder + "/alone.db"
+      try writeBytes(try fileBytes(merged), to: alone)
+      defer { for suffix in Ledger.fileSuffixes { unlink(alone + suffix) } }
+      return try texts("SELECT count(*) FROM file", in: alone)
+    }
+    try LogTests.send(shards[0], 3)
+    try LogTests.send(shards[1], 2)
+    let diverged = try copy(.backup, of: shards[0], to: "diverged.db")
+    let other = try Ledger.open(at: diverged, mode: .existing, clock: HandClock())
+    _ = try other.write { try $0.recordEvent("looked at", batch: nil, file: nil, detail: "there") }
+    other.close()
+    try LogTests.send(shards[0], 1, as: "here")
+    try merge([shards[0].path])
+    #expect(try filesOfACopy() == ["4"])
+    let refused = refusal { () throws(TransferError) in try merge([shards[1].path, diverged]) }
+    #expect(refused?.kind == .storeUnsuitable)
+    #expect(try filesOfACopy() == ["6"])
+  }
+
   private func lastPart(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
 
   /// A shard continues after it was merged; its numbers stay, and nothing counts twice.

@@ -52,6 +52,8 @@ final class LedgerMerger {
   }
 
   func merge(_ shards: [ShardFile]) throws(TransferError) -> [ShardMerge] {
+    // So that the file alone, without its WAL, is the ledger: people copy it. Also if a shard is refused.
+    defer { _ = try? gate.checkpoint(connection) }
     var merges: [ShardMerge] = []
     var seen: [[UInt64]: ShardMerge] = [:]
     for shard in shards {
