@@ -80,7 +80,10 @@ CREATE TABLE origin_store (
   leaves INTEGER NOT NULL DEFAULT 0,
   newest_attempt INTEGER NOT NULL DEFAULT 0,
   newest_file INTEGER NOT NULL DEFAULT 0,
-  alive_at INTEGER NOT NULL DEFAULT 0
+  alive_at INTEGER NOT NULL DEFAULT 0,
+  -- How many of its done uploads have a key that a shard with a lower number has sent, too; NULL until this is counted
+  -- again.
+  equal_keys INTEGER
 ) STRICT;
 
 -- What each column of each view means.

@@ -12,13 +12,16 @@ public struct SummaryFigures: Sendable {
   public let costs: [CostRow]
   /// Sources that `--after` was to delete or move, and that still exist.
   public let removals: RemovalTotals
+  /// Files of a merged ledger that another shard has sent, too.
+  public let equalKeys: Int64
 
   public init(
     batches: Int, totals: FileTotals, attempts: AttemptTotals, failures: [FailureRow], slowest: [FileRow],
-    costs: [CostRow] = [], removals: RemovalTotals = RemovalTotals()
+    costs: [CostRow] = [], removals: RemovalTotals = RemovalTotals(), equalKeys: Int64 = 0
   ) {
     (self.batches, self.totals, self.attempts) = (batches, totals, attempts)
     (self.failures, self.slowest, self.costs, self.removals) = (failures, slowest, costs, removals)
+    self.equalKeys = equalKeys
   }
 
   public static let sections: [SectionForm<SummaryFigures>] = most + overview + details
@@ -68,6 +71,10 @@ public struct SummaryFigures: Sendable {
       .integer("files_unverified", "unverified") { $0.totals.unverified }.saying { figures in
         let files = figures.totals.unverified
         return files > 0 ? "\(Quantity.count(files, "file")) done without proof from the server" : nil
+      },
+      .integer("equal_keys", "equal keys") { $0.equalKeys }.saying { figures in
+        let files = Int(figures.equalKeys)
+        return files > 0 ? "\(Quantity.count(files, "file")) of the whole ledger that another shard sent, too" : nil
       },
     ] + RemovalFigures.columns { $0.removals }
 

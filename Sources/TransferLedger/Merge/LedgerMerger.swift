@@ -67,7 +67,30 @@ final class LedgerMerger {
       seen[identity] = merge
       merges.append(merge)
     }
-    return merges
+    return try withEqualKeys(merges)
+  }
+
+  /// Counts the keys that several shards have sent, unless no shard has changed since.
+  private func withEqualKeys(_ merges: [ShardMerge]) throws(TransferError) -> [ShardMerge] {
+    do {
+      if try EqualKeys.areStale(connection) {
+        _ = try connection.whileAsking(isCancelled) {
+          try inTransaction {
+            try EqualKeys.record(connection)
+            return true
+          }
+        }
+      }
+      var counted = merges
+      for index in counted.indices {
+        counted[index].equalKeys = try EqualKeys.of(ShardNumber(rawValue: counted[index].number), connection)
+      }
+      return counted
+    } catch let error as SQLiteError where error.primary == SQLITE_INTERRUPT {
+      throw stopped("stopped before equal keys were counted")
+    } catch {
+      throw TransferError(any: error, "merge into", path: file.path)
+    }
   }
 
   private func merge(_ shard: ShardFile) throws(TransferError) -> ShardMerge {
@@ -84,20 +107,27 @@ final class LedgerMerger {
 
   private func mergeAttached(_ shard: ShardFile) throws -> ShardMerge {
     if let merge = try known(shard) { return merge }
-    let merge = try gate.writing {
+    let merge = try inTransaction {
+      let merge = try known(shard) ?? take(shard)
+      try shard.requireUnwritten()
+      return merge
+    }
+    try gate.checkpointIfLong(connection)
+    return merge
+  }
+
+  private func inTransaction<T>(_ body: () throws -> T) throws -> T {
+    try gate.writing {
       try gate.inTurn { () throws(SQLiteError) in try connection.execute("BEGIN IMMEDIATE") }
       do {
-        let merge = try known(shard) ?? take(shard)
-        try shard.requireUnwritten()
+        let result = try body()
         try connection.execute("COMMIT")
-        return merge
+        return result
       } catch {
         if connection.isInTransaction { try? connection.execute("ROLLBACK") }
         throw error
       }
     }
-    try gate.checkpointIfLong(connection)
-    return merge
   }
 
   /// The result for a shard of which nothing has to be written; nil if something has.
@@ -181,13 +211,16 @@ final class LedgerMerger {
       files: counts?.0 ?? 0, attempts: counts?.1 ?? 0, isUnfinished: facts.isUnfinished)
   }
 
+  private func stopped(_ cause: String) -> TransferError {
+    TransferError(
+      .interrupted, "merge into", NameBytes(file.path), cause: cause, remedy: "run the same command again")
+  }
+
   /// Attributes errors in rows to the shard: rows that are merged already came from sound shards.
   private func describe(_ error: SQLiteError, _ shard: ShardFile) -> TransferError {
     switch error.primary {
     case SQLITE_INTERRUPT:
-      return TransferError(
-        .interrupted, "merge into", NameBytes(file.path), cause: "stopped; the shard was not merged",
-        remedy: "run the same command again")
+      return stopped("stopped; the shard was not merged")
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_TOOBIG:
       return TransferError(
         .storeCorrupt, "merge shard", NameBytes(shard.named), cause: "it is damaged (\(error.message))",

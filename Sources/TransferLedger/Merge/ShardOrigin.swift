@@ -22,7 +22,7 @@ struct ShardOrigin {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (uid) DO UPDATE SET host = excluded.host, merged_at = excluded.merged_at, log_uid = excluded.log_uid,
         leaves = excluded.leaves, newest_attempt = excluded.newest_attempt, newest_file = excluded.newest_file,
-        alive_at = excluded.alive_at
+        alive_at = excluded.alive_at, equal_keys = NULL
       RETURNING id
       """, .uid(facts.uid), .text(facts.host), .integer(wallMs), .uid(facts.logUID), .integer(facts.leaves),
       .integer(facts.newestAttempt), .integer(facts.newestFile), .integer(facts.aliveMs)

@@ -25,6 +25,8 @@ public struct ShardMerge: Sendable, Hashable {
   public var attempts: Int64
   /// Its engine was running, or was killed: this is an intermediate state.
   public var isUnfinished: Bool
+  /// How many of its done uploads have a key that a shard with a lower number has sent, too.
+  public var equalKeys: Int64 = 0
 
   package init(
     path: String, outcome: Outcome, number: Int64, uid: String, host: String, files: Int64, attempts: Int64,

@@ -51,7 +51,7 @@ extension StoreReader {
     try SummaryFigures(
       batches: countBatches(filter), totals: totals(filter), attempts: attemptTotals(filter),
       failures: failures(filter), slowest: slowestFiles(filter, limit: 3), costs: costs(filter),
-      removals: removals(filter))
+      removals: removals(filter), equalKeys: equalKeys())
   }
 
   /// Empty without attempts. `stepMs` returns the length of the intervals for a span; both in milliseconds.

@@ -36,6 +36,9 @@ extension StoreReader {
   /// How many batches have a file that the filter selects, or are named by it.
   package func countBatches(_ filter: RowFilter) throws -> Int { try reader.countBatches(filter) }
 
+  /// In a merged ledger, how many done uploads another shard with a lower number has sent, too.
+  package func equalKeys() throws -> Int64 { try reader.equalKeys() }
+
   /// The numbers of the batches that the filter names, or that have a file which it selects, at most `limit`.
   package func batchIDs(_ filter: RowFilter, limit: Int) throws -> [BatchID] {
     try reader.batchIDs(filter, limit: limit)

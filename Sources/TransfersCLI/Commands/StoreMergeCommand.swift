@@ -18,6 +18,9 @@ struct StoreMergeCommand: Command {
       it; run, push and all commands that write are refused with exit code 7. Row 7 of shard 3 has the number \
       3000000000007 there. --batch NAME means the batches of that name of all shards.
 
+      Files of two shards with the same key at the same destination stay apart, and totals count both. The row of the \
+      later shard says how many there are (equal_keys), and so does "report summary".
+
       Examples:
         transfers store merge all.db shard-*.db
         transfers report --store all.db summary
@@ -71,6 +74,7 @@ struct StoreMergeOutput: OutputValue {
           .text("host", "Host") { $0.host.isEmpty ? nil : $0.host },
           .name("path", "Path") { NameBytes($0.path) },
           .flag("unfinished") { $0.isUnfinished },
+          .integer("equal_keys") { $0.equalKeys },
           .text("uid") { $0.uid },
           .text("remark") { $0.remark },
         ], TableLook(note: "remark")
@@ -80,11 +84,23 @@ struct StoreMergeOutput: OutputValue {
 
 extension ShardMerge {
   fileprivate var remark: String? {
+    let remarks = [outcomeRemark, equalKeysRemark].compactMap(\.self)
+    return remarks.isEmpty ? nil : remarks.joined(separator: "; ")
+  }
+
+  private var outcomeRemark: String? {
     switch outcome {
     case .older: "unchanged: a newer state was merged before"
     case .repeated: "given twice; merged once"
     case .merged, .unchanged:
       isUnfinished ? "an engine is running on it, or was killed: merge it again when it has ended" : nil
     }
+  }
+
+  private var equalKeysRemark: String? {
+    guard equalKeys > 0 else { return nil }
+    return equalKeys == 1
+      ? "1 of its files was sent by another shard, too: totals count it twice"
+      : "\(equalKeys) of its files were sent by another shard, too: totals count them twice"
   }
 }
