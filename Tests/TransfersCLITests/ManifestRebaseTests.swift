@@ -18,9 +18,9 @@ import Testing
         (["manifest", "rebase", "-", "--list-format", "jsonl"] + options).map { Array($0.utf8) },
         input: lines.map { $0 + "\n" }.joined())
     }
-    let outside = try rebase(lines, "--from", "/a", "--to", "/c/d")
+    let outside = try rebase(lines, "--from", "a", "--to", "c/d")
     #expect(outside.code == 65 && outside.err.contains("line 2: \"ab\" is not below"), "\(outside.err)")
-    let kept = try rebase(lines, "--from", "/a/", "--to", "c/d", "--keep-others")
+    let kept = try rebase(lines, "--from", "a/", "--to", "c/d", "--keep-others")
     #expect(
       kept.out.split(separator: "\n").dropFirst().dropLast() == [
         #"{"path":"c/d/x","url":"a/x","size":1}"#, #"{"path":"ab","size":2}"#,
@@ -36,9 +36,15 @@ import Testing
         #expect(refused.err.contains("give --form jsonl or --form csv"), "\(refused.err)")
       }
     }
+    // Two files would get one path.
+    let same = try rebase([lines[0], #"{"path":"b/x"}"#], "--from", "a", "--to", "b", "--keep-others")
+    #expect(same.code == 65 && same.err.contains("line 2: \"b/x\" is in line 1, too"), "\(same.err)")
     // The folder itself is not a file below it.
     #expect(try rebase([lines[1]], "--from", "ab", "--to", "z").code == 65)
-    for wrong in [["--from", "a", "--to", "../x"], ["--from", "", "--to", "x"], ["--from", "a//./b", "--to", "x"]] {
+    for wrong in [
+      ["--from", "a", "--to", "../x"], ["--from", "", "--to", "x"], ["--from", "a//./b", "--to", "x"],
+      ["--from", "a", "--to", "/x"], ["--from", "/a", "--to", "x"], ["--from", "a", "--to", "/"],
+    ] {
       let refused = try program.run((["manifest", "rebase", "-"] + wrong).map { Array($0.utf8) }, input: "")
       #expect(refused.code == 64, "\(wrong) \(refused.err)")
     }

@@ -74,6 +74,16 @@ import TransferProtocols
     #expect(try names(in: parts).isEmpty)
   }
 
+  /// Two engines would transfer the file at the same time.
+  @Test(arguments: [["--shards", "3"], ["--live", "--shard-files", "2"]]) func aPathThatIsThereTwiceIsRefused(
+    _ words: [String]
+  ) throws {
+    try writeFile(manifest, Array((list(4) + #"{"path":"f2","size":9}"# + "\n" + list(1)).utf8))
+    let refused = try program.run((["manifest", "shard", manifest, "--into", parts] + words).map { Array($0.utf8) })
+    #expect(refused.code == 65 && refused.err.contains("line 5: \"f2\" is in line 2, too"), "\(refused.err)")
+    #expect(access(parts + "/shards.json", F_OK) != 0)
+  }
+
   @Test func aSetThatWasCutOffIsNotContinued() throws {
     try writeFile(manifest, Array(list(2).utf8))
     #expect(mkdir(parts, 0o700) == 0)

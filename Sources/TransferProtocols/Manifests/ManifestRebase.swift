@@ -5,7 +5,7 @@ public import TransferModel
 public struct ManifestRebase: Sendable {
   private let old, new: [UInt8]
 
-  /// Folders as in a manifest; leading and trailing slashes make no difference, and `.` is the root of all paths.
+  /// Folders as in a manifest; trailing slashes make no difference, and `.` is the root of all paths.
   /// - Throws: `.usage` for a folder that no path of a manifest can be below.
   public init(from old: NameBytes, to new: NameBytes) throws(TransferError) {
     (self.old, self.new) = (try Self.folder(old, "--from"), try Self.folder(new, "--to"))
@@ -22,8 +22,13 @@ public struct ManifestRebase: Sendable {
 
   /// With a trailing slash; empty for the root.
   private static func folder(_ text: NameBytes, _ option: String) throws(TransferError) -> [UInt8] {
+    guard text.bytes.first != 0x2F else {
+      throw TransferError(
+        .usage, "read \(option)", text, cause: "it is absolute, and paths in a manifest are relative",
+        remedy: "give it relative to the root of the manifest, which is \".\"")
+    }
     let parts = text.bytes.split(separator: 0x2F)
-    if text.bytes.elementsEqual([0x2E]) || (parts.isEmpty && !text.isEmpty) { return [] }
+    if text.bytes.elementsEqual([0x2E]) { return [] }
     let path = Array(parts.joined(separator: [0x2F]))
     do throws(ManifestFault) {
       _ = try path.withUnsafeBufferPointer { bytes throws(ManifestFault) in

@@ -39,15 +39,15 @@ extension ManifestTool {
   /// Splits a manifest into files `shard-001.jsonl` and so on in a new or empty folder, and writes `shards.json` last
   /// (``ShardIndex``): a folder without it is not a complete set. The same manifest always gives the same shards. All
   /// files are durable on return; if it fails, nothing is left in the folder.
-  /// - Throws: `.noSource`, `.badList` for a manifest that cannot be read; `.usage` for a folder that is not empty;
-  ///   `.output` for files that cannot be written.
+  /// - Throws: `.noSource`, `.badList` for a manifest that cannot be read or has a path twice, which two engines would
+  ///   transfer at the same time; `.usage` for a folder that is not empty; `.output` for files that cannot be written.
   package func shard(
     _ path: NameBytes?, _ format: ListFormat?, into folder: NameBytes, count: Int, by measure: ShardMeasure
   ) throws(TransferError) -> [WrittenShard] {
     let set = try ShardSet(folder)
     let files = try set.open(count)
     var shards = ManifestShards(count, by: measure == .bytes ? .bytes : .files)
-    try read(path, format) { entry throws(TransferError) in
+    try readDistinct(path, format) { entry throws(TransferError) in
       set.count(try files[shards.take(size: entry.size)].write(entry))
     }
     for file in files { try file.seal() }
@@ -81,11 +81,28 @@ extension ManifestTool {
     }
     var failed: Int64 = 0
     switch source {
-    case .manifest(let path, let format): try read(path, format, take)
+    case .manifest(let path, let format): try readDistinct(path, format, take)
     case .folder(let folder, let digests): failed = try scan(folder, digests, take)
     }
     try close()
     return (try set.keep(failed: failed), failed)
+  }
+
+  /// - Throws: `.badList`, after all lines were read, if a path occurs twice.
+  func readDistinct(
+    _ path: NameBytes?, _ format: ListFormat?, moved: (ManifestEntry) -> NameBytes = { $0.path },
+    _ body: (ManifestEntry) throws(TransferError) -> Void
+  ) throws(TransferError) {
+    let paths = try RepeatedPaths()
+    try read(path, format) { entry throws(TransferError) in
+      try paths.take(moved(entry), line: entry.line)
+      try body(entry)
+    }
+    guard let again = try paths.first() else { return }
+    throw TransferError(
+      .badList, "read manifest", path ?? NameBytes("standard input"),
+      cause: "line \(again.line): \"\(again.path.embedded)\" is in line \(again.earlier), too",
+      remedy: "list each file once")
   }
 
   /// Refuses a folder inside the scanned one, because the scan would list the shards that it writes.

@@ -99,7 +99,8 @@ package struct ManifestTool: Sendable {
   /// Writes a manifest whose paths are moved below another folder (``ManifestRebase``).
   /// - Parameter keepsOthers: paths that are not below `old` are left unchanged; otherwise they are an error.
   /// - Throws: as ``convert(_:_:to:write:)``; `.usage` for invalid folders; `.badList` with the line of a path outside
-  ///   `old`, or of a URL that the form cannot represent: without it the file would be fetched from another place.
+  ///   `old`, of one that is the same as another afterwards, or of a URL that the form cannot represent: without it the
+  ///   file would be fetched from another place.
   package func rebase(
     _ path: NameBytes?, _ format: ListFormat?, from old: NameBytes, to new: NameBytes, keepsOthers: Bool,
     to form: ManifestForm, write: ([UInt8]) -> Void
@@ -107,7 +108,7 @@ package struct ManifestTool: Sendable {
     let rebase = try ManifestRebase(from: old, to: new)
     var writer = ManifestWriter(form.form, option: "--form")
     write(writer.beginning)
-    try read(path, format) { entry throws(TransferError) in
+    try readDistinct(path, format, moved: { rebase.entry($0)?.path ?? $0.path }) { entry throws(TransferError) in
       guard writer.form.holdsURLs || !entry.isElsewhere else {
         throw TransferError(
           .badList, "rebase", path ?? NameBytes("standard input"),
