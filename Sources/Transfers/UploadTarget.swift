@@ -1,5 +1,5 @@
 import TransferLedger
-import TransferModel
+package import TransferModel
 import TransferProtocols
 
 /// The destination of a batch: its settings, completed by values from the environment that must not change later, and
@@ -60,5 +60,14 @@ extension BatchSettings {
       }
       return names
     }
+  }
+}
+
+extension BatchSettings {
+  /// Checks destination and options without the files and the environment of the host that will send.
+  /// - Throws: `.usage` for an invalid destination and for options that it does not support.
+  package func checkDestination() throws(TransferError) {
+    try AllProtocols.refuseUnsupportedOptions(self)
+    _ = try Destination(try rooted())
   }
 }

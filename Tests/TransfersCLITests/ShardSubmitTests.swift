@@ -40,7 +40,7 @@ import TransferModel
         "--at-once", "2", "--rate", "10M", "--workers", "9", "--tries", "7", "--local", "/disk", "--sbatch=--time=1 -v",
         "--json",
       ]
-        + places + ["--", "--region", "x"])
+        + places + ["--", "--label", "a=b"])
     #expect(done.code == 0, "\(done.err)")
     for part in [#""job":"12""#, #""shards":3"#, #""at_once":2"#, #""task_bps":5242880"#, #""task_workers":4"#] {
       #expect(done.out.contains(part), "\(part) in \(done.out)")
@@ -50,7 +50,7 @@ import TransferModel
       try readText(folder + "/asked").split(separator: "\n").map(String.init) == [
         "--array=1-3%2", "--requeue", "--signal=B:TERM@180", "--open-mode=append", "--output=\(shared)/shard-%a.log",
         "--job-name=transfers", "--time=1", "-v", "\(shared)/transfers-array.sh", "--task", "add", parts, shared,
-        "/data/o ut", "http://127.0.0.1:1/in/", "5242880", "4", "7", "/disk", "--region", "x",
+        "/data/o ut", "http://127.0.0.1:1/in/", "5242880", "4", "7", "/disk", "--label", "a=b",
       ])
     #expect(access(shared + "/transfers-array.sh", X_OK) == 0)
     let script = #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/tools/slurm/transfers-array.sh"
@@ -97,6 +97,54 @@ import TransferModel
     let wrong = try submit(words.first == "--" ? places + words : words + places)
     #expect(wrong.code == 64, "\(wrong.err)")
     #expect(access(folder + "/asked", F_OK) != 0)
+  }
+
+  /// What every task would refuse. Passwords are never printed.
+  @Test(arguments: [
+    (["notaurl"], "destination"), (["http://user:hunter2@127.0.0.1:1/in/"], "auth"),
+    (["http://127.0.0.1:1/in/", "--", "--bogus"], "--bogus"),
+    (["http://127.0.0.1:1/in/", "--", "--auth", "bearer=hunter2"], "reference"),
+    (["http://127.0.0.1:1/in/", "--", "--region", "x"], "--region"),
+  ])
+  func whatTheNodesWouldRefuseIsRefused(_ words: [String], _ cause: String) throws {
+    for options in [[], ["--print"]] {
+      let refused = try submit(options + places.dropLast() + words)
+      #expect(refused.code == 64 && refused.err.contains(cause), "\(refused.err)")
+      #expect(!(refused.out + refused.err).contains("hunter2"), "\(refused.out)\(refused.err)")
+      #expect(access(folder + "/asked", F_OK) != 0 && access(folder + "/shared", F_OK) != 0)
+    }
+  }
+
+  @Test func optionsOfADownloadAreChecked() throws {
+    let refused = try submit(["--pull", parts, folder + "/shared", "/data/in", "--", "--after", "delete"])
+    #expect(refused.code == 64 && refused.err.contains("--after"), "\(refused.err)")
+    #expect(access(folder + "/asked", F_OK) != 0)
+  }
+
+  /// The nodes may see more than this host, so that it is only a remark.
+  @Test func aFolderThatIsNotHereIsTold() throws {
+    let done = try submit(places)
+    #expect(done.code == 0 && done.out.contains("there is no folder \"/data/o ut\" on this host"), "\(done.out)")
+    let here = try submit([parts, folder + "/shared", folder, "http://127.0.0.1:1/in/"])
+    #expect(here.code == 0 && !here.out.contains("remark"), "\(here.out)")
+  }
+
+  /// With --chdir a task has another working folder.
+  @Test func foldersAreAbsolute() throws {
+    #expect(try submit(["--local", "disk", parts, folder + "/shared", "tree", "http://127.0.0.1:1/in/"]).code == 0)
+    let asked = try readText(folder + "/asked").split(separator: "\n").map(String.init)
+    #expect(asked.contains { $0.hasPrefix("/") && $0.hasSuffix("/tree") }, "\(asked)")
+    #expect(asked.last.map { $0.hasPrefix("/") && $0.hasSuffix("/disk") } == true, "\(asked)")
+  }
+
+  @Test func aSetWithoutFilesIsRefused() throws {
+    let built = try program.run(
+      "manifest", "convert", "/dev/null", "--list-format", "list", "-o", folder + "/none.jsonl")
+    #expect(built.code == 0, "\(built.err)")
+    let none = folder + "/none"
+    #expect(try program.run("manifest", "shard", folder + "/none.jsonl", "--shards", "2", "--into", none).code == 0)
+    let refused = try submit([none] + places.dropFirst())
+    #expect(refused.code == 66 && refused.err.contains("the manifest was empty"), "\(refused.err)")
   }
 
   @Test func aSetThatLacksFilesIsRefusedUntilItIsWanted() throws {

@@ -22,14 +22,16 @@ package struct ShardFolder: Sendable, Hashable {
       throw Self.missing(
         path, "it has no \(ShardSet.indexName) and is not complete", "make one with \"transfers manifest shard\"")
     }
-    guard let shards = ShardIndex.names(text), let failed = ShardIndex.failed(text) else {
+    guard let shards = ShardIndex.names(text), let failed = ShardIndex.number("failed", text) else {
       throw TransferError(
         .badList, "read shards in", NameBytes(path),
         cause: "\(ShardSet.indexName) is incomplete, or is not an index of shards",
         remedy: "make a new set with \"transfers manifest shard\"")
     }
     (self.shards, self.failed) = (shards, failed)
-    guard !shards.isEmpty else { throw Self.missing(path, "the manifest was empty", "shard a manifest with files") }
+    guard !shards.isEmpty, ShardIndex.number("files", text) ?? 0 > 0 else {
+      throw Self.missing(path, "the manifest was empty", "shard a manifest with files")
+    }
     let found = names.filter { $0.hasPrefix("shard-") && $0.hasSuffix(".jsonl") }
     guard Set(found) == Set(shards) else {
       throw TransferError(
@@ -70,10 +72,10 @@ extension ShardIndex {
     return names.compactMap(\.self)
   }
 
-  /// How many files could not be listed; nil for an index without that number.
-  static func failed(_ bytes: [UInt8]) -> Int? {
+  /// A number in the first line, as that of the files that could not be listed ("failed"); nil if it has none.
+  static func number(_ name: String, _ bytes: [UInt8]) -> Int? {
     let head = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
-    guard let mark = head.firstRange(of: ",\"failed\":") else { return nil }
+    guard let mark = head.firstRange(of: ",\"\(name)\":") else { return nil }
     return Int(head[mark.upperBound...].prefix(while: \.isWholeNumber))
   }
 

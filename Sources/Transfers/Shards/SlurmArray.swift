@@ -43,6 +43,12 @@ package struct SlurmArray: Sendable {
 
   package var count: Int { shards.shards.count }
 
+  /// The folder of the files if this host does not have it; the nodes may.
+  package var missingBase: String? {
+    guard case .upload(let base, _) = work, !FolderPlace.isFolder(NameBytes(base)) else { return nil }
+    return base
+  }
+
   /// Divides the limits of all tasks together, in bytes per second and connections: each may use its share, even if the
   /// others do not use theirs.
   package mutating func divide(rate: Int64?, workers: Int?) {

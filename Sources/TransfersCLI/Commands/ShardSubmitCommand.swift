@@ -17,7 +17,8 @@ struct ShardSubmitCommand: Command {
     discussion: """
       SHARDS is the folder that "manifest shard" wrote; SHARED is a folder that all nodes see, for ledgers and logs. \
       Files are read below BASE and sent to DEST, or with --pull fetched into FOLDER. All paths are as the nodes see \
-      them. Arguments after -- are options for "transfers add", or "transfers pull", on the nodes.
+      them. Arguments after -- are options for "transfers add", or "transfers pull", on the nodes; they and DEST are \
+      checked before anything is submitted.
 
       A task that ends with 5 (work is left) is queued again; one that ends with 77 (no credentials) is held, with the \
       reason in its comment; all other exit codes are final. TERM, sent 180 seconds before the time limit and at a \
@@ -86,15 +87,35 @@ struct ShardSubmitCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let folder = try failing { () throws(TransferError) in try ShardFolder(AbsolutePath.of(shards)) }
     if !incomplete { try failing { () throws(TransferError) in try folder.checkComplete() } }
-    let work = destination.map { SlurmArray.Work.upload(base: base, destination: $0) } ?? .download(into: base)
+    try checkWords(context)
+    let place = AbsolutePath.of(base)
+    let work = destination.map { SlurmArray.Work.upload(base: place, destination: $0) } ?? .download(into: place)
     var job = SlurmArray(folder, shared: AbsolutePath.of(shared), work, words: words, atOnce: atOnce)
     job.divide(rate: rate?.bytesPerSecond, workers: workers)
     job.tries = tries
-    job.local = local
+    job.local = local.map { AbsolutePath.of($0) }
     job.options = sbatch.flatMap { $0.split(separator: " ").map(String.init) }
     let number = prints ? nil : try failing { () throws(TransferError) in try job.submit() }
     let output = ShardSubmitOutput(job: job, unlisted: folder.failed, number: number)
     try common.print(output, store: StoreIdentity(path: nil), context)
+  }
+
+  /// Refuses what every task would refuse.
+  private func checkWords(_ context: Context) throws(CommandFailure) {
+    do {
+      guard let destination else {
+        _ = try PullCommand.parse(["--files-from", "shard-001.jsonl"] + words + [base])
+        return
+      }
+      let command = try AddCommand.parse(["--files-from0", "list", "--base", base] + words + [destination])
+      let settings = try command.batch.upload(context).settings
+      try failing { () throws(TransferError) in try settings.checkDestination() }
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      let text = AddCommand.message(for: error).split(whereSeparator: \.isNewline).first ?? ""
+      throw .usage(printable("\(destination == nil ? "pull" : "add") on the nodes: \(text)"))
+    }
   }
 }
 
@@ -117,6 +138,9 @@ struct ShardSubmitOutput: OutputValue {
         .integer("task_workers", "workers of each task") { $0.job.workers },
         .integer("tries", "tries of each shard") { $0.job.tries },
         .text("job", "job") { $0.number },
+        .text("remark", "remark") { output in
+          output.job.missingBase.map { "there is no folder \"\($0)\" on this host; the nodes need it" }
+        },
         .list("command") { $0.job.command },
       ]),
     ])
