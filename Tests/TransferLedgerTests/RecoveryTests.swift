@@ -185,6 +185,43 @@ import Testing
     #expect(try f.texts("SELECT count(*) FROM event WHERE verb = 'clock'") == ["1"])
   }
 
+  /// The previous run was on a host whose clock is an hour ahead. A retry is due as long after the start of this run as
+  /// it was after the end of that one.
+  @Test func waitsOfAClockThatIsAheadAreShortened() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    let files = try ["file", "chunk"].map { try f.add($0, size: 20, to: batch) }
+    let nowMs = f.clock.wallMs
+    f.clock.advance(ms: 3_600_000)
+    let run = try f.startRun()
+    let dueMs = f.clock.wallMs + 20_000
+    try f.ledger.write { tx in
+      for _ in files { _ = try tx.claimAndPlan(run) }
+      let chunk = try tx.beginChunks(files[1], run, limit: 1, isRepeatable: true)[0]
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
+      _ = try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: dueMs)
+      for file in files {
+        let session = try tx.intendSession(file, run)
+        _ = try tx.openSession(session, run, remoteID: "up\(file)", expiresAtMs: nil)
+        _ = try tx.requeueFile(file, run, notBeforeMs: dueMs, code: nil, isFailure: true)
+      }
+      _ = try tx.endRun(run, how: "done")
+    }
+    f.clock.advance(ms: -3_600_000)
+    let due = "SELECT not_before FROM file UNION ALL SELECT not_before FROM chunk WHERE state = 'waiting'"
+    let next = try f.startRun()
+    #expect(try f.texts(due) == [String](repeating: "\(nowMs + 20_000)", count: 3))
+    #expect(
+      try f.texts("SELECT detail FROM event WHERE verb = 'clock'") == [
+        "the clock is 3600000 ms behind that of the previous run: 2 files, 1 chunks are due that much earlier"
+      ])
+    // The clock of the next run agrees with that of this one.
+    _ = try f.ledger.write { try $0.endRun(next, how: "done") }
+    f.clock.advance(ms: 1_000)
+    _ = try f.startRun()
+    #expect(try f.texts(due) == [String](repeating: "\(nowMs + 20_000)", count: 3))
+  }
+
   @Test func aRunKeepsBothClocks() throws {
     let f = try LedgerFixture()
     let run = try f.ledger.startRun(NewRun(argv: [], version: "", host: "h", bootID: "b", pid: 1, bootMs: 500))

@@ -21,10 +21,32 @@ extension LedgerTransaction {
     )
   }
 
+  /// Makes files and chunks due earlier if the clock is behind that of the previous run, by the difference: it was
+  /// corrected, or the ledger continues on a host with another clock. Writes one event if it found any.
+  func shiftWaits(atStartOf run: RunID) throws {
+    let previousMs = try db.first(
+      """
+      SELECT max(heartbeat_at, started_at, coalesce(ended_at, 0)) FROM engine_run WHERE id < ? ORDER BY id DESC LIMIT 1
+      """, .id(run)
+    ) { $0.int64(0) }
+    guard let aheadMs = previousMs.map({ $0 - wallMs }), aheadMs > 0 else { return }
+    let files = try db.run(Self.shiftWaitsOfFiles, .int(aheadMs), .int(wallMs))
+    let chunks = try db.run(Self.shiftWaitsOfChunks, .int(aheadMs), .int(wallMs))
+    guard files + chunks > 0 else { return }
+    try recordEvent(
+      "clock", batch: nil, file: nil,
+      detail: "the clock is \(aheadMs) ms behind that of the previous run: "
+        + "\(files) files, \(chunks) chunks are due that much earlier")
+  }
+
   /// These files waited for the next run (`RetryPolicy.nextRunMs`), which is this one.
   static let endWaitsForThisRun: StaticString = """
     UPDATE file SET not_before = NULL WHERE state = 'pending' AND not_before > ? AND cause = 'auth.needs_url'
     """
+  static let shiftWaitsOfFiles: StaticString =
+    "UPDATE file SET not_before = max(?2, not_before - ?1) WHERE state = 'pending' AND not_before > ?2"
+  static let shiftWaitsOfChunks: StaticString =
+    "UPDATE chunk SET not_before = max(?2, not_before - ?1) WHERE state = 'waiting' AND not_before > ?2"
   static let endFarWaitsOfFiles: StaticString =
     "UPDATE file SET not_before = NULL WHERE state = 'pending' AND not_before > ?"
   static let endFarWaitsOfChunks: StaticString =

@@ -7,7 +7,7 @@ extension LedgerTransaction {
   func beginRun(_ run: NewRun) throws -> RunID {
     try db.run(
       "UPDATE engine_run SET ended_at = max(started_at, ?), how = 'crashed' WHERE ended_at IS NULL", .int(wallMs))
-    return RunID(
+    let begun = RunID(
       rawValue: try db.insert(
         """
         INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at,
@@ -16,6 +16,8 @@ extension LedgerTransaction {
           (SELECT coalesce(max(id), 0) + 1 FROM attempt WHERE id < 1000000000000))
         """, .uid(.make(wallMs: wallMs)), .text(try jsonText(run.argv)), .text(run.version), .text(run.host),
         .text(run.bootID), .int(run.pid), .int(wallMs), .int(run.bootMs)))
+    try shiftWaits(atStartOf: begun)
+    return begun
   }
 
   /// Records a heartbeat: the current wall-clock and boot-clock time, and the processor time of the process. If
