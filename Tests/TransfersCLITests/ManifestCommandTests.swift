@@ -47,6 +47,7 @@ import TransferModel
   private struct Analysis: Decodable {
     var files, bytes, proposed_shards, without_digest: Int64
     var largest_path: String
+    var proposed_options, proposed_command: String?
     var sizes: [Size]
   }
 
@@ -154,5 +155,21 @@ import TransferModel
     #expect(data.files == 5 && data.bytes == 105_017 && data.proposed_shards == 1)
     #expect(data.largest_path == "a" && data.without_digest == 5)
     #expect(data.sizes.map(\.files) == [1, 2, 1, 1], "\(outcome.out)")
+    #expect(data.proposed_options == nil && data.proposed_command == nil)
+  }
+
+  /// One shard of many small files; three shards because of the total size; and both, with limits for all tasks.
+  @Test func shardsAndOptionsAreProposed() throws {
+    func proposed(_ count: Int, _ size: Int) throws -> Analysis {
+      try writeFile(manifest, Array((1...count).map { "{\"path\":\"\($0)\",\"size\":\(size)}\n" }.joined().utf8))
+      return try document(try program.run("manifest", "analyze", manifest, "--json").out, of: Analysis.self)
+    }
+    let small = try proposed(1_000, 9)
+    #expect(small.proposed_options == "--workers 32" && small.proposed_command == nil)
+    let large = try proposed(5, 1 << 39)
+    #expect(large.proposed_shards == 3 && large.proposed_options == "--at-once 3")
+    #expect(large.proposed_command == "transfers manifest shard \(manifest) --shards 3 --into shards/")
+    let many = try proposed(250_001, 9)
+    #expect(many.proposed_options == "--at-once 2 --workers 64")
   }
 }

@@ -29,6 +29,23 @@ package struct ManifestAnalysis: Sendable {
     return min(max(byFiles, byBytes, 1), Int64(ManifestTool.shardCounts.upperBound))
   }
 
+  /// The recommended number of connections, of all tasks together; nil for the automatic choice. Small files wait
+  /// longer for their answers than they take to send, so that more requests at the same time help from the start.
+  package var workers: Int64? {
+    let known = totals.files - withoutSize
+    guard known >= 1_000, totals.bytes / known < 1 << 20 else { return nil }
+    return 32 * (atOnce ?? 1)
+  }
+
+  /// The command that makes the shards; nil for a single one.
+  package func command(_ manifest: NameBytes) -> String? {
+    guard shards > 1 else { return nil }
+    return "transfers manifest shard \(ShellText.quoted(manifest.description)) --shards \(shards) --into shards/"
+  }
+
+  /// The tasks of an array job that should run at the same time; nil for a single shard.
+  package var atOnce: Int64? { shards > 1 ? min(shards, 8) : nil }
+
   mutating func take(_ entry: ManifestEntry) {
     totals.files += 1
     if entry.digests.isEmpty { withoutDigest += 1 }

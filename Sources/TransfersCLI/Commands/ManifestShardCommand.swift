@@ -18,12 +18,21 @@ struct ManifestAnalyzeCommand: Command {
       defer { reporter.finish() }
       return try ManifestTool { reporter.notice($0) }.analyze(source.path, source.listFormat)
     }
-    try common.print(ManifestAnalysisOutput(analysis: analysis), store: StoreIdentity(path: nil), context)
+    try common.print(
+      ManifestAnalysisOutput(analysis: analysis, manifest: source.manifest), store: StoreIdentity(path: nil), context)
   }
 }
 
 struct ManifestAnalysisOutput: OutputValue {
   let analysis: ManifestAnalysis
+  let manifest: NameBytes
+
+  /// With several shards, options for all tasks together; see `shard submit`.
+  private var options: String? {
+    let words = [analysis.atOnce.map { "--at-once \($0)" }, analysis.workers.map { "--workers \($0)" }]
+      .compactMap(\.self)
+    return words.isEmpty ? nil : words.joined(separator: " ")
+  }
 
   static let form = ReportForm<ManifestAnalysisOutput>(
     "transfers.manifest.analyze/1",
@@ -36,6 +45,8 @@ struct ManifestAnalysisOutput: OutputValue {
         .bytes("largest_bytes", "largest file") { $0.analysis.largest?.size },
         .name("largest_path", "its path") { $0.analysis.largest?.path },
         .integer("proposed_shards", "proposed shards") { $0.analysis.shards },
+        .text("proposed_options", "proposed options") { $0.options },
+        .text("proposed_command", "proposed command") { $0.analysis.command($0.manifest) },
       ]),
       .table(
         "sizes", "sizes",
