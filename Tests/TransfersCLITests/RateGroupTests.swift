@@ -40,6 +40,23 @@ import TransferModel
     #expect(ms >= least, "\(count) files took \(ms) ms")
   }
 
+  /// Before anything is recorded.
+  @Test func aGroupThatCannotBeJoinedIsRefusedFirst() throws {
+    let store = program.folder.path + "/l.db"
+    let push = ["push", source, "http://127.0.0.1:1/in/", "--store", store, "--rate-group"]
+    let pull = ["pull", "http://127.0.0.1:1/in/a", program.folder.path + "/in/", "--store", store, "--rate-group"]
+    for words in [push, pull] {
+      let wrong = try program.run((words + ["../x"]).map { Array($0.utf8) }, environment: environment)
+      #expect(wrong.code == 64, "\(wrong.err)")
+      #expect(access(store, F_OK) != 0)
+    }
+    #expect(mkdir(program.folder.path + "/run/transfers", 0o777) == 0)
+    chmod(program.folder.path + "/run/transfers", 0o777)
+    let open = try program.run((push + ["line"]).map { Array($0.utf8) }, environment: environment)
+    #expect(open.code == 78, "\(open.err)")
+    #expect(access(store, F_OK) != 0)
+  }
+
   @Test func threeTogetherKeepTheRate() throws {
     let receiver = try RunningReceiver(in: program.folder)
     let beganMs = SystemClock().bootMs

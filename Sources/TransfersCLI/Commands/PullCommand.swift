@@ -67,6 +67,7 @@ struct PullCommand: Command, HasInapplicableOptions, NamesPlace {
     }
     if noRun { return try record(options, path, context) }
     try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
+    try engine.checkRateGroup()
     let session = EngineSession(common, progress, title: "transfers pull", context)
     let startedMs = context.clock.wallMs
     let add = try failing { () throws(TransferError) in

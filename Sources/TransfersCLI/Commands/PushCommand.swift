@@ -56,6 +56,7 @@ struct PushCommand: Command, HasInapplicableOptions, NamesPlace {
       }
     }
     try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
+    try engine.checkRateGroup()
     let session = EngineSession(common, progress, title: "transfers push", context)
     let startedMs = context.clock.wallMs
     var add = try record(options, path, session, context)

@@ -43,6 +43,12 @@ struct EngineOptions: ParsableArguments {
     if let maxDuration, maxDuration.ms == 0 { throw ValidationError("--max-duration must be longer than 0") }
   }
 
+  /// Refuses a rate group that cannot be joined. For commands that record files before they start an engine.
+  func checkRateGroup() throws(CommandFailure) {
+    guard let rateGroup else { return }
+    try failing { () throws(TransferError) in try TransferStore.checkRateGroup(rateGroup) }
+  }
+
   /// The options for a command that starts an engine.
   func runOptions(_ context: Context) -> RunOptions {
     var options = RunOptions(workers: workers, argv: RecordedArguments.masked(context.arguments))
