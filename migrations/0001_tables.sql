@@ -471,10 +471,10 @@ CREATE INDEX removal_wait ON removal (waits_for, file_id) WHERE waits_for IS NOT
 CREATE INDEX removal_due ON removal (file_id) WHERE state = 'pending' AND waits_for IS NULL;
 
 -- Files of uploads that were given up, and whose source an engine has not found at its path since: it was renamed or
--- deleted. They hold no removal of it by another path.
+-- deleted. They hold no removal of it by another path. The row goes when the file is to be sent again: if that is given
+-- up, too, it holds its source again. No times are compared, because clocks are set.
 CREATE TABLE absent_source (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
-  -- Not before the end of the file: one that was sent again and given up again holds its source again.
   seen_at INTEGER NOT NULL
 ) STRICT;
 

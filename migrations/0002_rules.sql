@@ -444,6 +444,25 @@ CREATE TRIGGER removal_kept AFTER UPDATE OF after ON batch WHEN NEW.after IS NOT
 BEGIN UPDATE removal SET waits_for = NULL WHERE waits_for = x''; END;
 CREATE TRIGGER removal_stays BEFORE DELETE ON removal BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
+-- Goes when its file is to be sent again (absent_source_again).
+CREATE TRIGGER absent_source_birth BEFORE INSERT ON absent_source
+WHEN EXISTS (SELECT 1 FROM absent_source WHERE file_id = NEW.file_id)
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND is_download IS NULL
+    AND (state = 'failed' OR state = 'cancelled' OR state = 'superseded'))
+BEGIN SELECT RAISE(FAIL, 'only a file of an upload that was given up has an absent source, and only once'); END;
+CREATE TRIGGER absent_source_fixed BEFORE UPDATE ON absent_source
+BEGIN SELECT RAISE(FAIL, 'the record of an absent source does not change'); END;
+CREATE TRIGGER absent_source_stays BEFORE DELETE ON absent_source
+WHEN EXISTS (SELECT 1 FROM file WHERE id = OLD.file_id
+    AND (state = 'failed' OR state = 'cancelled' OR state = 'superseded'))
+  AND (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1)
+    >= OLD.file_id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'the record of an absent source stays until its file is sent again'); END;
+CREATE TRIGGER absent_source_again AFTER UPDATE OF state ON file
+WHEN (OLD.state = 'failed' OR OLD.state = 'cancelled' OR OLD.state = 'superseded')
+  AND NEW.state <> 'failed' AND NEW.state <> 'cancelled' AND NEW.state <> 'superseded'
+BEGIN DELETE FROM absent_source WHERE file_id = NEW.id; END;
+
 CREATE TRIGGER scan_birth BEFORE INSERT ON scan
 WHEN EXISTS (SELECT 1 FROM scan WHERE id = NEW.id)
   OR EXISTS (SELECT 1 FROM scan WHERE job = NEW.job AND place = NEW.place AND sources = NEW.sources)

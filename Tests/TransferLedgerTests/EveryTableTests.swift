@@ -15,6 +15,7 @@ import TransferModel
     UPDATE file SET state = 'settling', cause = 'source.settling' WHERE id = 3;
     INSERT INTO look VALUES (3, 1, 0, 5, NULL);
     INSERT INTO removal (file_id, inode, recorded_at) VALUES (1, 1, 0);
+    INSERT INTO absent_source VALUES (4, 0);
     INSERT INTO callback (id, batch_id, event, kind, target, secret) VALUES (1, 1, 'done', 'exec', 'true', '');
     INSERT INTO outbox (id, callback_id, file_id, state) VALUES (1, 1, 1, 'delivering');
     INSERT INTO delivery (outbox_id, n, started_at, outcome) VALUES (1, 1, 0, 'open');

@@ -410,7 +410,7 @@ import Testing
     #expect(try f.ledger.read { try [$0.removals(RowFilter()).waiting, $0.removals(RowFilter()).kept] } == [0, 1])
   }
 
-  /// Changes to the looks, removals and scans of ``sourcesOfEachKind()`` that no program may make.
+  /// Changes to the looks, removals, absent sources and scans of ``sourcesOfEachKind()`` that no program may make.
   private static let refused = [
     "INSERT INTO look VALUES (1, 1, 0, 1, NULL)", "INSERT INTO look VALUES (3, 1, 0, 1, NULL)",
     "UPDATE look SET file_id = 3", "INSERT OR REPLACE INTO look VALUES (2, 1, 0, 1, NULL)",
@@ -423,9 +423,12 @@ import Testing
     "INSERT OR REPLACE INTO scan SELECT id, 'other', place, sources, completed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM scan",
     "INSERT OR REPLACE INTO scan SELECT NULL, job, place, sources, completed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM scan",
     "UPDATE scan SET job = 'other'", "UPDATE scan SET id = 7", "DELETE FROM scan", "DELETE FROM look",
+    "INSERT INTO absent_source VALUES (3, 0)", "INSERT OR REPLACE INTO absent_source VALUES (4, 0)",
+    "UPDATE absent_source SET seen_at = seen_at + 1", "DELETE FROM absent_source",
   ]
 
-  /// File 1 is done and its source is due for removal, file 2 is settling, file 3 is pending; there is one scan.
+  /// File 1 is done and its source is due for removal, file 2 is settling, file 3 is pending, file 4 was cancelled
+  /// and its source is gone; there is one scan.
   private func sourcesOfEachKind() throws {
     _ = try f.add("a", to: batch("put:one", removes: true))
     try finish()
@@ -440,10 +443,13 @@ import Testing
     }
     _ = try f.ledger.write { [page, target] tx in try tx.admit(page, to: target) }
     _ = try f.add("c", to: f.makeBatch())
+    let given = try f.add("d", to: f.makeBatch("put:three"))
+    _ = try f.ledger.control(.cancel, RowFilter.files([given]))
+    try f.ledger.write { try $0.noteAbsent([given]) }
     let sources = ScannedSources(from: ["/src"], list: nil, rules: [])
     let scan = ScanRow(job: "nightly", place: "put:one", sources: sources, tookMs: 5, counts: SourceCounts())
     try f.ledger.write { try $0.noteScan(scan) }
-    #expect(try f.texts("SELECT state FROM file ORDER BY id") == ["done", "settling", "pending"])
+    #expect(try f.texts("SELECT state FROM file ORDER BY id") == ["done", "settling", "pending", "cancelled"])
   }
 
   @Test func theShellCannotBreakTheRules() throws {
@@ -462,10 +468,11 @@ import Testing
     let shell = try Connection(path: f.path, access: .readWrite)
     let triggers = try shell.rowsOnce(
       """
-      SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%' AND tbl_name IN ('look', 'removal', 'scan')
+      SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%'
+        AND tbl_name IN ('look', 'removal', 'scan', 'absent_source')
       """
     ) { $0.text(0) }
-    #expect(triggers.count == 9)
+    #expect(triggers.count == 12)
     for trigger in triggers {
       try shell.execute("BEGIN; DROP TRIGGER \(trigger)")
       let passed = Self.refused.contains { sql in

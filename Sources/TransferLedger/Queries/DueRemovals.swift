@@ -83,7 +83,7 @@ extension LedgerReader {
           UNION ALL SELECT t.id FROM file t WHERE t.inode = m.inode AND t.is_download IS NULL AND t.state <> 'done'
             AND (t.state = 'failed' OR t.state = 'cancelled' OR t.state = 'superseded' AND t.cause IS NOT NULL)
             AND t.cause IS NOT 'source.missing'
-            AND NOT EXISTS (SELECT 1 FROM absent_source a WHERE a.file_id = t.id AND a.seen_at >= t.finished_at)) c
+            AND NOT EXISTS (SELECT 1 FROM absent_source a WHERE a.file_id = t.id)) c
           CROSS JOIN file g ON g.id = c.id CROSS JOIN batch u ON u.id = g.batch_id
           CROSS JOIN job_destination j ON j.job = u.job
         WHERE u.after IS NOT NULL AND g.size = f.size AND g.mtime_ns = f.mtime_ns

@@ -14,7 +14,7 @@ extension LedgerReader {
     WHERE f.id = ?1 AND t.path <> f.path AND t.size = f.size AND t.mtime_ns = f.mtime_ns AND u.after IS NOT NULL
       AND (t.state = 'failed' OR t.state = 'cancelled' OR t.state = 'superseded' AND t.cause IS NOT NULL)
       AND t.cause IS NOT 'source.missing'
-      AND NOT EXISTS (SELECT 1 FROM absent_source a WHERE a.file_id = t.id AND a.seen_at >= t.finished_at)
+      AND NOT EXISTS (SELECT 1 FROM absent_source a WHERE a.file_id = t.id)
     ORDER BY t.id
     """
 }
@@ -22,17 +22,15 @@ extension LedgerReader {
 extension LedgerTransaction {
   /// Records that nothing has the path of these files any more. They were given up, and hold no removal from now on:
   /// the source that they named is another one, or has another name. Only this is recorded, once; they stay as they
-  /// are.
+  /// are. A file that is sent again loses the record: if it is given up again, it holds its source again.
   public func noteAbsent(_ files: [FileID]) throws {
     let noted = try files.filter { file in
       try db.run(
         """
         INSERT INTO absent_source (file_id, seen_at)
-        SELECT id, max(?2, finished_at) FROM file
+        SELECT id, ?2 FROM file
         WHERE id = ?1 AND is_download IS NULL AND (state = 'failed' OR state = 'cancelled' OR state = 'superseded')
-          AND finished_at IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM absent_source a WHERE a.file_id = file.id AND a.seen_at >= file.finished_at)
-        ON CONFLICT (file_id) DO UPDATE SET seen_at = excluded.seen_at
+          AND NOT EXISTS (SELECT 1 FROM absent_source a WHERE a.file_id = file.id)
         """, .id(file), .int(wallMs)) == 1
     }
     if !noted.isEmpty {
