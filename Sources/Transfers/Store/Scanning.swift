@@ -40,21 +40,10 @@ extension StoreReader {
     return try removals(filter, keptSinceMs: keptSinceMs)
   }
 
-  /// Whether the removal of a source or a callback is due now. An engine does both even if no files are left.
+  /// Whether the removal of a source or a callback is due now. An engine does both even if no files are left. Looks at
+  /// no disk, which may not answer: a removal that waits for its folder is not due.
   package func isUpkeepDue(nowMs: Int64) throws -> Bool {
     if try reader.hasDueCallback(nowMs: nowMs, resting: []) { return true }
-    if try reader.hasDueRemoval() { return true }
-    var waiting = WaitingSources(reader)
-    return try waiting.isAnyFolderBack()
-  }
-
-  /// Whether an engine has work with the sources of a job: one is to be removed now and was not put off; or with those
-  /// of any: a folder that removals waited for is available again, or a source is gone whose removal waits for a
-  /// destination. Of the latter, some are examined.
-  package func hasDueRemoval(ofJob job: String) throws -> Bool {
-    if try reader.hasDueRemoval(ofJob: job) { return true }
-    var waiting = WaitingSources(reader)
-    if try waiting.isAnyFolderBack() { return true }
-    return try waiting.isAnyGone()
+    return try reader.hasDueRemoval()
   }
 }

@@ -139,12 +139,13 @@ struct JobRun {
   }
 
   /// Whether sources are to be removed now that were not when their files were done: they waited for a destination that
-  /// the job no longer has, or whose files somebody has sent or hidden since. One that was put off starts no engine,
-  /// unless it waits for a destination and is gone: its removal ends then.
+  /// the job no longer has, or whose files somebody has sent or hidden since. One that was put off starts an engine if
+  /// the folder for which it waited is available again, or if it waits for a destination and is gone: its removal
+  /// ends then.
   private func hasDueRemovals(_ context: Context) throws(CommandFailure) -> Bool {
     let ledger = try LedgerAccess.open(storePath, context)
     defer { ledger.close() }
-    return try LedgerAccess.read(ledger) { try $0.hasDueRemoval(ofJob: job.name) }
+    return try failing { () throws(TransferError) in try ledger.hasDueRemoval(ofJob: job.name) }
   }
 
   /// Stored in the ledger before any file of the job: it binds every engine.

@@ -54,14 +54,15 @@ struct SourceRemovals: Sendable {
   private func noteAbsent(_ page: [DueRemoval]) throws(TransferError) -> Bool {
     let held = page.filter { $0.lacking != nil }
     guard !held.isEmpty else { return false }
-    let absent = try ledger.read { reader in
-      let holders = try held.flatMap { try reader.givenUpFiles(holding: $0.file) }
-      guard !holders.isEmpty else { return [FileID]() }
-      var sources = WaitingSources(reader)
-      return try Set(holders).filter { try sources.isGone($0) }.map(\.file)
+    let holders = try ledger.read { reader in
+      try Set(held.flatMap { try reader.givenUpFiles(holding: $0.file) })
+    }
+    var (sources, absent) = (WaitingSources(ledger), [FileID]())
+    for holder in holders {
+      if try sources.isGone(holder) { absent.append(holder.file) }
     }
     guard !absent.isEmpty else { return false }
-    try ledger.write { tx in try tx.noteAbsent(absent.sorted()) }
+    try ledger.write { [absent] tx in try tx.noteAbsent(absent.sorted()) }
     return true
   }
 
