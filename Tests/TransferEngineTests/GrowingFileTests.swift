@@ -29,7 +29,7 @@ import TransferModel
   }
 
   private func opened(_ known: KnownGrowth = KnownGrowth()) throws -> GrowingFile {
-    GrowingFile(try SourceFile(path: path), key: NameBytes("app.log"), known)
+    GrowingFile(try SourceFile(path: path), at: path, key: NameBytes("app.log"), known)
   }
 
   /// What the ledger knows when the present content is recorded, of which the last part begins at `start`.
@@ -116,7 +116,21 @@ import TransferModel
       known.candidates[0].bornNs = bornNs - 1
     } else {
       known.candidates[0].identity.device += 1
+      known.candidates[0].path = NameBytes("/other/app.log")
     }
+    #expect(try found(known) == "replaced after 1")
+  }
+
+  /// Without birth times: its file system was mounted again, and has another device. Elsewhere it is another file.
+  @Test func aFileThatWasMountedAgainContinues() throws {
+    try write("first\n")
+    var known = try recorded()
+    try write("second\n")
+    known.candidates[0].identity.device += 1
+    #expect(try found(known) == "grown from 6")
+    try write("other\nsecond\n", at: 0, flags: O_TRUNC)
+    #expect(try found(known) == "rewritten after 1", "the content decides")
+    known.candidates[0].path = NameBytes("/other/app.log")
     #expect(try found(known) == "replaced after 1")
   }
 

@@ -165,7 +165,8 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
-  /// The birth time tells a new file from a deleted one whose inode it has; else the device does, within one boot.
+  /// The birth time tells a new file from a deleted one whose inode it has; else the path and the device do, the latter
+  /// within one boot.
   @Test func aSeriesIsOfOneFile() throws {
     var grown = source(identity(10), .begun(after: 0, .first, segment(0, "one")))
     grown.bornNs = 70
@@ -173,13 +174,18 @@ import TransferModel
     var series = try #require(try known(identity(10)).candidates.first)
     #expect(series.bornNs == 70)
     let moved = SourceIdentity(size: 10, mtimeNs: 10, ctimeNs: 10, inode: 5, device: 4, boot: 7)
-    #expect(series.mayBe(identity(25), bornNs: 70) && series.mayBe(moved, bornNs: 70))
-    #expect(!series.mayBe(identity(25), bornNs: 71) && !series.mayBe(identity(25, inode: 6), bornNs: 70))
+    let (here, there) = (series.path, NameBytes("/src/app.log.1"))
+    for path in [here, there] {
+      #expect(series.mayBe(identity(25), bornNs: 70, at: path) && series.mayBe(moved, bornNs: 70, at: path))
+      #expect(!series.mayBe(identity(25), bornNs: 71, at: path))
+      #expect(!series.mayBe(identity(25, inode: 6), bornNs: 70, at: path))
+    }
     series.bornNs = nil
-    #expect(series.mayBe(identity(25), bornNs: 70) && !series.mayBe(moved, bornNs: 70))
+    #expect(series.mayBe(identity(25), bornNs: 70, at: there) && !series.mayBe(moved, bornNs: 70, at: there))
+    #expect(series.mayBe(moved, bornNs: nil, at: here), "its file system was mounted again")
     var later = moved
     later.boot = 8
-    #expect(series.mayBe(later, bornNs: nil), "device numbers change when the machine starts")
+    #expect(series.mayBe(later, bornNs: nil, at: there), "device numbers change when the machine starts")
     // A scan that shows without opening the file that nothing changed does not look at it.
     _ = try admit(source(identity(10), .unchanged(series), path: "/src/app.log.1"))
     #expect(try f.texts("SELECT born_ns FROM series") == ["70"])

@@ -35,11 +35,12 @@ struct GrowingFile {
   }
 
   let file: SourceFile
-  let key: NameBytes
+  private let path, key: NameBytes
   private let known: KnownGrowth
 
-  init(_ file: SourceFile, key: NameBytes, _ known: KnownGrowth) {
-    (self.file, self.key, self.known) = (file, key, known)
+  /// - Parameter path: where the file was opened.
+  init(_ file: SourceFile, at path: NameBytes, key: NameBytes, _ known: KnownGrowth) {
+    (self.file, self.path, self.key, self.known) = (file, path, key, known)
   }
 
   /// The series that ends where a file with this identity ends, if that shows without reading the file.
@@ -61,7 +62,7 @@ struct GrowingFile {
   /// Series of this file, and not of an earlier one with its inode.
   private var candidates: [GrowingSeries] {
     let bornNs = file.bornNs
-    return known.candidates.filter { $0.mayBe(file.identity, bornNs: bornNs) }
+    return known.candidates.filter { $0.mayBe(file.identity, bornNs: bornNs, at: path) }
   }
 
   private func beginning(_ candidates: [GrowingSeries]) -> GrowingSource.Beginning {

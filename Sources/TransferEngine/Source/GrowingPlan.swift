@@ -15,7 +15,7 @@ public struct GrowingPlan: Sendable, Hashable {
     (key, size, standing) = (source.key, source.identity.size, .unchanged)
     guard GrowingFile.unchanged(source.identity, known) == nil else { return }
     let file = try SourceFile(path: source.path)
-    let growth = try GrowingFile(file, key: source.key, known).growth()
+    let growth = try GrowingFile(file, at: source.path, key: source.key, known).growth()
     size = file.identity.size
     guard let start = growth.start, let segment = growth.key(of: source.key, nowMs: nowMs) else { return }
     (key, size) = (segment, size - start)

@@ -121,7 +121,7 @@ final class SegmentWriter: RecordingSink {
       do throws(Failure) { file = try SourceFile(path: source.path) } catch { return .failed(error) }
       // Its name may lead to another file than the scan found.
       (source.identity, source.bornNs) = (file.identity, file.bornNs)
-      let growing = GrowingFile(file, key: source.key, try known(source))
+      let growing = GrowingFile(file, at: source.path, key: source.key, try known(source))
       let growth: GrowingFile.Growth
       do throws(Failure) { growth = try growing.growth() } catch { return .failed(error) }
       if let examined = try take(growth, of: growing, &source) { return examined }

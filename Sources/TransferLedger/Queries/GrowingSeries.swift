@@ -24,12 +24,13 @@ public struct GrowingSeries: Sendable, Hashable {
 
   public var end: Int64 { identity.size }
 
-  /// Whether a file with this identity and birth time may be the same file: an inode is used again soon after its file
-  /// was deleted. Without birth times only the device is compared, within one boot.
-  public func mayBe(_ now: SourceIdentity, bornNs other: Int64?) -> Bool {
+  /// Whether a file with this identity, birth time and path may be the same file: an inode is used again soon after its
+  /// file was deleted. Without birth times the path is compared, or the device within one boot: a file that keeps its
+  /// path gets another device when its file system is mounted again (NFS, FUSE, autofs). The content decides then.
+  public func mayBe(_ now: SourceIdentity, bornNs other: Int64?, at path: NameBytes) -> Bool {
     guard identity.inode == now.inode else { return false }
     if let bornNs, let other { return bornNs == other }
-    return identity.device == now.device || identity.boot != now.boot
+    return self.path == path || identity.device == now.device || identity.boot != now.boot
   }
 
   /// The content that a file must still have to be the same file with data appended.
