@@ -111,7 +111,11 @@ import TransferModel
     try deleteCopy()
     #expect(try scene.run().failed == 1)
     let message = try scene.fileRows().first?.message ?? ""
-    #expect(message.hasPrefix("its staged copy is gone; cancel the file, and add it again"))
+    #expect(message.hasPrefix("its staged copy is gone; remove the file from the ledger (\"transfers rm\") and add"))
+    _ = try control(.remove)
+    _ = try add(stage: true)
+    #expect(try scene.run().done == 1)
+    #expect(try kept() == "one\n")
   }
 
   /// Nobody may write to a copy: what was sent is no next version of a source.

@@ -54,9 +54,11 @@ final class StagedCopy: Sendable {
   }
 
   private static let isGone = Failure(
-    .sourceIO, "its staged copy is gone; cancel the file, and add it again")
+    .sourceIO, "its staged copy is gone; remove the file from the ledger (\"transfers rm\") and add it again")
   private static let isOther = Failure(
-    .sourceIO, "the staged copy differs from the added source; cancel the file, and add it again")
+    .sourceIO,
+    "the staged copy differs from the added source; remove the file from the ledger (\"transfers rm\") and add it again"
+  )
 
   /// nil if it is gone.
   private func opened() throws(Failure) -> SourceFile? {
