@@ -160,6 +160,13 @@ import TransferModel
     #expect(try Self.text(of: try SourceFile(path: copies.path(segment.staged))) == "second\n")
   }
 
+  /// A run survives `.storeIO` of the folder of copies, not `.storeFull` of the ledger.
+  @Test(arguments: [ENOSPC, EDQUOT, EACCES]) func aFolderThatCannotBeMadeEndsNoRun(_ code: Int32) {
+    let error = copies.unusable("make", code)
+    #expect(error.kind == .storeIO)
+    #expect((error.remedy == "free space on its disk") == (code != EACCES))
+  }
+
   private static func text(of file: SourceFile) throws -> String {
     var bytes = [UInt8](repeating: 0, count: Int(file.identity.size))
     try bytes.withUnsafeMutableBytes { try file.fill($0, at: 0) }

@@ -123,10 +123,11 @@ public struct StagedCopies: Sendable {
     if fsync(descriptor) != 0 { throw localFailure("sync \(folder)") }
   }
 
+  /// Also on a full disk it is `.storeIO`, which a run survives: the ledger may well have room (a quota, another disk).
   func unusable(_ what: String, _ code: Int32) -> TransferError {
     let isFull = code == ENOSPC || code == EDQUOT
     return TransferError(
-      isFull ? .storeFull : .storeIO, "\(what) the folder for copies", NameBytes(folder), cause: systemText(code),
+      .storeIO, "\(what) the folder for copies", NameBytes(folder), cause: systemText(code),
       remedy: isFull ? "free space on its disk" : "fix it, or add without --stage and --growing segments")
   }
 
