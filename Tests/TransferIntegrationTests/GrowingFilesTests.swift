@@ -69,6 +69,26 @@ import TransferModel
     return series
   }
 
+  /// A whole file that was sent has the key of the next segment. Its object stays, and the growing file is sent again
+  /// as a new series.
+  @Test func aTakenKeyDoesNotStopAFile() throws {
+    try append("one\n")
+    try push()
+    let first = try #require(try Scene.names(in: "\(scene.root)/kept/up").first)
+    let other = "\(scene.root)/other"
+    try #require(mkdir(other, 0o700) == 0)
+    try Scene.write(Array("whole\n".utf8), to: NameBytes("\(other)/\(first.dropLast())4"))
+    let whole = UploadOptions(settings: BatchSettings(destination: "\(scene.url)/up/"))
+    _ = try TransferStore(at: scene.storePath).add([NameBytes(other)], whole, notice: { _ in })
+    #expect(try scene.run().done == 1)
+    try append("two\n")
+    #expect(try push().added == 1)
+    #expect(try series() == ["app.log.1": "one\nwhole\n", "app.log.2": "one\ntwo\n"])
+    try append("three\n")
+    try push()
+    #expect(try series()["app.log.2"] == "one\ntwo\nthree\n")
+  }
+
   @Test func whatIsKeptIsTheFileAfterEachRun() throws {
     var sent = ""
     func grow(_ text: String) throws {

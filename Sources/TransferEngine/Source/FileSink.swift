@@ -151,7 +151,7 @@ extension SourceAdmitter {
   )
   static let isTakenByFile = Failure(
     .sourceName,
-    "another file has the key of its next segment at the destination; rename that file, and send it again when more was appended"
+    "another file has the key of its next segment at the destination; push again: it begins a new series"
   )
 }
 

@@ -124,13 +124,22 @@ final class SegmentWriter: RecordingSink {
       let growing = GrowingFile(file, at: source.path, key: source.key, try known(source))
       let growth: GrowingFile.Growth
       do throws(Failure) { growth = try growing.growth() } catch { return .failed(error) }
-      if let examined = try take(growth, of: growing, &source) { return examined }
+      if let examined = try take(try continuable(growth, source), of: growing, &source) { return examined }
     }
     return .changing
   }
 
   private func known(_ source: GrowingSource) throws(TransferError) -> KnownGrowth {
     try ledger.read { [target] reader in try reader.growth(of: source.key, source.identity, for: target) }
+  }
+
+  /// A series whose next key is that of another file cannot be continued: the file begins a new one.
+  private func continuable(
+    _ growth: GrowingFile.Growth, _ source: GrowingSource
+  ) throws(TransferError) -> GrowingFile.Growth {
+    guard case .grown(let series) = growth else { return growth }
+    let isStopped = try ledger.read { [target] reader in try reader.isStopped(series, for: target) }
+    return isStopped ? .begun(after: try known(source).number, .stopped) : growth
   }
 
   /// nil if the source changed while it was copied.

@@ -101,6 +101,14 @@ extension LedgerReader {
     of key: NameBytes, _ identity: SourceIdentity, for target: AdmissionTarget
   ) throws -> KnownGrowth { try growth(of: key, identity, in: target.batch) }
 
+  /// Whether a file that is no segment has the key of the next segment of a series, so that it cannot be continued.
+  public func isStopped(_ series: GrowingSeries, for target: AdmissionTarget) throws -> Bool {
+    guard let home = try db.destination(at: target.batch.canonicalPlace),
+      let key = GrowingSeries.key(series.key, number: series.number, start: series.end)
+    else { return false }
+    return try db.first(SegmentAdmitter.liveQuery, .integer(home), .name(key)) { _ in true } != nil
+  }
+
   /// A file that was often truncated has many series; an older one cannot be continued any more in practice.
   static let seriesOfSource: StaticString = """
     SELECT id, key, path, start, size, mtime_ns, ctime_ns, inode, device, boot, digest, head, number, born_ns FROM series

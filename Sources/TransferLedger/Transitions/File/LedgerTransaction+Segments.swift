@@ -21,6 +21,8 @@ public struct GrowingSource: Sendable {
     case rewritten
     /// Another file has the name now.
     case replaced
+    /// The next segment of its series would have the key of a file that is no segment.
+    case stopped = "stopped by another file with the key of its next segment"
   }
 
   /// The copy of a segment, which is durable.
