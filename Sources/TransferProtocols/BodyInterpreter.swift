@@ -142,7 +142,7 @@ extension Failure {
   /// Bodies are not sent to the target of a redirect, because credentials would be sent too.
   init(redirect reply: TransferReply, remedy: String = "use that as the destination") {
     let origin = reply.redirectOrigin
-    let place = origin.isEmpty ? reply.redirectPath.map(printable) ?? "another path" : printable(origin)
+    let place = origin.isEmpty ? "another path" : printable(origin)
     self.init(.httpRedirect, "the server answered \(reply.status) and points to \(place); \(remedy)")
   }
 }

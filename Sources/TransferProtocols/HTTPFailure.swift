@@ -121,12 +121,4 @@ extension TransferReply {
     let authority = location[colon...].dropFirst(3).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     return (try? WebOrigin(isTLS: isTLS, authority: authority))?.description ?? ""
   }
-
-  /// The path of a redirect's target on the same server, without its query, which may be signed; nil if the target has
-  /// another form, or if the path is longer than is useful in an error.
-  var redirectPath: String? {
-    guard let location = field("location"), location.hasPrefix("/"), !location.hasPrefix("//") else { return nil }
-    let path = location.prefix { $0 != "?" && $0 != "#" }
-    return path.utf8.count <= 200 ? String(path) : nil
-  }
 }

@@ -94,10 +94,6 @@ import TransferModel
       return failure(try Scene.web("http://h/").interpret(reply, to: chunk, facts, Scene.context(nil)))!.message
     }
     #expect(try message("https://other.example:8443/x?token=CANARY").contains("points to https://other.example:8443;"))
-    #expect(try message("/in/new?token=CANARY#CANARY").contains("points to /in/new; use that"))
-    #expect(try !message("/in/\u{1B}[2J").contains("\u{1B}"))
-    #expect(try message("/" + String(repeating: "a", count: 300)).contains("points to another path;"))
-    #expect(try message("//elsewhere/x").contains("points to another path;"))
     for location in ["/x?CANARY", "http://u:CANARY@h/", "javascript:CANARY", "http://[CANARY"] {
       #expect(try !message(location).contains("CANARY"), "\(location)")
     }
