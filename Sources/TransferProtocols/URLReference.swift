@@ -81,7 +81,7 @@ enum URLReference {
 
 extension WebOrigin {
   /// The origin of an absolute `http` or `https` URL; nil for anything else, and for one with user information.
-  init?(url: String) {
+  public init?(url: String) {
     let parts = URLReference.Parts(url)
     guard let scheme = parts.scheme, scheme == "http" || scheme == "https", let authority = parts.authority,
       let origin = try? WebOrigin(isTLS: scheme == "https", authority: authority), !origin.host.isEmpty

@@ -28,8 +28,12 @@ import Transfers
     return (scenes, content)
   }
 
-  private func metalink(_ scenes: [Scene], _ content: [UInt8], pieces: Bool, hash: Bool = true) -> String {
-    let urls = scenes.indices.map { "<url priority=\"\($0 + 1)\">\(scenes[$0].url)/up/o0</url>" }.joined()
+  /// - Parameter first: a URL that comes before those of the scenes.
+  private func metalink(
+    _ scenes: [Scene], _ content: [UInt8], pieces: Bool, hash: Bool = true, after first: String? = nil
+  ) -> String {
+    let places = [first].compactMap { $0 } + scenes.map { "\($0.url)/up/o0" }
+    let urls = places.indices.map { "<url priority=\"\($0 + 1)\">\(places[$0])</url>" }.joined()
     var digests = hash ? "<hash type=\"sha-256\">\(Self.sha256(content[...]))</hash>" : ""
     if pieces {
       let list = stride(from: 0, to: content.count, by: Self.piece).map {
@@ -129,6 +133,22 @@ import Transfers
     let first = list.replacing(scenes[0].url, with: "http://127.0.0.1:1").replacing("\"o0\"", with: "\"o1\"")
     #expect(try pull(scenes[0], first, named: "other.meta4").result.done == 1)
     try expectSame(scenes[0], ["o0": content, "o1": content])
+  }
+
+  /// The proxy forbids the first place; the second one is requested directly.
+  @Test func oneThatTheProxyForbidsIsPassedOver() async {
+    await #expect(processExitsWith: .success) {
+      let proxy = try FixedAnswerServer(FixedAnswerServer.answer("407 Proxy Authentication Required"))
+      setenv("http_proxy", proxy.url, 1)
+      setenv("no_proxy", "127.0.0.1", 1)
+      let tests = MirrorTests()
+      let (scenes, content) = try tests.scenes([""])
+      let list = tests.metalink(scenes, content, pieces: true, after: "http://up.example/up/o0")
+      let result = try tests.pull(scenes[0], list).result
+      guard result.done == 1, result.blocked.isEmpty, proxy.requests > 0 else {
+        throw Scene.Broken(what: "\(proxy.requests) requests to the proxy: \(result)")
+      }
+    }
   }
 
   @Test func allOfThemFail() throws {

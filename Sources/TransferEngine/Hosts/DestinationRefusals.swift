@@ -17,7 +17,14 @@ final class DestinationRefusals {
   /// The interpretation of a refusal for the file, if the file may not be at fault. Sets ``error`` if the destination
   /// accepts nothing for now, and clears it when a running request succeeds after all.
   func weighed(_ meaning: Interpretation, of job: Job, _ reply: TransferReply) -> Interpretation {
-    if let failure = reply.proxyRefusal { return weighed(meaning, failure, of: job, isOfProxy: true) }
+    // The file continues at another place, whoever refused this one.
+    if case .failed(_, .elsewhere) = meaning.outcome { return meaning }
+    if let failure = reply.proxyRefusal {
+      if job.isForItsOrigin { return weighed(meaning, failure, of: job, isOfProxy: true) }
+      // It forbids a mirror, or the target of a redirect, which other files may not need.
+      guard case .failed(let itsOwn, .refreshCredential) = meaning.outcome else { return meaning }
+      return meaning.with(.failed(itsOwn, .permanent))
+    }
     guard case .failed(let failure, let remedy) = meaning.outcome else {
       if (200..<300).contains(reply.status) { succeeded() }
       return meaning
@@ -63,6 +70,14 @@ final class DestinationRefusals {
       remedy: isAuth
         ? "fix the credentials, then run \"transfers run\""
         : "create it or correct the destination, then run \"transfers run\"")
+  }
+}
+
+extension Job {
+  /// Its request went to the origin of its destination, not to a mirror or to the target of a redirect elsewhere.
+  fileprivate var isForItsOrigin: Bool {
+    guard place == 0, let target = routeWhenSent?.place else { return place == 0 }
+    return WebOrigin(url: target)?.description == host
   }
 }
 
