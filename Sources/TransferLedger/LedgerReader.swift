@@ -38,7 +38,7 @@ public struct LedgerReader {
   /// may lie in the past until the next claim. Files of the batches in `without` do not count, nor do aborts unless
   /// `countsAborts`.
   public func nextDueMs(without: Set<BatchID> = [], countsAborts: Bool = true) throws -> Int64? {
-    let abort = countsAborts ? try db.first(Self.nextAbort) { $0.int64OrNil(0) } ?? nil : nil
+    let abort = countsAborts ? try nextAbortMs() : nil
     guard without.isEmpty else {
       return [abort, try nextFileMs(notIn: without)].compactMap(\.self).min()
     }
@@ -46,6 +46,9 @@ public struct LedgerReader {
     let chunk = try db.first(Self.nextChunk) { $0.int64OrNil(0) } ?? nil
     return [file, chunk, abort].compactMap(\.self).min()
   }
+
+  /// When the next session may be aborted on its server, in wall milliseconds.
+  public func nextAbortMs() throws -> Int64? { try db.first(Self.nextAbort) { $0.int64OrNil(0) } ?? nil }
 
   /// Reads every waiting row; only for the end of a run.
   private func nextFileMs(notIn without: Set<BatchID>) throws -> Int64? {

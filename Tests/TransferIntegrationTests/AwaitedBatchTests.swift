@@ -63,6 +63,24 @@ import Transfers
     #expect(try requests(other) == Self.fileCount)
   }
 
+  /// A command that finds the ledger in use relies on this run for the batch that it adds.
+  @Test func aBatchThatIsAddedMeanwhileIsAwaited() throws {
+    let other = try Scene(script: "match PUT * times=1 : status=503 retry-after=3\n")
+    let scene = try Scene(script: "match PUT * times=1 : hold=own\n")
+    _ = try scene.makeTree(seed: 1, count: Self.fileCount)
+    let own = try #require(try scene.add().batch)
+    let adding = scene.whenHeld("own") {
+      [path = scene.storePath, root = scene.root, url = other.url, server = scene.server] in
+      _ = try? TransferStore(at: path).add(
+        [NameBytes("\(root)/source")], UploadOptions(settings: BatchSettings(destination: "\(url)/up/")),
+        notice: { _ in })
+      server.release("own")
+    }
+    let result = try run(scene, awaited: [own])
+    adding.join()
+    #expect(result.stoppedBy == nil && result.done == 2 * Self.fileCount && result.left == 0, "\(result)")
+  }
+
   /// Its own files are awaited as before.
   @Test func aPauseOfItsOwnHostIsAwaited() throws {
     let other = try Scene(script: "match PUT * times=1 : status=503 retry-after=3\n")

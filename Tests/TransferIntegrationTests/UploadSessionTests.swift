@@ -112,6 +112,17 @@ import Transfers
     #expect(aborts.first?.message?.hasPrefix("nothing was sent") == true)
   }
 
+  /// A run for its own batch does not leave an upload of it on the server, because the next run may be far away.
+  @Test func theEndOfAnUploadIsAwaitedAfterTheLastFile() throws {
+    let subject = try ConformanceSubject.named("tus")
+    let scene = try ConformanceScene(
+      subject, size: 2 * subject.chunkSize,
+      script: "match PATCH * : status=403\nmatch DELETE * nth=1 : status=503\n")
+    scene.awaited = [try #require(try scene.add().batch)]
+    #expect(try scene.run().failed == 1)
+    #expect(try scene.openSessions().isEmpty)
+  }
+
   /// An abort that cannot be requested now is requested when there are credentials: the server still holds the upload.
   @Test func anUploadIsEndedWhenItsCredentialsAreBack() throws {
     let subject = try ConformanceSubject.named("tus")

@@ -43,6 +43,7 @@ final class EngineLoop: @unchecked Sendable {
   private let heartbeat: Heartbeat
   private let upkeep: SourceUpkeep
   private let limits: RunLimits
+  private let patience: RunPatience
   let end: RunEnd
   private let reporter: ProgressReporter
   private let inFlight: InFlightNotes
@@ -89,7 +90,7 @@ final class EngineLoop: @unchecked Sendable {
     control = ControlRequests(
       engine, stop: stop, hosts: hosts, batches: batches, commits: commits, files: files, requests: requests,
       outcomes: outcomes, aborts: aborts)
-    let patience = RunPatience(engine, batches: batches, files: files, claims: claims, commits: commits)
+    patience = RunPatience(engine, batches: batches, files: files, claims: claims, commits: commits)
     closed = ClosedHosts(
       engine, stop: stop, patience: patience, claims: claims, hosts: hosts, batches: batches, commits: commits,
       files: files, intake: intake, requests: requests, outcomes: outcomes)
@@ -128,6 +129,7 @@ final class EngineLoop: @unchecked Sendable {
       inFlight.end()
       pool.stop()
     }
+    try patience.begin()
     try tally.countAtStart()
     aborts.beginPass(counts: true)
     while true {

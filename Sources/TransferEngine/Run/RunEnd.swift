@@ -52,11 +52,11 @@ final class RunEnd {
     // An abort that failed this often waits for another run; its retry time must not keep this one alive.
     let countsAborts = aborts.hasPassesLeft
     let (fetched, leftOut) = (intake.fetched, parts.batches.sizesLeftOut)
-    let (left, isReady, isFetched, next) = try engine.ledger.read { reader in
-      let next = try reader.nextDueMs(without: without, countsAborts: countsAborts)
-      return (
+    let (left, isReady, isFetched, nextFile, nextAbort) = try engine.ledger.read { reader in
+      (
         try reader.isAnythingLeft(), try reader.hasReadyFiles(without: without, leftOut: leftOut),
-        try reader.hasFetchedFiles(fetched), next
+        try reader.hasFetchedFiles(fetched), try reader.nextDueMs(without: without, countsAborts: false),
+        countsAborts ? try reader.nextAbortMs() : nil
       )
     }
     if isFetched {
@@ -69,12 +69,14 @@ final class RunEnd {
       return false
     }
     let settles = try settlesSoon()
-    guard let due = next, left.files || (left.aborts && countsAborts) else { return !settles }
-    if left.aborts && countsAborts && due <= wallMs {
+    let dues = [nextFile, nextAbort].compactMap(\.self)
+    guard let due = dues.min(), left.files || (left.aborts && countsAborts) else { return !settles }
+    if let nextAbort, nextAbort <= wallMs {
       aborts.beginPass(counts: true)
       return false
     }
-    if due - wallMs > parts.patience.ms {
+    let awaitsAbort = nextAbort.map { $0 - wallMs <= parts.patience.abortMs } ?? false
+    if due - wallMs > parts.patience.ms, !awaitsAbort {
       if settles { return false }
       stop.end(for: .notDue)
       return true

@@ -75,6 +75,17 @@ extension LedgerReader {
     ) { $0.id(0) }
   }
 
+  /// The batches with a number above `last`; served by the primary key.
+  public func batches(above last: BatchID) throws -> Set<BatchID> {
+    Set(try db.rows("SELECT id FROM batch WHERE id > ?", .id(last)) { $0.id(0, BatchID.self) })
+  }
+
+  /// The highest number of a batch; nil if there is none.
+  public func lastBatch() throws -> BatchID? {
+    let last = try db.first("SELECT max(id) FROM batch") { $0.int64OrNil(0) } ?? nil
+    return last.map(BatchID.init(rawValue:))
+  }
+
   /// The first ID that the filter names but that does not exist, as people type it. A range exists if any of its rows
   /// does.
   public func firstMissing(_ filter: RowFilter) throws -> String? {

@@ -29,6 +29,8 @@ final class ConformanceScene {
   var auth: String?
   /// The time after which the server is queried about an awaited last request, in milliseconds.
   var askAfterMs: Int64 = 60_000
+  /// The batches for which the run waits; nil for all.
+  var awaited: Set<BatchID>?
 
   /// The source is one file of `size` bytes.
   init(_ subject: ConformanceSubject, size: Int, script: String = "") throws {
@@ -76,7 +78,7 @@ final class ConformanceScene {
       configuration.retry = RetryPolicy(
         baseMs: backoffMs, throttleBaseMs: backoffMs, capMs: 5 * backoffMs, maxAttempts: maxAttempts)
       configuration.patienceMs = 2_000
-      configuration.askAfterMs = askAfterMs
+      (configuration.askAfterMs, configuration.awaited) = (askAfterMs, awaited)
       let resolver = CurlDestinations()
       defer { resolver.stop() }
       let engine = Engine(
