@@ -21,6 +21,9 @@ public struct Interpretation: Sendable {
   public var mirror = 0
   /// The received bytes prove that their server has different content.
   public var provesWrong = false
+  /// The server reports success in a form that cannot be used, which more bodies would hardly change: with a failure
+  /// that is to be retried, which is final when the chunk gets such an answer again.
+  public var isUnusableSuccess = false
   /// Notes of the chunk while it is not stored; they replace previous ones. With a failure.
   public var chunkNotes: [String: String]?
   /// Checksums of the blocks of the file: those of an older local file are compared with them next.
@@ -141,6 +144,9 @@ extension Interpretation {
   public func with(route: Route) -> Self { changed { $0.route = route } }
 
   public func with(tolerated: Tolerated) -> Self { changed { $0.tolerated = tolerated } }
+
+  /// A copy that is marked as a success that cannot be used.
+  public var asUnusableSuccess: Self { changed { $0.isUnusableSuccess = true } }
 
   /// A copy with another outcome.
   public func with(_ outcome: Outcome) -> Self { changed { $0.outcome = outcome } }

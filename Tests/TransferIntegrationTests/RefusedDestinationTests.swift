@@ -130,10 +130,10 @@ final class RefusedScene {
   private let host: String
 
   /// `host` is the origin of the destination, if that is not the server itself.
-  init(_ destination: String, answer: String, host: String? = nil) throws {
+  init(_ destination: String, answer: String, first: String? = nil, host: String? = nil) throws {
     self.destination = destination
     scene = try Scene()
-    server = try FixedAnswerServer(answer)
+    server = try FixedAnswerServer(answer, first: first)
     self.host = host ?? server.url
   }
 

@@ -15,6 +15,8 @@ final class ReplyHandler {
   private let outcomes: RequestOutcomes
   private let pool: PreparingPool
   private let shortBodies: GroupedOrders<(id: Job.ID, reading: ReplyReading)>
+  /// The chunks that got a success in this run that cannot be used.
+  private var unusable: [FileID: Set<Int>] = [:]
 
   init(
     _ engine: Engine, _ mailbox: Mailbox<EngineEvent>, stop: RunStop, tally: RunTally, batches: Batches,
@@ -80,7 +82,7 @@ final class ReplyHandler {
     var reply = read.reply
     files.notePartial(job.prepared?.region, work)
     job.destination.learn(from: read.meaning)
-    let meaning = weighed(read.meaning, job, reply)
+    let meaning = weighed(withoutRepeatedSuccess(read.meaning, job), job, reply)
     if read.bringsSecrets { reply.body = [] }
     // We ended it, and it cannot be continued: not a failure of the file.
     if reply.isCancelled, case .failed(let failure, _) = meaning.outcome, failure.code == .engineInterrupted {
@@ -132,6 +134,16 @@ final class ReplyHandler {
     guard let session = proto.interpretInterim(reply, to: job.step.step, work.machine.facts, context) else { return }
     let changes = work.machine.heard(job.step, session, proto)
     if !changes.isEmpty { files.advance(job.file, changes: changes) }
+  }
+
+  /// A chunk is sent again after its first success that cannot be used, and no more after the second.
+  private func withoutRepeatedSuccess(_ meaning: Interpretation, _ job: Job) -> Interpretation {
+    guard meaning.isUnusableSuccess, case .failed(let failure, .retry) = meaning.outcome,
+      let chunk = job.step.step.chunk
+    else { return meaning }
+    if unusable[job.file, default: []].insert(chunk.seq).inserted { return meaning }
+    unusable[job.file] = nil
+    return meaning.with(.failed(failure, .permanent))
   }
 
   /// The meaning for the file if the destination may refuse all files. If it does, the files of all batches for it wait

@@ -106,7 +106,9 @@ struct ReplyReading: Sendable {
     if let region { interpreted.bytesReceived = region.taken }
     let found = transferProtocol.interpret(interpreted, to: step, facts, context)
     guard interpreted.isUnusableSuccess, case .failed(let failure, .retry) = found.outcome else { return found }
-    return found.with(.failed(failure, .permanent))
+    // Every other step may have made something at the server each time.
+    guard case .chunk = step else { return found.with(.failed(failure, .permanent)) }
+    return found.asUnusableSuccess
   }
 
   /// The reply with a new session or token of its answer masked in the request ID; nil if the ID does not contain it.
@@ -134,6 +136,7 @@ struct ReplyReading: Sendable {
 }
 
 extension TransferReply {
-  /// The server reports success with a field that is too long to be kept. It would do so again after another body.
+  /// The server reports success with a field that is too long to be kept. It would probably do so again after another
+  /// body.
   fileprivate var isUnusableSuccess: Bool { (200..<300).contains(status) && !isAnswered && !isEarlySuccess }
 }

@@ -12,9 +12,10 @@ extension S3Protocol {
       return doubted(chunk, reply, facts, meaning)
     }
     let etag = reply.field("etag") ?? ""
-    // Every S3 server sends an ETag of what it stored; a proxy or a login page does not, whatever is sent to it.
+    // Every S3 server sends an ETag of what it stored; a proxy or a login page does not, whatever is sent to it. A
+    // gateway that restarts may answer so once.
     guard !Self.bare(etag).isEmpty else {
-      return badReply(reply, "success without an ETag", .permanent, context)
+      return badReply(reply, "success without an ETag", .retry(isThrottled: false), context).asUnusableSuccess
     }
     let sent = chunk.digests[sentDigest]
     let echoed = Self.checksum(reply.field(Self.checksumField))
