@@ -117,6 +117,6 @@ import TransferModel
     #expect(try f.texts("SELECT job FROM job_quota UNION ALL SELECT job FROM job_destination") == ["night"])
     #expect(
       try f.texts("SELECT detail FROM event WHERE verb = 'set' ORDER BY id DESC LIMIT 2")
-        == ["destinations of job nightly: one", "quota of job nightly: none"])
+        == ["destinations of job nightly: only one", "quota of job nightly: none"])
   }
 }

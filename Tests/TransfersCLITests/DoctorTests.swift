@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import TransferModel
 import TransferReports
 
 @testable import TransfersCLI
@@ -58,16 +59,24 @@ import TransferReports
     #expect(try doctor()["ledger.mode"]?.hasPrefix("warn mode 0644") == true)
   }
 
-  /// Every command that writes waits for it; a command that only looks says who it is.
+  /// Every command that writes waits for it; a command that only looks says who it is. A healthy process may take long
+  /// to empty a log.
   @Test func aProcessThatKeepsWritersWaitingIsNamed() throws {
     let gate = open(store + ".gate", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     defer { close(gate) }
     try #require(gate >= 0 && flock(gate, LOCK_EX) == 0)
-    let outcome = try program.run("doctor", "--store", store)
-    #expect(outcome.code == 7)
-    #expect(outcome.err.contains("ledger.gate: process \(getpid()) ("), "\(outcome.err)")
+    let found = try doctor()["ledger.gate"] ?? ""
+    #expect(found.hasPrefix("warn process \(getpid()) ("), "\(found)")
     #expect(flock(gate, LOCK_UN) == 0)
     #expect(try doctor()["ledger.gate"]?.hasPrefix("ok") == true)
+  }
+
+  @Test func onlyAStoppedProcessIsToBlame() {
+    for isStopped in [true, false] {
+      let finding = LedgerChecks.gate(of: "/l.db", StoreCondition.GateHolder(words: "process 1", isStopped: isStopped))
+      #expect(finding.verdict == (isStopped ? .fail : .warn))
+    }
+    #expect(LedgerChecks.gate(of: "/l.db", nil).verdict == .ok)
   }
 
   @Test func aDamagedLedgerFails() throws {

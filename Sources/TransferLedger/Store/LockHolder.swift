@@ -42,15 +42,22 @@ struct LockHolder {
 
   /// `process 4711 (transfers), which is stopped`. Of its command line only the name is shown: the rest may contain
   /// secrets.
-  /// Source: proc(5), /proc/PID/stat: the name in parentheses, then the state.
   var words: String {
     guard let pid else { return "a process in another container" }
-    guard let stat = Self.text("/proc/\(pid)/stat"), let open = stat.firstIndex(of: "("),
+    guard let status else { return "process \(pid)" }
+    return "process \(pid) (\(status.name))" + (status.isStopped ? ", which is stopped" : "")
+  }
+
+  /// By a signal, or by a debugger.
+  var isStopped: Bool { status?.isStopped ?? false }
+
+  /// nil if it cannot be determined. Source: proc(5), /proc/PID/stat: the name in parentheses, then the state.
+  private var status: (name: Substring, isStopped: Bool)? {
+    guard let pid, let stat = Self.text("/proc/\(pid)/stat"), let open = stat.firstIndex(of: "("),
       let close = stat.lastIndex(of: ")"), open < close
-    else { return "process \(pid)" }
-    let name = stat[stat.index(after: open)..<close]
+    else { return nil }
     let state = stat[close...].split(separator: " ").dropFirst().first
-    return "process \(pid) (\(name))" + (state == "T" || state == "t" ? ", which is stopped" : "")
+    return (stat[stat.index(after: open)..<close], state == "T" || state == "t")
   }
 
   static func text(_ path: String) -> String? {

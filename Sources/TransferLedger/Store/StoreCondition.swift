@@ -36,16 +36,16 @@ extension StoreCondition {
     return .held(pid: holder.pid)
   }
 
-  /// Describes the process that keeps all writers waiting, if it has done so for a second: a checkpoint takes less, a
-  /// stopped process does not continue.
-  public func gateHolder() -> String? {
+  /// The process that keeps all writers waiting, if it has done so for a second: most checkpoints take less, that of a
+  /// long log or an upgrade takes more, and a stopped process does not continue.
+  public func gateHolder() -> GateHolder? {
     guard let file = Self.status(path + ".gate") else { return nil }
     let first = LockHolder.first(of: file)
     for _ in 0..<20 {
       guard let holder = LockHolder.first(of: file), holder.isAlone, holder.pid == first?.pid else { return nil }
       usleep(50_000)
     }
-    return first?.words
+    return first.map { GateHolder(words: $0.words, isStopped: $0.isStopped) }
   }
 
   /// Holders of SQLite's read marks: shared locks on the bytes 123 to 127 of the shared memory. The first is for

@@ -8,6 +8,16 @@ public struct StoreCondition: Sendable, Hashable {
     case unknown
   }
 
+  /// A process that keeps all writers waiting.
+  public struct GateHolder: Sendable, Hashable {
+    /// For people: its number, its name and, if it is stopped, that.
+    public let words: String
+    /// It does not continue by itself.
+    public let isStopped: Bool
+
+    public init(words: String, isStopped: Bool) { (self.words, self.isStopped) = (words, isStopped) }
+  }
+
   /// Absolute, if its folder exists; else as given.
   public var path: String
   public var exists: Bool

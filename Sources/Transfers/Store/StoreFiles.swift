@@ -14,8 +14,8 @@ extension TransferStore {
   /// The state of its files according to the file system and the kernel, without opening it as a database.
   package var condition: StoreCondition { StoreCondition(at: path) }
 
-  /// Describes the process that keeps all writers waiting, if it has done so for a second.
-  package func gateHolder() -> String? { StoreCondition(at: path).gateHolder() }
+  /// The process that keeps all writers waiting, if it has done so for a second.
+  package func gateHolder() -> StoreCondition.GateHolder? { StoreCondition(at: path).gateHolder() }
 
   /// Copies it into the new file `target`, durable on return; if it fails, `target` is unchanged. `isCancelled` is
   /// called from time to time on this thread. Returns the size of the copy in bytes.

@@ -59,7 +59,8 @@ struct GcCommand: Command, ChangesRows {
   static func emptyText(lost: Int64, used: Int64) -> String {
     if used > 0 {
       let belong = used == 1 ? "1 session belongs to a file that has" : "\(used) sessions belong to files that have"
-      return "no sessions are to be aborted; \(belong) not ended (\"transfers cancel\" aborts those of its files)"
+      return
+        "no sessions are to be aborted; \(belong) not ended (\"transfers cancel\" ends a file and aborts its session)"
     }
     return lost == 0 ? "no sessions are left on servers" : "no sessions with a known URL or ID are left"
   }

@@ -81,12 +81,15 @@ struct LedgerChecks {
   }
 
   private func gate() -> DoctorFinding {
-    guard let holder = TransferStore(at: condition.path).gateHolder() else {
-      return .ok("ledger.gate", "no process keeps writers waiting")
-    }
-    return .fail(
-      "ledger.gate", "\(holder) keeps all writers waiting (\(NameBytes(condition.path)).gate)",
-      "let that process continue, or end it")
+    Self.gate(of: condition.path, TransferStore(at: condition.path).gateHolder())
+  }
+
+  static func gate(of path: String, _ holder: StoreCondition.GateHolder?) -> DoctorFinding {
+    guard let holder else { return .ok("ledger.gate", "no process keeps writers waiting") }
+    let text = "\(holder.words) keeps all writers waiting (\(NameBytes(path)).gate)"
+    if holder.isStopped { return .fail("ledger.gate", text, "let that process continue, or end it") }
+    return .warn(
+      "ledger.gate", "\(text): it empties the log or upgrades the ledger", "wait until that process has finished")
   }
 
   /// Checks that need to read it.

@@ -31,7 +31,7 @@ extension LedgerTransaction {
   /// removed before each of these has it, so this comes before the first file for a new destination. A single
   /// destination needs no row.
   public func setDestinations(ofJob job: String, _ destinations: Set<JobDestination>) throws {
-    let names = destinations.isEmpty ? "one" : destinations.map(\.destination).sorted().joined(separator: ", ")
+    let names = destinations.isEmpty ? "only one" : destinations.map(\.destination).sorted().joined(separator: ", ")
     try recordEvent("set", batch: nil, file: nil, detail: "destinations of job \(job): \(names)")
     try db.run("DELETE FROM job_destination WHERE job = ?", .text(job))
     guard destinations.count > 1 else { return }
