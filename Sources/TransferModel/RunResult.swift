@@ -44,6 +44,13 @@ public struct RunResult: Sendable, Hashable {
   public var unreachable: [String] = []
   /// Batches that could not be sent, with the reason: no credentials (`.auth`), unusable settings (`.config`).
   public var blocked: [BatchID: TransferError] = [:]
+  /// Batches with a file whose failure the ledger refused to record, with that error. Their other files were sent.
+  public var unrecorded: [BatchID: TransferError] = [:]
+
+  /// The error of the first batch that could not be sent; else of the first with an unrecorded failure.
+  public var error: TransferError? {
+    (blocked.min { $0.key < $1.key } ?? unrecorded.min { $0.key < $1.key })?.value
+  }
 
   public init() {}
 }

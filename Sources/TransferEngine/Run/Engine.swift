@@ -48,9 +48,9 @@ public struct Engine: Sendable {
       summary.paused = left.paused
       if summary.stoppedBy == nil { summary.stoppedBy = loop.end.whyLeft(left) }
       let unrecorded = recovery.refused.merging(loop.refused.unrecorded) { first, _ in first }
-      summary.blocked = loop.batches.blocked.merging(try errors(unrecorded)) { first, _ in first }
-      let refused = summary.blocked.min { $0.key < $1.key }?.value
-      let how = refused.map { "failed: \($0.kind.rawValue)" } ?? summary.stoppedBy?.rawValue ?? "done"
+      summary.blocked = loop.batches.blocked
+      summary.unrecorded = try errors(unrecorded)
+      let how = summary.error.map { "failed: \($0.kind.rawValue)" } ?? summary.stoppedBy?.rawValue ?? "done"
       let learned = loop.hosts.takeLearnedConcurrency()
       _ = try ledger.write { tx in
         for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }

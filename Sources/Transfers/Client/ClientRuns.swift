@@ -65,7 +65,7 @@ private struct Rest: Sendable {
 
   init(after result: RunResult, event: Int64, _ clock: any TransferClock) {
     (self.event, self.clock) = (event, clock)
-    let hadTrouble = !result.blocked.isEmpty || result.stoppedBy == .unreachable
+    let hadTrouble = result.error != nil || result.stoppedBy == .unreachable
     untilMs = clock.bootMs + (hadTrouble ? 60_000 : 0)
   }
 

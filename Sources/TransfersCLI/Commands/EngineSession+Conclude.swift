@@ -50,6 +50,8 @@ extension EngineSession {
           remedy: "transfers run", signal: signal)
       )
     }
+    // Not "work left": another run would not help.
+    if let error = numbers.unrecorded { return (value, CommandFailure(error)) }
     guard status != .ok else { return (value, nil) }
     let bad = Self.words(failed: failed, unknown: unknown, cancelled: numbers.cancelled)
     let failure = CommandFailure(

@@ -88,7 +88,7 @@ struct GcCommand: Command, ChangesRows {
     options.onlyEndsSessions = true
     let session = EngineSession(common, progress, title: "transfers gc", context)
     let result = try failing { () throws(TransferError) in try session.run(path, options) }
-    if let error = result.blocked.min(by: { $0.key < $1.key })?.value { throw CommandFailure(error) }
+    if let error = result.error { throw CommandFailure(error) }
   }
 
   private func refuseEmptySelection(_ filter: RowFilter, _ ledger: OpenStore) throws(CommandFailure) {

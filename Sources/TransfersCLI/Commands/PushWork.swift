@@ -41,8 +41,7 @@ struct PushWork {
   /// Finishes the files, and returns the error that kept some of them from being sent.
   func untilSettled() -> TransferError? {
     do throws(CommandFailure) {
-      _ = try finish()
-      return nil
+      return try finish()?.unrecorded
     } catch {
       return TransferError(error)
     }
@@ -99,11 +98,15 @@ struct PushWork {
       }
       session.reporter.say("nothing of batch \(batch) could be sent: \(error)")
     }
+    for (batch, error) in result.unrecorded.sorted(by: { $0.key < $1.key }) where !files.batches.contains(batch) {
+      session.reporter.say("\(batch): \(error)")
+    }
     let ledger = try LedgerAccess.open(storePath, context)
     defer { ledger.close() }
     var numbers = RunNumbers(
       try totals(ledger), wallMs: result.wallMs, stop: result.stoppedBy, unreachable: result.unreachable)
     if !options.waitsForSettling { numbers.leaveSettling() }
+    numbers.unrecorded = result.unrecorded.filter { files.batches.contains($0.key) }.min { $0.key < $1.key }?.value
     return numbers
   }
 

@@ -32,6 +32,7 @@ struct RunCommand: Command {
     let result = try failing { () throws(TransferError) in try session.run(path, options) }
     if let error = result.blocked.min(by: { $0.key < $1.key })?.value { throw CommandFailure(error) }
     var numbers = RunNumbers(result, standing: try standing(path, context))
+    numbers.unrecorded = result.unrecorded.min { $0.key < $1.key }?.value
     if settling.noWait { numbers.leaveSettling() }
     try session.conclude(
       numbers, add: nil, destination: "",

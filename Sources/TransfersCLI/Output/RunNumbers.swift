@@ -27,6 +27,8 @@ struct RunNumbers: Sendable, Hashable {
   var retries: Int
   var wallMs: Int64
   var stoppedBy: StopCause?
+  /// Of a file whose failure the ledger refused to record; the command ends with it after the summary.
+  var unrecorded: TransferError?
   /// Hosts that took no connections, when that is why it stopped.
   var unreachable: [String] = []
 
