@@ -148,6 +148,9 @@ record() {
     local code=0
     transfers add --store "$store" --name "$name" --missing skip --files-from0 "$here/$name.list" --base "$place" \
       "${words[@]}" "$dest" || code=$?
+    # 4: none of them can be sent. Nothing is left to do; the backup shows why ("store merge"), and another call records
+    # them again.
+    if ((code == 4)) && [[ -e $store ]]; then back_up || fail 7 "no backup in \"$shared\"; nothing was sent"; fi
     ((code == 0 || code == 3)) || finish "$code"
     rm -f "$here/$name.list"
     back_up || fail 7 "no backup in \"$shared\"; nothing was sent"
