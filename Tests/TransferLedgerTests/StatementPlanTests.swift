@@ -64,6 +64,21 @@ import TransferModel
     for name in Self.forPeople + Self.forCopies { #expect(files.contains(name), "\(name)") }
   }
 
+  /// The first attempt of a chunk is found without reading the other attempts of its file, which may have thousands.
+  @Test func theFirstAttemptOfAChunkIsFoundByIndex() throws {
+    let f = try LedgerFixture()
+    let db = try Connection(path: f.path, access: .readWrite)
+    var searches: [String] = []
+    for statement in try SourceStatement.all() where statement.file == "Queries/LatencyQueries.swift" {
+      for text in statement.variants {
+        let plan = try db.rowsOnce("EXPLAIN QUERY PLAN \(text)") { $0.text(3) }
+        searches += plan.filter { $0.contains(" p ") }
+      }
+    }
+    #expect(searches.count >= 4, "the statements are not read correctly")
+    for search in searches { #expect(search.contains("chunk_id=?"), "\(search)") }
+  }
+
   @Test(arguments: [
     ("SELECT f.id FROM temp.chosen c JOIN file f ON f.id = c.id WHERE f.state = 'done'", true),
     ("SELECT f.id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id WHERE f.state = 'done'", false),

@@ -76,23 +76,30 @@ extension LedgerReader {
   }
 
   /// Excludes chunks that were stored without a request: empty ones, and those copied from a local file. The beginning
-  /// of a download is fetched by a request of the file; its first attempt is the first of that operation.
+  /// of a download is fetched by a request of the file; its first attempt is the first of that operation. These are two
+  /// searches, because SQLite would read all attempts of the file for each of its chunks to evaluate an OR.
   private func eachChunk(_ filter: RowFilter, _ add: (SQLRow) -> Void) throws {
     if filter.isEverything {
       _ = try db.rows(
         """
-        SELECT f.batch_id, a.ended_at - iif(a.operation = 'part' AND a.n = 1, a.started_at, (SELECT min(p.started_at)
-          FROM attempt p WHERE p.file_id = c.file_id AND (p.operation = 'part' AND p.chunk_id = c.id
-            OR a.operation <> 'part' AND a.bytes_transferred > 0 AND p.operation = a.operation AND p.chunk_id IS NULL)))
+        SELECT f.batch_id, a.ended_at - iif(a.operation = 'part' AND a.n = 1, a.started_at, (SELECT min(t) FROM (
+          SELECT p.started_at t FROM attempt p
+          WHERE p.file_id = c.file_id AND p.operation = 'part' AND p.chunk_id = c.id
+          UNION ALL SELECT p.started_at FROM attempt p
+          WHERE a.operation <> 'part' AND a.bytes_transferred > 0 AND p.file_id = c.file_id
+            AND p.operation = a.operation AND p.chunk_id IS NULL)))
         FROM chunk c CROSS JOIN attempt a ON a.id = c.done_attempt CROSS JOIN file f ON f.id = c.file_id
         WHERE c.state = 'done' AND c.reused IS NULL
         """, row: add)
     } else {
       _ = try db.rows(
         """
-        SELECT f.batch_id, a.ended_at - iif(a.operation = 'part' AND a.n = 1, a.started_at, (SELECT min(p.started_at)
-          FROM attempt p WHERE p.file_id = c.file_id AND (p.operation = 'part' AND p.chunk_id = c.id
-            OR a.operation <> 'part' AND a.bytes_transferred > 0 AND p.operation = a.operation AND p.chunk_id IS NULL)))
+        SELECT f.batch_id, a.ended_at - iif(a.operation = 'part' AND a.n = 1, a.started_at, (SELECT min(t) FROM (
+          SELECT p.started_at t FROM attempt p
+          WHERE p.file_id = c.file_id AND p.operation = 'part' AND p.chunk_id = c.id
+          UNION ALL SELECT p.started_at FROM attempt p
+          WHERE a.operation <> 'part' AND a.bytes_transferred > 0 AND p.file_id = c.file_id
+            AND p.operation = a.operation AND p.chunk_id IS NULL)))
         FROM file f CROSS JOIN chunk c ON c.file_id = f.id CROSS JOIN attempt a ON a.id = c.done_attempt
         WHERE c.state = 'done' AND c.reused IS NULL AND {attempts}
         """, filter, row: add)
