@@ -7,13 +7,14 @@ import TransferModel
   /// The figures of one file over 100 seconds.
   private func figures(
     _ attempts: [AttemptTrace], to: Int64 = 100_000, rate: Int64? = nil, runs: [RunLife] = [],
-    host: HostActivity? = nil, change: (inout WhyRow) -> Void = { _ in }
+    host: HostActivity? = nil, hostWaits: [TimeSpan] = [], change: (inout WhyRow) -> Void = { _ in }
   ) -> WhyFigures {
     var row = WhyRow(subject: .file(FileID(rawValue: 1)), fromMs: 0)
     (row.state, row.toMs, row.batch, row.rate) = ("done", to, BatchID(rawValue: 1), rate)
     change(&row)
     var frame = WallFrame(TimeSpan(0, max(0, to)))
     frame.running = [TimeSpan(0, 1_000_000)]
+    frame.hostWaits = hostWaits
     var (sweep, tally) = (WallSweep(frame), WhyTally())
     for attempt in attempts {
       sweep.add(attempt)
@@ -109,6 +110,21 @@ import TransferModel
     let throttled = figures([held], rate: 1 << 20)
     #expect(throttled.cause == "throttled" && throttled.limits.limit == .rate)
     #expect(throttled.verdict == "1m 00s of 1m 40s a rate limit delayed it.")
+  }
+
+  /// A rate limit that delayed a body for a moment did not cause the wait that the server requested.
+  @Test func theLongerOfTwoDelaysIsTheCause() {
+    var held = part(0, 10_000, sent: 9_000)
+    held.heldMs = 500
+    let asked = figures([held], rate: 1 << 20, hostWaits: [TimeSpan(10_000, 90_000)])
+    #expect(asked.cause == "throttled" && asked.limits.limit == nil && !says(asked, "bottleneck"))
+    #expect(asked.verdict.hasSuffix(" the server had requested a wait."), "\(asked.verdict)")
+    var slow = part(0, 60_000, sent: 59_000)
+    slow.heldMs = 50_000
+    let limited = figures([slow], rate: 1 << 20, hostWaits: [TimeSpan(60_000, 90_000)])
+    #expect(
+      limited.cause == "throttled" && limited.limits.limit == .rate && says(limited, "it delayed bodies for 50.0 s"))
+    #expect(limited.verdict.hasSuffix(" a rate limit delayed it."), "\(limited.verdict)")
   }
 
   /// The attempt was stopped while its host refused connections: it sent nothing, so no time counts as sending.

@@ -22,7 +22,7 @@ public struct WhyFigures: Sendable {
     (self.row, self.toMs, self.result, self.tally, self.host) = (row, toMs, result, tally, host)
     wallMs = toMs >= row.fromMs ? toMs -| row.fromMs : nil
     var limits = WhyLimits(tally, result, runs: runs, rate: row.rate)
-    limits.limit = Self.applicable(limits, result.parts.cause, tally)
+    limits.limit = Self.applicable(limits, result.parts, tally)
     self.limits = limits
     let steps =
       zip(runs, runs.dropFirst()).map { $0.lastMs -| $1.startedMs } + [row.fromMs -| (tally.span?.fromMs ?? row.fromMs)]
@@ -35,12 +35,17 @@ public struct WhyFigures: Sendable {
   /// The bottleneck; nil if requests did not run for most of the time, so that no limit applied.
   public var limitOfMost: WhyLimit? { limits.limit }
 
-  private static func applicable(_ limits: WhyLimits, _ cause: WallPart?, _ tally: WhyTally) -> WhyLimit? {
-    switch cause {
+  private static func applicable(_ limits: WhyLimits, _ parts: WallParts, _ tally: WhyTally) -> WhyLimit? {
+    switch parts.cause {
     case .queued, .down, .paused, .backoff: nil
-    case .throttled: limits.heldMs > 0 ? .rate : nil
+    case .throttled: isHeldByRate(limits, parts) ? .rate : nil
     case .connect, .send, .server, .verify, nil: tally.attempts > 0 ? limits.limit : nil
     }
+  }
+
+  /// Whether at least half of the throttled time is that of rate limits. The rest are waits that servers requested.
+  static func isHeldByRate(_ limits: WhyLimits, _ parts: WallParts) -> Bool {
+    limits.heldMs > 0 && limits.heldMs >= parts[.throttled] -| limits.heldMs
   }
 
   /// The part with more than half of the wall time, or `mixed`; nil without any time.

@@ -41,10 +41,10 @@ extension WhyFigures {
   /// A wait that the server requested of another file delays all files of its host.
   private var throttle: String {
     let isAsked = tally.failures.contains { $0.asked > 0 }
-    if limits.heldMs > 0 {
+    if Self.isHeldByRate(limits, result.parts) {
       return isAsked ? "a rate limit delayed it, and the server had requested a wait" : "a rate limit delayed it"
     }
-    return isAsked || limits.rateBps == nil
+    return isAsked || limits.heldMs > 0 || limits.rateBps == nil
       ? "the server had requested a wait" : "a rate limit delayed it, or the server had requested a wait"
   }
 
