@@ -110,4 +110,68 @@ import TransferModel
     _ = try f.ledger.control(.retry(startsOver: false), .files([file]))
     #expect(try spans(RowFilter()).waiting == [TimeSpan(recordedMs, .max)])
   }
+
+  /// Somebody found later that the other file had arrived: nothing was queued again by that.
+  @Test func aResolutionAsDoneEndsNoIdleTime() throws {
+    let (lost, run) = try TransitionTests.file(in: "unknown", f)
+    let file = try f.add("b", to: BatchID(rawValue: 1))
+    let recordedMs = f.clock.wallMs
+    try fail(file, run)
+    let failedMs = f.clock.wallMs
+    f.clock.advance(ms: 86_400_000)
+    _ = try f.ledger.write { try $0.control(.resolve(.done, reason: "seen"), .files([lost])) }
+    f.clock.advance(ms: 86_400_000)
+    let retriedMs = f.clock.wallMs
+    _ = try f.ledger.control(.retry(startsOver: false), .files([file]))
+    let expected = [TimeSpan(recordedMs, failedMs), TimeSpan(retriedMs, .max)]
+    #expect(try filters.prefix(2).map { try spans($0).waiting } == [expected, expected])
+  }
+
+  /// The first retry was withdrawn before anything was sent.
+  @Test func retriesWithoutAnAttemptEndOneIdleTime() throws {
+    let batch = try f.makeBatch()
+    let (first, second) = (try f.add("a", to: batch), try f.add("b", to: batch))
+    let recordedMs = f.clock.wallMs
+    let run = try f.startRun()
+    try fail(first, run)
+    try fail(second, run)
+    let failedMs = f.clock.wallMs
+    f.clock.advance(ms: 86_400_000)
+    _ = try f.ledger.control(.retry(startsOver: false), .files([first]))
+    f.clock.advance(ms: 10)
+    _ = try f.ledger.control(.cancel, .files([first]))
+    f.clock.advance(ms: 86_400_000)
+    let retriedMs = f.clock.wallMs
+    _ = try f.ledger.control(.retry(startsOver: false), .files([second]))
+    #expect(try spans(RowFilter()).waiting == [TimeSpan(recordedMs, failedMs), TimeSpan(retriedMs, .max)])
+  }
+
+  /// The same as a search through all later retries for each file, in histories of all kinds.
+  @Test func unfinishedFilesAreThoseOfASearch() {
+    var seed: UInt64 = 7
+    func some(_ range: ClosedRange<Int64>) -> Int64 {
+      seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return range.lowerBound + Int64(seed >> 33) % Int64(range.count)
+    }
+    for _ in 0..<200 {
+      let decisions = (0..<some(1...8)).map { number in
+        let files = (0..<some(1...3)).map { _ in some(1...10) }.map { $0...$0 + some(0...4) }
+        return FileDecision(.retried, atMs: number * 10, files: files)
+      }
+      let retries = RetriesOfBatch(decisions)
+      var work = UnfinishedWork(at: retries)
+      var expected = Array(repeating: false, count: decisions.count)
+      for file in Int64(0)...16 {
+        let last = decisions.lastIndex { $0.files.contains { $0.contains(file) } }
+        #expect(retries.last(of: file) == last)
+        guard some(0...3) == 0 else { continue }
+        let createdMs = some(0...80)
+        let finishedMs = some(0...2) == 0 ? nil : createdMs + some(0...60)
+        work.add(file, createdMs: createdMs, finishedMs: finishedMs)
+        for (i, retry) in decisions.enumerated()
+        where i > last ?? -1 && createdMs <= retry.atMs && retry.atMs < finishedMs ?? .max { expected[i] = true }
+      }
+      #expect(work.isBusy == expected)
+    }
+  }
 }

@@ -189,15 +189,16 @@ extension LedgerReader {
     UNION SELECT batch_id FROM file WHERE state IN ('active', 'finishing')
     UNION SELECT batch_id FROM file WHERE state = 'settling'
     """
+  // `resolve retry` queues files again, as `retry` does; the other resolutions end them.
   static let allDecisions: StaticString = """
-    SELECT e.id, e.verb, e.at, r.first_file, r.last_file
+    SELECT e.id, iif(e.verb = 'resolved' AND e.detail GLOB 'retry:*', 'retried', e.verb), e.at, r.first_file, r.last_file
     FROM event e INDEXED BY event_decided CROSS JOIN event_range r ON r.event_id = e.id
     WHERE e.verb IN ('paused', 'resumed', 'cancelled', 'retried', 'resolved')
       AND (?1 IS NULL OR e.batch_id IN (SELECT value FROM json_each(?1)))
     ORDER BY e.id, r.first_file
     """
   static let decisionsOfFiles: StaticString = """
-    SELECT e.id, e.verb, e.at, f.id, f.id
+    SELECT e.id, iif(e.verb = 'resolved' AND e.detail GLOB 'retry:*', 'retried', e.verb), e.at, f.id, f.id
     FROM event e INDEXED BY event_decided CROSS JOIN event_range r ON r.event_id = e.id
       CROSS JOIN file f ON f.id BETWEEN r.first_file AND r.last_file
     WHERE e.verb IN ('paused', 'resumed', 'cancelled', 'retried', 'resolved') AND {files}

@@ -39,12 +39,23 @@ struct ActiveTime {
     return total
   }
 
-  /// The time from the end of the last interval that began before `ms` to `ms`; nil if that moment is in an interval,
-  /// or none began before it.
-  func idle(before ms: Int64) -> TimeSpan? {
+  /// For each of these ascending times, the time from the end of the last interval that began before it; nil if that
+  /// moment is in an interval, or none began before it.
+  func idle(before times: [Int64]) -> [TimeSpan?] {
+    var found: [TimeSpan?] = []
     var lastMs: Int64?
-    forEachIsland { if $0.startMs <= ms { lastMs = $0.endMs } }
-    return lastMs.flatMap { $0 < ms ? TimeSpan($0, ms) : nil }
+    forEachIsland { island in
+      while found.count < times.count, times[found.count] < island.startMs {
+        found.append(Self.gap(from: lastMs, to: times[found.count]))
+      }
+      lastMs = island.endMs
+    }
+    for ms in times.dropFirst(found.count) { found.append(Self.gap(from: lastMs, to: ms)) }
+    return found
+  }
+
+  private static func gap(from endMs: Int64?, to ms: Int64) -> TimeSpan? {
+    endMs.flatMap { $0 < ms ? TimeSpan($0, ms) : nil }
   }
 
   private mutating func settle() {
