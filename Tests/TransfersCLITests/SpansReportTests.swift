@@ -88,7 +88,7 @@ import TransferModel
     #expect(outcome.code == 3)
     #expect(outcome.out.contains(#""spans_rejected":2"#) && outcome.out.contains(#""message":"too old""#))
     #expect(outcome.out.contains(#""requests":3,"retries":2"#), "\(outcome.out)")
-    let told = "no spans accepted: the collector answered 503: ; attempt 2 of 6 in "
+    let told = "this page was not accepted: the collector answered 503; attempt 2 of 6 in "
     #expect(outcome.err.contains(told), "\(outcome.err)")
     #expect(collected.requests.withLock { $0.map(\.target) } == ["/x/traces", "/x/traces", "/x/traces"])
     #expect(outcome.err.contains("error[spans_rejected]"))

@@ -97,9 +97,9 @@ package final class SpanExport {
   }
 
   private static func cause(_ reply: TransferReply) -> String {
-    reply.curlCode != 0
-      ? reply.curlMessage
-      : "the collector answered \(reply.status): \(String(decoding: reply.body.prefix(200), as: UTF8.self))"
+    if reply.curlCode != 0 { return reply.curlMessage }
+    let text = reply.body.isEmpty ? "" : ": \(String(decoding: reply.body.prefix(200), as: UTF8.self))"
+    return "the collector answered \(reply.status)\(text)"
   }
 
   private func refusal(_ reply: TransferReply) -> TransferError {

@@ -31,7 +31,7 @@ struct SpansReport: OutputValue {
     let filter = try selection.filter(ledger, context, finds: .attempts).withHidden
     let result = try failing { () throws(TransferError) in
       try SpanExport(endpoint: endpoint, headers: headers, clock: context.clock) { cause in
-        if !common.quiet { context.err.writeLine(printable("no spans accepted: \(cause)")) }
+        if !common.quiet { context.err.writeLine(printable("this page was not accepted: \(cause)")) }
       }.send(filter, of: ledger)
     }
     try common.print(
