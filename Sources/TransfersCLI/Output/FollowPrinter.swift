@@ -32,7 +32,7 @@ struct FollowPrinter {
     context.out.markComplete()
   }
 
-  /// `11:02:07  f3   part c9 ok        8.0 MiB in 250 ms  /data/x.bam`.
+  /// `2026-11-20 11:02:07Z  f3   part c9 ok        8.0 MiB in 250 ms  /data/x.bam`.
   private func line(_ row: RecordedEvent) -> String {
     switch row {
     case .event(let event):
@@ -57,7 +57,7 @@ struct FollowPrinter {
     }
   }
 
-  private static func clock(_ ms: Int64) -> String { Timestamp.local(ms) }
+  private static func clock(_ ms: Int64) -> String { Timestamp.zoned(ms) }
   private static func padded(_ text: String, _ width: Int) -> String {
     DisplayWidth.pad(text, to: width, alignsRight: false)
   }
