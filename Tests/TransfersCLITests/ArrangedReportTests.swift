@@ -85,6 +85,10 @@ import TransferReports
     ("report latency --sla attempt<1ms --fail-on missed>2", 0, "passed: --fail-on missed>2, and missed is 2"),
     ("report latency --sla attempt<1h --fail-on sla", 0, "passed: --fail-on sla, and missed is 0"),
     ("report latency --sla attempt<1h --fail-on sla --batch b2", 3, "no value: --fail-on sla, and missed is -"),
+    (
+      "report latency --sla attempt<1h --fail-on missed>2 --batch b2", 3,
+      "no value: --fail-on missed>2, and missed is -"
+    ),
     ("report receipts --fail-on failures", 3, "failed or unknown is 3"),
     ("report compare b1 b2 --fail-on failures", 0, "failed or unknown is 0"),
     ("report compare b2 nightly --fail-on failures", 3, "failed or unknown is 3"),

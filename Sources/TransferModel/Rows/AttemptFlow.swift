@@ -90,7 +90,7 @@ public struct HostAcceptanceRow: Sendable, Hashable {
   /// Name and port as they are in the destination or its endpoint.
   public var host: String
   /// `checksum:crc64nvme`, `etag` or `size`: what it confirmed of done files; `ranges`: answers with part of a file
-  /// (206); `resumption`: chunks that it stored with more than one request.
+  /// (206); `resumption`: chunks that were sent or fetched with more than one request.
   public var accepted: String
   public var times: Int64
   /// Milliseconds since 1970 UTC.

@@ -89,7 +89,8 @@ extension CostRow {
     case .backoff: advice.flatMap { $0.isEmpty ? nil : $0 } ?? "transfers report failures"
     case .server: "more requests at a time (--workers), longer chunks, or a faster server: transfers report hosts"
     case .connect:
-      "if they fail, check the network (transfers report failures); else longer parts, if it has any (--part-size)"
+      "if they fail, check the network (transfers report failures); else larger parts, if the protocol has them "
+        + "(--part-size)"
     case .resent: "shorter chunks, or a protocol that resumes: transfers report waste"
     }
   }

@@ -3,7 +3,7 @@ public struct ReportCheck: Sendable, Hashable {
   /// As typed: `failed>0`. The check passes while this is false.
   public let condition: String
   public let figure: String
-  /// Unknown figures pass, except those of `--sla`.
+  /// Unknown figures pass, except `missed`: an objective of `--sla` without values was not met.
   public let value: Cell
   public let hasPassed: Bool
 

@@ -132,7 +132,8 @@ struct StoreReceiptsCommand: Command {
 enum SHA256Advice {
   static let text = """
     receipts have the digest that the server compares, or a CRC; downloads from a list of SHA-256 digests have theirs, \
-    "transfers manifest" computes those of local files, and --json proves the receipts without
+    "transfers manifest" computes those of local files, and "transfers store receipts --json" proves \
+    receipts without a SHA-256
     """
 }
 
