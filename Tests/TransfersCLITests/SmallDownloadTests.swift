@@ -22,6 +22,11 @@ import Testing
         "chunk.ack\t1", "attempt\t1", "file.wall\t1", "batch.wall\t1",
       ],
       "\(latency.out)\(latency.err)")
+    let summary = try sent.run("report", "summary", "--store", store, "--format", "tsv")
+    #expect(summary.out.contains("part_latency.n\t1\n"), "\(summary.out)\(summary.err)")
+    let limit = ["report", "batches", "--fail-on", "p95_ms>1h", "--store", store]
+    let limited = try sent.run(limit.map { Array($0.utf8) })
+    #expect(limited.code == 0 && limited.out.hasPrefix("passed: --fail-on p95_ms>1h"), "\(limited.out)\(limited.err)")
     let objective = ["report", "latency", "--sla", "attempt<1h", "--fail-on", "sla", "--store", store]
     let judged = try sent.run(objective.map { Array($0.utf8) })
     #expect(judged.code == 0 && judged.out.hasPrefix("passed: --fail-on sla, and missed is 0"), "\(judged.out)")

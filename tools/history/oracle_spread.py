@@ -94,7 +94,7 @@ def calendar(store, selection, every="day"):
         of = period(a.started_at, every)
         flows[of].add(a)
         batches[store.files[a.file].batch].add(a)
-        if a.operation == "part" and a.outcome == "ok":
+        if figures.moved_content(a) and a.total_ms is not None:
             latencies[of][a.total_ms] += 1
     longest = collections.Counter()
     for flow in batches.values():

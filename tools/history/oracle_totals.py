@@ -16,7 +16,7 @@ def summary(store, selection):
     sums, flow, latencies = oracle_lists.Sums(store), figures.Flow(), collections.Counter()
     for attempt in selection.attempts():
         flow.add(attempt)
-        if attempt.operation == "part" and attempt.outcome == "ok" and attempt.total_ms is not None:
+        if figures.moved_content(attempt) and attempt.total_ms is not None:
             latencies[attempt.total_ms] += 1
     selected = selection.files()
     # Superseded generations count only with the bytes that they sent.
@@ -121,7 +121,7 @@ def batches(store, selection):
     latencies = collections.defaultdict(collections.Counter)
     for attempt in selection.attempts():
         flows[store.files[attempt.file].batch].add(attempt)
-        if attempt.operation == "part" and attempt.outcome == "ok":
+        if figures.moved_content(attempt) and attempt.total_ms is not None:
             latencies[store.files[attempt.file].batch][attempt.total_ms] += 1
     for file in selection.files():
         files[file.batch].append(file)

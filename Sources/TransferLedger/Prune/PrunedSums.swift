@@ -42,7 +42,7 @@ struct PrunedSums {
       a.bytes_transferred, a.bytes_acked, a.dns_ms, a.connect_ms, a.tls_ms, a.sent_ms, a.first_byte_ms, a.total_ms,
       a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id, f.state = 'superseded',
       a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
-      iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code,
+      iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL), a.error_code,
       a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
         AND a.started_at > f.finished_at,
       a.http_version,

@@ -10,7 +10,7 @@ struct AttemptSums {
   /// The same, and the time in flight, without attempts after the end of their file: no part of the transfer.
   var span = TransferSpan()
   var active = ActiveTime()
-  /// The number of parts that succeeded, by their time in milliseconds.
+  /// The number of requests with content that succeeded, by their time in milliseconds.
   var latencies: [Int64: Int64] = [:]
   var errors: [String: FailureHits] = [:]
 
@@ -25,8 +25,8 @@ struct AttemptSums {
     if !attempt.isAfterItsEnd {
       span.add(startMs: attempt.startedMs, endMs: attempt.endedMs)
       if let ended = attempt.endedMs { active.add(startMs: attempt.startedMs, endMs: ended) }
+      if let latency = attempt.latencyMs { latencies[latency, default: 0] += 1 }
     }
-    if let latency = attempt.latencyMs { latencies[latency, default: 0] += 1 }
     if let code = attempt.error {
       add(
         FailureHits(
@@ -70,15 +70,15 @@ struct SummedAttempt {
   let startedMs: Int64
   let endedMs: Int64?
   let bytesTransferred: Int64
-  /// Only for a part that succeeded.
+  /// Only for a request that succeeded and brought or carried content: a part, or the first request of a download.
   let latencyMs: Int64?
   let error: String?
   /// It is no part of the transfer of its file.
   let isAfterItsEnd: Bool
 
   /// The columns of `attempt` from number `i` on, in this order:
-  /// id, outcome, started_at, ended_at, bytes_transferred, total_ms of a part that succeeded, error_code, whether it
-  /// is after the end of its file
+  /// id, outcome, started_at, ended_at, bytes_transferred, total_ms of a request with content that succeeded,
+  /// error_code, whether it is after the end of its file
   init(_ row: SQLRow, from i: Int32 = 0) {
     (id, outcome) = (row.int64(i), row.text(i + 1))
     (startedMs, endedMs, bytesTransferred) = (row.int64(i + 2), row.int64OrNil(i + 3), row.int64(i + 4))

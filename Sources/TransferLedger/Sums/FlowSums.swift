@@ -7,14 +7,14 @@ struct FlowAttempt {
   let endedMs: Int64?
   let bytesTransferred, bytesAcked: Int64
   let isError, isRetry, isOK: Bool
-  /// Only for a part that succeeded.
+  /// Only for a request that succeeded and brought or carried content: a part, or the first request of a download.
   let latencyMs: Int64?
   /// It is no part of the transfer of its file.
   let isAfterItsEnd: Bool
 
   /// The columns from 0 on: batch_id, file_id, started_at, ended_at, bytes_transferred, bytes_acked, the number of the
-  /// outcome (0 ok, 1 retry, 2 open or interrupted, 3 another; plus 8 after the end of its file), total_ms of a part
-  /// that succeeded.
+  /// outcome (0 ok, 1 retry, 2 open or interrupted, 3 another; plus 8 after the end of its file), total_ms of a
+  /// request with content that succeeded.
   init(_ row: SQLRow) {
     (batch, file, startedMs, endedMs) = (row.int64(0), row.int64(1), row.int64(2), row.int64OrNil(3))
     (bytesTransferred, bytesAcked) = (row.int64(4), row.int64(5))
@@ -41,8 +41,8 @@ struct FlowSums {
     if !attempt.isAfterItsEnd {
       span.add(startMs: attempt.startedMs, endMs: attempt.endedMs)
       if let ended = attempt.endedMs { active.add(startMs: attempt.startedMs, endMs: ended) }
+      if let latency = attempt.latencyMs { latencies[latency, default: 0] += 1 }
     }
-    if let latency = attempt.latencyMs { latencies[latency, default: 0] += 1 }
   }
 
   mutating func add(_ row: PrunedSumRow) {

@@ -80,7 +80,7 @@ extension LedgerReader {
     _ = try db.rows(
       """
       SELECT f.batch_id, a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
-        iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code,
+        iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL), a.error_code,
         a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
           AND a.started_at > f.finished_at
       FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.id BETWEEN ?1 AND ?2
