@@ -72,7 +72,7 @@ import TransferModel
     for statement in try SourceStatement.all() where statement.file == "Queries/LatencyQueries.swift" {
       for text in statement.variants {
         let plan = try db.rowsOnce("EXPLAIN QUERY PLAN \(text)") { $0.text(3) }
-        searches += plan.filter { $0.contains(" p ") }
+        searches += plan.filter { $0.hasPrefix("SEARCH p ") }
       }
     }
     #expect(searches.count >= 4, "the statements are not read correctly")

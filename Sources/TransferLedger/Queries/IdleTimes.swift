@@ -60,14 +60,14 @@ extension LedgerReader {
 /// The retries of files of a batch, in chronological order, and which of them was the last for a file.
 struct RetriesOfBatch {
   let times: [Int64]
-  /// The files from `bounds[i]` until before `bounds[i + 1]` were retried last by number `last[i]`; -1 for none.
+  /// The files from `bounds[i]` until before `bounds[i + 1]` were retried last by number `newest[i]`; -1 for none.
   private let bounds: [Int64]
-  private let last: [Int]
+  private let newest: [Int]
 
   init(_ decisions: [FileDecision]) {
     let retries = decisions.sorted { $0.atMs < $1.atMs }
     let bounds = Set(retries.flatMap { $0.files.flatMap { [$0.lowerBound, $0.upperBound + 1] } }).sorted()
-    var last = Array(repeating: -1, count: bounds.count)
+    var newest = Array(repeating: -1, count: bounds.count)
     // From the last retry on. What has a number already is skipped: the next without one is at `next`, or after that.
     var next = Array(0...bounds.count)
     for number in retries.indices.reversed() {
@@ -75,18 +75,18 @@ struct RetriesOfBatch {
         let end = bounds.firstIndex(reaching: range.upperBound + 1)
         var i = Self.free(&next, from: bounds.firstIndex(reaching: range.lowerBound))
         while i < end {
-          (last[i], next[i]) = (number, i + 1)
+          (newest[i], next[i]) = (number, i + 1)
           i = Self.free(&next, from: i + 1)
         }
       }
     }
-    (times, self.bounds, self.last) = (retries.map(\.atMs), bounds, last)
+    (times, self.bounds, self.newest) = (retries.map(\.atMs), bounds, newest)
   }
 
   /// The number of the last retry of this file; nil if it was not retried.
   func last(of file: Int64) -> Int? {
     let after = bounds.firstIndex(reaching: file + 1)
-    return after > 0 && last[after - 1] >= 0 ? last[after - 1] : nil
+    return after > 0 && newest[after - 1] >= 0 ? newest[after - 1] : nil
   }
 
   private static func free(_ next: inout [Int], from start: Int) -> Int {
