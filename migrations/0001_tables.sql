@@ -208,7 +208,9 @@ CREATE TABLE job_quota (
   bytes INTEGER NOT NULL CHECK (bytes >= 1),
   period TEXT NOT NULL CHECK (period = 'day' OR period = 'week' OR period = 'month'),
   -- When an engine last held back a file because of it.
-  reached_at INTEGER
+  reached_at INTEGER,
+  -- The newest event when it was set: only a later one permits a change.
+  after_event INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- The destinations of a job that has several, as its last run found them: a source of the job is deleted or moved only
@@ -221,6 +223,8 @@ CREATE TABLE job_destination (
   prefix BLOB NOT NULL,
   -- As typed, for people; without a query.
   destination TEXT NOT NULL CHECK (destination <> ''),
+  -- The newest event when it was recorded: only a later one permits its end.
+  after_event INTEGER NOT NULL,
   PRIMARY KEY (job, place, prefix)
 ) STRICT, WITHOUT ROWID;
 

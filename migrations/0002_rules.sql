@@ -98,26 +98,33 @@ BEGIN SELECT RAISE(FAIL, 'the count of failed runs does not decrease'); END;
 CREATE TRIGGER job_state_stays BEFORE DELETE ON job_state BEGIN SELECT RAISE(FAIL, 'the state of a job stays'); END;
 
 -- What binds the engines that work for a job changes only after an event that says how: an event that a shell inserts
--- has no leaf in the log, so `store check` finds it. That a quota was reached may be noted at any time.
-CREATE TRIGGER job_quota_birth BEFORE INSERT ON job_quota WHEN EXISTS (SELECT 1 FROM job_quota WHERE job = NEW.job)
+-- has no leaf in the log, so `store check` finds it. An event permits one change, as long as it is the newest. That a
+-- quota was reached may be noted at any time.
+CREATE TRIGGER job_quota_birth BEFORE INSERT ON job_quota
+WHEN EXISTS (SELECT 1 FROM job_quota WHERE job = NEW.job)
+  OR NEW.after_event IS NOT coalesce((SELECT max(id) FROM event), 0)
 BEGIN SELECT RAISE(FAIL, 'a job has one quota'); END;
 CREATE TRIGGER job_quota_change BEFORE UPDATE ON job_quota
-WHEN NEW.job <> OLD.job OR (NEW.bytes <> OLD.bytes OR NEW.period <> OLD.period)
-  AND (SELECT verb = 'set' AND instr(detail, 'quota of job ' || OLD.job || ': ') = 1 FROM event
+WHEN NEW.job <> OLD.job
+  OR (NEW.bytes <> OLD.bytes OR NEW.period <> OLD.period OR NEW.after_event <> OLD.after_event)
+  AND (SELECT id > OLD.after_event AND id = NEW.after_event AND verb = 'set'
+      AND instr(detail, 'quota of job ' || OLD.job || ': ') = 1 FROM event
     ORDER BY id DESC LIMIT 1) IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'the quota of a job changes with an event'); END;
 CREATE TRIGGER job_quota_stays BEFORE DELETE ON job_quota
-WHEN (SELECT verb = 'set' AND instr(detail, 'quota of job ' || OLD.job || ': ') = 1 FROM event
+WHEN (SELECT id > OLD.after_event AND verb = 'set' AND instr(detail, 'quota of job ' || OLD.job || ': ') = 1 FROM event
   ORDER BY id DESC LIMIT 1) IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'the quota of a job ends with an event'); END;
 
 CREATE TRIGGER job_destination_birth BEFORE INSERT ON job_destination
 WHEN EXISTS (SELECT 1 FROM job_destination WHERE job = NEW.job AND place = NEW.place AND prefix = NEW.prefix)
+  OR NEW.after_event IS NOT coalesce((SELECT max(id) FROM event), 0)
 BEGIN SELECT RAISE(FAIL, 'a destination of a job is recorded once'); END;
 CREATE TRIGGER job_destination_fixed BEFORE UPDATE ON job_destination
 BEGIN SELECT RAISE(FAIL, 'a destination of a job does not change'); END;
 CREATE TRIGGER job_destination_stays BEFORE DELETE ON job_destination
-WHEN (SELECT verb = 'set' AND instr(detail, 'destinations of job ' || OLD.job || ': ') = 1 FROM event
+WHEN (SELECT id > OLD.after_event AND verb = 'set'
+    AND instr(detail, 'destinations of job ' || OLD.job || ': ') = 1 FROM event
   ORDER BY id DESC LIMIT 1) IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'a job loses a destination with an event'); END;
 

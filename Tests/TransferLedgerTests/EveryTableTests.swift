@@ -102,7 +102,15 @@ import TransferModel
     let two = ["put:one", "put:three"].map { JobDestination(place: $0, prefix: NameBytes(""), destination: $0) }
     try f.ledger.write { tx in try tx.setQuota(ofJob: "nightly", quota) }
     try f.ledger.write { tx in try tx.noteQuotaReached("nightly", quota) }
+    // The event has permitted this change, and no other, although it is still the newest.
+    for sql in [
+      "DELETE FROM job_quota", "UPDATE job_quota SET bytes = 1 << 40", "UPDATE job_quota SET after_event = 0",
+      "UPDATE job_quota SET bytes = 1 << 40, after_event = (SELECT max(id) FROM event)",
+    ] {
+      #expect(throws: SQLiteError.self, "\(sql)") { try f.shell(sql) }
+    }
     try f.ledger.write { tx in try tx.setDestinations(ofJob: "nightly", Set(two)) }
+    #expect(throws: SQLiteError.self) { try f.shell("DELETE FROM job_destination") }
     #expect(try f.texts("SELECT place FROM job_destination ORDER BY 1") == ["put:one", "put:three"])
     // The event of one job, or about something else, permits nothing for another.
     try f.ledger.write { tx in try tx.setQuota(ofJob: "night", quota) }

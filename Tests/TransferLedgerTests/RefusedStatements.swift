@@ -245,8 +245,11 @@ enum RefusedStatements {
     """,
     "UPDATE store_meta SET uid = randomblob(16)", "UPDATE store_meta SET created_at = 7",
     "INSERT OR REPLACE INTO error_code VALUES ('net.reset', 'engine', 'nothing')",
-    "INSERT OR REPLACE INTO job_quota VALUES ('nightly', 1 << 40, 'day', NULL)",
-    "INSERT OR REPLACE INTO job_destination SELECT job, place, prefix, 'put:three' FROM job_destination",
+    "INSERT OR REPLACE INTO job_quota SELECT 'nightly', 1 << 40, 'day', NULL, max(id) FROM event",
+    """
+    INSERT OR REPLACE INTO job_destination
+    SELECT job, place, prefix, 'put:three', (SELECT max(id) FROM event) FROM job_destination
+    """,
     "INSERT OR REPLACE INTO source_folder SELECT batch_id, path, 2, 2, 2, 2 FROM source_folder",
     "INSERT OR REPLACE INTO host_state SELECT host, 1, (SELECT max(id) FROM engine_run), 0 FROM host_state",
     "INSERT OR REPLACE INTO view_doc SELECT view, \"column\", type, unit, 'nothing' FROM view_doc LIMIT 1",

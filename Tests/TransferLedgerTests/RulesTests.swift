@@ -245,8 +245,9 @@ import Testing
     try f.shell("INSERT INTO job_state VALUES ('nightly', 0, 1, 'ok', NULL, 1, 1)")
     try f.shell(
       """
-      INSERT INTO job_quota (job, bytes, period) VALUES ('nightly', 10, 'day');
-      INSERT INTO job_destination VALUES ('nightly', 'put:one', x'', 'put:one'), ('nightly', 'put:two', x'', 'put:two');
+      INSERT INTO job_quota (job, bytes, period, after_event) SELECT 'nightly', 10, 'day', max(id) FROM event;
+      INSERT INTO job_destination SELECT 'nightly', 'put:one', x'', 'put:one', max(id) FROM event;
+      INSERT INTO job_destination SELECT 'nightly', 'put:two', x'', 'put:two', max(id) FROM event;
       INSERT INTO source_folder VALUES (1, x'2F61', 1, 1, 1, 1);
       INSERT INTO doubt SELECT 4, max(id) FROM event;
       """)

@@ -37,8 +37,10 @@ extension LedgerTransaction {
     guard destinations.count > 1 else { return }
     for one in destinations {
       try db.run(
-        "INSERT INTO job_destination (job, place, prefix, destination) VALUES (?, ?, ?, ?)", .text(job),
-        .text(one.place), .name(one.prefix), .text(one.destination))
+        """
+        INSERT INTO job_destination (job, place, prefix, destination, after_event)
+        VALUES (?, ?, ?, ?, (SELECT max(id) FROM event))
+        """, .text(job), .text(one.place), .name(one.prefix), .text(one.destination))
     }
   }
 }

@@ -12,12 +12,14 @@ extension LedgerTransaction {
       return
     }
     let changes = try db.run(
-      "UPDATE job_quota SET bytes = ?2, period = ?3, reached_at = NULL WHERE job = ?1", .text(job),
-      .integer(quota.bytes), .raw(quota.period))
+      """
+      UPDATE job_quota SET bytes = ?2, period = ?3, reached_at = NULL, after_event = (SELECT max(id) FROM event)
+      WHERE job = ?1
+      """, .text(job), .integer(quota.bytes), .raw(quota.period))
     guard changes == 0 else { return }
     try db.run(
-      "INSERT INTO job_quota (job, bytes, period) VALUES (?, ?, ?)", .text(job), .integer(quota.bytes),
-      .raw(quota.period))
+      "INSERT INTO job_quota (job, bytes, period, after_event) VALUES (?, ?, ?, (SELECT max(id) FROM event))",
+      .text(job), .integer(quota.bytes), .raw(quota.period))
   }
 
   /// Records that a file of the job was held back now because the quota leaves no room for it.
