@@ -78,6 +78,7 @@ import Transfers
     }
     let result = try run(scene, awaited: [own])
     adding.join()
+    #expect(try requests(other) == Self.fileCount + 1)
     #expect(result.stoppedBy == nil && result.done == 2 * Self.fileCount && result.left == 0, "\(result)")
   }
 
