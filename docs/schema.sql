@@ -1,5 +1,32 @@
 -- Generated from migrations/ by a test: what a ledger is made of.
 
+CREATE TABLE absent_source (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  seen_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER absent_source_birth BEFORE INSERT ON absent_source
+WHEN EXISTS (SELECT 1 FROM absent_source WHERE file_id = NEW.file_id)
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND is_download IS NULL
+    AND (state = 'failed' OR state = 'cancelled' OR state = 'superseded'))
+BEGIN SELECT RAISE(FAIL, 'only a file of an upload that was given up has an absent source, and only once'); END;
+
+CREATE TRIGGER absent_source_fixed BEFORE UPDATE ON absent_source
+BEGIN SELECT RAISE(FAIL, 'the record of an absent source does not change'); END;
+
+CREATE TRIGGER absent_source_stays BEFORE DELETE ON absent_source
+WHEN EXISTS (SELECT 1 FROM file WHERE id = OLD.file_id
+    AND (state = 'failed' OR state = 'cancelled' OR state = 'superseded'))
+  AND (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1)
+    >= OLD.file_id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'the record of an absent source stays until its file is sent again'); END;
+
+CREATE TRIGGER removal_absent AFTER INSERT ON absent_source
+BEGIN
+  UPDATE removal SET waits_for = NULL
+  WHERE inode = (SELECT inode FROM file WHERE id = NEW.file_id) AND state <> 'done' AND +waits_for = x'';
+END;
+
 CREATE TABLE attempt (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid BLOB NOT NULL,
@@ -195,6 +222,9 @@ BEGIN SELECT RAISE(FAIL, 'the request of a batch does not change'); END;
 
 CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
+CREATE TRIGGER removal_kept AFTER UPDATE OF after ON batch WHEN NEW.after IS NOT OLD.after
+BEGIN UPDATE removal SET waits_for = NULL WHERE waits_for = x''; END;
+
 CREATE TABLE callback (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
@@ -334,7 +364,7 @@ WHEN NEW.id <> OLD.id OR NEW.file_id <> OLD.file_id OR NEW.seq <> OLD.seq OR OLD
       AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
 BEGIN SELECT RAISE(FAIL, 'a chunk keeps its range, or gets the one of a finer layout'); END;
 
-CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt ON chunk
+CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt, acked ON chunk
 WHEN OLD.state = 'done' AND NEW.state = 'done'
 BEGIN SELECT RAISE(FAIL, 'the confirmation of a chunk does not change'); END;
 
@@ -433,8 +463,28 @@ BEGIN SELECT RAISE(FAIL, 'a destination does not change'); END;
 CREATE TRIGGER destination_stays BEFORE DELETE ON destination BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TABLE doubt (
-  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  -- The newest event when the doubt began: a later one may end it.
+  after_event INTEGER NOT NULL
 ) STRICT;
+
+CREATE TRIGGER doubt_birth BEFORE INSERT ON doubt
+WHEN EXISTS (SELECT 1 FROM doubt WHERE file_id = NEW.file_id)
+  OR NEW.after_event IS NOT coalesce((SELECT max(id) FROM event), 0)
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'settling' OR state = 'pending'
+    OR state = 'paused' OR state = 'active' OR state = 'finishing' OR state = 'failed'))
+BEGIN SELECT RAISE(FAIL, 'a file that may be sent is in doubt once'); END;
+
+CREATE TRIGGER doubt_fixed BEFORE UPDATE ON doubt BEGIN SELECT RAISE(FAIL, 'a doubt does not change'); END;
+
+CREATE TRIGGER doubt_stays BEFORE DELETE ON doubt
+WHEN NOT EXISTS (SELECT 1 FROM file WHERE id = OLD.file_id AND state = 'unknown' AND cause = 'engine.copied')
+  AND (SELECT id > OLD.after_event AND verb = 'recovered' AND instr(detail, 'the copy is trusted: ') = 1 FROM event
+    ORDER BY id DESC LIMIT 1) IS NOT 1
+  AND NOT EXISTS (SELECT 1 FROM event_range g CROSS JOIN event e ON e.id = g.event_id
+    WHERE g.first_file BETWEEN OLD.file_id - 4095 AND OLD.file_id AND g.last_file >= OLD.file_id
+      AND e.id > OLD.after_event AND e.verb = 'retried')
+BEGIN SELECT RAISE(FAIL, 'a doubt ends when a person decides'); END;
 
 CREATE TABLE engine_run (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -489,6 +539,10 @@ CREATE TABLE error_code (
 
 CREATE TRIGGER error_code_birth BEFORE INSERT ON error_code WHEN EXISTS (SELECT 1 FROM error_code WHERE code = NEW.code)
 BEGIN SELECT RAISE(FAIL, 'this code exists already'); END;
+
+CREATE TRIGGER error_code_fixed BEFORE UPDATE ON error_code BEGIN SELECT RAISE(FAIL, 'an error code does not change'); END;
+
+CREATE TRIGGER error_code_stays BEFORE DELETE ON error_code BEGIN SELECT RAISE(FAIL, 'error codes stay'); END;
 
 CREATE TABLE event (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -665,6 +719,11 @@ CREATE INDEX file_uid ON file (uid);
 CREATE INDEX file_waiting ON file (not_before, batch_id, size, state) WHERE state = 'pending' AND not_before IS NOT NULL;
 
 CREATE UNIQUE INDEX file_written ON file (path, id / 1000000000000) WHERE live = 1 AND is_download = 1;
+
+CREATE TRIGGER absent_source_again AFTER UPDATE OF state ON file
+WHEN (OLD.state = 'failed' OR OLD.state = 'cancelled' OR OLD.state = 'superseded')
+  AND NEW.state <> 'failed' AND NEW.state <> 'cancelled' AND NEW.state <> 'superseded'
+BEGIN DELETE FROM absent_source WHERE file_id = NEW.id; END;
 
 CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
@@ -853,6 +912,13 @@ CREATE TRIGGER file_sum_late AFTER UPDATE OF state ON file
 WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
 BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12; END;
 
+CREATE TRIGGER removal_given_up AFTER UPDATE OF hidden, cause ON file
+WHEN NEW.is_download IS NULL AND (NEW.hidden IS NOT OLD.hidden OR NEW.cause IS 'source.missing' AND NEW.cause IS NOT OLD.cause)
+BEGIN UPDATE removal SET waits_for = NULL WHERE inode = NEW.inode AND state <> 'done' AND +waits_for = x''; END;
+
+CREATE TRIGGER removal_pruned AFTER DELETE ON file WHEN OLD.is_download IS NULL
+BEGIN UPDATE removal SET waits_for = NULL WHERE inode = OLD.inode AND state <> 'done' AND +waits_for = x''; END;
+
 CREATE TRIGGER segment_alone BEFORE INSERT ON file
 WHEN NEW.generation > 1 AND EXISTS (SELECT 1 FROM file f CROSS JOIN segment g ON g.file_id = f.id
   WHERE f.destination_id = NEW.destination_id AND f.key = NEW.key AND f.live IS NULL)
@@ -890,11 +956,14 @@ CREATE TABLE host_state (
 
 CREATE TRIGGER host_state_birth BEFORE INSERT ON host_state
 WHEN NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
-BEGIN SELECT RAISE(FAIL, 'the state of a host is written by a run that has not ended'); END;
+  OR EXISTS (SELECT 1 FROM host_state WHERE host = NEW.host)
+BEGIN SELECT RAISE(FAIL, 'the state of a host is written once, by a run that has not ended'); END;
 
 CREATE TRIGGER host_state_change BEFORE UPDATE ON host_state
 WHEN NEW.host <> OLD.host OR NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
 BEGIN SELECT RAISE(FAIL, 'the state of a host is written by a run that has not ended'); END;
+
+CREATE TRIGGER host_state_stays BEFORE DELETE ON host_state BEGIN SELECT RAISE(FAIL, 'the state of a host stays'); END;
 
 CREATE TABLE job_destination (
   job TEXT NOT NULL CHECK (length(job) BETWEEN 1 AND 64),
@@ -903,16 +972,55 @@ CREATE TABLE job_destination (
   prefix BLOB NOT NULL,
   -- As typed, for people; without a query.
   destination TEXT NOT NULL CHECK (destination <> ''),
+  -- The newest event when it was recorded: only a later one permits its end.
+  after_event INTEGER NOT NULL,
   PRIMARY KEY (job, place, prefix)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER job_destination_birth BEFORE INSERT ON job_destination
+WHEN EXISTS (SELECT 1 FROM job_destination WHERE job = NEW.job AND place = NEW.place AND prefix = NEW.prefix)
+  OR NEW.after_event IS NOT coalesce((SELECT max(id) FROM event), 0)
+BEGIN SELECT RAISE(FAIL, 'a destination of a job is recorded once'); END;
+
+CREATE TRIGGER job_destination_fixed BEFORE UPDATE ON job_destination
+BEGIN SELECT RAISE(FAIL, 'a destination of a job does not change'); END;
+
+CREATE TRIGGER job_destination_stays BEFORE DELETE ON job_destination
+WHEN (SELECT id > OLD.after_event AND verb = 'set'
+    AND instr(detail, 'destinations of job ' || OLD.job || ': ') = 1 FROM event
+  ORDER BY id DESC LIMIT 1) IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'a job loses a destination with an event'); END;
+
+CREATE TRIGGER removal_unlisted AFTER DELETE ON job_destination
+BEGIN UPDATE removal SET waits_for = NULL WHERE waits_for = x''; END;
 
 CREATE TABLE job_quota (
   job TEXT NOT NULL PRIMARY KEY CHECK (length(job) BETWEEN 1 AND 64),
   bytes INTEGER NOT NULL CHECK (bytes >= 1),
   period TEXT NOT NULL CHECK (period = 'day' OR period = 'week' OR period = 'month'),
   -- When an engine last held back a file because of it.
-  reached_at INTEGER
+  reached_at INTEGER,
+  -- The newest event when it was set: only a later one permits a change.
+  after_event INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER job_quota_birth BEFORE INSERT ON job_quota
+WHEN EXISTS (SELECT 1 FROM job_quota WHERE job = NEW.job)
+  OR NEW.after_event IS NOT coalesce((SELECT max(id) FROM event), 0)
+BEGIN SELECT RAISE(FAIL, 'a job has one quota'); END;
+
+CREATE TRIGGER job_quota_change BEFORE UPDATE ON job_quota
+WHEN NEW.job <> OLD.job
+  OR (NEW.bytes <> OLD.bytes OR NEW.period <> OLD.period OR NEW.after_event <> OLD.after_event)
+  AND (SELECT id > OLD.after_event AND id = NEW.after_event AND verb = 'set'
+      AND instr(detail, 'quota of job ' || OLD.job || ': ') = 1 FROM event
+    ORDER BY id DESC LIMIT 1) IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'the quota of a job changes with an event'); END;
+
+CREATE TRIGGER job_quota_stays BEFORE DELETE ON job_quota
+WHEN (SELECT id > OLD.after_event AND verb = 'set' AND instr(detail, 'quota of job ' || OLD.job || ': ') = 1 FROM event
+  ORDER BY id DESC LIMIT 1) IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'the quota of a job ends with an event'); END;
 
 CREATE TABLE job_state (
   job TEXT NOT NULL PRIMARY KEY CHECK (length(job) BETWEEN 1 AND 64),
@@ -921,9 +1029,9 @@ CREATE TABLE job_state (
   -- The name of its exit code and, when that is not `ok`, the message.
   result TEXT NOT NULL CHECK (result <> ''),
   message TEXT CHECK ((message IS NULL) = (result = 'ok')),
-  -- The end of the last run that was `ok`.
+  -- The end of the last run that was `ok`, or left files only because of the limits of the job.
   succeeded_at INTEGER,
-  -- Total of ended runs that were not `ok`: the difference of two values counts the failures since a notification.
+  -- Total of ended runs that were no success: the difference of two values counts the failures since a notification.
   failed_runs INTEGER NOT NULL DEFAULT 0 CHECK (failed_runs >= 0),
   CHECK (result <> 'ok' OR succeeded_at = ended_at)
 ) STRICT, WITHOUT ROWID;
@@ -935,8 +1043,11 @@ BEGIN SELECT RAISE(FAIL, 'a job has one state'); END;
 CREATE TRIGGER job_state_failures BEFORE UPDATE ON job_state WHEN NEW.failed_runs < OLD.failed_runs
 BEGIN SELECT RAISE(FAIL, 'the count of failed runs does not decrease'); END;
 
+CREATE TRIGGER job_state_stays BEFORE DELETE ON job_state BEGIN SELECT RAISE(FAIL, 'the state of a job stays'); END;
+
 CREATE TRIGGER job_state_success BEFORE UPDATE ON job_state
 WHEN NEW.job <> OLD.job OR NEW.result <> 'ok' AND NEW.succeeded_at IS NOT OLD.succeeded_at
+  AND NOT (NEW.result = 'work_left' AND NEW.succeeded_at IS NEW.ended_at)
 BEGIN SELECT RAISE(FAIL, 'the last success of a job stays until the next'); END;
 
 CREATE TABLE listed_file (
@@ -948,9 +1059,9 @@ CREATE TABLE listed_file (
 CREATE INDEX listed_file_named ON listed_file (file_id);
 
 CREATE TRIGGER listed_file_birth BEFORE INSERT ON listed_file
-WHEN (SELECT l.state = 'active' AND l.batch_id <> f.batch_id FROM file l CROSS JOIN file f
+WHEN EXISTS (SELECT 1 FROM listed_file WHERE listing_id = NEW.listing_id AND file_id = NEW.file_id) OR (SELECT l.state = 'active' AND l.batch_id <> f.batch_id FROM file l CROSS JOIN file f
     WHERE l.id = NEW.listing_id AND f.id = NEW.file_id) IS NOT 1
-BEGIN SELECT RAISE(FAIL, 'an active listing names files of other batches'); END;
+BEGIN SELECT RAISE(FAIL, 'an active listing names files of other batches, each once'); END;
 
 CREATE TRIGGER listed_file_fixed BEFORE UPDATE ON listed_file
 BEGIN SELECT RAISE(FAIL, 'a file named by a listing does not change'); END;
@@ -1001,6 +1112,10 @@ BEGIN SELECT RAISE(FAIL, 'a settling source has one look'); END;
 CREATE TRIGGER look_fixed BEFORE UPDATE ON look WHEN NEW.file_id <> OLD.file_id
 BEGIN SELECT RAISE(FAIL, 'the file of a look does not change'); END;
 
+CREATE TRIGGER look_stays BEFORE DELETE ON look
+WHEN EXISTS (SELECT 1 FROM file WHERE id = OLD.file_id AND state = 'settling' AND cause = 'source.settling')
+BEGIN SELECT RAISE(FAIL, 'the look at a source ends when its file stops settling'); END;
+
 CREATE TABLE origin_store (
   id INTEGER PRIMARY KEY,
   -- The uid of the shard or, if it is a copy, of the ledger that it was copied from: copies continue one history.
@@ -1014,7 +1129,10 @@ CREATE TABLE origin_store (
   leaves INTEGER NOT NULL DEFAULT 0,
   newest_attempt INTEGER NOT NULL DEFAULT 0,
   newest_file INTEGER NOT NULL DEFAULT 0,
-  alive_at INTEGER NOT NULL DEFAULT 0
+  alive_at INTEGER NOT NULL DEFAULT 0,
+  -- How many of its done uploads have a key that a shard with a lower number has sent, too; NULL until this is counted
+  -- again.
+  equal_keys INTEGER
 ) STRICT;
 
 CREATE TRIGGER origin_store_birth BEFORE INSERT ON origin_store
@@ -1312,6 +1430,9 @@ CREATE TABLE removal (
   begun INTEGER CHECK (begun = 1),
   -- Since when it has been postponed for its cause; NULL when it is not postponed.
   put_off_at INTEGER,
+  -- What it was postponed for, until this changes; NULL if an engine is to look at it. The folder of the source, if
+  -- something is wrong with it or its file system; empty if a destination lacks the source.
+  waits_for BLOB CHECK (waits_for IS NULL OR put_off_at IS NOT NULL),
   -- Why the source is still there; NULL while it is being removed, and after a crash then.
   cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
   message TEXT,
@@ -1325,11 +1446,18 @@ CREATE TABLE removal (
   CHECK (begun IS NULL OR state = 'pending' AND attempts >= 1)
 ) STRICT;
 
+CREATE INDEX removal_due ON removal (file_id) WHERE state = 'pending' AND waits_for IS NULL;
+
 CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state = 'failed';
 
 CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
 
 CREATE INDEX removal_source ON removal (inode) WHERE state <> 'done';
+
+CREATE INDEX removal_wait ON removal (waits_for, file_id) WHERE waits_for IS NOT NULL;
+
+CREATE TRIGGER removal_another AFTER INSERT ON removal
+BEGIN UPDATE removal SET waits_for = NULL WHERE inode = NEW.inode AND state <> 'done' AND +waits_for = x''; END;
 
 CREATE TRIGGER removal_arrow BEFORE UPDATE ON removal
 WHEN OLD.state <> 'pending' AND (OLD.state = 'skipped' AND OLD.cause = 'policy.cancelled' AND NEW.state = 'done') IS NOT 1
@@ -1342,6 +1470,9 @@ WHEN NEW.state <> 'pending' OR NEW.attempts <> 0 OR NEW.put_off_at IS NOT NULL O
   OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
     WHERE f.id = NEW.file_id AND f.state = 'done' AND f.is_download IS NULL)
 BEGIN SELECT RAISE(FAIL, 'a source is removed once, after the receipt of its file'); END;
+
+CREATE TRIGGER removal_ended AFTER UPDATE OF state ON removal WHEN NEW.state <> OLD.state
+BEGIN UPDATE removal SET waits_for = NULL WHERE inode = NEW.inode AND state <> 'done' AND +waits_for = x''; END;
 
 CREATE TRIGGER removal_stays BEFORE DELETE ON removal BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -1377,6 +1508,9 @@ BEGIN SELECT RAISE(FAIL, 'a set of sources has one last scan'); END;
 CREATE TRIGGER scan_fixed BEFORE UPDATE ON scan
 WHEN NEW.id <> OLD.id OR NEW.job <> OLD.job OR NEW.place <> OLD.place OR NEW.sources <> OLD.sources
 BEGIN SELECT RAISE(FAIL, 'the sources of a scan do not change'); END;
+
+CREATE TRIGGER scan_stays BEFORE DELETE ON scan WHEN (SELECT count(*) FROM scan) <= 1000
+BEGIN SELECT RAISE(FAIL, 'the last 1000 scans stay'); END;
 
 CREATE TABLE segment (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
@@ -1546,6 +1680,18 @@ CREATE TABLE sighting (
   seen_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TRIGGER removal_sighted AFTER INSERT ON sighting
+BEGIN
+  UPDATE removal SET waits_for = NULL
+  WHERE inode = (SELECT inode FROM file WHERE id = NEW.file_id) AND state <> 'done' AND +waits_for = x'';
+END;
+
+CREATE TRIGGER removal_sighted_again AFTER UPDATE ON sighting
+BEGIN
+  UPDATE removal SET waits_for = NULL
+  WHERE inode = (SELECT inode FROM file WHERE id = NEW.file_id) AND state <> 'done' AND +waits_for = x'';
+END;
+
 CREATE TRIGGER sighting_birth BEFORE INSERT ON sighting
 WHEN EXISTS (SELECT 1 FROM sighting WHERE file_id = NEW.file_id)
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'active' OR state = 'finishing' OR state = 'done'))
@@ -1568,6 +1714,17 @@ CREATE TABLE source_folder (
   boot INTEGER NOT NULL,
   PRIMARY KEY (batch_id, path)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER source_folder_birth BEFORE INSERT ON source_folder
+WHEN EXISTS (SELECT 1 FROM source_folder WHERE batch_id = NEW.batch_id AND path = NEW.path)
+BEGIN SELECT RAISE(FAIL, 'a folder of sources is recorded once'); END;
+
+CREATE TRIGGER source_folder_fixed BEFORE UPDATE ON source_folder
+WHEN NEW.batch_id <> OLD.batch_id OR NEW.path <> OLD.path
+BEGIN SELECT RAISE(FAIL, 'the path of a folder of sources does not change'); END;
+
+CREATE TRIGGER source_folder_stays BEFORE DELETE ON source_folder
+BEGIN SELECT RAISE(FAIL, 'the folders of sources stay'); END;
 
 CREATE TABLE store_meta (
   id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -1610,6 +1767,11 @@ CREATE TABLE view_doc (
 CREATE TRIGGER view_doc_birth BEFORE INSERT ON view_doc
 WHEN EXISTS (SELECT 1 FROM view_doc WHERE view = NEW.view AND "column" = NEW."column")
 BEGIN SELECT RAISE(FAIL, 'the column is documented already'); END;
+
+CREATE TRIGGER view_doc_fixed BEFORE UPDATE ON view_doc
+BEGIN SELECT RAISE(FAIL, 'the description of a column does not change'); END;
+
+CREATE TRIGGER view_doc_stays BEFORE DELETE ON view_doc BEGIN SELECT RAISE(FAIL, 'descriptions of columns stay'); END;
 
 CREATE VIEW v_attempts AS
 SELECT
