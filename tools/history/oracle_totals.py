@@ -41,6 +41,7 @@ def summary(store, selection):
         "goodput_wall_bps": figures.rate(moved, flow.wall), "goodput_active_bps": figures.rate(moved, flow.active),
         "part_latency": latency, "failures": oracle_lists.failures(store, selection),
         "slowest": [oracle_lists.file_row(file, store, sums) for file in slowest], **removals(store, selected),
+        "equal_keys": store.db.execute("SELECT coalesce(sum(equal_keys), 0) FROM origin_store").fetchone()[0],
     }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ extension LedgerReader {
       if let last, last.session != session { stored = 0 }
       if let last, last.run != run, stored > 0 { found.append((run, row.int64(2), stored)) }
       last = (run, session)
-      stored += row.int64(3)
+      stored +|= row.int64(3)
     }
     return found
   }
