@@ -118,7 +118,7 @@ import TransferModel
     #expect(try kept() == "one\n")
   }
 
-  /// Nobody may write to a copy: what was sent is no next version of a source.
+  /// Nobody may write to a copy: what was sent then is not a new version of the source.
   @Test func aCopyThatChangesWhileItIsSentIsNotDelivered() throws {
     try append(String(repeating: "a", count: 100_000))
     _ = try add()

@@ -19,7 +19,7 @@ import TransferModel
     #expect(try rows(f, .files([])) == [])
   }
 
-  /// The first request of the file is repeated from the beginning: that is no resumption. Its chunk is stored by two.
+  /// The first request of the file is repeated from the beginning: nothing was resumed. Its chunk is stored by two.
   @Test func aChunkOfTwoRequestsIsAResumption() throws {
     let f = try LedgerFixture()
     try LogTests.send(f, 1)

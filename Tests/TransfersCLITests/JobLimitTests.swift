@@ -3,7 +3,7 @@ import Testing
 
 @testable import TransfersCLI
 
-/// A job that keeps its own limits is no trouble: quiet, successful for monitoring and callbacks, with its exit code.
+/// A job that stops at its own limits is quiet, and a success for monitoring and callbacks; its exit code stays.
 @Suite struct JobLimitTests {
   private let program: BuiltProgram
   private let receiver: RunningReceiver

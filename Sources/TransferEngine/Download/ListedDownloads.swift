@@ -17,7 +17,7 @@ public struct ListedDownloads {
   let format: ManifestFormat?
   /// The base URL of relative paths.
   let base: DownloadURL?
-  /// Whether a list without a byte is one of no files. It may also be a download that failed.
+  /// Whether a list without any bytes is accepted as one that names no files. It may also be a failed download.
   let mayBeEmpty: Bool
   let notice: @Sendable (Notice) -> Void
 

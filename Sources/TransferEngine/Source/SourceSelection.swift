@@ -44,8 +44,8 @@ public struct SourceSelection: Sendable {
   }
 
   /// Checks that every named source exists, before anything is created or recorded. Blocking.
-  /// - Throws: `.noSource` for a missing source, with ``whenMissing`` only if there is no other; `.usage` for a source
-  ///   outside of the base or an invalid rule.
+  /// - Throws: `.noSource` for a missing source (if ``whenMissing`` is set, only if all are missing); `.usage` for a
+  ///   source outside of the base or an invalid rule.
   public func resolve() throws(TransferError) -> ResolvedSources {
     try checkRules()
     let base = try base.map { base throws(TransferError) in try Self.directory(base) }

@@ -101,7 +101,7 @@ extension LedgerReader {
     of key: NameBytes, _ identity: SourceIdentity, for target: AdmissionTarget
   ) throws -> KnownGrowth { try growth(of: key, identity, in: target.batch) }
 
-  /// Whether a file that is no segment has the key of the next segment of a series, so that it cannot be continued.
+  /// Whether a series cannot continue, because the key of its next segment belongs to a file that is not a segment.
   public func isStopped(_ series: GrowingSeries, for target: AdmissionTarget) throws -> Bool {
     guard let home = try db.destination(at: target.batch.canonicalPlace),
       let key = GrowingSeries.key(series.key, number: series.number, start: series.end)

@@ -20,8 +20,8 @@ extension RowFilter {
   /// - `{files}`: for a file `f`.
   /// - `{attempts}`: for an attempt `a` of a file `f`; error and time are those of the attempt.
   /// - `{attempts by file}`: the same, but attempts are found through their files: a batch leads to its attempts.
-  /// - `{after its end}`: whether an attempt `a` of a file `f` is no part of its transfer: an abort, or a query about
-  ///   it after it was done. It keeps this property when its file changes, so that sums may be stored.
+  /// - `{after its end}`: whether an attempt `a` of a file `f` does not belong to its transfer: an abort, or a query
+  ///   about it after it was done. It keeps this property when its file changes, so that sums may be stored.
   /// - `{chunks}`: for a chunk `c` of a file `f`.
   /// - `{batches}`: for a batch `b`, or one that has such a file.
   /// - `{events}`: for an event `e` with all its parts, about files, about a batch or about neither; by its own time.

@@ -73,7 +73,7 @@ struct SummedAttempt {
   /// Only for a request that succeeded and brought or carried content: a part, or the first request of a download.
   let latencyMs: Int64?
   let error: String?
-  /// It is no part of the transfer of its file.
+  /// The attempt does not belong to the transfer of its file.
   let isAfterItsEnd: Bool
 
   /// The columns of `attempt` from number `i` on, in this order:

@@ -9,7 +9,7 @@ struct FlowAttempt {
   let isError, isRetry, isOK: Bool
   /// Only for a request that succeeded and brought or carried content: a part, or the first request of a download.
   let latencyMs: Int64?
-  /// It is no part of the transfer of its file.
+  /// The attempt does not belong to the transfer of its file.
   let isAfterItsEnd: Bool
 
   /// The columns from 0 on: batch_id, file_id, started_at, ended_at, bytes_transferred, bytes_acked, the number of the

@@ -18,7 +18,7 @@ struct DaemonConfig: Sendable {
   }
 }
 
-/// Reads the configuration again on a thread of its own: meanwhile the loop of the daemon notices the end of children,
+/// Reads the configuration again on its own thread: meanwhile the loop of the daemon notices the end of children,
 /// stops when it is told to, and notifies the watchdog.
 final class ConfigReload {
   private let read: @Sendable () throws(CommandFailure) -> DaemonConfig

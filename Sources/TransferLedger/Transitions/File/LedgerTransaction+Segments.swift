@@ -21,7 +21,7 @@ public struct GrowingSource: Sendable {
     case rewritten
     /// Another file has the name now.
     case replaced
-    /// The next segment of its series would have the key of a file that is no segment.
+    /// The next segment of its series would have the key of a file that is not a segment.
     case stopped = "stopped by another file with the key of its next segment"
   }
 
