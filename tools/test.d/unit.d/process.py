@@ -8,15 +8,14 @@ import time
 
 
 class Process:
-    def __init__(self, program, root, logs, name, tests, wanted, patience):
-        self.name, self.tests, self.root = name, tests, root
+    def __init__(self, program, root, logs, suites, tests, wanted, patience):
+        self.name, self.tests, self.root = suites[0] if len(suites) == 1 else f"{suites[0]}+{len(suites) - 1}", tests, root
         self.patience = patience  # maximum seconds in which nothing starts or ends
-        self.log, self.stream = f"{logs}/{name}.log", f"{logs}/{name}.events"
-        only = f"^{name}[./]" if not wanted else None
+        self.log, self.stream = f"{logs}/{self.name}.log", f"{logs}/{self.name}.events"
         self.words = [program, "--testing-library", "swift-testing", "--event-stream-version", "0"]
         self.words += ["--event-stream-output-path", self.stream]
         # A given filter may be narrower than the process: then its tests are listed individually.
-        for pattern in [only] if only else [f"^{escaped(test)}(/|$)" for test in tests]:
+        for pattern in [f"^{escaped(test)}(/|$)" for test in tests] if wanted else [f"^{suite}[./]" for suite in suites]:
             self.words += ["--filter", pattern]
         self.environment = dict(os.environ, SWT_EXPERIMENTAL_EVENT_STREAM_FIELDS_ENABLED="1")
         self.suites, self.parametrised = set(), set()
