@@ -62,13 +62,16 @@ ms_of() {
 }
 
 # in_lanes COMMAND NAME …: performs `COMMAND NAME` for each part, two at a time, because many parts wait for processes
-# and disks. What a part prints is shown when it ends.
+# and disks; those that mostly wait (`mostly_waits NAME`) have a third lane. What a part prints is shown when it ends.
 in_lanes() {
-  local command=$1 lane queue=$logs/.queue
+  local command=$1 name taken lane queue=$logs/.queue waiting=$logs/.queue.waiting
   shift
-  printf '%s\n' "$@" >"$queue"
-  for lane in 1 2; do
-    take_parts "$command" "$queue" <"$logs" &
+  : >"$queue" && : >"$waiting"
+  for name in "$@"; do
+    if mostly_waits "$name"; then printf '%s\n' "$name" >>"$waiting"; else printf '%s\n' "$name" >>"$queue"; fi
+  done
+  for taken in "$queue" "$queue" "$waiting"; do
+    take_parts "$command" "$taken" <"$logs" &
     lanes+=("$!")
   done
   for lane in "${lanes[@]}"; do wait "$lane" || true; done
