@@ -33,6 +33,8 @@ struct Trial {
   let store: String
   let source: String
   let url: String
+  /// The folder for downloads.
+  let folder: String
   let tokens: TokenShop
 
   func sendsWithProgress() async throws {
@@ -143,7 +145,7 @@ struct Trial {
     }
   }
 
-  private func open() async throws -> TransferClient {
+  func open() async throws -> TransferClient {
     try await TransferClient.open(store) { [tokens] request in .bearer(token: await tokens.token(for: request.reason)) }
   }
 }
