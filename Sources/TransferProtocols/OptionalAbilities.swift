@@ -141,6 +141,9 @@ public protocol AbortTargets: Sendable {
   func abortTargets(_ facts: TransferFacts) -> [String]
 }
 
+/// The ID of a session is a URL on the server of the destination: whoever knows it can continue the upload.
+package protocol SessionURLs: Sendable {}
+
 /// The server can list our sessions whose IDs the ledger does not know: ``StepRequest/probe(marker:)`` with a session
 /// that has no ID is answered by ``Interpretation/Outcome/orphansListed(_:next:)``.
 public protocol OrphanListing: Sendable {}

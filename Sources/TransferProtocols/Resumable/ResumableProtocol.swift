@@ -9,7 +9,7 @@ public import TransferModel
 /// HEAD, and its offset is authoritative.
 public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlanning, InterimAnswers, PartialBodies,
   DigestsAhead,
-  WholeFileDigests, RequestEstimate
+  WholeFileDigests, RequestEstimate, SessionURLs
 {
   let place: WebPlace
   let settings: ResumableSettings

@@ -11,7 +11,7 @@ public import TransferModel
 /// because repeating it may create the object twice. For the same reason a creation never contains the last byte of a
 /// file: if its answer is lost, only an unused upload is left behind.
 public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, PartialBodies, DigestsAhead, AbortTargets,
-  RequestEstimate
+  RequestEstimate, SessionURLs
 {
   let endpoint: WebPlace
   let settings: TusSettings

@@ -11,9 +11,8 @@ struct ReplayedRequest {
     var secrets = try ReplaySecrets(row.settings, variant: variant)
     let proto = try AllProtocols.make(row.settings, credentialsRegion: nil)
     let origin = try AllProtocols.origin(row.settings, credentialsRegion: nil)
-    // The session ids of other protocols are names in queries, not URLs.
-    let isURL = ["tus", "resumable"].contains(proto.name)
-    let facts = Self.facts(row, isURL ? "\(origin)/" : "", &secrets)
+    // The session ids of other protocols are names in queries.
+    let facts = Self.facts(row, proto is any SessionURLs ? "\(origin)/" : "", &secrets)
     var row = row
     if var chunk = row.chunk, row.settings.direction == .upload {
       chunk.remote = Self.hidden(chunk.remote, "the ledger has it (chunk \(chunk.seq))", &secrets)
