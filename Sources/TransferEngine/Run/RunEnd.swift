@@ -40,45 +40,64 @@ final class RunEnd {
   }
 
   private func hasNothingToDo() throws(TransferError) -> Bool {
-    let (claims, aborts, intake, stop) = (parts.claims, parts.aborts, parts.intake, parts.stop)
+    let (aborts, stop) = (parts.aborts, parts.stop)
     guard parts.files.isEmpty, parts.requests.isEmpty, parts.commits.isEmpty, aborts.isIdle, isQuiet else {
       return false
     }
     if stop.sequence.level != nil || !engine.configuration.claimsFiles { return true }
-    let wallMs = engine.wallMs
-    guard claims.nextMs > wallMs else { return false }
+    guard parts.claims.nextMs > engine.wallMs else { return false }
     try parts.patience.look()
+    return try isNothingLeft(try outlook())
+  }
+
+  /// What the ledger has for this run.
+  private struct Outlook {
+    var left: (files: Bool, aborts: Bool)
+    /// Files may be begun now.
+    var isReady: Bool
+    /// Completely fetched files may be placed now.
+    var isFetched: Bool
+    /// When the next file or session is due; nil for none.
+    var nextFileMs: Int64?
+    var nextAbortMs: Int64?
+  }
+
+  private func outlook() throws(TransferError) -> Outlook {
     let without = parts.batches.resting
     // An abort that failed this often waits for another run; its retry time must not keep this one alive.
-    let countsAborts = aborts.hasPassesLeft
-    let (fetched, leftOut) = (intake.fetched, parts.batches.sizesLeftOut)
-    let (left, isReady, isFetched, nextFile, nextAbort) = try engine.ledger.read { reader in
-      (
-        try reader.isAnythingLeft(), try reader.hasReadyFiles(without: without, leftOut: leftOut),
-        try reader.hasFetchedFiles(fetched), try reader.nextDueMs(without: without, countsAborts: false),
-        countsAborts ? try reader.nextAbortMs() : nil
-      )
+    let countsAborts = parts.aborts.hasPassesLeft
+    let (fetched, leftOut) = (parts.intake.fetched, parts.batches.sizesLeftOut)
+    return try engine.ledger.read { reader in
+      Outlook(
+        left: try reader.isAnythingLeft(), isReady: try reader.hasReadyFiles(without: without, leftOut: leftOut),
+        isFetched: try reader.hasFetchedFiles(fetched),
+        nextFileMs: try reader.nextDueMs(without: without, countsAborts: false),
+        nextAbortMs: countsAborts ? try reader.nextAbortMs() : nil)
     }
-    if isFetched {
+  }
+
+  private func isNothingLeft(_ found: Outlook) throws(TransferError) -> Bool {
+    let (claims, aborts, wallMs) = (parts.claims, parts.aborts, engine.wallMs)
+    if found.isFetched {
       claims.wake()
       return false
     }
-    if isReady {
+    if found.isReady {
       // Files were added since the last empty claim, or wait for a host that is closed at the moment.
       if try parts.room.hasClaimableFiles() { claims.wake() } else { _ = try parts.closed.postpone() }
       return false
     }
     let settles = try settlesSoon()
-    let dues = [nextFile, nextAbort].compactMap(\.self)
-    guard let due = dues.min(), left.files || (left.aborts && countsAborts) else { return !settles }
-    if let nextAbort, nextAbort <= wallMs {
+    let dues = [found.nextFileMs, found.nextAbortMs].compactMap(\.self)
+    guard let due = dues.min(), found.left.files || (found.left.aborts && aborts.hasPassesLeft) else { return !settles }
+    if let nextAbort = found.nextAbortMs, nextAbort <= wallMs {
       aborts.beginPass(counts: true)
       return false
     }
-    let awaitsAbort = nextAbort.map { $0 - wallMs <= parts.patience.abortMs } ?? false
+    let awaitsAbort = found.nextAbortMs.map { $0 - wallMs <= parts.patience.abortMs } ?? false
     if due - wallMs > parts.patience.ms, !awaitsAbort {
       if settles { return false }
-      stop.end(for: .notDue)
+      parts.stop.end(for: .notDue)
       return true
     }
     claims.wake(atMs: max(due, wallMs))

@@ -40,28 +40,11 @@ package struct TransferStore: Sendable {
     if options.trustsCopy { _ = try ledger.write { tx in try tx.trustCopy(run) } }
     let doubtful = try ledger.read { reader in try reader.doubtfulFiles() }
     if doubtful > 0 { notice(.remark(Self.copyRemark(doubtful))) }
-    var configuration = options.workers.map { EngineConfiguration(workers: $0) } ?? .chosen
-    configuration.rate = options.rates ?? RateTimetable(options.rate)
+    var configuration = Self.configuration(options)
     configuration.sharedRate = shared
-    configuration.claimsFiles = !options.onlyEndsSessions
     let copies = StagedCopies(storePath: path)
     configuration.copies = copies
-    // An interrupted `add` may have left files without their copy.
-    do throws(TransferError) {
-      try copies.settleLeft(ledger, notice: notice)
-    } catch {
-      // These files keep waiting, and do not delay others.
-      guard error.kind == .storeIO else { throw error }
-      notice(.remark("\(error)"))
-    }
-    configuration.awaited = options.awaited
-    configuration.drainMs = options.drainMs
-    configuration.maxDurationMs = options.maxDurationMs
-    configuration.maxBytes = options.maxBytes
-    configuration.waitsForSettling = options.waitsForSettling
-    configuration.diskWaitMs = options.diskWaitMs
-    configuration.progressEveryMs = options.progressEveryMs
-    configuration.preparingThreads = max(1, HostFacts.coreCount - 1)
+    try Self.settle(copies, ledger, notice)
     let resolver = CurlDestinations(connections: configuration.workers, hook: hook, carriedBy: machine.transport)
     defer { resolver.stop() }
     let engine = Engine(
@@ -84,6 +67,34 @@ package struct TransferStore: Sendable {
     // Copies that cannot be removed now are removed by the next run.
     try? copies.sweep(ledger)
     return result
+  }
+
+  private static func configuration(_ options: RunOptions) -> EngineConfiguration {
+    var configuration = options.workers.map { EngineConfiguration(workers: $0) } ?? .chosen
+    configuration.rate = options.rates ?? RateTimetable(options.rate)
+    configuration.claimsFiles = !options.onlyEndsSessions
+    configuration.awaited = options.awaited
+    configuration.drainMs = options.drainMs
+    configuration.maxDurationMs = options.maxDurationMs
+    configuration.maxBytes = options.maxBytes
+    configuration.waitsForSettling = options.waitsForSettling
+    configuration.diskWaitMs = options.diskWaitMs
+    configuration.progressEveryMs = options.progressEveryMs
+    configuration.preparingThreads = max(1, HostFacts.coreCount - 1)
+    return configuration
+  }
+
+  /// Makes the copies of files that an interrupted `add` has left without one.
+  private static func settle(
+    _ copies: StagedCopies, _ ledger: Ledger, _ notice: @escaping @Sendable (Notice) -> Void
+  ) throws(TransferError) {
+    do throws(TransferError) {
+      try copies.settleLeft(ledger, notice: notice)
+    } catch {
+      // These files keep waiting, and do not delay others.
+      guard error.kind == .storeIO else { throw error }
+      notice(.remark("\(error)"))
+    }
   }
 
   private static func copyRemark(_ files: Int) -> String {

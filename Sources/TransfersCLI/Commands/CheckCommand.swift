@@ -132,8 +132,7 @@ struct CheckOutput: OutputValue {
     oldestMs = reading.unfinished.oldestMs.map { max(0, nowMs - $0) }
     heldByQuota = reading.heldByQuota.values.reduce(0, +)
     ageMs = reading.jobs.compactMap { $0.succeededMs(reading) }.map { max(0, nowMs - $0) }.max()
-    limits = (maxAgeMs, maxFailed, maxPending)
-    (removals, callbacks) = (reading.removals, reading.callbacks)
+    (limits, removals, callbacks) = ((maxAgeMs, maxFailed, maxPending), reading.removals, reading.callbacks)
     var (problems, verdict) = ([String](), Verdict.ok)
     func found(_ worse: Verdict, _ text: String) {
       problems.append(text)
@@ -153,28 +152,29 @@ struct CheckOutput: OutputValue {
       found(.critical, "\(Quantity.count(failed, "file")) failed or unknown, \(maxFailed) allowed")
     }
     if let maxAgeMs {
-      for row in reading.jobs {
-        guard let success = row.succeededMs(reading) else {
-          found(.critical, "job \(row.job) has never succeeded")
-          continue
-        }
-        guard success - nowMs <= Self.clockToleranceMs else {
-          let ahead = Quantity.duration(success - nowMs)
-          found(.critical, "the last success of job \(row.job) is \(ahead) in the future: the clock was set back")
-          continue
-        }
-        guard nowMs - success > maxAgeMs else { continue }
-        found(.critical, "the last success of job \(row.job) is \(Quantity.duration(nowMs - success)) ago")
-      }
-      if reading.jobs.isEmpty, reading.isKnown, reading.neverRan.isEmpty {
-        found(.critical, job.map { "job \($0) has not run yet" } ?? "no job has run yet")
-      }
+      for fault in Self.lateJobs(reading, job, maxAgeMs, nowMs) { found(.critical, fault) }
     }
     for fault in reading.jobs.compactMap(CheckScans.fault) { found(.warning, fault) }
     for fault in scans.faults(of: reading.uploads, nowMs: nowMs) { found(.critical, fault) }
     for name in reading.neverRan { found(maxAgeMs == nil ? .warning : .critical, "job \(name) has not run yet") }
     if !reading.isKnown { found(.unknown, "no job \"\(job ?? "")\" in the configuration or the ledger") }
     (self.problems, self.verdict) = (problems, verdict)
+  }
+
+  /// Jobs without a success within the time, or with one in the future.
+  private static func lateJobs(_ reading: CheckReading, _ job: String?, _ maxAgeMs: Int64, _ nowMs: Int64) -> [String] {
+    if reading.jobs.isEmpty, reading.isKnown, reading.neverRan.isEmpty {
+      return [job.map { "job \($0) has not run yet" } ?? "no job has run yet"]
+    }
+    return reading.jobs.compactMap { row in
+      guard let success = row.succeededMs(reading) else { return "job \(row.job) has never succeeded" }
+      guard success - nowMs <= clockToleranceMs else {
+        let ahead = Quantity.duration(success - nowMs)
+        return "the last success of job \(row.job) is \(ahead) in the future: the clock was set back"
+      }
+      guard nowMs - success > maxAgeMs else { return nil }
+      return "the last success of job \(row.job) is \(Quantity.duration(nowMs - success)) ago"
+    }
   }
 
   /// By how much clocks may differ, in milliseconds.
