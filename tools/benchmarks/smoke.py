@@ -12,6 +12,7 @@ import commands
 import fetch
 import history
 import measure
+import merging
 import place
 import send
 import servers
@@ -38,9 +39,25 @@ def main(options):
             if not is_strict:
                 every_client(at, checks, fetch.cells(at, fetch.SMOKE, "*"))
             refusals(at, checks, is_strict)
+    merges(options, checks)
     histories(options, checks)
     print(f"{checks.passed} passed, {checks.failed} failed")
     return int(checks.failed > 0)
+
+
+def merges(options, checks):
+    """The generated shards are sound, and so is what is merged from them."""
+    with place.Place(options) as at:
+        parts, merged = merging.shards(at.disk, 300, 3, count=3), f"{at.disk}/all.db"
+        every = [["store", "check", "--store", path] for path in (*parts, merged)]
+        for words in [*every[:3], ["store", "merge", merged, *parts], every[3]]:
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    measure.repeat(1, [at.binary, *words], commands.environment(merged))
+                why = ""
+            except measure.Failed as failed:
+                why = str(failed)
+            checks.check(f"merge: {' '.join(words[:2])}", not why, why)
 
 
 def histories(options, checks):
