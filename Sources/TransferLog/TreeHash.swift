@@ -83,6 +83,10 @@ extension TreeHash {
   /// The concatenated hashes in `bytes`; nil when the last one is incomplete.
   public static func array(_ bytes: [UInt8]) -> [TreeHash]? {
     guard bytes.count.isMultiple(of: length) else { return nil }
-    return stride(from: 0, to: bytes.count, by: length).compactMap { TreeHash(bytes[$0..<($0 + length)]) }
+    return bytes.withUnsafeBytes { bytes in
+      stride(from: 0, to: bytes.count, by: length).map {
+        TreeHash(words: bytes.loadUnaligned(fromByteOffset: $0, as: SIMD4<UInt64>.self))
+      }
+    }
   }
 }

@@ -67,7 +67,7 @@ extension LedgerReader {
     let (start, end) = (number * TileTree.tileLeaves, min((number + 1) * TileTree.tileLeaves, size))
     let parts = try db.rows(
       """
-      SELECT first_leaf - ?3, hashes FROM log_group
+      SELECT max(first_leaf, ?1) - ?3, substr(hashes, 1 + 32 * max(?1 - first_leaf, 0), 32 * (?2 - ?1)) FROM log_group
       WHERE first_leaf >= coalesce((SELECT max(first_leaf) FROM log_group WHERE first_leaf <= ?1), 0) AND first_leaf < ?2
       ORDER BY first_leaf
       """, .integer(start + shard.base), .integer(end + shard.base), .integer(shard.base)

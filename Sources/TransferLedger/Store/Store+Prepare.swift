@@ -51,6 +51,8 @@ extension Store {
   }
 
   private func upgrade(_ connection: Connection, wallMs: Int64) throws {
+    // Has no effect on a file that has pages.
+    if let pageSize { try connection.execute("PRAGMA page_size=\(pageSize)") }
     let mode = try connection.first("PRAGMA journal_mode=WAL") { $0.text(0) }
     guard mode == "wal" else {
       throw TransferError(

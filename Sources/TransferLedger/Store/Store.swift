@@ -12,6 +12,8 @@ struct Store: Sendable {
   let path: String
   /// They produce the schema that this program works with.
   var migrations = Migrations.embedded
+  /// The page size of a ledger that it creates; nil for SQLite's default of 4096 bytes.
+  var pageSize: Int?
 
   /// A connection that writes. It checkpoints neither automatically nor on close: see ``Gate``.
   func openWriter() throws(TransferError) -> Connection {
