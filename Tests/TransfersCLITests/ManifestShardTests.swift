@@ -65,6 +65,19 @@ import TransferProtocols
     #expect(try index().shards.map(\.bytes).reduce(0, +) == 45)
   }
 
+  /// Without --into the folder is that of -o; with it, -o is the file for the result, as in every command.
+  @Test func theFolderMayBeTheOutput() throws {
+    try writeFile(manifest, Array(list(9).utf8))
+    #expect(try program.run("manifest", "shard", manifest, "--shards", "3", "-o", parts).code == 0)
+    try expectWhole(9)
+    let told = program.folder.path + "/told.json"
+    let outcome = try program.run(
+      "manifest", "shard", manifest, "--shards", "2", "--into", parts + "2", "--json", "-o", told)
+    #expect(outcome.code == 0 && outcome.out.isEmpty, "\(outcome.err)")
+    #expect(try readText(told).contains("\"transfers.manifest.shard/1\""))
+    #expect(try names(in: parts + "2").count == 3)
+  }
+
   @Test func aSetThatFailsLeavesNothing() throws {
     try writeFile(manifest, Array((list(9) + "{\"path\":\"../x\"}\n").utf8))
     #expect(try program.run("manifest", "shard", manifest, "--shards", "3", "--into", parts).code == 65)
@@ -198,7 +211,7 @@ import TransferProtocols
     "m --live --into p", "m --live --shards 2 --shard-files 2 --into p", "m --shards 2 --shard-files 2 --into p",
     "--from d --shards 2 --into p", "m --from d --live --shard-files 1 --into p", "--live --shard-files 1 --into p",
     "m --shards 0 --into p", "m --into p", "m --live --shard-files 0 --into p",
-    "m --live --digest md5 --shard-files 1 --into p",
+    "m --live --digest md5 --shard-files 1 --into p", "m --shards 2", "m --shards 2 -o -",
   ])
   func whatContradictsIsRefused(_ words: String) throws {
     let outcome = try program.run(

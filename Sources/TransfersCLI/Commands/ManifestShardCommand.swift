@@ -74,7 +74,7 @@ struct ManifestShardCommand: Command {
       shards.json has their number as "failed". The shards cannot be inside the folder of --from.
 
       Examples:
-        transfers manifest shard out.jsonl --shards 16 --into shards/
+        transfers manifest shard out.jsonl --shards 16 -o shards/
         transfers manifest shard --live --from /data/out --shard-files 100000 --shard-bytes 1T --into shards/
       """)
 
@@ -105,11 +105,18 @@ struct ManifestShardCommand: Command {
   @Option(
     help: ArgumentHelp("With --live: a shard is full with the file that reaches this many bytes.", valueName: "bytes"))
   var shardBytes: ByteQuantity?
-  @Option(help: ArgumentHelp("The folder for the shards.", valueName: "folder"), completion: .directory)
-  var into: NameBytes
+  @Option(
+    help: ArgumentHelp("The folder for the shards; without --into it is that of -o.", valueName: "folder"),
+    completion: .directory)
+  var into: NameBytes?
   @OptionGroup var common: CommonOptions
 
-  func validate() throws {
+  mutating func validate() throws {
+    if into == nil, let output = common.output, output != NameBytes("-") {
+      into = output
+      common.output = nil
+    }
+    guard into != nil else { throw ValidationError("name the folder for the shards: --into FOLDER, or -o FOLDER") }
     guard (manifest == nil) != (from == nil) else {
       throw ValidationError("name a manifest, or with --live a folder (--from)")
     }
@@ -136,6 +143,7 @@ struct ManifestShardCommand: Command {
   private var path: NameBytes? { manifest == NameBytes("-") ? nil : manifest }
 
   func execute(_ context: Context) throws(CommandFailure) {
+    guard let into else { return }
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let (written, failed) = try failing { () throws(TransferError) in
       defer { reporter.finish() }
