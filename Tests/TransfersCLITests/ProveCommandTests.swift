@@ -32,6 +32,17 @@ import Testing
     #expect(try prove("-o", path, "--json").code == 64)
   }
 
+  /// A merged ledger is proven from its rows; the queries would have to be written.
+  @Test func aMergedLedgerDoesNotAskDestinations() throws {
+    let merged = program.folder.path + "/merged.db"
+    #expect(try program.run("store", "merge", merged, store).code == 0)
+    let proven = try program.run("prove", "--store", merged)
+    #expect(proven.code == 0 && proven.out.contains("1 file: 1 done"), "\(proven.err)")
+    let remote = try program.run("prove", "--remote", "--store", merged)
+    #expect(remote.code == 7 && remote.err.contains("ask destinations about \"\(merged)\""), "\(remote.err)")
+    #expect(remote.err.contains("with each of its shards"), "\(remote.err)")
+  }
+
   @Test func aSelectionOfNothingProvesNothing() throws {
     let path = store + ".none.json"
     for words in [["--path", "*/mistyped/*"], ["--path", "*/mistyped/*", "-o", path]] {

@@ -42,3 +42,10 @@ extension Store {
       remedy: "work with its shards and merge them again")
   }
 }
+
+extension LedgerReader {
+  /// Whether it was merged from other ledgers, and so is only for reading.
+  public func isMerged() throws -> Bool {
+    try db.first("SELECT merged_since IS NOT NULL FROM store_meta") { $0.flag(0) } ?? false
+  }
+}

@@ -21,12 +21,10 @@ struct ShardFile {
     path = file.path
     stamp = file.stamp
     let reader = SnapshotReader(store: Store(path: path), file: file, trustsLocks: file.hasSafeLocks)
-    let isMerged = try reader.read { reader in
-      try reader.db.first("SELECT merged_since IS NOT NULL FROM store_meta") { $0.flag(0) }
-    }
+    let isMerged = try reader.read { try $0.isMerged() }
     access = reader.isImmutable ? .immutable : .readOnly
     reader.close()
-    guard isMerged == false else {
+    guard !isMerged else {
       throw TransferError(
         .storeUnsuitable, "read shard", NameBytes(named), cause: "it is a merged ledger itself",
         remedy: "name its shards instead")

@@ -23,6 +23,7 @@ extension TransferStore {
     _ proof: inout RemoteProof
   ) throws(TransferError) {
     let clock = SteadyClock()
+    try refuseMerged(clock)
     let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer { ledger.close() }
     let counts = try ledger.read { try $0.doneUploadCounts(filter) }
@@ -36,6 +37,16 @@ extension TransferStore {
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
       observer: EngineObserver(progress: nil, notice: notice))
     proof.left = try engine.ask(filter, until: stop) { file, end in proof.count(file, end) }
+  }
+
+  private func refuseMerged(_ clock: SteadyClock) throws(TransferError) {
+    let ledger = try Ledger.open(at: path, mode: .readOnly, clock: clock)
+    defer { ledger.close() }
+    guard try ledger.read({ try $0.isMerged() }) else { return }
+    throw TransferError(
+      .storeUnsuitable, "ask destinations about", NameBytes(path),
+      cause: "its queries are recorded as requests of a run, and a merged ledger is only for reading",
+      remedy: "use \"transfers prove --remote\" with each of its shards")
   }
 
   private func startRun(_ ledger: Ledger, _ argv: [String]) throws(TransferError) -> RunID {
