@@ -16,8 +16,12 @@ package enum ClassAdFile {
   /// The maximum size, in bytes: enough for 65,536 files with some 4 KiB each.
   private static let longest = 256 << 20
 
-  /// - Throws: `.noSource`, `.badList`.
-  static func read(_ input: NameBytes) throws(TransferError) -> [ClassAd] {
+  /// Reads an input whose answer goes to `output`.
+  /// - Throws: `.noSource`, `.badList`; `.usage` for an output with text that is not a ClassAd.
+  static func read(_ input: NameBytes, answeredIn output: NameBytes) throws(TransferError) -> [ClassAd] {
+    if Ledger.ledger(owning: output) == nil, let there = FileText.bytes(output, limit: longest) {
+      _ = try end(of: there, output)
+    }
     guard let bytes = FileText.bytes(input, limit: longest), bytes.count < longest else {
       throw TransferError(
         .noSource, "read input", input, cause: "it cannot be read, or is larger than 256 MiB", remedy: "see -infile")
@@ -36,7 +40,7 @@ package enum ClassAdFile {
 
   /// Writes ads after those that are complete; durable on return. An incomplete ad after them was interrupted, and is
   /// overwritten.
-  /// - Throws: `.storeIO` when it cannot be written.
+  /// - Throws: `.storeIO` when it cannot be written; `.usage` if it has text that is not a ClassAd.
   package static func append(_ ads: [[UInt8]], to output: NameBytes) throws(TransferError) {
     if let ledger = Ledger.ledger(owning: output) {
       throw TransferError(
@@ -47,17 +51,30 @@ package enum ClassAdFile {
     guard descriptor >= 0, let there = FileText.bytes(in: descriptor, limit: longest) else {
       throw failure(output)
     }
-    var reader = ClassAdReader(there)
-    while (try? reader.next()) != nil {}
-    var text: [UInt8] = reader.end > 0 ? [0x0A] : []
+    let end = try end(of: there, output)
+    var text: [UInt8] = end > 0 ? [0x0A] : []
     for ad in ads { text += ad + [0x0A] }
     // Overwrites the rest of an incomplete ad that is longer than the new text.
-    let rest = there[reader.end...].reversed().drop { $0 == 0x20 || $0 == 0x0A }.count
+    let rest = there[end...].reversed().drop { $0 == 0x20 || $0 == 0x0A }.count
     text += Array(repeating: 0x20, count: max(0, rest - text.count))
-    guard FileText.write(text, to: descriptor, at: reader.end), fdatasync(descriptor) == 0 else {
+    guard FileText.write(text, to: descriptor, at: end), fdatasync(descriptor) == 0 else {
       throw failure(output)
     }
   }
+
+  /// Where the complete ads end: blanks follow, or an ad whose writer was interrupted.
+  private static func end(of there: [UInt8], _ output: NameBytes) throws(TransferError) -> Int {
+    var reader = ClassAdReader(there)
+    while (try? reader.next()) != nil {}
+    guard let next = there[reader.end...].first(where: { !Self.blanks.contains($0) }), next != 0x5B else {
+      return reader.end
+    }
+    throw TransferError(
+      .usage, "write output", output, cause: "it has text that is not a ClassAd", remedy: "another -outfile")
+  }
+
+  /// NUL is what a file has where it was made longer.
+  private static let blanks: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20]
 
   private static func failure(_ output: NameBytes) -> TransferError {
     TransferError(

@@ -228,6 +228,19 @@ import TransferModel
     #expect(try answers().map { $0["TransferSuccess"] } == [.boolean(true), .boolean(true)])
   }
 
+  /// The file of somebody else, named by mistake: nothing is moved, and no byte of it changes.
+  @Test(arguments: ["junk that is mine\n", "[ TransferSuccess = true ]\nnot an ad\n", " \n// a remark\n"])
+  func anOutputWithOtherTextIsLeftAlone(_ text: String) throws {
+    let receiver = try RunningReceiver(in: program.folder)
+    try writeFile(scratch + "/a", [1])
+    let arguments = try arguments([("a", receiver.url + "/in/a")], ["-upload"])
+    try writeFile(output, Array(text.utf8))
+    let outcome = try program.run(arguments.map { Array($0.utf8) })
+    #expect(outcome.code == 1 && outcome.err.contains("text that is not a ClassAd"), "\(outcome.err)")
+    #expect(try readText(output) == text)
+    #expect(access(receiver.root + "/in/a", F_OK) != 0)
+  }
+
   @Test func anInputThatIsWrongIsAnswered() throws {
     try writeFile(scratch + "/.plugin.in", Array("[ Url = \"https://h/x\"; LocalFileName = \"x\" ]\n[ Url = \"".utf8))
     try writeFile(output, Self.blanks)

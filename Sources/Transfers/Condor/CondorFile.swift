@@ -26,10 +26,9 @@ package struct CondorFile: Sendable {
     pair = FilePair(url: target, path: path, fault: isFile ? nil : fault)
   }
 
-  /// All files of an input.
-  /// - Throws: `.noSource`, `.badList`.
-  package static func read(_ input: NameBytes, _ direction: Direction) throws(TransferError) -> [CondorFile] {
-    try ClassAdFile.read(input).compactMap { CondorFile($0, direction) }
+  /// All files of an input that is answered in `output`. Throws what ``ClassAdFile/read(_:answeredIn:)`` throws.
+  package static func read(_ input: NameBytes, _ way: Direction, _ output: NameBytes) throws(TransferError) -> [Self] {
+    try ClassAdFile.read(input, answeredIn: output).compactMap { CondorFile($0, way) }
   }
 
   /// HTCondor appends the name of a file to the URL of a folder unescaped: apparent escapes, queries and fragments

@@ -53,7 +53,7 @@ struct CondorPluginCommand: Command {
     }
     let direction = upload ? Direction.upload : .download
     do throws(CommandFailure) {
-      let files = try failing { () throws(TransferError) in try CondorFile.read(infile, direction) }
+      let files = try failing { () throws(TransferError) in try CondorFile.read(infile, direction, outfile) }
       let outcomes = move(FilePairs(files.map(\.pair), direction), infile, context)
       try tell(zip(files, outcomes).map { CondorResult($0, direction, $1) }, outfile, context)
     } catch {
