@@ -241,6 +241,20 @@ import TransferModel
     #expect(access(receiver.root + "/in/a", F_OK) != 0)
   }
 
+  /// A source that is not there under another name at the destination, and a scheme that is not known.
+  @Test func whatCannotBeMovedIsInTheLedger() throws {
+    try writeFile(scratch + "/a", [1])
+    let (code, ads) = try run([("gone", "http://127.0.0.1:9/other"), ("a", "zz://h/a?token=secret")], "-upload")
+    #expect(code == 1 && ads.map { $0["TransferSuccess"] } == [.boolean(false), .boolean(false)])
+    let listed = try program.run(
+      "store", "sql", "--store", scratch + "/.transfers/condor.db", "--format", "csv",
+      "SELECT detail FROM v_events WHERE verb = 'refused' ORDER BY id")
+    let details = listed.out.split(whereSeparator: \.isNewline).dropFirst()
+    #expect(details.count == 2, "\(listed.out)\(listed.err)")
+    #expect(details.first?.contains("gone") == true && details.last?.contains("its scheme is unknown") == true)
+    #expect(!listed.out.contains("secret"))
+  }
+
   @Test func anInputThatIsWrongIsAnswered() throws {
     try writeFile(scratch + "/.plugin.in", Array("[ Url = \"https://h/x\"; LocalFileName = \"x\" ]\n[ Url = \"".utf8))
     try writeFile(output, Self.blanks)

@@ -22,7 +22,7 @@ package struct FilePairs {
     FilePair.refuseRepeated(&self.pairs, direction)
   }
 
-  /// Records all files that can be transferred; the others have a fault. Durable on return.
+  /// Records all files that can be transferred, and for each of the others an event with its fault. Durable on return.
   /// - Throws: errors of the store.
   package mutating func record(
     in store: String, notice: @escaping @Sendable (Notice) -> Void
@@ -33,6 +33,7 @@ package struct FilePairs {
     for (group, places) in groups.sorted(by: { $0.value[0] < $1.value[0] }) {
       try record(places[...], of: group, in: ledger)
     }
+    try ledger.store.note(refused: pairs)
     return AddedFiles(of: added)
   }
 
