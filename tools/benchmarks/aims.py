@@ -106,14 +106,19 @@ def downloads(f):
 
 
 def memory(f):
-    by_client = {}
-    for (_, client), cell in f.cells.items():
-        by_client[client] = max(by_client.get(client, 0), cell["rss_mib"])
-    ours = by_client.pop("transfers", None)
-    if ours is None:
-        return []
-    peers = ", ".join(f"{client} {mib:.0f}" for client, mib in sorted(by_client.items(), key=lambda pair: pair[1]))
-    return [Row("memory, maximum of all runs", peers or "–", "≤ 48 MiB", f"{ours:.0f} MiB", ours <= 48)]
+    """The maximum of all runs, for uploads and for downloads."""
+    found = []
+    for what, is_download in (("uploads", False), ("downloads", True)):
+        by_client = {}
+        for (group, client), cell in f.cells.items():
+            if ("get/" in group) == is_download:
+                by_client[client] = max(by_client.get(client, 0), cell["rss_mib"])
+        ours = by_client.pop("transfers", None)
+        if ours is None:
+            continue
+        peers = ", ".join(f"{client} {mib:.0f}" for client, mib in sorted(by_client.items(), key=lambda pair: pair[1]))
+        found.append(Row(f"memory, maximum of all {what}", peers or "–", "≤ 48 MiB", f"{ours:.0f} MiB", ours <= 48))
+    return found
 
 
 def ledger(document):

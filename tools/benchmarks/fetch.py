@@ -1,4 +1,5 @@
-"""Downloads from one nginx: one file of 2 GiB, 64 × 32 MiB, 5,000 × 64 KiB, by each client, in turns."""
+"""Downloads from one nginx, by HTTP and as from a bucket: one file of 2 GiB, 64 × 32 MiB, 5,000 × 64 KiB, by each
+client, in turns."""
 
 import filecmp
 import fnmatch
@@ -7,6 +8,7 @@ import shutil
 import sys
 
 import fetchers
+import fetchers_s3
 import measure
 import send
 import servers
@@ -42,20 +44,21 @@ class Origin:
 
 class Cell(send.Cell):
     def __init__(self, at, line, client, what):
-        self.protocol, self.line, self.work = "get", line, what
+        self.protocol, self.line, self.work = client.protocol, line, what
         self.server = Origin(at.nginx(), f"{at.folder}/fetched")
-        self.client = client(at, "get", line, f"{at.nginx().urls[line]}/sources", at.nginx().ca)
+        self.client = client(at, client.protocol, line, f"{at.nginx().urls[line]}/sources", at.nginx().ca)
         self.runs, self.integrity = [], "?"
 
 
 def cells(at, works, only):
     lines = ["plain", "tls"] if at.options.tls else ["plain"]
     wanted = [
-        (line, client, what) for line in lines for what in works for client in fetchers.ALL
-        if line in client.kinds and client.fits("get", what) and fnmatch.fnmatch(f"get/{line}/{what.name}/{client.name}", only)
+        (line, client, what) for line in lines for what in works for client in fetchers.ALL + fetchers_s3.ALL
+        if line in client.kinds and client.fits(client.protocol, what)
+        and fnmatch.fnmatch(f"{client.protocol}/{line}/{what.name}/{client.name}", only)
     ]  # fmt: skip
     if not wanted:
-        sys.exit(f"bench: --only {only} matches nothing; for example get/plain/fetch-small/*, or *transfers")
+        sys.exit(f"bench: --only {only} matches nothing; for example get/plain/fetch-small/*, s3-get/*, or *transfers")
     at.fetchers = fetchers.tools()
     shown = f"{at.nginx().folder}/data/sources"
     if not os.path.exists(shown):

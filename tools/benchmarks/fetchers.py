@@ -11,6 +11,7 @@ class Fetcher(clients.Client):
     """`url` is the folder of the works, each of which has a folder of its name. A file is fetched over `segments`
     connections."""
 
+    protocol = "get"
     segments = "4"
     kinds = {"plain", "tls"}
 
