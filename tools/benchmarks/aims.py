@@ -168,6 +168,10 @@ def commands(document, is_full):
     if (add := document.get("add")) and is_full:
         measured = f"{add['wall']:.1f} s, {add['rss_mib']:.0f} MiB"
         found.append(Row("add of 1,000,000 from a list", "–", "≤ 10 s, ≤ 64 MiB", measured, add["wall"] <= 10 and add["rss_mib"] <= 64, add["other"] > 0.3))
+    if (listing := document.get("listing")) and is_full:
+        few, many, *_ = listing
+        measured, limit = f"{many['rss_mib']:.0f} MiB", f"{few['files']:,}: {few['rss_mib']:.0f} MiB"
+        found.append(Row("pull of a prefix with 1,000,000 keys", limit, "≤ 64 MiB", measured, many["rss_mib"] <= 64))
     if (walk := document.get("walk")) and is_full:
         ours, find = walk["transfers"], walk["find"]
         found.append(Row("walk of 200,000 files", f"find {find['wall']:.2f} s", "≤ 0.4 s", f"{ours['wall']:.2f} s", ours["wall"] <= 0.4, ours["other"] > 0.3))

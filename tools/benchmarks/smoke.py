@@ -11,6 +11,7 @@ import os
 import commands
 import fetch
 import history
+import listing
 import measure
 import merging
 import place
@@ -41,6 +42,7 @@ def main(options):
             refusals(at, checks, is_strict)
     merges(options, checks)
     histories(options, checks)
+    listings(options, checks)
     print(f"{checks.passed} passed, {checks.failed} failed")
     return int(checks.failed > 0)
 
@@ -75,6 +77,18 @@ def histories(options, checks):
             except measure.Failed as failed:
                 why = str(failed)
             checks.check(f"history: {' '.join(words[:2])}", not why, why)
+
+
+def listings(options, checks):
+    """All keys are recorded and none is requested; then all are fetched."""
+    with place.Place(options) as at:
+        for name, words, code in (("recorded", ["--max-bytes", "1"], 5), ("fetched", [], 0)):
+            try:
+                listing.pull(at, name, 2 * listing.PAGE + 1, code, *words)
+                why = ""
+            except measure.Failed as failed:
+                why = str(failed)
+            checks.check(f"listing: {name}", not why, why)
 
 
 def every_client(at, checks, cells):
