@@ -50,7 +50,7 @@ def hosts(store, selection):
     flows, files = collections.defaultdict(figures.Flow), collections.defaultdict(set)
     connect, first_byte, status, versions = (collections.defaultdict(collections.Counter) for _ in range(4))
     for a in selection.attempts():
-        host = store.hosts[store.files[a.file].batch]
+        host = a.mirror or store.hosts[store.files[a.file].batch]
         flows[host].add(a)
         files[host].add(a.file)
         if a.connect_ms is not None:

@@ -16,12 +16,13 @@ extension LedgerReader {
     }
   }
 
-  /// Hosts of the attempts that the filter selects, ordered by name. Reads these attempts in table order.
+  /// Hosts of the attempts that the filter selects, ordered by name; an attempt at a mirror counts for the mirror, once
+  /// it was pruned for the server of its batch. Reads these attempts in table order.
   public func hosts(_ filter: RowFilter) throws -> [HostRow] {
     let names = try hostsOfBatches()
     var sums: [String: HostSums] = [:]
     try eachFlow(filter) { attempt, row in
-      sums[names[attempt.batch] ?? "", default: HostSums()].add(attempt, row)
+      sums[row.textOrNil(12) ?? names[attempt.batch] ?? "", default: HostSums()].add(attempt, row)
     }
     for row in try prunedSums(filter) { sums[names[row.sums.batch] ?? "", default: HostSums()].add(row) }
     return sums.sorted { $0.key < $1.key }.map { $0.value.row($0.key) }
@@ -43,7 +44,7 @@ extension LedgerReader {
   }
 
   /// Passes each attempt that the filter selects to `each`; keeps none in memory. After the columns of ``FlowAttempt``,
-  /// the row has connect_ms, first_byte_ms, http_status and http_version.
+  /// the row has connect_ms, first_byte_ms, http_status, http_version and mirror.
   func eachFlow(_ filter: RowFilter, _ each: (FlowAttempt, SQLRow) -> Void) throws {
     let take = { (row: SQLRow) in each(FlowAttempt(row), row) }
     if filter.isEverything {
@@ -54,7 +55,7 @@ extension LedgerReader {
             + iif(a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
               AND a.started_at > f.finished_at, 8, 0),
           iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL),
-          a.connect_ms, a.first_byte_ms, a.http_status, a.http_version
+          a.connect_ms, a.first_byte_ms, a.http_status, a.http_version, a.mirror
         FROM attempt a CROSS JOIN file f ON f.id = a.file_id
         """, row: take)
     } else {
@@ -64,7 +65,7 @@ extension LedgerReader {
           CASE a.outcome WHEN 'ok' THEN 0 WHEN 'retry' THEN 1 WHEN 'open' THEN 2 WHEN 'interrupted' THEN 2 ELSE 3 END
             + iif({after its end}, 8, 0),
           iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL),
-          a.connect_ms, a.first_byte_ms, a.http_status, a.http_version
+          a.connect_ms, a.first_byte_ms, a.http_status, a.http_version, a.mirror
         FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts}
         """, filter, row: take)
     }
