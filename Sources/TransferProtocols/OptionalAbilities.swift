@@ -105,6 +105,9 @@ public enum AnswerContent: Sendable {
   /// The bytes of the file from `from`, which is at most the first requested offset, to `to`, or to the end of the body
   /// if its length is not known.
   case bytes(from: Int64, to: Int64?)
+  /// The bytes of the file from its start to the end of the body, whose length is not known. A body of more than `most`
+  /// bytes is ended with the interpretation, a failure.
+  case bytesToEnd(most: Int64, Interpretation)
   /// Not content of the file: handled like other answers.
   case other
   /// The request is ended with this interpretation, a failure.

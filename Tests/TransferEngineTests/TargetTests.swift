@@ -167,6 +167,21 @@ import TransferProtocols
     #expect(read == bytes)
   }
 
+  /// A body without a length that has more than the file: what is too much is not written.
+  @Test func aBodyWithoutAnEndIsEnded() throws {
+    let file = try #require(try target().file(size: nil, holdsBytes: false))
+    let meaning = Interpretation.failed(Failure(.integrityMismatch, "too long"), .permanent)
+    let most = Int64(bytes.count)
+    let region = TargetRegion(file, ByteRange(offset: 0, length: 100), .crc32c) { _, _ in
+      .bytesToEnd(most: most, meaning)
+    }
+    #expect(region.begin(status: 200, fields: [:]) == .success(true))
+    bytes.withUnsafeBytes { #expect(region.write($0) == nil) }
+    #expect(region.refusal == nil)
+    bytes[..<1].withUnsafeBytes { #expect(region.write($0)?.code == .integrityMismatch) }
+    #expect(region.refusal != nil && region.taken == most && file.identityNow?.size == most)
+  }
+
   /// An answer begins before the requested range: its first bytes are compared with the stored bytes of the chunk, and
   /// not written.
   @Test(arguments: [(from: 0, isSame: true), (from: 4, isSame: true), (from: 4, isSame: false)])

@@ -62,6 +62,19 @@ import Transfers
     #expect(try ["a", "b", "d e/a"].map(text) == ["a", "b", "a"])
   }
 
+  /// A body without a length, which is longer than the list says: what is too much is neither stored nor waited for.
+  @Test func aBodyWithoutAnEndIsEnded() throws {
+    let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+    let server = try FixedAnswerServer(head + String(repeating: "x", count: 50_000))
+    let outcome = try pull(options("url,size\n\(server.url)/a,1000\n", named: "list.csv"))
+    #expect(outcome.result.mismatched == 1 && outcome.result.done == 0, "\(outcome.result)")
+    let messages = try Connection(path: scene.storePath, access: .readOnly).rowsOnce(
+      "SELECT message FROM attempt WHERE error_code IS NOT NULL"
+    ) { $0.text(0) }
+    #expect(messages == ["the file must have 1000 bytes, but the server sends more"])
+    #expect(try Scene.names(in: "\(scene.root)/in", hidden: true) == [])
+  }
+
   /// The content differs, the size differs, or the size is right and the digest is not.
   @Test(arguments: ["url,sha256\nURL,DIGEST\n", "url,size\nURL,2\n", "url,size,sha256\nURL,1,DIGEST\n"])
   func whatIsNotWhatTheListSaysGetsNoName(_ table: String) throws {

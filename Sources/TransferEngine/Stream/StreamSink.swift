@@ -21,6 +21,8 @@ final class StreamSink: BodySink, @unchecked Sendable {
   private(set) var held: [UInt8]?
   private var position: Int64 = 0
   private var end: Int64?
+  /// For a body of unknown length.
+  private var longest: LongestBody?
   /// Bytes of the range received so far, from its start.
   private(set) var taken: Int64 = 0
   /// The meaning of an answer whose body was refused.
@@ -51,12 +53,21 @@ final class StreamSink: BodySink, @unchecked Sendable {
       if isBeginning, status == 206 { held = [] }
       begun(status, fields)
       return .success(true)
+    case .bytesToEnd(let most, let meaning):
+      longest = LongestBody(most: most, meaning)
+      (position, end) = (0, nil)
+      begun(status, fields)
+      return .success(true)
     }
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) -> Failure? {
     if let end, position + Int64(bytes.count) > end {
       return Failure(.protoBadReply, "the body of the answer is longer than its header said")
+    }
+    if let longest, let failure = longest.failure(at: position + Int64(bytes.count)) {
+      refusal = longest.meaning
+      return failure
     }
     // Repeated bytes were passed on before.
     let again = Int(min(Int64(bytes.count), max(0, range.offset - position)))

@@ -33,6 +33,8 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   private var position: Int64 = 0
   /// The offset at which the body ends; nil if its length is unknown.
   private var end: Int64?
+  /// For a body of unknown length.
+  private var longest: LongestBody?
   private var checkedAt: Int64 = 0
   /// The result of ``beginSettling()``.
   private var beginning: Result<Void, Failure> = .success(())
@@ -62,20 +64,26 @@ final class TargetRegion: BodySink, @unchecked Sendable {
         preconditionFailure("an answer was refused without a failure")
       }
       return .failure(failure)
-    case .bytes(let from, let to):
-      guard from <= range.offset else {
-        return .failure(Failure(.engineBug, "the protocol accepted bytes from \(from) on as content of \(range)"))
-      }
-      (position, end) = (from, to)
-      do throws(Failure) {
-        let file = try opened()
-        try findRepeated(in: file)
-        if let to, to > range.end { try file.reserve(to) }
-      } catch {
-        return .failure(error)
-      }
-      return .success(true)
+    case .bytes(let from, let to): return accept(from: from, to: to)
+    case .bytesToEnd(let most, let meaning):
+      longest = LongestBody(most: most, meaning)
+      return accept(from: 0, to: nil)
     }
+  }
+
+  private func accept(from: Int64, to: Int64?) -> Result<Bool, Failure> {
+    guard from <= range.offset else {
+      return .failure(Failure(.engineBug, "the protocol accepted bytes from \(from) on as content of \(range)"))
+    }
+    (position, end) = (from, to)
+    do throws(Failure) {
+      let file = try opened()
+      try findRepeated(in: file)
+      if let to, to > range.end { try file.reserve(to) }
+    } catch {
+      return .failure(error)
+    }
+    return .success(true)
   }
 
   private func opened() throws(Failure) -> TargetFile {
@@ -88,6 +96,10 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) -> Failure? {
     if let end, position + Int64(bytes.count) > end {
       return Failure(.protoBadReply, "the body of the answer is longer than its header said")
+    }
+    if let longest, let failure = longest.failure(at: position + Int64(bytes.count)) {
+      refusal = longest.meaning
+      return failure
     }
     do throws(Failure) {
       let ahead = Int(min(Int64(bytes.count), max(0, range.offset - position)))

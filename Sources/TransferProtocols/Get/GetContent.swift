@@ -66,12 +66,26 @@ extension GetProtocol: BodiesInAnswers {
       return .refused(.failed(Failure(.integrityMismatch, text), .permanent))
     }
     if facts.isPlanned, let change = change(status, size, facts) { return .refused(change) }
-    guard status == 206 else { return .bytes(from: 0, to: size) }
+    guard status == 206 else { return size == nil ? ofUnknownLength(facts) : .bytes(from: 0, to: size) }
     guard let sent = range?.range, size != nil, sent.offset == 0, sent.end <= beginning(facts).end else {
       return .refused(withoutRanges("the server sent a different range than requested", facts.learned))
     }
     if let wrong = Self.wrongLength(fields, sent) { return .refused(withoutRanges(wrong, facts.learned)) }
     return .bytes(from: 0, to: sent.end)
+  }
+
+  /// A body that may have no end is not taken beyond the size that the file must have, if that is known.
+  private func ofUnknownLength(_ facts: TransferFacts) -> AnswerContent {
+    let expected = facts.file.expected
+    guard let most = expected.size ?? (facts.isPlanned ? facts.layout.size : nil) else {
+      return .bytes(from: 0, to: nil)
+    }
+    guard let size = expected.size, !expected.isListed else {
+      let text = "the remote file changed: it had \(most) bytes, and now has more"
+      return .bytesToEnd(most: most, .failed(Failure(.sourceChanged, text), .permanent))
+    }
+    let text = "the file must have \(size) bytes, but the server sends more"
+    return .bytesToEnd(most: size, .failed(Failure(.integrityMismatch, text), .permanent))
   }
 
   /// The file was divided during another session: its layout belongs to another version, or to ranges.

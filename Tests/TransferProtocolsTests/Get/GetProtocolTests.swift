@@ -205,7 +205,7 @@ import TransferModel
     case .bytes(let from, _):
       #expect(from <= chunk.body.offset)
       return nil
-    case .other: return nil
+    case .other, .bytesToEnd: return nil
     }
   }
 

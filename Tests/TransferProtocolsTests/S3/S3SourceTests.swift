@@ -245,7 +245,7 @@ import TransferModel
     case .refused(let meaning):
       guard case .failed(let failure, .permanent) = meaning.outcome else { return #expect(Bool(false)) }
       #expect(failure.code == code)
-    case .other: #expect(Bool(false))
+    case .other, .bytesToEnd: #expect(Bool(false))
     }
   }
 
