@@ -33,7 +33,7 @@ class PullCase(cases.Case):
         self.target.prepare(self.name)
         if self.target.replaces:
             for name in self.content:
-                self.make_file(name.encode(), OLD)
+                self.make_file(name.encode(), self.old(name.encode()))
         if self.target.lists:
             with open(self.sums, "w") as file:
                 file.writelines(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in self.content.items())
@@ -96,6 +96,10 @@ class PullCase(cases.Case):
         ended = self.perform(["run"])
         if ended.code not in ((3, 4) if self.stranger else self.fair):
             self.problems.append(f"the run after the kill: {ended}")
+
+    def old(self, name):
+        """What has the name first, if something is replaced."""
+        return OLD
 
     def meddle(self, look):
         """Somebody replaces all partial files with other files, and creates one where nothing has arrived yet."""
@@ -180,7 +184,7 @@ class PullCase(cases.Case):
                 continue
             if name not in wanted:
                 self.problems.append(f"{when}: unexpected file: {name!r}")
-            elif data != wanted[name] and not (data == OLD and (self.target.replaces or name == self.stranger)):
+            elif data != wanted[name] and not self.may_be_old(name, data):
                 self.problems.append(f"{when}: {name!r} has {len(data)} bytes that are not the file's")
         for name in wanted.keys() - found.keys() if self.target.replaces else ():
             self.problems.append(f"{when}: the previous file {name!r} is gone")
@@ -189,6 +193,9 @@ class PullCase(cases.Case):
             name = self.name_of(file)
             if file.state == "done" and found.get(name) != wanted[name]:
                 self.problems.append(f"{when}: {name!r} is done, but missing")
+
+    def may_be_old(self, name, data):
+        return data == OLD if name == self.stranger else self.target.replaces and data == self.old(name)
 
     def check_server(self):
         """Only complete files are left, and all of them exist unless they were cancelled."""
@@ -234,6 +241,16 @@ class MirrorCase(PullCase):
                 file.write(f'<pieces length="{self.piece}" type="sha-256">{hashes}</pieces>')
                 file.write("".join(f"<url>{saxutils.escape(url)}</url>" for url in urls) + "</file>")
             file.write("</metalink>")
+
+
+class PieceCase(MirrorCase):
+    """The same, and an older version of each file has its name: every fourth of its pieces, and so one of each chunk,
+    begins with another byte."""
+
+    def old(self, name):
+        data = bytearray(self.content[os.fsdecode(name)])
+        data[:: 4 * self.piece] = bytes(byte ^ 1 for byte in data[:: 4 * self.piece])
+        return bytes(data) or OLD
 
 
 class Pull(targets.Receiver):
@@ -329,4 +346,14 @@ class Mirrors(Pull):
         return sent
 
 
-KINDS = {"pull-mirrors": Mirrors, "pull": Pull, "pull-meddled": Meddled, "pull-body": OneBody, "pull-list": Listed, "pull-cancel": Cancelled}
+class Pieces(Mirrors):
+    """Most pieces are copied from an existing file. The first request of a file is short, and fetches no piece."""
+
+    words = ("--part-size", "256K", "--overwrite")
+    case = PieceCase
+    replaces = True
+    keeps_beginning = False
+    steps = {"before": 28, "recovery": 194}
+
+
+KINDS = {"pull-mirrors": Mirrors, "pull-pieces": Pieces, "pull": Pull, "pull-meddled": Meddled, "pull-body": OneBody, "pull-list": Listed, "pull-cancel": Cancelled}

@@ -72,7 +72,7 @@ extension FileMachine {
 
   private func stored(_ found: Reused) -> [FileChange] {
     guard let partial = found.partial else { return [] }
-    let missing = found.missing.map { FileChange.noteMissing(seq: $0.seq, remote: $0.ranges.notes) }
+    let missing = found.missing.map { FileChange.noteMissing(seq: $0.seq, remote: $0.notes) }
     let isNoted = facts.acked > found.parts.reduce(0) { $0 + ($1.reused ?? $1.length) }
     return (isNoted ? [] : [.notePartialFile(partial)])
       + (found.parts.isEmpty ? [] : [.reuseChunks(found.parts)]) + missing

@@ -5,12 +5,12 @@ import TransferProtocols
 /// Work on local files, on the preparing threads: a source is opened and read before its request; a partial file is
 /// opened or created, and renamed when it is complete. Used by the engine's thread.
 final class LocalFiles {
-  private let engine: Engine
-  private let mailbox: Mailbox<EngineEvent>
-  private let pool: PreparingPool
+  let engine: Engine
+  let mailbox: Mailbox<EngineEvent>
+  let pool: PreparingPool
   private let journal: SendingJournal?
-  /// Ends reads of sources.
-  private let readStop: ReadStop
+  /// Ends reads of local files.
+  let readStop: ReadStop
   private let urls: FreshURLs
   private let credentials: FreshCredentials
   private let targets: GroupedOrders<(id: Job.ID, order: TargetOrder, url: String?)>
@@ -116,10 +116,11 @@ final class LocalFiles {
     let hasCopies = step.chunk.flatMap(MissingRanges.init) != nil
     let known = hasCopies ? range.offset : chunk.offset
     var order = TargetOrder(
-      target: target, holdsBytes: facts.acked > 0, size: step.chunk == nil ? nil : facts.layout.size, range: range,
+      target: target, holdsBytes: facts.acked > 0 || work.machine.facts.holdsCopies,
+      size: step.chunk == nil ? nil : facts.layout.size, range: range,
       stored: ByteRange(offset: known, length: range.offset - known),
       endsChunk: range.end == chunk.end && !receiving.isReadAnew(step, facts),
-      hasPast: step == .create && job.place == 0 && (facts.past != nil || isToBeCompared(work)),
+      hasPast: step == .create && isToBeCompared(work, job),
       algorithm: job.destination.resolved.transferProtocol.sentDigest,
       content: { status, fields in receiving.content(status: status, fields, of: step, facts) }, stop: readStop)
     // Pieces are compared with their digests, and some of what is in the file may be wrong.
@@ -170,44 +171,13 @@ final class LocalFiles {
       find: { (try? ledger.read { try $0.localPaths(of: digest) }) ?? [] }, stop: readStop)
   }
 
-  /// The server still has the version that was fetched before: intact local data need not be fetched.
-  func reuse(_ work: FileWork, _ proof: FileProof) {
-    if let blocks = work.machine.facts.blocks { return reuse(blocks, work, proof) }
-    guard let target = work.target, let past = work.machine.facts.past else {
-      preconditionFailure("nothing was fetched before")
-    }
-    let (file, holdsBytes) = (work.machine.claimed.id, work.machine.facts.acked > 0)
-    let (ledger, readStop, mailbox) = (engine.ledger, readStop, mailbox)
-    pool.wait(
-      {
-        Result { () throws(Failure) in
-          // If the list cannot be read, everything is fetched.
-          let chunks = (try? ledger.read { try $0.reusableChunks(of: file, from: past.id) }) ?? []
-          return try Reusing(target: target, past: past, holdsBytes: holdsBytes, chunks: chunks, stop: readStop)
-            .perform()
-        }
-      }, then: { mailbox.put(.reused(file, proof, $0)) })
-  }
-
-  /// The server published checksums of blocks: those that an older local file has need not be fetched.
-  private func reuse(_ blocks: PublishedBlocks, _ work: FileWork, _ proof: FileProof) {
-    guard let target = work.target else { preconditionFailure("an upload has no target file") }
-    let (file, ledger, readStop, mailbox) = (work.machine.claimed.id, engine.ledger, readStop, mailbox)
-    let algorithm = work.destination.resolved.transferProtocol.sentDigest
-    pool.wait(
-      {
-        Result { () throws(Failure) in
-          // If the list cannot be read, everything is fetched.
-          let chunks = (try? ledger.read { try $0.incompleteChunks(of: file) }) ?? []
-          return try BlockReuse(target: target, blocks: blocks, chunks: chunks, algorithm: algorithm, stop: readStop)
-            .perform()
-        }
-      }, then: { mailbox.put(.reused(file, proof, $0)) })
-  }
-
-  /// An existing file may be compared with checksums of blocks.
-  private func isToBeCompared(_ work: FileWork) -> Bool {
-    work.destination.refusals.settings.download?.usesZsync ?? false
+  /// An existing file may have bytes of the version to be fetched: it may be that version, or is compared with digests
+  /// of pieces or with checksums of blocks.
+  private func isToBeCompared(_ work: FileWork, _ job: Job) -> Bool {
+    let facts = work.machine.facts
+    if facts.file.expected.pieces != nil { return true }
+    let usesZsync = work.destination.refusals.settings.download?.usesZsync ?? false
+    return job.place == 0 && (facts.past != nil || usesZsync)
   }
 
   /// Every byte is stored and recorded: the file gets its final name, and is then done.

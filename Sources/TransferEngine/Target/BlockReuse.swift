@@ -81,7 +81,7 @@ struct BlockReuse: Sendable {
     }
     let missing = MissingRanges(of: chunk, without: copied)
     if missing.isAll { return }
-    guard missing.isEmpty else { return reused.missing.append((chunk.seq, missing)) }
+    guard missing.isEmpty else { return reused.missing.append((chunk.seq, missing.notes)) }
     let digest = try partial.digests(of: chunk.range, [algorithm], stop)[algorithm]
     var receipt = PartReceipt(
       seq: chunk.seq, length: chunk.range.length, etag: "", digest: digest, confirmation: .size)

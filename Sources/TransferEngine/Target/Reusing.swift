@@ -119,8 +119,8 @@ struct Reused: Sendable {
   var whole: SourceIdentity?
   /// The partial file with the copy.
   var partial: SourceIdentity?
-  /// By the number of a chunk, what is missing of it, if the partial file has other parts of it.
-  var missing: [(seq: Int, ranges: MissingRanges)] = []
+  /// By the number of a chunk, the stored form of what is missing of it, if the partial file has other parts of it.
+  var missing: [(seq: Int, notes: [String: String])] = []
   /// Notes for the session.
   var notes: [String: String] = [:]
   /// Why data is missing that a person may expect to be reused.

@@ -93,6 +93,7 @@ extension GetProtocol {
     let layout = past.download.layout
     return Interpretation(.begun(FileBeginning(layout: layout, received: 0)))
       .with(opened: OpenedSession(remoteID: past.version.name, expiresAtMs: nil)).with(notes: past.version.notes)
+      .with(notes: notesOfPieces(past.version, received: 0, facts.file.expected, context))
   }
 
   private func begun(
@@ -122,6 +123,7 @@ extension GetProtocol {
     return Interpretation(.begun(FileBeginning(layout: layout, received: received, part: part)))
       .with(opened: OpenedSession(remoteID: version.name, expiresAtMs: nil)).with(notes: version.notes)
       .with(notes: notesOfBlocks(version, received: received, facts, context))
+      .with(notes: notesOfPieces(version, received: received, facts.file.expected, context))
   }
 
   /// The length that is known only from the complete answer differs from the expected one.
@@ -176,7 +178,7 @@ extension GetProtocol {
     var part = PartReceipt(
       seq: chunk.seq, length: chunk.range.length, etag: reply.field("etag") ?? "", digest: chunk.digests[sentDigest],
       confirmation: .size)
-    part.reused = missing?.reused
+    part.reused = missing?.reused ?? MissingPieces(chunk, facts)?.reused
     return .stored(part, proof: nil)
   }
 

@@ -33,7 +33,7 @@ extension GetProtocol: PartialBodies {
     let known = MissingPieces(chunk, facts)
     let left = Set(known?.pieces ?? []).subtracting(pieces.pieces(within: chunk.body, of: size)).union(wrong)
     guard !left.isEmpty else { return nil }
-    let notes = MissingPieces.notes(left)
+    let notes = MissingPieces.notes(left, reused: known?.reused)
     guard let first = wrong.first else { return .pieceStored(notes) }
     let own = wrong.filter { chunk.body.offset <= pieces.range($0, of: size).offset }
     var meaning = Interpretation.failed(Self.wrongPiece(own.first ?? first, pieces, size), .retry(isThrottled: false))
@@ -54,14 +54,17 @@ extension GetProtocol: PartialBodies {
   }
 }
 
-/// The wrong pieces of a received chunk; all others are on the disk and right.
+/// The missing pieces of a chunk: those of a received one that are wrong, or those that an existing file does not have.
+/// All others are on the disk and right.
 struct MissingPieces: Sendable, Hashable {
-  private static let key = "pieces"
+  private static let key = "pieces", reusedKey = "reused"
 
   /// In order, never empty.
   let pieces: [Int]
-  /// The range of the first wrong piece and those directly after it, within the chunk.
+  /// The range of the first of them and those directly after it, within the chunk.
   let firstRun: ByteRange
+  /// How many bytes of the chunk an existing file had; nil if none was compared.
+  let reused: Int64?
 
   init?(_ chunk: ChunkFacts, _ facts: TransferFacts) {
     guard let digests = facts.file.expected.pieces, let text = chunk.remote[Self.key] else { return nil }
@@ -73,9 +76,13 @@ struct MissingPieces: Sendable, Hashable {
     let end = digests.range(last, of: facts.layout.size).end
     guard start >= chunk.range.offset, end <= chunk.range.end else { return nil }
     firstRun = ByteRange(offset: start, length: end - start)
+    reused = chunk.remote[Self.reusedKey].flatMap { Int64($0) }
   }
 
-  static func notes(_ pieces: some Sequence<Int>) -> [String: String] {
-    [key: pieces.sorted().map(String.init).joined(separator: " ")]
+  /// The stored form.
+  static func notes(_ pieces: some Sequence<Int>, reused: Int64?) -> [String: String] {
+    var notes = [key: pieces.sorted().map(String.init).joined(separator: " ")]
+    notes[reusedKey] = reused.map { String($0) }
+    return notes
   }
 }

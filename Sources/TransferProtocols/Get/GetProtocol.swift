@@ -39,7 +39,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
   /// larger ones begin soon.
   private static let longestBeginning: Int64 = 1 << 20
   /// The same where most of the file may be here already.
-  private static let shortBeginning: Int64 = 4 << 10
+  static let shortBeginning: Int64 = 4 << 10
 
   /// The plan before the server was asked: one chunk.
   public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
@@ -60,6 +60,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
     guard facts.isAllStored else {
       if facts.blocks != nil { return .reuse(ContentJudgement(version, facts).proof) }
       if !facts.isReused, let past = PastVersion(facts), past.isSame(as: version) { return .reuse(past.download.proof) }
+      if PieceNotes.areWanted(facts.session) { return .reuse(ContentJudgement(version, facts).proof) }
       return wantsBlocks(facts) ? .control(.probe(marker: BlockNotes.marker)) : .chunks
     }
     // For files that arrived in more than one range.

@@ -7,7 +7,7 @@ extension GetProtocol {
   ) throws(Failure) -> TransferRequest {
     if facts.file.key.isFolder { return try source.listing(ListingProgress(facts.session).next, facts, context) }
     if step == .probe(marker: BlockNotes.marker) { return try blocksRequest(facts, context) }
-    var request = try source.request(try part(step, facts, context.learned), facts, context)
+    var request = try source.request(try part(step, facts, context), facts, context)
     if step == .create, let condition = PastVersion.condition(facts, context, context.learned) {
       request.fields[condition.name] = condition.value
     }
@@ -15,10 +15,12 @@ extension GetProtocol {
   }
 
   private func part(
-    _ step: StepRequest, _ facts: TransferFacts, _ learned: LearnedFacts
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> GetPart {
     switch step {
-    case .create: return .beginning(learned.refusesRanges || facts.file.expected.size == 0 ? nil : beginning(facts))
+    case .create:
+      let isWhole = context.learned.refusesRanges || facts.file.expected.size == 0
+      return .beginning(isWhole ? nil : firstRange(facts, context))
     case .chunk(let chunk):
       guard chunk.isPart(of: facts) else { return .whole }
       // Without a validator if digests tie the ranges together.
