@@ -285,8 +285,8 @@ CREATE TABLE file (
   run_id INTEGER REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
   chunk_size INTEGER CHECK (chunk_size >= 0),
   chunk_count INTEGER CHECK (chunk_count >= 1),
-  -- A file of which nothing is stored may get a new layout with shorter chunks: the original chunk length, which older
-  -- attempts may have sent.
+  -- A file of which nothing is stored may get a new layout with shorter chunks, as may a download of which only the
+  -- beginning is stored: the original chunk length, which older attempts may have moved.
   first_chunk_size INTEGER CHECK (first_chunk_size > chunk_size),
   -- It came to rest at least once while bytes of it were stored. Never reset: it says where to look, not what is there.
   holds INTEGER CHECK (holds = 1),

@@ -197,15 +197,18 @@ CREATE TRIGGER file_revival BEFORE UPDATE OF live ON file
 WHEN NEW.live = 1 AND OLD.live IS NULL AND EXISTS (SELECT 1 FROM file
   WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1)
 BEGIN SELECT RAISE(FAIL, 'only one generation is live at a time'); END;
--- The layout may change only while nothing is stored and no session is open.
+-- The layout may change only while nothing is stored and no session is open; that of a download also while no more than
+-- a beginning of its first chunk, old and new, is stored.
 CREATE TRIGGER file_layout BEFORE UPDATE OF chunk_size, chunk_count, first_chunk_size ON file
 WHEN NEW.state <> 'active'
   OR OLD.chunk_count IS NULL AND NEW.first_chunk_size IS NOT NULL
   OR OLD.chunk_count IS NOT NULL AND (
     NEW.chunk_size IS NULL OR NEW.chunk_size >= OLD.chunk_size OR NEW.chunk_count <= OLD.chunk_count
     OR NEW.first_chunk_size IS NOT coalesce(OLD.first_chunk_size, OLD.chunk_size)
-    OR EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state <> 'pending' OR acked > 0))
-    OR EXISTS (SELECT 1 FROM session WHERE file_id = NEW.id AND state IN ('intended', 'open') AND abort_after IS NULL))
+    OR EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state <> 'pending'
+      OR acked > 0 AND (NEW.is_download IS NULL OR seq > 0 OR acked >= NEW.chunk_size)))
+    OR NEW.is_download IS NULL AND EXISTS (
+      SELECT 1 FROM session WHERE file_id = NEW.id AND state IN ('intended', 'open') AND abort_after IS NULL))
 BEGIN SELECT RAISE(FAIL, 'the layout of an active file is set once, or made finer while nothing is stored'); END;
 CREATE TRIGGER file_staged BEFORE UPDATE OF staged ON file WHEN NEW.staged LIKE '%/%'
 BEGIN SELECT RAISE(FAIL, 'the name of a staged copy contains no slash'); END;
@@ -621,9 +624,10 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   ELSE 0 END
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a chunk'); END;
 CREATE TRIGGER chunk_fixed BEFORE UPDATE OF id, file_id, seq, offset, length ON chunk
-WHEN NEW.id <> OLD.id OR NEW.file_id <> OLD.file_id OR NEW.seq <> OLD.seq OR OLD.state <> 'pending' OR OLD.acked > 0
+WHEN NEW.id <> OLD.id OR NEW.file_id <> OLD.file_id OR NEW.seq <> OLD.seq OR OLD.state <> 'pending'
   OR NOT EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'active' AND first_chunk_size IS NOT NULL
+      AND (OLD.acked = 0 OR is_download = 1 AND OLD.acked < NEW.length)
       AND NEW.offset = NEW.seq * chunk_size
       AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
 BEGIN SELECT RAISE(FAIL, 'a chunk keeps its range, or gets the one of a finer layout'); END;

@@ -8,10 +8,11 @@ extension Exchange {
     guard let store = core.store else { throw .refuse(404, "bodies are discarded here") }
     var object = try store.object(at: path)
     if let version = effect.version { object = try object.version(version) }
-    if let match = head["if-match"], match != "*", effect.isETagWeak || !lists(match, object.etag) {
+    if let match = head["if-match"], match != "*", effect.isETagWeak || !lists(match, etag(object)) {
       throw .refuse(412, "If-Match failed")
     }
     if isKnown(object), !effect.ignoresCondition { return Answer(304, fields: fields(object)) }
+    if let part = try storedPart(object) { return part }
     let whole = ByteRange(offset: 0, length: object.size)
     switch rangeWanted(object) {
     case .whole: return answer(200, object, whole)
@@ -27,7 +28,7 @@ extension Exchange {
   /// Whether the client has this version: If-None-Match names it, or that field is absent and the object was not
   /// modified since If-Modified-Since (RFC 9110 sections 13.1.2 and 13.1.3).
   private func isKnown(_ object: StoredObject) -> Bool {
-    if let none = head["if-none-match"] { return lists(none, object.etag) || lists(none, "W/\(object.etag)") }
+    if let none = head["if-none-match"] { return lists(none, etag(object)) || lists(none, "W/\(etag(object))") }
     guard let since = head["if-modified-since"].flatMap({ HTTPDate.parse($0, wallMs: wallMilliseconds()) }) else {
       return false
     }
@@ -67,7 +68,28 @@ extension Exchange {
     ]
   }
 
-  private func fieldETag(_ object: StoredObject) -> String { effect.isETagWeak ? "W/\(object.etag)" : object.etag }
+  private func fieldETag(_ object: StoredObject) -> String { effect.isETagWeak ? "W/\(etag(object))" : etag(object) }
+
+  /// Of an object that was uploaded in parts, in the form that S3 uses: it ends with their number.
+  private func etag(_ object: StoredObject) -> String {
+    partCount(object).map { "\"\(CRC32C.text(object.crc32c))-\($0)\"" } ?? object.etag
+  }
+
+  private func partCount(_ object: StoredObject) -> Int64? {
+    effect.parts.flatMap { object.size > $0 ? (object.size - 1) / $0 + 1 : nil }
+  }
+
+  /// The answer to `HEAD ?partNumber=N`; nil for other requests. Source: "HeadObject", Amazon S3 API Reference.
+  private func storedPart(_ object: StoredObject) throws(ExchangeEnd) -> Answer? {
+    guard head.method == "HEAD", let length = effect.parts, let count = partCount(object),
+      let number = try Query(head.query).number("partNumber")
+    else { return nil }
+    guard (1...count).contains(number) else { throw .refuse(416, "there is no such part") }
+    let offset = (number - 1) * length
+    var answer = answer(206, object, ByteRange(offset: offset, length: min(length, object.size - offset)))
+    answer.fields.append(Answer.Field("x-amz-mp-parts-count", String(count)))
+    return answer
+  }
 
   private func rangeWanted(_ object: StoredObject) -> RangeWanted {
     guard head.method == "GET", !effect.ignoresRange, let field = head["range"] else { return .whole }
@@ -78,7 +100,7 @@ extension Exchange {
   /// Whether If-Range names this object. Only strong validators match, and a date is strong when the object was
   /// modified at least a second ago. Source: RFC 9110 sections 8.8.2.2 and 13.1.5.
   private func isSame(_ condition: String, _ object: StoredObject) -> Bool {
-    if condition.hasSuffix("\"") { return !effect.isETagWeak && condition == object.etag }
+    if condition.hasSuffix("\"") { return !effect.isETagWeak && condition == etag(object) }
     return condition == httpDate(object.modifiedSeconds) && object.modifiedSeconds < wallMilliseconds() / 1000
   }
 

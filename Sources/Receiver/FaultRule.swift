@@ -120,6 +120,8 @@ struct FaultEffect: Sendable, Equatable {
   var ignoresCondition = false
   var contentRange: String?
   var earlier: Int64 = 0
+  /// Length of the parts in which the object was uploaded.
+  var parts: Int64?
   var field: Answer.Field?
   var isETagWeak = false
   /// Names of fields in lower case.

@@ -92,6 +92,7 @@ struct ScriptSetting {
     case "ignore-condition": rule.effect.ignoresCondition = try flag()
     case "content-range": rule.effect.contentRange = try text()
     case "earlier": rule.effect.earlier = try number()
+    case "parts": rule.effect.parts = Int64(try count())
     case "field": rule.effect.field = try field()
     case "weak-etag": rule.effect.isETagWeak = try flag()
     case "omit": rule.effect.omitted = Set(try text().lowercased().split(separator: ",").map(String.init))

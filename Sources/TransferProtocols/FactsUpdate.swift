@@ -22,6 +22,8 @@ public struct FactsUpdate: Sendable {
     case beginFile(FileBeginning, plan: ChunkLayout?)
     /// A page of a listing.
     case list(ListedPage)
+    /// A finer layout of the file; the stored bytes are the beginning of its first chunk.
+    case divide(ChunkLayout)
     case advanceChunk(acked: Int64)
     case prepareChunk([String: String])
     /// A part of it is stored.
@@ -60,6 +62,10 @@ extension TransferFacts {
       update.changes.append(.doubtChunk(doubt))
     }
     if let notes = meaning.chunkNotes { update.changes.append(.noteChunk(notes)) }
+    if let layout = meaning.division, layout.count > self.layout.count, acked < layout.chunkSize {
+      self.layout = layout
+      update.changes.append(.divide(layout))
+    }
     settle(meaning.outcome, step, abilities, &update)
     acked += update.gained
     if update.gained > 0 { self[routeTo: meaning.mirror].arrived() }

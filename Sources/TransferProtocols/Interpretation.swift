@@ -28,6 +28,8 @@ public struct Interpretation: Sendable {
   public var chunkNotes: [String: String]?
   /// Checksums of the blocks of the file: those of an older local file are compared with them next.
   public var blocks: PublishedBlocks?
+  /// A finer layout for a download of which no more than the beginning of the first chunk is stored.
+  public var division: ChunkLayout?
   /// With ``Outcome/pieceStored(_:)``: how many bytes of the requested range are stored; nil for all of them.
   public var received: Int64?
   /// Information for people that is not a failure.

@@ -72,6 +72,8 @@ public struct LearnedFacts: Sendable, Hashable {
   public var refusesRanges = false
   /// It answered 304 in an inconclusive way: files are requested without a condition.
   public var misusesConditions = false
+  /// It does not say in which parts objects were stored.
+  public var refusesParts = false
   /// How many published checksums of blocks were refused since any were sent.
   public var blockRefusals = 0
   /// Origins of mirrors that sent wrong bytes: no longer used.

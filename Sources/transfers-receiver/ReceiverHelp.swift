@@ -34,8 +34,8 @@ enum ReceiverHelp {
       lose-answer  truncate-answer  garbage  wrong-digest
       forget-session  wrong-offset=N  forget-offset  offset-past-end  locked=TIMES  no-104  bad-location=URL  html
       token=TEXT  limit=N
-      version=N  wrong-byte=N  ignore-range  ignore-condition  content-range=TEXT  earlier=N  field=NAME:VALUE  weak-etag
-      omit=NAME,...
+      version=N  wrong-byte=N  ignore-range  ignore-condition  content-range=TEXT  earlier=N  parts=N
+      field=NAME:VALUE  weak-etag  omit=NAME,...
       no-length  chunked
 
       METHOD and PATH may be *; PATH is compared as sent, percent-encoded. N counts body bytes (of the answer for GET);
@@ -51,10 +51,11 @@ enum ReceiverHelp {
 
       From forget-session to limit for uploads of several requests: the upload becomes unknown (404), loses its last N
       bytes and reports that, reports that nothing is stored, announces an offset past its end, answers 423, sends no
-      interim answers, another Location, an HTML page, TEXT as token or ID, 413 above N bytes. From version to earlier
+      interim answers, another Location, an HTML page, TEXT as token or ID, 413 above N bytes. From version to parts
       for GET: version N (1 to 255) of the object instead of the stored one, a wrong byte at offset N, 200 with the
-      whole object, the object despite a condition, another Content-Range, a range that begins N bytes earlier. Then for
-      all answers: another value of a field, a weak ETag, without these fields, without Content-Length, in chunks.
+      whole object, the object despite a condition, another Content-Range, a range that begins N bytes earlier, an
+      object that was uploaded in parts of N bytes (HEAD with partNumber describes one). Then for all answers: another
+      value of a field, a weak ETag, without these fields, without Content-Length, in chunks.
     """
 
   private static let record = """

@@ -32,7 +32,7 @@ enum FileChange: Sendable, Hashable {
   /// A `verify` showed that the server has the whole file although the answer to its body was lost.
   case confirmChunks(AttemptID, Confirmation, etag: String)
   case resetChunks
-  /// Divides a file of which nothing is stored into shorter chunks.
+  /// Divides a file of which nothing is stored, or a download of which only the beginning is, into shorter chunks.
   case recut(ChunkLayout)
   case openSession(remoteID: String, expiresAtMs: Int64?, notes: [String: String]? = nil)
   /// The attempt began as unrepeatable, and its session was opened: from now on its result can be queried.

@@ -46,6 +46,7 @@ extension FileMachine {
     case .beginFile(let beginning, let plan):
       return [.storeBeginning(job.attempt, beginning, plan: plan)]
         + (beginning.reused.map { [.reuseChunks([$0])] } ?? [])
+    case .divide(let layout): return [.recut(layout)]
     case .list(let page): return listed(job, page)
     case .advanceChunk(let acked): return advanced(job, to: acked, retry)
     case .prepareChunk(let remote): return job.chunk.map { [.prepareChunk($0, job.attempt, remote: remote)] } ?? []

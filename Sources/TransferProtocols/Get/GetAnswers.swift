@@ -6,6 +6,7 @@ extension GetProtocol {
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if step == .probe(marker: BlockNotes.marker) { return published(reply, facts, context) }
+    if step == .probe(marker: PartNotes.marker), !facts.file.key.isFolder { return divided(reply, facts, context) }
     if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
     if facts.file.key.isFolder { return source.page(reply, facts, context) }
     if case .probe = step { return described(reply, facts, context) }
@@ -111,7 +112,10 @@ extension GetProtocol {
     let received =
       pieces.map { min(received == version.size ? received : received / $0.length * $0.length, received) }
       ?? received
-    let layout = facts.isPlanned ? facts.layout : layout(of: version, facts.file.expected)
+    let past = pastLayout(of: version, received: received, facts)
+    let asksForParts = past == nil && self.asksForParts(of: version, received: received, facts, context)
+    let usual = asksForParts ? ChunkLayout(whole: version.size) : layout(of: version, facts.file.expected)
+    let layout = facts.isPlanned ? facts.layout : past ?? usual
     let first = layout.range(0).length
     var part: PartReceipt?
     if received == first {
@@ -122,8 +126,17 @@ extension GetProtocol {
     }
     return Interpretation(.begun(FileBeginning(layout: layout, received: received, part: part)))
       .with(opened: OpenedSession(remoteID: version.name, expiresAtMs: nil)).with(notes: version.notes)
+      .with(notes: asksForParts ? PartNotes.wanted : [:])
       .with(notes: notesOfBlocks(version, received: received, facts, context))
       .with(notes: notesOfPieces(version, received: received, facts.file.expected, context))
+  }
+
+  /// The layout of the version that was fetched before, if the server still has it: intact chunks can be used again.
+  private func pastLayout(of version: RemoteVersion, received: Int64, _ facts: TransferFacts) -> ChunkLayout? {
+    guard let past = PastVersion(facts), past.isSame(as: version) else { return nil }
+    let layout = past.download.layout
+    let isOfUse = version.hasRanges(facts.file.expected) || layout.count == 1
+    return isOfUse && received <= layout.range(0).length ? layout : nil
   }
 
   /// The length that is known only from the complete answer differs from the expected one.

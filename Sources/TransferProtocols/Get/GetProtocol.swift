@@ -32,7 +32,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
   private static let usualRanges = 4
   static let leastChunk: Int64 = 64 << 10
   private static let usualChunk: Int64 = 32 << 20
-  private static let mostChunks: Int64 = 10_000
+  static let mostChunks: Int64 = 10_000
   /// A file is not divided into shorter ranges, each of which is a request and a row, unless a person wants that.
   private static let shortestShare: Int64 = 4 << 20
   /// The length that the first request asks for: enough for most files, and short enough that the concurrent ranges of
@@ -58,6 +58,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
     }
     if !facts.isAllStored, let failure = exhausted(facts) { return .fail(failure) }
     guard facts.isAllStored else {
+      if PartNotes.areWanted(facts.session) { return .control(.probe(marker: PartNotes.marker)) }
       if facts.blocks != nil { return .reuse(ContentJudgement(version, facts).proof) }
       if !facts.isReused, let past = PastVersion(facts), past.isSame(as: version) { return .reuse(past.download.proof) }
       if PieceNotes.areWanted(facts.session) { return .reuse(ContentJudgement(version, facts).proof) }

@@ -26,6 +26,7 @@ extension GetProtocol {
       // Without a validator if digests tie the ranges together.
       let validator = facts.file.expected.isTied ? RemoteVersion(facts.session)?.validator : try validator(facts)
       return .range(chunk.body, validator: validator)
+    case .probe(marker: PartNotes.marker): return .firstPart
     case .probe: return .description(validator: try validator(facts))
     case .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort, .makeParent:
       throw Failure(.engineBug, "\(name) has no request for \(step.operation)")

@@ -40,6 +40,9 @@ protocol GetSource: Sendable {
   /// Parses the answer to ``listing(_:_:_:)``.
   func page(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation
 
+  /// The number of parts in which the version was uploaded; nil if it was one, or nothing says so.
+  func partCount(of version: RemoteVersion) -> Int?
+
   /// The digest of a file that arrived in several ranges is requested when all of them are stored.
   var tellsDigestsLate: Bool { get }
 }
@@ -47,6 +50,7 @@ protocol GetSource: Sendable {
 extension GetSource {
   func isNamed(_ version: RemoteVersion, in fields: HTTPFields) -> Bool { version.isNamed(in: fields) }
   func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure? { nil }
+  func partCount(of version: RemoteVersion) -> Int? { nil }
 }
 
 /// What one request asks for.
@@ -58,4 +62,6 @@ enum GetPart {
   case whole
   /// The properties of the version with this validator, without content.
   case description(validator: String)
+  /// The length of the first stored part, and how many there are, without content.
+  case firstPart
 }

@@ -35,6 +35,10 @@ struct S3Source: GetSource {
     case .description(let validator):
       draft.method = .head
       draft.fields = [checksum, ("if-match", validator)]
+    // Without a condition, which some servers compare with the ETag of the part (moto 5.2).
+    case .firstPart:
+      draft.method = .head
+      draft.query = [("partNumber", "1")]
     }
     // Google's gateway changes it in transit.
     draft.unsignedFields = [("accept-encoding", "identity")]
@@ -63,6 +67,16 @@ struct S3Source: GetSource {
 
   func isNamed(_ version: RemoteVersion, in fields: HTTPFields) -> Bool {
     (version.versionID != nil && fields[.init(.versionID)] != nil) || fields[.eTag] != nil
+  }
+
+  /// From the ETag of a multipart upload, `<digest>-<number of parts>`, which has at most 10,000.
+  func partCount(of version: RemoteVersion) -> Int? {
+    guard let etag = version.etag, etag.hasPrefix("\""), etag.hasSuffix("\"") else { return nil }
+    let halves = etag.dropFirst().dropLast().split(separator: "-", omittingEmptySubsequences: false)
+    guard halves.count == 2, halves[0].utf8.count >= 8, halves[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let count = Int(halves[1]), (2...10_000).contains(count)
+    else { return nil }
+    return count
   }
 
   /// The ETag of an object that was stored by one request, unless it is encrypted with a customer or KMS key.

@@ -185,7 +185,7 @@ final class ProfileDriver {
 
   private func write(_ change: FactsUpdate.Change, _ step: StepRequest, _ reply: TransferReply) -> End? {
     switch change {
-    case .openSession, .noteSession, .doubtChunk, .noteChunk, .confirmChunks, .beginFile, .list: break
+    case .openSession, .noteSession, .doubtChunk, .noteChunk, .confirmChunks, .beginFile, .divide, .list: break
     case .storeChunk(let part):
       #expect(part.seq == step.chunk?.seq)
       chunks[part.seq].receipt = part

@@ -32,13 +32,15 @@ extension LedgerTransaction {
   /// `.lost`.
   public func recut(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
     let planned = try db.first("SELECT chunk_count FROM file WHERE id = ?", .id(file)) { $0.int(0) } ?? 0
+    // A download may have a session, and stored bytes that are less than the new first chunk.
     let changes = try db.run(
       """
       UPDATE file SET first_chunk_size = coalesce(first_chunk_size, chunk_size), chunk_size = ?1, chunk_count = ?2
       WHERE id = ?3 AND state = 'active' AND run_id = ?4 AND chunk_size > ?1 AND chunk_count < ?2
-        AND NOT EXISTS (SELECT 1 FROM chunk WHERE file_id = ?3 AND (state <> 'pending' OR acked > 0))
-        AND NOT EXISTS (SELECT 1 FROM session
-          WHERE file_id = ?3 AND state IN ('intended', 'open') AND abort_after IS NULL)
+        AND NOT EXISTS (SELECT 1 FROM chunk WHERE file_id = ?3 AND (state <> 'pending'
+          OR acked > 0 AND (file.is_download IS NULL OR seq > 0 OR acked >= ?1)))
+        AND (is_download = 1 OR NOT EXISTS (SELECT 1 FROM session
+          WHERE file_id = ?3 AND state IN ('intended', 'open') AND abort_after IS NULL))
       """, .int(layout.chunkSize), .int(layout.count), .id(file), .id(run))
     guard changes == 1 else { return .lost(to: try stateOf(file, run)) }
     for seq in 0..<planned {

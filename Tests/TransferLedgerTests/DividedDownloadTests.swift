@@ -1,0 +1,52 @@
+import Testing
+import TransferModel
+
+@testable import TransferLedger
+
+/// A download may be divided after the answer that brought its beginning, while its session is open.
+@Suite struct DividedDownloadTests {
+  private let f: LedgerFixture
+  init() throws { f = try LedgerFixture() }
+
+  /// A file of one chunk, of which the first `bytes` arrived.
+  private func begun(_ bytes: Int64, _ run: RunID) throws -> FileID {
+    let settings = BatchSettings(destination: "get:there", download: DownloadSettings(folder: NameBytes("/in")))
+    let batch = NewBatch(name: nil, settings: settings, protocolName: "get", destination: "get:there")
+    let target = AdmissionTarget(batch, since: .beginning, wallMs: f.clock.wallMs)
+    return try f.ledger.write { tx in
+      _ = try tx.admitDownloads([NewDownload(path: NameBytes("/in/a"), key: NameBytes("p/a"))], to: target)
+      let file = try #require(try tx.claimFiles(run, limit: 1).first).id
+      let session = try tx.intendSession(file, run)
+      let attempt = try tx.beginAttempt(file, run, .create, session: session, isRepeatable: true)
+      _ = try tx.closeAttempt(attempt, run, acked(bytes))
+      _ = try tx.openSession(session, run, remoteID: "v", expiresAtMs: nil)
+      #expect(try tx.learnSize(file, run, 50).isApplied)
+      #expect(try tx.plan(file, run, ChunkLayout(whole: 50)).isApplied)
+      #expect(try tx.storeBeginning(file, run, by: attempt, bytes: bytes, nil).isApplied)
+      return file
+    }
+  }
+
+  @Test func theBeginningStaysInTheFirstChunk() throws {
+    let run = try f.startRun()
+    let file = try begun(7, run)
+    let layout = ChunkLayout(size: 50, chunkSize: 16)
+    #expect(try f.ledger.write { try $0.recut(file, run, layout) } == .applied)
+    let chunks = try f.ledger.write { try $0.beginChunks(file, run, limit: 9, isRepeatable: true) }
+    #expect(chunks.map(\.facts.range) == (0..<4).map(layout.range))
+    #expect(chunks.map(\.facts.acked) == [7, 0, 0, 0])
+    #expect(try f.findings() == [])
+  }
+
+  /// Otherwise a chunk would be stored completely and not done.
+  @Test func theFirstChunkMustBeLongerThanWhatIsStored() throws {
+    let run = try f.startRun()
+    let file = try begun(16, run)
+    let layout = ChunkLayout(size: 50, chunkSize: 16)
+    #expect(try f.ledger.write { try $0.recut(file, run, layout) } == .lost(to: "active"))
+    #expect(throws: (any Error).self) {
+      try f.shell("UPDATE file SET chunk_size = 16, chunk_count = 4, first_chunk_size = 50")
+    }
+    #expect(try f.findings() == [])
+  }
+}

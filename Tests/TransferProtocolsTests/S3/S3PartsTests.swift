@@ -1,0 +1,112 @@
+import HTTPTypes
+import Testing
+import TransferModel
+
+@testable import TransferProtocols
+
+/// Objects that were uploaded in parts: the question for them, and the meaning of its answers.
+@Suite struct S3PartsTests {
+  private static let mib: Int64 = 1 << 20
+  private let size = 100 * Self.mib
+  private let asked = StepRequest.probe(marker: "parts")
+  private let proto: GetProtocol
+
+  init() throws {
+    let settings = BatchSettings(
+      destination: "s3://examplebucket/", options: ["endpoint-url": .text("http://127.0.0.1:5100")],
+      download: DownloadSettings(folder: NameBytes("/in")))
+    proto = try #require(try AllProtocols.make(settings, credentialsRegion: nil) as? GetProtocol)
+  }
+
+  private func reply(_ status: Int, _ fields: HTTPFields, received: Int64 = 0) -> TransferReply {
+    var reply = TransferReply()
+    (reply.status, reply.fields, reply.bytesReceived) = (status, fields, received)
+    return reply
+  }
+
+  /// The facts after the first answer.
+  private func begun(_ etag: String, learned: LearnedFacts = LearnedFacts()) -> TransferFacts {
+    let file = FileFacts(uid: Scene.uid, key: NameBytes("k"), size: 0, mtimeMs: 0)
+    var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
+    facts.session = SessionFacts(remoteID: nil, intendedAtMs: 0)
+    let first = reply(206, [.contentRange: "bytes 0-1048575/\(size)", .eTag: etag], received: Self.mib)
+    let context = Scene.context { $0 = learned }
+    _ = facts.apply(proto.interpret(first, to: .create, facts, context), to: .create, proto.abilities)
+    return facts
+  }
+
+  private func told(_ count: Int, _ range: String) -> TransferReply {
+    reply(206, [HTTPField.Name("x-amz-mp-parts-count")!: String(count), .contentRange: range])
+  }
+
+  private func answered(_ answer: TransferReply, _ facts: TransferFacts) -> (TransferFacts, Interpretation) {
+    var facts = facts
+    let meaning = proto.interpret(answer, to: asked, facts, Scene.context())
+    _ = facts.apply(meaning, to: asked, proto.abilities)
+    return (facts, meaning)
+  }
+
+  @Test func theFirstPartIsAskedFor() throws {
+    let facts = begun("\"0123456789abcdef0123456789abcdef-13\"")
+    #expect(facts.layout.count == 1)
+    #expect(proto.nextStep(facts) == .control(asked))
+    let request = try proto.request(asked, facts, Scene.context())
+    #expect(request.method == .head && request.url.hasSuffix("/k?partNumber=1"))
+    #expect(request.fields[.ifMatch] == nil && request.fields[.range] == nil)
+  }
+
+  @Test(arguments: [
+    "\"0123456789abcdef0123456789abcdef\"", "\"0123456789abcdef0123456789abcdef-1\"", "\"a-b-2\"",
+    "\"0123456789abcdef0123456789abcdef-10001\"", "W/\"0123456789abcdef0123456789abcdef-2\"",
+  ])
+  func otherETagsAreNotThoseOfParts(_ etag: String) {
+    #expect(!PartNotes.areWanted(begun(etag).session))
+  }
+
+  /// 13 parts of 8 MiB, the last of 4.
+  @Test func chunksAreWholeParts() {
+    let (facts, meaning) = answered(told(13, "bytes 0-8388607/\(size)"), begun("\"0123456789abcdef-13\""))
+    #expect(facts.layout == ChunkLayout(size: size, chunkSize: 24 * Self.mib) && facts.acked == Self.mib)
+    #expect(meaning.learned == nil && proto.nextStep(facts) == .chunks)
+  }
+
+  /// Of another object, of parts that cannot all be of this length, and of another number of parts.
+  @Test(arguments: [
+    (13, "bytes 0-8388607/9"), (13, "bytes 0-4194303/104857600"), (13, "bytes 0-10485759/104857600"),
+    (12, "bytes 0-8388607/104857600"), (13, "bytes */104857600"),
+  ])
+  func partsThatDoNotFitAreNotUsed(_ count: Int, _ range: String) {
+    let (facts, meaning) = answered(told(count, range), begun("\"0123456789abcdef-13\""))
+    #expect(facts.layout == ChunkLayout(size: size, chunkSize: 25 * Self.mib))
+    #expect(meaning.learned == nil && proto.nextStep(facts) == .chunks)
+  }
+
+  /// A server that does not know the question is not asked again for other files.
+  @Test(arguments: [(200, true), (400, true), (403, true), (405, true), (501, true), (404, false), (412, false)])
+  func aRefusalIsRemembered(_ status: Int, _ isRemembered: Bool) throws {
+    let (facts, meaning) = answered(reply(status, [:]), begun("\"0123456789abcdef-13\""))
+    #expect(facts.layout.count == 4 && proto.nextStep(facts) == .chunks)
+    #expect((meaning.learned?.refusesParts ?? false) == isRemembered)
+    guard let learned = meaning.learned else { return }
+    let next = begun("\"0123456789abcdef-13\"", learned: learned)
+    #expect(next.layout.count == 4 && proto.nextStep(next) == .chunks)
+  }
+
+  /// A disturbance does not fail the file, nor does it say anything about other files.
+  @Test(arguments: [429, 500, 503])
+  func aDisturbanceIsOfTheHost(_ status: Int) {
+    let (facts, meaning) = answered(reply(status, [:]), begun("\"0123456789abcdef-13\""))
+    #expect(facts.layout.count == 4 && meaning.learned == nil)
+    guard case .failure? = meaning.tolerated else { return #expect(Bool(false), "\(meaning)") }
+  }
+
+  @Test(
+    arguments: [
+      // Parts, wanted, least, most, length of the chunks.
+      (8, 32, 1, 48, 32), (5, 32, 1, 48, 30), (40, 32, 1, 48, 40), (64, 32, 1, 48, 32), (50, 32, 1, 32, 25),
+      (5, 8, 12, 12, 15), (8, 4, 5, 4, nil), (49, 24, 1, 36, 7), (47, 12, 1, 12, nil),
+    ] as [(Int64, Int64, Int64, Int64, Int64?)])
+  func theLengthOfChunks(_ part: Int64, _ wanted: Int64, _ least: Int64, _ most: Int64, _ length: Int64?) {
+    #expect(StoredParts(length: part).chunkLength(near: wanted, least: least, most: most) == length)
+  }
+}
