@@ -77,6 +77,9 @@ public protocol BodiesInAnswers: Sendable {
 }
 
 /// Checksums of blocks may be published beside a file; an existing one is searched for these blocks.
+
+  /// Permissions and owner to set on the local file; empty for the usual ones.
+  func access(_ facts: TransferFacts) -> FileAccess
 public protocol PublishedTables: Sendable {
   /// The longest answer that is accepted to a step that requests them, in bytes; nil for other steps.
   func longestTable(in step: StepRequest, _ facts: TransferFacts) -> Int64?

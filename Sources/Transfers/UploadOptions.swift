@@ -1,5 +1,6 @@
 import TransferEngine
 public import TransferModel
+import TransferProtocols
 
 /// Options of one `add`, besides its sources.
 public struct UploadOptions: Sendable {
@@ -59,7 +60,8 @@ extension UploadOptions {
   /// - Throws: `.usage` for an invalid pattern.
   var objectRules: ObjectRules {
     get throws(TransferError) {
-      let rules = ObjectRules(settings.rules ?? [])
+      let rules = ObjectRules(
+        settings.rules ?? [], keepsMode: settings.keepsMode, keepsOwner: settings.keepsOwner)
       guard let (rule, cause) = rules.problem else { return rules }
       throw TransferError(.usage, "read --rule", NameBytes(rule.text), cause: cause, remedy: "correct the pattern")
     }

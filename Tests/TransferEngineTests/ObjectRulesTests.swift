@@ -13,14 +13,14 @@ import TransferModel
   ])
 
   private func values(_ path: String) -> [String: String]? {
-    Array(path.utf8).withUnsafeBytes { rules.properties(of: $0)?.values }
+    Array(path.utf8).withUnsafeBytes { rules.properties(of: $0, $0, mode: 0o100644)?.values }
   }
 
   @Test func forEachSettingTheFirstMatchDecides() {
     #expect(values("raw/a.txt") == ["storage_class": "GLACIER"])
     #expect(values("raw/x/a.bam") == ["storage_class": "GLACIER", "tag.kind": "reads"])
     #expect(values("a.bam") == ["storage_class": "STANDARD_IA", "tag.kind": "reads"])
-    #expect(Array("a".utf8).withUnsafeBytes { ObjectRules().properties(of: $0) } == nil)
+    #expect(Array("a".utf8).withUnsafeBytes { ObjectRules().properties(of: $0, $0, mode: 0o100644) } == nil)
   }
 
   @Test(arguments: [("[a", "\"[\" without \"]\""), ("raw/", "matches folders")])

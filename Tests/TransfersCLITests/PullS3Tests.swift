@@ -34,6 +34,12 @@ import Testing
     return bytes
   }
 
+  private func mode(_ name: String) throws -> UInt32 {
+    var status = stat()
+    guard stat(program.folder.path + "/in/" + name, &status) == 0 else { throw SystemFailure("stat \(name)") }
+    return status.st_mode & 0o7777
+  }
+
   private func came(_ name: String) throws -> [UInt8] { try readBytes(program.folder.path + "/in/" + name) }
 
   @Test func objectsComeWhole() throws {
@@ -52,6 +58,17 @@ import Testing
     #expect(outcome.code == 0, "\(outcome.err)")
     let now = try scene.came("o")
     #expect(now.count == first.count && zip(now, first).allSatisfy { $0 != $1 })
+  }
+
+  /// The permissions that were stored with an object, without the right to act as its owner.
+  @Test func permissionsAreKeptIfAskedFor() throws {
+    let scene = try Self(script: "match * * : field=\"x-amz-meta-mode: 104751\"\n")
+    _ = try scene.object("o", 10)
+    _ = try scene.object("p", 10)
+    #expect(try scene.pull(["--keep-mode"], "o").code == 0)
+    #expect(try scene.pull([], "p").code == 0)
+    let (kept, usual) = (try scene.mode("o"), try scene.mode("p"))
+    #expect(kept == 0o751 && usual & 0o111 == 0, "\(kept) \(usual)")
   }
 
   @Test func whatIsNotThereFails() throws {

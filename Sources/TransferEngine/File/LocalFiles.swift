@@ -191,7 +191,8 @@ final class LocalFiles {
     let placing = target.placing(
       at: path, size: facts.layout.size, digest: proof.digest,
       modifiedMs: keepsTime ? receiving?.modificationTimeMs(facts) : nil,
-      compared: receiving?.digestsToCompare(facts) ?? [], readStop)
+      access: receiving?.access(facts) ?? FileAccess(), compared: receiving?.digestsToCompare(facts) ?? [],
+      readStop)
     if placing.isShort { return placings.add((file, proof, placing)) }
     let mailbox = mailbox
     pool.wait({ PlacingGroup.perform([placing])[0] }, then: { mailbox.put(.placed(file, proof, $0)) })

@@ -7,6 +7,8 @@ final class LocalOutcomes {
   private let engine: Engine
   private let tally: RunTally
   private let files: FilesInWork
+  /// It was said that owners may not be set.
+  private var hasToldOfOwners = false
 
   init(_ engine: Engine, tally: RunTally, files: FilesInWork) {
     (self.engine, self.tally, self.files) = (engine, tally, files)
@@ -19,7 +21,15 @@ final class LocalOutcomes {
     var renewal: [String: String]?
     if case .failure(let failure) = result { renewal = places?.renewal(after: failure, work.machine.facts) }
     let changes = work.machine.placed(result, proof, retryMs: retryMs(work), renewal: renewal)
+    tellOfOwner(work)
     files.advance(file, changes: changes)
+  }
+
+  /// Once in a run, because it would be the same for each file.
+  private func tellOfOwner(_ work: FileWork) {
+    guard !hasToldOfOwners, let refused = work.target?.refusedOwner.withLock({ $0 }) else { return }
+    hasToldOfOwners = true
+    tally.noted(work.machine, "\(refused.message); files keep the owner that this process gives them (said once)")
   }
 
   /// The intact data of the local file of a download was copied.

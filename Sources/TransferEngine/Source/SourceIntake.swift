@@ -99,7 +99,7 @@ private final class IntakeLane<Sink: FileSink> {
     if let failure = lane.transferProtocol.refusal(ofKey: key) {
       return try sink.refuse(path: NameBytes(Array(path)), key: key, failure)
     }
-    let properties = lane.rules.properties(of: relative)
+    let properties = lane.rules.properties(of: path, relative, mode: mode)
     try key.bytes.withUnsafeBufferPointer { key throws(TransferError) in
       try sink.take(path: path, key: UnsafeRawBufferPointer(key), identity, mode: mode, properties: properties)
     }

@@ -1,6 +1,7 @@
 import CSys
 import TransferLedger
 import TransferModel
+import TransferProtocols
 
 #if canImport(Glibc)
   import Glibc
@@ -22,6 +23,10 @@ struct Placing: Sendable {
   var digest: Digest?
   /// Milliseconds since 1970 UTC; nil keeps the current time.
   var modifiedMs: Int64?
+  /// Permissions and owner that the server has stored with the file, as far as they are to be kept.
+  var access = FileAccess()
+  /// Gets the reason if the owner may not be set.
+  var refusedOwner: @Sendable (Failure) -> Void = { _ in }
   var overwrites: Bool
   var file: TargetFile?
   /// Digests that the whole file must have, and that have not been compared yet.
@@ -76,7 +81,8 @@ struct Placing: Sendable {
       throw Failure(.localIO, "the partial file has \(status.size) bytes, but all \(size) were stored")
     }
     try compare(file)
-    guard fchmod(file.descriptor, 0o666 & ~csys_umask()) == 0 else {
+    try setOwner(file)
+    guard fchmod(file.descriptor, access.mode ?? 0o666 & ~csys_umask()) == 0 else {
       throw TargetFile.failure("set the permissions of the file", errno)
     }
     if let modifiedMs { setTime(file, modifiedMs) }
@@ -108,6 +114,21 @@ struct Placing: Sendable {
       guard let now = found[wanted.algorithm], now != wanted else { continue }
       throw Failure(.integrityMismatch, "the file should have \(wanted), but the received data has \(now)")
     }
+  }
+
+  /// Before the permissions, so that nobody gets those of another. Without permission to give files away, the group is
+  /// set alone if that is possible. A refusal is reported, and does not fail the file.
+  private func setOwner(_ file: TargetFile) throws(Failure) {
+    guard access.owner != nil || access.group != nil else { return }
+    let (owner, group) = (access.owner ?? .max, access.group ?? .max)
+    guard fchown(file.descriptor, owner, group) != 0 else { return }
+    let error = errno
+    // EINVAL: the number has no counterpart in this user namespace.
+    guard [EPERM, EINVAL, EOPNOTSUPP, ENOSYS].contains(error) else {
+      throw TargetFile.failure("set the owner of the file", error)
+    }
+    _ = fchown(file.descriptor, .max, group)
+    refusedOwner(TargetFile.failure("set the owner of the file", error))
   }
 
   /// Errors are ignored: a file system that cannot store the time is no reason to fail the file.

@@ -1,4 +1,5 @@
 import TransferModel
+import TransferProtocols
 
 /// The local end of a download: its names, and its partial file, opened or created by the first thread that needs it.
 final class Target: Sendable {
@@ -12,6 +13,8 @@ final class Target: Sendable {
   private let syncs: FileSyncs
   private let opened = Lock<TargetFile?>(nil)
   private let kept = Lock<SourceIdentity?>(nil)
+  /// The owner that was to be kept, and may not be set.
+  let refusedOwner = Lock<Failure?>(nil)
 
   init(
     _ names: TargetNames, known: SourceIdentity, overwrites: Bool, isSparse: Bool = false, isNamedLater: Bool = false,
@@ -69,14 +72,17 @@ final class Target: Sendable {
   /// The order to rename it to its final name. `compared` are digests that it must have, for which it is read.
   /// - Parameter path: the final name, in the same folder; nil for the recorded name.
   func placing(
-    at path: NameBytes? = nil, size: Int64, digest: Digest?, modifiedMs: Int64?, compared: [Digest] = [],
-    _ stop: ReadStop = .never
+    at path: NameBytes? = nil, size: Int64, digest: Digest?, modifiedMs: Int64?, access: FileAccess = FileAccess(),
+    compared: [Digest] = [], _ stop: ReadStop = .never
   ) -> Placing {
     let (file, kept) = (opened.withLock { $0 }, kept.withLock { $0 })
-    return Placing(
+    var placing = Placing(
       names: path.map(names.renamed) ?? names, known: kept ?? file?.identity ?? known, isKept: kept != nil, size: size,
       digest: digest,
       modifiedMs: modifiedMs,
       overwrites: overwrites, file: kept == nil ? file : nil, compared: compared, stop: stop, syncs: syncs)
+    placing.access = access
+    placing.refusedOwner = { [self] refused in refusedOwner.withLock { $0 = refused } }
+    return placing
   }
 }

@@ -34,6 +34,8 @@ extension GetProtocol: BodiesInAnswers {
     RemoteVersion(facts.session)?.givenName.map { NameBytes(Array($0.utf8)) }
   }
 
+  public func access(_ facts: TransferFacts) -> FileAccess { RemoteVersion(facts.session)?.access ?? FileAccess() }
+
   public func begun(withLocal size: Int64, _ digest: Digest, _ facts: TransferFacts) -> Interpretation {
     let version = RemoteVersion(size: size)
     let layout = ChunkLayout(whole: size)

@@ -24,6 +24,8 @@ struct RemoteVersion: Sendable, Hashable {
   var versionID: String?
   /// The file name sent by the server, sanitized for any folder; nil if it was not requested.
   var givenName: String?
+  /// Permissions and owner that the server has stored with the file, as far as they are to be kept.
+  var access = FileAccess()
 
   init(size: Int64) { self.size = size }
 
@@ -89,7 +91,7 @@ struct RemoteVersion: Sendable, Hashable {
     notes[Key.version] = versionID
     notes[Key.name] = givenName
     if !digests.isEmpty { notes[Key.digests] = digests.map(\.description).joined(separator: " ") }
-    return notes
+    return notes.merging(access.notes) { $1 }
   }
 
   /// nil if the server has not identified the version yet.
@@ -106,6 +108,7 @@ struct RemoteVersion: Sendable, Hashable {
     isEndUncertain = session.notes[Key.end] != nil
     versionID = session.notes[Key.version]
     givenName = session.notes[Key.name]
+    access = FileAccess(notes: session.notes)
     digests = (session.notes[Key.digests] ?? "").split(separator: " ").compactMap { Digest(text: String($0)) }
   }
 

@@ -7,7 +7,7 @@ extension S3Protocol {
       about: "download from Amazon S3 or compatible (--endpoint-url), in ranges of one version",
       parallel: "yes", isResumable: true, probe: "its first bytes", digest: "CRC64NVME MD5", exactlyOnce: "yes"),
     .bucket(scheme: "s3"), credential: .aws,
-    options: [.endpointURL, .region, .awsProfile, .pathStyle, .rangeSize],
+    options: [.endpointURL, .region, .awsProfile, .pathStyle, .rangeSize, .keepMode, .keepOwner],
     origin: { settings, destination, region throws(TransferError) in
       try S3Settings(bucket: destination.bucket, settings, credentialsRegion: region).origin(learned: nil)
     },
@@ -15,7 +15,8 @@ extension S3Protocol {
       let s3 = S3Protocol(
         settings: try S3Settings(bucket: destination.bucket, settings, credentialsRegion: region))
       return GetProtocol(
-        source: S3Source(s3: s3), chunkSize: try settings.partSize.map(GetProtocol.checked),
+        source: S3Source(s3: s3, keepsMode: settings.keepsMode, keepsOwner: settings.keepsOwner),
+        chunkSize: try settings.partSize.map(GetProtocol.checked),
         segments: settings.download?.segments, usesRemoteNames: settings.download?.usesRemoteNames ?? false,
         usesZsync: settings.download?.usesZsync ?? false)
     })
@@ -29,7 +30,7 @@ extension S3Protocol {
     .bucket(scheme: "s3"), credential: .aws,
     options: [
       .endpointURL, .region, .awsProfile, .pathStyle, .unsignedPayload, .partSize, .ifNoneMatch, .expectContinue,
-      .contentType,
+      .contentType, .keepMode, .keepOwner,
     ],
     objectSettings: Set(ObjectSetting.Kind.allCases),
     origin: { settings, destination, region throws(TransferError) in

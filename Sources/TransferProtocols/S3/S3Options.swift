@@ -11,6 +11,10 @@ extension ProtocolOption {
     "path-style", .toggle, "Bucket in the path instead of the host name (default: in the path, except for AWS).")
   static let unsignedPayload = Self(
     "unsigned-payload", .flag, "S3: do not sign the body over plain HTTP; a checksum still protects it.")
+  static let keepMode = Self(
+    "keep-mode", .flag, "S3: keep the permissions of files, in the metadata of their objects (x-amz-meta-mode).")
+  static let keepOwner = Self(
+    "keep-owner", .flag, "S3: keep the owner and group of files, by number (x-amz-meta-uid, x-amz-meta-gid).")
 }
 
 extension BatchSettings {
@@ -37,5 +41,15 @@ extension BatchSettings {
   public var unsignedPayload: Bool {
     get { self[flag: .unsignedPayload] }
     set { self[flag: .unsignedPayload] = newValue }
+  }
+  /// Objects get the permissions of their files as metadata, and downloaded files those of the metadata.
+  public var keepsMode: Bool {
+    get { self[flag: .keepMode] }
+    set { self[flag: .keepMode] = newValue }
+  }
+  /// The same for owner and group.
+  public var keepsOwner: Bool {
+    get { self[flag: .keepOwner] }
+    set { self[flag: .keepOwner] = newValue }
   }
 }

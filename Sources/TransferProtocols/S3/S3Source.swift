@@ -7,6 +7,10 @@ import TransferModel
 /// server that ignores both sends another ETag, which is compared.
 struct S3Source: GetSource {
   let s3: S3Protocol
+  /// Files get the permissions in the metadata of their objects.
+  var keepsMode = false
+  /// The same for owner and group.
+  var keepsOwner = false
 
   let protocolName = "s3-get"
   /// The checksum that S3 computes for every object uploaded without one.
@@ -60,6 +64,7 @@ struct S3Source: GetSource {
   }
 
   /// A server that ignores `If-Match` sends a range of its current version.
+    version.access = FileAccess(fields, mode: keepsMode, owner: keepsOwner)
   func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure? {
     guard let known = version.versionID, let now = fields[.init(.versionID)], known != now else { return nil }
     return Failure(.sourceChanged, "the object changed: its version was \(known) and is \(now)")
