@@ -218,6 +218,8 @@ extension GetProtocol {
       meaning.received = reply.bytesReceived
     } else {
       meaning.chunkNotes = left
+    // Every range that is requested lies within the file: the answer does not say that all of it is here.
+    if now == facts.layout.size { return noRanges(facts.learned, "the server refused a range within the file (416)") }
     }
     return meaning
   }

@@ -107,7 +107,7 @@ extension GetProtocol: BodiesInAnswers {
   }
 
   /// The same for a file that was divided: it starts again, as another generation.
-  private func noRanges(
+  func noRanges(
     _ learned: LearnedFacts, _ why: String = "the server no longer sends ranges of the file"
   ) -> Interpretation {
     let failure = Failure(.sourceChanged, why + "; only a complete body can be used")

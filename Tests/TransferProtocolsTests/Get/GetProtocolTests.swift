@@ -311,6 +311,23 @@ import TransferModel
     #expect(failure.code == .sourceChanged)
   }
 
+  /// Whatever is stored, a range is requested only of bytes before the end: a 416 never says that all of them are here.
+  /// If it names the same length, the server sends no ranges of the file.
+  @Test(arguments: [0, 1, 70_000, (200 << 10) - 1] as [Int64])
+  func noRangeIsRequestedBehindTheEnd(_ stored: Int64) throws {
+    let facts = try facts(strong)
+    let seq = Int(stored / facts.layout.chunkSize)
+    var chunk = ChunkFacts(seq: seq, range: facts.layout.range(seq), acked: stored - facts.layout.range(seq).offset)
+    chunk.body = proto.bodyRange(of: chunk, facts)
+    let request = try proto.request(.chunk(chunk), facts, context)
+    #expect(request.fields[.range]?.hasPrefix("bytes=\(stored)-") == true && stored < facts.layout.size)
+    var reply = TransferReply()
+    (reply.status, reply.fields) = (416, [.contentRange: "bytes */\(facts.layout.size)"])
+    let meaning = proto.interpret(reply, to: .chunk(chunk), facts, context)
+    guard case .failed(let failure, .permanent) = meaning.outcome else { return #expect(Bool(false)) }
+    #expect(failure.code == .sourceChanged && meaning.learned?.refusesRanges == true)
+  }
+
   @Test func theDigestOfTheServerIsCompared() throws {
     let (first, second) = (Array("some".utf8), Array(" bytes".utf8))
     let digest = RunningDigest.of(first + second, .crc32c)
