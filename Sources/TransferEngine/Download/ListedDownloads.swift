@@ -84,7 +84,9 @@ public struct ListedDownloads {
   private func mirrors(of url: DownloadURL, _ urls: [ManifestURL]) -> [String] {
     guard case .web = url.origin else { return [] }
     let others = urls.dropFirst().map(\.text).filter { text in
-      guard text != urls[0].text, case .web(_, prefix: "")? = (try? DownloadURL(text))?.origin else { return false }
+      guard text != urls[0].text, text.lowercased().hasPrefix("http"),
+        case .web(_, prefix: "")? = (try? DownloadURL(text))?.origin
+      else { return false }
       return true
     }
     return Array(others.prefix(Self.mostMirrors))

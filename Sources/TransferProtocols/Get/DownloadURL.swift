@@ -14,6 +14,7 @@ public struct DownloadURL: Sendable, Hashable {
   /// - Throws: `.usage`, with the remedy. No message quotes text that may be a secret.
   /// - Parameter listsFolders: also accepts a URL that names all objects below a prefix.
   public init(_ text: String, listsFolders: Bool = false) throws(TransferError) {
+    let text = try PlainURL.of(text)
     if let (origin, key) = try Self.object(text) {
       try self.init(origin, object: key, shown: text, listsFolders: listsFolders)
     } else {
@@ -60,6 +61,7 @@ public struct DownloadURL: Sendable, Hashable {
   /// A base URL: without a query; a trailing slash is added if it has none.
   public init(base text: String) throws(TransferError) {
     name = NameBytes("")
+    let text = try PlainURL.base(text)
     if let (origin, key) = try Self.object(text) {
       self.origin = origin
       self.key = NameBytes(key.bytes + (key.isEmpty || key.bytes.last == 0x2F ? [] : [0x2F]))

@@ -54,6 +54,36 @@ import TransferProtocols
     #expect(try DownloadURL(base: "http://h").appending(NameBytes("a")).key == NameBytes("a"))
   }
 
+  /// Destinations of uploads, and URLs of other tools, of which a plain GET serves the same file.
+  @Test(arguments: [
+    ("gs://my-bucket/d e/a?b#c%.bin", "https://storage.googleapis.com/my-bucket/d%20e/a%3Fb%23c%25.bin"),
+    ("GS://b_1.x/a", "https://storage.googleapis.com/b_1.x/a"),
+    ("tus+https://h:1080/files/24e5?x=1", "https://h:1080/files/24e5?x=1"),
+    ("tus+http://h/files/a", "http://h/files/a"),
+  ])
+  func otherURLsAreTheirPlainForms(_ text: String, _ plain: String) throws {
+    #expect(try DownloadURL(text) == DownloadURL(plain))
+  }
+
+  @Test func aBaseMayBeABucketOfGoogle() throws {
+    let base = try DownloadURL(base: "gs://b/d e")
+    #expect(try base.appending(NameBytes("x y")) == DownloadURL("gs://b/d e/x y"))
+    #expect(try DownloadURL(base: "gs://b").appending(NameBytes("a")) == DownloadURL("gs://b/a"))
+    #expect(try DownloadURL(base: "tus+http://h/files").appending(NameBytes("a")) == DownloadURL("http://h/files/a"))
+  }
+
+  @Test(arguments: [
+    ("gs://b/", "write s3://b/ with --endpoint-url https://storage.googleapis.com and the HMAC keys of the bucket"),
+    ("gs://b/d/", "write s3://b/d/ with --endpoint-url https://storage.googleapis.com and the HMAC keys of the bucket"),
+    ("gs://B@c/d", "write gs://bucket/object"), ("gs:///d", "write gs://bucket/object"),
+    ("form+https://u:secret@h/a?sig=secret", "write https://…@h/a"), ("tus+http://h/files/", nil),
+  ])
+  func whatHasNoPlainFormHasARemedy(_ text: String, _ remedy: String?) {
+    let error = #expect(throws: TransferError.self) { try DownloadURL(text) }
+    #expect(error?.kind == .usage && error.map { "\($0)".contains("secret") } == false)
+    if let remedy { #expect(error?.remedy == remedy) }
+  }
+
   @Test func theRemedyNamesWhatCanBeFetched() {
     let error = #expect(throws: TransferError.self) { try DownloadURL("ftp://h/a") }
     #expect(error?.remedy == "use one of http://, https://, dav+http://, dav+https://, s3://")
