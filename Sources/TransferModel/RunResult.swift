@@ -42,6 +42,8 @@ public struct RunResult: Sendable, Hashable {
   public var stoppedBy: StopCause?
   /// The hosts that accepted no connections, if that ended the run.
   public var unreachable: [String] = []
+  /// Batches with files that wait for a URL, and what the command did that should have given the first of them.
+  package var missingURLs: [BatchID: String] = [:]
   /// Batches that could not be sent, with the reason: no credentials (`.auth`), unusable settings (`.config`).
   public var blocked: [BatchID: TransferError] = [:]
   /// Batches with a file whose failure the ledger refused to record, with that error. Their other files were sent.

@@ -96,6 +96,16 @@ import TransferModel
     #expect(listed.code == ExitCode.badData.rawValue && listed.err.contains("--url-command"), "\(listed.err)")
   }
 
+  /// Also without messages, the command says what happened.
+  @Test func aQuietPullSaysWhyThereIsNoURL() throws {
+    let quiet = try pull("-q", "--url-command", "/bin/false", server.url + "/a", folder)
+    #expect(quiet.code == ExitCode.workLeft.rawValue && requests == 0)
+    #expect(quiet.err.contains("files wait for URLs: the command ended with exit code 1"), "\(quiet.err)")
+    let missing = try pull("-q", "--url-command", folder + "/none", server.url + "/b", folder)
+    #expect(missing.code == ExitCode.workLeft.rawValue)
+    #expect(missing.err.contains("files wait for URLs: the command cannot be started"), "\(missing.err)")
+  }
+
   /// What a mirror did is not said of the server of the file.
   @Test func reportsNameTheMirror() throws {
     let own = try ScriptedServer { _ in .init(status: 404) }

@@ -130,6 +130,7 @@ final class RunTally {
 
   /// The file waits for the next run.
   func waits(_ machine: FileMachine, _ failure: Failure) {
+    if result.missingURLs[machine.claimed.batch] == nil { result.missingURLs[machine.claimed.batch] = failure.message }
     engine.observer.notice(.waiting(path: machine.claimed.path, failure))
   }
 

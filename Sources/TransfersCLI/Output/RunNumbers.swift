@@ -31,6 +31,8 @@ struct RunNumbers: Sendable, Hashable {
   var unrecorded: TransferError?
   /// Hosts that took no connections, when that is why it stopped.
   var unreachable: [String] = []
+  /// What the command did that should have given a URL to the first of the files that wait for one.
+  var missingURL: String?
 
   init(_ run: RunResult) {
     (done, failed, unknown) = (run.done, run.failed - run.mismatched, run.unknown)
@@ -38,6 +40,7 @@ struct RunNumbers: Sendable, Hashable {
     (bytesAcked, bytesTransferred, retries, wallMs) = (run.bytesAcked, run.bytesTransferred, run.retries, run.wallMs)
     bytesReused = run.bytesReused
     (stoppedBy, unreachable) = (run.stoppedBy, run.unreachable)
+    missingURL = run.missingURLs.min { $0.key < $1.key }?.value
   }
 
   /// For a run, which covers all files of the ledger that are not hidden: its own results, and the state of the others,
@@ -104,7 +107,8 @@ struct RunNumbers: Sendable, Hashable {
     case .drained: "stopped on request"
     case .interrupted: "stopped immediately"
     case .unreachable: "no connection to \(Self.list(unreachable))"
-    case .notDue: "the remaining files are not due for a long time"
+    case .notDue:
+      missingURL.map { "files wait for URLs: \(printable($0))" } ?? "the remaining files are not due for a long time"
     case .paused: "paused"
     case .deadline: "the deadline has passed"
     case .limit: "the limit of this run was reached"
