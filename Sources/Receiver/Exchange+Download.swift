@@ -12,10 +12,13 @@ extension Exchange {
       throw .refuse(412, "If-Match failed")
     }
     if isKnown(object), !effect.ignoresCondition { return Answer(304, fields: fields(object)) }
-    if let part = try storedPart(object) { return part }
+    if let parts = try partAnswer(object) { return parts }
     let whole = ByteRange(offset: 0, length: object.size)
     switch rangeWanted(object) {
-    case .whole: return answer(200, object, whole)
+    case .whole:
+      var answer = answer(200, object, whole)
+      answer.fields += try compositeFields(object)
+      return answer
     case .part(let range):
       let earlier = min(effect.earlier, range.offset)
       return answer(206, object, ByteRange(offset: range.offset - earlier, length: range.length + earlier))
@@ -35,7 +38,7 @@ extension Exchange {
     return object.modifiedSeconds * 1_000 <= since
   }
 
-  private func answer(_ status: Int, _ object: StoredObject, _ range: ByteRange) -> Answer {
+  func answer(_ status: Int, _ object: StoredObject, _ range: ByteRange) -> Answer {
     var answer = Answer(status, fields: fields(object))
     if status == 206 {
       answer.fields.append(
@@ -69,27 +72,6 @@ extension Exchange {
   }
 
   private func fieldETag(_ object: StoredObject) -> String { effect.isETagWeak ? "W/\(etag(object))" : etag(object) }
-
-  /// Of an object that was uploaded in parts, in the form that S3 uses: it ends with their number.
-  private func etag(_ object: StoredObject) -> String {
-    partCount(object).map { "\"\(CRC32C.text(object.crc32c))-\($0)\"" } ?? object.etag
-  }
-
-  private func partCount(_ object: StoredObject) -> Int64? {
-    effect.parts.flatMap { object.size > $0 ? (object.size - 1) / $0 + 1 : nil }
-  }
-
-  /// The answer to `HEAD ?partNumber=N`; nil for other requests. Source: "HeadObject", Amazon S3 API Reference.
-  private func storedPart(_ object: StoredObject) throws(ExchangeEnd) -> Answer? {
-    guard head.method == "HEAD", let length = effect.parts, let count = partCount(object),
-      let number = try Query(head.query).number("partNumber")
-    else { return nil }
-    guard (1...count).contains(number) else { throw .refuse(416, "there is no such part") }
-    let offset = (number - 1) * length
-    var answer = answer(206, object, ByteRange(offset: offset, length: min(length, object.size - offset)))
-    answer.fields.append(Answer.Field("x-amz-mp-parts-count", String(count)))
-    return answer
-  }
 
   private func rangeWanted(_ object: StoredObject) -> RangeWanted {
     guard head.method == "GET", !effect.ignoresRange, let field = head["range"] else { return .whole }

@@ -66,7 +66,7 @@ public import TransferModel
 ///     content-range=TEXT    sends this as the Content-Range, with the bytes that were requested
 ///     earlier=N             begins a range N bytes before the requested one, with the matching Content-Range
 ///     parts=N               the object was uploaded in parts of N bytes, as to S3: its ETag ends with their number,
-///                           and HEAD with partNumber describes one
+///                           HEAD with partNumber describes one, GET with attributes lists them
 ///     field=NAME:VALUE      answers with this field; it replaces a field of the same name
 ///     weak-etag             makes the ETag weak
 ///     omit=NAME,…           leaves these fields out, also of other answers: ETag, Last-Modified, Content-Range, …

@@ -62,6 +62,9 @@ public protocol BodiesInAnswers: Sendable {
   /// before it gets its name.
   func digestsToCompare(_ facts: TransferFacts) -> [Digest]
 
+  /// The digest of the digests of its parts, for which the partial file is read in the same way; nil for none.
+  func partedDigest(_ facts: TransferFacts) -> PartedDigest?
+
   /// Whether an ETag in a listing proves that the server still has the version fetched in the session with these notes:
   /// not a weak one, and not one that another version could have got since.
   func isSame(_ etag: String, as notes: [String: String]) -> Bool
@@ -74,12 +77,12 @@ public protocol BodiesInAnswers: Sendable {
 
   /// The modification time to set on the local file, in milliseconds since 1970 UTC; nil for the current time.
   func modificationTimeMs(_ facts: TransferFacts) -> Int64?
-}
-
-/// Checksums of blocks may be published beside a file; an existing one is searched for these blocks.
 
   /// Permissions and owner to set on the local file; empty for the usual ones.
   func access(_ facts: TransferFacts) -> FileAccess
+}
+
+/// Checksums of blocks may be published beside a file; an existing one is searched for these blocks.
 public protocol PublishedTables: Sendable {
   /// The longest answer that is accepted to a step that requests them, in bytes; nil for other steps.
   func longestTable(in step: StepRequest, _ facts: TransferFacts) -> Int64?

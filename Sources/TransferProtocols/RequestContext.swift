@@ -74,6 +74,8 @@ public struct LearnedFacts: Sendable, Hashable {
   public var misusesConditions = false
   /// It does not say in which parts objects were stored.
   public var refusesParts = false
+  /// It does not list the parts of objects.
+  public var refusesPartLists = false
   /// How many published checksums of blocks were refused since any were sent.
   public var blockRefusals = 0
   /// Origins of mirrors that sent wrong bytes: no longer used.

@@ -107,6 +107,40 @@ import Testing
     #expect(try scene.borders() == [0, 1, 4, 8, 12])
   }
 
+  // MARK: - Checksums of the parts
+
+  private func confirmation(_ scene: Scene) throws -> String {
+    let store = scene.program.folder.path + "/l.db"
+    return try scene.program.run(
+      "store", "sql", "SELECT confirmation FROM receipt", "--format", "csv", "--store", store
+    )
+    .out
+  }
+
+  /// The server has only a checksum of the checksums of the parts.
+  @Test(arguments: ["", "wrong-byte=6000000", "wrong-digest"])
+  func theFileIsComparedWithThoseOfItsParts(_ fault: String) throws {
+    let scene = try Scene("match * * : parts=\(5 << 20) omit=Repr-Digest \(fault)\n", size: 13 * Self.mib + 100)
+    let outcome = try scene.pull()
+    guard fault.isEmpty else {
+      #expect(outcome.code != 0 && outcome.err.contains("the digests of its parts"), "\(outcome.err)")
+      return #expect(access(scene.program.folder.path + "/in/o", F_OK) != 0)
+    }
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(try scene.came() == scene.object)
+    #expect(try confirmation(scene).contains("digest"))
+  }
+
+  /// The fifth GET asks for the list.
+  @Test func withoutTheListTheLengthIsTheProof() throws {
+    let parts = "parts=\(5 << 20) omit=Repr-Digest"
+    let scene = try Scene("match GET * nth=5 : status=403 \(parts)\nmatch * * : \(parts)\n", size: 13 * Self.mib)
+    let outcome = try scene.pull()
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(try scene.borders() == [0, 1, 5, 10])
+    #expect(try confirmation(scene).contains("size"))
+  }
+
   /// A run that is killed before the answer asks in its next run, and keeps the beginning.
   @Test func theQuestionIsAskedAgainAfterAKill() throws {
     let scene = try Scene(

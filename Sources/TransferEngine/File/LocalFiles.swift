@@ -192,7 +192,7 @@ final class LocalFiles {
       at: path, size: facts.layout.size, digest: proof.digest,
       modifiedMs: keepsTime ? receiving?.modificationTimeMs(facts) : nil,
       access: receiving?.access(facts) ?? FileAccess(), compared: receiving?.digestsToCompare(facts) ?? [],
-      readStop)
+      parted: receiving?.partedDigest(facts), readStop)
     if placing.isShort { return placings.add((file, proof, placing)) }
     let mailbox = mailbox
     pool.wait({ PlacingGroup.perform([placing])[0] }, then: { mailbox.put(.placed(file, proof, $0)) })

@@ -83,6 +83,8 @@ public final class StreamedFile: @unchecked Sendable {
   /// A digest that the server sends only at the end, and that was not computed, proves nothing.
   private func compared(_ proof: FileProof) throws(Failure) -> FileProof {
     var proof = proof
+    // The parts were not digested one by one while they arrived.
+    if receiving.partedDigest(facts) != nil { proof.confirmation = .size }
     for wanted in receiving.digestsToCompare(facts) {
       let computed = digests.first { $0.algorithm == wanted.algorithm }
       guard let found = (computed ?? (written == 0 ? RunningDigest(wanted.algorithm) : nil))?.finish() else {

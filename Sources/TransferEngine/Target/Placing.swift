@@ -31,11 +31,13 @@ struct Placing: Sendable {
   var file: TargetFile?
   /// Digests that the whole file must have, and that have not been compared yet.
   var compared: [Digest] = []
+  /// The same for the digests of its parts.
+  var parted: PartedDigest?
   var stop = ReadStop.never
   var syncs = FileSyncs.system
 
   /// Whether little has to be read for it.
-  var isShort: Bool { size <= LocalFiles.longestTogether || (compared.isEmpty && file != nil) }
+  var isShort: Bool { size <= LocalFiles.longestTogether || (compared.isEmpty && parted == nil && file != nil) }
 
   /// On return the file has its final name with all of its bytes, and is durable. Returns the identity by which it is
   /// recognised later; nil if somebody wrote to it meanwhile. May be repeated: a file that was renamed before an engine
@@ -81,6 +83,7 @@ struct Placing: Sendable {
       throw Failure(.localIO, "the partial file has \(status.size) bytes, but all \(size) were stored")
     }
     try compare(file)
+    if let parted { try compare(file, with: parted) }
     try setOwner(file)
     guard fchmod(file.descriptor, access.mode ?? 0o666 & ~csys_umask()) == 0 else {
       throw TargetFile.failure("set the permissions of the file", errno)
@@ -114,6 +117,23 @@ struct Placing: Sendable {
       guard let now = found[wanted.algorithm], now != wanted else { continue }
       throw Failure(.integrityMismatch, "the file should have \(wanted), but the received data has \(now)")
     }
+  }
+
+  /// Reads the file part by part.
+  private func compare(_ file: TargetFile, with parted: PartedDigest) throws(Failure) {
+    let algorithm = parted.digest.algorithm
+    var digest = RunningDigest(algorithm)
+    var offset: Int64 = 0
+    while offset < size {
+      let part = ByteRange(offset: offset, length: min(parted.partLength, size - offset))
+      try file.digests(of: part, [algorithm], stop)[algorithm]?.bytes.withUnsafeBytes { digest.update($0) }
+      offset = part.end
+    }
+    let found = digest.finish()
+    guard found != parted.digest else { return }
+    throw Failure(
+      .integrityMismatch,
+      "the digests of its parts should have \(parted.digest), but those of the received data have \(found)")
   }
 
   /// Before the permissions, so that nobody gets those of another. Without permission to give files away, the group is

@@ -73,7 +73,7 @@ final class Target: Sendable {
   /// - Parameter path: the final name, in the same folder; nil for the recorded name.
   func placing(
     at path: NameBytes? = nil, size: Int64, digest: Digest?, modifiedMs: Int64?, access: FileAccess = FileAccess(),
-    compared: [Digest] = [], _ stop: ReadStop = .never
+    compared: [Digest] = [], parted: PartedDigest? = nil, _ stop: ReadStop = .never
   ) -> Placing {
     let (file, kept) = (opened.withLock { $0 }, kept.withLock { $0 })
     var placing = Placing(
@@ -81,7 +81,7 @@ final class Target: Sendable {
       digest: digest,
       modifiedMs: modifiedMs,
       overwrites: overwrites, file: kept == nil ? file : nil, compared: compared, stop: stop, syncs: syncs)
-    placing.access = access
+    (placing.access, placing.parted) = (access, parted)
     placing.refusedOwner = { [self] refused in refusedOwner.withLock { $0 = refused } }
     return placing
   }

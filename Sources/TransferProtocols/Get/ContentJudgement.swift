@@ -9,8 +9,11 @@ struct ContentJudgement {
   private let size: Int64
   /// The digest in the file of checksums by which blocks of an older file were recognised.
   private let published: Digest?
+  /// The digest of the digests of its parts, if all of them are known.
+  private let composite: PartedDigest?
 
   init(_ version: RemoteVersion, _ facts: TransferFacts) {
+    composite = CompositeNotes(facts.session)?.parted
     (self.version, expected, size) = (version, facts.file.expected, facts.layout.size)
     found = facts.parts.combinedDigest
     published = BlockNotes.digest(facts.session)
@@ -27,6 +30,11 @@ struct ContentJudgement {
       if let digest = version.digests.first(where: { $0.algorithm == algorithm }) { return digest }
     }
     return nil
+  }
+
+  /// The digest of the digests of its parts, if nobody has a digest of the whole.
+  var parted: PartedDigest? {
+    version.digests.isEmpty && expected.digests.isEmpty && published == nil ? composite : nil
   }
 
   /// Digests for which the file must be read.
@@ -54,7 +62,7 @@ struct ContentJudgement {
     let digest = expected.strongestDigest ?? published ?? told
     let isSizeSure = !version.isEndUncertain || expected.size != nil
     return FileProof(
-      confirmation: digest != nil || expected.pieces != nil ? .digest : isSizeSure ? .size : .none,
+      confirmation: digest != nil || expected.pieces != nil || parted != nil ? .digest : isSizeSure ? .size : .none,
       digest: digest ?? found,
       remoteDigest: version.digests.first { $0.algorithm == digest?.algorithm }, etag: version.etag ?? "",
       versionID: version.versionID ?? "")

@@ -6,7 +6,11 @@ extension GetProtocol {
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if step == .probe(marker: BlockNotes.marker) { return published(reply, facts, context) }
-    if step == .probe(marker: PartNotes.marker), !facts.file.key.isFolder { return divided(reply, facts, context) }
+    switch step {
+    case .probe(marker: PartNotes.marker) where !facts.file.key.isFolder: return divided(reply, facts, context)
+    case .probe(marker: CompositeNotes.marker) where !facts.file.key.isFolder: return listed(reply, facts, context)
+    default: break
+    }
     if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
     if facts.file.key.isFolder { return source.page(reply, facts, context) }
     if case .probe = step { return described(reply, facts, context) }
@@ -146,7 +150,7 @@ extension GetProtocol {
     return .failed(Failure(expected.isListed ? .sourceChanged : .integrityMismatch, text), .permanent)
   }
 
-  private func version(
+  func version(
     size: Int64, _ fields: HTTPFields, isWhole: Bool, _ context: RequestContext
   ) -> RemoteVersion {
     var version = RemoteVersion(size: size, fields, isWhole: isWhole, wallMs: context.wallMs)
@@ -156,23 +160,6 @@ extension GetProtocol {
   }
 
   // MARK: - Answers about a known version
-
-  /// Interprets a description of the version without content: its digests are stored, whatever else the answer
-  /// contains, because the ranges already belong to one version.
-  private func described(
-    _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
-  ) -> Interpretation {
-    guard reply.status == 200, var version = RemoteVersion(facts.session) else {
-      guard let meaning = source.meaning(of: reply, facts, context), case .failed(_, let remedy) = meaning.outcome,
-        remedy != .permanent
-      else { return .inconclusive }
-      return meaning
-    }
-    let told = self.version(size: version.size, reply.fields, isWhole: true, context)
-    guard told.etag == version.etag else { return .inconclusive }
-    version.digests = told.digests
-    return .inconclusive.with(notes: version.notes)
-  }
 
   /// Interprets an answer whose content the sink has accepted: content that ``content(status:_:of:_:)`` refused never
   /// gets here.
@@ -218,8 +205,6 @@ extension GetProtocol {
       meaning.received = reply.bytesReceived
     } else {
       meaning.chunkNotes = left
-    // Every range that is requested lies within the file: the answer does not say that all of it is here.
-    if now == facts.layout.size { return noRanges(facts.learned, "the server refused a range within the file (416)") }
     }
     return meaning
   }
@@ -233,6 +218,8 @@ extension GetProtocol {
   private func refused(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     guard reply.status == 416 else { return Self.refused(reply, context) }
     let now = source.size(behindTheEnd: reply)
+    // Every range that is requested lies within the file: the answer does not say that all of it is here.
+    if now == facts.layout.size { return noRanges(facts.learned, "the server refused a range within the file (416)") }
     let text = "the remote file changed: it has no such range" + (now.map { " and has \($0) bytes now" } ?? "")
     return .failed(Failure(.sourceChanged, text), .permanent)
   }

@@ -26,15 +26,19 @@ extension GetProtocol: BodiesInAnswers {
     RemoteVersion(facts.session).map { ContentJudgement($0, facts).unread } ?? []
   }
 
+  public func partedDigest(_ facts: TransferFacts) -> PartedDigest? {
+    RemoteVersion(facts.session).flatMap { ContentJudgement($0, facts).parted }
+  }
+
   public func modificationTimeMs(_ facts: TransferFacts) -> Int64? {
     RemoteVersion(facts.session)?.modified.flatMap { HTTPDate.parse($0, wallMs: facts.wallMs) }
   }
 
+  public func access(_ facts: TransferFacts) -> FileAccess { RemoteVersion(facts.session)?.access ?? FileAccess() }
+
   public func givenName(_ facts: TransferFacts) -> NameBytes? {
     RemoteVersion(facts.session)?.givenName.map { NameBytes(Array($0.utf8)) }
   }
-
-  public func access(_ facts: TransferFacts) -> FileAccess { RemoteVersion(facts.session)?.access ?? FileAccess() }
 
   public func begun(withLocal size: Int64, _ digest: Digest, _ facts: TransferFacts) -> Interpretation {
     let version = RemoteVersion(size: size)

@@ -66,11 +66,11 @@ public struct GetProtocol: TransferProtocol, Sendable {
     }
     // For files that arrived in more than one range.
     if source.tellsDigestsLate, facts.layout.size > beginning(facts).length, version.lacksDigest,
-      version.validator != nil,
-      !facts.inconclusive.contains(.probe)
+      version.validator != nil, !facts.inconclusive.contains(.probe), !CompositeNotes.areKnown(facts.session)
     {
       return .control(.probe(marker: nil))
     }
+    if asksForChecksums(facts) { return .control(.probe(marker: CompositeNotes.marker)) }
     let judgement = ContentJudgement(version, facts)
     if let mismatch = judgement.mismatch { return .fail(mismatch) }
     return .place(judgement.proof)

@@ -27,6 +27,7 @@ extension GetProtocol {
       let validator = facts.file.expected.isTied ? RemoteVersion(facts.session)?.validator : try validator(facts)
       return .range(chunk.body, validator: validator)
     case .probe(marker: PartNotes.marker): return .firstPart
+    case .probe(marker: CompositeNotes.marker): return .partList(after: CompositeNotes(facts.session)?.known ?? 0)
     case .probe: return .description(validator: try validator(facts))
     case .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort, .makeParent:
       throw Failure(.engineBug, "\(name) has no request for \(step.operation)")

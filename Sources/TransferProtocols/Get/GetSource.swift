@@ -43,6 +43,12 @@ protocol GetSource: Sendable {
   /// The number of parts in which the version was uploaded; nil if it was one, or nothing says so.
   func partCount(of version: RemoteVersion) -> Int?
 
+  /// The digest of the digests of its parts in an answer that describes the version; nil if there is none.
+  func composite(of version: RemoteVersion, in reply: TransferReply) -> Digest?
+
+  /// Parses an answer to ``GetPart/partList(after:)``; nil if it lists no parts.
+  func partList(_ reply: TransferReply) -> PartList?
+
   /// The digest of a file that arrived in several ranges is requested when all of them are stored.
   var tellsDigestsLate: Bool { get }
 }
@@ -51,6 +57,8 @@ extension GetSource {
   func isNamed(_ version: RemoteVersion, in fields: HTTPFields) -> Bool { version.isNamed(in: fields) }
   func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure? { nil }
   func partCount(of version: RemoteVersion) -> Int? { nil }
+  func composite(of version: RemoteVersion, in reply: TransferReply) -> Digest? { nil }
+  func partList(_ reply: TransferReply) -> PartList? { nil }
 }
 
 /// What one request asks for.
@@ -64,4 +72,6 @@ enum GetPart {
   case description(validator: String)
   /// The length of the first stored part, and how many there are, without content.
   case firstPart
+  /// A page of the list of its stored parts, from the one behind this number.
+  case partList(after: Int)
 }

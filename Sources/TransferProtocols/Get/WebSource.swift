@@ -38,7 +38,7 @@ struct WebSource: GetSource {
       // Without it, a server whose file has changed would send a range of another version.
       request.fields[.ifRange] = validator
     case .whole: break
-    case .description, .firstPart: throw Failure(.engineBug, "\(protocolName) asks for no descriptions")
+    case .description, .firstPart, .partList: throw Failure(.engineBug, "\(protocolName) asks for no descriptions")
     }
     return request
   }

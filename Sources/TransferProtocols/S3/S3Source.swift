@@ -30,6 +30,7 @@ struct S3Source: GetSource {
   ) throws(Failure) -> TransferRequest {
     var draft = S3Draft(method: .get, key: facts.file.key)
     let checksum = ("x-amz-checksum-mode", "ENABLED")
+    let isList = if case .partList = part { true } else { false }
     switch part {
     case .beginning(let range):
       draft.fields = [checksum] + (range.map { [("range", $0.field)] } ?? [])
@@ -43,11 +44,19 @@ struct S3Source: GetSource {
     case .firstPart:
       draft.method = .head
       draft.query = [("partNumber", "1")]
+    // The range limits what a server sends that takes this for a request of the object.
+    case .partList(let number):
+      draft.query = [("attributes", "")]
+      if let version = RemoteVersion(facts.session)?.versionID { draft.query.append(("versionId", version)) }
+      draft.fields = [
+        ("range", "bytes=0-1048575"), ("x-amz-max-parts", "1000"), ("x-amz-object-attributes", "ETag,ObjectParts"),
+      ]
+      if number > 0 { draft.fields.append(("x-amz-part-number-marker", String(number))) }
     }
     // Google's gateway changes it in transit.
     draft.unsignedFields = [("accept-encoding", "identity")]
     var request = try draft.signed(s3.settings, context)
-    if draft.method == .get { request.limits = .body }
+    if draft.method == .get, !isList { request.limits = .body }
     return request
   }
 
@@ -55,6 +64,7 @@ struct S3Source: GetSource {
     // ETags here depend on the content, or are new for each version.
     version.isFresh = false
     version.versionID = fields[.init(.versionID)]
+    version.access = FileAccess(fields, mode: keepsMode, owner: keepsOwner)
     // ETags of directory buckets are random ("Directory buckets", Amazon S3 User Guide).
     if !s3.settings.bucket.hasSuffix("--x-s3"), let md5 = Self.md5(fields),
       !version.digests.contains(where: { $0.algorithm == .md5 })
@@ -64,7 +74,6 @@ struct S3Source: GetSource {
   }
 
   /// A server that ignores `If-Match` sends a range of its current version.
-    version.access = FileAccess(fields, mode: keepsMode, owner: keepsOwner)
   func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure? {
     guard let known = version.versionID, let now = fields[.init(.versionID)], known != now else { return nil }
     return Failure(.sourceChanged, "the object changed: its version was \(known) and is \(now)")
@@ -72,16 +81,6 @@ struct S3Source: GetSource {
 
   func isNamed(_ version: RemoteVersion, in fields: HTTPFields) -> Bool {
     (version.versionID != nil && fields[.init(.versionID)] != nil) || fields[.eTag] != nil
-  }
-
-  /// From the ETag of a multipart upload, `<digest>-<number of parts>`, which has at most 10,000.
-  func partCount(of version: RemoteVersion) -> Int? {
-    guard let etag = version.etag, etag.hasPrefix("\""), etag.hasSuffix("\"") else { return nil }
-    let halves = etag.dropFirst().dropLast().split(separator: "-", omittingEmptySubsequences: false)
-    guard halves.count == 2, halves[0].utf8.count >= 8, halves[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-      let count = Int(halves[1]), (2...10_000).contains(count)
-    else { return nil }
-    return count
   }
 
   /// The ETag of an object that was stored by one request, unless it is encrypted with a customer or KMS key.

@@ -100,6 +100,87 @@ import TransferModel
     guard case .failure? = meaning.tolerated else { return #expect(Bool(false), "\(meaning)") }
   }
 
+  // MARK: - Composite checksums
+
+  private let etag = "\"0123456789abcdef-3\""
+
+  /// A completely stored object of three parts, whose server has described it with these fields.
+  private func stored(_ type: String?, _ checksum: String?) -> TransferFacts {
+    var facts = answered(told(3, "bytes 0-41943039/\(size)"), begun(etag)).0
+    facts.storedChunks = facts.layout.count
+    var fields: HTTPFields = [.eTag: etag]
+    fields[HTTPField.Name("x-amz-checksum-type")!] = type
+    fields[HTTPField.Name("x-amz-checksum-crc32c")!] = checksum
+    let probe = StepRequest.probe(marker: nil)
+    _ = facts.apply(proto.interpret(reply(200, fields), to: probe, facts, Scene.context()), to: probe, proto.abilities)
+    return facts
+  }
+
+  private func list(_ lengths: [Int64], from first: Int = 1, etag: String = "0123456789abcdef-3") -> TransferReply {
+    var answer = reply(200, [:])
+    let parts = lengths.enumerated().map { n, length in
+      "<Part><PartNumber>\(first + n)</PartNumber><Size>\(length)</Size></Part>"
+    }
+    let xml = "<GetObjectAttributesResponse><ETag>\(etag)</ETag><ObjectParts>"
+    answer.body = Array((xml + parts.joined() + "</ObjectParts></GetObjectAttributesResponse>").utf8)
+    return answer
+  }
+
+  private let listed = StepRequest.probe(marker: "checksums")
+
+  private func proof(_ facts: TransferFacts) -> TransferModel.Confirmation? {
+    guard case .place(let proof) = proto.nextStep(facts) else { return nil }
+    return proof.confirmation
+  }
+
+  /// The list comes page by page; only with all of it the checksum says of which bytes it is.
+  @Test func aCompositeChecksumIsUsedIfAllPartsAreKnown() throws {
+    var facts = stored("COMPOSITE", "AAAAAQ==-3")
+    let long = 40 * Self.mib
+    let pages: [(TransferReply, String?)] = [(list([long]), nil), (list([long, 20 * Self.mib], from: 2), "1")]
+    for (page, after) in pages {
+      #expect(proto.nextStep(facts) == .control(listed) && proto.partedDigest(facts) == nil)
+      let request = try proto.request(listed, facts, Scene.context())
+      #expect(request.method == .get && request.url.hasSuffix("/k?attributes="))
+      #expect(request.fields[HTTPField.Name("x-amz-part-number-marker")!] == after)
+      #expect(request.fields[HTTPField.Name("x-amz-object-attributes")!] == "ETag,ObjectParts")
+      _ = facts.apply(proto.interpret(page, to: listed, facts, Scene.context()), to: listed, proto.abilities)
+    }
+    #expect(proof(facts) == .digest)
+    #expect(proto.partedDigest(facts) == PartedDigest(partLength: long, Digest(.crc32c, [0, 0, 0, 1])))
+  }
+
+  /// A checksum of the whole object is better, and one without the number of parts is not one of parts.
+  @Test(
+    arguments: [("FULL_OBJECT", "AAAAAQ=="), ("COMPOSITE", "AAAAAQ=="), ("COMPOSITE", "AAAAAQ==-2"), (nil, nil)]
+      as [(String?, String?)])
+  func otherChecksumsAskForNoList(_ type: String?, _ checksum: String?) {
+    #expect(proof(stored(type, checksum)) == (type == "FULL_OBJECT" ? .digest : .size))
+  }
+
+  /// Parts of different lengths, gaps, of another version, and lists that are none.
+  @Test func aListThatDoesNotFitProvesNothing() {
+    let (long, short) = (40 * Self.mib, 20 * Self.mib)
+    let wrong = [
+      list([long, short, long]), list([long, long, short + 1]), list([long, long, long]), list([long, long], from: 2),
+      list([long, long, short], etag: "other-3"), list([]), list([0, long, short]), reply(200, [:]), reply(404, [:]),
+    ]
+    for (n, answer) in wrong.enumerated() {
+      var facts = stored("COMPOSITE", "AAAAAQ==-3")
+      _ = facts.apply(proto.interpret(answer, to: listed, facts, Scene.context()), to: listed, proto.abilities)
+      #expect(proof(facts) == .size, "\(n)")
+    }
+  }
+
+  @Test(arguments: [(403, true), (501, true), (404, false), (503, false)])
+  func aRefusedListIsRemembered(_ status: Int, _ isRemembered: Bool) {
+    var facts = stored("COMPOSITE", "AAAAAQ==-3")
+    let meaning = proto.interpret(reply(status, [:]), to: listed, facts, Scene.context())
+    #expect((meaning.learned?.refusesPartLists ?? false) == isRemembered)
+    facts.learned.refusesPartLists = true
+    #expect(proof(facts) == .size)
+  }
+
   @Test(
     arguments: [
       // Parts, wanted, least, most, length of the chunks.
