@@ -67,21 +67,43 @@ public enum Program {
     guard let command = parsed as? any Command else { return try showHelp(parsed, line, context) }
     Remarks(context.err, command.common).aboutSettings(line.environment, context)
     guard let output = command.common.output, output != NameBytes("-") else { return try command.execute(context) }
-    try execute(command, into: try OutputFile(output, store: try? command.common.storePath(context)), context)
+    let store = try? command.common.storePath(context)
+    let file = try OutputFile(output, store: store)
+    try execute(command, into: file, file.isReplaced ? PageFiles(beside: output, store: store) : nil, context)
   }
 
   /// If a command fails after its result is complete (because files failed, for example), the result is kept; after any
   /// other failure the output file keeps its previous content.
   private static func execute(
-    _ command: any Command, into file: OutputFile, _ context: Context
+    _ command: any Command, into file: OutputFile, _ pages: PageFiles?, _ context: Context
   ) throws(CommandFailure) {
     do throws(CommandFailure) {
-      try command.execute(context.writing(to: file.stream))
+      try command.execute(context.writing(to: file.stream, pages))
     } catch {
-      if file.stream.isComplete { try file.keep() } else { file.discard() }
+      if file.stream.isComplete { try keep(file, pages) } else { discard(file, pages) }
       throw error
     }
-    try file.keep()
+    try keep(file, pages)
+  }
+
+  /// Nothing is replaced before everything is durable; the page that refers to the others comes last.
+  private static func keep(_ file: OutputFile, _ pages: PageFiles?) throws(CommandFailure) {
+    do throws(CommandFailure) {
+      try file.seal()
+      try pages?.check()
+      try pages?.place()
+      try file.place()
+    } catch {
+      file.remove()
+      pages?.remove()
+      throw error
+    }
+    pages?.removeFormer()
+  }
+
+  private static func discard(_ file: OutputFile, _ pages: PageFiles?) {
+    file.discard()
+    pages?.remove()
   }
 
   /// A parsed command that is not one of ours is `--help`, or a command that needs a subcommand.

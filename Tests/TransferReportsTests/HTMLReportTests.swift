@@ -111,7 +111,9 @@ import TransferModel
     let columns: [Column<Int64>] = [
       .bytes("bytes", "Size") { _ in 100 }, .bytes("bytes_acked", "Acked") { $0 },
     ]
-    let html = HTMLTable(FigureTable(columns, [30, 100]), TableLook(), id: "t").html(budget: 10_000, packs: false)
+    let html = HTMLTable(FigureTable(columns, [30, 100]), TableLook(), id: "t").written(
+      budget: 10_000, packs: false
+    ).html
     #expect(html.components(of: "<svg class=\"meter\"") == 1 && html.contains("aria-label=\"30 % acknowledged\""))
     #expect(html.contains("<rect class=\"bar\" x=\"0\" width=\"30\"") && !html.contains("class=\"out\""))
   }
@@ -121,8 +123,9 @@ import TransferModel
       .bytes("bytes", "Size") { _ in 100 }, .bytes("bytes_acked", "Acked") { $0 },
       .bytes("bytes_in_flight", "In flight") { _ in 50 },
     ]
-    let html = HTMLTable(FigureTable(columns, [0, 30, 70, 100]), TableLook(), id: "t").html(
-      budget: 10_000, packs: false)
+    let html = HTMLTable(FigureTable(columns, [0, 30, 70, 100]), TableLook(), id: "t").written(
+      budget: 10_000, packs: false
+    ).html
     #expect(html.components(of: "<svg class=\"meter\"") == 3)
     #expect(html.contains("aria-label=\"30 % acknowledged, 50 % in flight\""))
     #expect(html.contains("<rect class=\"out\" x=\"30\" width=\"50\"") && html.contains("x=\"0\" width=\"30\""))
@@ -251,25 +254,36 @@ import TransferModel
     var above: [String] = []
     return rows.map { row in
       var texts: [String] = []
-      for (index, cell) in row.enumerated() {
-        switch cell {
-        case .number(0): texts.append(above[index])
-        case .number: texts.append(texts[index - 1])
-        case .text(let text): texts.append(text)
-        case .parts(let parts):
-          switch (parts[0], parts.count > 1 ? parts[1] : .none) {
-          case (.number(let count), .text(let rest)):
-            texts.append(String(decoding: above[index].utf8.prefix(count), as: UTF8.self) + rest)
-          case (.number(let number), _): texts.append("\(number)")
-          case (.text(let text), _): texts.append(text)
-          default: Issue.record("\(cell)")
-          }
-        case .none: Issue.record("no cell is null")
-        }
-      }
+      for cell in row { texts += Self.texts(cell, above: above, before: texts) }
       above = texts
       return texts
     }
+  }
+
+  /// The texts that a packed cell stands for.
+  private static func texts(_ cell: Packed, above: [String], before: [String]) -> [String] {
+    let index = before.count
+    switch cell {
+    case .number(let repeats) where repeats < 0: return Array(above[index..<index - repeats])
+    case .number(0): return [above[index]]
+    case .number(2):
+      let digits = above[index].reversed().prefix { $0.isNumber }.count
+      return ["\(above[index].dropLast(digits))\((Int(above[index].suffix(digits)) ?? 0) + 1)"]
+    case .number: return [before[index - 1]]
+    case .text(let text): return [text]
+    case .parts(let parts):
+      switch (parts[0], parts.count > 1 ? parts[1] : .none) {
+      case (.number(let count), .text(let rest)):
+        return [String(decoding: above[index].utf8.prefix(count), as: UTF8.self) + rest]
+      // Only the column of sizes has figures of this kind.
+      case (.number(let number), _): return [Quantity.bytes(Int64(number))]
+      case (.text(let text), _): return [text]
+      default: break
+      }
+    case .none: break
+    }
+    Issue.record("\(cell)")
+    return []
   }
 
   private enum Packed: Decodable {

@@ -5,7 +5,7 @@ import TransferModel
 
 /// `serve` in the built program, as a browser or another client sees it.
 @Suite struct ServeTests {
-  private struct Serving {
+  struct Serving {
     let running: BuiltProgram.Running
     let port: UInt16
     let token: String
@@ -29,7 +29,7 @@ import TransferModel
     }
   }
 
-  private func serve(_ program: BuiltProgram, _ arguments: [String]) throws -> Serving {
+  static func serve(_ program: BuiltProgram, _ arguments: [String]) throws -> Serving {
     let running = try program.start(["serve", "--listen", "127.0.0.1:0"] + arguments)
     try running.waitUntilSaid("Ctrl-C ends it")
     let url = try readText(program.folder.path + "/stdout-0")
@@ -41,7 +41,7 @@ import TransferModel
   @Test func itShowsAndChangesTheLedger() throws {
     let program = try BuiltProgram()
     let ledger = try FilledLedger(in: program.folder).path
-    let serving = try serve(program, ["--control", "--store", ledger])
+    let serving = try Self.serve(program, ["--control", "--store", ledger])
     let page = try serving.ask("GET", "/")
     #expect(page.status == 200 && page.body.contains("section-now") && page.body.contains("/data/a.bin"))
     #expect(page.head.contains("Content-Security-Policy: default-src 'none'") && page.head.contains("no-store"))
@@ -62,7 +62,7 @@ import TransferModel
   @Test func documentsAreThoseOfTheCommands() throws {
     let program = try BuiltProgram()
     let ledger = try FilledLedger(in: program.folder).path
-    let serving = try serve(program, ["--store", ledger])
+    let serving = try Self.serve(program, ["--store", ledger])
     func withoutTime(_ text: String) -> String {
       text.replacing(/"generated_at":"[^"]*"/, with: "").replacing(/"bytes":[0-9]+/, with: "")
     }
@@ -84,7 +84,7 @@ import TransferModel
   @Test func whatIsNotAllowedChangesNothing() throws {
     let program = try BuiltProgram()
     let ledger = try FilledLedger(in: program.folder).path
-    let serving = try serve(program, ["--store", ledger])
+    let serving = try Self.serve(program, ["--store", ledger])
     #expect(try serving.post("pause", #"{"all": true}"#).status == 403, "read-only")
     #expect(try serving.ask("GET", "/api/v1/pause?all").status == 405)
     #expect(try serving.ask("GET", "/", token: "").status == 401)
@@ -109,7 +109,7 @@ import TransferModel
   @Test func anUnchangedPageIsNotSentAgain() throws {
     let program = try BuiltProgram()
     let ledger = try FilledLedger(in: program.folder).path
-    let serving = try serve(program, ["--control", "--store", ledger])
+    let serving = try Self.serve(program, ["--control", "--store", ledger])
     func tag(_ head: String) throws -> String {
       try String(#require(head.split(separator: "\r\n").first { $0.hasPrefix("ETag: ") }).dropFirst(6))
     }

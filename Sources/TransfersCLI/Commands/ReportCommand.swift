@@ -117,9 +117,7 @@ struct ReportCommand: Command, HasInapplicableOptions {
       let period = kind.period ?? .day
       try print(context) { PeriodsReport(period: period, rows: try $0.periods(period, $1)) }
     case .summary where common.format == .html:
-      try print(context) { reader, filter in
-        try ReportPage(reader, filter, absence: Absence(selection), context.clock)
-      }
+      try PageReport(selection: selection, arrangement: arrangement, common: common, context: context).write()
     case .summary:
       try print(context) { SummaryOutput(figures: try $0.summary($1), absence: Absence(selection)) }
     case .throughput:

@@ -21,6 +21,10 @@ struct Context: Sendable {
   let machine: Machine
   /// How `serve` shows pages; nil for pages that are files.
   private(set) var live: HTMLLive?
+  /// Which of its pages `serve` was asked for.
+  private(set) var served: ServedPage?
+  /// The further pages of a page in a file; nil for standard output, a device or a pipe.
+  private(set) var pages: PageFiles?
   /// The configuration.
   private(set) var config = Config()
   /// The configured job that the command is run for.
@@ -65,16 +69,19 @@ struct Context: Sendable {
   }
 
   /// The same context, for pages that `serve` shows.
-  func showing(_ live: HTMLLive?) -> Context {
+  func showing(_ live: HTMLLive?, _ page: ServedPage?) -> Context {
     var context = self
-    context.live = live
+    (context.live, context.served) = (live, page)
     return context
   }
 
   /// The same context, with another output.
-  func writing(to out: OutputStream) -> Context {
-    Context(arguments: arguments, environment: environment, out: out, err: err, machine: machine, signals: signals)
-      .parsing(parsed).configured(config)
+  func writing(to out: OutputStream, _ pages: PageFiles? = nil) -> Context {
+    var context = Context(
+      arguments: arguments, environment: environment, out: out, err: err, machine: machine, signals: signals
+    ).parsing(parsed).configured(config)
+    context.pages = pages
+    return context
   }
 
   /// The same context, with a configuration.

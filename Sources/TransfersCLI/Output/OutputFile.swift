@@ -16,8 +16,8 @@ struct OutputFile {
   /// nil when it is written directly.
   private let temporary: [CChar]?
   private struct Unfinished {
-    /// The temporary file being written.
-    var path: [CChar]?
+    /// The temporary files being written.
+    var paths: Set<[CChar]> = []
     /// The process is ending: no new file may be begun.
     var isEnding = false
   }
@@ -54,16 +54,28 @@ struct OutputFile {
     }
   }
 
+  /// Whether it is a file that is replaced as a whole, not a device or pipe.
+  var isReplaced: Bool { temporary != nil }
+
   /// Durable under its name when this returns.
   func keep() throws(CommandFailure) {
-    defer {
-      close(stream.descriptor)
-      Self.unfinished.withLock { $0.path = nil }
-    }
-    if case .failed(let number) = stream.state { throw discarded("write", number) }
+    try seal()
+    try place()
+  }
+
+  /// Ends the writing. The content is durable when this returns, but not yet under its name.
+  func seal() throws(CommandFailure) {
+    defer { close(stream.descriptor) }
+    if case .failed(let number) = stream.state { throw removed("write", number) }
+    guard temporary == nil || fsync(stream.descriptor) == 0 else { throw removed("write", errno) }
+  }
+
+  /// Gives the sealed file its name.
+  func place() throws(CommandFailure) {
     guard let temporary else { return }
     let target = Self.resolved(path)
-    guard fsync(stream.descriptor) == 0, rename(temporary, target) == 0 else { throw discarded("write", errno) }
+    guard rename(temporary, target) == 0 else { throw removed("write", errno) }
+    Self.forget(temporary)
     let folder = open(Self.folder(target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { if folder >= 0 { close(folder) } }
     // Some file systems cannot sync a directory and say so with EINVAL.
@@ -75,15 +87,23 @@ struct OutputFile {
   /// Keeps the previous file.
   func discard() {
     close(stream.descriptor)
-    if let temporary { unlink(temporary) }
-    Self.unfinished.withLock { $0.path = nil }
+    remove()
   }
 
-  /// For an early end of the process: removes the temporary file, and prevents new ones.
+  /// Removes the temporary file of a sealed file that is not to be placed.
+  func remove() {
+    guard let temporary else { return }
+    unlink(temporary)
+    Self.forget(temporary)
+  }
+
+  private static func forget(_ temporary: [CChar]) { _ = unfinished.withLock { $0.paths.remove(temporary) } }
+
+  /// For an early end of the process: removes the temporary files, and prevents new ones.
   static func abandonUnfinished() {
     unfinished.withLock { unfinished in
       unfinished.isEnding = true
-      if let path = unfinished.path { unlink(path) }
+      for path in unfinished.paths { unlink(path) }
     }
   }
 
@@ -97,13 +117,13 @@ struct OutputFile {
         return (-1, name)
       }
       let descriptor = mkstemp(&name)
-      if descriptor >= 0 { unfinished.path = name }
+      if descriptor >= 0 { unfinished.paths.insert(name) }
       return (descriptor, name)
     }
   }
 
-  private func discarded(_ operation: String, _ number: Int32) -> CommandFailure {
-    if let temporary { unlink(temporary) }
+  private func removed(_ operation: String, _ number: Int32) -> CommandFailure {
+    remove()
     return Self.failure(operation, path, number)
   }
 

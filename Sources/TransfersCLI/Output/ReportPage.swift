@@ -28,11 +28,14 @@ struct ReportPage: OutputValue {
   let runs: RunFigures
   let events: [EventRow]
   let receipts: [StoredReceipt]
+  /// Whether files beyond the limit are on further pages.
+  private let hasFurtherPages: Bool
 
   init(
     _ reader: StoreReader, _ filter: RowFilter, absence: Absence, _ clock: any TransferClock,
-    fileLimit: Int = Self.fileLimit
+    fileLimit: Int = Self.fileLimit, hasFurtherPages: Bool = false
   ) throws {
+    self.hasFurtherPages = hasFurtherPages
     summary = SummaryOutput(figures: try reader.summary(filter), absence: absence)
     throughput = try reader.throughput(filter, nowMs: clock.wallMs) { ThroughputSeries.automaticStepMs($0) }
     hosts = try reader.hosts(filter)
@@ -100,6 +103,7 @@ struct ReportPage: OutputValue {
   }
 
   private var shortage: String? {
+    guard !hasFurtherPages else { return nil }
     let all = summary.figures.totals.files
     let listed = files.count - replacedCount
     return listed < all ? "\(listed) of \(all) files are listed here: transfers report files has all" : nil
@@ -107,7 +111,7 @@ struct ReportPage: OutputValue {
 
   /// They are rows, but the summary counts the file that took their place.
   private var replaced: String? {
-    guard replacedCount > 0 else { return nil }
+    guard replacedCount > 0, !hasFurtherPages || files.count < Self.fileLimit else { return nil }
     return
       "\(Quantity.count(replacedCount, "row")) below \(replacedCount == 1 ? "is" : "are") superseded: the source changed "
       + "while it was sent, and the summary counts its successor."

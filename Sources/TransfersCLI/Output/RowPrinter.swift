@@ -13,8 +13,7 @@ struct RowPrinter {
   private var table: Table
   private var hasHeader = false
   private var printed = 0
-  /// The rows of a page, which needs all of them at once: at most its maximum.
-  private var collected = CollectedRows()
+  private var pages: RowPages?
   private var failure: CommandFailure?
 
   /// `rowType` is the `type` of a record in ndjson; without it the schema's name in the singular: `file` of
@@ -31,10 +30,15 @@ struct RowPrinter {
     self.common = common
     self.context = context
     table = Table(common.style(context))
+    if common.format == .html { pages = RowPages(schema, self.rowType, header, context) }
   }
 
-  /// The output was closed by its reader, or failed.
-  var isClosed: Bool { failure != nil || context.out.state != .open }
+  private var header: ReportHeader {
+    ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs, checks: checks)
+  }
+
+  /// The output was closed by its reader, or failed, or needs no more rows.
+  var isClosed: Bool { failure != nil || context.out.state != .open || pages?.isComplete ?? false }
 
   /// Prints the next rows. An unknown column stops the printing, and ``finish(empty:summary:)`` throws the error.
   mutating func print(_ page: FigureTable) {
@@ -49,7 +53,7 @@ struct RowPrinter {
     case .tsv: separated(page, .tsv)
     case .markdown:
       if !page.rows.isEmpty { context.out.write(MarkdownReport.rows(page, isContinued: printed > 0)) }
-    case .html: collected.append(page)
+    case .html: pages?.append(page)
     case .prometheus:
       failure = .usage(
         "--format prometheus is for totals, not for a list of rows",
@@ -102,7 +106,9 @@ struct RowPrinter {
     case .ndjson: endLines(summary)
     case .csv, .tsv: break
     case .markdown: if printed == 0, !empty.isEmpty { context.out.writeLine(MarkdownReport.escaped(empty)) }
-    case .html: endPage(empty: empty, summary)
+    case .html:
+      var pages = pages
+      try pages?.end(empty: empty)
     case .prometheus: break
     }
     context.out.markComplete()
@@ -115,12 +121,6 @@ struct RowPrinter {
     context.out.writeJSON(Array(opening.utf8) + Array("],".utf8) + tail.dropFirst() + [0x0A])
   }
 
-  private func endPage(empty: String, _ summary: FigureObject?) {
-    let header = ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs, checks: checks)
-    let report = collected.report(schema, rowType, empty: empty)
-    context.out.write(HTMLReport.render(report, header, live: context.live))
-  }
-
   private func endLines(_ summary: FigureObject?) {
     typealias Member = FigureTree.Member
     let own = [Member("type", .figure(.text("summary"))), Member("rows", .figure(Cell(printed)))]
@@ -129,29 +129,7 @@ struct RowPrinter {
 
   /// The members of a document other than its rows.
   private func tail(_ summary: FigureObject?) -> [FigureTree.Member] {
-    let header = ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs, checks: checks)
-    return header.members(schema: schema) + (summary.map { [FigureTree.Member("summary", FigureTree($0))] } ?? [])
-  }
-}
-
-/// The first rows of a list, and how many there were.
-private struct CollectedRows {
-  static let limit = 20_000
-  private var table: FigureTable?
-  private var count = 0
-
-  mutating func append(_ page: FigureTable) {
-    count += page.rows.count
-    let rows = table?.rows ?? []
-    guard rows.count < Self.limit else { return }
-    table = FigureTable(page.headings, rows + page.rows.prefix(Self.limit - rows.count))
-  }
-
-  func report(_ schema: String, _ rowType: String, empty: String) -> Report {
-    let words =
-      "\(Quantity.count(count, "row"))" + (count > Self.limit ? "; only the first \(Self.limit) are shown" : "")
-    let content = table.map { ReportSection.Content.table($0, TableLook(empty: empty)) } ?? .words(empty)
-    return Report(schema, [ReportSection(nil, nil, .words(words)), ReportSection(rowType, nil, content)])
+    header.members(schema: schema) + (summary.map { [FigureTree.Member("summary", FigureTree($0))] } ?? [])
   }
 }
 

@@ -16,7 +16,10 @@ struct ValuePrinter {
       context.out.write(common.heading(of: checks, context) + TextReport.render(report, common.style(context)))
     case .markdown where chosen == nil:
       context.out.write(common.heading(of: checks, context) + MarkdownReport.render(report))
-    case .html: context.out.write(HTMLReport.render(report, header, live: context.live))
+    case .html:
+      var printer = PagePrinter(header, context)
+      printer.begin(report)
+      try printer.end()
     case .prometheus: context.out.write(PrometheusReport.render(report, header))
     case .json: document(try tree(report), report.schema, type: nil)
     case .table, .markdown, .ndjson, .csv, .tsv:

@@ -11,7 +11,8 @@ struct InnerCommand {
 
   /// The output of the command. `type` is for commands that are not subcommands of the program.
   func run(
-    _ words: [String], as type: (any ParsableCommand.Type)? = nil, live: HTMLLive? = nil
+    _ words: [String], as type: (any ParsableCommand.Type)? = nil, live: HTMLLive? = nil,
+    page: ServedPage? = nil
   ) throws(CommandFailure) -> [UInt8] {
     let words = words + ["--store", store]
     guard let command = try parse(words, type ?? RootCommand.self) as? any Command else {
@@ -20,7 +21,7 @@ struct InnerCommand {
     let (out, err) = (OutputStream(keeping: Self.limit), OutputStream(keeping: Self.limit))
     try command.execute(
       Context(arguments: words, environment: context.environment, out: out, err: err, machine: context.machine)
-        .showing(live).configured(context.config))
+        .showing(live, page).configured(context.config))
     guard out.state == .open else {
       throw CommandFailure(.error, "the answer is longer than \(Self.limit) bytes", remedy: "limit=1000")
     }

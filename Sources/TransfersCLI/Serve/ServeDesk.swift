@@ -93,21 +93,35 @@ final class ServeDesk: Sendable {
   }
 
   private func page(_ words: [String], _ request: HTTPRequest) throws(CommandFailure) -> HTTPResponse {
-    var terms = try ServeTerms(request.query).within(base)
-    if words[0] == "list" || ["files", "attempts"].contains(words[1]), !terms.has("limit") {
-      terms.add("limit", "1000")
+    let rows = request.query.filter { $0.name != "page" }
+    let terms = try ServeTerms(rows).within(base)
+    let links = HTMLPageLinks(rowsPerPage: ServedPage.rows) { number in
+      let query = rows.map { "\($0.name)=\(HTMLText.percentEncoded($0.value.bytes))" } + ["page=\(number)"]
+      return "?" + query.joined(separator: "&")
     }
-    return try page(request, words + terms.words + ["--format=html"], nil)
+    let served = ServedPage(number: try Self.pageNumber(request), links: links)
+    return try page(request, words + terms.words + ["--format=html"], nil, served)
+  }
+
+  /// The parameter `page`; without it the first page.
+  private static func pageNumber(_ request: HTTPRequest) throws(CommandFailure) -> Int {
+    let values = request.query.filter { $0.name == "page" }.map(\.value.description)
+    guard let value = values.last else { return 1 }
+    guard values.count == 1, let number = Int(value), (1...1_000_000).contains(number) else {
+      throw .usage("page is a number from 1", remedy: "page=2")
+    }
+    return number
   }
 
   private func page(
-    _ request: HTTPRequest, _ words: [String], _ type: ServeView.Type?
+    _ request: HTTPRequest, _ words: [String], _ type: ServeView.Type?, _ served: ServedPage? = nil
   ) throws(CommandFailure) -> HTTPResponse {
-    kept(try page(request, words.joined(separator: "\u{0}"), words, type), request, type: "text/html; charset=utf-8")
+    let name = (words + (served.map { ["page \($0.number)"] } ?? [])).joined(separator: "\u{0}")
+    return kept(try page(request, name, words, type, served), request, type: "text/html; charset=utf-8")
   }
 
   private func page(
-    _ request: HTTPRequest, _ name: String, _ words: [String], _ type: ServeView.Type?
+    _ request: HTTPRequest, _ name: String, _ words: [String], _ type: ServeView.Type?, _ served: ServedPage? = nil
   ) throws(CommandFailure) -> ServePages.Page {
     let mark = try failing { () throws(TransferError) in
       ServeRoute(request.path)?.showsBytesInFlight == true
@@ -116,7 +130,7 @@ final class ServeDesk: Sendable {
     return try pages.page(name, mark) { tag throws(CommandFailure) in
       let live = HTMLLive(
         links: Self.links, path: "/" + request.path.joined(separator: "/"), mayControl: guards.mayControl, tag: tag)
-      return try InnerCommand(context: context, store: path).run(words, as: type, live: live)
+      return try InnerCommand(context: context, store: path).run(words, as: type, live: live, page: served)
     }
   }
 

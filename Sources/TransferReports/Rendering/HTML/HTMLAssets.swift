@@ -3,7 +3,7 @@
 enum HTMLAssets {
   /// SHA-256 of ``style`` and of ``script`` in base64; a test computes them.
   static let styleDigest = "mJN3bjwSOoSQE9uCh2XpYWfOaup9lPoi5aoT3FS1AQ8="
-  static let scriptDigest = "xNlOcvNIHel44NKJb19y9P5DzV4zDRsgHKYL7cB1sfs="
+  static let scriptDigest = "ELyxFbfy4GvAsbmXOEh6JA/DDD4AMKh/xqXHpzWkd60="
 
   static let style = """
     :root{color-scheme:light dark;--bg:#fff;--card:#f6f8fa;--line:#d0d7de;--text:#1a1d21;--muted:#57606a;--accent:#0a58ca;
@@ -57,11 +57,18 @@ enum HTMLAssets {
     const write=m=>{location.hash=[...m].map(([k,v])=>encodeURIComponent(k)+"="+encodeURIComponent(v)).join("&")};
     const set=(k,v)=>{const m=read();if(v===""||m.get(k)===v)m.delete(k);else m.set(k,v);write(m)};
     const value=c=>c.dataset.v!==undefined?Number(c.dataset.v):c.classList.contains("n")?-Infinity:c.textContent;
+    const two=n=>String(n).padStart(2,"0"),div=(n,d)=>Math.floor(n/d);
+    const units={d:n=>{const s=div(n,1000);return n<1000?n+" ms":s<60?s+"."+div(n%1000,100)+" s":s<3600?div(s,60)+"m "+two(s%60)+"s":
+    s<86400?div(s,3600)+"h "+two(div(s,60)%60)+"m":div(s,86400)+"d "+two(div(s,3600)%24)+"h"},
+    b:n=>{let d=1,i=0;while(i<6&&div(n,d)>=1024){d*=1024;i++}const w=div(n,d);
+    return(i&&w<100?w+"."+div(n%d*10,d):w)+" "+["B","KiB","MiB","GiB","TiB","PiB","EiB"][i]},r:n=>units.b(n)+"/s"};
     const unpack=()=>{for(const s of document.querySelectorAll("script[data-of]")){const t=document.getElementById(s.dataset.of);
-    const width=t.tHead.rows[0].cells.length;let above=[];
-    const cell=(c,i,left)=>c===0?above[i]:c===1?left:typeof c==="string"?{text:c}:c.length===1?{text:""+c[0],v:c[0]}:
+    const heads=[...t.tHead.rows[0].cells],width=heads.length;let above=[];
+    const cell=(c,i,left)=>c===0?above[i]:c===1?left:c===2?{text:above[i].text.replace(/[0-9]+$/,n=>+n+1)}:typeof c==="string"?{text:c}:
+    c.length===1?{text:(units[heads[i].dataset.u]||String)(c[0]),v:c[0]}:
     typeof c[0]==="number"?{text:above[i].text.slice(0,c[0])+c[1]}:{text:c[0],v:c[1],style:c[2]};
-    for(const r of JSON.parse(s.textContent)){let left,row=t.tBodies[0].insertRow();above=r.map((c,i)=>left=cell(c,i,left));
+    const same=c=>typeof c==="number"&&c<0?Array(-c).fill(0):[c];
+    for(const r of JSON.parse(s.textContent)){let left,row=t.tBodies[0].insertRow();above=r.flatMap(same).map((c,i)=>left=cell(c,i,left));
     above.forEach((c,i)=>{if(i===width){row=t.tBodies[0].insertRow();row.className="note"}const d=row.insertCell();if(i===width)d.colSpan=width;
     d.textContent=c.text;if(typeof c.v==="number"){d.className="n";d.dataset.v=c.v}else if(c.style)d.className=c.style})}s.remove()}};
     let tables=[];

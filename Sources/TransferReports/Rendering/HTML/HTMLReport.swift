@@ -1,30 +1,59 @@
 /// A report as one self-contained page: readable without scripts, in light and dark, on paper and on a telephone. It
 /// loads nothing, and its content security policy allows its own style and script and nothing else.
-public struct HTMLReport {
+public struct HTMLReport: Sendable {
   /// Maximum number of bytes for the rows of all tables of a page.
   public static let rowBudget = 900_000
 
   private var out = ""
-  private var links: [(id: String, title: String)] = []
+  private var parts: [(id: String, title: String)] = []
   private var left: Int
   private let isLive: Bool
+  private let links: HTMLPageLinks?
+  private var continuing: String?
+  private(set) var longTables: [HTMLLongTable] = []
   private var sectionCount = 0
 
-  /// With `live`, the same page as shown by `transfers serve`.
+  /// One page, without further pages. With `live`, the same page as shown by `transfers serve`.
   public static func render(
     _ report: Report, _ header: ReportHeader, live: HTMLLive? = nil, rowBudget: Int = rowBudget
   ) -> String {
-    var page = HTMLReport(left: rowBudget, isLive: live != nil)
-    page.append(report.sections, level: 2, path: [])
-    return page.document(report, header, live)
+    var pages = HTMLPages(header, live: live, links: nil, rowBudget: rowBudget)
+    _ = pages.begin(report)
+    return pages.end().first
   }
 
-  private init(left: Int, isLive: Bool) { (self.left, self.isLive) = (left, isLive) }
+  init(left: Int, isLive: Bool, links: HTMLPageLinks?) {
+    (self.left, self.isLive, self.links) = (left, isLive, links)
+  }
 
-  private func document(_ report: Report, _ header: ReportHeader, _ live: HTMLLive?) -> String {
-    let title = "Transfers: \(SchemaName.short(report.schema).replacing(".", with: " "))"
+  mutating func append(_ report: Report, continuing: String?) {
+    self.continuing = continuing
+    append(report.sections, level: 2, path: [], title: nil)
+  }
+
+  static func title(_ schema: String) -> String {
+    "Transfers: \(SchemaName.short(schema).replacing(".", with: " "))"
+  }
+
+  /// The first page. `tables` are the long ones, with what is on further pages.
+  func document(
+    _ schema: String, _ header: ReportHeader, _ live: HTMLLive?, words: String?, _ tables: [HTMLLongTable]
+  ) -> String {
+    let nav = parts.map { "<a href=\"#\($0.id)\">\(HTMLText.escaped($0.title))</a>" }.joined()
+    // Every second piece is the place of a remark.
+    let pieces = out.utf8.split(separator: 0, omittingEmptySubsequences: false).map { String(Substring($0)) }
+    var body = pieces.enumerated().map { index, piece in
+      index % 2 == 0 ? piece : tables.first { $0.id == piece }?.remark(links, isLive: isLive) ?? ""
+    }.joined()
+    if let words { body = "<section id=\"section-0\"><p>\(HTMLText.escaped(words))</p></section>\n" + body }
+    return Self.document(body, Self.title(schema), nav, header, live)
+  }
+
+  /// The frame of every page; `page` is the number of a further one.
+  static func document(
+    _ body: String, _ title: String, _ nav: String, _ header: ReportHeader, _ live: HTMLLive?, page: Int? = nil
+  ) -> String {
     let filters = header.filters.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.text)" }.joined(separator: ", ")
-    let nav = links.map { "<a href=\"#\($0.id)\">\(HTMLText.escaped($0.title))</a>" }.joined()
     let (style, script) =
       live == nil
       ? ("", "")
@@ -32,15 +61,14 @@ public struct HTMLReport {
         "<style>\(LiveAssets.style)</style>", "<p id=\"said\" role=\"status\"></p><script>\(LiveAssets.script)</script>"
       )
     return """
-      <!doctype html>
-      <html lang="en"\(live?.attributes ?? "")><head><meta charset="utf-8">\
+      \(page.map { "\(HTMLPages.mark)\($0)\"" } ?? HTMLPages.opening)\(live?.attributes ?? "")><head><meta charset="utf-8">\
       <meta name="viewport" content="width=device-width,initial-scale=1">
-      \(live == nil ? Self.policy : "")
+      \(live == nil ? policy : "")
       <title>\(HTMLText.escaped(title))</title><style>\(HTMLAssets.style)</style>\(style)</head><body>
       <header>\(live?.navigation ?? "")<h1>\(HTMLText.escaped(title))</h1>
       <p>\(HTMLText.escaped(header.store.path.text)) · \(HTMLText.cell(.time(header.generatedMs)))\
       \(filters.isEmpty ? "" : " · only " + HTMLText.escaped(filters))</p>\(header.checks.html)<nav class="parts">\(nav)</nav></header>
-      <main>\(out)</main><script>\(HTMLAssets.script)</script>\(script)</body></html>
+      <main>\(body)</main><script>\(HTMLAssets.script)</script>\(script)</body></html>
 
       """
   }
@@ -51,14 +79,14 @@ public struct HTMLReport {
     script-src 'sha256-\(HTMLAssets.scriptDigest)'; base-uri 'none'; form-action 'none'"><meta name="referrer" content="no-referrer">
     """
 
-  private mutating func append(_ sections: [ReportSection], level: Int, path: [String]) {
+  private mutating func append(_ sections: [ReportSection], level: Int, path: [String], title: String?) {
     for section in Self.joined(sections) {
       let path = path + (section.key.map { [$0] } ?? [])
       sectionCount += 1
       let id = section.key == nil ? (path + ["\(sectionCount)"]).joined(separator: "-") : path.joined(separator: "-")
       let before = out
       out = ""
-      body(section.content, level: level, path: path, id: id)
+      body(section.content, level: level, path: path, id: id, title: section.title ?? title)
       guard !out.isEmpty else {
         out = before
         continue
@@ -67,7 +95,7 @@ public struct HTMLReport {
       if let title = section.title {
         let name = Self.capitalised(title)
         heading = "<h\(level)>\(HTMLText.escaped(name))</h\(level)>"
-        if level == 2 { links.append((id: "section-" + id, title: name)) }
+        if level == 2 { parts.append((id: "section-" + id, title: name)) }
       }
       out = before + "<section id=\"section-\(id)\">\(heading)\(out)</section>\n"
     }
@@ -88,9 +116,11 @@ public struct HTMLReport {
     return joined
   }
 
-  private static func capitalised(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
+  static func capitalised(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 
-  private mutating func body(_ content: ReportSection.Content, level: Int, path: [String], id: String) {
+  private mutating func body(
+    _ content: ReportSection.Content, level: Int, path: [String], id: String, title: String?
+  ) {
     switch content {
     case .facts(let facts, _): out += Self.facts(facts)
     case .table(let table, let look):
@@ -99,13 +129,25 @@ public struct HTMLReport {
         out += look.empty.map { "<p>\(HTMLText.escaped($0))</p>" } ?? ""
         return
       }
-      let rows = HTMLTable(table, look, id: id).html(budget: left, packs: !isLive)
-      left = max(0, left - rows.utf8.count)
+      let rows = rows(HTMLTable(table, look, id: id), table.rows, title)
       out += HTMLChart.svg(table, look.chart) + rows
-    case .object(let sections): append(sections, level: min(level + 1, 6), path: path)
+    case .object(let sections): append(sections, level: min(level + 1, 6), path: path, title: title)
     case .words(let words): out += "<p>\(HTMLText.escaped(words))</p>"
     case .document, .absent: break
     }
+  }
+
+  /// The rows that fit; the others are omitted, or on further pages.
+  private mutating func rows(_ table: HTMLTable, _ all: [[Cell]], _ title: String?) -> String {
+    let written = table.written(budget: left, rows: links?.rowsPerPage ?? .max, packs: !isLive, hasPages: links != nil)
+    left = max(0, left - written.html.utf8.count)
+    let shown = written.count + written.packed
+    guard table.id == continuing || (links == nil ? shown : written.count) < all.count else { return written.html }
+    let long = HTMLLongTable(
+      table.id, title, table, rowsOnFirstPage: written.count, rowsWithScripts: shown,
+      rest: links == nil ? [] : all[written.count...], omitted: all.count - shown, whole: table.whole(isLive: isLive))
+    longTables.append(long)
+    return written.html + long.place
   }
 
   private static func facts(_ facts: [Fact]) -> String {
@@ -113,10 +155,11 @@ public struct HTMLReport {
     for fact in facts {
       guard let words = fact.words, let title = fact.heading.title else { continue }
       let tone = fact.tone.map { " class=\"\($0)\"" } ?? ""
-      list += "<div><dt>\(HTMLText.escaped(capitalised(title)))</dt><dd\(tone)>\(HTMLText.escaped(words))</dd></div>"
+      list +=
+        "<div><dt>\(HTMLText.escaped(Self.capitalised(title)))</dt><dd\(tone)>\(HTMLText.escaped(words))</dd></div>"
       guard case .counts(let counts) = fact.cell, counts.count > 1 else { continue }
       let parts = counts.sorted { $0.key < $1.key }.map { (name: $0.key, text: "\($0.value)", value: Double($0.value)) }
-      charts += "<h3>\(HTMLText.escaped(capitalised(title)))</h3>" + HTMLChart.stack(title, parts)
+      charts += "<h3>\(HTMLText.escaped(Self.capitalised(title)))</h3>" + HTMLChart.stack(title, parts)
     }
     return (list.isEmpty ? "" : "<dl>\(list)</dl>") + charts
   }

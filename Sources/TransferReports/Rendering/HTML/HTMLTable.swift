@@ -5,7 +5,7 @@ import TransferModel
 struct HTMLTable {
   private let table: FigureTable
   private let look: TableLook
-  private let id: String
+  let id: String
   private let shown: [Int]
   private let note: Int?
 
@@ -15,10 +15,15 @@ struct HTMLTable {
     shown = table.headings.indices.filter { [note] in table.headings[$0].title != nil && $0 != note }
   }
 
-  /// Rows that do not fit into `budget` bytes are packed for the script, if the page allows that; rows that do not fit
-  /// even then are omitted, and the page states their number.
-  func html(budget: Int, packs: Bool) -> String {
-    var (rows, count) = written(table.rows[...], budget: budget)
+  /// A table on a page: the number of its rows, and how many more a script shows.
+  struct Written {
+    var html: String
+    var count, packed: Int
+  }
+
+  /// The first rows. Those that do not fit into `budget` bytes are packed for the script, if the page allows that.
+  func written(budget: Int, rows limit: Int = .max, packs: Bool, hasPages: Bool = false) -> Written {
+    var (rows, count) = written(table.rows.prefix(limit), budget: budget)
     var packed = HTMLPackedRows()
     if packs, count < table.rows.count {
       (rows, count) = written(table.rows[...], budget: budget / 5)
@@ -26,17 +31,23 @@ struct HTMLTable {
         guard packed.append(packedCells(row), budget: budget - rows.utf8.count) else { break }
       }
     }
-    let left = table.rows.count - count - packed.count
-    let rest = left > 0 ? remark(left, left == 1 ? "is omitted, so that" : "are omitted, so that") : ""
-    return facets
-      + "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rows\"><table id=\"\(id)\"><thead><tr>\(headings)</thead><tbody>\(rows)</tbody></table></div>"
-      + (packed.count > 0 ? "<noscript>\(remark(packed.count, "need scripts; without them"))</noscript>" : "")
-      + (packed.count > 0 ? packed.element(of: id) : "") + rest
+    let need = HTMLLongTable.remark(packed.count, "need scripts; without them", whole(isLive: false))
+    let html =
+      facets(table.rows.prefix(count + packed.count)) + frame(rows)
+      + (packed.count > 0 && !hasPages ? "<noscript>\(need)</noscript>" : "")
+      + (packed.count > 0 ? packed.element(of: id) : "")
+    return Written(html: html, count: count, packed: packed.count)
   }
 
-  private func remark(_ count: Int, _ why: String) -> String {
-    "<p class=\"rest\">\(Quantity.count(count, "more row")) \(why) this page stays small: "
-      + "\(HTMLText.escaped(look.whole ?? "the same report with --json or --format csv")) has all.</p>"
+  /// The table with these rows.
+  func frame(_ rows: String) -> String {
+    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rows\"><table id=\"\(id)\"><thead><tr>\(headings)</thead><tbody>\(rows)</tbody></table></div>"
+  }
+
+  /// What has all rows.
+  func whole(isLive: Bool) -> String {
+    let command = look.whole ?? "the same report with --json or --format csv"
+    return isLive ? command : "with -o FILE further pages have them, and \(command)"
   }
 
   /// The first rows, as many as fit into `budget` bytes.
@@ -56,7 +67,7 @@ struct HTMLTable {
       let cell = row[index]
       let text = HTMLText.harmless(cell.text)
       if let number = cell.number, isNumber(index) || cell.isNumber {
-        return .init(text: text, value: Cell.plain(number))
+        return .init(text: text, value: Cell.plain(number), isDerived: isDerived(cell, table.headings[index].kind))
       }
       return .init(text: text, style: isNumber(index) ? "n" : style(index, cell))
     }
@@ -64,16 +75,35 @@ struct HTMLTable {
     return cells + (remark.map { [.init(text: HTMLText.harmless($0))] } ?? [])
   }
 
+  /// Whether the script makes the text from the number: it knows the unit of the column.
+  private func isDerived(_ cell: Cell, _ kind: FigureKind) -> Bool {
+    switch (cell, kind) {
+    case (.bytes(let number), .bytes), (.milliseconds(let number), .duration), (.bytesPerSecond(let number), .rate):
+      number >= 0
+    case (.integer, .integer): true
+    default: false
+    }
+  }
+
+  private static func unit(_ kind: FigureKind) -> String {
+    switch kind {
+    case .bytes: " data-u=\"b\""
+    case .rate: " data-u=\"r\""
+    case .duration: " data-u=\"d\""
+    default: ""
+    }
+  }
+
   private var headings: String {
     shown.map { index in
       let heading = table.headings[index]
       let number = isNumber(index) ? " class=\"n\"" : ""
       return
-        "<th scope=\"col\"\(number) data-key=\"\(HTMLText.escaped(heading.key))\">\(HTMLText.escaped(heading.title ?? ""))"
+        "<th scope=\"col\"\(number)\(Self.unit(heading.kind)) data-key=\"\(HTMLText.escaped(heading.key))\">\(HTMLText.escaped(heading.title ?? ""))"
     }.joined()
   }
 
-  private func row(_ row: [Cell]) -> String {
+  func row(_ row: [Cell]) -> String {
     let cells = shown.map { index -> String in
       let cell = row[index]
       if isNumber(index) || cell.isNumber {
@@ -119,33 +149,23 @@ struct HTMLTable {
 
   // MARK: - Facets
 
-  /// For columns with few values: the number of rows of each, as links that filter.
-  private var facets: String {
-    let groups = shown.filter { table.headings[$0].isLabel }.compactMap(facet)
-    guard !groups.isEmpty, table.rows.count > 2 else { return "" }
+  /// For columns with few values: the number of rows of each, as links that filter. `rows` are those of this page.
+  private func facets(_ rows: ArraySlice<[Cell]>) -> String {
+    let groups = shown.filter { table.headings[$0].isLabel }.compactMap { facet($0, rows) }
+    guard !groups.isEmpty, rows.count > 2 else { return "" }
     return "<div class=\"facets\">" + groups.joined() + "</div>"
   }
 
-  private func facet(_ index: Int) -> String? {
+  private func facet(_ index: Int, _ rows: ArraySlice<[Cell]>) -> String? {
     var counts: [String: Int] = [:]
-    for row in table.rows where !row[index].isUnknown { counts[row[index].text, default: 0] += 1 }
-    guard counts.count > 1, counts.count <= 20, counts.count < table.rows.count else { return nil }
+    for row in rows where !row[index].isUnknown { counts[row[index].text, default: 0] += 1 }
+    guard counts.count > 1, counts.count <= 20, counts.count < rows.count else { return nil }
     let heading = table.headings[index]
     let links = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { word, count in
-      let fragment = "#\(id).\(heading.key)=\(Self.percentEncoded(word))"
+      let fragment = "#\(id).\(heading.key)=\(HTMLText.percentEncoded(Array(word.utf8)))"
       return "<a href=\"\(fragment)\">\(HTMLText.escaped(word)) <b>\(count)</b></a>"
     }
-    return "<p>\(HTMLText.escaped(heading.title ?? heading.key)) (rows): \(links.joined(separator: " "))</p>"
-  }
-
-  /// Everything but unreserved characters (RFC 3986 section 2.3).
-  private static func percentEncoded(_ text: String) -> String {
-    text.utf8.map { byte in
-      let isPlain =
-        Character(Unicode.Scalar(byte)).isASCII
-        && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
-      return isPlain || [0x2D, 0x2E, 0x5F, 0x7E].contains(byte)
-        ? String(Unicode.Scalar(byte)) : "%" + hexText([byte]).uppercased()
-    }.joined()
+    let place = rows.count < table.rows.count ? "rows of this page" : "rows"
+    return "<p>\(HTMLText.escaped(heading.title ?? heading.key)) (\(place)): \(links.joined(separator: " "))</p>"
   }
 }

@@ -3,7 +3,7 @@
 enum LiveAssets {
   /// SHA-256 in base64; a test computes them.
   static let styleDigest = "ufFn/q6JoPT5v/RCrO+n6zyTB/ZaX07xGruqOShzeRM="
-  static let scriptDigest = "lWJNkAI50Bfxd684GlY+IOD448sKuUbDJng/HdMDAn4="
+  static let scriptDigest = "zcp54s/nujyKAABvLf19vpidcDtitxeNUiswI2a8L8E="
   static let entryDigest = "FkdUkxEnpHaWOmrEIZ+hFaBnIJOzFujs+3ov1Z3hpyg="
 
   static let style = """
@@ -44,7 +44,7 @@ enum LiveAssets {
     const button=(verb,text,terms,asks)=>{const b=document.createElement("button");b.type="button";b.textContent=text;b.title=words[verb];b.dataset.verb=verb;
     b.addEventListener("click",()=>{if(asks&&!b.classList.contains("armed")){b.classList.add("armed");b.textContent="Really "+text.toLowerCase()+"?";
     setTimeout(()=>{b.classList.remove("armed");b.textContent=text},4000);return}b.classList.remove("armed");b.textContent=text;act(verb,terms(),b)});return b};
-    const arranged=["limit","sort","by","bucket","sla","facet","columns","format","map"];
+    const arranged=["limit","sort","by","bucket","sla","facet","columns","format","map","page"];
     const page=()=>{const terms={};for(const[k,v]of new URLSearchParams(location.search)){if(!arranged.includes(k))(terms[k]=terms[k]||[]).push(v)}
     return Object.keys(terms).length?terms:{all:["true"]}};
     const rows=t=>{const heads=[...t.tHead.rows[0].cells],id=heads.findIndex(h=>h.dataset.key==="id"),state=heads.findIndex(h=>h.dataset.key==="state"),batch=heads.findIndex(h=>h.dataset.key==="batch");
