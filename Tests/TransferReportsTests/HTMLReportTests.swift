@@ -210,6 +210,14 @@ import TransferModel
     #expect(ids.count > 8 && Set(ids).count == ids.count, "\(ids)")
   }
 
+  @Test func countsHaveOneChartThatFitsANarrowScreen() {
+    let counts = Self.form.report(rows).sections[0]
+    let report = Report("transfers.test/1", [ReportSection("now", "now", .object([counts])), counts])
+    let html = HTMLReport.render(report, ReportHeader(store: StoreIdentity(path: nil), generatedMs: 0))
+    #expect(html.components(of: "<dt>States</dt>") == 2 && html.components(of: "<h3>States</h3>") == 1)
+    #expect(html.components(of: "<svg role=\"img\" class=\"stretch\" preserveAspectRatio=\"none\"") == 1)
+  }
+
   @Test func facetsCountTheRows() {
     let html = page(rows)
     #expect(html.contains("<a href=\"#files.state=done\">done <b>30</b></a>"))

@@ -118,7 +118,11 @@ struct LiveOverview: OutputValue {
 
   static let form = ReportForm<LiveOverview>(
     "transfers.overview/1",
-    [.object("now", "now", LiveNow.sections) { $0.now }, .merged(ReportPage.form.sections) { $0.page }])
+    [
+      .object("now", "now", LiveNow.sections) { $0.now },
+      .words { _ in "The report below is read again every 15 seconds, more rarely if that takes long." },
+      .merged(ReportPage.form.sections) { $0.page },
+    ])
 }
 
 /// Actions of people and the engine, newest first.

@@ -15,9 +15,12 @@ enum HTMLChart {
 
   static let (width, height) = (720.0, 160.0)
 
-  static func open(_ label: String, _ width: Double, _ height: Double) -> String {
+  /// `stretches` is for a chart without words: its whole width is visible on a narrow screen.
+  static func open(_ label: String, _ width: Double, _ height: Double, stretches: Bool = false) -> String {
     let size = "\(HTMLText.number(width)) \(HTMLText.number(height))"
-    return "<div class=\"chart\"><svg role=\"img\" viewBox=\"0 0 \(size)\" aria-label=\"\(HTMLText.escaped(label))\">"
+    let look = stretches ? " class=\"stretch\" preserveAspectRatio=\"none\"" : ""
+    return
+      "<div class=\"chart\"><svg role=\"img\"\(look) viewBox=\"0 0 \(size)\" aria-label=\"\(HTMLText.escaped(label))\">"
   }
 
   private static func title(_ heading: FigureHeading) -> String { heading.title ?? heading.key }
@@ -75,7 +78,7 @@ enum HTMLChart {
   static func stack(_ label: String, _ parts: [(name: String, text: String, value: Double)]) -> String {
     let whole = parts.map(\.value).reduce(0, +)
     guard whole > 0 else { return "" }
-    var (out, x) = (open(label, width, 28), 0.0)
+    var (out, x) = (open(label, width, 28, stretches: true), 0.0)
     for (index, part) in parts.enumerated() {
       let length = part.value / whole * width
       out += rectangle(x, 2, max(0.5, length), 24, tint(part.name, index), "\(part.name): \(part.text)")

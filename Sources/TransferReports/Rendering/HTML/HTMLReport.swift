@@ -12,6 +12,8 @@ public struct HTMLReport: Sendable {
   private var continuing: String?
   private(set) var longTables: [HTMLLongTable] = []
   private var sectionCount = 0
+  /// The keys of counts that the page has a chart of.
+  private var charted: Set<String> = []
 
   /// One page, without further pages. With `live`, the same page as shown by `transfers serve`.
   public static func render(
@@ -122,7 +124,9 @@ public struct HTMLReport: Sendable {
     _ content: ReportSection.Content, level: Int, path: [String], id: String, title: String?
   ) {
     switch content {
-    case .facts(let facts, _): out += Self.facts(facts)
+    case .facts(let facts, _):
+      let figures = self.facts(facts)
+      out += figures
     case .table(let table, let look):
       guard !look.isForPrograms else { return }
       guard !table.rows.isEmpty else {
@@ -150,14 +154,17 @@ public struct HTMLReport: Sendable {
     return written.html + long.place
   }
 
-  private static func facts(_ facts: [Fact]) -> String {
+  /// The same counts may be in several parts of a page; they have one chart.
+  private mutating func facts(_ facts: [Fact]) -> String {
     var (list, charts) = ("", "")
     for fact in facts {
       guard let words = fact.words, let title = fact.heading.title else { continue }
       let tone = fact.tone.map { " class=\"\($0)\"" } ?? ""
       list +=
         "<div><dt>\(HTMLText.escaped(Self.capitalised(title)))</dt><dd\(tone)>\(HTMLText.escaped(words))</dd></div>"
-      guard case .counts(let counts) = fact.cell, counts.count > 1 else { continue }
+      guard case .counts(let counts) = fact.cell, counts.count > 1, charted.insert(fact.heading.key).inserted else {
+        continue
+      }
       let parts = counts.sorted { $0.key < $1.key }.map { (name: $0.key, text: "\($0.value)", value: Double($0.value)) }
       charts += "<h3>\(HTMLText.escaped(Self.capitalised(title)))</h3>" + HTMLChart.stack(title, parts)
     }

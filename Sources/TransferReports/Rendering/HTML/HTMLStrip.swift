@@ -67,7 +67,7 @@ enum HTMLStrip {
 
   private static func drawn(_ pieces: [Piece], rows: Int) -> String {
     let whole = pieces.map(\.length).reduce(0, +)
-    var out = HTMLChart.open(Quantity.count(rows, "chunk"), HTMLChart.width, 28)
+    var out = HTMLChart.open(Quantity.count(rows, "chunk"), HTMLChart.width, 28, stretches: true)
     var x = 0.0
     for piece in pieces {
       let width = piece.length / whole * HTMLChart.width
