@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import charts
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 LIMIT = 1_000_000
@@ -63,6 +64,8 @@ def paged(browser, binary, folder, check, foreign):
         tab = browser.tab().open("file://" + path)
         scripted = tab.value(ROWS)
         shown = [row[0][0] for row in scripted]
+        if count == 10_000:
+            charts.agree(tab, check)
         plain = browser.tab(browser.call("Target.createBrowserContext")["browserContextId"])
         plain.call("Emulation.setScriptExecutionDisabled", value=True)
         pages = walk(plain, path)
