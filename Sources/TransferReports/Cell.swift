@@ -13,6 +13,10 @@ public enum Cell: Sendable, Hashable {
   case real(Double)
   /// A part of a whole, 0 to 1: percent for people, the number itself for programs.
   case share(Double)
+  /// The difference of two shares: percentage points for people, the number itself for programs.
+  case points(Double)
+  /// A change in percent: one decimal for people.
+  case percent(Double)
   case flag(Bool)
   /// A size in bytes.
   case bytes(Int64)

@@ -44,7 +44,7 @@ public struct ComparedFigure: Sendable {
     case (.bytes(let a), .bytes(let b)): .bytes(b -| a)
     case (.milliseconds(let a), .milliseconds(let b)): .milliseconds(b -| a)
     case (.bytesPerSecond(let a), .bytesPerSecond(let b)): .bytesPerSecond(b -| a)
-    case (.share(let a), .share(let b)): .share(((b - a) * 1_000_000).rounded() / 1_000_000)
+    case (.share(let a), .share(let b)): .points(((b - a) * 1_000_000).rounded() / 1_000_000)
     default: .none
     }
   }
@@ -104,7 +104,7 @@ public struct ComparedFigure: Sendable {
     Column(FigureHeading("a", "A", .real)) { $0.before },
     Column(FigureHeading("b", "B", .real)) { $0.after },
     Column(FigureHeading("change", "Change", .real)) { $0.change },
-    .real("percent", "Change %") { $0.percent },
+    Column(FigureHeading("percent", "Change %", .real)) { $0.percent.map(Cell.percent) ?? .none },
   ]
 }
 

@@ -59,7 +59,6 @@ public enum Quantity {
     count > 0 ? "\(bytes(count)) already existed locally and were not fetched" : nil
   }
 
-  /// `1 file`, `118 files`, `2 batches`.
   /// `99.27 %` for 0.9927, rounded towards zero, so that only a whole reads as 100 %; `100 %` and `0 %`.
   public static func percent(_ share: Double) -> String {
     let hundredths = Int64(nearest: (share.magnitude * 10_000 + 1e-7).rounded(.down))
@@ -68,6 +67,20 @@ public enum Quantity {
     return "\(share < 0 && hundredths > 0 ? "-" : "")\(whole)\(fraction) %"
   }
 
+  /// `-4.10 points`: the difference of two shares in percentage points, rounded towards zero.
+  static func points(_ difference: Double) -> String {
+    let figure = percent(difference).dropLast(2)
+    return figure == "1" || figure == "-1" ? "\(figure) point" : "\(figure) points"
+  }
+
+  /// `-66.6 %`: a change in percent, rounded towards zero.
+  static func roundedPercent(_ percent: Double) -> String {
+    let tenths = Int64(nearest: (percent.magnitude * 10 + 1e-7).rounded(.down))
+    let fraction = tenths % 10 == 0 ? "" : ".\(tenths % 10)"
+    return "\(percent < 0 && tenths > 0 ? "-" : "")\(tenths / 10)\(fraction) %"
+  }
+
+  /// `1 file`, `118 files`, `2 batches`.
   public static func count(_ number: Int, _ noun: String) -> String {
     let plural = noun.hasSuffix("ch") || noun.hasSuffix("s") ? "es" : noun.hasSuffix("y") ? nil : "s"
     if number == 1 { return "1 \(noun)" }

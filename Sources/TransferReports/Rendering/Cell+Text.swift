@@ -10,6 +10,8 @@ extension Cell {
     case .integer(let number): "\(number)"
     case .real(let number): number.isFinite ? Cell.plain(number) : "-"
     case .share(let share): share.isFinite ? Quantity.percent(share) : "-"
+    case .points(let points): points.isFinite ? Quantity.points(points) : "-"
+    case .percent(let percent): percent.isFinite ? Quantity.roundedPercent(percent) : "-"
     case .flag(let flag): flag ? "yes" : "no"
     case .bytes(let count): Quantity.bytes(count)
     case .milliseconds(let ms): Quantity.duration(ms)
@@ -33,7 +35,8 @@ extension Cell {
     case .name(let name): String(decoding: name.bytes, as: UTF8.self)
     case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number):
       String(number)
-    case .real(let number), .share(let number): number.isFinite ? Cell.plain(number) : ""
+    case .real(let number), .share(let number), .points(let number), .percent(let number):
+      number.isFinite ? Cell.plain(number) : ""
     case .flag(let flag): flag ? "true" : "false"
     case .time(let ms): Timestamp.rfc3339(ms)
     case .texts, .counts, .list: JSONWriter.text(self)
@@ -47,7 +50,7 @@ extension Cell {
 
   public var isNumber: Bool {
     switch self {
-    case .integer, .real, .share, .bytes, .milliseconds, .bytesPerSecond: true
+    case .integer, .real, .share, .points, .percent, .bytes, .milliseconds, .bytesPerSecond: true
     default: false
     }
   }

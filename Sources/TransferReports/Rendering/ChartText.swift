@@ -119,7 +119,8 @@ extension Cell {
     case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number),
       .time(let number):
       Double(number)
-    case .real(let number), .share(let number): number.isFinite ? number : nil
+    case .real(let number), .share(let number), .points(let number), .percent(let number):
+      number.isFinite ? number : nil
     case .flag(let flag): flag ? 1 : 0
     case .none, .text, .name, .texts, .counts, .list: nil
     }

@@ -60,7 +60,7 @@ public enum JSONWriter {
     case .name(let name): append(String(decoding: name.bytes, as: UTF8.self), to: &out)
     case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number):
       out.append(contentsOf: String(number).utf8)
-    case .real(let number), .share(let number):
+    case .real(let number), .share(let number), .points(let number), .percent(let number):
       out.append(contentsOf: (number.isFinite ? Cell.plain(number) : "null").utf8)
     case .flag(let flag): out.append(contentsOf: (flag ? "true" : "false").utf8)
     case .time(let ms): append(Timestamp.rfc3339(ms), to: &out)

@@ -99,7 +99,7 @@ public struct PrometheusReport {
     switch cell {
     case .milliseconds(let ms), .time(let ms): seconds(ms)
     case .flag(let flag): flag ? "1" : "0"
-    case .integer, .real, .share, .bytes, .bytesPerSecond: cell.number.map(Cell.plain)
+    case .integer, .real, .share, .points, .percent, .bytes, .bytesPerSecond: cell.number.map(Cell.plain)
     case .none, .text, .name, .texts, .counts, .list: nil
     }
   }

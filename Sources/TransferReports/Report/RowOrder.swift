@@ -75,7 +75,9 @@ extension Cell {
     case (.name(let a), .name(let b)): a.bytes.lexicographicallyPrecedes(b.bytes)
     case (.flag(let a), .flag(let b)): !a && b
     case (.time(let a), .time(let b)): a < b
-    case (.real(let a), .real(let b)), (.share(let a), .share(let b)): a < b
+    case (.real(let a), .real(let b)), (.share(let a), .share(let b)), (.points(let a), .points(let b)),
+      (.percent(let a), .percent(let b)):
+      a < b
     default: (wholeNumber ?? 0) < (other.wholeNumber ?? 0)
     }
   }
@@ -83,7 +85,7 @@ extension Cell {
   private var wholeNumber: Int64? {
     switch self {
     case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number): number
-    case .none, .text, .name, .real, .share, .flag, .time, .texts, .counts, .list: nil
+    case .none, .text, .name, .real, .share, .points, .percent, .flag, .time, .texts, .counts, .list: nil
     }
   }
 }
