@@ -18,6 +18,9 @@ public enum FailureFigures {
   /// Figures of files only, for `status` and `show`, which do not read attempts.
   public static let ofFiles = columns.filter { $0.key != "attempts" }
 
+  /// With the message, for a page that is wide enough.
+  static let onPage = columns.map { $0.key == "example_message" ? $0.titled("Message") : $0 }
+
   /// The columns printed at the end of a run.
   public static let inShort: [Column<FailureRow>] = [
     .integer("files", "Files") { $0.files },

@@ -26,7 +26,7 @@ public struct SummaryFigures: Sendable {
 
   public static let sections: [SectionForm<SummaryFigures>] = most + overview + details
   /// The sections in the order of a page, below a summarizing sentence.
-  public static let ofPage: [SectionForm<SummaryFigures>] = [.words { $0.headline }] + overview + most + details
+  public static let ofPage: [SectionForm<SummaryFigures>] = [.words { $0.headline }] + overview + most + detailsOfPage
 
   private static let most: [SectionForm<SummaryFigures>] = [
     .words { $0.costs.isEmpty && !$0.isEmpty ? "no costs in time" : nil },
@@ -39,9 +39,15 @@ public struct SummaryFigures: Sendable {
   ]
 
   private static let details: [SectionForm<SummaryFigures>] = [
-    .table("failures", "failures", FailureFigures.columns) { $0.failures },
-    .table("slowest", "slowest files", FileFigures.columns) { $0.slowest },
+    .table("failures", "failures", FailureFigures.columns, TableLook(note: "hint")) { $0.failures }, slowest,
   ]
+
+  private static let detailsOfPage: [SectionForm<SummaryFigures>] = [
+    .table("failures", "failures", FailureFigures.onPage, TableLook(note: "hint")) { $0.failures }, slowest,
+  ]
+
+  private static let slowest: SectionForm<SummaryFigures> =
+    .table("slowest", "slowest files", FileFigures.columns) { $0.slowest }
 
   private static let figures: [Column<SummaryFigures>] =
     [
