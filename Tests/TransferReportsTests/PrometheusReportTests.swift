@@ -39,6 +39,20 @@ import TransferModel
   }
 
   /// A reader rejects the whole text if two samples have the same name and labels.
+  /// `figures_a{figure="backoff_ms"}` of `report compare` is in milliseconds, as its label says.
+  @Test func figuresOfAColumnOfSeveralKindsKeepTheUnitOfTheirName() {
+    let figures = [
+      ComparedFigure(name: "backoff_ms", title: "backoff", before: .milliseconds(648), after: .milliseconds(0)),
+      ComparedFigure(name: "bytes", title: "size", before: .bytes(7), after: .bytes(9)),
+    ]
+    let table = ReportSection(
+      "figures", nil, .table(FigureTable(ComparedFigure.columns, figures), TableLook()))
+    let header = ReportHeader(store: StoreIdentity(path: nil), generatedMs: 0)
+    let found = samples(PrometheusReport.render(Report("transfers.report.compare/1", [table]), header))
+    #expect(found.contains("transfers_report_compare_figures_a{figure=\"backoff_ms\"} 648"), "\(found)")
+    #expect(found.contains("transfers_report_compare_figures_change{figure=\"bytes\"} 2"), "\(found)")
+  }
+
   @Test func rowsThatLabelsDoNotTellApartAreLeftOut() {
     let found = samples(text([Row(host: "a", state: "up", ms: 1), Row(host: "a", state: "down", ms: 2)]))
     #expect(!found.contains { $0.contains("hosts") })

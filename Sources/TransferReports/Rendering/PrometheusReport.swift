@@ -63,7 +63,8 @@ public struct PrometheusReport {
     let metric = prefix + "_" + Self.metric(heading)
     if case .counts(let counts) = cell {
       for (name, count) in counts.sorted(by: { $0.key < $1.key }) { add(metric, labels + [("of", name)], "\(count)") }
-    } else if let value = Self.value(cell) {
+    } else if let value = heading.kind == .real ? cell.number.map(Cell.plain) : Self.value(cell) {
+      // A column of several kinds has no unit of its own: its figures keep those of their names.
       add(metric, labels, value)
     }
   }
