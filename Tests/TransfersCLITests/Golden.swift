@@ -13,7 +13,7 @@ enum Golden {
     #expect(masked == kept, "differs from \(path)", sourceLocation: sourceLocation)
   }
 
-  private static let folder: String = {
+  static let folder: String = {
     let root = "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
     return root + "/Goldens/TransfersCLI"
   }()
