@@ -776,6 +776,9 @@ CREATE TABLE receipt (
   -- algorithm:hex
   digest TEXT,
   remote_digest TEXT,
+  -- SHA-256 of the content that was sent or received, as computed here, whatever the server confirmed; NULL if nobody
+  -- asked for it.
+  sha256 TEXT CHECK (sha256 > 'sha256:' AND sha256 < 'sha256;'),
   etag TEXT NOT NULL,
   version_id TEXT NOT NULL,
   request_id TEXT NOT NULL,

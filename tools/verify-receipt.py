@@ -15,7 +15,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 # The items of a leaf's array in order (docs/receipts.md), and those that are also columns of the JSON.
-COMPARED = "bytes confirmed_by digest remote_digest etag version_id request_id server_date location proof_note".split()
+COMPARED = "bytes confirmed_by digest remote_digest sha256 etag version_id request_id server_date location proof_note".split()
 RECEIPT = "encoding kind file n uid batch generation is_download path key mtime_ns finding bytes attempt".split()
 RECEIPT += COMPARED[1:] + ["recorded_at"]
 TYPES = ["application/vnd.in-toto+json", "https://in-toto.io/Statement/v1", "https://transfers.invalid/delivery/v1"]

@@ -18,6 +18,8 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   public var growing: GrowingFiles?
   /// Whether a file is skipped if another file has delivered the same content to the same destination; nil for no.
   public var dedupe: Bool?
+  /// Whether the receipts of its files have the SHA-256 of the content; nil for no.
+  public var recordSHA256: Bool?
   /// How long a source must be unchanged before it is sent, in milliseconds; nil for no wait.
   public var settleMs: Int64?
   /// The marker file that shows that a source is complete, in the syntax of ``ReadyMarker``; nil for none.

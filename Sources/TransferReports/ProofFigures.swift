@@ -8,6 +8,7 @@ public enum ProofFigures {
     .text("confirmed_by", "confirmed_by") { $0.confirmation },
     .text("digest", "digest") { $0.digest },
     .text("remote_digest", "remote_digest") { $0.remoteDigest },
+    .text("sha256", "sha256") { $0.sha256 },
     .text("etag", "etag") { known($0.etag) },
     .text("version_id", "version_id") { known($0.versionID) },
     .text("request_id", "request_id") { known($0.requestID) },

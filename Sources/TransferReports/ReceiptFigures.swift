@@ -20,6 +20,7 @@ public enum ReceiptFigures {
     .text("confirmed_by", "Confirmed by") { $0.receipt.confirmation },
     .text("digest", "Digest") { $0.receipt.digest },
     .text("remote_digest") { $0.receipt.remoteDigest },
+    .text("sha256") { $0.receipt.sha256 },
     .text("etag") { $0.receipt.etag },
     .text("version_id") { $0.receipt.versionID },
     .text("request_id") { $0.receipt.requestID },

@@ -33,6 +33,8 @@ public struct DownloadOptions: Sendable {
   /// Blocks of existing files that have not changed are copied, as far as their servers publish checksums: the file
   /// `URL.zsync` is requested for each file that would be replaced. Only with ``overwrites``.
   public var usesZsync = false
+  /// The receipts of the files have the SHA-256 of their content, for which each is read once more.
+  public var recordsSHA256 = false
   /// A program with its arguments, found in `PATH` and started without a shell, that supplies the URL from which a file
   /// is requested: it reads the key of the file from standard input and writes one URL to standard output. It is run
   /// for each file before its first request, and when a URL has expired or is refused. Stored with the batch; contains

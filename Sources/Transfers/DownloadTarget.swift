@@ -83,6 +83,7 @@ struct DownloadTarget: Sendable {
     var settings = BatchSettings(
       destination: "\(origin)/", options: options.options, auth: options.auth, caFile: options.caFile,
       download: download)
+    if options.recordsSHA256 { settings.recordSHA256 = true }
     if !options.callbacks.isEmpty { settings.callbacks = options.callbacks }
     return settings
   }

@@ -39,7 +39,7 @@ import TransferModel
         return fsync(descriptor)
       })
     for (path, result) in zip(paths, results) {
-      let placed = try #require(try result.get(), "\(path)")
+      let placed = try #require(try result.get().identity, "\(path)")
       #expect(placed == (try SourceFile(path: NameBytes(root + "/" + path)).identity))
       #expect(placed.mtimeNs == 1_000_000_000_500_000_000)
     }

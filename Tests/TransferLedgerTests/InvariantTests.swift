@@ -15,6 +15,7 @@ import TransferModel
     ("I06", "UPDATE chunk SET state = 'pending' WHERE id = 1"),
     ("I07", "DELETE FROM receipt"),
     ("I08", "UPDATE receipt SET remote_digest = 'crc32c:00000008'"),
+    ("I08", "UPDATE receipt SET digest = 'sha256:00', remote_digest = 'sha256:00', sha256 = 'sha256:01'"),
     ("I55", "INSERT INTO removal (file_id, inode, recorded_at) VALUES (2, 1, 0)"),
     ("I56", "UPDATE batch SET after = 'delete'"),
     (

@@ -82,7 +82,8 @@ import TransferModel
     (
       "receipt",
       [
-        "file_id", "n", "finding", "size", "attempt_id", "confirmation", "digest", "remote_digest", "etag",
+        "file_id", "n", "finding", "size", "attempt_id", "confirmation", "digest", "remote_digest", "sha256",
+        "etag",
         "version_id",
         "request_id", "server_date", "location", "note", "recorded_at",
       ]

@@ -11,7 +11,7 @@ GROUP = 1024  # maximum number of leaves in one row
 
 # The columns of leaves in order: docs/receipts.md.
 OF_RECEIPT = """SELECT r.file_id, r.n, f.uid, f.batch_id, f.generation, f.is_download, f.path, f.key, f.mtime_ns, r.finding, r.size,
-  r.attempt_id, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id, r.server_date, r.location, r.note,
+  r.attempt_id, r.confirmation, r.digest, r.remote_digest, r.sha256, r.etag, r.version_id, r.request_id, r.server_date, r.location, r.note,
   r.recorded_at FROM receipt r CROSS JOIN file f ON f.id = r.file_id"""
 OF_ATTEMPT = """SELECT id, uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
   error_code, message, http_status, curl_code, errno, bytes_transferred, bytes_acked, dns_ms, connect_ms, tls_ms, sent_ms,

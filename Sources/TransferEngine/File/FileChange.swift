@@ -129,7 +129,9 @@ struct FileUnit: Sendable {
   var opening = ChunkOpening.none
   /// The staged copy that was sent, which is no longer needed when the file is done.
   var staged: String?
-  /// SHA-256 of the whole file, to be recorded when it is done.
+  /// SHA-256 of the whole file for its receipt, if it is known.
+  var sha256: Digest?
+  /// SHA-256 of the whole file, to be recorded as delivered content when it is done.
   var content: Digest?
   /// The transaction returns the receipts of all chunks.
   var wantsParts = false

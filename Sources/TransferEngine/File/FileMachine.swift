@@ -67,6 +67,16 @@ struct FileMachine: Sendable {
   var isHardlyStored: Bool { bytesStored < facts.layout.chunkSize }
   /// Chunks that could be sent if no backoff applied.
   var unsentCount: Int { facts.layout.count - doneCount - requests.chunkCount }
+  /// Whether the file may be complete when this request, which has begun, ends.
+  func mayComplete(_ step: StepRequest) -> Bool {
+    switch step {
+    case .finish, .save: true
+    case .chunk: unsentCount <= 0
+    case .probeChunk: facts.layout.count - doneCount <= 1
+    case .probe, .verify: facts.isAllStored || facts.lostAnswer != nil
+    case .create, .prepareChunk, .discover, .abort, .makeParent: false
+    }
+  }
   /// It has or will have a session on the server.
   var needsSession: Bool { facts.layout.count > 1 }
 

@@ -134,7 +134,7 @@ extension FileUnit {
     case .sight(let identity): try require(tx.sight(file, run, as: identity), "record a sighting")
     case .resumeSending: try require(tx.resumeSending(file, run), "resume sending")
     case .complete(let receipt):
-      try require(tx.completeFile(file, run, receipt, content: content), "complete file")
+      try require(tx.completeFile(file, run, receipt, sha256: sha256, content: content), "complete file")
       begun.unstaged = staged
     case .admitListed(let page): begun.admitted = try tx.admitListed(page, by: file, run)
     case .endListing(let detail): try require(tx.endListing(file, run, detail: detail), "end listing")

@@ -18,6 +18,10 @@ final class FileWork {
   var recorded: SourceIdentity
   /// Digests of the whole file that the protocol needed.
   var fileDigests: [DigestAlgorithm: Digest] = [:]
+  /// SHA-256 of the content, if its batch records it (``BatchSettings/recordSHA256``).
+  var sha256: Digest?
+  /// The request before which the file is being read for it.
+  var digesting: Job.ID?
   var jobs: Set<Job.ID> = []
   /// The control request that the engine has begun to apply.
   var requestedAction: RequestedAction?
@@ -59,6 +63,7 @@ final class FileWork {
       machine.end(.fail(Failure(.sourceName, "no local file can have its name, \(fault)"), keepsSession: false))
     }
     concurrency = Concurrency(first: chunks, highest: chunks, isExplicit: true)
+    if recordsSHA256, target == nil, file.identity.size == 0 { sha256 = RunningDigest.of([], .sha256) }
   }
 }
 
@@ -76,6 +81,22 @@ extension FileWork {
   /// SHA-256 of the content of an upload, if its batch uses `dedupe`.
   var deliveredDigest: Digest? {
     destination.refusals.settings.dedupe == true && target == nil ? fileDigests[.sha256] : nil
+  }
+
+  var recordsSHA256: Bool { destination.refusals.settings.recordSHA256 == true && !isListing }
+
+  /// SHA-256 of the content for the receipt, wherever it is known from.
+  var knownSHA256: Digest? { sha256 ?? (target == nil ? fileDigests[.sha256] : nil) }
+
+  /// How the SHA-256 of an upload is computed with this request. A file that is not sent in one body is read once more,
+  /// before the first request that can complete it.
+  func recordedSHA256(by job: Job) -> RecordedSHA256 {
+    guard recordsSHA256, target == nil, fileDigests[.sha256] == nil, !isToBeIdentified else { return .none }
+    if job.range == ByteRange(offset: 0, length: machine.claimed.identity.size) { return .ofBody }
+    let isRead = digesting.map(jobs.contains) ?? false
+    guard sha256 == nil, !isRead, machine.mayComplete(job.step.step) else { return .none }
+    digesting = job.id
+    return .ofFile
   }
 
   /// The range of the file that the answer to a control step contains; nil for none.

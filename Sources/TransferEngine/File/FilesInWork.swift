@@ -76,6 +76,7 @@ final class FilesInWork {
     unit.ended = ended
     unit.changes = changes + unit.changes
     unit.staged = work.machine.claimed.staged
+    unit.sha256 = work.knownSHA256
     unit.content = work.deliveredDigest
     if work.target != nil && (unit.plan != nil || changes.contains(where: \.plansFile)) { tally.needsCount() }
     inBackoff.note(work)

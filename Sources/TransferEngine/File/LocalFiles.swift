@@ -32,8 +32,11 @@ final class LocalFiles {
       mailbox.put(contentsOf: prepared)
     }
     placings = GroupedOrders(pool, most: Self.mostTogether) { group in
-      let results = PlacingGroup.perform(group.map(\.placing))
-      mailbox.put(contentsOf: zip(group, results).map { .placed($0.file, $0.proof, $1) })
+      let others = group.filter { !$0.placing.isReadForLong }
+      for members in [others] + group.filter(\.placing.isReadForLong).map({ [$0] }) where !members.isEmpty {
+        let results = PlacingGroup.perform(members.map(\.placing))
+        mailbox.put(contentsOf: zip(members, results).map { .placed($0.file, $0.proof, $1) })
+      }
     }
   }
 
@@ -86,6 +89,8 @@ final class LocalFiles {
       digestsOfFile: proto.fileDigests(for: step.step, work.machine.facts).subtracting(work.fileDigests.keys),
       sentAlgorithm: proto.sentDigest, journal: journal?.entry(step.attempt), file: work.source, stop: readStop)
     if work.isToBeIdentified, step.step != .discover { identify(work, &order) }
+    if !order.digestsOfFile.contains(.sha256) { order.recordedSHA256 = work.recordedSHA256(by: job) }
+    order.hashing = { [pool] task in pool.wait(task, then: {}) }
     return order
   }
 
@@ -184,6 +189,7 @@ final class LocalFiles {
   /// - Parameter path: absolute, if the server supplied another name; nil for the recorded path.
   func place(_ work: FileWork, _ proof: FileProof, at path: NameBytes?) {
     guard let target = work.target else { preconditionFailure("an upload has no target file") }
+    target.recordsSHA256.withLock { $0 = work.recordsSHA256 && proof.digest?.algorithm != .sha256 }
     let file = work.machine.claimed.id
     let facts = work.machine.facts
     let receiving = work.destination.resolved.transferProtocol.bodiesInAnswers

@@ -15,8 +15,10 @@ final class LocalOutcomes {
   }
 
   /// The local file of a download was renamed, or could not be.
-  func placed(_ file: FileID, _ proof: FileProof, _ result: Result<SourceIdentity?, Failure>) {
+  func placed(_ file: FileID, _ proof: FileProof, _ placed: Result<Placed, Failure>) {
     guard let work = files[file], work.refusal == nil else { return }
+    work.sha256 = (try? placed.get())?.sha256
+    let result = placed.map(\.identity)
     let places = work.destination.resolved.transferProtocol.places
     var renewal: [String: String]?
     if case .failure(let failure) = result { renewal = places?.renewal(after: failure, work.machine.facts) }

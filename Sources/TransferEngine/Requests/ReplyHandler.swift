@@ -179,6 +179,7 @@ final class ReplyHandler {
       reading.meaning = expectationFailed(job)
     } else if case .chunk(let chunk) = job.requestStep, let body = job.prepared?.body {
       note(body, of: chunk, in: &reading)
+      if let sha256 = body.sentSHA256() { work.sha256 = sha256 }
     } else {
       reading.region = job.prepared?.region
     }

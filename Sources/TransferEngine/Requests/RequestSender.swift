@@ -122,6 +122,7 @@ final class RequestSender {
     files.notePartial(prepared.region, work)
     if let start = prepared.start { work.machine.facts.route.begin(at: start) }
     work.fileDigests.merge(prepared.fileDigests) { $1 }
+    if let sha256 = prepared.sha256 { work.sha256 = sha256 }
     if let twin = prepared.twin, let receiving = job.destination.resolved.transferProtocol.bodiesInAnswers {
       files.noteCopy(twin.partial, work)
       tally.reused(bytes: twin.size, isStored: true)

@@ -12,7 +12,7 @@ enum EngineEvent: Sendable {
   case replied(Job.ID, TransferReply)
   case read(Job.ID, ReplyReading.Result)
   case heard(Job.ID, InterimReply)
-  case placed(FileID, FileProof, Result<SourceIdentity?, Failure>)
+  case placed(FileID, FileProof, Result<Placed, Failure>)
   case reused(FileID, FileProof, Result<Reused, Failure>)
   case knownSessions(Result<Set<String>, TransferError>, ListedSessions)
   case examined(Result<Interpretation, TransferError>, ListedPages)

@@ -13,17 +13,22 @@ final class FileSlice: BodySource, @unchecked Sendable {
   private let path: NameBytes
   private let admitted: SourceIdentity
   private let algorithm: DigestAlgorithm
+  /// Where SHA-256 is computed; nil if it is not recorded.
+  private let hashing: BodyDigest.Threads?
   private let journal: SendingJournal.Entry?
   // Used by one thread at a time: the transport's while the request runs, the engine's after its reply.
   private var running: RunningDigest
+  /// SHA-256 of the same bytes, if it is recorded.
+  private var recorded: BodyDigest?
   private var digested: Int64 = 0
   /// The current identity of the path, if the source was found changed.
   private(set) var identityNow: SourceIdentity?
 
   init(
     file: SourceFile, path: NameBytes, range: ByteRange, admitted: SourceIdentity, algorithm: DigestAlgorithm,
-    journal: SendingJournal.Entry? = nil
+    hashing: BodyDigest.Threads? = nil, journal: SendingJournal.Entry? = nil
   ) {
+    self.hashing = hashing
     self.journal = journal
     self.file = file
     self.path = path
@@ -68,6 +73,9 @@ final class FileSlice: BodySource, @unchecked Sendable {
   /// The digest of the bytes that were passed on; nil unless all of them were, in order.
   func sentDigest() -> Digest? { digested == range.length ? running.finish() : nil }
 
+  /// SHA-256 of the same bytes, if it is recorded.
+  func sentSHA256() -> Digest? { digested == range.length ? recorded?.finish() : nil }
+
   /// The bytes read from the start of the range, if the request did not store its chunk.
   func sentPiece() -> SentContent.Piece? {
     guard digested > 0 else { return nil }
@@ -102,10 +110,12 @@ final class FileSlice: BodySource, @unchecked Sendable {
   private func digest(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
     if offset == 0 {
       running = RunningDigest(algorithm)
+      recorded = hashing.map { BodyDigest(.sha256, $0) }
       digested = 0
     }
     guard offset == digested else { return }
     running.update(bytes)
+    recorded?.add(bytes)
     digested += Int64(bytes.count)
     // Written before the bytes are passed on: after a kill it is known what may have been sent.
     if let journal, let piece = sentPiece() { journal.note(piece) }

@@ -13,6 +13,8 @@ struct Prepared: Sendable {
   var credential: Credential?
   /// Requested digests of the whole file.
   var fileDigests: [DigestAlgorithm: Digest] = [:]
+  /// SHA-256 of the whole file, if it was read for that (``RecordedSHA256/ofFile``).
+  var sha256: Digest?
   /// Of a download: a regular file with the final name exists.
   var holdsPast = false
   /// Of a download: another local file has all of its content, and nothing needs to be sent.
@@ -32,6 +34,8 @@ struct PreparedBody: Sendable {
   var ahead: [DigestAlgorithm: Digest]
   /// Digest of the part of the chunk that the server already has; nil for none.
   var head: Digest?
+  /// SHA-256 of the bytes of ``Content/memory``, if it is recorded.
+  var sha256: Digest?
 
   func requestBody(in envelope: BodyEnvelope?) -> RequestBody {
     switch content {
@@ -57,6 +61,14 @@ struct PreparedBody: Sendable {
     }
   }
 
+  /// SHA-256 of the bytes that were sent, if it is recorded; nil if the body was not sent completely.
+  func sentSHA256() -> Digest? {
+    switch content {
+    case .memory: sha256
+    case .slice(let slice): slice.sentSHA256()
+    }
+  }
+
   /// Digest of the chunk from its start to the last byte that was sent.
   func digestFromStart() -> Digest? {
     guard let sent = sentDigest() else { return nil }
@@ -70,6 +82,15 @@ struct PreparedBody: Sendable {
     case .slice(let slice): slice.sentDigest()
     }
   }
+}
+
+/// Where the SHA-256 of a whole file comes from that its receipt is to have (``BatchSettings/recordSHA256``).
+enum RecordedSHA256: Sendable, Hashable {
+  case none
+  /// The body of the request is the whole file: it is computed in the same read.
+  case ofBody
+  /// The file is read once more, before the request.
+  case ofFile
 }
 
 /// The input of a preparing thread. A value, so that it can be passed between threads.
@@ -86,6 +107,9 @@ struct PreparationOrder: Sendable {
   var digestsAhead: Set<DigestAlgorithm>
   /// Requested digests of the whole file, for which it is read completely.
   var digestsOfFile: Set<DigestAlgorithm>
+  var recordedSHA256 = RecordedSHA256.none
+  /// Where the SHA-256 of a long body is computed while it is sent.
+  var hashing: BodyDigest.Threads = { $0() }
   /// Set if the file must not be sent when another file has delivered the same content.
   var delivered: DeliveredContent?
   var sentAlgorithm: DigestAlgorithm
@@ -96,6 +120,11 @@ struct PreparationOrder: Sendable {
   var credential: Credential?
   /// A read that it ends throws `engine.interrupted`, which says nothing about the file.
   var stop = ReadStop.never
+
+  /// All digests for which the whole file is read.
+  var digestsOfWholeFile: Set<DigestAlgorithm> {
+    recordedSHA256 == .ofFile ? digestsOfFile.union([.sha256]) : digestsOfFile
+  }
 }
 
 /// Why a request could not be prepared, with the current identity of its source if that changed.
@@ -127,7 +156,7 @@ enum Preparation {
     let version = ObjectIdentifier(order.version)
     var length = order.head?.length ?? 0
     if !order.digestsAhead.isEmpty { length += order.range?.length ?? 0 }
-    if !order.digestsOfFile.isEmpty { length += order.version.identity.size }
+    if !order.digestsOfWholeFile.isEmpty { length += order.version.identity.size }
     if let copy = order.copy, order.checksIdentity || order.range != nil { length += copy.unprovenLength }
     if order.copy == nil, order.checksIdentity || order.range != nil,
       let file = order.file ?? (try? SourceFile(path: order.path))
@@ -145,7 +174,7 @@ enum Preparation {
   static func perform(_ order: PreparationOrder) -> Result<Prepared, PreparationFailure> {
     do throws(Failure) {
       let credential = order.credential
-      guard order.checksIdentity || order.range != nil || !order.digestsOfFile.isEmpty else {
+      guard order.checksIdentity || order.range != nil || !order.digestsOfWholeFile.isEmpty else {
         return .success(Prepared(body: nil, credential: credential))
       }
       // The identity of a reused descriptor is checked again.
@@ -190,15 +219,18 @@ enum Preparation {
       body?.head = try file.digests(of: head, [order.sentAlgorithm], order.stop)[order.sentAlgorithm]
     }
     var digests: [DigestAlgorithm: Digest] = [:]
-    if !order.digestsOfFile.isEmpty {
+    if !order.digestsOfWholeFile.isEmpty {
       let whole = ByteRange(offset: 0, length: identity.size)
-      digests = try file.digests(of: whole, order.digestsOfFile, order.stop)
+      digests = try file.digests(of: whole, order.digestsOfWholeFile, order.stop)
     }
     var original: DeliveredFile?
     if let digest = digests[.sha256] { original = try order.delivered?.original(of: file, digest, order.stop) }
     let now = try file.currentIdentity()
     switch identity.relation(to: now) {
-    case .same: return Prepared(body: body, fileDigests: digests, original: original)
+    case .same:
+      return Prepared(
+        body: body, fileDigests: digests.filter { order.digestsOfFile.contains($0.key) },
+        sha256: order.recordedSHA256 == .ofFile ? digests[.sha256] : nil, original: original)
     case .moved: return nil
     case .other: throw identity.change(to: now)
     }
@@ -216,7 +248,7 @@ enum Preparation {
     }
     let slice = FileSlice(
       file: file, path: order.path, range: range, admitted: identity, algorithm: order.sentAlgorithm,
-      journal: order.journal)
+      hashing: order.recordedSHA256 == .ofBody ? order.hashing : nil, journal: order.journal)
     return PreparedBody(content: .slice(slice), ahead: ahead)
   }
 
@@ -235,7 +267,9 @@ enum Preparation {
       sent.update(buffer)
       for algorithm in order.digestsAhead { running[algorithm]?.update(buffer) }
     }
-    return PreparedBody(content: .memory(bytes, sent.finish()), ahead: running.mapValues { $0.finish() })
+    var body = PreparedBody(content: .memory(bytes, sent.finish()), ahead: running.mapValues { $0.finish() })
+    if order.recordedSHA256 == .ofBody { body.sha256 = body.ahead[.sha256] ?? RunningDigest.of(bytes, .sha256) }
+    return body
   }
 }
 

@@ -21,6 +21,8 @@ struct Placing: Sendable {
   var size: Int64
   /// Digest of the whole file, as it was written; nil if not every chunk has one.
   var digest: Digest?
+  /// The SHA-256 of the whole file is computed for its receipt.
+  var recordsSHA256 = false
   /// Milliseconds since 1970 UTC; nil keeps the current time.
   var modifiedMs: Int64?
   /// Permissions and owner that the server has stored with the file, as far as they are to be kept.
@@ -45,7 +47,7 @@ struct Placing: Sendable {
   /// - Throws: ``partialIsGone``, `integrity.mismatch`, `policy.exists`, `local.disk_full`, `local.io`,
   ///   `engine.interrupted`.
   @discardableResult
-  func perform() throws(Failure) -> SourceIdentity? { try PlacingGroup.perform([self])[0].get() }
+  func perform() throws(Failure) -> SourceIdentity? { try PlacingGroup.perform([self])[0].get().identity }
 
   /// Renaming it changes its ctime; otherwise nothing may have written to it.
   func identity(of file: TargetFile, since finished: SourceIdentity?) -> SourceIdentity? {

@@ -11,7 +11,7 @@ struct PlacingGroup {
   /// - Returns: the result for each of them, in order.
   static func perform(
     _ placings: [Placing], _ syncs: FolderSyncs = FolderSyncs()
-  ) -> [Result<SourceIdentity?, Failure>] {
+  ) -> [Result<Placed, Failure>] {
     var group = PlacingGroup(members: placings.map { Member(placing: $0) })
     var (open, syncs) = (OpenFolders(), syncs)
     group.each { member throws(Failure) in try member.finish(&open) }
@@ -28,6 +28,25 @@ struct PlacingGroup {
   }
 }
 
+extension Placing {
+  /// The whole file is read for its SHA-256, which takes long.
+  var isReadForLong: Bool { recordsSHA256 && size > LocalFiles.longestTogether }
+
+  /// SHA-256 of the file, which is complete, if it is recorded.
+  fileprivate func sha256(of file: some ReadableFile) throws(Failure) -> Digest? {
+    guard recordsSHA256 else { return nil }
+    return try file.digests(of: ByteRange(offset: 0, length: size), [.sha256], stop)[.sha256]
+  }
+}
+
+/// A file that has its final name.
+struct Placed: Sendable {
+  /// By which it is recognised later; nil if somebody wrote to it meanwhile.
+  var identity: SourceIdentity?
+  /// SHA-256 of its content, if that is recorded.
+  var sha256: Digest?
+}
+
 private struct Member {
   let placing: Placing
   var folder: TargetFolder?
@@ -35,6 +54,7 @@ private struct Member {
   var file: TargetFile?
   /// The identity of the file when all of it was on the disk.
   var finished: SourceIdentity?
+  var sha256: Digest?
   var failure: Failure?
 
   init(placing: Placing) { self.placing = placing }
@@ -43,8 +63,13 @@ private struct Member {
     folder = try open.folder(of: placing.names)
     guard let folder else { throw Placing.partialIsGone }
     file = placing.isKept ? nil : try placing.opened(in: folder)
-    if let file { return try placing.finish(file) }
+    if let file {
+      try placing.finish(file)
+      sha256 = try placing.sha256(of: file)
+      return
+    }
     guard let placed = try placing.placed() else { throw Placing.partialIsGone }
+    sha256 = try placing.sha256(of: placed)
     if placing.digest != nil { finished = placed.identity }
   }
 
@@ -67,8 +92,9 @@ private struct Member {
     }
   }
 
-  var result: Result<SourceIdentity?, Failure> {
+  var result: Result<Placed, Failure> {
     if let failure { return .failure(failure) }
-    return .success(file.map { placing.identity(of: $0, since: finished) } ?? finished)
+    let identity = file.map { placing.identity(of: $0, since: finished) } ?? finished
+    return .success(Placed(identity: identity, sha256: sha256))
   }
 }

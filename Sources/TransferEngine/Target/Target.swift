@@ -10,6 +10,8 @@ final class Target: Sendable {
   /// The server supplies a name, which is not known yet.
   let isNamedLater: Bool
   private let isSparse: Bool
+  /// Whether the SHA-256 of the file is computed for its receipt.
+  let recordsSHA256 = Lock(false)
   private let syncs: FileSyncs
   private let opened = Lock<TargetFile?>(nil)
   private let kept = Lock<SourceIdentity?>(nil)
@@ -78,7 +80,7 @@ final class Target: Sendable {
     let (file, kept) = (opened.withLock { $0 }, kept.withLock { $0 })
     var placing = Placing(
       names: path.map(names.renamed) ?? names, known: kept ?? file?.identity ?? known, isKept: kept != nil, size: size,
-      digest: digest,
+      digest: digest, recordsSHA256: recordsSHA256.withLock { $0 },
       modifiedMs: modifiedMs,
       overwrites: overwrites, file: kept == nil ? file : nil, compared: compared, stop: stop, syncs: syncs)
     (placing.access, placing.parted) = (access, parted)

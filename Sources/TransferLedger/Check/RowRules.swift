@@ -50,7 +50,10 @@ extension LedgerReader {
     ),
     (
       "I08 digests agree",
-      "SELECT file_id FROM receipt WHERE confirmation = 'digest' AND digest <> remote_digest"
+      """
+      SELECT file_id FROM receipt WHERE confirmation = 'digest' AND digest <> remote_digest
+        OR digest <> sha256 AND digest > 'sha256:' AND digest < 'sha256;'
+      """
     ),
     (
       "I36 the history of a file that a person resolved as done says so",

@@ -138,17 +138,17 @@ final class LeafEncoder {
     _ = try db.rows(sql, .integer(id)) { csqlite_append_cbor_row(&buffer, $0.statement, 0, columns) }
   }
 
-  private static let receiptColumns: Int32 = 22
+  private static let receiptColumns: Int32 = 23
   private static let receipt: StaticString = """
     SELECT r.file_id % 1000000000000, r.n, f.uid, f.batch_id % 1000000000000, f.generation, f.is_download, f.path, f.key,
-      f.mtime_ns, r.finding, r.size, r.attempt_id % 1000000000000, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id, r.server_date,
+      f.mtime_ns, r.finding, r.size, r.attempt_id % 1000000000000, r.confirmation, r.digest, r.remote_digest, r.sha256, r.etag, r.version_id, r.request_id, r.server_date,
       r.location, r.note, r.recorded_at
     FROM receipt r CROSS JOIN file f ON f.id = r.file_id WHERE r.file_id = ?1 AND r.n = ?2
     """
   /// The first receipts of files, from a number on.
   private static let receipts: StaticString = """
     SELECT r.file_id, r.file_id % 1000000000000, r.n, f.uid, f.batch_id % 1000000000000, f.generation, f.is_download, f.path, f.key,
-      f.mtime_ns, r.finding, r.size, r.attempt_id % 1000000000000, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id, r.server_date,
+      f.mtime_ns, r.finding, r.size, r.attempt_id % 1000000000000, r.confirmation, r.digest, r.remote_digest, r.sha256, r.etag, r.version_id, r.request_id, r.server_date,
       r.location, r.note, r.recorded_at
     FROM receipt r CROSS JOIN file f ON f.id = r.file_id WHERE r.file_id >= ?1 AND r.n = 1 ORDER BY r.file_id
     """

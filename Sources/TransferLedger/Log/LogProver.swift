@@ -122,13 +122,13 @@ extension LedgerReader {
     try db.rows(
       """
       SELECT r.size, r.attempt_id, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id,
-        r.server_date, r.location, r.recorded_at, r.note, r.n, r.finding, f.path, f.key
+        r.server_date, r.location, r.recorded_at, r.note, r.sha256, r.n, r.finding, f.path, f.key
       FROM receipt r CROSS JOIN file f ON f.id = r.file_id WHERE r.file_id = ?1 ORDER BY r.n
       """, .integer(file)
     ) { row in
       StoredReceipt(
-        file: FileID(rawValue: file), path: row.name(14), key: row.name(15), receipt: Self.receipt(row),
-        number: row.int64(12), finding: row.textOrNil(13))
+        file: FileID(rawValue: file), path: row.name(15), key: row.name(16), receipt: Self.receipt(row),
+        number: row.int64(13), finding: row.textOrNil(14))
     }
   }
 }

@@ -7,6 +7,8 @@ public struct ReceiptRow: Sendable, Hashable {
   public var confirmation: String
   public var digest: String?
   public var remoteDigest: String?
+  /// SHA-256 of the content that was sent or received, as computed here; nil if it was not recorded.
+  public var sha256: String?
   public var etag: String
   public var versionID: String
   public var requestID: String
@@ -18,13 +20,15 @@ public struct ReceiptRow: Sendable, Hashable {
 
   package init(
     size: Int64?, attempt: AttemptID?, confirmation: String, digest: String?, remoteDigest: String?, etag: String,
-    versionID: String, requestID: String, serverDate: String, location: String, recordedMs: Int64, note: String?
+    versionID: String, requestID: String, serverDate: String, location: String, recordedMs: Int64, note: String?,
+    sha256: String? = nil
   ) {
     self.size = size
     self.attempt = attempt
     self.confirmation = confirmation
     self.digest = digest
     self.remoteDigest = remoteDigest
+    self.sha256 = sha256
     self.etag = etag
     self.versionID = versionID
     self.requestID = requestID

@@ -55,10 +55,11 @@ public struct StoredReceipt: Sendable, Hashable {
   public let number: Int64
   public let finding: String?
 
-  /// In hexadecimal; nil if only another digest, or none, is known.
+  /// In hexadecimal: the one that was recorded, or the digest that the server confirmed. nil if only another digest, or
+  /// none, is known.
   public var sha256: String? {
     let prefix = "sha256:"
-    guard let digest = receipt.digest, digest.hasPrefix(prefix) else { return nil }
+    guard let digest = receipt.sha256 ?? receipt.digest, digest.hasPrefix(prefix) else { return nil }
     return String(digest.dropFirst(prefix.count))
   }
 

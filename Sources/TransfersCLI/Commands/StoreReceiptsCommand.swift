@@ -14,8 +14,8 @@ struct StoreReceiptsCommand: Command {
       them without the ledger. With --seal the proofs refer to an existing seal, and nothing is signed; newer receipts \
       are left out. --sha256sum prints lines for "sha256sum -c" instead, for files with a known SHA-256. --bagit \
       writes the tag files of a bag (RFC 8493) into a folder: its payload, data/KEY, consists of the delivered files. \
-      Both leave out files without a known SHA-256 (an upload usually has only the digest that its server compares), \
-      and then exit with 3, or with 9 if nothing is left to write.
+      Both leave out files without a known SHA-256 (without --record-sha256 an upload usually has only the digest that \
+      its server compares), and then exit with 3, or with 9 if nothing is left to write.
 
       Examples:
         transfers store receipts --batch nightly --json -o receipts.json
@@ -131,8 +131,8 @@ struct StoreReceiptsCommand: Command {
 /// Why most receipts have no SHA-256, and where to get one.
 enum SHA256Advice {
   static let text = """
-    receipts have the digest that the server compares, or a CRC; downloads from a list of SHA-256 digests have theirs, \
-    "transfers manifest" computes those of local files, and "transfers store receipts --json" proves \
+    receipts have the digest that the server compares, or a CRC; "push" and "pull" with --record-sha256 record the \
+    SHA-256, downloads from a list of SHA-256 digests have theirs, "transfers manifest" computes those of local files, and "transfers store receipts --json" proves \
     receipts without a SHA-256
     """
 }

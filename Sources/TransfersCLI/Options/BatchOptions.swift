@@ -55,6 +55,9 @@ struct BatchOptions: ParsableArguments {
   )
   var dedupe = false
 
+  @Flag(name: .customLong("record-sha256"), help: RecordedSHA256Help.ofUploads)
+  var recordSHA256 = false
+
   @Option(
     help: ArgumentHelp(
       "What to send of a file that has grown: whole (all of it again, the default) or segments (only what was appended, as an object of its own). For logs.",
@@ -147,6 +150,7 @@ struct BatchOptions: ParsableArguments {
       destination: destination, options: ofProtocol.values, auth: auth, caFile: caFile, stage: stage ? true : nil,
       profile: try through.settings())
     if dedupe { settings.dedupe = true }
+    if recordSHA256 { settings.recordSHA256 = true }
     if growing == .segments { settings.growing = .segments }
     // They were checked when they were parsed.
     settings.rules = rules.isEmpty ? nil : try? objectRules()
@@ -165,3 +169,10 @@ struct BatchOptions: ParsableArguments {
 }
 
 extension GrowingFiles: ExpressibleByArgument {}
+
+enum RecordedSHA256Help {
+  static let ofUploads: ArgumentHelp =
+    "Record the SHA-256 of each file in its receipt, for \"store receipts --sha256sum\" and --bagit and for certificates. A file that is not sent in one request is read twice."
+  static let ofDownloads: ArgumentHelp =
+    "Record the SHA-256 of each file in its receipt, for \"store receipts --sha256sum\" and --bagit and for certificates. Each file is read once more."
+}

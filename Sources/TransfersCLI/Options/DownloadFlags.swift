@@ -84,6 +84,9 @@ struct DownloadFlags: ParsableArguments {
     help: "With --overwrite: request URL.zsync, and fetch only the blocks that the existing file does not have.")
   var zsync = false
 
+  @Flag(name: .customLong("record-sha256"), help: RecordedSHA256Help.ofDownloads)
+  var recordSHA256 = false
+
   @Flag(name: .customLong("no-mtime"), help: "Do not set the modification time that the server reports.")
   var noMtime = false
 
@@ -135,7 +138,7 @@ struct DownloadFlags: ParsableArguments {
     var options = DownloadOptions(urls + lists, to: intoTar == nil ? places.last ?? Self.dash : Self.dash)
     (options.overwrites, options.baseURL) = (overwrite, baseURL)
     (options.segments, options.keepsTime, options.isSparse) = (segments, !noMtime, sparse)
-    (options.usesRemoteNames, options.usesZsync) = (remoteNames, zsync)
+    (options.usesRemoteNames, options.usesZsync, options.recordsSHA256) = (remoteNames, zsync, recordSHA256)
     options.urlCommand = urlCommand.flatMap(DownloadOptions.words) ?? []
     options.digest = digest.flatMap { Digest(text: $0.lowercased()) }
     (options.name, options.labels, options.priority) = (name, BatchOptions.table(labels), priority)
@@ -188,7 +191,7 @@ struct DownloadFlags: ParsableArguments {
     let given = [
       (overwrite && !isFile, "--overwrite"), (name != nil, "--name"), (!labels.isEmpty, "--label"),
       (priority != 0, "--priority"), (segments != nil, "--segments"), (sparse, "--sparse"), (noMtime, "--no-mtime"),
-      (remoteNames, "--remote-names"), (zsync, "--zsync"),
+      (remoteNames, "--remote-names"), (zsync, "--zsync"), (recordSHA256, "--record-sha256"),
       (told.settings != nil, "--on-done, --on-failed, --on-batch-done and --on-batch-failed"),
     ]
     return given.first { $0.0 }?.1

@@ -24,9 +24,11 @@ extension LedgerTransaction {
 
   /// active, finishing → done with its receipt, if every chunk is done and no attempt is open. The receipt refers to
   /// the newest attempt that succeeded. An open session is completed too.
-  /// - Parameter content: SHA-256 of what was sent, if the batch uses `dedupe`.
+  /// - Parameters:
+  ///   - sha256: SHA-256 of the content of the file, if it is known; part of the receipt.
+  ///   - content: SHA-256 of what was sent, if the batch uses `dedupe`.
   public func completeFile(
-    _ file: FileID, _ run: RunID, _ receipt: FileReceipt, content: Digest? = nil
+    _ file: FileID, _ run: RunID, _ receipt: FileReceipt, sha256: Digest? = nil, content: Digest? = nil
   ) throws -> TransitionResult {
     let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row throws(SQLiteError) in
       (
@@ -40,10 +42,10 @@ extension LedgerTransaction {
     let proof = receipt.proof
     try db.run(
       """
-      INSERT OR FAIL INTO receipt (file_id, size, attempt_id, confirmation, digest, remote_digest, etag, version_id,
-        request_id, server_date, location, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT OR FAIL INTO receipt (file_id, size, attempt_id, confirmation, digest, remote_digest, sha256, etag,
+        version_id, request_id, server_date, location, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .id(file), .integer(complete.size), .int(complete.attempt), .raw(proof.confirmation),
-      .digest(proof.digest), .digest(proof.remoteDigest), .text(proof.etag), .text(proof.versionID),
+      .digest(proof.digest), .digest(proof.remoteDigest), .digest(sha256), .text(proof.etag), .text(proof.versionID),
       .text(proof.requestID), .text(proof.serverDate), .text(receipt.location), .int(wallMs))
     logs(receipt: 1, of: file)
     let moved = try moveFile(

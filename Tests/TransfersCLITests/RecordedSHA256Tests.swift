@@ -1,0 +1,119 @@
+import Glibc
+import Testing
+import TransferModel
+
+/// `--record-sha256` with the real program and the bundled server, judged by `sha256sum` of coreutils.
+@Suite struct RecordedSHA256Tests {
+  private let program: BuiltProgram
+  private let receiver: RunningReceiver
+  private var folder: String { program.folder.path }
+
+  init() throws {
+    program = try BuiltProgram()
+    let script = "match PATCH * nth=1 : cut-after=100000\n"
+    receiver = try RunningReceiver(in: program.folder, script: script)
+    for name in ["in", "back"] { mkdir(program.folder.path + "/" + name, 0o700) }
+    // Empty; sent from memory; sent from the file.
+    for (name, size) in [("empty", 0), ("small", 1_000), ("long", 300_000)] {
+      try writeFile("\(program.folder.path)/in/\(name)", Self.content(size))
+    }
+  }
+
+  private static func content(_ size: Int) -> [UInt8] { (0..<size).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) } }
+
+  private func transfers(_ words: String...) throws -> BuiltProgram.Outcome {
+    let all: [String] = words + ["--store", folder + "/l.db"]
+    return try program.run(all.map { Array($0.utf8) })
+  }
+
+  /// What `sha256sum -c` says about the lines that `store receipts --sha256sum` prints.
+  private func checked() throws -> [String] {
+    let sums = try transfers("store", "receipts", "--sha256sum")
+    #expect(sums.code == 0, "\(sums.err)")
+    try writeFile(folder + "/sums", Array(sums.out.utf8))
+    guard let pipe = popen("LC_ALL=C sha256sum -c \(folder)/sums 2>/dev/null", "r") else {
+      throw SystemFailure("popen")
+    }
+    defer { pclose(pipe) }
+    var bytes: [UInt8] = []
+    for byte in sequence(first: fgetc(pipe), next: { _ in fgetc(pipe) }) {
+      guard byte != EOF else { break }
+      bytes.append(UInt8(truncatingIfNeeded: byte))
+    }
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    return lines.map { String($0).replacing(folder + "/", with: "") }.sorted()
+  }
+
+  private func receipts() throws -> [String] {
+    let rows = try transfers("store", "sql", "SELECT sha256 IS NOT NULL FROM v_receipts", "--format", "tsv")
+    return rows.out.split(separator: "\n").dropFirst().map(String.init)
+  }
+
+  @Test func everyUploadHasASHA256() throws {
+    #expect(try transfers("push", folder + "/in", receiver.url + "/up/", "--record-sha256").code == 0)
+    #expect(try checked() == ["in/empty: OK", "in/long: OK", "in/small: OK"])
+    #expect(try receipts() == ["1", "1", "1"])
+    try writeFile(folder + "/in/long", Self.content(299_999) + [1])
+    #expect(try checked() == ["in/empty: OK", "in/long: FAILED", "in/small: OK"])
+    let bag = try transfers("store", "receipts", "--bagit", folder + "/bag")
+    #expect(bag.code == 0, "\(bag.err)")
+    #expect(try readText(folder + "/bag/manifest-sha256.txt").split(separator: "\n").count == 3)
+    let proof = try transfers("prove", "-o", folder + "/proof.json")
+    #expect(proof.code == 0 && !proof.err.contains("without a known SHA-256"), "\(proof.err)")
+    #expect(try statement().components(of: #""sha256":""#) == 3)
+    #expect(try transfers("store", "check").code == 0)
+  }
+
+  /// The signed statement of the certificate.
+  private func statement() throws -> String {
+    let envelope = try readText(folder + "/proof.json")
+    let behind = try #require(envelope.split(separator: #""payload":""#, maxSplits: 1).last)
+    return String(
+      decoding: try #require(bytesFromBase64(String(behind.prefix { $0 != "\"" }))), as: UTF8.self)
+  }
+
+  @Test func withoutTheOptionTheReceiptsHaveNone() throws {
+    #expect(try transfers("push", folder + "/in", receiver.url + "/up/").code == 0)
+    #expect(try receipts() == ["0", "0", "0"])
+    let sums = try transfers("store", "receipts", "--sha256sum")
+    #expect(sums.code == 9 && sums.err.contains("--record-sha256"), "\(sums.err)")
+  }
+
+  /// Parts in parallel: the file is read once more.
+  @Test func aFileInPartsHasASHA256() throws {
+    let words = ["--via", "numbered-chunks", "--part-size", "1000", "--record-sha256"]
+    let all: [String] = ["push", folder + "/in", receiver.url + "/-/chunks"] + words + ["--store", folder + "/l.db"]
+    #expect(try program.run(all.map { Array($0.utf8) }).code == 0)
+    #expect(try checked() == ["in/empty: OK", "in/long: OK", "in/small: OK"])
+    #expect(try transfers("store", "check").code == 0)
+  }
+
+  /// The connection is lost before all of the file is read, and no later request sends all of it.
+  @Test func aFileInSeveralRequestsHasASHA256() throws {
+    let place = receiver.url.replacing("http:", with: "tus+http:") + "/-/tus/"
+    let block = Self.content(65_536)
+    try writeFile(folder + "/in/large", (0..<256).flatMap { _ in block })
+    let outcome = try transfers("push", folder + "/in/large", place, "--record-sha256")
+    #expect(outcome.code == 0, "\(outcome.err)")
+    let parts = "SELECT count(*) > 1 AND max(bytes_acked) < 16777216 FROM v_attempts WHERE bytes_acked > 0"
+    let sent = try transfers("store", "sql", parts, "--format", "tsv")
+    #expect(sent.out.hasSuffix("\n1\n"), "\(sent.out)")
+    #expect(try checked() == ["in/large: OK"])
+  }
+
+  @Test func aDownloadHasASHA256() throws {
+    #expect(try transfers("push", folder + "/in", receiver.url + "/up/").code == 0)
+    let names = ["empty", "long", "small"]
+    let words: [String] =
+      ["pull"] + names.map { receiver.url + "/up/" + $0 } + [folder + "/back", "--record-sha256"]
+    let all: [String] = words + ["--store", folder + "/p.db"]
+    #expect(try program.run(all.map { Array($0.utf8) }).code == 0)
+    rename(folder + "/p.db", folder + "/l.db")
+    #expect(try checked() == names.map { "back/\($0): OK" })
+  }
+}
+
+extension String {
+  /// How often `part` occurs.
+  fileprivate func components(of part: String) -> Int { ranges(of: part).count }
+}
