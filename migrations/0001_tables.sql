@@ -602,6 +602,8 @@ CREATE TABLE scan (
   not_ready INTEGER NOT NULL,
   excluded INTEGER NOT NULL,
   unreadable INTEGER NOT NULL,
+  -- Links, FIFOs, sockets, devices, and the ledger's own files, not among `files`.
+  special INTEGER NOT NULL,
   UNIQUE (job, place, sources)
 ) STRICT;
 CREATE INDEX scan_completed ON scan (completed_at);

@@ -545,7 +545,8 @@ SELECT
   settling,
   not_ready,
   excluded,
-  unreadable
+  unreadable,
+  special
 FROM scan;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
@@ -562,7 +563,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_scans', 'settling', 'INTEGER', '', 'Of these: still being written.'),
   ('v_scans', 'not_ready', 'INTEGER', '', 'Of these: without the marker file that shows that they are complete.'),
   ('v_scans', 'excluded', 'INTEGER', '', 'Excluded by rules, not among these.'),
-  ('v_scans', 'unreadable', 'INTEGER', '', 'Not readable.');
+  ('v_scans', 'unreadable', 'INTEGER', '', 'Not readable.'),
+  ('v_scans', 'special', 'INTEGER', '', 'Links, FIFOs, sockets, devices and files of the ledger itself, not among these.');
 
 CREATE VIEW v_callbacks AS
 SELECT

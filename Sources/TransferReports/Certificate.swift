@@ -70,7 +70,8 @@ public struct Certificate: Sendable {
     return asked + [
       Member("proven_at", .figure(.time(provenMs))),
       Member("filters", .object(filters.map { Member($0.key, .figure($0.value)) })),
-      Member("files", .object(states)), Member("bytes", .figure(.bytes(proof.bytes))),
+      Member("files", .object(states)), Member("left_out", FigureTree(LossProofFigures.leftOutObject(proof.leftOut))),
+      Member("bytes", .figure(.bytes(proof.bytes))),
       Member("checkpoint", .figure(.text(seal.note))), Member("public_key", .figure(Cell(seal.publicKey))),
     ]
   }

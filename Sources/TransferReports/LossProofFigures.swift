@@ -21,6 +21,10 @@ public struct LossProofFigures: Sendable {
         .integer("superseded") { $0.count(.superseded) },
         .bytes("bytes") { $0.proof.bytes },
         .integer("pruned") { $0.proof.pruned },
+        .integer("scans") { $0.proof.leftOut.scans },
+        .integer("excluded") { $0.proof.leftOut.excluded },
+        .integer("not_ready") { $0.proof.leftOut.notReady },
+        .integer("special") { $0.proof.leftOut.special },
       ]),
       .record("remote", "asked again", remoteColumns) { $0.remote },
       .table(
@@ -67,6 +71,22 @@ public struct LossProofFigures: Sendable {
     let counts = states.map { "\(count($0)) \($0.rawValue)" }.joined(separator: ", ")
     let files = Quantity.count(proof.total, "file") + (counts.isEmpty ? "" : ": \(counts)")
     let pruned = proof.pruned > 0 ? " (\(proof.pruned) by their receipts only: their requests were pruned)" : ""
-    return "\(files)\(pruned); nothing is lost, and the log agrees"
+    return "\(files)\(pruned); nothing is lost, and the log agrees\(leftOut)"
+  }
+
+  /// `; the last scans left out 3 excluded and 1 special`.
+  private var leftOut: String {
+    let (left, counts) = (proof.leftOut, [proof.leftOut.excluded, proof.leftOut.notReady, proof.leftOut.special])
+    let parts = zip(counts, ["excluded", "not ready", "special"]).filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    guard !parts.isEmpty else { return "" }
+    return "; the last \(left.scans == 1 ? "scan" : "scans") left out \(parts.joined(separator: ", "))"
+  }
+
+  /// For the certificate.
+  static func leftOutObject(_ left: LossProof.LeftOut) -> FigureObject {
+    FigureObject([
+      ("scans", Cell(left.scans)), ("excluded", Cell(left.excluded)), ("not_ready", Cell(left.notReady)),
+      ("special", Cell(left.special)),
+    ])
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import TransferModel
 
 @testable import TransferLedger
 @testable import TransfersCLI
@@ -19,7 +20,8 @@ import Testing
   @Test func whatWasSentIsProven() throws {
     let proven = try prove()
     #expect(proven.code == 0 && proven.out == "1 file: 1 done; nothing is lost, and the log agrees\n", "\(proven.err)")
-    #expect(try prove("--json").out.contains(#""bytes":7,"cancelled":0,"done":1,"failed":0,"files":1,"ok":true"#))
+    let figures = #""bytes":7,"cancelled":0,"done":1,"excluded":0,"failed":0,"files":1,"not_ready":0,"ok":true"#
+    #expect(try prove("--json").out.contains(figures))
     #expect(access(store + ".key", F_OK) != 0)
   }
 
@@ -78,6 +80,32 @@ import Testing
     let asked = try prove("--remote", "b2")
     #expect(asked.code == 3 && asked.out.contains("cannot tell"), "\(asked.out) \(asked.err)")
     #expect(asked.err.contains("of 1 file of 1 the destination does not tell"), "\(asked.err)")
+  }
+
+  /// What a scan saw and did not record is in the proof and in the certificate.
+  @Test func whatTheScanLeftOutIsCounted() throws {
+    let folder = program.folder.path + "/seen"
+    mkdir(folder, 0o700)
+    for name in ["a", "b.ok", "c.tmp", "d"] { try writeFile("\(folder)/\(name)", Array("content".utf8)) }
+    for name in ["a.ok", "d.ok"] { try writeFile("\(folder)/\(name)", []) }
+    #expect(mkfifo(folder + "/pipe", 0o600) == 0 && unlink(folder + "/d.ok") == 0)
+    let receiver = try RunningReceiver(in: program.folder)
+    defer { withExtendedLifetime(receiver) {} }
+    let words = ["push", folder, receiver.url + "/in/", "--exclude", "*.tmp", "--ready-file", "{path}.ok"]
+    let pushed = try sent.run(words)
+    #expect(pushed.code == 0, "\(pushed.err)")
+    let path = program.folder.path + "/certificate.json"
+    let proven = try prove("b2", "-o", path)
+    #expect(proven.err.contains("1 file: 1 done; nothing is lost, and the log agrees; "), "\(proven.err)")
+    #expect(proven.err.contains("the last scan left out 1 excluded, 1 not ready, 1 special\n"), "\(proven.err)")
+    let envelope = try readText(path)
+    let behind = try #require(envelope.split(separator: #""payload":""#, maxSplits: 1).last)
+    let statement = try #require(bytesFromBase64(String(behind.prefix { $0 != "\"" })))
+    let counts = #""left_out":{"excluded":1,"not_ready":1,"scans":1,"special":1}"#
+    #expect(String(decoding: statement, as: UTF8.self).contains(counts))
+    // Of another place, for which nothing was left out.
+    let other = try prove("b1")
+    #expect(other.out == "1 file: 1 done; nothing is lost, and the log agrees\n", "\(other.out)")
   }
 
   /// A file that has to be sent is no mismatch, but not proven either.

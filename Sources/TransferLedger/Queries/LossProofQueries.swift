@@ -19,7 +19,22 @@ extension LedgerReader {
     let pruned = try db.first(
       "SELECT count(*) FROM pruned_file q CROSS JOIN file f ON f.id = q.file_id WHERE {files}", filter
     ) { $0.int(0) }
-    return LossProof(files: files, bytes: bytes, pruned: pruned ?? 0, violations: broken + log)
+    return LossProof(
+      files: files, bytes: bytes, pruned: pruned ?? 0, leftOut: try leftOut(filter), violations: broken + log)
+  }
+
+  /// What the last scans for the jobs and places of the selected files left out.
+  private func leftOut(_ filter: RowFilter) throws -> LossProof.LeftOut {
+    try db.first(
+      """
+      SELECT count(*), coalesce(sum(s.excluded), 0), coalesce(sum(s.not_ready), 0), coalesce(sum(s.special), 0)
+      FROM scan s WHERE (s.job, s.place) IN (
+        SELECT DISTINCT coalesce(b.job, ''), d.place
+        FROM file f CROSS JOIN batch b ON b.id = f.batch_id CROSS JOIN destination d ON d.id = f.destination_id
+        WHERE {files})
+      """, filter
+    ) { LossProof.LeftOut(scans: $0.int(0), excluded: $0.int(1), notReady: $0.int(2), special: $0.int(3)) }
+      ?? LossProof.LeftOut()
   }
 
   /// Each statement returns the files that break a rule, with their paths and a reason. If the receipt of a file has a

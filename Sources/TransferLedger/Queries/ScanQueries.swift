@@ -8,7 +8,7 @@ extension LedgerReader {
       var counts = SourceCounts()
       (counts.added, counts.changed, counts.unchanged) = (row.int(6), row.int(7), row.int(8))
       (counts.queued, counts.settling, counts.notReady) = (row.int(9), row.int(10), row.int(11))
-      (counts.excluded, counts.failed) = (row.int(12), row.int(13))
+      (counts.excluded, counts.failed, counts.special) = (row.int(12), row.int(13), row.int(14))
       // A file that was seen but is in none of the counts was named twice, or its outcome is unknown.
       counts.unknown = max(0, row.int(5) - counts.seen)
       var scan = ScanRow(
@@ -26,7 +26,7 @@ extension LedgerReader {
 
   static let scans: StaticString = """
     SELECT job, place, sources, completed_at, took_ms, files, new, changed, unchanged, queued, settling, not_ready,
-      excluded, unreadable
+      excluded, unreadable, special
     FROM scan WHERE ?1 IS NULL OR job = ?1 ORDER BY completed_at DESC, id DESC LIMIT ?2
     """
 }
@@ -45,7 +45,7 @@ extension LedgerTransaction {
       .int(counts.seen), .int(counts.added + counts.requeued - counts.changed), .int(counts.changed),
       .int(counts.unchanged), .int(counts.queued + counts.busy), .int(counts.settling), .int(counts.notReady),
       .int(counts.excluded),
-      .int(counts.failed),
+      .int(counts.failed), .int(counts.special),
     ]
     let changes = try db.run(Self.replaceScan, of: values)
     guard changes == 0 else { return }
@@ -55,13 +55,13 @@ extension LedgerTransaction {
 
   static let replaceScan: StaticString = """
     UPDATE scan SET completed_at = ?4, took_ms = ?5, files = ?6, new = ?7, changed = ?8, unchanged = ?9, queued = ?10,
-      settling = ?11, not_ready = ?12, excluded = ?13, unreadable = ?14
+      settling = ?11, not_ready = ?12, excluded = ?13, unreadable = ?14, special = ?15
     WHERE job = ?1 AND place = ?2 AND sources = ?3
     """
   static let insertScan: StaticString = """
     INSERT INTO scan (job, place, sources, completed_at, took_ms, files, new, changed, unchanged, queued, settling,
-      not_ready, excluded, unreadable)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+      not_ready, excluded, unreadable, special)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
     """
   static let forgetScans: StaticString = """
     DELETE FROM scan WHERE id IN (SELECT id FROM scan ORDER BY completed_at DESC, id DESC LIMIT -1 OFFSET ?)

@@ -29,7 +29,24 @@ public struct LossProof: Sendable, Hashable {
     case log
   }
 
+  /// What scans left out, so that no file was recorded for it. Known of the last complete scan of each set of sources.
+  public struct LeftOut: Sendable, Hashable {
+    /// The scans for the jobs and places of the files.
+    public var scans = 0
+    /// By rules; a folder that is not entered counts as one.
+    public var excluded = 0
+    /// Without the marker file that shows that they are complete.
+    public var notReady = 0
+    /// Links, FIFOs, sockets, devices, and files of the ledger itself.
+    public var special = 0
+
+    package init(scans: Int = 0, excluded: Int = 0, notReady: Int = 0, special: Int = 0) {
+      (self.scans, self.excluded, self.notReady, self.special) = (scans, excluded, notReady, special)
+    }
+  }
+
   public let files: [FileState: Int]
+  public let leftOut: LeftOut
   /// Of the done files.
   public let bytes: Int64
   /// Done files whose chunks and attempts were pruned, so that only their receipts remain.
@@ -39,8 +56,11 @@ public struct LossProof: Sendable, Hashable {
   /// Violations of a rule that are listed.
   public static let most = 1_000
 
-  package init(files: [FileState: Int], bytes: Int64, pruned: Int = 0, violations: [Violation]) {
+  package init(
+    files: [FileState: Int], bytes: Int64, pruned: Int = 0, leftOut: LeftOut = LeftOut(), violations: [Violation]
+  ) {
     (self.files, self.bytes, self.pruned, self.violations) = (files, bytes, pruned, violations)
+    self.leftOut = leftOut
   }
 
   public var total: Int { files.values.reduce(0, +) }
