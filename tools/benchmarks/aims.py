@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import ledger as ledger_cycles
+
 
 @dataclasses.dataclass
 class Row:
@@ -128,6 +130,9 @@ def ledger(document):
         limit = f"the same statements in C {c['per_s']:,.0f} ({c['cpu_us']:.0f} CPU µs)"
         measured = f"{ours['per_s']:,.0f} ({ours['cpu_us']:.0f} CPU µs)"
         found.append(Row("ledger cycles a second, 64 a commit, FULL", limit, "≥ 60,000", measured, ours["per_s"] >= 60_000, ours["other"] > 0.3))
+        share = ledger_cycles.price(cycles)
+        found.append(Row("price of the log, CPU of a file", f"without it {cycles['no log']['cpu_us']:.1f} µs", f"≤ {ledger_cycles.LOG_PRICE:.0%}", f"{share:.1%}",
+                         share <= ledger_cycles.LOG_PRICE, max(ours["other"], cycles["no log"]["other"]) > 0.3))  # fmt: skip
     if claims := document.get("claims"):
         costs = [claim["us"] for claim in claims]
         told = ", ".join(f"{c['pending']:,}{' + %s waiting' % format(c['waiting'], ',') if c['waiting'] else ''}: {c['us']:.0f} µs" for c in claims)

@@ -13,6 +13,7 @@ import machine
 import measure
 
 REPLAY = os.path.join(built.HERE, "replay")
+LOG_PRICE = 0.05
 
 
 def bench_program():
@@ -48,8 +49,8 @@ def copy(path, name):
 
 
 def cycles(at, options):
-    """Claim, attempt, done: 64 a commit, FULL. The C twin repeats a recording of our run: same statements, same
-    values."""
+    """Claim, attempt, done: 64 a commit, FULL; with and without the log, whose price is the difference. The C twin
+    repeats a recording of our run: same statements, same values."""
     program = bench_program()
     record = built.compile("record.so", [f"{REPLAY}/record.c", f"{REPLAY}/log.h"], "-shared", "-fPIC", "-ldl")
     replay = built.compile("replay", [f"{REPLAY}/replay.c", f"{REPLAY}/log.h"], "-lsqlite3")
@@ -58,9 +59,13 @@ def cycles(at, options):
     os.makedirs(os.path.dirname(filled))
     drive(program, filled, "fill", count, 0)
     drive(program, copy(filled, "recorded"), "cycle", count, 64, LD_PRELOAD=record, RECORD_TO=log)
-    runs = {"transfers": [], "C": []}
+    runs = {"transfers": [], "no log": [], "C": []}
     for number in range(max(3, options.rounds)):
-        turns = [("transfers", lambda p: drive(program, p, "cycle", count, 64)), ("C", lambda p: drive(replay, log, p))]
+        turns = [
+            ("transfers", lambda p: drive(program, p, "cycle", count, 64)),
+            ("no log", lambda p: drive(program, p, "cycle-without-log", count, 64)),
+            ("C", lambda p: drive(replay, log, p)),
+        ]
         for name, turn in turns if number % 2 == 0 else reversed(turns):
             figures = turn(copy(filled, "cycled"))
             runs[name].append(figures)
@@ -71,7 +76,13 @@ def cycles(at, options):
     medians = {name: {key: statistics.median(run[key] for run in all_runs) for key in ("wall_s", "cpu_s", "other")} for name, all_runs in runs.items()}
     for name, figures in medians.items():
         print(f"{'median':32} {name:10} {told(figures, count)}")
+    print(f"{'price of the log':32} {'':10} {price(medians):10.1%} of the CPU time of a file; design goal: at most {LOG_PRICE:.0%}")
     return {name: figures | {"per_s": count / figures["wall_s"], "cpu_us": figures["cpu_s"] / count * 1e6} for name, figures in medians.items()}
+
+
+def price(medians):
+    """What the log adds to the CPU time of a file, as a share of the time without it."""
+    return medians["transfers"]["cpu_s"] / medians["no log"]["cpu_s"] - 1
 
 
 def told(figures, count):

@@ -6,19 +6,23 @@ import TransferModel
 ///
 /// - `ledger-bench PATH fill PENDING WAITING`: makes a ledger with so many files that are ready and in backoff.
 /// - `ledger-bench PATH cycle FILES PER-COMMIT`: claims, plans, begins and completes files, so many a commit.
+/// - `ledger-bench PATH cycle-without-log FILES PER-COMMIT`: the same without leaves in the log.
 /// - `ledger-bench PATH claim TIMES LIMIT`: claims so many files at once, and releases them.
 @main
 struct LedgerBench {
   static func main() {
     let words = Array(CommandLine.arguments.dropFirst())
     let numbers = words.dropFirst(2).compactMap { Int($0) }
-    guard words.count == 4, numbers.count == 2 else { stop("PATH fill|cycle|claim NUMBER NUMBER", code: 64) }
+    guard words.count == 4, numbers.count == 2 else {
+      stop("PATH fill|cycle|cycle-without-log|claim NUMBER NUMBER", code: 64)
+    }
     do {
       let bench = try LedgerBench(path: words[0])
       defer { bench.ledger.close() }
       switch words[1] {
       case "fill": try bench.fill(pending: numbers[0], waiting: numbers[1])
-      case "cycle": try bench.cycle(files: numbers[0], perCommit: numbers[1])
+      case "cycle", "cycle-without-log":
+        try bench.cycle(files: numbers[0], perCommit: numbers[1], logs: words[1] == "cycle")
       case "claim": try bench.claim(times: numbers[0], limit: numbers[1])
       default: stop("no \"\(words[1])\"", code: 64)
       }
@@ -84,7 +88,7 @@ struct LedgerBench {
   // MARK: - cycle
 
   /// In the steady state one commit closes what the commit before began, and begins as much.
-  private func cycle(files: Int, perCommit: Int) throws {
+  private func cycle(files: Int, perCommit: Int, logs: Bool) throws {
     let run = try startRun()
     let began = Moment()
     var begun: [(FileID, ClaimedChunk)] = []
@@ -93,6 +97,7 @@ struct LedgerBench {
       let ended = begun
       begun = try ledger.write { tx in
         for (file, chunk) in ended { try Self.complete(tx, run, file, chunk) }
+        if !logs { tx.leaveOutLeaves() }
         return try tx.claimFiles(run, limit: perCommit).map { file in
           try Self.require(tx.plan(file.id, run, ChunkLayout(whole: file.identity.size)))
           return (file.id, try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0])
