@@ -76,6 +76,45 @@ static inline void csqlite_append_cbor_integer(csqlite_buffer *_Nonnull buffer, 
   else csqlite_append_cbor_head(buffer, 0, (sqlite3_uint64)value);
 }
 
+// A value as an item of CBOR: an integer, text, a byte string or null. A real number, which no STRICT table of ours
+// holds, is one of 64 bits.
+static inline void csqlite_append_cbor_value(csqlite_buffer *_Nonnull buffer, sqlite3_value *_Nonnull value) {
+  int type = sqlite3_value_type(value);
+  if (type == SQLITE_INTEGER) {
+    csqlite_append_cbor_integer(buffer, sqlite3_value_int64(value));
+  } else if (type == SQLITE_TEXT || type == SQLITE_BLOB) {
+    const void *bytes = type == SQLITE_TEXT ? (const void *)sqlite3_value_text(value) : sqlite3_value_blob(value);
+    size_t length = (size_t)sqlite3_value_bytes(value);
+    csqlite_append_cbor_head(buffer, type == SQLITE_TEXT ? 3 : 2, length);
+    csqlite_append(buffer, bytes, length);
+  } else if (type == SQLITE_FLOAT) {
+    double real = sqlite3_value_double(value);
+    unsigned char item[9] = {0xFB};
+    sqlite3_uint64 bits;
+    __builtin_memcpy(&bits, &real, sizeof bits);
+    for (int n = 0; n < 8; n++) item[1 + n] = (unsigned char)(bits >> (8 * (7 - n)));
+    csqlite_append(buffer, item, sizeof item);
+  } else {
+    csqlite_append(buffer, "\xF6", 1);
+  }
+}
+
+static inline void csqlite_leaf(sqlite3_context *_Nonnull context, int n, sqlite3_value *_Nonnull *_Nonnull values) {
+  csqlite_buffer *buffer = (csqlite_buffer *)sqlite3_user_data(context);
+  buffer->length = 0;
+  csqlite_append_cbor_head(buffer, 4, (sqlite3_uint64)n);
+  for (int i = 0; i < n; i++) csqlite_append_cbor_value(buffer, values[i]);
+  sqlite3_result_int64(context, (sqlite3_int64)buffer->length);
+}
+
+// `leaf(…)`: replaces the content of the buffer by an array of its arguments in CBOR, and returns its length. An
+// argument costs a third of what a column of the row costs, because each call for a column has to check for failures.
+// Only for statements of the program, not for views or triggers.
+static inline int csqlite_add_leaf(sqlite3 *_Nonnull db, csqlite_buffer *_Nonnull buffer) {
+  return sqlite3_create_function_v2(
+    db, "leaf", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, buffer, csqlite_leaf, NULL, NULL, NULL);
+}
+
 // The columns of the current row from `first` on as items of CBOR: integers, texts, byte strings and null. What a
 // STRICT table cannot hold, a real number, is one of 64 bits.
 static inline void csqlite_append_cbor_row(csqlite_buffer *_Nonnull buffer, sqlite3_stmt *_Nonnull row, int first, int count) {

@@ -7,28 +7,29 @@ import TransferLog
 ///
 /// A merged row is encoded with the numbers that it has in its own ledger (``MergedNumbers``).
 ///
-/// C code reads the columns directly into the buffer that is hashed, and one search finds rows with consecutive
-/// numbers: this cost is paid for each attempt and each file. None of these rows may be written between two calls.
+/// C code writes the columns directly into the buffer that is hashed, and one search finds rows with consecutive
+/// numbers: this cost is paid for each attempt and each file. None of these rows may be written between two calls. The
+/// buffer belongs to the connection, because the function `leaf` of the queries for many rows writes into it; it is
+/// read before the next query.
 final class LeafEncoder {
   private let db: Connection
   private let hasher: TreeHasher
-  private var buffer: csqlite_buffer
+  private let buffer: UnsafeMutablePointer<csqlite_buffer>
   /// The counts that ``hash(_:counts:)`` uses instead of those of the row.
   private var counts: SentCounts?
   private var receipt, counted, event, ranges, prune: Statement?
   private let receipts, attempts: RowSeries
 
-  /// The version of the encoding; different columns or a different order would require a new one.
+  /// The version of the encoding, also in the queries with `leaf`; different columns or a different order would require
+  /// a new one.
   static let version: Int64 = 1
 
   init(_ db: Connection, _ hasher: TreeHasher = TreeHasher()) {
     (self.db, self.hasher) = (db, hasher)
     receipts = RowSeries(db, Self.receipts)
     attempts = RowSeries(db, Self.attempts)
-    buffer = csqlite_buffer(bytes: .allocate(capacity: 8192), capacity: 8192, length: 0)
+    buffer = db.leafBuffer
   }
-
-  deinit { buffer.bytes.deallocate() }
 
   /// nil if the row does not exist.
   /// - Parameter counts: of an attempt, to be used instead of those of its row.
@@ -36,40 +37,40 @@ final class LeafEncoder {
     self.counts = counts
     defer { self.counts = nil }
     guard try encode(entry) else { return nil }
-    return hasher.leaf(UnsafeRawBufferPointer(start: buffer.bytes, count: buffer.length))
+    return hasher.leaf(UnsafeRawBufferPointer(start: buffer.pointee.bytes, count: buffer.pointee.length))
   }
 
   /// nil if the row does not exist.
   func bytes(_ entry: LogEntry) throws(SQLiteError) -> [UInt8]? {
     guard try encode(entry) else { return nil }
-    return Array(UnsafeBufferPointer(start: buffer.bytes, count: buffer.length))
+    return Array(UnsafeBufferPointer(start: buffer.pointee.bytes, count: buffer.pointee.length))
   }
 
   private func encode(_ entry: LogEntry) throws(SQLiteError) -> Bool {
     repeat {
-      if buffer.length > buffer.capacity { grow(to: buffer.length) }
-      buffer.length = 0
+      if buffer.pointee.length > buffer.pointee.capacity { grow(to: buffer.pointee.length) }
+      buffer.pointee.length = 0
       guard try append(entry) else { return false }
-    } while buffer.length > buffer.capacity
+    } while buffer.pointee.length > buffer.pointee.capacity
     return true
   }
 
   private func grow(to length: Int) {
-    buffer.bytes.deallocate()
-    buffer.bytes = .allocate(capacity: length)
-    buffer.capacity = length
+    buffer.pointee.bytes.deallocate()
+    buffer.pointee.bytes = .allocate(capacity: length)
+    buffer.pointee.capacity = length
   }
 
   private func append(_ entry: LogEntry) throws(SQLiteError) -> Bool {
     switch entry {
-    case .receipt(let file, 1): return append(try receipts.row(file), 1, Self.receiptColumns, "receipt")
+    case .receipt(let file, 1): return try receipts.row(file) != nil
     case .receipt(let file, let n):
       let rows = try kept(&receipt, Self.receipt)
       rows.bind(1, file)
       rows.bind(2, n)
       return try append(rows, Self.receiptColumns, "receipt")
     case .attempt(let id), .credited(let id, _, _):
-      guard let counts else { return append(try attempts.row(id), 1, Self.attemptColumns, "attempt") }
+      guard let counts else { return try attempts.row(id) != nil }
       let rows = try kept(&counted, Self.counted)
       rows.bind(1, id)
       rows.bind(2, counts.transferred)
@@ -103,39 +104,35 @@ final class LeafEncoder {
     _ rows: Statement, _ columns: Int32, _ kind: StaticString, more: Int32 = 0
   ) throws(SQLiteError) -> Bool {
     defer { rows.reset() }
-    return append(try rows.step() ? rows.row : nil, 0, columns, kind, more: more)
+    return append(try rows.step() ? rows.row : nil, columns, kind, more: more)
   }
 
-  /// - Parameters:
-  ///   - first: the first of the columns.
-  ///   - more: items that follow the columns.
-  private func append(
-    _ row: SQLRow?, _ first: Int32, _ columns: Int32, _ kind: StaticString, more: Int32 = 0
-  ) -> Bool {
+  /// - Parameter more: items that follow the columns.
+  private func append(_ row: SQLRow?, _ columns: Int32, _ kind: StaticString, more: Int32) -> Bool {
     guard let row else { return false }
-    csqlite_append_cbor_head(&buffer, 4, UInt64(2 + columns + more))
-    csqlite_append_cbor_integer(&buffer, Self.version)
-    csqlite_append_cbor_head(&buffer, 3, UInt64(kind.utf8CodeUnitCount))
-    csqlite_append(&buffer, kind.utf8Start, kind.utf8CodeUnitCount)
-    csqlite_append_cbor_row(&buffer, row.statement, first, columns)
+    csqlite_append_cbor_head(buffer, 4, UInt64(2 + columns + more))
+    csqlite_append_cbor_integer(buffer, Self.version)
+    csqlite_append_cbor_head(buffer, 3, UInt64(kind.utf8CodeUnitCount))
+    csqlite_append(buffer, kind.utf8Start, kind.utf8CodeUnitCount)
+    csqlite_append_cbor_row(buffer, row.statement, 0, columns)
     return true
   }
 
   /// Appends an array of the first and the last file of each range.
   private func appendRanges(of event: Int64) throws(SQLiteError) {
     let count = try db.first("SELECT count(*) FROM event_range WHERE event_id = ?", .integer(event)) { $0.int64(0) }
-    csqlite_append_cbor_head(&buffer, 4, UInt64(2 * (count ?? 0)))
+    csqlite_append_cbor_head(buffer, 4, UInt64(2 * (count ?? 0)))
     let rows = try kept(&ranges, Self.ranges)
     rows.bind(1, event)
     defer { rows.reset() }
-    while try rows.step() { csqlite_append_cbor_row(&buffer, rows.row.statement, 0, 2) }
+    while try rows.step() { csqlite_append_cbor_row(buffer, rows.row.statement, 0, 2) }
   }
 
   /// Appends an array of the columns of all rows, one after the other.
   private func appendAll(_ sql: StaticString, columns: Int32, of id: Int64) throws(SQLiteError) {
     let count = try db.rows(sql, .integer(id)) { _ in true }.count
-    csqlite_append_cbor_head(&buffer, 4, UInt64(columns) * UInt64(count))
-    _ = try db.rows(sql, .integer(id)) { csqlite_append_cbor_row(&buffer, $0.statement, 0, columns) }
+    csqlite_append_cbor_head(buffer, 4, UInt64(columns) * UInt64(count))
+    _ = try db.rows(sql, .integer(id)) { csqlite_append_cbor_row(buffer, $0.statement, 0, columns) }
   }
 
   private static let receiptColumns: Int32 = 23
@@ -147,9 +144,10 @@ final class LeafEncoder {
     """
   /// The first receipts of files, from a number on.
   private static let receipts: StaticString = """
-    SELECT r.file_id, r.file_id % 1000000000000, r.n, f.uid, f.batch_id % 1000000000000, f.generation, f.is_download, f.path, f.key,
-      f.mtime_ns, r.finding, r.size, r.attempt_id % 1000000000000, r.confirmation, r.digest, r.remote_digest, r.sha256, r.etag, r.version_id, r.request_id, r.server_date,
-      r.location, r.note, r.recorded_at
+    SELECT r.file_id, leaf(1, 'receipt', r.file_id % 1000000000000, r.n, f.uid, f.batch_id % 1000000000000,
+      f.generation, f.is_download, f.path, f.key, f.mtime_ns, r.finding, r.size, r.attempt_id % 1000000000000,
+      r.confirmation, r.digest, r.remote_digest, r.sha256, r.etag, r.version_id, r.request_id, r.server_date, r.location,
+      r.note, r.recorded_at)
     FROM receipt r CROSS JOIN file f ON f.id = r.file_id WHERE r.file_id >= ?1 AND r.n = 1 ORDER BY r.file_id
     """
   private static let attemptColumns: Int32 = 34
@@ -163,11 +161,11 @@ final class LeafEncoder {
     """
   /// The attempts from a number on.
   private static let attempts: StaticString = """
-    SELECT id, id % 1000000000000, uid, file_id % 1000000000000, chunk_id % 1000000000000, session_id % 1000000000000,
-      run_id % 1000000000000, operation, n, is_repeatable, started_at, outcome, ended_at,
+    SELECT id, leaf(1, 'attempt', id % 1000000000000, uid, file_id % 1000000000000, chunk_id % 1000000000000,
+      session_id % 1000000000000, run_id % 1000000000000, operation, n, is_repeatable, started_at, outcome, ended_at,
       error_code, message, http_status, curl_code, errno, bytes_transferred, bytes_acked, dns_ms, connect_ms, tls_ms,
       sent_ms, first_byte_ms, total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms,
-      reply_excerpt, may_have_arrived, mirror
+      reply_excerpt, may_have_arrived, mirror)
     FROM attempt WHERE id >= ?1 ORDER BY id
     """
   private static let eventColumns: Int32 = 8

@@ -5,6 +5,8 @@ import CSQLite
 final class Connection {
   let db: OpaquePointer
   private let statements: PreparedStatements
+  /// Where the function `leaf` of SQL writes (``LeafEncoder``).
+  let leafBuffer: UnsafeMutablePointer<csqlite_buffer>
 
   enum Access {
     case readWrite
@@ -27,7 +29,10 @@ final class Connection {
     }
     db = handle
     statements = PreparedStatements(handle)
+    leafBuffer = .allocate(capacity: 1)
+    leafBuffer.initialize(to: csqlite_buffer(bytes: .allocate(capacity: 8192), capacity: 8192, length: 0))
     try check(csqlite_add_tally(db))
+    try check(csqlite_add_leaf(db, leafBuffer))
   }
 
   /// Evaluated once per process, before its first connection. If another user of SQLite in the process came first, the
@@ -37,6 +42,8 @@ final class Connection {
   deinit {
     statements.finalize()
     sqlite3_close_v2(db)
+    leafBuffer.pointee.bytes.deallocate()
+    leafBuffer.deallocate()
   }
 
   /// False if SQLite could only open the file for reading.
