@@ -23,9 +23,17 @@ TYPES = ["application/vnd.in-toto+json", "https://in-toto.io/Statement/v1", "htt
 BROKEN = (InvalidSignature, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
+class Wrong(ValueError):
+    """A requirement that is not met; its text is the whole message."""
+
 def require(holds, text):
     if not holds:
-        raise ValueError(text)
+        raise Wrong(text)
+
+def told(error):
+    if isinstance(error, InvalidSignature):
+        return "a signature was not made with this key"
+    return str(error) if isinstance(error, Wrong) else f"not what transfers writes, or damaged: {error!r}"
 
 def unbase64(text):
     require(base64.b64encode(data := base64.b64decode(text, validate=True)).decode() == text, "not base64 as it is")
@@ -42,7 +50,6 @@ def read(path):
         text = file.read()
     return json.loads(text) if text.startswith("{") else {"data": {"checkpoint": text}}
 
-
 def climb(place, last, path, join):
     """Computes the head from a node: RFC 9162 sections 2.1.3.2 and 2.1.4.2. `join` gets each sibling and its side."""
     for sibling in path:
@@ -53,7 +60,6 @@ def climb(place, last, path, join):
             place, last = place >> 1, last >> 1
         place, last = place >> 1, last >> 1
     require(last == 0, "the proof is too short")
-
 
 def require_consistent(old, old_head, new, new_head, proof):
     require(0 <= old <= new, f"the older seal has {old} leaves, the newer one {new}")
@@ -71,13 +77,12 @@ def require_consistent(old, old_head, new, new_head, proof):
     climb(place, last, rest, join)
     require((before[-1], after[-1]) == (old_head, new_head), "the proof does not lead from one head to the other")
 
-
 def parse_key(text):
+    require(isinstance(text, str) and text.count("+") >= 2, "the public key is not NAME+ID+BASE64")
     name, key_id, data = text.split("+", 2)
     data = unbase64(data)
     require(sha256(name.encode(), b"\n", data)[:4].hex() == key_id and data[0] == 1, "not the Ed25519 key of its id")
     return name, bytes.fromhex(key_id), Ed25519PublicKey.from_public_bytes(data[1:])
-
 
 def open_checkpoint(note, key):
     """(leaves, head) of a checkpoint that the key signed: C2SP signed-note and tlog-checkpoint."""
@@ -91,7 +96,6 @@ def open_checkpoint(note, key):
     origin, leaves, head = text.split("\n")[:3]
     require(origin == name, "the checkpoint belongs to another log")
     return int(leaves), unbase64(head)
-
 
 def decode(data, at=0):
     """The CBOR item (RFC 8949) at a position, and the position after it; supports only what leaves contain."""
@@ -109,7 +113,6 @@ def decode(data, at=0):
     while len(items) < value:
         items, at = [*items, (found := decode(data, at))[0]], found[1]
     return items, at
-
 
 def check_receipt(row, key, seal):
     items, end = decode(leaf := unbase64(row["leaf_bytes"]))
@@ -132,7 +135,6 @@ def check_receipt(row, key, seal):
     require(found[-1] == head, "the path does not lead to the head")
     require(seal in (None, (leaves, head)), "its checkpoint is not the seal that was kept")
 
-
 def check_receipts(document, asked):
     key = parse_key(asked.key or document["summary"]["public_key"])
     seal, wrong, seen = asked.seal and open_checkpoint(asked.seal, key), 0, set()
@@ -143,10 +145,10 @@ def check_receipts(document, asked):
             require((row["file"], row["n"]) not in seen and not seen.add((row["file"], row["n"])), "it appears twice")
         except BROKEN as error:
             wrong += 1
-            print(f"WRONG {row.get('file')!r} receipt {row.get('n')!r}: {error!r}")
+            at = f"{row.get('file')!r} receipt {row.get('n')!r}" if isinstance(row, dict) else "a row"
+            print(f"WRONG {at}: {told(error)}")
     print(f"{'WRONG' if wrong else 'ok'}: {len(document['data']) - wrong} receipts hold, {wrong} do not")
     return bool(wrong)
-
 
 def check_certificate(envelope, asked):
     """An in-toto Statement in a DSSE envelope: the payload is not used before its signature is checked."""
@@ -174,7 +176,6 @@ def check_seals(old, new, asked):
     require_consistent(leaves, head, later, later_head, [*map(unbase64, new.get("consistency", {}).get("proof", []))])
     print(f"ok: the log of {later} leaves begins with the {leaves} leaves sealed before")
 
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--key")
@@ -193,8 +194,7 @@ def main():
     except OSError as error:
         parser.error(str(error))
     except BROKEN as error:
-        print(f"WRONG: {error!r}")
+        print(f"WRONG: {told(error)}")
         return True
-
 
 sys.exit(main())
