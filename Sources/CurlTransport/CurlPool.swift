@@ -19,6 +19,8 @@ final class CurlPool: Sendable {
   struct Inbox {
     var commands: [Command] = []
     var isClosed = false
+    /// To be closed after the last request.
+    var isRetired = false
   }
 
   private let inbox = Lock(Inbox())
@@ -61,6 +63,26 @@ final class CurlPool: Sendable {
     inbox.withLock {
       if !$0.isClosed { multi.wake() }
       $0.isClosed = true
+    }
+  }
+
+  /// Ends the thread after its last request.
+  func retire() {
+    inbox.withLock {
+      if !$0.isClosed { multi.wake() }
+      $0.isRetired = true
+    }
+  }
+
+  /// A retired pool has executed its last request: ``join()`` returns at once.
+  var hasEnded: Bool { inbox.withLock { $0.isRetired && $0.isClosed } }
+
+  /// For the thread of the pool, while it has no request: whether it ends.
+  func closesIfRetired() -> Bool {
+    inbox.withLock {
+      guard $0.isRetired, $0.commands.isEmpty else { return false }
+      $0.isClosed = true
+      return true
     }
   }
 

@@ -16,9 +16,13 @@ public final class CurlTransport: Transport {
 
   private struct State {
     var pools: [PoolKey: CurlPool] = [:]
+    /// Pools that end after their last request.
+    var retired: [CurlPool] = []
     var isStopped = false
     /// Threads that deliver replies of requests without a pool.
     var couriers: [WorkerThread] = []
+
+    var all: [CurlPool] { Array(pools.values) + retired }
   }
 
   private let configuration: CurlConfiguration
@@ -57,17 +61,26 @@ public final class CurlTransport: Transport {
 
   public func cancel(_ id: ExchangeID) {
     // There are few pools, and cancelling is rare: sending it to all of them is cheaper than an index of every request.
-    for pool in state.withLock({ Array($0.pools.values) }) { _ = pool.put(.cancel(id)) }
+    for pool in state.withLock(\.all) { _ = pool.put(.cancel(id)) }
+  }
+
+  public func dropConnections() {
+    let dropped = state.withLock { state in
+      defer { state.pools = [:] }
+      state.retired += state.pools.values
+      return Array(state.pools.values)
+    }
+    for pool in dropped { pool.retire() }
   }
 
   public func setRate(bytesPerSecond: Int64?, of group: RateGroup?) {
     limiter.setRate(bytesPerSecond: bytesPerSecond, of: group)
-    for pool in state.withLock({ Array($0.pools.values) }) { pool.wake() }
+    for pool in state.withLock(\.all) { pool.wake() }
   }
 
   public func bytesInFlight() -> [ExchangeID: Int64] {
     var sum: [ExchangeID: Int64] = [:]
-    for pool in state.withLock({ Array($0.pools.values) }) {
+    for pool in state.withLock(\.all) {
       sum.merge(pool.bytesInFlight()) { _, new in new }
     }
     return sum
@@ -77,10 +90,10 @@ public final class CurlTransport: Transport {
     let (pools, couriers) = state.withLock { state in
       state.isStopped = true
       defer {
-        state.pools = [:]
+        (state.pools, state.retired) = ([:], [])
         state.couriers = []
       }
-      return (Array(state.pools.values), state.couriers)
+      return (state.all, state.couriers)
     }
     for pool in pools { pool.close() }
     for pool in pools { pool.join() }
@@ -96,6 +109,8 @@ public final class CurlTransport: Transport {
   private func pool(for key: PoolKey, in state: inout State) -> Place {
     if state.isStopped { return .stopped }
     if let pool = state.pools[key] { return .pool(pool) }
+    for pool in state.retired where pool.hasEnded { pool.join() }
+    state.retired.removeAll(where: \.hasEnded)
     guard Self.globalInit == CURLE_OK, let pool = CurlPool(configuration, limiter: limiter) else { return .noMemory }
     state.pools[key] = pool
     return .pool(pool)

@@ -80,7 +80,7 @@ extension Exchange {
     timing.connectMs = milliseconds(CURLINFO_CONNECT_TIME_T)
     timing.tlsMs = milliseconds(CURLINFO_APPCONNECT_TIME_T)
     timing.firstByteMs = answer.receivedBytes > 0 ? milliseconds(CURLINFO_STARTTRANSFER_TIME_T) : -1
-    let nowNs = csys_boottime_ns()
+    let nowNs = csys_awake_ns()
     timing.totalMs = (nowNs - startedNs) / 1_000_000
     timing.sentMs = sentNs.map { ($0 - startedNs) / 1_000_000 } ?? -1
     timing.heldMs = heldNs(until: nowNs) / 1_000_000

@@ -62,7 +62,7 @@ final class Exchange {
     answer = AnswerCollector(
       maxBodyBytes: order.request.limits.maxReplyBytes, hasBody: order.request.method != .head,
       onInterim: order.request.onInterim)
-    startedNs = csys_boottime_ns()
+    startedNs = csys_awake_ns()
   }
 
   deinit { ccurl_slist_free_all(fieldList) }
@@ -77,7 +77,7 @@ final class Exchange {
     switch readBody(UnsafeMutableRawBufferPointer(rebasing: buffer[..<allowed])) {
     case .success(let count):
       offset += Int64(count)
-      if offset == length { sentNs = csys_boottime_ns() }
+      if offset == length { sentNs = csys_awake_ns() }
       grant?.bytes -= count
       publishBytes()
       return count
@@ -173,7 +173,7 @@ final class Exchange {
 
   /// How many bytes may be sent or received now. 0 when the transfer has to wait; the wait is then recorded.
   private func allowance(_ wanted: Int) -> Int {
-    let now = csys_boottime_ns()
+    let now = csys_awake_ns()
     if grant == nil || grant?.bytes == 0 { grant = limiter.reserve(wanted, of: order.request.rateGroup, nowNs: now) }
     guard let grant else { return wanted }
     if grant.readyNs <= now { return min(wanted, grant.bytes) }
@@ -186,7 +186,7 @@ final class Exchange {
   /// Lets libcurl continue after it had to wait. It delivers buffered data of the answer before this returns; if that
   /// is refused, the error is returned here, and the caller has to end the transfer (libcurl 7.88.1).
   func release() -> CURLcode {
-    heldNs = heldNs(until: csys_boottime_ns())
+    heldNs = heldNs(until: csys_awake_ns())
     (heldUntilNs, heldSinceNs) = (nil, nil)
     let code = ccurl_resume(easy.raw)
     // The transfer no longer has a connection, so nothing is paused.

@@ -7,8 +7,8 @@ final class OwnTime {
   private(set) var ns: Int64 = 0
 
   func measured<T>(_ body: () -> T) -> T {
-    let startNs = csys_boottime_ns()
-    defer { ns += csys_boottime_ns() - startNs }
+    let startNs = csys_awake_ns()
+    defer { ns += csys_awake_ns() - startNs }
     return body()
   }
 }

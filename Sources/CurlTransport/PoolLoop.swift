@@ -26,7 +26,7 @@ final class PoolLoop {
     generation = limiter.generation
   }
 
-  /// Returns after the pool was closed and every reply was delivered.
+  /// Returns after the pool was closed and every reply was delivered, or it was retired and has no request left.
   func run() {
     while true {
       let inbox = pool.takeCommands()
@@ -41,6 +41,7 @@ final class PoolLoop {
       releaseHeld()
       // Requests that have just ended made room for others; a new handle ends the wait below immediately.
       startWaiting()
+      if running.isEmpty, waiting.isEmpty, pool.closesIfRetired() { break }
       ccurl_multi_poll(multi.raw, waitMs())
     }
     cancelAll()
@@ -88,7 +89,7 @@ final class PoolLoop {
       return deliver(.refused(CURLE_FAILED_INIT), to: order)
     }
     running[order.id] = exchange
-    scheduleStallCheck(exchange, csys_boottime_ns())
+    scheduleStallCheck(exchange, csys_awake_ns())
   }
 
   private func finishDone() {
@@ -133,7 +134,7 @@ final class PoolLoop {
 
 extension PoolLoop {
   private func endStalled() {
-    let now = csys_boottime_ns()
+    let now = csys_awake_ns()
     guard now >= nextStallCheckNs else { return }
     nextStallCheckNs = .max
     for exchange in running.values {
@@ -159,7 +160,7 @@ extension PoolLoop {
     if isNewRate {
       for exchange in running.values { exchange.dropGrant(unlessOf: current) }
     }
-    let now = csys_boottime_ns()
+    let now = csys_awake_ns()
     let due = running.values.filter { $0.heldUntilNs.map { isNewRate || $0 <= now } ?? false }
     for exchange in due.sorted(by: { ($0.heldUntilNs ?? 0) < ($1.heldUntilNs ?? 0) }) {
       let code = exchange.release()
@@ -170,7 +171,7 @@ extension PoolLoop {
   /// The time until the next event that libcurl does not know about; libcurl shortens the wait for its own timers.
   private func waitMs() -> Int32 {
     let nextNs = running.values.lazy.compactMap(\.heldUntilNs).reduce(nextStallCheckNs, min)
-    let waitNs = max(0, nextNs - csys_boottime_ns())
+    let waitNs = max(0, nextNs - csys_awake_ns())
     return Int32(min(waitNs / 1_000_000 + (waitNs % 1_000_000 == 0 ? 0 : 1), 60_000))
   }
 }

@@ -32,7 +32,7 @@ final class RateLimiter: Sendable {
   var generation: Int { state.withLock { $0.generation } }
 
   /// Sets the rate of all bodies together, or of a group; nil for no limit.
-  func setRate(bytesPerSecond: Int64?, of group: RateGroup?, nowNs: Int64 = csys_boottime_ns()) {
+  func setRate(bytesPerSecond: Int64?, of group: RateGroup?, nowNs: Int64 = csys_awake_ns()) {
     state.withLock { state in
       state.generation += 1
       let limit = bytesPerSecond.map {

@@ -75,6 +75,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   case engineOrphaned = "engine.orphaned"
   case engineCopied = "engine.copied"
   case engineInterrupted = "engine.interrupted"
+  case engineSlept = "engine.slept"
   case engineBug = "engine.bug"
 
   public var blame: Blame {

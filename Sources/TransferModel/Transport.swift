@@ -219,6 +219,9 @@ public protocol Transport: Sendable {
   func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void)
   /// Ends a request within 100 ms; its reply comes with `isCancelled`. Unknown ids are ignored.
   func cancel(_ id: ExchangeID)
+  /// Requests that are started from now on use new connections; running ones keep theirs. For connections that are
+  /// probably dead, although nothing has reported it: the machine slept.
+  func dropConnections()
   /// Limits the bodies of a group, or with nil all of them together, in bytes per second; nil for no limit. Both limits
   /// apply; sent bytes and those received by sinks count together. Takes effect at once.
   func setRate(bytesPerSecond: Int64?, of group: RateGroup?)
@@ -230,6 +233,8 @@ public protocol Transport: Sendable {
 }
 
 extension Transport {
+  public func dropConnections() {}
+
   /// The limit for all bodies together.
   public func setRate(bytesPerSecond: Int64?) { setRate(bytesPerSecond: bytesPerSecond, of: nil) }
 }

@@ -30,6 +30,33 @@ import TransferModel
     }
   }
 
+  /// After a sleep of the machine: a running request keeps its connection, and later ones get new ones.
+  @Test func droppedConnectionsAreNotUsedAgain() async {
+    let (isRunning, mayAnswer) = (Mailbox<Bool>(), Mailbox<Bool>())
+    await withServer({ connection in
+      while let request = connection.readRequest() {
+        if request.head.hasPrefix("GET /slow") {
+          isRunning.put(true)
+          _ = mayAnswer.take(timeoutMs: 20_000)
+        }
+        guard connection.send(answer("200 OK")) else { return }
+      }
+    }) { server, transport in
+      let first = await transport.perform(TransferRequest(method: .get, url: "\(server.url)/first"))
+      let slow = transport.begin(TransferRequest(method: .get, url: "\(server.url)/slow"))
+      #expect(isRunning.take(timeoutMs: 20_000)?.isEmpty == false)
+      transport.dropConnections()
+      let second = await transport.perform(TransferRequest(method: .get, url: "\(server.url)/second"))
+      mayAnswer.put(true)
+      let last = slow.take(timeoutMs: 20_000)?.first
+      let third = await transport.perform(TransferRequest(method: .get, url: "\(server.url)/third"))
+      #expect(!first.isReusedConnection && !second.isReusedConnection)
+      #expect(last?.isReusedConnection == true && last?.status == 200)
+      #expect(third.isReusedConnection)
+      #expect(server.accepted == 2)
+    }
+  }
+
   @Test func labelsNeverShareAConnection() async {
     await withServer(answeringAll(answer("200 OK"))) { server, transport in
       for label in ["a", "b", "a", "b", "a"] {

@@ -22,6 +22,19 @@ import Testing
     #expect(gate.opensInARow == 0)
   }
 
+  /// The network of the time before a sleep is not that of the time after it. The server's own wish remains.
+  @Test func aSleepClosesTheBreaker() {
+    var gate = gate(4)
+    for _ in 0..<5 { refuse(&gate, at: 0) }
+    #expect(gate.isOpen && gate.opensInARow == 1)
+    gate.slept()
+    #expect(!gate.isOpen && gate.allowsAnother(nowMs: 0) && gate.opensInARow == 0)
+    gate.started(1, nowMs: 0)
+    gate.ended(1, .throttled(retryAfterMs: 7_000), nowMs: 0)
+    gate.slept()
+    #expect(!gate.allowsAnother(nowMs: 6_999))
+  }
+
   @Test func theBreakerIsNeverOpenForMoreThanFiveMinutes() {
     var gate = gate(4)
     for _ in 0..<5 { refuse(&gate, at: 0) }

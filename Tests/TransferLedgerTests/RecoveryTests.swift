@@ -222,6 +222,31 @@ import Testing
     #expect(try f.texts(due) == [String](repeating: "\(nowMs + 20_000)", count: 3))
   }
 
+  /// A failure of the network, and one of the server.
+  @Test func afterASleepOnlyWaitsOfTheNetworkAreOver() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    let codes: [ErrorCode] = [.netReset, .http503, .netTimeout]
+    let files = try codes.map { try f.add($0.rawValue, size: 20, to: batch) }
+    let run = try f.startRun()
+    let dueMs = f.clock.wallMs + 20_000
+    let due = "SELECT coalesce(not_before, 0) > 0 FROM file UNION ALL SELECT state = 'waiting' FROM chunk WHERE seq = 0"
+    let ended: [Int] = try f.ledger.write { tx in
+      for _ in files { _ = try tx.claimAndPlan(run) }
+      for (file, code) in zip(files, codes) {
+        let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
+        var failed = result(.retry)
+        failed.code = code
+        _ = try tx.closeAttempt(chunk.attempt, run, failed)
+        _ = try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: dueMs)
+        _ = try tx.requeueFile(file, run, notBeforeMs: dueMs, code: nil, isFailure: true)
+      }
+      return [try tx.endNetworkWaits(run, limit: 1), try tx.endNetworkWaits(run, limit: 5)]
+    }
+    #expect(ended == [1, 1])
+    #expect(try f.texts(due) == ["0", "1", "0", "0", "1", "0"])
+  }
+
   @Test func aRunKeepsBothClocks() throws {
     let f = try LedgerFixture()
     let run = try f.ledger.startRun(NewRun(argv: [], version: "", host: "h", bootID: "b", pid: 1, bootMs: 500))

@@ -105,6 +105,12 @@ final class Hosts {
   /// Sets the time by which all bodies must end, and how many of their bytes may be sent.
   func setLimits(endMs: Int64?, bytes: Int64?) { scheduler.setLimits(endMs: endMs, bytes: bytes) }
 
+  /// The machine slept: `inFlight` is the number of body bytes sent so far, by host.
+  func slept(ms: Int64, inFlight: [String: Int64]) {
+    scheduler.slept(ms: ms)
+    measureAnew(inFlight: inFlight)
+  }
+
   /// Restarts the measurement of the throughput of the hosts.
   func measureAnew(inFlight: [String: Int64]) { scheduler.measureAnew(inFlight: inFlight, nowMs: engine.bootMs) }
 

@@ -30,6 +30,8 @@ final class Job {
   var learnedWhenSent: LearnedFacts?
   /// The route by which it was sent.
   var routeWhenSent: Route?
+  /// It was cancelled because the machine slept.
+  var endsBySleep = false
   /// How often the credentials had been reloaded when the request was begun.
   var credentialGeneration = 0
   enum Phase {
@@ -105,9 +107,11 @@ extension Job {
   }
 
   /// The reply with the byte counts of the file only. If we ended the request because the file was found, it becomes a
-  /// lost answer: the protocol then queries as after any lost answer.
+  /// lost answer: the protocol then queries as after any lost answer. If we end it because the machine slept, a reply
+  /// without an answer is cancelled, whichever came first: our end, or the error of a connection that died meanwhile.
   func settled(_ reply: TransferReply) -> TransferReply {
     var reply = reply
+    if endsBySleep, reply.bodyFailure == nil, !reply.isAnswered || reply.curlCode != 0 { reply.isCancelled = true }
     if inquiry?.isFound == true, reply.isCancelled, !reply.isAnswered {
       reply.isCancelled = false
       reply.curlCode = 28

@@ -67,6 +67,7 @@ final class RequestOutcomes {
     if acked < 0 { tally.acknowledged(bytes: acked) }
     result.count(acked, of: job.step, job.range, meaning, reply)
     if job.range != nil { tally.acknowledged(bytes: result.bytesAcked) }
+    if job.endsBySleep, result.code == .engineInterrupted { result.code = .engineSlept }
     if reply != nil, !changes.contains(where: \.storesChunk) { result.sent = job.sentPiece }
     ended(job, result, changes)
     // After its own attempt: the last of the others to end releases the file, and no attempt of it may be open then.
@@ -78,7 +79,8 @@ final class RequestOutcomes {
     guard let job = requests[id], let work = files[job.file] else { return }
     if work.refusal != nil { return drop(id) }
     let mayHaveArrived = reply?.requestMayHaveArrived ?? false
-    var result = AttemptResult(outcome: .interrupted, code: .engineInterrupted, message: nil)
+    let code = job.endsBySleep ? ErrorCode.engineSlept : .engineInterrupted
+    var result = AttemptResult(outcome: .interrupted, code: code, message: nil)
     result.mirror = job.mirror(work)
     if let reply {
       result.fill(from: reply)
@@ -202,6 +204,23 @@ final class RequestOutcomes {
     urls.giveUp(file)
     credentials.giveUp(file)
     files.advance(file)
+  }
+
+  /// The machine slept: ends the running requests, whose connections are probably dead, and releases their files and
+  /// those in backoff, to be claimed again at once. A request that must not be repeated is awaited, because its answer
+  /// may still arrive.
+  func endBySleep() {
+    for (file, work) in files.all {
+      let running = work.jobs.compactMap { requests[$0] }.filter { job in
+        job.phase == .sending && !work.machine.abilities.unrepeatable.contains(job.step.step.operation)
+      }
+      guard !running.isEmpty || !work.machine.backoffs.isEmpty else { continue }
+      release(file, notBeforeMs: nil)
+      for job in running {
+        job.endsBySleep = true
+        job.cancel()
+      }
+    }
   }
 
   /// Releases all files of a batch.

@@ -47,6 +47,7 @@ final class EngineLoop: @unchecked Sendable {
   let end: RunEnd
   private let reporter: ProgressReporter
   private let inFlight: InFlightNotes
+  private let wakeUp: WakeUp
 
   init(engine: Engine) {
     self.engine = engine
@@ -113,6 +114,9 @@ final class EngineLoop: @unchecked Sendable {
       engine, mailbox, rate: rate, tally: tally, hosts: hosts, batches: batches, commits: commits, files: files,
       requests: requests)
     inFlight = InFlightNotes(engine, requests: requests)
+    wakeUp = WakeUp(
+      engine, stop: stop, claims: claims, commits: commits, hosts: hosts, batches: batches, requests: requests,
+      outcomes: outcomes, heartbeat: heartbeat)
   }
 
   /// Accepts a stop request from any thread. Events caused by it arrive after it.
@@ -137,6 +141,7 @@ final class EngineLoop: @unchecked Sendable {
       if let fatal = stop.sequence.fatal, end.isQuiet, files.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
       if try end.isReached(), !upkeep.beginsRest() { break }
       guard let events = mailbox.take(timeoutMs: engine.clock.machineMs(waitMs())) else { break }
+      wakeUp.look()
       for event in events { handle(event) }
     }
     if let diskTrouble = stop.sequence.diskTrouble { throw diskTrouble }
@@ -163,6 +168,7 @@ final class EngineLoop: @unchecked Sendable {
     case .counted(let result): tally.counted(result)
     case .markedOverdue(let result): control.markedOverdue(result)
     case .postponed(let result): closed.postponed(result)
+    case .networkWaitsEnded(let result): wakeUp.networkWaitsEnded(result)
     case .looked(let result): upkeep.looked(result)
     case .removed(let result): upkeep.removed(result)
     case .diskTrouble(let error): shutdown.diskTroubled(error)
@@ -225,7 +231,7 @@ final class EngineLoop: @unchecked Sendable {
   private func waitMs() -> Int64 {
     let (wallMs, bootMs) = (engine.wallMs, engine.bootMs)
     var wait = min(1_000, control.nextMs - bootMs)
-    wait = min(wait, upkeep.waitMs(nowMs: bootMs), limits.waitMs(nowMs: bootMs))
+    wait = min(wait, upkeep.waitMs(nowMs: bootMs), limits.waitMs())
     if let look = rate.waitMs(nowMs: bootMs) { wait = min(wait, look) }
     if let due = commits.dueMs { wait = min(wait, due - bootMs) }
     if !stop.isStopping && intake.mayClaim { wait = min(wait, claims.nextMs - wallMs) }

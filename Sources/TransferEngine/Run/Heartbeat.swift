@@ -10,11 +10,17 @@ final class Heartbeat {
   private let stop: RunStop
   private let hosts: Hosts
   private var nextMs: Int64 = 0
-  private var sleep: SleepWatch
+  /// A sleep that is not yet recorded.
+  private var slept: MachineSleep?
 
   init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>, stop: RunStop, hosts: Hosts) {
     (self.engine, self.mailbox, self.stop, self.hosts) = (engine, mailbox, stop, hosts)
-    sleep = SleepWatch(engine.clock)
+  }
+
+  /// The machine slept: recorded with the next heartbeat, which is due now.
+  func note(_ sleep: MachineSleep) {
+    slept = MachineSleep(lengthMs: (slept?.lengthMs ?? 0) + sleep.lengthMs)
+    nextMs = engine.bootMs
   }
 
   func beatIfDue() {
@@ -22,7 +28,8 @@ final class Heartbeat {
     nextMs = engine.bootMs + Self.everyMs
     let (run, mailbox) = (engine.run, mailbox)
     let (civilMs, bootMs, processorMs) = (engine.civilMs, engine.bootMs, engine.clock.processorMs)
-    let slept = sleep.look(engine.clock)
+    let slept = slept
+    self.slept = nil
     let learned = hosts.takeLearnedConcurrency()
     engine.ledger.write(
       { tx in

@@ -20,8 +20,8 @@ final class RunLimits {
   private let claims: Claims
   private let commits: Commits
   private let shutdown: Shutdown
-  /// By the boot clock; nil for no limit.
-  private let endMs: Int64?
+  /// By the clock that stops while the machine sleeps; nil for no limit.
+  private let endAwakeMs: Int64?
   /// Files that were reported because they are longer than the limit.
   private var told: Set<FileID> = []
   /// Files remain that are longer than what is left of the limit.
@@ -34,13 +34,15 @@ final class RunLimits {
     (self.engine, self.stop, self.hosts, self.requests, self.shutdown) = (engine, stop, hosts, requests, shutdown)
     (self.batches, self.outcomes) = (batches, outcomes)
     (self.files, self.intake, self.claims, self.commits) = (files, intake, claims, commits)
-    endMs = engine.configuration.maxDurationMs.map { engine.bootMs +| $0 }
-    hosts.setLimits(endMs: endMs, bytes: engine.configuration.maxBytes)
+    let mostMs = engine.configuration.maxDurationMs
+    endAwakeMs = mostMs.map { engine.clock.awakeMs +| $0 }
+    // Later if the machine sleeps.
+    hosts.setLimits(endMs: mostMs.map { engine.bootMs +| $0 }, bytes: engine.configuration.maxBytes)
   }
 
   func apply() {
     guard !stop.isStopping else { return }
-    if let endMs, engine.bootMs >= endMs { return end() }
+    if let endAwakeMs, engine.clock.awakeMs >= endAwakeMs { return end() }
     // Running requests may return bytes that they did not move, and bodies that are still being prepared may fit.
     guard hosts.scheduler.isOutOfBytes, hosts.scheduler.sendingCount == 0, !isMoreToCome else { return }
     do throws(TransferError) {
@@ -115,7 +117,7 @@ final class RunLimits {
     }
   }
 
-  func waitMs(nowMs: Int64) -> Int64 { endMs.map { stop.isStopping ? .max : max(1, $0 - nowMs) } ?? .max }
+  func waitMs() -> Int64 { endAwakeMs.map { stop.isStopping ? .max : max(1, $0 - engine.clock.awakeMs) } ?? .max }
 
   private func end() {
     shutdown.ask(.drain)

@@ -143,6 +143,13 @@ struct HostGate: Sendable, Hashable {
     }
   }
 
+  /// The machine slept: earlier failures say nothing about the connections that are made now. A pause that the server
+  /// asked for remains.
+  mutating func slept() {
+    answered()
+    lossesInARow = 0
+  }
+
   /// Pays for a retry; returns how long it must wait in addition to its backoff, in milliseconds.
   mutating func chargeRetry(isThrottled: Bool, isLoss: Bool = false) -> Int64 {
     guard !isOpen, !(isLoss && isLossPaid), !(isThrottled && wasThrottledBesideOthers) else { return 0 }

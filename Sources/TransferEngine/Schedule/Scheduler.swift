@@ -99,6 +99,12 @@ struct Scheduler: Sendable {
   /// Limits for all batches together.
   mutating func setLimits(endMs: Int64?, bytes: Int64?) { limits.set(endMs: endMs, bytes: bytes) }
 
+  /// The machine slept, which does not count: neither for the time by which bodies must end, nor as failures of hosts.
+  mutating func slept(ms: Int64) {
+    limits.slept(ms: ms)
+    for name in turn { hosts[name]!.gate.slept() }
+  }
+
   /// Whether the throughput of the hosts is needed from time to time.
   var hasEnd: Bool { limits.hasEnd }
 

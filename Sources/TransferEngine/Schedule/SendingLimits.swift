@@ -31,6 +31,9 @@ struct SendingLimits: Sendable {
   /// Limits for all batches together.
   mutating func set(endMs: Int64?, bytes: Int64?) { (self.endMs, bytesLeft, mostBytes) = (endMs, bytes, bytes) }
 
+  /// The machine slept, which does not count: bodies may end later by this.
+  mutating func slept(ms: Int64) { endMs = endMs.map { $0 +| ms } }
+
   /// Limits the concurrent requests of a batch; nil for no limit of its own. `sending` of them are already running.
   mutating func setShare(_ limit: Int?, of batch: BatchID, sending: Int) {
     shares[batch] = limit.map { Share(limit: max(1, $0), sending: sending) }

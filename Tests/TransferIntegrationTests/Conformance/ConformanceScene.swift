@@ -29,6 +29,9 @@ final class ConformanceScene {
   var auth: String?
   /// The time after which the server is queried about an awaited last request, in milliseconds.
   var askAfterMs: Int64 = 60_000
+  /// How long the run waits while nothing can be done, and its limit, in milliseconds.
+  var patienceMs: Int64 = 2_000
+  var maxDurationMs: Int64?
   /// The batches for which the run waits; nil for all.
   var awaited: Set<BatchID>?
 
@@ -77,7 +80,7 @@ final class ConformanceScene {
       var configuration = EngineConfiguration(workers: workers)
       configuration.retry = RetryPolicy(
         baseMs: backoffMs, throttleBaseMs: backoffMs, capMs: 5 * backoffMs, maxAttempts: maxAttempts)
-      configuration.patienceMs = 2_000
+      (configuration.patienceMs, configuration.maxDurationMs) = (patienceMs, maxDurationMs)
       (configuration.askAfterMs, configuration.awaited) = (askAfterMs, awaited)
       let resolver = CurlDestinations()
       defer { resolver.stop() }
@@ -173,14 +176,16 @@ final class ConformanceScene {
   }
 }
 
-/// The system's clock, which can be set forward.
+/// The system's clock, which can be set forward, with or without a sleep of the machine.
 final class MovableClock: TransferClock {
-  private let offset = Lock<Int64>(0)
+  private let offset = Lock<(total: Int64, asleep: Int64)>((0, 0))
   private let system = SystemClock()
-  var wallMs: Int64 { system.wallMs + offset.withLock { $0 } }
-  var bootMs: Int64 { system.bootMs + offset.withLock { $0 } }
-  var offsetMs: Int64 { offset.withLock(\.self) }
-  func advance(ms: Int64) { offset.withLock { $0 += ms } }
+  var wallMs: Int64 { system.wallMs + offsetMs }
+  var bootMs: Int64 { system.bootMs + offsetMs }
+  var awakeMs: Int64 { system.awakeMs + offset.withLock { $0.total - $0.asleep } }
+  var offsetMs: Int64 { offset.withLock(\.total) }
+  func advance(ms: Int64) { offset.withLock { $0.total += ms } }
+  func sleep(ms: Int64) { offset.withLock { $0 = ($0.total + ms, $0.asleep + ms) } }
 }
 
 /// Requests a stop when credentials are requested.

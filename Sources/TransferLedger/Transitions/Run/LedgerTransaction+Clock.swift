@@ -39,6 +39,24 @@ extension LedgerTransaction {
         + "\(files) files, \(chunks) chunks are due that much earlier")
   }
 
+  /// The machine slept: chunks, and up to `limit` files, that back off after a failure of the network are due now. The
+  /// cost grows with the number of waiting files.
+  /// - Returns: the number of files.
+  public func endNetworkWaits(_ run: RunID, limit: Int) throws -> Int {
+    try requireLease(run)
+    try db.run(Self.endNetworkWaitsOfChunks, .int(wallMs))
+    return try db.run(Self.endNetworkWaitsOfFiles, .int(wallMs), .int(limit))
+  }
+
+  static let endNetworkWaitsOfFiles: StaticString = """
+    UPDATE file SET not_before = NULL WHERE id IN (SELECT id FROM file WHERE state = 'pending' AND not_before > ?1
+      AND (SELECT error_code FROM attempt WHERE file_id = file.id ORDER BY id DESC LIMIT 1) GLOB 'net.*' LIMIT ?2)
+    """
+  static let endNetworkWaitsOfChunks: StaticString = """
+    UPDATE chunk SET state = 'pending', not_before = NULL WHERE state = 'waiting' AND not_before > ?
+      AND (SELECT error_code FROM attempt WHERE file_id = chunk.file_id AND chunk_id = chunk.id
+        ORDER BY id DESC LIMIT 1) GLOB 'net.*'
+    """
   /// These files waited for the next run (`RetryPolicy.nextRunMs`), which is this one.
   static let endWaitsForThisRun: StaticString = """
     UPDATE file SET not_before = NULL WHERE state = 'pending' AND not_before > ? AND cause = 'auth.needs_url'
