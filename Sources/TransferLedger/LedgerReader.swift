@@ -68,7 +68,7 @@ public struct LedgerReader {
     try db.hasReadyFiles(without: without, leftOut: leftOut)
   }
 
-  /// The first `limit` files of these sizes in a batch that may be started now.
+  /// The first `limit` files of these sizes in a batch that may be started now and have no stored body.
   public func readyFiles(
     of batch: BatchID, sizes: ClosedRange<Int64>, limit: Int
   ) throws -> [(id: FileID, path: NameBytes, size: Int64)] {

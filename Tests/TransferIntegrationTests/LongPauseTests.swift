@@ -129,6 +129,27 @@ import Transfers
     #expect(try run(scene, limitMs: nil).done == count)
   }
 
+  /// A run that its limit ends has not looked at all batches of the host. The next run sends nothing either.
+  @Test func batchesThatTheRunHasNotLookedAtWaitForTheEndOfThePauseAsWell() throws {
+    let scene = try Scene(script: "match PUT * times=1 : status=503 retry-after=3600\n")
+    try Scene.write([7], to: NameBytes("\(scene.root)/source/file"))
+    let count = HostShares.lookLimit + 6
+    for n in 0..<count {
+      let added = try TransferStore(at: scene.storePath).add(
+        [NameBytes("\(scene.root)/source")],
+        UploadOptions(settings: BatchSettings(destination: "\(scene.url)/up\(n)/")), notice: { _ in })
+      #expect(added.counts.added == 1)
+    }
+    let clock = clock
+    let first = try scene.work(
+      with: Interposed(beforeStart: { clock.advance(ms: Self.vainMs) }), workers: 1, clock: clock
+    ) { $0.maxDurationMs = Self.vainMs }
+    #expect(first.stoppedBy == .limit && first.done == 0 && first.left == count, "\(first)")
+    let second = try run(scene)
+    #expect(second.stoppedBy == .notDue && second.left == count, "\(second)")
+    #expect(try requests(scene) == 1)
+  }
+
   /// The requests that were running when the host asked for the pause get no connection: the circuit breaker opens, and
   /// the pause applies nevertheless.
   @Test func thePauseOfAHostThatThenRefusesConnections() throws {

@@ -117,8 +117,27 @@ import TransferModel
       (LedgerTransaction.readyFiles, ["SCAN file USING INDEX file_ready"]),
       (Connection.readyHead, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id>?)"]),
       (Connection.readyOfBatch, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id=?)"]),
-      (Connection.readyOfOtherSizes, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id=?)"]),
-      (Connection.readyOfSizes, ["SEARCH file USING INDEX file_ready_batch (batch_id=?)"]),
+      (
+        Connection.readyOfOtherSizes,
+        [
+          "SEARCH file USING COVERING INDEX file_ready_batch (batch_id=?)", "CORRELATED SCALAR SUBQUERY 1",
+          "SEARCH c USING INDEX sqlite_autoindex_chunk_1 (file_id=?)",
+        ]
+      ),
+      (
+        Connection.readyBehind,
+        [
+          "SEARCH file USING COVERING INDEX file_ready_batch (batch_id=? AND priority=? AND id>?)",
+          "CORRELATED SCALAR SUBQUERY 1", "SEARCH c USING INDEX sqlite_autoindex_chunk_1 (file_id=?)",
+        ]
+      ),
+      (
+        Connection.readyOfSizes,
+        [
+          "SEARCH file USING INDEX file_ready_batch (batch_id=?)", "CORRELATED SCALAR SUBQUERY 1",
+          "SEARCH c USING INDEX sqlite_autoindex_chunk_1 (file_id=?)",
+        ]
+      ),
       (
         LedgerTransaction.batchCallbacks,
         [

@@ -14,6 +14,8 @@ final class FileIntake {
   private let files: FilesInWork
   /// Completely fetched files whose next step is nevertheless a request.
   private var needingServer: Set<FileID> = []
+  /// Under a limit of bytes, the last file that was claimed of each batch.
+  private var passed: [BatchID: FileID] = [:]
 
   init(
     _ engine: Engine, stop: RunStop, claims: Claims, hosts: Hosts, batches: Batches, room: HostRoom, commits: Commits,
@@ -37,9 +39,10 @@ final class FileIntake {
     let full = room.fullHosts
     guard claims.isDue(full: full) else { return }
     let without = batches.resting.union(batches.held).union(batches.batches(ofHosts: full))
+    let leftOut = batches.sizesLeftOut
     claims.begin(
-      limit: min(room.claimRoom, freePlaces), without: without, leftOut: batches.sizesLeftOut, full: full,
-      fetched: fetched, most: freePlaces)
+      limit: min(room.claimRoom, freePlaces), without: without, leftOut: leftOut,
+      passed: passed.filter { leftOut[$0.key] != nil }, full: full, fetched: fetched, most: freePlaces)
   }
 
   /// Files that only have to be placed, of batches and hosts from which nothing else is claimed now.
@@ -49,7 +52,11 @@ final class FileIntake {
 
   func claimed(_ result: Result<[ClaimedFile], TransferError>) {
     do throws(TransferError) {
-      for file in try claims.ended(result) {
+      let files = try claims.ended(result)
+      if hosts.scheduler.bytesLeft != nil {
+        for file in files { passed[file.batch] = max(passed[file.batch] ?? file.id, file.id) }
+      }
+      for file in files {
         do throws(TransferError) { try take(file) } catch { release(file, error) }
       }
     } catch {

@@ -102,6 +102,7 @@ final class ClosedHosts {
     guard !opening.isEmpty, !stop.sequence.isOver(nowMs: engine.bootMs), stop.sequence.diskTrouble == nil else {
       return false
     }
+    try lookAtOthers()
     let due = batches.all.reduce(into: [BatchID: Int64]()) { due, destination in
       if !batches.isOverdue(destination.batch) { due[destination.batch] = opening[destination.host.name] }
     }
@@ -119,6 +120,22 @@ final class ClosedHosts {
       { tx in try tx.postponeFiles(run, until: due.filter { ready.contains($0.key) }, number: number, limit: limit) },
       then: { .postponed($0) })
     return true
+  }
+
+  /// Learns the hosts of batches with ready files that this run has not looked at: it may end before it has seen all. A
+  /// batch that cannot be set up is left to the next run, which says why.
+  private func lookAtOthers() throws(TransferError) {
+    var last = BatchID(rawValue: 0)
+    while true {
+      let found = try engine.ledger.read { [last] in try $0.readyBatches(after: last, limit: HostShares.lookLimit) }
+      for batch in found where batches.blocked[batch] == nil {
+        do throws(TransferError) { _ = try batches.destination(of: batch) } catch {
+          guard error.concernsOneBatch else { throw error }
+        }
+      }
+      guard found.count == HostShares.lookLimit, let final = found.last else { return }
+      last = final
+    }
   }
 
   /// A part was postponed.

@@ -23,16 +23,17 @@ final class Claims {
   func isDue(full: Set<String>) -> Bool { pacing.isDue(nowMs: engine.wallMs, full: full) }
 
   /// Claims up to `limit` files, except those of the batches in `without` and of the sizes in `leftOut`, and in
-  /// addition `fetched` files, up to a total of `most`.
+  /// addition `fetched` files, up to a total of `most`. `passed` are the last files claimed of batches with such sizes.
   func begin(
-    limit: Int, without: Set<BatchID>, leftOut: [BatchID: ClosedRange<Int64>], full: Set<String>,
-    fetched: FetchedFiles, most: Int
+    limit: Int, without: Set<BatchID>, leftOut: [BatchID: ClosedRange<Int64>], passed: [BatchID: FileID],
+    full: Set<String>, fetched: FetchedFiles, most: Int
   ) {
     pacing.began(full: full)
     let (run, mailbox) = (engine.run, mailbox)
     engine.ledger.write(
       { tx in
-        try tx.claimFiles(run, limit: limit, without: without, leftOut: leftOut, fetched: fetched, most: most)
+        try tx.claimFiles(
+          run, limit: limit, without: without, leftOut: leftOut, passed: passed, fetched: fetched, most: most)
       },
       then: { mailbox.put(.claimed($0)) })
   }

@@ -61,6 +61,7 @@ final class RunLimits {
     let leftOut = batches.sizesLeftOut
     let long = files.all.filter { _, work in
       leftOut[work.destination.batch]?.contains(work.machine.facts.file.size) == true && work.machine.ending == nil
+        && work.machine.doneCount == 0
     }
     guard !long.isEmpty else { return false }
     let closed = hosts.all.filter { hosts.isClosed($0) }.map(\.name)

@@ -17,16 +17,19 @@ private struct ReadyHead {
 }
 
 /// Ready files of all batches except some. The cost grows with the batches that have ready files, not with the files,
-/// except for those of the sizes that are left out: they are passed over in an index that contains the size.
+/// except for those of the sizes that are left out: they are passed over in an index that contains the size, by the
+/// first claim of a batch and when no others are left behind them.
 extension Connection {
   /// The first `limit` ready files, in the order of work.
-  /// - Parameter leftOut: files of these sizes are not found.
+  /// - Parameters:
+  ///   - leftOut: files of these sizes are not found, unless their only body is stored.
+  ///   - passed: the last files that were claimed of batches with such sizes. Files behind them are found first.
   func readyFiles(
-    without: Set<BatchID>, leftOut: [BatchID: ClosedRange<Int64>], limit: Int
+    without: Set<BatchID>, leftOut: [BatchID: ClosedRange<Int64>], passed: [BatchID: FileID] = [:], limit: Int
   ) throws(SQLiteError) -> [FileID] {
     var heads: [ReadyHead] = []
     try visitReadyBatches(without: without) { heads.append(ReadyHead(order: $1, batch: $0)) }
-    return try readyFiles(behind: heads, leftOut: leftOut, limit: limit).map(\.order.file)
+    return try readyFiles(behind: heads, leftOut: leftOut, passed: passed, limit: limit).map(\.order.file)
   }
 
   /// The same of these batches only, with the batch of each file.
@@ -39,12 +42,12 @@ extension Connection {
   }
 
   private func readyFiles(
-    behind heads: [ReadyHead], leftOut: [BatchID: ClosedRange<Int64>], limit: Int
+    behind heads: [ReadyHead], leftOut: [BatchID: ClosedRange<Int64>], passed: [BatchID: FileID] = [:], limit: Int
   ) throws(SQLiteError) -> [ReadyHead] {
     var found: [ReadyHead] = []
     for head in heads.sorted(by: { $0.order < $1.order }) {
       if found.count == limit, let last = found.last, last.order < head.order { break }
-      found += try readyFiles(of: head.batch, leftOut: leftOut[head.batch], limit: limit)
+      found += try readyFiles(head, leftOut: leftOut[head.batch], passed: passed[head.batch], limit: limit)
         .map { ReadyHead(order: $0, batch: head.batch) }
       found = Array(found.sorted { $0.order < $1.order }.prefix(limit))
     }
@@ -52,12 +55,18 @@ extension Connection {
   }
 
   private func readyFiles(
-    of batch: BatchID, leftOut sizes: ClosedRange<Int64>?, limit: Int
+    _ head: ReadyHead, leftOut sizes: ClosedRange<Int64>?, passed: FileID?, limit: Int
   ) throws(SQLiteError) -> [WorkOrder] {
     let read = { (row: SQLRow) in WorkOrder(priority: row.int64(0), file: row.id(1)) }
-    guard let sizes else { return try rows(Self.readyOfBatch, .id(batch), .int(limit), row: read) }
-    return try rows(
-      Self.readyOfOtherSizes, .id(batch), .int(sizes.lowerBound), .int(sizes.upperBound), .int(limit), row: read)
+    let batch = SQLValue.id(head.batch)
+    guard let sizes else { return try rows(Self.readyOfBatch, batch, .int(limit), row: read) }
+    let (least, most) = (SQLValue.int(sizes.lowerBound), SQLValue.int(sizes.upperBound))
+    if let passed {
+      let found = try rows(
+        Self.readyBehind, batch, least, most, .int(limit), .integer(head.order.priority), .id(passed), row: read)
+      if found.count == limit { return found }
+    }
+    return try rows(Self.readyOfOtherSizes, batch, least, most, .int(limit), row: read)
   }
 
   /// The next batches that have ready files, ordered by number.
@@ -82,11 +91,11 @@ extension Connection {
   func hasReadyFiles(
     without: Set<BatchID>, leftOut: [BatchID: ClosedRange<Int64>] = [:]
   ) throws(SQLiteError) -> Bool {
-    var batches: [BatchID] = []
-    try visitReadyBatches(without: without) { batch, _ in batches.append(batch) }
-    for batch in batches {
-      guard let sizes = leftOut[batch] else { return true }
-      if try !readyFiles(of: batch, leftOut: sizes, limit: 1).isEmpty { return true }
+    var heads: [ReadyHead] = []
+    try visitReadyBatches(without: without) { heads.append(ReadyHead(order: $1, batch: $0)) }
+    for head in heads {
+      guard let sizes = leftOut[head.batch] else { return true }
+      if try !readyFiles(head, leftOut: sizes, passed: nil, limit: 1).isEmpty { return true }
     }
     return false
   }
@@ -115,12 +124,21 @@ extension Connection {
     """
   static let readyOfOtherSizes: StaticString = """
     SELECT priority, id FROM file WHERE state = 'pending' AND not_before IS NULL AND batch_id = ?1
-      AND (size < ?2 OR size > ?3 OR size IS NULL)
+      AND (size < ?2 OR size > ?3 OR size IS NULL
+        OR EXISTS (SELECT 1 FROM chunk c WHERE c.file_id = file.id AND c.state = 'done'))
     ORDER BY priority DESC, id LIMIT ?4
+    """
+  static let readyBehind: StaticString = """
+    SELECT priority, id FROM file WHERE state = 'pending' AND not_before IS NULL AND batch_id = ?1
+      AND priority = ?5 AND id > ?6
+      AND (size < ?2 OR size > ?3 OR size IS NULL
+        OR EXISTS (SELECT 1 FROM chunk c WHERE c.file_id = file.id AND c.state = 'done'))
+    ORDER BY id LIMIT ?4
     """
   static let readyOfSizes: StaticString = """
     SELECT id, path, size FROM file WHERE state = 'pending' AND not_before IS NULL AND batch_id = ?1
       AND size BETWEEN ?2 AND ?3
+      AND NOT EXISTS (SELECT 1 FROM chunk c WHERE c.file_id = file.id AND c.state = 'done')
     ORDER BY priority DESC, id LIMIT ?4
     """
 }

@@ -7,15 +7,16 @@ extension LedgerTransaction {
   /// due are promoted first. The cost does not grow with the ledger, nor with the number of waiting files.
   /// Files of the batches in `without`, and those of the sizes in `leftOut`, are skipped, at the cost of visiting each
   /// batch that has ready files, and of passing over each file of a size in `leftOut` that is ahead of the others.
-  /// Files of `fetched` are claimed in addition, up to a total of `most` files.
+  /// Those up to the files in `passed` are looked at only if there are not enough behind them. A file whose only body
+  /// is stored is claimed whatever its size. Files of `fetched` are claimed in addition, up to a total of `most` files.
   public func claimFiles(
     _ run: RunID, limit: Int, without: Set<BatchID> = [], leftOut: [BatchID: ClosedRange<Int64>] = [:],
-    fetched: FetchedFiles = FetchedFiles(), most: Int = 0
+    passed: [BatchID: FileID] = [:], fetched: FetchedFiles = FetchedFiles(), most: Int = 0
   ) throws -> [ClaimedFile] {
     try requireLease(run)
     try db.run(Self.promoteFiles, .int(wallMs))
     try promoteChunks()
-    var ready = try readyFiles(limit, without, leftOut)
+    var ready = try readyFiles(limit, without, leftOut, passed)
     let others = FetchedFiles(of: fetched.batches, except: fetched.except.union(ready.map(\.0.id)))
     ready += try fetchedFiles(others, limit: min(Self.fetchedAtOnce, most - ready.count))
     let doubtful = try doubtful(ready.map(\.0.id))
@@ -62,11 +63,11 @@ extension LedgerTransaction {
   }
 
   private func readyFiles(
-    _ limit: Int, _ without: Set<BatchID>, _ leftOut: [BatchID: ClosedRange<Int64>]
+    _ limit: Int, _ without: Set<BatchID>, _ leftOut: [BatchID: ClosedRange<Int64>], _ passed: [BatchID: FileID]
   ) throws -> [(ClaimedFile, Bool)] {
     let read = { (row: SQLRow) throws(SQLiteError) in (Self.claimed(row), row.isNull(14)) }
     if without.isEmpty, leftOut.isEmpty { return try db.rows(Self.readyFiles, .int(limit), row: read) }
-    return try db.readyFiles(without: without, leftOut: leftOut, limit: limit).compactMap { file in
+    return try db.readyFiles(without: without, leftOut: leftOut, passed: passed, limit: limit).compactMap { file in
       try db.first(Self.readyFile, .id(file), row: read)
     }
   }
