@@ -50,6 +50,19 @@ import TransferModel
     return known
   }
 
+  /// 1 MiB must stay free, and there are 4 bytes more.
+  @Test func aSegmentThatDoesNotFitIsNotBegun() throws {
+    try write("12345")
+    let store = try #require(folder.path.utf8) + "/l.db"
+    let small = StagedCopies(storePath: store) { _ in (1 << 20) + 4 }
+    let hold = try small.hold()
+    defer { withExtendedLifetime(hold) {} }
+    let growing = try opened()
+    let failure = #expect(throws: Failure.self) { try growing.copy(try growing.growth(), to: small) }
+    #expect(failure?.code == .localDiskFull && failure?.isOfOneCopy == true)
+    #expect(rmdir(store + ".staged") == 0, "it is not empty")
+  }
+
   private func found(_ known: KnownGrowth) throws -> String {
     switch try opened(known).growth() {
     case .empty: "empty"

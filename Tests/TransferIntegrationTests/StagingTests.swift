@@ -2,6 +2,7 @@ import Testing
 import TransferLedger
 import TransferModel
 
+@testable import TransferEngine
 @testable import Transfers
 
 #if canImport(Glibc)
@@ -75,6 +76,31 @@ import TransferModel
     #expect(try scene.run().done == files.count)
     try scene.expectSameBytes(files)
     #expect(copies(scene).isEmpty)
+  }
+
+  /// Only half a megabyte may be used, because 1 MiB stays free. The long file is not copied at all, also not in part.
+  @Test func aCopyThatDoesNotFitIsNotBegun() throws {
+    let scene = try Scene()
+    let (long, short) = ([UInt8](repeating: 7, count: 600_000), [UInt8](repeating: 8, count: 10))
+    try Scene.write(long, to: NameBytes("\(scene.root)/source/a-long"))
+    try Scene.write(short, to: NameBytes("\(scene.root)/source/short"))
+    // The files are recorded, and their folder cannot be used.
+    try Scene.write([], to: NameBytes(scene.storePath + ".staged"))
+    #expect(throws: TransferError.self) { try staged(scene) }
+    unlink(scene.storePath + ".staged")
+    let ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: MovableClock())
+    let told = Lock<[Notice]>([])
+    let waiting = try StagedCopies(storePath: scene.storePath) { _ in (1 << 20) + (512 << 10) }
+      .settle(ledger) { notice in told.withLock { $0.append(notice) } }
+    ledger.close()
+    #expect(waiting.count == 1)
+    let failures = told.withLock(\.self).map { if case .failed(_, let failure) = $0 { failure.message } else { "" } }
+    #expect(failures.count == 1 && failures[0].hasPrefix("the copy takes 600000 bytes, and 1048576 must stay free"))
+    let sizes = try copies(scene).map { try Scene.read(NameBytes("\(scene.storePath).staged/\($0)")).count }
+    #expect(sizes == [10])
+    // The next run finds room.
+    #expect(try scene.run().done == 2)
+    #expect(try scene.kept("up/a-long") == long && scene.kept("up/short") == short)
   }
 
   @Test func aCancelledFileLeavesNoCopy() throws {

@@ -1,4 +1,3 @@
-import CSys
 import TransferLedger
 import TransferModel
 
@@ -94,9 +93,7 @@ struct GrowingFile {
     _ growth: Growth, from start: Int64, to copies: StagedCopies, _ name: String
   ) throws(Failure) -> GrowingSource.Segment? {
     let range = ByteRange(offset: start, length: file.identity.size - start)
-    try copies.make(name, mtimeNs: file.identity.mtimeNs) { target in
-      csys_copy_part(file.descriptor, range.offset, target, 0, range.length)
-    }
+    try copies.make(name, mtimeNs: file.identity.mtimeNs, from: file.descriptor, range)
     let copy = try SourceFile(path: copies.path(name))
     guard copy.identity.size == range.length else { return nil }
     let digest = try Self.sha256(of: copy, ByteRange(offset: 0, length: range.length))

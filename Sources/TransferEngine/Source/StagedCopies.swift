@@ -11,9 +11,15 @@ public import TransferModel
 /// The folder beside a ledger with staged copies, which are sent instead of their sources. Blocking.
 public struct StagedCopies: Sendable {
   let folder: String
+  /// Free space on the disk of a folder, in bytes; negative if unknown.
+  private let freeBytes: @Sendable (String) -> Int64
 
   /// - Parameter storePath: path of the ledger; the folder is created with the first copy.
-  public init(storePath: String) { folder = storePath + ".staged" }
+  public init(storePath: String) { self.init(storePath: storePath) { csys_free_bytes($0) } }
+
+  init(storePath: String, freeBytes: @escaping @Sendable (String) -> Int64) {
+    (folder, self.freeBytes) = (storePath + ".staged", freeBytes)
+  }
 
   func path(_ name: String) -> NameBytes { NameBytes("\(folder)/\(name)") }
 
@@ -72,9 +78,8 @@ public struct StagedCopies: Sendable {
   private func copy(_ file: SettlingFile, to name: String) throws(Failure) -> Bool {
     let source = try SourceFile(path: file.path)
     guard file.identity.relation(to: source.identity) != .other else { return false }
-    try make(name, mtimeNs: file.identity.mtimeNs) { target in
-      csys_copy_file(source.descriptor, target, file.identity.size)
-    }
+    let whole = ByteRange(offset: 0, length: file.identity.size)
+    try make(name, mtimeNs: file.identity.mtimeNs, from: source.descriptor, whole)
     try syncFolder()
     return try source.currentIdentity() == source.identity
   }
@@ -87,20 +92,41 @@ public struct StagedCopies: Sendable {
   /// Disk space left free for the ledger, which has to record the copies, in bytes.
   private static let roomLeft: Int64 = 1 << 20
 
-  /// Makes a copy with the mtime of its source, and syncs it, but not the folder.
-  /// - Parameter fill: writes its bytes to the descriptor; returns 0, or sets `errno`.
-  func make(_ name: String, mtimeNs: Int64, fill: (Int32) -> Int32) throws(Failure) {
+  /// Makes a copy of a range of `source` with its mtime, and syncs it, but not the folder. Nothing is copied if it does
+  /// not fit: other files, and other programs, need what is left.
+  func make(_ name: String, mtimeNs: Int64, from source: Int32, _ range: ByteRange) throws(Failure) {
     let target = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard target >= 0 else { throw localFailure("create a file in \(folder)") }
     defer { close(target) }
-    if fill(target) != 0 { throw localFailure("copy it into \(folder)") }
-    if (0..<Self.roomLeft).contains(csys_free_bytes(folder)) {
+    if !Self.shares(source, target, range) {
+      try requireSpace(range.length)
+      if csys_copy_part(source, range.offset, target, 0, range.length) != 0 {
+        throw localFailure("copy it into \(folder)")
+      }
+    }
+    if (0..<Self.roomLeft).contains(freeBytes(folder)) {
       errno = ENOSPC
       throw localFailure("copy it into \(folder)")
     }
     let modified = timespec(tv_sec: Int(mtimeNs / 1_000_000_000), tv_nsec: Int(mtimeNs % 1_000_000_000))
     var times = [modified, modified]
     if futimens(target, &times) != 0 || fsync(target) != 0 { throw localFailure("sync the copy in \(folder)") }
+  }
+
+  /// Whether the copy shares the blocks of its source (XFS, Btrfs), and so takes no space. Where that is impossible,
+  /// copying no bytes does nothing.
+  private static func shares(_ source: Int32, _ target: Int32, _ range: ByteRange) -> Bool {
+    guard range.offset == 0, csys_copy_file(source, target, 0) == 0 else { return false }
+    var copy = stat()
+    // The source may have grown.
+    return fstat(target, &copy) == 0 && copy.st_size >= range.length && ftruncate(target, off_t(range.length)) == 0
+  }
+
+  private func requireSpace(_ length: Int64) throws(Failure) {
+    let (free, room) = (freeBytes(folder), TargetSpace.room(besides: length))
+    guard free >= 0, length > free - room else { return }
+    let text = "the copy takes \(length) bytes, and \(room) must stay free, but the disk of \(folder) has \(free)"
+    throw Failure(.localDiskFull, text + "; free space there and add it again", systemError: ENOSPC)
   }
 
   /// The folder is never removed, because another `add` may be about to lock it.

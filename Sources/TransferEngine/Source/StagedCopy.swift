@@ -1,4 +1,3 @@
-import CSys
 import TransferLedger
 import TransferModel
 
@@ -92,9 +91,7 @@ final class StagedCopy: Sendable {
       guard let file = try? SourceFile(path: path), file.identity.size >= recorded.range.end,
         try Self.digest(of: file, recorded.range, stop) == recorded.digest
       else { continue }
-      try copies.replace(name, mtimeNs: source.mtimeNs) { target in
-        csys_copy_part(file.descriptor, recorded.range.offset, target, 0, recorded.range.length)
-      }
+      try copies.replace(name, mtimeNs: source.mtimeNs, from: file.descriptor, recorded.range)
       return try SourceFile(path: copies.path(name))
     }
     let place = "bytes \(recorded.range.offset) to \(recorded.range.end - 1) of \"\(recorded.paths[0].embedded)\""
@@ -120,13 +117,15 @@ final class StagedCopy: Sendable {
 
 extension StagedCopies {
   /// Makes a copy in the place of the one with this name, durably.
-  fileprivate func replace(_ name: String, mtimeNs: Int64, fill: (Int32) -> Int32) throws(Failure) {
+  fileprivate func replace(
+    _ name: String, mtimeNs: Int64, from source: Int32, _ range: ByteRange
+  ) throws(Failure) {
     let hold: Hold
     do throws(TransferError) { hold = try self.hold() } catch { throw Failure(.localIO, "\(error)") }
     defer { withExtendedLifetime(hold) {} }
     let temporary = Self.newName()
     do throws(Failure) {
-      try make(temporary, mtimeNs: mtimeNs, fill: fill)
+      try make(temporary, mtimeNs: mtimeNs, from: source, range)
       if rename("\(folder)/\(temporary)", "\(folder)/\(name)") != 0 { throw localFailure("rename a copy in \(folder)") }
     } catch {
       remove(temporary)
