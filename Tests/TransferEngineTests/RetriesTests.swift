@@ -26,6 +26,23 @@ import TransferModel
     #expect(decide(&retries, lost, number: 9, drop: drop).isExhausted)
   }
 
+  /// A short body counts as sent as soon as the buffers of this machine have it: whether it was lost on its way, or
+  /// only its answer, is known only where the server is asked before it is sent again.
+  @Test func aShortBodyWasCutOffIfItsRepetitionIsKnownToBeNecessary() {
+    var reply = TransferReply()
+    (reply.curlCode, reply.requestMayHaveArrived) = (56, true)
+    reply.bytesSent = 40_000
+    #expect(reply.isBodyCutOff(isQueried: true) && !reply.isBodyCutOff(isQueried: false))
+    reply.bytesSent = TransferReply.longestBuffered + 1
+    #expect(!reply.isBodyCutOff(isQueried: true))
+    reply.isBodyIncomplete = true
+    #expect(reply.isBodyCutOff(isQueried: false))
+    (reply.bytesSent, reply.isBodyIncomplete) = (0, false)
+    #expect(!reply.isBodyCutOff(isQueried: true))
+    reply.bytesReceived = 5
+    #expect(reply.isBodyCutOff(isQueried: false))
+  }
+
   /// Nothing arrived between the losses: the waits grow with their number, however much of each body moved.
   @Test func lossesInARowWaitLonger() {
     var retries = Retries(RetryPolicy(baseMs: 100, capMs: 1_000_000, maxAttempts: 3))

@@ -153,7 +153,7 @@ final class RequestOutcomes {
     let isThrottled = if case .retry(isThrottled: let flag) = remedy { flag } else { false }
     // A lost session counts against the file, whichever of its chunks reported it.
     let failures = remedy == .sessionGone ? max(job.step.failures, machine.failures) : job.step.failures
-    let drop = loss.flatMap { cutOff($0, job) }
+    let drop = loss.flatMap { cutOff($0, job, machine) }
     let budgetMs =
       remedy.costsBudget ? hosts.chargeRetry(job, isThrottled: isThrottled, isLoss: loss != nil) : 0
     var retry = retries.decide(
@@ -166,8 +166,12 @@ final class RequestOutcomes {
 
   /// The loss of a body that was cut off while others arrive. If only the answer was lost, another connection would not
   /// help: a repetition costs the whole body, and may leave another upload on the server.
-  private func cutOff(_ loss: TransferReply, _ job: Job) -> Retries.Drop? {
-    guard job.range != nil, loss.isBodyCutOff, let gate = hosts.gate(job.destination.host), gate.dropsNow
+  private func cutOff(_ loss: TransferReply, _ job: Job, _ machine: FileMachine) -> Retries.Drop? {
+    let abilities = machine.abilities
+    // The parts of a whole file that could be sent in parallel are one request, about which nothing is asked.
+    let isQueried = abilities.resumable && !(abilities.parallelChunks && machine.isWhole)
+    guard job.range != nil, loss.isBodyCutOff(isQueried: isQueried), let gate = hosts.gate(job.destination.host),
+      gate.dropsNow
     else { return nil }
     return Retries.Drop(lossesInARow: gate.lossesInARow, wasUnderWay: loss.wasUnderWay)
   }
@@ -247,8 +251,17 @@ extension JobStep {
 }
 
 extension TransferReply {
+  /// The longest body that the buffers of this machine may hold as a whole, in bytes: it counts as sent as soon as it
+  /// is there, and when the connection is lost then, the body may be what was lost, or the answer.
+  static let longestBuffered: Int64 = 256 << 10
+
   /// The body of the request was not sent completely, or that of the answer was received in part.
-  fileprivate var isBodyCutOff: Bool { isBodyIncomplete || bytesSent == 0 && bytesReceived > 0 }
+  /// - Parameter isQueried: the server is asked what it has before a body is sent again. Then a short one that it got
+  ///   is never repeated, so one that is repeated was cut off.
+  func isBodyCutOff(isQueried: Bool) -> Bool {
+    isBodyIncomplete || bytesSent == 0 && bytesReceived > 0
+      || isQueried && (1...Self.longestBuffered).contains(bytesSent)
+  }
 
   /// Bytes moved for a while before the connection was lost: waiting would not make the next connection last longer.
   fileprivate var wasUnderWay: Bool { bytesMoved >= BodyProgress.enough && timing.totalMs >= 200 }
