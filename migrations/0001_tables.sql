@@ -456,6 +456,9 @@ CREATE TABLE removal (
   -- What it was postponed for, until this changes; NULL if an engine is to look at it. The folder of the source, if
   -- something is wrong with it or its file system; empty if a destination lacks the source.
   waits_for BLOB CHECK (waits_for IS NULL OR put_off_at IS NOT NULL),
+  -- When it is due again although its folder has nothing that it could wait for: it was put off for an error that
+  -- passes by itself (a full disk of the target folder); NULL if its folder is the reason.
+  due_at INTEGER CHECK (due_at IS NULL OR waits_for IS NOT NULL),
   -- Why the source is still there; NULL while it is being removed, and after a crash then.
   cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
   message TEXT,
@@ -471,7 +474,7 @@ CREATE TABLE removal (
 CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
 CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state = 'failed';
 CREATE INDEX removal_source ON removal (inode) WHERE state <> 'done';
-CREATE INDEX removal_wait ON removal (waits_for, file_id) WHERE waits_for IS NOT NULL;
+CREATE INDEX removal_wait ON removal (waits_for, file_id, due_at) WHERE waits_for IS NOT NULL;
 CREATE INDEX removal_due ON removal (file_id) WHERE state = 'pending' AND waits_for IS NULL;
 
 -- Files of uploads that were given up, and whose source an engine has not found at its path since: it was renamed or

@@ -190,6 +190,20 @@ import TransferModel
     #expect(try remover(.delete).refusal(due) == nil)
   }
 
+  /// A run with nothing else to do can wait for a folder, but not for room in the target folder.
+  @Test func anErrorThatTheFolderDoesNotExplainIsDelayed() throws {
+    let places = try remover(.move).places
+    defer { places.release() }
+    let (name, opened) = (NameBytes("a"), places.folder(of: NameBytes("x/a")))
+    let full = RemovalEnd.putOff(.localDiskFull, "no space")
+    #expect(SourceRemover.located(full, name, in: opened) == .delayed(.localDiskFull, "no space"))
+    for other in [RemovalEnd.putOff(.engineInterrupted, ""), .putOff(.policyDestination, ""), .failed(.localIO, "")] {
+      #expect(SourceRemover.located(other, name, in: opened) == other)
+    }
+    unlink(source)
+    #expect(SourceRemover.located(full, name, in: opened) == full)
+  }
+
   @Test func whatAMoveKeptIsNotDeleted() throws {
     var due = try due()
     due.keptMove = .policyExists

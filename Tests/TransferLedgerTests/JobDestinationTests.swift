@@ -272,7 +272,7 @@ import Testing
     func waits() throws -> [FolderWait] {
       try f.ledger.read { reader in
         var all: [FolderWait] = []
-        while let next = try reader.nextFolderWait(after: all.last?.folder) { all.append(next) }
+        while let next = try reader.nextFolderWait(after: all.last?.folder, nowMs: 0) { all.append(next) }
         return all
       }
     }

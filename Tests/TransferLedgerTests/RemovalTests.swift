@@ -218,6 +218,38 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// A full disk of the target folder shows nowhere. The removal is due at once, and then each time after as long as it
+  /// has been put off for, an hour at most; also if the clock was set back.
+  @Test func whatNothingExplainsIsTriedLessAndLessOften() throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    try finish()
+    func isDue() throws -> Bool {
+      let nowMs = f.clock.wallMs
+      return try f.ledger.read { try $0.nextFolderWait(after: nil, nowMs: nowMs) }?.due?.file == a
+    }
+    var waits: [Int64] = []
+    for _ in 0..<9 {
+      _ = try f.ledger.write { try $0.beginRemovals([a]) }
+      try end(a, .delayed(.localDiskFull, "no space"))
+      var waited: Int64 = 0
+      while try !isDue() {
+        f.clock.advance(ms: 300_000)
+        waited += 5
+      }
+      waits.append(waited)
+      if waited == 0 { f.clock.advance(ms: 300_000) }
+    }
+    #expect(waits == [0, 5, 10, 20, 40, 60, 60, 60, 60])
+    _ = try f.ledger.write { try $0.beginRemovals([a]) }
+    try end(a, .delayed(.localDiskFull, "no space"))
+    #expect(try !isDue())
+    f.clock.advance(ms: -86_400_000)
+    #expect(try isDue())
+    try end(a, .putOff(.localIO, "the folder is away"))
+    #expect(try isDue())
+    #expect(try f.findings() == [])
+  }
+
   /// No matter how often: no removal is given up because a file system is unavailable for a night.
   @Test func whatIsPutOffHasNotFailed() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))

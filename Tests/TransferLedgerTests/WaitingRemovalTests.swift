@@ -124,7 +124,7 @@ import Testing
       try f.ledger.read { reader in
         _ = Self.counted(reader.db)
         #expect(try !reader.hasDueRemoval(ofJob: "nightly") && !reader.hasDueRemoval())
-        #expect(try reader.nextFolderWait(after: nil) == nil)
+        #expect(try reader.nextFolderWait(after: nil, nowMs: 0) == nil)
         let files = try #require(try reader.filesAwaitingDestination())
         _ = try reader.sourcesAwaitingDestination(after: 0, through: files.upperBound, limit: 5)
         return Self.counted(reader.db)

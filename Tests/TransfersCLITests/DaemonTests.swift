@@ -43,6 +43,25 @@ import Testing
     #expect(!end.err.contains("error["))
   }
 
+  /// No job runs, and nothing in the ledger changes: the source of an earlier push was away when it was to be deleted.
+  @Test func aSourceWhoseFolderIsBackIsRemoved() throws {
+    let receiver = try RunningReceiver(in: try TemporaryFolder(), script: "match PUT * nth=1 : late-hold=put\n")
+    let pushing = try program.start(
+      ["push", "--after", "delete", "--store", store, source, "\(receiver.url)/in/"], number: 0)
+    while access(receiver.root + "/in/a", F_OK) != 0 { sched_yield() }
+    rename(source, source + ".away")
+    try receiver.release("put")
+    _ = try pushing.wait()
+    rename(source + ".away", source)
+    #expect(access(source + "/a", F_OK) == 0)
+    try writeFile(config, [])
+    let running = try daemon(1)
+    try running.waitUntilSaid("engine ended with 0")
+    #expect(access(source + "/a", F_OK) != 0)
+    running.signal(SIGTERM)
+    #expect(try running.wait().code == 0)
+  }
+
   @Test func aWrongConfigurationIsRefusedAndTheOldOneStaysInForce() throws {
     let receiver = try RunningReceiver(in: try TemporaryFolder())
     try configure(receiver, "every: 1s")

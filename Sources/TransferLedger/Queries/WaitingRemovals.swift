@@ -17,6 +17,8 @@ public struct AwaitingSource: Sendable, Hashable {
 /// What is to be known before an engine is started for removals. The cost does not depend on how many wait.
 extension LedgerReader {
   private static let atOnce = 100
+  /// How long a removal is delayed at most for an error that passes by itself, in milliseconds.
+  static let longestRemovalDelayMs: Int64 = 3_600_000
 
   /// Whether an engine could remove a source now, or has not yet determined why it cannot. A removal that was put off
   /// does not count, unless something has changed since about its source or the destinations of a job.
@@ -37,20 +39,26 @@ extension LedgerReader {
 
   /// The next folder after `folder`, in the order of their bytes, that removals wait for. However many these are, one
   /// shows whether an engine can do something about them.
-  public func nextFolderWait(after folder: NameBytes?) throws -> FolderWait? {
+  /// Those that are delayed are left out, unless the clock was set back since.
+  public func nextFolderWait(after folder: NameBytes?, nowMs: Int64) throws -> FolderWait? {
     let next = try db.first(Self.nextFolder, .name(folder ?? NameBytes(""))) { $0.name(0) }
     guard let next else { return nil }
     return FolderWait(
       folder: next,
       due: try firstDue { last in
-        try db.rows(Self.removalsOfFolder, .name(next), .int(last), .int(Self.atOnce)) { $0.id(0) }
+        try db.rows(
+          Self.removalsOfFolder, .name(next), .int(last), .int(Self.atOnce), .integer(nowMs),
+          .integer(nowMs + Self.longestRemovalDelayMs)
+        ) { $0.id(0) }
       })
   }
 
   static let nextFolder: StaticString =
     "SELECT waits_for FROM removal WHERE waits_for > ? ORDER BY waits_for LIMIT 1"
-  static let removalsOfFolder: StaticString =
-    "SELECT file_id FROM removal WHERE waits_for = ? AND file_id > ? ORDER BY file_id LIMIT ?"
+  static let removalsOfFolder: StaticString = """
+    SELECT file_id FROM removal
+    WHERE waits_for = ?1 AND file_id > ?2 AND (due_at IS NULL OR due_at <= ?4 OR due_at > ?5) ORDER BY file_id LIMIT ?3
+    """
 
   private func firstDue(_ page: (_ after: Int64) throws -> [FileID]) throws -> DueRemoval? {
     var last: Int64 = 0

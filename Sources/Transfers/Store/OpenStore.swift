@@ -62,11 +62,17 @@ package final class OpenStore: Sendable {
   /// Whether an engine has work with the sources of a job: one is to be removed now and was not put off; or with those
   /// of any: a folder that removals waited for is available again, or a source is gone whose removal waits for a
   /// destination. Of the latter, some are examined. Looks at folders, after the ledger was read.
-  package func hasDueRemoval(ofJob job: String) throws(TransferError) -> Bool {
+  package func hasDueRemoval(ofJob job: String, nowMs: Int64) throws(TransferError) -> Bool {
     if try ledger.read({ reader in try reader.hasDueRemoval(ofJob: job) }) { return true }
+    if try isAnyFolderBack(nowMs: nowMs) { return true }
     var waiting = WaitingSources(ledger)
-    if try waiting.isAnyFolderBack() { return true }
     return try waiting.isAnyGone()
+  }
+
+  /// Whether a folder that removals waited for is available again. A dead mount may block it.
+  package func isAnyFolderBack(nowMs: Int64) throws(TransferError) -> Bool {
+    var waiting = WaitingSources(ledger)
+    return try waiting.isAnyFolderBack(nowMs: nowMs)
   }
 
   /// Closes the store; idempotent. Releasing the value closes it, too.

@@ -32,6 +32,7 @@ final class DaemonLoop {
   private let reloads: ConfigReload
   private var plan = DaemonPlan()
   private var watch = DaemonWatch()
+  private let folders: FolderLook
   private var demand = EngineDemand()
   private var seen: StoreMark?
   private var lookAtMs: Int64 = 0
@@ -49,6 +50,7 @@ final class DaemonLoop {
     }
     reloads = ConfigReload(read)
     config = try read()
+    folders = FolderLook(ledger.path, context.clock)
     crew = try DaemonCrew()
   }
 
@@ -182,7 +184,8 @@ final class DaemonLoop {
     if let seen, mark != seen { demand.changed() }
     guard mark != seen || clock.bootMs >= lookAtMs else { return }
     (seen, lookAtMs) = (mark, clock.bootMs + Self.lookMs)
-    guard let look = reporter.attempt({ () throws(TransferError) in try ledger.read(self.look) }) else { return }
+    guard var look = reporter.attempt({ () throws(TransferError) in try ledger.read(self.look) }) else { return }
+    if look == .settled, folders.findsWork() { look = .left }
     guard demand.isNeeded(look, jobsRun: !crew.jobs.isEmpty, nowMs: clock.bootMs) else {
       // A job may be about to send the files.
       if look == .left { lookAtMs = clock.bootMs + Self.stepMs }

@@ -145,7 +145,9 @@ struct JobRun {
   private func hasDueRemovals(_ context: Context) throws(CommandFailure) -> Bool {
     let ledger = try LedgerAccess.open(storePath, context)
     defer { ledger.close() }
-    return try failing { () throws(TransferError) in try ledger.hasDueRemoval(ofJob: job.name) }
+    return try failing { () throws(TransferError) in
+      try ledger.hasDueRemoval(ofJob: job.name, nowMs: context.clock.wallMs)
+    }
   }
 
   /// Stored in the ledger before any file of the job: it binds every engine.

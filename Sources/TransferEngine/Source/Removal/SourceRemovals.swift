@@ -39,7 +39,7 @@ struct SourceRemovals: Sendable {
           switch end {
           case .done: removed += 1
           case .failed: left.failed.insert(file)
-          case .putOff: left.putOff.insert(file)
+          case .putOff, .delayed: left.putOff.insert(file)
           case .gone, .kept: break
           }
         }
@@ -106,7 +106,7 @@ struct SourceRemovals: Sendable {
     let paths = Dictionary(due.map { ($0.file, $0.path) }, uniquingKeysWith: { first, _ in first })
     for (file, end) in ends {
       switch end {
-      case .done, .gone, .putOff: break
+      case .done, .gone, .putOff, .delayed: break
       case .kept(_, let text), .failed(_, let text):
         notice(.skipped(path: paths[file] ?? NameBytes(""), reason: "the source was sent and kept: \(text)"))
       }
@@ -121,7 +121,7 @@ extension SourceRemover {
     if let relative = places.relative(due.path), places.isGone(relative) {
       let folder = places.folder(of: relative)
       switch try gone(due, relative, folder >= 0 ? folder : nil) {
-      case .putOff, .failed: break
+      case .putOff, .delayed, .failed: break
       case let end: return end
       }
     }
@@ -134,7 +134,7 @@ extension RemovalEnd {
   fileprivate var isOver: Bool {
     switch self {
     case .done, .gone: true
-    case .putOff, .kept, .failed: false
+    case .putOff, .delayed, .kept, .failed: false
     }
   }
 }

@@ -53,6 +53,21 @@ struct SourceRemover {
     guard let relative = places.relative(due.path) else { return .kept(.sourceKind, "it is not below its folder") }
     let (name, folder) = (relative.lastComponent, places.folder(of: relative))
     guard folder >= 0 else { return errno == ENOENT ? try gone(due, relative) : failed("open its folder", errno) }
+    return Self.located(try remove(due, name, from: folder, relative), name, in: folder)
+  }
+
+  /// If the folder of the source does not show the cause of a postponement (the target folder is full), the end of the
+  /// cause cannot be seen there either.
+  static func located(_ end: RemovalEnd, _ name: NameBytes, in folder: Int32) -> RemovalEnd {
+    guard case .putOff(let code, let text) = end, code.blame == .local || code == .sourceIO,
+      WaitingSources.isThere(name, in: folder), WaitingSources.canBeChanged(folder)
+    else { return end }
+    return .delayed(code, text)
+  }
+
+  private func remove(
+    _ due: DueRemoval, _ name: NameBytes, from folder: Int32, _ relative: NameBytes
+  ) throws(TransferError) -> RemovalEnd {
     let opened = name.withCString { csys_open_path(folder, $0) }
     guard opened >= 0 else { return errno == ENOENT ? try gone(due, relative, folder) : failed("open it", errno) }
     defer { close(opened) }

@@ -40,9 +40,9 @@ public struct WaitingSources {
 
   /// Whether an engine can remove sources now that waited for their file system, or decide what becomes of them.
   /// Examines one source of each folder. Blocking.
-  public mutating func isAnyFolderBack() throws(TransferError) -> Bool {
+  public mutating func isAnyFolderBack(nowMs: Int64) throws(TransferError) -> Bool {
     var folder: NameBytes?
-    while let wait = try ledger.read({ [folder] reader in try reader.nextFolderWait(after: folder) }) {
+    while let wait = try ledger.read({ [folder] reader in try reader.nextFolderWait(after: folder, nowMs: nowMs) }) {
       if let due = wait.due, try isBack(due) { return true }
       folder = wait.folder
     }
@@ -56,12 +56,22 @@ public struct WaitingSources {
     guard places.isThere else { return false }
     let folder = places.folder(of: relative)
     guard folder >= 0 else { return try canDecide(errno, relative, places, due.batch) }
-    var status = csys_file_status()
-    guard relative.lastComponent.withCString({ csys_status_at(folder, $0, 0, &status) }) == 0 else {
+    guard Self.isThere(relative.lastComponent, in: folder) else {
       return try canDecide(errno, relative, places, due.batch)
     }
+    return Self.canBeChanged(folder)
+  }
+
+  /// False with `errno`.
+  static func isThere(_ name: NameBytes, in folder: Int32) -> Bool {
+    var status = csys_file_status()
+    return name.withCString { csys_status_at(folder, $0, 0, &status) } == 0
+  }
+
+  /// Whether nothing is known that keeps an engine from removing a source of this folder.
+  static func canBeChanged(_ folder: Int32) -> Bool {
     // A read-only file system refuses this also to root (access(2)).
-    return faccessat(folder, ".", W_OK, 0) == 0 || !SourceRemover.isPassing(errno)
+    faccessat(folder, ".", W_OK, 0) == 0 || !SourceRemover.isPassing(errno)
   }
 
   /// Whether an engine can decide about a source that could not be opened.

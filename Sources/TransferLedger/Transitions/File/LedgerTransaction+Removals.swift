@@ -8,6 +8,9 @@ public enum RemovalEnd: Sendable, Hashable {
   /// Nothing was changed, and nothing could be tried: the run was stopped, another file needs the source by now, or its
   /// file system is not available. It is tried again later, without a limit.
   case putOff(ErrorCode, String)
+  /// The same for an error that passes by itself, and of which the folder of the source shows nothing. A run with
+  /// nothing else to do tries it again at intervals that double, up to an hour.
+  case delayed(ErrorCode, String)
   /// The source is kept permanently.
   case kept(ErrorCode, String)
   /// To be tried again by a later run, ``LedgerTransaction/removalsAtMost`` times.
@@ -26,7 +29,7 @@ extension LedgerTransaction {
       guard let due = try db.dueRemoval(file), due.isWanted else { continue }
       let changes = try db.run(
         """
-        UPDATE removal SET attempts = attempts + 1, begun = 1, cause = NULL, waits_for = NULL
+        UPDATE removal SET attempts = attempts + 1, begun = 1, cause = NULL, waits_for = NULL, due_at = NULL
         WHERE file_id = ?1 AND state = 'pending'
         """, .id(file))
       if changes == 1 { begun.insert(file) }
@@ -57,6 +60,9 @@ extension LedgerTransaction {
         if !others.isEmpty { gone["it was removed with the source of \(file)", default: []] += others }
       case .putOff(let code, let message):
         try putOff(file, code, message, isUncertain: uncertain.contains(file))
+      case .delayed(let code, let message):
+        try putOff(file, code, message, isUncertain: uncertain.contains(file))
+        try delay(file)
       case .kept(let code, let message):
         guard try close(file, .skipped, code, message) else { continue }
         if code == .sourceMissing {
@@ -83,7 +89,7 @@ extension LedgerTransaction {
     try db.run(
       """
       UPDATE removal SET state = ?2, cause = ?3, message = ?4, ended_at = ?5, begun = NULL, put_off_at = NULL,
-        waits_for = NULL
+        waits_for = NULL, due_at = NULL
       WHERE file_id = ?1 AND (state = 'pending' OR ?2 = 'done' AND state = 'skipped' AND cause = 'policy.cancelled')
       """, .id(file), .raw(state), .raw(code), .string(message), .int(wallMs)) == 1
   }
@@ -119,10 +125,19 @@ extension LedgerTransaction {
     let waitsFor = try waitsFor(file, code)
     try db.run(
       """
-      UPDATE removal SET cause = ?2, message = ?3, begun = ?5, waits_for = ?6,
+      UPDATE removal SET cause = ?2, message = ?3, begun = ?5, waits_for = ?6, due_at = NULL,
         put_off_at = iif(put_off_at IS NOT NULL AND message IS ?3, put_off_at, ?4)
       WHERE file_id = ?1 AND state = 'pending'
       """, .id(file), .raw(code), .text(message), .int(wallMs), isUncertain ? .integer(1) : .null, waitsFor)
+  }
+
+  /// A removal that was just put off is due after as long a time as it has been put off for.
+  private func delay(_ file: FileID) throws {
+    try db.run(
+      """
+      UPDATE removal SET due_at = ?2 + max(0, min(?2 - put_off_at, ?3))
+      WHERE file_id = ?1 AND state = 'pending' AND waits_for IS NOT NULL
+      """, .id(file), .int(wallMs), .integer(LedgerReader.longestRemovalDelayMs))
   }
 
   /// What a removal that is put off waits for: nothing after a stop, nor if the destinations have got the source since
@@ -143,7 +158,8 @@ extension LedgerTransaction {
   ) throws -> Bool {
     let known = try db.first(
       """
-      UPDATE removal SET failures = failures + 1, put_off_at = NULL, waits_for = NULL WHERE file_id = ?1 AND state = 'pending'
+      UPDATE removal SET failures = failures + 1, put_off_at = NULL, waits_for = NULL, due_at = NULL
+      WHERE file_id = ?1 AND state = 'pending'
       RETURNING failures, message IS ?2
       """, .id(file), .text(message)
     ) { (failures: $0.int(0), isTold: $0.flag(1)) }
