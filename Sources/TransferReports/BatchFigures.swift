@@ -7,7 +7,8 @@ public enum BatchFigures {
     .text("uid") { $0.uid },
     .text("name", "Name") { $0.name },
     .text("job") { $0.job },
-    .text("state", "State") { $0.state },
+    .text("state", "State") { $0.state }.saying(state),
+    .text("error") { $0.fault },
     .integer("files", "Files") { $0.totals.files },
     .integer("files_done", "Done") { $0.totals.count(.done) },
     .integer("files_failed", "Failed") { $0.totals.count(.failed) },
@@ -30,6 +31,20 @@ public enum BatchFigures {
     .text("protocol") { $0.protocolName },
     .text("destination", "Destination") { $0.destination },
   ]
+
+  /// Batches that no run can send, for `status`.
+  public static let held: [Column<BatchRow>] = [
+    .text("batch", "Batch") { $0.id.description },
+    .integer("files", "Left") { $0.totals.left },
+    .text("error", "Its settings cannot be read") { $0.fault },
+    .text("next", "Next") { "transfers rm \($0.id), then push its files again" },
+  ]
+
+  /// `held: they have version 2; this program supports 1`
+  private static func state(_ row: BatchRow) -> String? {
+    guard row.state == "held", let fault = row.fault else { return row.state }
+    return "held: \(NameBytes(fault).embedded)"
+  }
 
   /// For `show`: without the columns that require reading all attempts; `list batches` and `report summary` have all
   /// columns.

@@ -1,9 +1,9 @@
 import Testing
 import TransferEngine
 import TransferModel
-import Transfers
 
 @testable import TransferLedger
+@testable import Transfers
 
 /// A bad row stops nothing but itself.
 @Suite struct RefusalTests {
@@ -36,6 +36,26 @@ import Transfers
     #expect(try texts(scene, "SELECT DISTINCT state FROM file WHERE batch_id = 1") == ["pending"])
     #expect(try texts(scene, "SELECT how FROM engine_run WHERE ended_at IS NOT NULL") == ["failed: config"])
     try scene.expectSameBytes(files)
+  }
+
+  /// It does not look as if it only waited for a run.
+  @Test func aBatchWhoseSettingsCannotBeReadIsListedWithItsError() throws {
+    let scene = try Scene()
+    _ = try scene.makeTree(seed: 5, count: 2)
+    _ = try scene.add()
+    _ = try scene.add(to: "/broken/")
+    try shell(
+      scene, "DROP TRIGGER batch_fixed; UPDATE batch SET settings = json_set(settings, '$.version', 2) WHERE id = 2")
+    let ledger = try Ledger.open(at: scene.storePath, mode: .readOnly, clock: SystemClock())
+    defer { ledger.close() }
+    let text = "they have version 2; this program supports 1"
+    let rows = try ledger.read { try $0.batches(RowFilter(), after: 0, limit: 9) }
+    #expect(rows.map(\.state) == ["pending", "held"] && rows.map(\.fault) == [nil, text])
+    let status = try ledger.read { try StoreReader(reader: $0, path: "").status(RowFilter(), SystemClock()) }
+    #expect(status.held.map(\.id.rawValue) == [2] && status.held.map(\.fault) == [text])
+    #expect(try ledger.read { try $0.heldBatches(.batch(BatchID(rawValue: 1)), looked: 9) } == [])
+    _ = try scene.run()
+    #expect(try ledger.read { try $0.batches(RowFilter(), after: 0, limit: 9) }.map(\.state) == ["done", "held"])
   }
 
   /// The meaning of settings from a newer program is unknown.

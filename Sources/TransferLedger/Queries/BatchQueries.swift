@@ -24,7 +24,32 @@ extension LedgerReader {
         limits: BatchLimits(rate: row.int64OrNil(8), workers: row.intOrNil(9), deadlineMs: row.int64OrNil(10)),
         totals: FileTotals(), job: row.textOrNil(11))
     }
-    return try withTotals(rows, withAttempts: withAttempts)
+    return try withTotals(rows, withAttempts: withAttempts).map { row in
+      var row = row
+      if row.totals.left > 0 { row.fault = try settingsFault(row.id) }
+      return row
+    }
+  }
+
+  /// The batches among the first `looked` with ready files that no run can send. Those that can be sent get out of the
+  /// way, so that held ones come first.
+  public func heldBatches(_ filter: RowFilter, looked: Int) throws -> [BatchRow] {
+    let held = try readyBatches(after: BatchID(rawValue: 0), limit: looked).filter { try settingsFault($0) != nil }
+    guard !held.isEmpty else { return [] }
+    var those = filter
+    let wanted = filter.withinBatches.map(Set.init)
+    those.withinBatches = held.map(\.rawValue).filter { wanted?.contains($0) ?? true }
+    return try batches(those, after: 0, limit: looked, withAttempts: false)
+  }
+
+  /// Why the settings of a batch cannot be read; nil if they can.
+  private func settingsFault(_ batch: BatchID) throws -> String? {
+    do {
+      _ = try batchSettings(batch)
+      return nil
+    } catch let error as TransferError where error.kind == .config {
+      return error.cause
+    }
   }
 
   /// Only a damaged ledger holds anything other than an object of strings.

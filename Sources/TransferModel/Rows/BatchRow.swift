@@ -17,6 +17,8 @@ public struct BatchRow: Sendable, Hashable {
   public var limits: BatchLimits
   /// Without `unverified`.
   public var totals: FileTotals
+  /// Why no run can send the files that are left: its settings cannot be read. nil if they can.
+  public var fault: String?
 
   package init(
     id: BatchID, uid: String, name: String?, destination: String, protocolName: String, labels: [String: String],
@@ -38,8 +40,9 @@ public struct BatchRow: Sendable, Hashable {
     self.totals = totals
   }
 
-  /// `done`, `failed`, `partial`, `active` or `pending`, by its files.
+  /// `done`, `failed`, `partial`, `active` or `pending`, by its files; `held` if those that are left cannot be sent.
   public var state: String {
+    if fault != nil, totals.left > 0 { return "held" }
     if totals.left > 0 { return totals.count(.active) + totals.count(.finishing) > 0 ? "active" : "pending" }
     if totals.bad == 0 { return "done" }
     return totals.count(.done) > 0 ? "partial" : "failed"

@@ -50,7 +50,7 @@ public struct TextStyle: Sendable, Hashable {
     }
     switch word {
     case "done", "ok", "passed": return .good
-    case "failed", "fatal", "unknown", "crashed", "mismatch", "partial", "fail": return .bad
+    case "failed", "fatal", "unknown", "crashed", "mismatch", "partial", "fail", "held": return .bad
     case "waiting", "retry", "interrupted", "paused", "work_left", "timeout", "warn": return .caution
     default: return nil
     }

@@ -18,6 +18,8 @@ public struct StoreStatus: Sendable {
   public let failures: [FailureRow]
   /// Batches that wait for a person because their deadline has passed.
   public let overdue: [OverdueBatch]
+  /// Batches that no run can send, among the first with ready files.
+  public let held: [BatchRow]
   /// Callbacks of the whole ledger.
   public let callbacks: CallbacksLeft
   /// Sources that `--after` should delete or move and that still exist.
@@ -36,6 +38,7 @@ extension StoreReader {
       hidden: totals.files > 0 || !filter.leavesOutHidden ? 0 : try stateTotals(filter.withHidden).files,
       nextDueMs: try nextDueMs(without: held), active: try runningFiles(filter, limit: 20),
       failures: try endings(filter), overdue: try overdueBatches(filter, nowMs: nowMs),
+      held: try reader.heldBatches(filter, looked: 50),
       callbacks: try callbacksLeft(), removals: try removals(filter))
   }
 

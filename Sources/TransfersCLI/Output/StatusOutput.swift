@@ -42,6 +42,7 @@ struct StatusOutput: OutputValue {
       RemovalFigures.reasons { $0.now.removals },
       .words { $0.isEmpty ? $0.absence.line : nil },
       .table("overdue", "past their deadline", overdue) { $0.now.overdue },
+      .table("held", "cannot be sent", BatchFigures.held) { $0.now.held },
     ]
 
   /// Why files ended without success.
