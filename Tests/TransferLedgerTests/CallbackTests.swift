@@ -350,12 +350,20 @@ import Testing
     try finish()
     f.clock.advance(ms: 10)
     let until = f.clock.wallMs
-    _ = try f.ledger.prune(before: until)
+    #expect(try prune(until) == 0)
     #expect(try states == ["waiting"])
     try end(try #require(try begin().first).id, DeliveryEnd(.ok))
-    _ = try f.ledger.prune(before: until)
+    #expect(try prune(until) == 1)
     #expect(try states == [])
     #expect(try f.findings() == [])
+  }
+
+  /// - Returns: the number of deleted callbacks, of which a dry run says the same.
+  private func prune(_ beforeMs: Int64) throws -> Int64 {
+    let planned = try f.ledger.pruneOutcome(before: beforeMs)
+    let outcome = try f.ledger.prune(before: beforeMs)
+    #expect(planned.pruned == outcome.pruned)
+    return outcome.pruned.callbacks
   }
 
   /// Callbacks about batches go by the time at which they ended themselves.
@@ -371,7 +379,7 @@ import Testing
     try endBatch("put:three", "c")
     try end(try #require(try begin().last).id, DeliveryEnd(.ok))
     #expect(try states == ["delivered", "delivering", "delivered"])
-    _ = try f.ledger.prune(before: until)
+    #expect(try prune(until) == 1)
     #expect(try f.texts("SELECT id, state FROM outbox ORDER BY id") == ["2 delivering", "3 delivered"])
     #expect(try f.texts("SELECT outbox_id FROM delivery ORDER BY outbox_id") == ["2", "3"])
     #expect(try f.findings() == [])

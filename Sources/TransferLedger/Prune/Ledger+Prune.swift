@@ -37,9 +37,14 @@ extension Ledger {
         after = newest.rawValue
       }
     }
-    while try writeUnreferenced({ tx in
-      try tx.pruneBatchCallbacks(before: beforeMs, limit: Self.callbacksAtOnce)
-    }) { between() }
+    while true {
+      let count = try writeUnreferenced { tx in
+        try tx.pruneBatchCallbacks(before: beforeMs, limit: Self.callbacksAtOnce)
+      }
+      outcome.pruned.callbacks += Int64(count)
+      guard count == Self.callbacksAtOnce else { break }
+      between()
+    }
     if event != nil {
       try addUpHistory {
         between(); return false
@@ -64,6 +69,7 @@ extension Ledger {
           after = newest.rawValue
         }
       }
+      outcome.pruned.callbacks += try reader.batchCallbacksToPrune(before: beforeMs)
       outcome.kept = try reader.filesKept(before: beforeMs) - outcome.pruned.histories - outcome.pruned.files
       outcome.fileBytes = try reader.fileBytes()
       return outcome

@@ -93,19 +93,23 @@ extension LedgerTransaction {
 
   /// Deletes callbacks that reported the end of a batch and ended themselves before `beforeMs`. Excludes batches that
   /// were merged from another ledger.
-  /// - Returns: whether there may be more of them.
-  func pruneBatchCallbacks(before beforeMs: Int64, limit: Int) throws -> Bool {
+  /// - Returns: how many; there may be more if these are as many as the limit.
+  func pruneBatchCallbacks(before beforeMs: Int64, limit: Int) throws -> Int {
     let found = try db.rows(Self.batchCallbacks, .integer(beforeMs), .int(limit)) { $0.int64(0) }
     let all = Self.array(found)
     try db.run("DELETE FROM delivery WHERE outbox_id IN (SELECT value FROM json_each(?))", all)
     try db.run("DELETE FROM outbox WHERE id IN (SELECT value FROM json_each(?))", all)
-    return found.count == limit
+    return found.count
   }
 
   static let batchCallbacks: StaticString = """
     SELECT o.id FROM outbox o CROSS JOIN callback c ON c.id = o.callback_id CROSS JOIN batch b ON b.id = c.batch_id
     WHERE o.file_id IS NULL AND o.uid IS NULL AND o.ended_at IS NOT NULL AND o.ended_at < ?1 AND b.origin_id IS NULL
     ORDER BY o.ended_at LIMIT ?2
+    """
+  static let batchCallbackCount: StaticString = """
+    SELECT count(*) FROM outbox o CROSS JOIN callback c ON c.id = o.callback_id CROSS JOIN batch b ON b.id = c.batch_id
+    WHERE o.file_id IS NULL AND o.uid IS NULL AND o.ended_at IS NOT NULL AND o.ended_at < ?1 AND b.origin_id IS NULL
     """
   private static let deleteBodies: StaticString = """
     DELETE FROM sent_body WHERE attempt_id IN (

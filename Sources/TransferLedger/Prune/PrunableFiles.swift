@@ -90,6 +90,11 @@ extension LedgerReader {
     return try rows(of: kept)
   }
 
+  /// The callbacks of batches that a prune would delete.
+  func batchCallbacksToPrune(before beforeMs: Int64) throws -> Int64 {
+    try db.first(LedgerTransaction.batchCallbackCount, .integer(beforeMs)) { $0.int64(0) } ?? 0
+  }
+
   func rows(of files: [PrunableFile]) throws -> PruneOutcome.Rows {
     var rows = PruneOutcome.Rows()
     rows.files = Int64(files.count { $0.goes })
@@ -101,6 +106,10 @@ extension LedgerReader {
       FROM json_each(?1) n CROSS JOIN attempt a ON a.file_id = n.value
       """, all
     ) { (rows.attempts, rows.bytesTransferred) = ($0.int64(0), $0.int64(1)) }
+    rows.callbacks =
+      try db.first(
+        "SELECT count(*) FROM json_each(?1) n CROSS JOIN outbox o ON o.file_id = n.value", all
+      ) { $0.int64(0) } ?? 0
     rows.sessions =
       try db.first(
         "SELECT count(*) FROM json_each(?1) n CROSS JOIN session s ON s.file_id = n.value",

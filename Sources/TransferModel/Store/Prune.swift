@@ -9,6 +9,8 @@ public struct PruneOutcome: Sendable, Hashable {
     public var attempts: Int64 = 0
     public var sessions: Int64 = 0
     public var chunks: Int64 = 0
+    /// Ended callbacks, of these files and of batches.
+    public var callbacks: Int64 = 0
     /// Body bytes that these attempts transferred.
     public var bytesTransferred: Int64 = 0
 
@@ -20,6 +22,7 @@ public struct PruneOutcome: Sendable, Hashable {
       sum.attempts +|= more.attempts
       sum.sessions +|= more.sessions
       sum.chunks +|= more.chunks
+      sum.callbacks +|= more.callbacks
       sum.bytesTransferred +|= more.bytesTransferred
     }
   }

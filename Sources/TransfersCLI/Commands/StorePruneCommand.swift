@@ -9,8 +9,9 @@ struct StorePruneCommand: Command, ChangesRows {
     commandName: "prune", abstract: "Delete the requests of files that ended long ago; receipts and sums stay.",
     discussion: """
       Deleted are the attempts and sessions of done files, and their chunks if the receipt has the digest of the \
-      content; and everything of generations that were superseded before they were done; in both cases only if the \
-      file ended before the given time, which must be at least a day ago.
+      content; and everything of generations that were superseded before they were done; in both cases with ended \
+      callbacks, and only if the file ended before the given time, which must be at least a day ago. So are ended \
+      callbacks of batches of that time.
 
       Kept are every done file with its receipts, so that pushing it again says unchanged and its proof stays valid; \
       batches, runs and events; the leaves of the log; sums of the deleted attempts, by batch, run and quarter of an \
@@ -80,6 +81,7 @@ struct StorePruneOutput: OutputValue {
         .integer("attempts", "attempts") { $0.outcome.pruned.attempts },
         .integer("sessions", "sessions") { $0.outcome.pruned.sessions },
         .integer("chunks", "chunks") { $0.outcome.pruned.chunks },
+        .integer("callbacks", "callbacks") { $0.outcome.pruned.callbacks },
         .bytes("bytes_transferred") { $0.outcome.pruned.bytesTransferred },
         .integer("kept", "kept") { $0.outcome.kept }.saying { $0.kept },
         .bytes("bytes_freed", "freed") { $0.outcome.bytesFreed }.saying { $0.freed },
