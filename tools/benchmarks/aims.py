@@ -180,6 +180,12 @@ def commands(document, is_full):
     if (walk := document.get("walk")) and is_full:
         ours, find = walk["transfers"], walk["find"]
         found.append(Row("walk of 200,000 files", f"find {find['wall']:.2f} s", "≤ 0.4 s", f"{ours['wall']:.2f} s", ours["wall"] <= 0.4, ours["other"] > 0.3))
+    if (jobs := document.get("jobs")) and is_full:
+        idle, many = jobs["known"]["idle"], jobs["many"]
+        measured = f"{idle['wall']:.2f} s, {idle['rss_mib']:.0f} MiB"
+        found.append(Row("idle job run, 100,000 files", "–", "≤ 1.0 s, ≤ 64 MiB", measured, idle["wall"] <= 1.0 and idle["rss_mib"] <= 64, idle["other"] > 0.3))
+        most = max(many["first"]["rss_mib"], many["idle"]["rss_mib"])
+        found.append(Row("memory of a job with 500,000 files", "–", "≤ 64 MiB", f"{most:.0f} MiB", most <= 64))
     if start := document.get("start"):
         curl = f"curl --version {start['curl --version']['least_ms']:.1f} ms"
         for name, title, aim in (("status, one file", "start of status", 15), ("status, after add", "status with 1,000,000 files", 100)):
