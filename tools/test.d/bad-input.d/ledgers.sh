@@ -60,6 +60,25 @@ if ((EUID == 0)); then
     mount -o remount,size=192m "$work/small-disk"
     expect "room for the copy again: the log is sent" 0 . "${logs[@]}"
     expect "room for the copy again: the ledger is sound" 0 . "$transfers" store check
+    mkdir -p "$work/staged"
+    truncate -s 180M "$work/staged/big"
+    printf 'a\n' >"$work/staged/a"
+    expect "no room for a staged copy: others are sent" 3 'failed .*big: local.disk_full.*free space' \
+      "$transfers" push --stage "$work/staged" "$url/staged/"
+    check "no room for a staged copy: others are done" is "$(in_state 'done')" 5004
+    mount -o remount,size=512m "$work/small-disk"
+    expect "room for the staged copy again: it is sent" 0 . "$transfers" run
+    store textfile
+    head -c 600M /dev/zero >"$work/small-disk/fill" 2>/dev/null || true
+    config=$work/textfile.yaml
+    printf 'jobs: {told: {from: [%s], to: "%s/told/", syslog: false, prom_file: %s}}\n' \
+      "$work/for-ledgers" "$url" "$work/small-disk/told.prom" >"$config"
+    chmod 600 "$config"
+    expect "a full disk under the textfile: it is said" 1 'prom_file' "$transfers" job run told --config "$config"
+    check "a full disk under the textfile: every file is done" is "$(in_state 'done')" 3
+    rm "$work/small-disk/fill"
+    expect "space for the textfile again" 0 . "$transfers" job run told --config "$config"
+    check "space for the textfile again: it is there" grep -q transfers_job "$work/small-disk/told.prom"
     umount "$work/small-disk"
   else
     skip "a full disk under the ledger" "mount is not allowed here"
