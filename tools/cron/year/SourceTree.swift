@@ -9,10 +9,10 @@ final class Generation: @unchecked Sendable {
   let isReady: Bool
   /// The end of the first run whose scan must have seen it; nil as long as there was none.
   var seenMs: Int64?
-  /// Deliveries whose success an engine received and recorded.
-  var deliveries = 0
-  /// Delivered while the disk failed: if the success was recorded, it is not sent again.
-  var mayBeRecorded = false
+  /// Deliveries whose success an engine received and recorded, by the folder of the server.
+  var deliveries: [String: Int] = [:]
+  /// The folders to which it was delivered while the disk failed: if the success was recorded, it is not sent again.
+  var mayBeRecorded: Set<String> = []
 
   init(_ content: Content, sinceMs: Int64, isReady: Bool) {
     (self.content, self.sinceMs, self.isReady) = (content, sinceMs, isReady)

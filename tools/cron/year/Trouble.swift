@@ -6,6 +6,9 @@ final class Trouble: @unchecked Sendable {
   private let server: YearServer
   private let clock: YearClock
   private let tokenPath: String
+  /// The runs during which the server cannot be reached at all.
+  private let longOutage: Range<Int>
+  private(set) var isLong = false
   private let stormy = Lock(true)
   // Used between the runs only.
   private var weather = YearServer.Weather.fine
@@ -15,14 +18,15 @@ final class Trouble: @unchecked Sendable {
   /// The number of runs until somebody renews the credential; nil while it is valid.
   private var tokenLeft: Int?
 
-  init(server: YearServer, clock: YearClock, tokenPath: String) {
-    (self.server, self.clock, self.tokenPath) = (server, clock, tokenPath)
+  init(server: YearServer, clock: YearClock, tokenPath: String, longOutage: Range<Int>) {
+    (self.server, self.clock, self.tokenPath, self.longOutage) = (server, clock, tokenPath, longOutage)
   }
 
   var isStormy: Bool { stormy.withLock { $0 } }
 
   /// Before each run.
-  func change(_ chance: inout Chance) throws {
+  func change(_ chance: inout Chance, run: Int) throws {
+    isLong = longOutage.contains(run)
     weatherLeft -= 1
     if weatherLeft <= 0 {
       weather = .fine
@@ -34,7 +38,7 @@ final class Trouble: @unchecked Sendable {
     hooksLeft = hooksLeft > 0 ? hooksLeft - 1 : chance.happens(4) ? Int.random(in: 1...30, using: &chance) : 0
     try changeCredential(&chance)
     if chance.happens(3) { clock.setWall(byMs: Int64.random(in: -172_800_000...172_800_000, using: &chance)) }
-    server.set(weather, hooksAreDown: hooksLeft > 0, mishaps: 30)
+    server.set(isLong ? .unreachable : weather, hooksAreDown: hooksLeft > 0, mishaps: 30)
   }
 
   private func changeCredential(_ chance: inout Chance) throws {
@@ -65,6 +69,7 @@ final class Trouble: @unchecked Sendable {
   /// Ends all faults.
   func end() throws {
     stormy.withLock { $0 = false }
+    isLong = false
     (weatherLeft, hooksLeft) = (0, 0)
     if tokenLeft != nil { try renew() }
     server.set(.fine, hooksAreDown: false, mishaps: 0)

@@ -34,9 +34,9 @@ final class YearJudge: @unchecked Sendable {
     if !run.isStruck { recordedRuns += 1 }
     guard run.code == 0 || run.code == 5, !run.isStruck else { return }
     for (name, now) in tree.current.sorted(by: { $0.key < $1.key }) where !run.touched.contains(key(name)) {
-      if run.code == 0, isDue(now, in: run), now.deliveries == 0, !now.mayBeRecorded {
+      if run.code == 0, isDue(now, in: run), let place = unsent(now, server) {
         throw YearFailure(
-          "\(key(name)) was written at \(now.sinceMs) ms and seen at \(now.seenMs ?? 0), and the run from \(run.startMs) to"
+          "\(place)/\(name) was written at \(now.sinceMs) ms and seen at \(now.seenMs ?? 0), and the run from \(run.startMs) to"
             + " \(run.endMs) ended with 0 without sending it: \(run.err)")
       }
       // A limit may have stopped the scan of a run that left work.
@@ -46,6 +46,21 @@ final class YearJudge: @unchecked Sendable {
 
   private func key(_ name: String) -> String { "\(tree.job.name)/\(name)" }
 
+  /// A folder of the server to which the generation was certainly not delivered, although it should have been.
+  private func unsent(_ generation: Generation, _ server: YearServer) -> String? {
+    tree.job.places.first { place in
+      generation.deliveries[place] == nil && !generation.mayBeRecorded.contains(place)
+        && !(tree.job.dedupes && server.holds(generation.content, in: place))
+    }
+  }
+
+  /// Whether each folder of the server has the content, under this name or, without duplicates, under any.
+  private func isThere(_ content: Content, as name: String, _ server: YearServer) -> Bool {
+    tree.job.places.allSatisfy { place in
+      server.object("\(place)/\(name)") == content || tree.job.dedupes && server.holds(content, in: place)
+    }
+  }
+
   private func isDue(_ generation: Generation, in run: YearRun) -> Bool {
     guard generation.isReady else { return false }
     if tree.job.settleMs == 0 { return generation.sinceMs <= run.startMs }
@@ -53,10 +68,16 @@ final class YearJudge: @unchecked Sendable {
   }
 
   private func judgeDeliveries(_ run: YearRun, _ tally: inout YearTally) throws(YearFailure) {
-    for delivery in run.arrived[tree.job.name] ?? [] {
+    for place in tree.job.places { try judge(run.arrived[place] ?? [], at: place, run, &tally) }
+  }
+
+  private func judge(
+    _ deliveries: [YearServer.Delivery], at place: String, _ run: YearRun, _ tally: inout YearTally
+  ) throws(YearFailure) {
+    for delivery in deliveries {
       tally.deliveries += 1
-      if run.touched.contains(delivery.key) { continue }
-      let name = String(delivery.key.dropFirst(tree.job.name.count + 1))
+      let name = String(delivery.key.dropFirst(place.count + 1))
+      if run.touched.contains(key(name)) { continue }
       guard let content = delivery.content, let generation = tree.past[name]?[content] else {
         throw YearFailure("\(delivery.key): the server got content that the file never had")
       }
@@ -64,12 +85,13 @@ final class YearJudge: @unchecked Sendable {
         let age = delivery.bootMs - generation.sinceMs
         throw YearFailure("\(delivery.key) was sent \(age) ms after it was written, or before it was complete")
       }
-      guard generation.deliveries == 0 else { throw YearFailure("\(delivery.key) was sent again") }
+      guard generation.deliveries[place] == nil else { throw YearFailure("\(delivery.key) was sent again") }
       guard delivery.isAnswered, !run.isStruck else {
-        if delivery.isAnswered { generation.mayBeRecorded = true }
+        if delivery.isAnswered { generation.mayBeRecorded.insert(place) }
         continue
       }
-      generation.deliveries += 1
+      generation.deliveries[place] = 1
+      guard place == tree.job.name else { continue }
       tally.generations += 1
       toldOf[name, default: 0] += 1
     }
@@ -79,7 +101,7 @@ final class YearJudge: @unchecked Sendable {
     for (name, generation) in tree.takeRemoved() {
       tally.removed += 1
       guard tree.job.fate != .keep else { throw YearFailure("\(key(name)) was removed") }
-      guard server.object(key(name)) == generation.content else {
+      guard isThere(generation.content, as: name, server) else {
         throw YearFailure("\(key(name)) was removed, and the server has another content or none")
       }
       if tree.job.fate == .move, tree.takeMoved(name) != generation.content {
@@ -93,7 +115,7 @@ final class YearJudge: @unchecked Sendable {
   /// Checks the state after enough runs without faults.
   func judgeInCalm(_ server: YearServer) throws(YearFailure) {
     for (name, now) in tree.current.sorted(by: { $0.key < $1.key }) {
-      guard server.object(key(name)) == now.content else { throw YearFailure("\(key(name)) was never sent") }
+      guard isThere(now.content, as: name, server) else { throw YearFailure("\(key(name)) was never sent") }
       guard tree.job.fate == .keep else { throw YearFailure("\(key(name)) was sent, and its source still exists") }
     }
     if tree.job.tellsOfFiles {

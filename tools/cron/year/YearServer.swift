@@ -91,6 +91,10 @@ final class YearServer: Transport {
     }
   }
   func object(_ key: String) -> Content? { state.withLock { $0.objects[key] } }
+  /// Whether any object of this folder has the content.
+  func holds(_ content: Content, in folder: String) -> Bool {
+    state.withLock { $0.objects.contains { $0.value == content && $0.key.hasPrefix(folder + "/") } }
+  }
   func told(_ subject: String) -> Int { state.withLock { $0.told.ids[subject]?.count ?? 0 } }
 
   // MARK: - Answers
