@@ -67,7 +67,7 @@ let package = Package(
     room("TransferReports", ["TransferModel"]),
     room("HTTPServer", ["TransferModel"]),
     room(
-      "TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", httpTypes]),
+      "TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "CZlib", "TransferModel", httpTypes]),
     room("TransferProtocols", ["CDigest", "CProfiles", "StrictYAML", "TransferModel", httpTypes]),
     room("CurlTransport", ["CCurl", "CSys", "TransferModel", httpTypes]),
     room("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferLog", "TransferModel"]),
@@ -82,6 +82,8 @@ let package = Package(
       name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]),
     .target(name: "CSys"),
     .target(name: "CDigest", linkerSettings: [.linkedLibrary("crypto")]),
+    // Loads zlib when the first compressed file is read.
+    .target(name: "CZlib", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(name: "CMigrations"),
     .target(name: "CProfiles"),
     .target(name: "CScripts"),

@@ -17,7 +17,10 @@ import Testing
     ),
     ("TransferReports", ["TransferModel"]),
     ("HTTPServer", ["TransferModel"]),
-    ("TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", "HTTPTypes"]),
+    (
+      "TransferEngine",
+      ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "CZlib", "TransferModel", "HTTPTypes"]
+    ),
     ("TransferProtocols", ["CDigest", "CProfiles", "StrictYAML", "TransferModel", "HTTPTypes"]),
     ("CurlTransport", ["CCurl", "CSys", "TransferModel", "HTTPTypes"]),
     ("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferLog", "TransferModel"]),

@@ -67,7 +67,8 @@ need_library() {
 # Packages that the build needs besides the Swift toolchain.
 need_build() {
   need git:git
-  need_library sqlite3:libsqlite3-dev libcurl:libcurl4-openssl-dev libcrypto:libssl-dev yaml-0.1:libyaml-dev
+  need_library sqlite3:libsqlite3-dev libcurl:libcurl4-openssl-dev libcrypto:libssl-dev yaml-0.1:libyaml-dev \
+    zlib:zlib1g-dev
   need_swift
 }
 

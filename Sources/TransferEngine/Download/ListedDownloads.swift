@@ -1,4 +1,3 @@
-import CSys
 public import TransferModel
 public import TransferProtocols
 
@@ -45,7 +44,7 @@ public struct ListedDownloads {
         .badList, "read list", name, cause: "it is empty: it has no bytes",
         remedy: "check the program or download that made it")
     }
-    let reader = ManifestReader(format ?? ManifestFormat(name: name, front: block), name: name)
+    let reader = ManifestReader(format ?? ManifestFormat(name: name.uncompressed, front: block), name: name)
     while !block.isEmpty {
       try block.withUnsafeBufferPointer { block throws(TransferError) in
         try reader.read(UnsafeRawBufferPointer(block), isLast: false, body)
@@ -112,49 +111,5 @@ public struct ListedDownloads {
       block = try file.next(fillsUp: true)
     }
     return BagIt.Text(path, text)
-  }
-}
-
-/// A file that is read sequentially.
-private final class OpenBlocks {
-  private static let size = 256 << 10
-
-  private let descriptor: Int32
-  private let name: NameBytes
-  private let isOurs: Bool
-
-  init(_ path: NameBytes?, _ name: NameBytes) throws(TransferError) {
-    self.name = name
-    isOurs = path != nil
-    descriptor = path?.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY) } ?? 0
-    if descriptor < 0 { throw unreadable(errno) }
-  }
-
-  deinit { if isOurs, descriptor >= 0 { close(descriptor) } }
-
-  var isFolder: Bool {
-    var status = csys_file_status()
-    return csys_status_fd(descriptor, &status) == 0 && status.mode & S_IFMT == S_IFDIR
-  }
-
-  /// Empty only at the end. Data from a pipe is returned as it arrives, unless `fillsUp` requests a full block to
-  /// detect the format; JSON is detected by its first character.
-  func next(fillsUp: Bool) throws(TransferError) -> [UInt8] {
-    var block = [UInt8](repeating: 0, count: Self.size)
-    var done = 0
-    while done < block.count {
-      let count = block.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + done, $0.count - done) }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw unreadable(errno) }
-      if count == 0 { break }
-      done += count
-      if !fillsUp || block[0] == 0x7B { break }
-    }
-    block.removeLast(block.count - done)
-    return block
-  }
-
-  private func unreadable(_ code: Int32) -> TransferError {
-    TransferError(.noSource, "read list", name, cause: systemText(code), remedy: "check the path")
   }
 }

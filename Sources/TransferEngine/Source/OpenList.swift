@@ -10,12 +10,13 @@ extension FileList {
   var name: NameBytes { path ?? NameBytes("standard input") }
 }
 
-/// Reads the names of a list sequentially: any length, with memory for one block. Blocking.
+/// Reads the names of a list, which may be compressed, sequentially: any length, with memory for one block. Blocking.
 final class OpenList {
   let list: FileList
   /// The line of the last entry from ``next()``, from 1.
   private(set) var line = 0
   private let descriptor: Int32
+  private let bytes: PlainBytes
   private var block: UnsafeMutableRawBufferPointer
   private var unread: Range<Int> = 0..<0
   private var isAtEnd = false
@@ -28,7 +29,9 @@ final class OpenList {
     self.list = list
     block = .allocate(byteCount: 4 * Self.longestEntry, alignment: 16)
     descriptor = list.path?.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY) } ?? 0
-    if descriptor < 0 { throw unreadable(errno) }
+    let code = errno
+    bytes = PlainBytes(descriptor, list.name)
+    if descriptor < 0 { throw unreadable(code) }
   }
 
   deinit {
@@ -70,19 +73,13 @@ final class OpenList {
       if let start = rest.baseAddress, let to = block.baseAddress { memmove(to, start, rest.count) }
       unread = 0..<rest.count
     }
-    while true {
-      let count = read(descriptor, block.baseAddress! + unread.upperBound, block.count - unread.upperBound)
-      if count > 0 { unread = 0..<unread.upperBound + count }
-      if count == 0 { isAtEnd = true }
-      if count >= 0 { return }
-      guard errno == EINTR else { throw unreadable(errno) }
-    }
+    let count = try bytes.read(into: UnsafeMutableRawBufferPointer(rebasing: block[unread.upperBound...]))
+    unread = 0..<unread.upperBound + count
+    isAtEnd = count == 0
   }
 
   private func unreadable(_ code: Int32) -> TransferError {
-    TransferError(
-      .noSource, "read list", list.name, cause: systemText(code),
-      remedy: code == EISDIR ? "push the folder itself, without --files-from" : "check the path")
+    TransferError(.noSource, "read list", list.name, cause: systemText(code), remedy: "check the path")
   }
 
   static func position(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
