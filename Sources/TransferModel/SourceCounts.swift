@@ -29,6 +29,8 @@ public struct SourceCounts: Sendable, Hashable {
   public var settling = 0
   /// Not recorded, because their marker file does not exist.
   public var notReady = 0
+  /// Not recorded, because a list of the destination shows that it has them.
+  public var known = 0
   /// Of the added, in bytes.
   public var bytes: Int64 = 0
 
@@ -39,6 +41,7 @@ public struct SourceCounts: Sendable, Hashable {
     special += seen.special
     excluded += seen.excluded
     notReady += seen.notReady
+    known += seen.known
     excludedBy.merge(seen.excludedBy, uniquingKeysWith: +)
   }
 }

@@ -39,6 +39,7 @@ extension SourceCounts {
       unknown += one.unknown
       failed += one.failed
       settling += one.settling
+      known += one.known
       bytes += one.bytes
     }
   }

@@ -30,6 +30,8 @@ public struct UploadOptions: Sendable {
   public var readyFile: String?
   /// The action on sources when their files are done.
   public var fate = SourceFate.keep
+  /// What the destination has already, which is not sent; nil if that is not known.
+  package var known: KnownList?
   /// What a receipt has to prove before that action.
   public var fateProof = SourceRemoval.Proof.size
 
@@ -47,6 +49,22 @@ public struct UploadOptions: Sendable {
     self.rules = rules
     self.followSymlinks = followSymlinks
   }
+}
+
+/// A list of what a destination has: an S3 Inventory, whose keys are those of the bucket, or another manifest, whose
+/// paths are relative to the destination.
+package struct KnownList: Sendable, Hashable {
+  package enum Evidence: String, Sendable, CaseIterable {
+    /// Equal size and digest.
+    case digest
+    /// Equal size.
+    case size
+  }
+
+  package var path: NameBytes
+  package var evidence: Evidence
+
+  package init(_ path: NameBytes, by evidence: Evidence) { (self.path, self.evidence) = (path, evidence) }
 }
 
 extension UploadOptions {

@@ -39,6 +39,7 @@ public struct ListedDownloads {
     let file = try OpenBlocks(path, name)
     if file.isFolder { return try readBag(body) }
     var block = try file.next(fillsUp: format == nil)
+    if format == nil, S3Inventory.isOne(block) { return try readInventory(block, file, body) }
     if block.isEmpty, !mayBeEmpty {
       throw TransferError(
         .badList, "read list", name, cause: "it is empty: it has no bytes",
@@ -89,6 +90,43 @@ public struct ListedDownloads {
       return true
     }
     return Array(others.prefix(Self.mostMirrors))
+  }
+
+  // MARK: - S3 Inventory
+
+  /// The listed objects: name, whether it is that in the bucket (otherwise a path), size and digests.
+  /// - Returns: the inventory, if it is one.
+  func readObjects(
+    _ body: (NameBytes, _ isKey: Bool, Int64?, [Digest]) throws(TransferError) -> Void
+  ) throws(TransferError) -> S3Inventory? {
+    if let path {
+      let file = try OpenBlocks(path, name)
+      let block = file.isFolder ? [] : try file.next(fillsUp: true)
+      if S3Inventory.isOne(block) {
+        let inventory = try InventoryFile(block, file, path)
+        try inventory.read { object, _ throws(TransferError) in
+          try body(object.key, true, object.size, object.md5.map { [$0] } ?? [])
+        }
+        return inventory.inventory
+      }
+    }
+    try readManifest { entry throws(TransferError) in try body(entry.path, false, entry.size, entry.digests) }
+    return nil
+  }
+
+  /// Only the newest versions of objects are files of the manifest.
+  private func readInventory(
+    _ block: [UInt8], _ file: OpenBlocks, _ body: (ManifestEntry) throws(TransferError) -> Void
+  ) throws(TransferError) {
+    let inventory = try InventoryFile(block, file, path)
+    var folders = 0
+    try inventory.read { object, file throws(TransferError) in
+      guard let entry = try object.entry(of: file) else { return folders += 1 }
+      try body(entry)
+    }
+    if folders > 0 {
+      notice(.remark("left out objects that stand for folders, because their names end with a slash: \(folders)"))
+    }
   }
 
   // MARK: - Bags

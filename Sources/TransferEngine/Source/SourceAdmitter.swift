@@ -8,6 +8,8 @@ public struct AdmissionLane: Sendable {
   let transferProtocol: ProtocolInUse
   let plan: PlannedFiles?
   let rules: ObjectRules
+  /// Leaves out files that the destination has; nil for none.
+  public var known: KnownFilter?
 
   /// - Parameter plan: selects files from the scan; nil for all.
   /// - Parameter rules: for the properties of objects.
@@ -82,12 +84,12 @@ public struct SourceAdmitter {
     _ writers: () throws(TransferError) -> [some RecordingSink]
   ) throws(TransferError) -> [Recorded] {
     guard sources.canBeRefused || mayJoinPaths else {
-      let writers = try writers()
+      let writers = withoutKnown(try writers())
       let seen = try scan(into: writers)
       return try Self.each(writers.indices) { n throws(TransferError) in try writers[n].finish(with: seen[n]) }
     }
     let (spools, seen) = try spool(watchesKeys: true)
-    let writers = try writers()
+    let writers = withoutKnown(try writers())
     return try Self.each(writers.indices) { n throws(TransferError) in
       // Duplicates are counted here: the ledger cannot distinguish them from other existing files.
       let again = try spools[n].replay(into: writers[n], repeats: false)
@@ -107,17 +109,24 @@ public struct SourceAdmitter {
     let examiners = lanes.indices.map { n in
       SourceExaminer(notice: notice) { page throws(TransferError) in try body(n, page) }
     }
+    let sinks = withoutKnown(examiners)
     guard sources.mayRepeat || mayJoinPaths else {
-      let seen = try scan(into: examiners)
-      return try Self.each(lanes.indices) { n throws(TransferError) in try examiners[n].finish(with: seen[n]) }
+      let seen = try scan(into: sinks)
+      return try Self.each(lanes.indices) { n throws(TransferError) in
+        try examiners[n].finish(with: sinks[n].seen(seen[n]))
+      }
     }
     let (spools, seen) = try spool(watchesKeys: true)
     return try Self.each(lanes.indices) { n throws(TransferError) in
-      let again = try spools[n].replay(into: examiners[n], repeats: false)
-      var counts = try examiners[n].finish(with: seen[n])
+      let again = try spools[n].replay(into: sinks[n], repeats: false)
+      var counts = try examiners[n].finish(with: sinks[n].seen(seen[n]))
       counts.repeated = again
       return counts
     }
+  }
+
+  private func withoutKnown<Sink: FileSink>(_ sinks: [Sink]) -> [KnownSink<Sink>] {
+    zip(sinks, lanes).map { KnownSink($0, $1.known, notice: notice) }
   }
 
   private var mayJoinPaths: Bool { lanes.contains { $0.destination.mayJoinPaths } }

@@ -43,7 +43,8 @@ extension LedgerTransaction {
     let values: [SQLValue] = [
       .text(scan.job), .text(scan.place), .text(sources), .int(wallMs), .int(max(0, scan.tookMs)),
       .int(counts.seen), .int(counts.added + counts.requeued - counts.changed), .int(counts.changed),
-      .int(counts.unchanged), .int(counts.queued + counts.busy), .int(counts.settling), .int(counts.notReady),
+      .int(counts.unchanged + counts.known), .int(counts.queued + counts.busy), .int(counts.settling),
+      .int(counts.notReady),
       .int(counts.excluded),
       .int(counts.failed), .int(counts.special),
     ]

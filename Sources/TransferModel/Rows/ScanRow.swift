@@ -37,5 +37,5 @@ public struct ScannedSources: Sendable, Hashable, Codable {
 
 extension SourceCounts {
   /// Files found by a scan, without excluded ones and those that are never sent.
-  public var seen: Int { added + unchanged + queued + requeued + repeated + unknown + failed + notReady }
+  public var seen: Int { added + unchanged + queued + requeued + repeated + unknown + failed + notReady + known }
 }

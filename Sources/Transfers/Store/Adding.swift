@@ -23,10 +23,11 @@ extension TransferStore {
     let (found, targets) = try Self.resolve(sources, all)
     let clock = machine.clock
     let startedMs = clock.bootMs
-    let admitter = SourceAdmitter(
-      found, try Self.lanes(targets, all), ownFiles: LedgerFiles(path), marker: try options.marker, notice: notice)
     let opened = Lock<(ledger: Ledger?, mark: AddedFiles.Mark)>((nil, .beginning))
     defer { opened.withLock { $0.ledger }?.close() }
+    let lanes = try lanes(targets, all, notice) { opened.withLock { $0.ledger } }
+    let admitter = SourceAdmitter(
+      found, lanes, ownFiles: LedgerFiles(path), marker: try options.marker, notice: notice)
     let copies = StagedCopies(storePath: path)
     let open = { () throws(TransferError) -> (ledger: Ledger, targets: [AdmissionTarget]) in
       let ledger = try Ledger.open(at: path, mode: .create, clock: clock)
@@ -79,14 +80,35 @@ extension TransferStore {
     return (found, targets)
   }
 
-  static func lanes(_ targets: [UploadTarget], _ all: [UploadOptions]) throws(TransferError) -> [AdmissionLane] {
+  /// - Parameter ledger: returns the ledger, if there is one, when the first file is looked up.
+  func lanes(
+    _ targets: [UploadTarget], _ all: [UploadOptions], _ notice: @escaping @Sendable (Notice) -> Void,
+    ledger: @escaping @Sendable () -> Ledger?
+  ) throws(TransferError) -> [AdmissionLane] {
     var lanes: [AdmissionLane] = []
     for (target, options) in zip(targets, all) {
-      lanes.append(
-        AdmissionLane(
-          to: target.destination, target.transferProtocol, plan: options.plan, rules: try options.objectRules))
+      var lane = AdmissionLane(
+        to: target.destination, target.transferProtocol, plan: options.plan, rules: try options.objectRules)
+      lane.known = try known(at: target, options, notice, ledger)
+      lanes.append(lane)
     }
     return lanes
+  }
+
+  private func known(
+    at target: UploadTarget, _ options: UploadOptions, _ notice: @escaping @Sendable (Notice) -> Void,
+    _ ledger: @escaping @Sendable () -> Ledger?
+  ) throws(TransferError) -> KnownFilter? {
+    guard let list = options.known else { return nil }
+    let objects = try KnownObjects(
+      list.path, of: target.destination, trustsSizes: list.evidence == .size, notice: notice)
+    let (batch, place, clock) = (target.batch(options), target.keyPlace, machine.clock)
+    return KnownFilter(objects) { path, key, identity throws(TransferError) in
+      guard let ledger = ledger() else { return true }
+      return try ledger.read { reader in
+        try reader.standing(place: place, path: path, key: key, identity: identity, in: batch, nowMs: clock.wallMs)
+      }.standing == .new
+    }
   }
 
   /// Records the destinations of a job before any of its files.

@@ -82,7 +82,7 @@ struct AddOutput: OutputValue {
     .integer("repeated") { $0.repeated },
     .integer("unknown") { $0.unknown }, .integer("failed") { $0.failed }, .integer("special") { $0.special },
     .integer("excluded") { $0.excluded },
-    .integer("settling") { $0.settling }, .integer("not_ready") { $0.notReady },
+    .integer("settling") { $0.settling }, .integer("not_ready") { $0.notReady }, .integer("known") { $0.known },
   ]
 
   /// A value with all optional parts.
@@ -104,6 +104,7 @@ struct AddOutput: OutputValue {
     if counts.special > 0 { parts.append("\(counts.special) skipped") }
     if counts.settling > 0 { parts.append("\(counts.settling) settling") }
     if counts.notReady > 0 { parts.append("\(counts.notReady) not ready") }
+    if counts.known > 0 { parts.append("\(counts.known) at the destination already") }
     if counts.excluded > 0 { parts.append("\(counts.excluded) excluded") }
     let batch = result.batch.map { "\($0): " } ?? ""
     let size = Quantity.bytes(counts.bytes)

@@ -103,6 +103,7 @@ final class PlanPrinter: Sendable {
       ("queued", Cell(counts.queued)), ("busy", Cell(counts.busy)), ("requeued", Cell(counts.requeued)),
       ("unknown", Cell(counts.unknown)),
       ("repeated", Cell(counts.repeated)),
+      ("known", Cell(counts.known)),
       ("special", Cell(counts.special)), ("failed", Cell(counts.failed)), ("excluded", Cell(counts.excluded)),
       ("excluded_by", .counts(counts.excludedBy)),
       ("chunks", Cell(result.chunks)), ("bytes", .bytes(counts.bytes)), ("requests", Cell(result.requests)),
@@ -143,6 +144,7 @@ final class PlanPrinter: Sendable {
     if counts.repeated > 0 { rest.append("\(counts.repeated) named again") }
     if counts.failed > 0 { rest.append("\(counts.failed) failed") }
     if counts.special > 0 { rest.append("\(counts.special) skipped") }
+    if counts.known > 0 { rest.append("\(counts.known) at the destination already") }
     // Rules by descending number of excluded files.
     let rules = counts.excludedBy.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     let named = rules.prefix(5).map { "\($0.value) by \(printable($0.key))" }

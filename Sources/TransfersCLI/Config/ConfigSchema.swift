@@ -50,7 +50,7 @@ struct ConfigSchema: Sendable {
     let ofServer: Set<String> = [
       "auth", "ca-file", "via", "input", "url-command", "workers", "rate", "rate-group", "segments", "rule",
     ]
-    let toServer = ofServer.union(ProtocolCatalog.options.map(\.long))
+    let toServer = ofServer.union(ProtocolCatalog.options.map(\.long)).union(["known-at", "known-by"])
     let fromServer = ofServer.union(ProtocolCatalog.downloadOptions.map(\.long))
     let url = ConfigKey(
       kind: .text, about: "its URL; fields: {date}, {year}, {month}, {day}, {batch}, {job}, {label.KEY}")
@@ -74,7 +74,7 @@ struct ConfigSchema: Sendable {
   /// Options that belong to one batch.
   private static let perBatch: Set<String> = [
     "name", "label", "files-from", "files-from0", "list-format", "base", "base-url", "digest", "overwrite",
-    "url-command", "input", "via", "stage", "growing", "rule",
+    "url-command", "input", "via", "stage", "growing", "rule", "known-at", "known-by",
   ]
 
   private static let ofUpload: [String: ConfigKey] = [
@@ -138,7 +138,7 @@ struct ConfigSchema: Sendable {
     }
   }
 
-  private static let ofPaths: Set<String> = ["ca-file", "files-from", "files-from0", "base"]
+  private static let ofPaths: Set<String> = ["ca-file", "files-from", "files-from0", "base", "known-at"]
 
   private static func keys(_ options: [OptionList.Option]) -> [String: ConfigKey] {
     var keys: [String: ConfigKey] = [:]

@@ -33,6 +33,11 @@ enum SourcesHelp {
     A list is read completely before anything is recorded: a missing file exits with 66 (--missing skip: it is recorded as
     failed and the others are sent); a folder, a NUL in a list of lines, or ".." exits with 65.
 
+    What the destination has already
+      transfers push --known-at inventory/manifest.json data/ s3://b/in/
+    Files that an S3 Inventory, or a manifest with paths relative to the destination, lists with the same size and digest
+    are not sent, and have no receipt; --known-by size compares sizes only.
+
     Two files with the same key (possible with a {name} template, and with form+ without {path} in a --field) are an error,
     and nothing is recorded (64).
     --include and --exclude are compared with the path below the base; the first rule that matches decides.

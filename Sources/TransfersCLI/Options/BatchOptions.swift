@@ -11,6 +11,7 @@ struct BatchOptions: ParsableArguments {
   var places: [NameBytes] = []
 
   @OptionGroup var sourceOptions: SourceOptions
+  @OptionGroup var known: KnownOptions
   @OptionGroup var fate: FateOptions
   @OptionGroup var told: CallbackOptions
 
@@ -82,6 +83,7 @@ struct BatchOptions: ParsableArguments {
     let others: [(String, Bool)] = [
       ("--after", (fate.after?.fate ?? .keep) != .keep), ("--settle", (fate.settle?.ms ?? 0) > 0),
       ("--ready-file", fate.readyFile != nil), ("--dedupe", dedupe), ("--stage", stage),
+      ("--known-at", known.knownAt != nil),
     ]
     guard let other = others.first(where: \.1) else { return }
     throw ValidationError("--growing segments and \(other.0) exclude each other; leave out one of them")
@@ -112,6 +114,7 @@ struct BatchOptions: ParsableArguments {
       priority: priority, rules: try OrderedRules.read(context.parsed),
       followSymlinks: sourceOptions.followSymlinks, list: sourceOptions.list(sources), base: sourceOptions.base)
     options.job = context.job
+    options.known = try known.list()
     fate.apply(to: &options)
     options.settings.callbacks = told.settings
     return options
@@ -122,6 +125,7 @@ struct BatchOptions: ParsableArguments {
     var idle: Set<String> = []
     if through.via == nil { idle.insert("input") }
     if sourceOptions.list(sources) == nil { idle.insert("missing") }
+    if known.knownAt == nil { idle.insert("known-by") }
     var rest = self
     if through.via == nil { rest.through.inputs = [] }
     guard let settings = try? rest.settings(at: config.plainURL(destination ?? "", .destination)),
