@@ -19,6 +19,8 @@ public struct UploadOptions: Sendable {
   public var followSymlinks: Bool
   /// A list of files instead of named sources.
   public var list: FileList?
+  /// The format of the list; nil detects it.
+  package var listFormat: ListFormat?
   /// The folder to which keys are relative; nil for the folder that all named sources share, or for the working
   /// directory if there is a list.
   public var base: NameBytes?
@@ -72,6 +74,7 @@ extension UploadOptions {
     var selection = SourceSelection(
       sources, list: list, base: base, rules: PathRules(rules), followsSymlinks: followSymlinks)
     selection.whenMissing = whenMissing
+    selection.listFormat = listFormat?.manifest
     return selection
   }
 

@@ -11,9 +11,9 @@ import TransferModel
 /// return at the end, or a byte order mark at the beginning, is part of the name if such a file exists, else it is
 /// removed.
 final class ListScanner {
-  private let list: OpenList
+  let list: OpenList
   private let base: NameBytes?
-  private let scanner: SourceScanner
+  let scanner: SourceScanner
   private let here: NameBytes
   private let path = PathBuffer()
   private var missing = 0
@@ -42,6 +42,10 @@ final class ListScanner {
       }
       if !entry.isEmpty { try look(entry) }
     }
+    try refuseMissing()
+  }
+
+  func refuseMissing() throws(TransferError) {
     guard missing > 0, !list.list.skipsMissing else { return }
     let lines = missingLines.map(String.init).joined(separator: ", ") + (missing > missingLines.count ? ", …" : "")
     throw TransferError(
@@ -69,16 +73,18 @@ final class ListScanner {
     try take(start, status, code)
   }
 
-  private func take(_ start: Int, _ status: csys_file_status, _ code: Int32) throws(TransferError) {
+  func take(
+    _ start: Int, _ status: csys_file_status, _ code: Int32, _ listed: ListedFile? = nil
+  ) throws(TransferError) {
     switch code {
     case 0: break
     case ENOENT, ENOTDIR, ENAMETOOLONG:
-      return try isMissing(start)
+      return try isMissing(start, listed)
     default:
-      return try scanner.unreadable(path, start, sourceFailure(code))
+      return try unreadable(start, sourceFailure(code), listed)
     }
     switch status.mode & S_IFMT {
-    case S_IFREG: try scanner.take(path, start, status, mayBeLink: scanner.followsSymlinks)
+    case S_IFREG: try scanner.take(path, start, status, mayBeLink: scanner.followsSymlinks, listed)
     case S_IFDIR:
       throw list.wrong(
         "\"\(NameBytes(Array(path.suffix(from: start))).embedded)\" is a folder, but lists must name files",
@@ -87,20 +93,25 @@ final class ListScanner {
     }
   }
 
-  private func status(_ status: inout csys_file_status) -> Int32 {
+  private func unreadable(_ start: Int, _ failure: Failure, _ listed: ListedFile?) throws(TransferError) {
+    guard let key = listed?.key else { return try scanner.unreadable(path, start, failure) }
+    try scanner.visit(.unreadable(path: NameBytes(Array(path.bytes)), relative: key, failure))
+  }
+
+  func status(_ status: inout csys_file_status) -> Int32 {
     csys_status_at(AT_FDCWD, path.cString, scanner.followsSymlinks ? 1 : 0, &status) == 0 ? 0 : errno
   }
 
-  private func isMissing(_ start: Int) throws(TransferError) {
+  private func isMissing(_ start: Int, _ listed: ListedFile?) throws(TransferError) {
     missing += 1
     if missing == 1 { firstMissing = NameBytes(Array(path.suffix(from: start))) }
     if missingLines.count < 5 { missingLines.append(list.line) }
     guard list.list.skipsMissing else { return }
-    try scanner.unreadable(path, start, sourceFailure(ENOENT))
+    try unreadable(start, sourceFailure(ENOENT), listed)
   }
 
   /// Writes the path of an entry into the buffer, without `.` and empty components; returns the offset of its key.
-  private func place(_ entry: BorrowedName) throws(TransferError) -> Int {
+  func place(_ entry: BorrowedName) throws(TransferError) -> Int {
     let isRooted = entry.first == 0x2F
     try checkKind(isRooted)
     path.truncate(to: 0)

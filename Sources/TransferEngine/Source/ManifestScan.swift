@@ -30,10 +30,10 @@ public struct ManifestScan {
     let counts = Lock(SourceCounts())
     try sources.scan { finding throws(TransferError) in
       switch finding {
-      case .file(let path, _, let identity, mode: _) where leavesOut.contains(identity):
+      case .file(let path, _, let identity, mode: _, _) where leavesOut.contains(identity):
         notice(.skipped(path: NameBytes(Array(path)), reason: "it is the output of this command"))
         counts.withLock { $0.special += 1 }
-      case .file(let path, let relative, let identity, mode: _):
+      case .file(let path, let relative, let identity, mode: _, _):
         let (path, relative) = (NameBytes(Array(path)), NameBytes(Array(relative)))
         guard try take(path, relative, identity, body) else { return counts.withLock { $0.failed += 1 } }
         counts.withLock { counts in

@@ -1,4 +1,5 @@
 import TransferModel
+import TransferProtocols
 
 #if canImport(Glibc)
   import Glibc
@@ -13,8 +14,8 @@ extension FileList {
 /// Reads the names of a list, which may be compressed, sequentially: any length, with memory for one block. Blocking.
 final class OpenList {
   let list: FileList
-  /// The line of the last entry from ``next()``, from 1.
-  private(set) var line = 0
+  /// The line of the last entry, from 1.
+  var line = 0
   private let descriptor: Int32
   private let bytes: PlainBytes
   private var block: UnsafeMutableRawBufferPointer
@@ -60,6 +61,21 @@ final class OpenList {
       }
       try fill(rest)
     }
+  }
+
+  /// Its format, if it is a manifest and not a plain list of names.
+  func manifestFormat() throws(TransferError) -> ManifestFormat? {
+    guard list.separator == .newline else { return nil }
+    if unread.isEmpty, !isAtEnd { try fill(UnsafeRawBufferPointer(rebasing: block[unread])) }
+    return ManifestFormat(ofUploads: list.name.uncompressed, front: Array(block[unread]))
+  }
+
+  /// Bytes of the list, as they arrive; valid until the next call. nil at the end.
+  func nextBlock() throws(TransferError) -> UnsafeRawBufferPointer? {
+    if unread.isEmpty, !isAtEnd { try fill(UnsafeRawBufferPointer(rebasing: block[unread])) }
+    guard !unread.isEmpty else { return nil }
+    defer { unread = unread.upperBound..<unread.upperBound }
+    return UnsafeRawBufferPointer(rebasing: block[unread])
   }
 
   /// The error for the line that was read last.

@@ -19,8 +19,8 @@ final class SourceIntake<Sink: FileSink> {
 
   func take(_ finding: SourceScanner.Finding) throws(TransferError) {
     switch finding {
-    case .file(let path, let relative, let identity, let mode):
-      try take(path, relative, identity, mode)
+    case .file(let path, let relative, let identity, let mode, let listed):
+      try take(path, relative, identity, mode, listed)
     case .excluded(let path, let rule):
       seen.excluded += 1
       seen.excludedBy[rule, default: 0] += 1
@@ -35,7 +35,7 @@ final class SourceIntake<Sink: FileSink> {
   }
 
   private func take(
-    _ path: BorrowedName, _ relative: BorrowedName, _ identity: SourceIdentity, _ mode: UInt32
+    _ path: BorrowedName, _ relative: BorrowedName, _ identity: SourceIdentity, _ mode: UInt32, _ listed: ListedFile?
   ) throws(TransferError) {
     if admitter.ownFiles.contains(identity) {
       seen.special += 1
@@ -43,7 +43,11 @@ final class SourceIntake<Sink: FileSink> {
         .skipped(path: NameBytes(Array(path)), reason: "it belongs to the ledger of this upload"))
     }
     if let marker = admitter.marker, !isReady(path, marker) { return }
-    for lane in lanes { try lane.take(path, relative, identity, mode, isSingleFile: isSingleFile) }
+    if let listed, case let name = NameBytes(Array(path)), let failure = listed.difference(from: identity, at: name) {
+      for lane in lanes { try lane.refuse(name, listed.key ?? NameBytes(Array(relative)), failure) }
+      return
+    }
+    for lane in lanes { try lane.take(path, relative, identity, mode, listed, isSingleFile: isSingleFile) }
   }
 
   /// Whether a source is complete, and is not a marker itself.
@@ -91,17 +95,26 @@ private final class IntakeLane<Sink: FileSink> {
   }
 
   func take(
-    _ path: BorrowedName, _ relative: BorrowedName, _ identity: SourceIdentity, _ mode: UInt32, isSingleFile: Bool
+    _ path: BorrowedName, _ relative: BorrowedName, _ identity: SourceIdentity, _ mode: UInt32, _ listed: ListedFile?,
+    isSingleFile: Bool
   ) throws(TransferError) {
     key.bytes.removeAll(keepingCapacity: true)
-    lane.destination.appendKey(forRelativePath: relative, isSingleFile: isSingleFile, to: &key.bytes)
+    if let own = listed?.key {
+      own.bytes.withUnsafeBytes {
+        lane.destination.appendKey(forRelativePath: $0, isSingleFile: isSingleFile, to: &key.bytes)
+      }
+    } else {
+      lane.destination.appendKey(forRelativePath: relative, isSingleFile: isSingleFile, to: &key.bytes)
+    }
     guard try isPlanned(path, identity) else { return }
     if let failure = lane.transferProtocol.refusal(ofKey: key) {
       return try sink.refuse(path: NameBytes(Array(path)), key: key, failure)
     }
     let properties = lane.rules.properties(of: path, relative, mode: mode)
     try key.bytes.withUnsafeBufferPointer { key throws(TransferError) in
-      try sink.take(path: path, key: UnsafeRawBufferPointer(key), identity, mode: mode, properties: properties)
+      try sink.take(
+        path: path, key: UnsafeRawBufferPointer(key), identity, mode: mode,
+        properties: try listed?.properties(over: properties, at: lane.destination) ?? properties)
     }
   }
 

@@ -13,7 +13,7 @@ public struct SourceScanner {
   /// One finding of a scan.
   public enum Finding {
     /// A regular file: its path, and its path below the base of the sources.
-    case file(path: BorrowedName, relative: BorrowedName, SourceIdentity, mode: UInt32)
+    case file(path: BorrowedName, relative: BorrowedName, SourceIdentity, mode: UInt32, ListedFile? = nil)
     /// Excluded by a rule.
     case excluded(path: NameBytes, rule: String)
     /// Not a regular file: symbolic link, FIFO, socket, device.
@@ -71,7 +71,7 @@ public struct SourceScanner {
   /// Reports a regular file, unless a rule excludes it. Files are opened without following a link in their last
   /// component, so for a followed link its target is recorded.
   func take(
-    _ path: PathBuffer, _ relativeStart: Int, _ status: csys_file_status, mayBeLink: Bool
+    _ path: PathBuffer, _ relativeStart: Int, _ status: csys_file_status, mayBeLink: Bool, _ listed: ListedFile? = nil
   ) throws(TransferError) {
     let relative = path.suffix(from: relativeStart)
     if let rule = rules.exclusion(ofFile: relative) {
@@ -79,11 +79,11 @@ public struct SourceScanner {
     }
     let (identity, mode) = (SourceIdentity(status), status.mode & 0o7777)
     guard mayBeLink, let real = Self.target(ofLink: path) else {
-      return try visit(.file(path: path.bytes, relative: relative, identity, mode: mode))
+      return try visit(.file(path: path.bytes, relative: relative, identity, mode: mode, listed))
     }
     defer { free(real) }
     let target = UnsafeRawBufferPointer(start: real, count: strlen(real))
-    try visit(.file(path: target, relative: relative, identity, mode: mode))
+    try visit(.file(path: target, relative: relative, identity, mode: mode, listed))
   }
 
   /// Lists one directory (the descriptor is closed), files and subdirectories in byte order.

@@ -1,5 +1,6 @@
 import CSys
 public import TransferModel
+public import TransferProtocols
 
 #if canImport(Glibc)
   import Glibc
@@ -24,6 +25,8 @@ public struct SourceSelection: Sendable {
   /// Files, directories and patterns; empty if there is a list.
   public var sources: [NameBytes]
   public var list: FileList?
+  /// The format of the list; nil detects whether it is a manifest, or a plain list of names.
+  public var listFormat: ManifestFormat?
   /// The directory that keys are relative to; nil for the common directory of the sources.
   public var base: NameBytes?
   public var rules: PathRules
@@ -175,7 +178,11 @@ public struct ResolvedSources {
       rules: selection.rules, followsSymlinks: selection.followsSymlinks, visit: visit)
     switch kind {
     case .places(let places, _): for place in places { try scanner.scan(place, isAlone: places.count == 1) }
-    case .list(let list, let base): try ListScanner(list, base: base, scanner).scan()
+    case .list(let list, let base):
+      let lines = ListScanner(list, base: base, scanner)
+      var format = selection.listFormat
+      if format == nil { format = try list.manifestFormat() }
+      if let format, format != .list { try lines.scan(format) } else { try lines.scan() }
     }
   }
 }

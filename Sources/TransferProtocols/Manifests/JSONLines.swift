@@ -6,6 +6,10 @@ import TransferModel
 final class JSONLines: ManifestLines {
   private var places = ManifestPlaces()
   private var frame = ManifestFrame()
+  /// It lists files to send: unknown members are errors.
+  private let isUpload: Bool
+
+  init(isUpload: Bool = false) { self.isUpload = isUpload }
 
   func entry(_ line: UnsafeRawBufferPointer, _ number: Int) throws(ManifestFault) -> ManifestEntry? {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
@@ -17,7 +21,10 @@ final class JSONLines: ManifestLines {
     var size: Int64?
     var seen: Set<ManifestField> = []
     for member in members {
-      guard let field = ManifestField(name: member.name.utf8) else { continue }
+      guard let field = ManifestField(name: member.name.utf8) else {
+        if isUpload { throw ManifestField.unknown(member.name.utf8) }
+        continue
+      }
       guard seen.insert(field).inserted else {
         throw ManifestFault("it has \(ManifestFault.shown(member.name.utf8)) twice", "keep the one that is meant")
       }
@@ -30,6 +37,8 @@ final class JSONLines: ManifestLines {
       case (_, .string(let text)): texts[field] = Array(text.utf8)
       // A number of seconds, in a manifest of another program.
       case (.mtime, _): break
+      case (.setting, .int(let number)): texts[field] = Array(String(number).utf8)
+      case (.key, _) where !isUpload, (.setting, _) where !isUpload: break
       default:
         throw ManifestFault("its \(ManifestFault.shown(member.name.utf8)) is not a text", "put it in double quotes")
       }
@@ -54,7 +63,13 @@ final class JSONLines: ManifestLines {
       texts[.path] = bytes
     }
     var digests: [Digest] = []
-    for (field, text) in texts { try Self.addDigest(field, text, to: &digests) }
+    var columns = UploadColumns(isUpload: isUpload)
+    for (field, text) in texts {
+      try Self.addDigest(field, text, to: &digests)
+      try Self.withBytes(text) { bytes throws(ManifestFault) in
+        if let bytes, !bytes.isEmpty { try columns.take(field, bytes) }
+      }
+    }
     let (location, path) = try Self.withBytes(texts[.url]) { url throws(ManifestFault) in
       try Self.withBytes(texts[.path]) { path throws(ManifestFault) in
         try Self.withBytes(texts[.mirrors]) { mirrors throws(ManifestFault) in
@@ -65,9 +80,10 @@ final class JSONLines: ManifestLines {
     let pieces = try texts[.pieces].map { text throws(ManifestFault) in
       try NamedPieces.read(text, size: size)
     }
-    return ManifestEntry(
-      location: location, path: path, size: size, digests: digests, pieces: pieces,
-      mtimeNs: texts[.mtime].flatMap { ManifestTime.ns($0) }, line: number)
+    return try columns.complete(
+      ManifestEntry(
+        location: location, path: path, size: size, digests: digests, pieces: pieces,
+        mtimeNs: texts[.mtime].flatMap { ManifestTime.ns($0) }, line: number))
   }
 
   private static func addDigest(
@@ -80,7 +96,7 @@ final class JSONLines: ManifestLines {
       case .digestOf(let algorithm):
         guard let digest = ManifestDigest.value(algorithm, bytes) else { throw ManifestDigest.wrongValue(algorithm) }
         try ManifestDigest.add(digest, to: &digests)
-      case .url, .path, .pathBytes, .size, .mirrors, .mtime, .pieces: break
+      case .url, .path, .pathBytes, .size, .mirrors, .mtime, .pieces, .key, .setting: break
       }
     }
   }

@@ -20,6 +20,10 @@ public struct ManifestEntry: Sendable, Hashable {
   public var pieces: PieceDigests?
   /// Nanoseconds since 1970 UTC; nil if the manifest does not say.
   public var mtimeNs: Int64?
+  /// Of an upload: the path below the destination, if it is not ``path``.
+  public var key: NameBytes?
+  /// Of an upload: the properties of its object, by ``ObjectSetting/name``.
+  public var settings: [String: String] = [:]
   /// Its line in the manifest, from 1.
   public var line: Int
 

@@ -29,6 +29,20 @@ public enum ManifestFormat: String, Sendable, CaseIterable {
     self = Self.byName(Array(name.lastComponent.bytes.map(Self.lowered))) ?? Self.byContent(front)
   }
 
+  /// The format of a list of files to send that is no plain list: JSON lines and tables by the extension, checksum
+  /// files by the name and the first line, and JSON lines by the first record of those that ``ManifestWriter`` writes.
+  /// Names in plain lists are literal, so that their content decides nothing else.
+  public init?(ofUploads name: NameBytes, front: [UInt8]) {
+    switch Self.byName(Array(name.lastComponent.bytes.map(Self.lowered))) {
+    case .csv?: self = .csv
+    case .jsonl?: self = .jsonl
+    case .sums? where Self.byContent(front) == .sums: self = .sums
+    default:
+      guard front.starts(with: ManifestFrame.beginning.utf8) else { return nil }
+      self = .jsonl
+    }
+  }
+
   private static func byName(_ name: [UInt8]) -> ManifestFormat? {
     let text = String(decoding: name, as: UTF8.self)
     if text == "fetch.txt" || BagItLines.algorithmName(ofManifest: NameBytes(name)) != nil { return .bagit }

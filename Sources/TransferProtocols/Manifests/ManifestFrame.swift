@@ -8,6 +8,8 @@ import TransferModel
 ///     {"end":"transfers.manifest/1","files":1,"bytes":123}
 struct ManifestFrame {
   static let schema = "transfers.manifest/1"
+  /// Of each version.
+  static let beginning = "{\"manifest\":\"transfers.manifest/"
 
   private var isOpen = false
   private var isClosed = false

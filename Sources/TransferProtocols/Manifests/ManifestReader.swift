@@ -21,15 +21,17 @@ public final class ManifestReader {
     case metalink(MetalinkReader)
   }
 
-  public init(_ format: ManifestFormat, name: NameBytes) {
+  /// - Parameter isUpload: it lists files to send, so that unknown columns, URLs and properties that no object can have
+  ///   are errors.
+  public init(_ format: ManifestFormat, name: NameBytes, isUpload: Bool = false) {
     (self.format, self.name) = (format, name)
     splitter = LineSplitter(name)
     source =
       switch format {
       case .sums: .lines(SumsLines(manifest: name))
       case .bagit: .lines(BagItLines(manifest: name))
-      case .csv: .lines(TableLines())
-      case .jsonl: .lines(JSONLines())
+      case .csv: .lines(TableLines(isUpload: isUpload))
+      case .jsonl: .lines(JSONLines(isUpload: isUpload))
       case .list: .lines(ListLines())
       case .metalink: .metalink(MetalinkReader(name))
       }

@@ -11,6 +11,10 @@ enum ManifestField: Hashable {
   case mtime
   /// See ``NamedPieces``.
   case pieces
+  /// Of an upload: its path below the destination.
+  case key
+  /// Of an upload: a property of its object.
+  case setting(ObjectSetting)
   /// The value contains the algorithm.
   case digest
   case digestOf(DigestAlgorithm)
@@ -27,10 +31,27 @@ enum ManifestField: Hashable {
     case "mtime": self = .mtime
     case "piece_digests": self = .pieces
     case "digest": self = .digest
+    case "key": self = .key
     default:
-      guard let algorithm = ManifestDigest.algorithm(named: name) else { return nil }
-      self = .digestOf(algorithm)
+      if let algorithm = ManifestDigest.algorithm(named: name) {
+        self = .digestOf(algorithm)
+        return
+      }
+      guard let setting = Self.setting(String(decoding: Array(name.prefix(256)), as: UTF8.self)) else { return nil }
+      self = .setting(setting)
     }
+  }
+
+  /// The keys of tags are case-sensitive.
+  private static func setting(_ name: String) -> ObjectSetting? {
+    let lower = name.lowercased()
+    return ObjectSetting(name: lower.hasPrefix("tag.") ? "tag." + name.dropFirst(4) : lower)
+  }
+
+  static func unknown(_ name: some Sequence<UInt8>) -> ManifestFault {
+    ManifestFault(
+      "\(ManifestFault.shown(name)) is not known here",
+      "remove it; known are path, key, size, digest, sha256 …, content_type, storage_class, header.NAME and tag.KEY")
   }
 }
 

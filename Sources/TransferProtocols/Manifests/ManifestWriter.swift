@@ -97,6 +97,8 @@ public struct ManifestWriter: Sendable {
     if let mtimeNs = entry.mtimeNs { add("mtime", .string(ManifestTime.text(mtimeNs))) }
     for digest in entry.digests { add(digest.algorithm.rawValue, .string(hexText(digest.bytes))) }
     if let pieces = entry.pieces { add("piece_digests", .string(NamedPieces.text(pieces))) }
+    if let key = entry.key { add("key", .string(String(decoding: key.bytes, as: UTF8.self))) }
+    for (name, value) in entry.settings.sorted(by: { $0.key < $1.key }) { add(name, .string(value)) }
     return Array((JSONText.of(.object(members)) + "\n").utf8)
   }
 

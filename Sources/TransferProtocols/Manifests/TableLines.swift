@@ -9,6 +9,10 @@ final class TableLines: ManifestLines {
   private var columns: [ManifestField?]?
   /// The line in which the current record began.
   private var start = 0
+  /// It lists files to send: unknown columns are errors.
+  private let isUpload: Bool
+
+  init(isUpload: Bool = false) { self.isUpload = isUpload }
 
   func entry(_ line: UnsafeRawBufferPointer, _ number: Int) throws(ManifestFault) -> ManifestEntry? {
     if !record.isOpen {
@@ -18,7 +22,9 @@ final class TableLines: ManifestLines {
     }
     guard try record.append(line, start) else { return nil }
     guard let columns else {
-      columns = try readHeader()
+      do throws(ManifestFault) { columns = try readHeader() } catch {
+        throw ManifestFault(error.cause, error.remedy, line: start)
+      }
       return nil
     }
     guard record.count == columns.count else {
@@ -39,7 +45,13 @@ final class TableLines: ManifestLines {
   }
 
   private func readHeader() throws(ManifestFault) -> [ManifestField?] {
-    let columns = record.withFields { fields in fields.map { ManifestField(name: $0) } }
+    let columns = try record.withFields { fields throws(ManifestFault) in
+      try fields.map { name throws(ManifestFault) in
+        let field = ManifestField(name: name)
+        if isUpload, field == nil { throw ManifestField.unknown(name) }
+        return field
+      }
+    }
     let known = columns.compactMap(\.self)
     guard Set(known).count == known.count else {
       throw ManifestFault("two columns of the header say the same", "keep one of them", line: start)
@@ -62,7 +74,9 @@ final class TableLines: ManifestLines {
     var digests: [Digest] = []
     var pieces: UnsafeRawBufferPointer?
     var mtimeNs: Int64?
+    var upload = UploadColumns(isUpload: isUpload)
     for (column, field) in zip(columns, fields) where !field.isEmpty {
+      if let column { try upload.take(column, field) }
       switch column {
       case .url: url = field
       case .path: path = field
@@ -75,13 +89,14 @@ final class TableLines: ManifestLines {
       case .digestOf(let algorithm):
         guard let digest = ManifestDigest.value(algorithm, field) else { throw ManifestDigest.wrongValue(algorithm) }
         try ManifestDigest.add(digest, to: &digests)
-      case nil: break
+      case .key, .setting, nil: break
       }
     }
     let (location, target) = try places.read(url: url, path: path, mirrors: mirrors)
-    return ManifestEntry(
-      location: location, path: target, size: size, digests: digests,
-      pieces: try pieces.map { text throws(ManifestFault) in try NamedPieces.read(text, size: size) },
-      mtimeNs: mtimeNs, line: start)
+    return try upload.complete(
+      ManifestEntry(
+        location: location, path: target, size: size, digests: digests,
+        pieces: try pieces.map { text throws(ManifestFault) in try NamedPieces.read(text, size: size) },
+        mtimeNs: mtimeNs, line: start))
   }
 }

@@ -39,11 +39,11 @@ extension ObjectRule {
 }
 
 extension ObjectSetting {
-  fileprivate struct Problem {
+  struct Problem {
     let cause, remedy: String
   }
 
-  fileprivate func problem(value: String) -> Problem? {
+  func problem(value: String) -> Problem? {
     switch self {
     case .contentType:
       guard value != "auto", !MediaTypeChoice.isValid(value) else { return nil }
@@ -146,6 +146,16 @@ extension HTTPFields {
   /// The headers that rules set.
   mutating func add(_ properties: ObjectProperties) {
     for header in properties.headers { HTTPField.Name(header.name).map { self[$0] = header.value } }
+  }
+}
+
+extension Destination {
+  /// The first of the properties that objects at this destination do not have, in the order of names.
+  public func unsupported(_ settings: [String: String]) -> String? {
+    let supported = definition.objectSettings
+    return settings.keys.sorted().first { name in
+      ObjectSetting(name: name).map { !supported.contains($0.kind) } ?? true
+    }
   }
 }
 

@@ -46,12 +46,14 @@ package struct ManifestTool: Sendable {
   ///   - write: receives the text piece by piece.
   /// - Throws: `.usage` for an unknown algorithm; `.noSource`, `.badList` like `add`.
   package func build(
-    _ sources: [NameBytes], list: FileList?, base: NameBytes?, rules: [PathRule], followsSymlinks: Bool,
+    _ sources: [NameBytes], list: FileList?, _ listFormat: ListFormat?, base: NameBytes?, rules: [PathRule],
+    followsSymlinks: Bool,
     digests: [String], _ form: ManifestForm, write: @escaping ([UInt8]) -> Void
   ) throws(TransferError) -> SourceCounts {
     let algorithms = try Self.algorithms(digests)
-    let selection = SourceSelection(
+    var selection = SourceSelection(
       sources, list: list, base: base, rules: PathRules(rules), followsSymlinks: followsSymlinks)
+    selection.listFormat = listFormat?.manifest
     let found = try selection.resolve()
     let writer = Lock(ManifestWriter(form.form, option: "--to"))
     write(writer.withLock(\.beginning))
@@ -82,16 +84,20 @@ package struct ManifestTool: Sendable {
     _ path: NameBytes?, _ format: ListFormat?, to form: ManifestForm, write: ([UInt8]) -> Void
   ) throws(TransferError) -> ManifestTotals {
     var writer = ManifestWriter(form.form, option: "--to")
-    var leftOut = 0
+    var (leftOut, plain) = (0, 0)
     write(writer.beginning)
     try read(path, format) { entry throws(TransferError) in
       write(try writer.line(entry))
       if !writer.form.holdsURLs, entry.isElsewhere { leftOut += 1 }
+      if writer.form != .jsonl, entry.key != nil || !entry.settings.isEmpty { plain += 1 }
     }
     write(writer.end)
     if leftOut > 0 {
       notice(
         .remark("left out the URLs of \(leftOut) files: \(form.rawValue) cannot contain them, jsonl and csv can"))
+    }
+    if plain > 0 {
+      notice(.remark("left out the keys and properties of \(plain) files: of what is written here only jsonl has them"))
     }
     return ManifestTotals(files: writer.files, bytes: writer.bytes)
   }

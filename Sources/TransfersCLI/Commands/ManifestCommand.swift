@@ -83,7 +83,7 @@ struct ManifestBuildCommand: Command {
     let counts = try failing { () throws(TransferError) in
       defer { reporter.finish() }
       return try ManifestTool(output: context.out.descriptor, replacing: common.output) { reporter.notice($0) }.build(
-        list == nil ? sources : [], list: list, base: options.base, rules: rules,
+        list == nil ? sources : [], list: list, options.listFormat, base: options.base, rules: rules,
         followsSymlinks: options.followSymlinks, digests: digest, target.form
       ) { [out = context.out] in out.write($0) }
     }

@@ -32,6 +32,9 @@ enum SourcesHelp {
     a line (CRLF) is removed, with a note, if no file has it in its name. A repeated name counts once.
     A list is read completely before anything is recorded: a missing file exits with 66 (--missing skip: it is recorded as
     failed and the others are sent); a folder, a NUL in a list of lines, or ".." exits with 65.
+    A table (.csv, .tsv), JSON lines (.jsonl), a checksum file or --list-format can say more of each file: key, size and
+    digest (compared before it is sent), content_type, storage_class, header.NAME and tag.KEY. Lists may be compressed
+    with gzip. docs/manifests.md has the columns.
 
     What the destination has already
       transfers push --known-at inventory/manifest.json data/ s3://b/in/

@@ -114,6 +114,7 @@ struct BatchOptions: ParsableArguments {
       priority: priority, rules: try OrderedRules.read(context.parsed),
       followSymlinks: sourceOptions.followSymlinks, list: sourceOptions.list(sources), base: sourceOptions.base)
     options.job = context.job
+    options.listFormat = sourceOptions.listFormat
     options.known = try known.list()
     fate.apply(to: &options)
     options.settings.callbacks = told.settings
@@ -124,7 +125,7 @@ struct BatchOptions: ParsableArguments {
   func inapplicableOptions(_ config: Config) -> Set<String> {
     var idle: Set<String> = []
     if through.via == nil { idle.insert("input") }
-    if sourceOptions.list(sources) == nil { idle.insert("missing") }
+    if sourceOptions.list(sources) == nil { idle.formUnion(["missing", "list-format"]) }
     if known.knownAt == nil { idle.insert("known-by") }
     var rest = self
     if through.via == nil { rest.through.inputs = [] }

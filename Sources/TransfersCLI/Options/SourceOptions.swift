@@ -19,6 +19,12 @@ struct SourceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Format of the list: list, csv, jsonl or sums (default: list, unless its name or first record says otherwise). A table or JSON lines can have key, size, digest, content_type, storage_class, header.NAME and tag.KEY for each path.",
+      valueName: "form"))
+  var listFormat: ListFormat?
+
+  @Option(
+    help: ArgumentHelp(
       "Listed files that do not exist: fail (nothing is recorded) or skip (recorded as failed, the others are sent).",
       valueName: "what"))
   var missing = MissingChoice.fail
@@ -52,6 +58,12 @@ struct SourceOptions: ParsableArguments {
     if isListed && !sources.isEmpty {
       throw ValidationError("give a list or sources, not both")
     }
+    if let listFormat, listFormat == .metalink || listFormat == .bagit {
+      throw ValidationError("--list-format \(listFormat.rawValue) is for files to fetch; give list, csv, jsonl or sums")
+    }
+    if listFormat != nil, filesFromNUL != nil {
+      throw ValidationError("--list-format and --files-from0 contradict each other; give one of them")
+    }
     if sources.contains(Self.dash) && sources.count > 1 {
       throw ValidationError(
         "- is a list on standard input and cannot be combined with sources; a file of this name is ./-")
@@ -60,8 +72,10 @@ struct SourceOptions: ParsableArguments {
 
   /// Options for lists need a list.
   func checkMissing(_ sources: [NameBytes]) throws(CommandFailure) {
-    guard missing == .skip, list(sources) == nil else { return }
-    throw .usage("--missing is for lists", remedy: "give --files-from, --files-from0 or -, or leave it out")
+    guard list(sources) == nil, missing == .skip || listFormat != nil else { return }
+    throw .usage(
+      "\(missing == .skip ? "--missing" : "--list-format") is for lists",
+      remedy: "give --files-from, --files-from0 or -, or leave it out")
   }
 
   /// nil when the sources are named on the command line.
