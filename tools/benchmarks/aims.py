@@ -192,6 +192,10 @@ def commands(document, is_full):
             if name in start and (is_full or aim == 15):
                 least, middle = start[name]["least_ms"], start[name]["median_ms"]
                 found.append(Row(title, curl, f"≤ {aim} ms", f"{least:.1f} ms (median {middle:.1f})", least <= aim))
+    if (part := document.get("manifests")) and is_full:
+        for part in [part, part["long"]] if "long" in part else [part]:
+            most, names = max(row["rss_mib"] for row in part["commands"].values()), ", ".join(part["commands"])
+            found.append(Row(f"manifest {names}: {part['files']:,} lines", "–", "≤ 64 MiB", f"{most:.0f} MiB", most <= 64))
     return found
 
 

@@ -1,5 +1,6 @@
-"""Commands that send nothing: add from a list, the walk of a tree, and the start of the program."""
+"""Commands that send nothing: add from a list, the walk of a tree, manifests, and the start of the program."""
 
+import gzip
 import os
 import shutil
 import statistics
@@ -71,6 +72,45 @@ def add(at, options):
     show(f"add --files-from, {count:,}", "transfers", result)
     shutil.rmtree(folder)
     return vars(result) | {"files": count}
+
+
+def manifests(at, options):
+    """Manifests of many lines, plain and compressed: memory must not grow with their number."""
+    count = 20_000 if options.quick else 1_000_000
+    found = {"files": count, "commands": manifest_commands(at, count, ("convert", "packed", "analyze", "shard"))}
+    if options.long:
+        found["long"] = {"files": 10_000_000, "commands": manifest_commands(at, 10_000_000, ("shard",))}
+    return found
+
+
+def manifest_commands(at, count, names):
+    """The commands of these names with a manifest of so many files."""
+    folder = f"{at.disk}/manifests"
+    shutil.rmtree(folder, ignore_errors=True)
+    os.mkdir(folder)
+    measure.progress(f"writing a manifest of {count:,} files")
+    plain, packed = f"{folder}/m.jsonl", f"{folder}/m.jsonl.gz"
+    with open(plain, "w") as file:
+        for n in range(count):
+            path = f"{n // 1000:05}/file-{n}.bin"
+            file.write(f'{{"path":"{path}","size":{n % 9973},"sha256":"{n:064x}"}}\n')
+    if "packed" in names:
+        with open(plain, "rb") as source, gzip.open(packed, "wb", 1) as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+    out = ["--quiet", "-o", f"{folder}/out"]
+    commands = {
+        "convert": ["convert", plain, "--to", "csv", *out],
+        "packed": ["convert", packed, "--to", "sums", *out],
+        "analyze": ["analyze", plain, "--quiet"],
+        "shard": ["shard", plain, "--shards", "16", "--into", f"{folder}/parts", "--quiet"],
+    }
+    found = {}
+    for name in names:
+        result = measure.run([at.binary, "manifest", *commands[name]], environment(f"{folder}/l.db"))
+        show(f"manifest {name}, {count:,}", "transfers", result)
+        found[name] = vars(result)
+    shutil.rmtree(folder)
+    return found
 
 
 def start(at, options):
