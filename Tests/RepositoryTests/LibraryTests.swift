@@ -2,7 +2,8 @@ import Testing
 
 /// The public API of the library, its page and the program that uses it agree.
 @Suite struct LibraryTests {
-  private static let program = "Tests/PublicProduct/Sources/PublicProduct/Trial.swift"
+  private static let folder = "Tests/PublicProduct/Sources/PublicProduct"
+  private static let program = "\(folder)/Trial.swift"
 
   /// The example on the page is part of the program that runs.
   @Test func theExampleIsAPartOfTheProgram() throws {
@@ -23,6 +24,13 @@ import Testing
       (row.split(separator: "|").first ?? "").split(separator: "`").filter { $0.contains { $0.isLetter } }
     }
     #expect(Set(named.map { String($0.prefix { $0 != "(" }) }) == Self.methods())
+  }
+
+  /// What the page promises is compiled and run without access to anything but the public product.
+  @Test func theProgramCallsEveryMethod() throws {
+    let texts = try Repository.files(under: Self.folder, suffix: ".swift").map { try #require(Repository.text($0)) }
+    let missing = Self.methods().filter { method in !texts.contains { $0.contains(".\(method)(") } }
+    #expect(missing == [])
   }
 
   /// The compiler keeps types of internal imports out of the public API; so the other imports must be internal.

@@ -113,6 +113,23 @@ import TransferProtocols
     #expect(try #require(next).changes == [.requeue(notBeforeMs: 5_000, .netRefused, isFailure: false)])
   }
 
+  /// In whichever order the two become known.
+  @Test(arguments: [false, true]) func aFileWithoutItsSessionIsNotDividedAgain(_ isLostFirst: Bool) throws {
+    var decision = soon
+    decision.shorterLayout = ChunkLayout(size: 30, chunkSize: 5)
+    var dialogue = FileMachineDialogue(chunks: 3, session: "u")
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0, 1])
+    let gone = Failure(.http404, "no such upload")
+    if isLostFirst { _ = dialogue.failed(1, gone, .sessionGone, soon) }
+    _ = dialogue.failed(0, refused, .retry(isThrottled: false), decision)
+    if !isLostFirst { _ = dialogue.failed(1, gone, .sessionGone, soon) }
+    let next = dialogue.advance()
+    let changes = try #require(next).changes
+    #expect(Array(changes.prefix(2)) == [.endSession(.gone), .resetChunks])
+    #expect(changes.count == 3, "it is released, and keeps its layout: \(changes)")
+  }
+
   @Test func chunksBackOffAloneWhileOthersGoOn() throws {
     var dialogue = FileMachineDialogue(chunks: 3, session: "u")
     _ = dialogue.advance(limit: 2)

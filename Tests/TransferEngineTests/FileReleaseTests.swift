@@ -14,8 +14,8 @@ import TransferProtocols
     preparesChunks: Bool = false, isPlaceable: Bool = false
   ) -> [FileChange] {
     FileRelease(
-      ending: ending, lostSession: lost, shorterLayout: shorter, isFinishing: isFinishing,
-      preparesChunks: preparesChunks, isPlaceable: isPlaceable
+      ending: ending, sessionFate: lost.map(SessionFate.lost) ?? shorter.map(SessionFate.recut) ?? .kept,
+      isFinishing: isFinishing, preparesChunks: preparesChunks, isPlaceable: isPlaceable
     ).changes
   }
 
@@ -38,10 +38,9 @@ import TransferProtocols
       "uploads of chunks may still exist")
   }
 
-  @Test func onlyAFileThatKeepsItsSessionIsDividedAgain() {
+  @Test func aFileIsDividedAgainAfterItsUploadWasGivenUp() {
     let after = FileChange.requeue(notBeforeMs: 500, .http5xx, isFailure: true)
     #expect(release(wait, shorter: shorter) == [.giveUpSession, .resetChunks, .recut(shorter), after])
-    #expect(release(wait, lost: .gone, shorter: shorter) == [.endSession(.gone), .resetChunks, after])
   }
 
   @Test func placingDoesNotWaitForTheServer() {

@@ -97,8 +97,9 @@ import Transfers
   }
 
   /// The URL of an upload works as a secret.
-  @Test func urlsOfUploadsAreVariables() throws {
-    var row = Self.row("tus+http://host/up/", NameBytes("/d/f"), size: 9, auth: nil)
+  @Test(arguments: ["tus+http://host/up/", "resumable+http://host/up/"])
+  func urlsOfUploadsAreVariables(_ destination: String) throws {
+    var row = Self.row(destination, NameBytes("/d/f"), size: 9, auth: nil)
     row.chunk = RequestRow.Chunk(seq: 0, range: ByteRange(offset: 0, length: 9), remote: [:])
     row.session = RequestRow.Session(id: 4, remoteID: "http://host/up/a-secret-place", notes: [:])
     let known = CurlCommand(row).script

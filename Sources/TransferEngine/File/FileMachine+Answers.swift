@@ -53,7 +53,7 @@ extension FileMachine {
     case .storePiece(let remote): return pieceStored(job, remote)
     case .probeChunk(let acked): return job.chunk.map { [.probeChunk($0, job.attempt, acked: acked)] } ?? []
     case .alignChunks(let offset):
-      if !facts.isAllStored { isFinishing = false }
+      if !facts.isAllStored { resumeSending() }
       requests.endBackoffs()
       return [.alignChunks(job.attempt, offset: offset)]
     case .adoptChunks(let parts, let backingOff):
@@ -141,7 +141,7 @@ extension FileMachine {
 
   /// The commit returns how many of them the ledger had recorded as done.
   private mutating func disowned(_ seqs: [Int]) -> [FileChange] {
-    defer { isFinishing = false }
+    defer { resumeSending() }
     holdForDisowning()
     return (isFinishing ? [.resumeSending] : []) + [.disownChunks(seqs)]
   }

@@ -13,8 +13,8 @@ extension FileMachine {
   ) -> [FileChange] {
     let failure = claimed.staged == nil ? failure : failure.ofCopy
     if failure.code == .sourceChanged, remedy != .elsewhere { return sourceChanged(job, failure, retry) }
-    if failure.code == .policyDuplicate, let original { return isDuplicate(job, original) }
-    if failure.isLostWrite { lostSession = .useless }
+    if failure.code == .policyDuplicate { return returned(job) }
+    if failure.isLostWrite { sessionFate.lose(.useless) }
     switch remedy {
     case .retry: return retried(job, failure, retry)
     case .probe: return retried(job, failure, retry)
@@ -61,7 +61,7 @@ extension FileMachine {
     let holdsSomething = claimed.direction == .upload || claimed.key.isFolder || bytesStored > 0
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: holdsSomething) }
     if let shorter = retry.shorterLayout {
-      shorterLayout = shorter
+      sessionFate.recut(shorter)
       end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: false))
       return returned(job)
     }
@@ -87,13 +87,19 @@ extension FileMachine {
     let isCounted = isUseless && failures > 0 && !facts.isAllStored
     end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: !isCounted))
     // A session known to be useless still exists, and no request is completing it.
-    lostSession = isUseless ? .useless : facts.mayBeCompleting(after: failure, failures: failures) ? nil : .gone
+    if isUseless {
+      sessionFate.lose(.useless)
+    } else if facts.mayBeCompleting(after: failure, failures: failures) {
+      sessionFate.keepLost()
+    } else {
+      sessionFate.lose(.gone)
+    }
     return returned(job)
   }
 
   /// Running requests of an ending file are useless, unless it was only released (a pause, a drain, a deadline).
   var othersAreInVain: Bool {
-    if lostSession != nil || shorterLayout != nil { return true }
+    if sessionFate != .kept { return true }
     guard case .requeue(_, _, isFailure: false)? = ending else { return ending != nil }
     return false
   }
@@ -108,17 +114,17 @@ extension FileMachine {
   /// The protocol gives up the session. This counts as a failure, so that a server whose sessions expire at once does
   /// not keep us busy forever.
   mutating func dropSession(_ failure: Failure, nowMs: Int64) {
-    lostSession = .gone
+    sessionFate.lose(.gone)
     guard failures < Self.dropLimit else { return end(.fail(failure, keepsSession: false)) }
     let delay: Int64 = failures == 0 ? 0 : 1_000 << Int64(min(failures, 6))
     end(.requeue(notBeforeMs: nowMs + delay, failure.code, isFailure: true))
   }
 
-  /// Nothing of the file was sent, so a session that was intended for it does not exist.
-  private mutating func isDuplicate(_ job: JobStep, _ original: DeliveredFile) -> [FileChange] {
-    if sessionID != nil { lostSession = .gone }
+  /// Another file has delivered the same content. Nothing of this one was sent, so a session that was intended for it
+  /// does not exist.
+  mutating func isDuplicate(of original: DeliveredFile) {
+    if sessionID != nil { sessionFate.lose(.gone) }
     end(.duplicate(original))
-    return returned(job)
   }
 
   private mutating func sourceChanged(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {

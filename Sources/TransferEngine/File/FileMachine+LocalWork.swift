@@ -82,13 +82,13 @@ extension FileMachine {
     switch failure {
     // It could be removed again for the same reason: the file waits, as after any failure.
     case Placing.partialIsGone:
-      lostSession = .gone
+      sessionFate.lose(.gone)
       end(.requeue(notBeforeMs: retryMs, failure.code, isFailure: true))
     // Other protocols close theirs.
     case _ where failure.code == .localFDLimit: end(.requeue(notBeforeMs: retryMs, failure.code, isFailure: false))
     case _ where failure.code == .engineInterrupted: end(.requeue(notBeforeMs: nil, nil, isFailure: false))
     case _ where failure.isLostWrite:
-      lostSession = .useless
+      sessionFate.lose(.useless)
       end(.fail(failure, keepsSession: false))
     case _ where failure.code == .integrityMismatch: end(.fail(failure, keepsSession: false))
     // The received data is kept for a retry, which can succeed when the name is free or the disk has space.

@@ -13,7 +13,7 @@ struct FileMachine: Sendable {
   /// The abilities of the protocol for this file, as far as known.
   private(set) var abilities: ProtocolAbilities
   var facts: TransferFacts
-  var sessionID: SessionID?
+  private(set) var sessionID: SessionID?
 
   /// Chunks that are done.
   var doneCount: Int { facts.storedChunks }
@@ -22,12 +22,9 @@ struct FileMachine: Sendable {
   private(set) var phase = FilePhase.working
   var requests: FileRequests
   /// Its row is `finishing`.
-  var isFinishing = false
-  var lostSession: LostSession?
-  /// Another file that has delivered the same content.
-  var original: DeliveredFile?
-  /// The new layout if the file is to be released and divided again, unless a whole chunk is stored by then.
-  var shorterLayout: ChunkLayout?
+  private(set) var isFinishing = false
+  /// What becomes of its session when it is released.
+  var sessionFate = SessionFate.kept
   /// Consecutive attempts without progress, as far as is known here.
   var failures: Int
   /// Consecutive repairs without a stored chunk.
@@ -211,6 +208,9 @@ struct FileMachine: Sendable {
     unit.changes.append(.startFinishing)
   }
 
+  /// Its row is `active` again.
+  mutating func resumeSending() { isFinishing = false }
+
   /// The transaction of a unit is durable: its requests may be sent.
   mutating func begun(_ begun: Begun, asked: Int, nowMs: Int64) {
     if !requests.began(begun.chunks.count, ofAsked: asked, nowMs: nowMs) {
@@ -261,9 +261,11 @@ struct FileMachine: Sendable {
   /// - Parameter isPlaceable: whether its next step needs no server.
   private mutating func release(_ ending: FileEnding, isPlaceable: Bool, into unit: inout FileUnit) {
     phase = .released
+    var fate = sessionFate
+    if case .recut = fate, !isHardlyStored { fate = .kept }
     let release = FileRelease(
-      ending: ending, lostSession: lostSession, shorterLayout: isHardlyStored ? shorterLayout : nil,
-      isFinishing: isFinishing, preparesChunks: abilities.chunkOpening.prepares, isPlaceable: isPlaceable)
+      ending: ending, sessionFate: fate, isFinishing: isFinishing, preparesChunks: abilities.chunkOpening.prepares,
+      isPlaceable: isPlaceable)
     unit.changes += release.changes
   }
 

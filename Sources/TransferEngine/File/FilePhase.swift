@@ -111,7 +111,25 @@ enum OpenRequests: Sendable, Hashable {
   }
 }
 
-/// The state of the session of a released file, if the file cannot continue it.
+/// What becomes of the session of a file that is released.
+enum SessionFate: Sendable, Hashable {
+  /// The file continues it.
+  case kept
+  /// The file cannot continue it.
+  case lost(LostSession)
+  /// It is given up, and the file is divided in this way, unless a whole chunk is stored by then.
+  case recut(ChunkLayout)
+
+  mutating func lose(_ session: LostSession) { self = .lost(session) }
+
+  /// It may be complete after all, and is queried.
+  mutating func keepLost() { if case .lost = self { self = .kept } }
+
+  /// A lost session cannot be given up.
+  mutating func recut(_ layout: ChunkLayout) { if self == .kept { self = .recut(layout) } }
+}
+
+/// The state of a session that a file cannot continue.
 enum LostSession: Sendable, Hashable {
   /// The server no longer knows it; its row ends when the file is released.
   case gone

@@ -5,10 +5,7 @@ import TransferProtocols
 /// The last changes of a file that is released before it is done. A value.
 struct FileRelease {
   let ending: FileEnding
-  /// The state of its session, if the file cannot continue it.
-  let lostSession: LostSession?
-  /// The new layout if the file is to be divided again; nil if a whole chunk is stored.
-  let shorterLayout: ChunkLayout?
+  let sessionFate: SessionFate
   /// Its row is `finishing`.
   let isFinishing: Bool
   /// Each chunk has an upload of its own.
@@ -19,10 +16,10 @@ struct FileRelease {
   var changes: [FileChange] { sessionChanges + endChanges }
 
   private var sessionChanges: [FileChange] {
-    guard let lostSession else { return [] }
+    guard case .lost(let session) = sessionFate else { return [] }
     // The ledger accepts no changes of a finishing file. If chunks have uploads of their own, those that still exist
     // are aborted.
-    let isLeft = preparesChunks || lostSession == .useless
+    let isLeft = preparesChunks || session == .useless
     let end = isLeft ? FileChange.giveUpSession : .endSession(.gone)
     // The chunks of a duplicate are not changed, so that the ledger can check that none of them may have arrived.
     return (isFinishing ? [.resumeSending] : []) + [end] + (ending.isDuplicate ? [] : [.resetChunks])
@@ -39,13 +36,14 @@ struct FileRelease {
   }
 
   private var recut: [FileChange] {
-    guard let shorterLayout, lostSession == nil else { return [] }
-    return [.giveUpSession, .resetChunks, .recut(shorterLayout)]
+    guard case .recut(let layout) = sessionFate else { return [] }
+    return [.giveUpSession, .resetChunks, .recut(layout)]
   }
 
   /// A file that waits without its own cause waits for its server. Placing does not need the server.
   private func requeue(_ dueMs: Int64?, _ code: ErrorCode?, isFailure: Bool) -> FileChange {
-    let notBeforeMs = isPlaceable && code == nil && lostSession == nil ? nil : dueMs
+    let isLost = if case .lost = sessionFate { true } else { false }
+    let notBeforeMs = isPlaceable && code == nil && !isLost ? nil : dueMs
     return .requeue(notBeforeMs: notBeforeMs, code, isFailure: isFailure)
   }
 }

@@ -130,7 +130,7 @@ final class RequestSender {
       return outcomes.conclude(job.id, meaning, reply: nil, identityNow: nil)
     }
     if let original = prepared.original {
-      work.machine.original = original
+      work.machine.isDuplicate(of: original)
       let reason = Failure(.policyDuplicate, original.reason)
       return outcomes.conclude(job.id, .failed(reason, .permanent), reply: nil, identityNow: nil)
     }

@@ -6,7 +6,8 @@ import TransferProtocols
 /// due after every batch of events, until the run is finished (``RunEnd``). Used by one thread, except for the mailbox.
 ///
 /// It owns all parts, and each part refers only to parts made before it in ``init(engine:)``: there are no references
-/// upwards. Information for a higher part is posted as an event, or polled in ``turn()``.
+/// upwards. Information for a higher part is posted as an event, or polled in ``turn()``. Parts that are not private
+/// here are used by ``Engine``, or by tests of their own.
 final class EngineLoop: @unchecked Sendable {
   let mailbox = Mailbox<EngineEvent>()
   private let engine: Engine
@@ -15,34 +16,34 @@ final class EngineLoop: @unchecked Sendable {
   private let isReadingOver = Lock(false)
 
   // The run: its end, its results, its writes to the ledger.
-  private let stop: RunStop
+  let stop: RunStop
   private let tally: RunTally
-  private let claims: Claims
-  private let commits: Commits
+  let claims: Claims
+  let commits: Commits
   // Destinations.
   private let rate: RunRate
   let hosts: Hosts
   let batches: Batches
   private let room: HostRoom
   // Active files and their requests.
-  private let files: FilesInWork
+  let files: FilesInWork
   private let localOutcomes: LocalOutcomes
   private let intake: FileIntake
-  private let requests: Requests
+  let requests: Requests
   private let inquiries: Inquiries
-  private let outcomes: RequestOutcomes
+  let outcomes: RequestOutcomes
   private let replies: ReplyHandler
   private let local: LocalFiles
   private let sender: RequestSender
   let refused: RefusedUnits
   // Concurrent activities.
-  private let aborts: SessionAborts
+  let aborts: SessionAborts
   private let control: ControlRequests
-  private let closed: ClosedHosts
-  private let shutdown: Shutdown
+  let closed: ClosedHosts
+  let shutdown: Shutdown
   private let heartbeat: Heartbeat
   private let upkeep: SourceUpkeep
-  private let limits: RunLimits
+  let limits: RunLimits
   private let patience: RunPatience
   let end: RunEnd
   private let reporter: ProgressReporter
@@ -150,7 +151,7 @@ final class EngineLoop: @unchecked Sendable {
     return tally.end(stop.cause)
   }
 
-  private func handle(_ event: EngineEvent) {
+  func handle(_ event: EngineEvent) {
     switch event {
     case .claimed(let result): intake.claimed(result)
     case .committed(let result, let units, let isRepeat): committed(result, units, isRepeat: isRepeat)
@@ -199,7 +200,7 @@ final class EngineLoop: @unchecked Sendable {
   }
 
   /// Work after every batch of events.
-  private func turn() {
+  func turn() {
     control.applyIfDue()
     if rate.hasChanged(isSending: !requests.isEmpty) {
       hosts.setBytesAtOnce(rate.bytesAtOnce)
