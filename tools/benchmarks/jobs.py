@@ -1,4 +1,4 @@
-"""Jobs as cron runs them: a run that finds nothing new in a folder of known files, and the first run over many files."""
+"""Jobs as cron runs them: one that finds nothing new in a folder of known files, and the first run over many files."""
 
 import os
 import shutil

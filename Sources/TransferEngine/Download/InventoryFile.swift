@@ -28,8 +28,8 @@ struct InventoryFile {
 
   /// Calls the body with each object and the path of its CSV file. Size and MD5 of a CSV file are compared when all of
   /// it was read.
-  /// - Throws: `.noSource` for a CSV file that is missing; `.badList` for one that is not what the manifest says; errors
-  ///   thrown by `body`.
+  /// - Throws: `.noSource` for a CSV file that is missing; `.badList` for one that is not what the manifest says; what
+  ///   `body` throws.
   func read(_ body: (InventoryObject, NameBytes) throws(TransferError) -> Void) throws(TransferError) {
     for part in inventory.parts {
       let path = try place(of: part)

@@ -1,7 +1,7 @@
 public import TransferModel
 public import TransferProtocols
 
-/// What a destination has, by a list that was made there: an S3 Inventory, or any manifest. Blocking to read; afterwards
+/// What a destination has by a list that was made there: an S3 Inventory, or any manifest. Blocking to read; afterwards
 /// any thread may ask.
 ///
 /// Memory: 32 bytes for each listed object below the destination, and its digest. It keeps hashes of 64 bits, not keys:
