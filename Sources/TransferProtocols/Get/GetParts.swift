@@ -70,7 +70,7 @@ struct StoredParts: Sendable, Hashable {
     guard Self.areTold(reply), reply.field("x-amz-mp-parts-count").flatMap({ Int($0) }) == count else { return nil }
     let content = ContentRange(reply.fields[.contentRange])
     guard let length = content?.range?.length ?? GetProtocol.length(reply.fields), content?.size ?? size == size,
-      length > 0, length <= size, Int64(count - 1) * length < size, Int64(count) * length >= size
+      length > 0, length <= size, (size - 1) / length + 1 == Int64(count)
     else { return nil }
     self.length = length
   }

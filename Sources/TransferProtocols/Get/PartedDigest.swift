@@ -65,7 +65,7 @@ struct CompositeNotes: Sendable, Hashable {
       let before = Int64(sum.known).multipliedReportingOverflow(by: sum.partLength)
       let isLast = part.number == count
       guard !before.overflow, before.partialValue <= size, part.length <= sum.partLength,
-        isLast ? before.partialValue + part.length == size : part.length == sum.partLength
+        isLast ? part.length == size - before.partialValue : part.length == sum.partLength
       else { return nil }
       sum.known += 1
     }

@@ -81,6 +81,18 @@ import TransferModel
     #expect(meaning.learned == nil && proto.nextStep(facts) == .chunks)
   }
 
+  /// The product of count and length would not be an `Int64`.
+  @Test func partsOfAnAbsurdLengthAreCompared() {
+    let size: Int64 = 900_000_000_000_000_000
+    #expect(StoredParts(told(10_000, "bytes 0-\(size - 1)/\(size)"), of: size, count: 10_000) == nil)
+    let half = told(2, "bytes 0-\(size / 2 - 1)/\(size)")
+    #expect(StoredParts(half, of: size, count: 2) == StoredParts(length: size / 2))
+    #expect(StoredParts(half, of: size, count: 3) == nil)
+    let digest = Digest(.crc32c, [0, 0, 0, 1])
+    let parts = (1...2).map { PartList.Part(number: $0, length: Int64.max) }
+    #expect(CompositeNotes(digest, count: 2).adding(PartList(etag: "e", parts: parts), of: .max) == nil)
+  }
+
   /// A server that does not know the question is not asked again for other files.
   @Test(arguments: [(200, true), (400, true), (403, true), (405, true), (501, true), (404, false), (412, false)])
   func aRefusalIsRemembered(_ status: Int, _ isRemembered: Bool) throws {
