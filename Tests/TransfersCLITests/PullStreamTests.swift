@@ -28,6 +28,34 @@ import TransferModel
     #expect(wrong.code == ExitCode.mismatch.rawValue && wrong.out == text && wrong.err.contains("integrity.mismatch"))
   }
 
+  /// Of an object that was uploaded in parts the server is asked for their length, but not for a list of them: the
+  /// checksum of their checksums cannot be compared.
+  @Test func anObjectOfPartsGoesToStandardOutput() throws {
+    let (object, questions) = (ScriptedObject(size: 6 << 20), Lock<[String]>([]))
+    let etag = "\"0123456789abcdef-2\""
+    object.state.withLock { $0.etag = etag }
+    let server = try ScriptedServer { request in
+      if request.target.contains("?") { questions.withLock { $0.append(request.target) } }
+      guard request.method == "HEAD" else { return object.answer(request) }
+      let text = object.state.withLock { $0.text }
+      guard request.target.contains("partNumber=1") else {
+        let checksum = [("x-amz-checksum-type", "COMPOSITE"), ("x-amz-checksum-crc32c", "AAAAAQ==-2")]
+        return .init(headers: [("ETag", etag)] + checksum, body: text)
+      }
+      let part = String(decoding: Array(text.utf8).prefix(4 << 20), as: UTF8.self)
+      let fields = [("ETag", etag), ("x-amz-mp-parts-count", "2"), ("Content-Range", "bytes 0-4194303/6291456")]
+      return .init(status: 206, headers: fields, body: part)
+    }
+    let outcome = try program.run(
+      ["pull", "s3://bucket/k", "-"].map { Array($0.utf8) },
+      environment: [
+        "AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "canary-pull-stream", "AWS_ENDPOINT_URL": server.url,
+      ])
+    let isWhole = outcome.out == object.state.withLock { $0.text }
+    #expect(outcome.code == 0 && isWhole, "\(outcome.err)")
+    #expect(questions.withLock { $0 } == ["/bucket/k?partNumber=1"])
+  }
+
   @Test func aReaderThatIsGoneEndsItQuietly() throws {
     let outcome = try program.runIntoClosedPipe("pull", server.url + "/a", "-")
     #expect(outcome.code == ExitCode.closed.rawValue && outcome.err.isEmpty, "\(outcome.err)")

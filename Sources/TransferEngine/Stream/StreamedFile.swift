@@ -41,6 +41,8 @@ public final class StreamedFile: @unchecked Sendable {
     var file = FileFacts(uid: UID.make(wallMs: clock.wallMs), key: key, size: 0, mtimeMs: 0)
     file.expected = expected.ofOnePlace
     facts = Self.facts(file, clock)
+    // Parts are not digested one by one, so a list of them would prove nothing.
+    facts.learned.refusesPartLists = true
   }
 
   private static func facts(_ file: FileFacts, _ clock: any TransferClock) -> TransferFacts {

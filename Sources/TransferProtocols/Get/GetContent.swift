@@ -7,6 +7,11 @@ extension GetProtocol: BodiesInAnswers {
     status: Int, _ fields: HTTPFields, of step: StepRequest, _ facts: TransferFacts
   ) -> AnswerContent {
     guard status == 200 || status == 206 else { return .other }
+    switch step {
+    case .create, .chunk: break
+    // Answers to questions about the file contain none of it.
+    default: return .other
+    }
     if let coding = fields[.contentEncoding], coding.lowercased() != "identity",
       !source.sendsWhatIsStored, !kind(of: facts).isStored(in: coding)
     {
