@@ -76,9 +76,14 @@ struct CompositeNotes: Sendable, Hashable {
 /// Composite checksums: if the object has no checksum of the whole, and its parts are all known, the complete file is
 /// compared with the checksum of their checksums. A file can do without it: then its length proves that it is whole.
 extension GetProtocol {
-  /// Whether the next page of the list is to be requested, of a completely stored file.
+  /// Whether the next page of the list is to be requested, of a completely stored file: not if other digests say what
+  /// the content must be.
   func asksForChecksums(_ facts: TransferFacts) -> Bool {
-    CompositeNotes(facts.session).map { !$0.isComplete } ?? false && !facts.learned.refusesPartLists
+    let expected = facts.file.expected
+    guard let notes = CompositeNotes(facts.session), !notes.isComplete, !facts.learned.refusesPartLists,
+      expected.digests.isEmpty, expected.pieces == nil, BlockNotes.digest(facts.session) == nil
+    else { return false }
+    return RemoteVersion(facts.session)?.digests.isEmpty ?? false
   }
 
   /// Interprets a description of the version without content: its digests are stored, whatever else the answer
@@ -102,18 +107,29 @@ extension GetProtocol {
     return meaning.with(notes: CompositeNotes(composite, count: count).notes)
   }
 
+  /// Consecutive failures of the file after which it does without the list.
+  private static let mostFailures = 4
+
+  /// Only a refusal says that there is no list. A failure of the host or of the credential would otherwise decide,
+  /// without a trace, how well the content is proven.
   func listed(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     let unused = Interpretation.settled.with(notes: CompositeNotes.unused)
+    let isPatient = context.failures < Self.mostFailures
     if let failure = reply.transportFailure ?? reply.answerFailure {
-      guard !reply.isCancelled, reply.requestMayHaveArrived else {
-        return .failed(failure, Remedy(transport: failure))
+      let remedy = Remedy(transport: failure)
+      guard !reply.isCancelled, reply.requestMayHaveArrived, remedy == .permanent || !isPatient else {
+        return .failed(failure, remedy)
       }
       return unused.with(tolerated: .failure(failure))
     }
-    let status = StatusClass(reply.status)
-    if status == .throttled || status == .retry {
-      let failure = Failure(answer: reply, wallMs: context.wallMs)
-      return unused.with(tolerated: .failure(failure, isThrottled: status == .throttled))
+    if let meaning = source.meaning(of: reply, facts, context), case .failed(let failure, let remedy) = meaning.outcome
+    {
+      switch remedy {
+      case .repair, .refreshCredential: return meaning
+      case .retry(let isThrottled):
+        return isPatient ? meaning : unused.with(tolerated: .failure(failure, isThrottled: isThrottled))
+      default: break
+      }
     }
     if let page = source.partList(reply), let notes = CompositeNotes(facts.session),
       page.etag == RemoteVersion(facts.session)?.etag

@@ -193,6 +193,50 @@ import TransferModel
     #expect(proof(facts) == .size)
   }
 
+  /// A disturbance does not decide how well the content is proven: the list is requested again, a few times.
+  @Test(arguments: [500, 503])
+  func aDisturbedListIsRequestedAgain(_ status: Int) {
+    var (facts, context) = (stored("COMPOSITE", "AAAAAQ==-3"), Scene.context())
+    let meaning = proto.interpret(reply(status, [:]), to: listed, facts, context)
+    guard case .failed(_, .retry) = meaning.outcome else { return #expect(Bool(false), "\(meaning)") }
+    _ = facts.apply(meaning, to: listed, proto.abilities)
+    #expect(proto.nextStep(facts) == .control(listed))
+    context.failures = 4
+    _ = facts.apply(proto.interpret(reply(status, [:]), to: listed, facts, context), to: listed, proto.abilities)
+    #expect(proof(facts) == .size)
+  }
+
+  @Test func anExpiredCredentialDoesNotEndTheQuestions() {
+    var answer = reply(400, [:])
+    answer.body = Array("<Error><Code>ExpiredToken</Code></Error>".utf8)
+    let facts = stored("COMPOSITE", "AAAAAQ==-3")
+    let meaning = proto.interpret(answer, to: listed, facts, Scene.context())
+    guard case .failed(_, .refreshCredential) = meaning.outcome else { return #expect(Bool(false), "\(meaning)") }
+    #expect(meaning.learned == nil && meaning.notes.isEmpty)
+  }
+
+  @Test func noListIsRequestedBesideOtherDigests() {
+    var facts = stored("COMPOSITE", "AAAAAQ==-3")
+    #expect(proto.asksForChecksums(facts))
+    facts.file.expected.digests = [Digest(.sha256, Array(repeating: 1, count: 32))]
+    #expect(!proto.asksForChecksums(facts))
+    facts.file.expected.digests = []
+    facts.file.expected.pieces = PieceDigests(.sha1, length: size, bytes: Array(repeating: 1, count: 20))
+    #expect(!proto.asksForChecksums(facts))
+  }
+
+  /// Those with a length are not the beginning of the file.
+  @Test func answersToQuestionsContainNothingOfTheFile() {
+    let facts = begun("\"0123456789abcdef-13\"")
+    let range: HTTPFields = [.contentRange: "bytes 0-8388607/\(size)", .contentLength: "8388608"]
+    for (step, status) in [(asked, 206), (listed, 200), (StepRequest.probe(marker: nil), 200)] {
+      guard case .other = proto.content(status: status, range, of: step, facts) else {
+        #expect(Bool(false), "\(step)")
+        continue
+      }
+    }
+  }
+
   @Test(
     arguments: [
       // Parts, wanted, least, most, length of the chunks.
