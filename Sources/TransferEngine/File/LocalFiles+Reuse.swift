@@ -11,7 +11,7 @@ extension LocalFiles {
     guard let target = work.target, let past = work.machine.facts.past else {
       preconditionFailure("nothing was fetched before")
     }
-    let (file, holdsBytes) = (work.machine.claimed.id, work.machine.facts.acked > 0)
+    let (file, holdsBytes) = (work.machine.claimed.id, work.machine.facts.holdsBytes)
     let (ledger, readStop, mailbox) = (engine.ledger, readStop, mailbox)
     pool.wait(
       {
@@ -47,7 +47,7 @@ extension LocalFiles {
       preconditionFailure("no pieces to compare")
     }
     let (file, ledger, readStop, mailbox) = (work.machine.claimed.id, engine.ledger, readStop, mailbox)
-    let (size, holdsBytes) = (facts.layout.size, facts.acked > 0)
+    let (size, holdsBytes) = (facts.layout.size, facts.holdsBytes)
     let algorithm = work.destination.resolved.transferProtocol.sentDigest
     pool.wait(
       {

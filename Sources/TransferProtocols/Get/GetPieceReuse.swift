@@ -31,6 +31,9 @@ extension TransferFacts {
 
   /// The partial file has pieces of an existing file, even if no byte of the file is acknowledged.
   public var holdsCopies: Bool { PieceNotes.areCopied(session) }
+
+  /// The partial file has something of the file, which is lost if that file no longer exists.
+  public var holdsBytes: Bool { acked > 0 || holdsCopies }
 }
 
 /// Notes of a session about the comparison of an existing file with digests of pieces.

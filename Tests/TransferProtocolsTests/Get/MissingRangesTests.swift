@@ -50,6 +50,19 @@ import TransferModel
     #expect(missing.reused == (64 << 20) - missing.ranges.reduce(0) { $0 + $1.length })
   }
 
+  /// Copied pieces are lost with the partial file, too, although none of their bytes is acknowledged.
+  @Test func copiedPiecesCountAsBytesOfTheFile() {
+    let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a"), size: 0, mtimeMs: 0)
+    var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 100))
+    facts.session = SessionFacts(remoteID: "v", intendedAtMs: 0, notes: PieceNotes.compared)
+    #expect(!facts.holdsBytes)
+    facts.session?.notes = PieceNotes.copied
+    #expect(facts.holdsBytes)
+    facts.session = nil
+    facts.acked = 1
+    #expect(facts.holdsBytes)
+  }
+
   @Test func notesAreReadBack() {
     let two = missing([120_000...140_000])
     #expect(facts(two.notes) == two)
