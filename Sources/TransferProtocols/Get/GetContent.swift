@@ -39,7 +39,9 @@ extension GetProtocol: BodiesInAnswers {
     RemoteVersion(facts.session)?.modified.flatMap { HTTPDate.parse($0, wallMs: facts.wallMs) }
   }
 
-  public func access(_ facts: TransferFacts) -> FileAccess { RemoteVersion(facts.session)?.access ?? FileAccess() }
+  public func access(_ facts: TransferFacts) -> FileAccess {
+    RemoteVersion(facts.session).map { source.wanted(of: $0.access) } ?? FileAccess()
+  }
 
   public func givenName(_ facts: TransferFacts) -> NameBytes? {
     RemoteVersion(facts.session)?.givenName.map { NameBytes(Array($0.utf8)) }

@@ -20,6 +20,10 @@ protocol GetSource: Sendable {
   /// Adds the properties of a version that only this kind of server reports.
   func complete(_ version: inout RemoteVersion, _ fields: HTTPFields)
 
+  /// What is to be kept of the permissions and the owner of a version, which an earlier download with other options may
+  /// have recorded.
+  func wanted(of access: FileAccess) -> FileAccess
+
   /// Whether the fields of a range say of which version it is.
   func isNamed(_ version: RemoteVersion, in fields: HTTPFields) -> Bool
 
@@ -54,6 +58,7 @@ protocol GetSource: Sendable {
 }
 
 extension GetSource {
+  func wanted(of access: FileAccess) -> FileAccess { FileAccess() }
   func isNamed(_ version: RemoteVersion, in fields: HTTPFields) -> Bool { version.isNamed(in: fields) }
   func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure? { nil }
   func partCount(of version: RemoteVersion) -> Int? { nil }

@@ -73,6 +73,12 @@ struct S3Source: GetSource {
     }
   }
 
+  func wanted(of access: FileAccess) -> FileAccess {
+    FileAccess(
+      mode: keepsMode ? access.mode : nil, owner: keepsOwner ? access.owner : nil,
+      group: keepsOwner ? access.group : nil)
+  }
+
   /// A server that ignores `If-Match` sends a range of its current version.
   func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure? {
     guard let known = version.versionID, let now = fields[.init(.versionID)], known != now else { return nil }

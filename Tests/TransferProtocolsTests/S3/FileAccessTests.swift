@@ -68,5 +68,9 @@ import TransferModel
     let meaning = proto.interpret(reply, to: .create, facts, Scene.context())
     _ = facts.apply(meaning, to: .create, proto.abilities)
     #expect(proto.access(facts) == (isAskedFor ? FileAccess(mode: 0o750, owner: 5, group: 6) : FileAccess()))
+    // A download that continues the session with other options applies its own.
+    settings.keepsOwner = false
+    let later = try #require(try AllProtocols.make(settings, credentialsRegion: nil) as? GetProtocol)
+    #expect(later.access(facts) == (isAskedFor ? FileAccess(mode: 0o750) : FileAccess()))
   }
 }
