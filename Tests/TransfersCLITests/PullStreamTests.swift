@@ -67,6 +67,17 @@ import TransferModel
     #expect(outcome.code == ExitCode.usage.rawValue && outcome.out.isEmpty)
   }
 
+  /// Only files get permissions and owners.
+  @Test(arguments: ["--keep-mode", "--keep-owner"])
+  func aStreamKeepsNoPermissions(_ flag: String) throws {
+    for target in [["-"], ["--into-tar", program.folder.path + "/x.tar"]] {
+      let words = ["pull", flag, "--endpoint-url", server.url, "s3://bucket/k"] + target
+      let outcome = try program.run(words.map { Array($0.utf8) })
+      #expect(
+        outcome.code == ExitCode.usage.rawValue && outcome.err.contains("\(flag) does not apply"), "\(outcome.err)")
+    }
+  }
+
   /// Standard output takes one file, and an archive takes many. Only an archive that is written to a file replaces one.
   @Test func anArchiveTakesManyFiles() throws {
     #expect(try program.run("pull", server.url + "/a", server.url + "/b", "-").code == ExitCode.usage.rawValue)

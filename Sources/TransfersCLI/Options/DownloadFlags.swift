@@ -188,10 +188,11 @@ struct DownloadFlags: ParsableArguments {
   /// A given flag that does not apply to a stream.
   var streamConflict: String? {
     let isFile = intoTar != nil && intoTar != Self.dash
-    let given = [
+    let given: [(Bool, String)] = [
       (overwrite && !isFile, "--overwrite"), (name != nil, "--name"), (!labels.isEmpty, "--label"),
       (priority != 0, "--priority"), (segments != nil, "--segments"), (sparse, "--sparse"), (noMtime, "--no-mtime"),
       (remoteNames, "--remote-names"), (zsync, "--zsync"), (recordSHA256, "--record-sha256"),
+      (ofProtocol.values["keep-mode"] != nil, "--keep-mode"), (ofProtocol.values["keep-owner"] != nil, "--keep-owner"),
       (told.settings != nil, "--on-done, --on-failed, --on-batch-done and --on-batch-failed"),
     ]
     return given.first { $0.0 }?.1
