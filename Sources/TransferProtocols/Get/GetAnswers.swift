@@ -219,7 +219,7 @@ extension GetProtocol {
     guard reply.status == 416 else { return Self.refused(reply, context) }
     let now = source.size(behindTheEnd: reply)
     // Every range that is requested lies within the file: the answer does not say that all of it is here.
-    if now == facts.layout.size { return noRanges(facts.learned, "the server refused a range within the file (416)") }
+    if now == facts.layout.size { return noRanges(context.learned, "the server refused a range within the file (416)") }
     let text = "the remote file changed: it has no such range" + (now.map { " and has \($0) bytes now" } ?? "")
     return .failed(Failure(.sourceChanged, text), .permanent)
   }

@@ -323,9 +323,13 @@ import TransferModel
     #expect(request.fields[.range]?.hasPrefix("bytes=\(stored)-") == true && stored < facts.layout.size)
     var reply = TransferReply()
     (reply.status, reply.fields) = (416, [.contentRange: "bytes */\(facts.layout.size)"])
-    let meaning = proto.interpret(reply, to: .chunk(chunk), facts, context)
+    // What other files have taught meanwhile is not forgotten.
+    var taught = context
+    taught.learned.misusesConditions = true
+    let meaning = proto.interpret(reply, to: .chunk(chunk), facts, taught)
     guard case .failed(let failure, .permanent) = meaning.outcome else { return #expect(Bool(false)) }
     #expect(failure.code == .sourceChanged && meaning.learned?.refusesRanges == true)
+    #expect(meaning.learned?.misusesConditions == true)
   }
 
   @Test func theDigestOfTheServerIsCompared() throws {
