@@ -116,7 +116,7 @@ extension GetProtocol {
     let received =
       pieces.map { min(received == version.size ? received : received / $0.length * $0.length, received) }
       ?? received
-    let past = pastLayout(of: version, received: received, facts)
+    let past = pastLayout(of: version, received: received, facts, context)
     let asksForParts = past == nil && self.asksForParts(of: version, received: received, facts, context)
     let usual = asksForParts ? ChunkLayout(whole: version.size) : layout(of: version, facts.file.expected)
     let layout = facts.isPlanned ? facts.layout : past ?? usual
@@ -135,9 +135,12 @@ extension GetProtocol {
       .with(notes: notesOfPieces(version, received: received, facts.file.expected, context))
   }
 
-  /// The layout of the version that was fetched before, if the server still has it: intact chunks can be used again.
-  private func pastLayout(of version: RemoteVersion, received: Int64, _ facts: TransferFacts) -> ChunkLayout? {
-    guard let past = PastVersion(facts), past.isSame(as: version) else { return nil }
+  /// The layout of the version that was fetched before, if the server still has it and its file exists: intact
+  /// chunks can be used again.
+  private func pastLayout(
+    of version: RemoteVersion, received: Int64, _ facts: TransferFacts, _ context: RequestContext
+  ) -> ChunkLayout? {
+    guard context.holdsPast, let past = PastVersion(facts), past.isSame(as: version) else { return nil }
     let layout = past.download.layout
     let isOfUse = version.hasRanges(facts.file.expected) || layout.count == 1
     return isOfUse && received <= layout.range(0).length ? layout : nil

@@ -126,6 +126,18 @@ import TransferModel
     #expect(failure.message.contains("\(status)") && !failure.message.contains("destination"))
   }
 
+  /// Without the file, nothing is gained by the division of the earlier download.
+  @Test(arguments: [true, false])
+  func onlyAFileThatExistsDividesTheNextDownload(_ holdsPast: Bool) {
+    var told = head("\"v1\"")
+    told[.contentRange] = "bytes 0-99/1000"
+    var reply = TransferReply()
+    (reply.status, reply.fields, reply.bytesReceived) = (206, told, 100)
+    let meaning = proto.interpret(reply, to: .create, facts(head("\"v1\"")), context(holdsPast: holdsPast))
+    guard case .begun(let beginning) = meaning.outcome else { return #expect(Bool(false), "\(meaning)") }
+    #expect((beginning.layout == ChunkLayout(size: 1_000, chunkSize: 300)) == holdsPast)
+  }
+
   /// A server that ignores conditions shows its version by what it sends.
   @Test(arguments: [("\"v1\"", true), ("\"v2\"", false), ("W/\"v1\"", false), (nil, false)] as [(String?, Bool)])
   func contentOfTheSameVersionShowsThatItIs(_ etag: String?, _ isSame: Bool) throws {
