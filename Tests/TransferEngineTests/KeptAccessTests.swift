@@ -58,6 +58,50 @@ import TransferProtocols
     #expect(try placed(FileAccess()).status.st_mode & 0o7777 == 0o666 & ~mask)
   }
 
+  private func mode(_ name: NameBytes) -> UInt32 {
+    var status = stat()
+    return name.withCString { stat($0, &status) } == 0 ? status.st_mode & 0o7777 : .max
+  }
+
+  private func order(_ known: SourceIdentity, _ mode: UInt32) -> Placing {
+    let names = TargetNames(NameBytes(root + "/a"), below: folder.path, UID(high: 1, low: 2))
+    return Target(names, known: known, overwrites: true).placing(
+      size: 1, digest: RunningDigest.of([7], .sha256), modifiedMs: nil, access: FileAccess(mode: mode))
+  }
+
+  /// A complete partial file that was closed.
+  private func finished(_ names: TargetNames, _ mode: UInt32) throws -> SourceIdentity {
+    let file = try TargetFile(making: names)
+    try [UInt8(7)].withUnsafeBytes { try file.write($0, at: 0) }
+    #expect(fchmod(file.descriptor, mode) == 0)
+    return file.identity
+  }
+
+  /// The engine was killed after a file had got its permissions, before or after it got its name. Root may open all
+  /// files; for others the permissions forbid it.
+  @Test(arguments: [0o444, 0o200, 0] as [UInt32])
+  func aFileThatItsOwnerMayNotOpenIsPlacedAfterAKill(_ mode: UInt32) throws {
+    let nothing = SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0)
+    let names = order(nothing, mode).names
+    let known = try finished(names, mode)
+    for _ in 1...2 {
+      #expect(try order(known, mode).perform() != nil)
+      #expect(self.mode(names.final) == mode)
+    }
+  }
+
+  @Test func onlyTheKnownFileGetsMorePermissions() throws {
+    let nothing = SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0)
+    let names = order(nothing, 0).names
+    let path = NameBytes(root + "/").appending(names.partial)
+    let file = try TargetFile(making: names)
+    #expect(fchmod(file.descriptor, 0o044) == 0)
+    let opened = try #require(try TargetFolder(of: names))
+    #expect(!opened.permit(0o600, for: names.partial, nothing) && mode(path) == 0o044)
+    #expect(opened.permit(0o600, for: names.partial, file.identity) && mode(path) == 0o644)
+    #expect(opened.permit(0o600, for: names.name, file.identity) == false)
+  }
+
   // MARK: - Uploads
 
   private func properties(_ rules: ObjectRules) throws -> [String: String]? {

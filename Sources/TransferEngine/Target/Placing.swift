@@ -66,14 +66,22 @@ struct Placing: Sendable {
 
   /// The file that already has its final name; nil if that is another file. The inode number of a removed file may be
   /// reused, so the content is compared too.
-  func placed() throws(Failure) -> SourceFile? {
-    guard known.inode != 0, let found = try? SourceFile(path: names.final), found.identity.isSameFile(as: known),
-      found.identity.size == size
-    else { return nil }
+  func placed(in folder: TargetFolder) throws(Failure) -> SourceFile? {
+    guard known.inode != 0 else { return nil }
+    let isHidden = !isKept && permissions & 0o400 == 0
+    if isHidden { folder.permit(0o400, for: names.name, known) }
+    guard let found = try? SourceFile(path: names.final), found.identity.isSameFile(as: known) else { return nil }
+    // The open file can still be read.
+    if isHidden, fchmod(found.descriptor, permissions) != 0 {
+      throw TargetFile.failure("set the permissions of the file", errno)
+    }
+    guard found.identity.size == size else { return nil }
     guard let digest else { return found }
     let whole = ByteRange(offset: 0, length: size)
     return try found.digests(of: whole, [digest.algorithm], stop)[digest.algorithm] == digest ? found : nil
   }
+
+  private var permissions: UInt32 { access.mode ?? 0o666 & ~csys_umask() }
 
   /// The file is complete, and gets its permissions and its time.
   func finish(_ file: TargetFile) throws(Failure) {
@@ -87,7 +95,7 @@ struct Placing: Sendable {
     try compare(file)
     if let parted { try compare(file, with: parted) }
     try setOwner(file)
-    guard fchmod(file.descriptor, access.mode ?? 0o666 & ~csys_umask()) == 0 else {
+    guard fchmod(file.descriptor, permissions) == 0 else {
       throw TargetFile.failure("set the permissions of the file", errno)
     }
     if let modifiedMs { setTime(file, modifiedMs) }

@@ -68,9 +68,12 @@ private struct Member {
       sha256 = try placing.sha256(of: file)
       return
     }
-    guard let placed = try placing.placed() else { throw Placing.partialIsGone }
+    guard let placed = try placing.placed(in: folder) else { throw Placing.partialIsGone }
     sha256 = try placing.sha256(of: placed)
-    if placing.digest != nil { finished = placed.identity }
+    guard placing.digest != nil, let now = try? placed.currentIdentity(), now.size == placed.identity.size,
+      now.mtimeNs == placed.identity.mtimeNs
+    else { return }
+    finished = now
   }
 
   mutating func sync() throws(Failure) {

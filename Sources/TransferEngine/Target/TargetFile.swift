@@ -133,7 +133,7 @@ final class TargetFile: ReadableFile {
     opening names: TargetNames, in folder: TargetFolder, _ known: SourceIdentity, isSparse: Bool = false,
     _ syncs: FileSyncs = .system
   ) throws(Failure) {
-    let descriptor = folder.open(names.partial, O_RDWR | O_NONBLOCK)
+    let descriptor = folder.openOurs(names.partial, known, O_RDWR | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ELOOP || errno == ENXIO || errno == EISDIR { return nil }
       throw Self.failure("open the partial file", errno)

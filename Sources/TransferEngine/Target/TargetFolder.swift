@@ -61,6 +61,33 @@ final class TargetFolder {
     name.withCString { csys_open_beneath(descriptor, $0, flags | O_NOFOLLOW, mode) }
   }
 
+  /// Opens a file of ours, even if it has got the permissions of a complete file, and they forbid that to its owner. It
+  /// gets them again before its final name. A descriptor, or -1 with errno.
+  func openOurs(_ name: NameBytes, _ known: SourceIdentity, _ flags: Int32) -> Int32 {
+    let found = open(name, flags)
+    guard found < 0, errno == EACCES else { return found }
+    guard permit(0o600, for: name, known) else {
+      errno = EACCES
+      return -1
+    }
+    return open(name, flags)
+  }
+
+  /// Adds permissions to this file, which need not be readable; false if the name refers to another one, or that is not
+  /// possible.
+  @discardableResult
+  func permit(_ mode: UInt32, for name: NameBytes, _ known: SourceIdentity) -> Bool {
+    let found = name.withCString { csys_open_path(descriptor, $0) }
+    guard found >= 0 else { return false }
+    defer { close(found) }
+    var status = csys_file_status()
+    guard csys_status_fd(found, &status) == 0, status.mode & S_IFMT == S_IFREG,
+      SourceIdentity(status).isSameFile(as: known)
+    else { return false }
+    // A descriptor that is only a reference has no fchmod(2).
+    return chmod("/proc/self/fd/\(found)", status.mode & 0o777 | mode) == 0
+  }
+
   /// 0, or -1 with errno.
   func remove(_ name: NameBytes) -> Int32 { name.withCString { unlinkat(descriptor, $0, 0) } }
 
