@@ -31,6 +31,19 @@ import TransferModel
     #expect(turns <= 62, "\(turns)")
   }
 
+  /// A request that the drain waits for is not cut because the machine slept meanwhile.
+  @Test func timeAsleepDoesNotCountForADrain() {
+    var stop = StopSequence(drainMs: 30_000)
+    stop.slept(ms: 60_000)
+    #expect(!stop.isStopping && stop.waitMs(nowMs: 60_000) == nil)
+    #expect(stop.ask(.drain, nowMs: 100_000) == true)
+    stop.slept(ms: 60_000)
+    #expect(!stop.isOver(nowMs: 189_999) && stop.isOver(nowMs: 190_000))
+    #expect(stop.ask(.now, nowMs: 150_000) == true)
+    stop.slept(ms: 60_000)
+    #expect(stop.isOver(nowMs: 150_000), "an immediate stop has no time left")
+  }
+
   @Test func onlyAStrongerRequestChangesAnything() {
     var stop = StopSequence(drainMs: 30_000)
     #expect(stop.ask(.drain, nowMs: 0) == true)

@@ -84,6 +84,30 @@ import TransferReports
     #expect(try scene.states() == ["done"])
   }
 
+  /// The server is still renaming the file when the machine wakes up: a second MOVE beside the first would remove it.
+  @Test func aFinishingStepIsAwaited() throws {
+    let subject = try ConformanceSubject.named("davpatch")
+    let scene = try ConformanceScene(subject, size: subject.chunkSize, script: "match MOVE * times=1 : hold=move\n")
+    scene.maxDurationMs = 60_000
+    try scene.add()
+    let clock = scene.clock
+    let nap = scene.meanwhile { ledger, server in
+      _ = try? server.waitUntilHeld("move", count: 1, timeoutMs: Scene.patienceMs)
+      clock.sleep(ms: 60_000)
+      try? ledger.wait { try $0.events(RowFilter(), after: 0, limit: 100).contains { $0.verb == MachineSleep.verb } }
+      server.release("move")
+    }
+    defer { nap.join() }
+    #expect(try scene.run().done == 1)
+    let moves = try scene.record().count { if case .start("MOVE", _) = $0.kind { true } else { false } }
+    #expect(moves == 1)
+    let all = try attempts(scene)
+    #expect(!all.contains { $0.hasSuffix("engine.slept") }, "\(all)")
+    #expect(try scene.states() == ["done"])
+    let complaint = try scene.complaint()
+    #expect(complaint == nil)
+  }
+
   /// A failure of the network has made the file wait for hours or days.
   @Test func backoffsOfTheNetworkAreDue() throws {
     let scene = try ConformanceScene(
@@ -96,12 +120,12 @@ import TransferReports
         let file = try reader.files(RowFilter(), after: 0, limit: 1).first
         return file?.state == "pending" && file?.attempts == 1
       }
-      clock.sleep(ms: 2_000)
+      clock.sleep(ms: 60_000)
     }
     defer { night.join() }
     let result = try scene.run()
     #expect(result.done == 1 && result.stoppedBy == nil, "\(result)")
-    #expect(clock.offsetMs == 2_000)
+    #expect(clock.offsetMs == 60_000)
     #expect(try scene.requestCount == 2)
   }
 }

@@ -111,6 +111,9 @@ final class Hosts {
     measureAnew(inFlight: inFlight)
   }
 
+  /// After a longer sleep, earlier failures say nothing about the hosts.
+  func forgetFailures() { scheduler.forgetFailures() }
+
   /// Restarts the measurement of the throughput of the hosts.
   func measureAnew(inFlight: [String: Int64]) { scheduler.measureAnew(inFlight: inFlight, nowMs: engine.bootMs) }
 

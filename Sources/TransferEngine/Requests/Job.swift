@@ -106,6 +106,13 @@ extension Job {
     }
   }
 
+  /// After a short sleep the server may still be carrying out a finishing step: a query would find nothing yet, and the
+  /// step would be repeated beside it. Its answer is awaited, as that of a request that must not be repeated.
+  func mayEnd(bySleepOf ms: Int64, _ abilities: ProtocolAbilities) -> Bool {
+    guard beside == nil, !abilities.unrepeatable.contains(step.step.operation) else { return false }
+    return (step.step != .finish && step.step != .save) || ms >= RequestLimits.finish.totalMs
+  }
+
   /// The reply with the byte counts of the file only. If we ended the request because the file was found, it becomes a
   /// lost answer: the protocol then queries as after any lost answer. If we end it because the machine slept, a reply
   /// without an answer is cancelled, whichever came first: our end, or the error of a connection that died meanwhile.

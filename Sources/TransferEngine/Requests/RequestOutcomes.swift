@@ -211,12 +211,12 @@ final class RequestOutcomes {
   }
 
   /// The machine slept: ends the running requests, whose connections are probably dead, and releases their files and
-  /// those in backoff, to be claimed again at once. A request that must not be repeated is awaited, because its answer
-  /// may still arrive.
-  func endBySleep() {
+  /// those in backoff, to be claimed again at once. A request that must not be repeated, or that finishes a file, is
+  /// awaited, because its answer may still arrive.
+  func endBySleep(ms: Int64) {
     for (file, work) in files.all {
       let running = work.jobs.compactMap { requests[$0] }.filter { job in
-        job.phase == .sending && !work.machine.abilities.unrepeatable.contains(job.step.step.operation)
+        job.phase == .sending && job.mayEnd(bySleepOf: ms, work.machine.abilities)
       }
       guard !running.isEmpty || !work.machine.backoffs.isEmpty else { continue }
       release(file, notBeforeMs: nil)

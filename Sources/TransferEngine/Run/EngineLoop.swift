@@ -48,7 +48,7 @@ final class EngineLoop: @unchecked Sendable {
   let end: RunEnd
   private let reporter: ProgressReporter
   private let inFlight: InFlightNotes
-  private let wakeUp: WakeUp
+  let wakeUp: WakeUp
 
   init(engine: Engine) {
     self.engine = engine

@@ -24,6 +24,9 @@ final class RunStop {
     return true
   }
 
+  /// The machine slept: requests that a drain waits for have as much time left as before.
+  func slept(ms: Int64) { sequence.slept(ms: ms) }
+
   /// Ends the run with an error; the first one is kept.
   func fail(_ error: TransferError) {
     guard sequence.fail(error) else { return }

@@ -29,6 +29,11 @@ struct StopSequence: Sendable {
     return true
   }
 
+  /// The machine slept, which does not count for the time of a drain.
+  mutating func slept(ms: Int64) {
+    if level == .drain, endMs != .max { endMs = endMs +| ms }
+  }
+
   /// False if the run already ends with another error.
   mutating func fail(_ error: TransferError) -> Bool {
     guard fatal == nil else { return false }

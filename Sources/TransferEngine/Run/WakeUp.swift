@@ -1,11 +1,14 @@
 import TransferLedger
 import TransferModel
 
-/// What follows a sleep of the machine: owner of the ``SleepWatch``. The connections are probably dead, and nothing has
-/// reported it. So running requests end with a cause of their own, which is no failure, everything that waits because
-/// of the network continues at once, over new connections, and the time asleep counts for no limit of the run. Used by
-/// the engine's thread.
+/// What follows a sleep of the machine: owner of the ``SleepWatch``. The time asleep counts for no limit of the run.
+/// After half a minute the connections are probably dead, and nothing has reported it. So running requests end with a
+/// cause of their own, which is no failure, and everything that waits because of the network continues at once, over
+/// new connections. Used by the engine's thread.
 final class WakeUp {
+  /// Connections survive a shorter sleep, and the transport notices those that did not. A machine that often sleeps for
+  /// a second would otherwise begin its bodies again each time.
+  private static let cutsFromMs: Int64 = 30_000
   /// Waiting files that one transaction makes due.
   private static let filesAtOnce = 2_000
 
@@ -34,9 +37,12 @@ final class WakeUp {
   func look() {
     guard let sleep = watch.look(engine.clock) else { return }
     heartbeat.note(sleep)
+    stop.slept(ms: sleep.lengthMs)
     hosts.slept(ms: sleep.lengthMs, inFlight: requests.bytesInFlightByHost())
+    guard sleep.lengthMs >= Self.cutsFromMs else { return }
+    hosts.forgetFailures()
     for transport in batches.transports { transport.dropConnections() }
-    outcomes.endBySleep()
+    outcomes.endBySleep(ms: sleep.lengthMs)
     guard !stop.isStopping else { return }
     // What was decided before the sleep comes first.
     commits.writeGathered()

@@ -99,9 +99,11 @@ struct Scheduler: Sendable {
   /// Limits for all batches together.
   mutating func setLimits(endMs: Int64?, bytes: Int64?) { limits.set(endMs: endMs, bytes: bytes) }
 
-  /// The machine slept, which does not count: neither for the time by which bodies must end, nor as failures of hosts.
-  mutating func slept(ms: Int64) {
-    limits.slept(ms: ms)
+  /// The machine slept, which does not count for the time by which bodies must end.
+  mutating func slept(ms: Int64) { limits.slept(ms: ms) }
+
+  /// After a longer sleep, earlier failures say nothing about the hosts.
+  mutating func forgetFailures() {
     for name in turn { hosts[name]!.gate.slept() }
   }
 
