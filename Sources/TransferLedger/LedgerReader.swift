@@ -68,6 +68,11 @@ public struct LedgerReader {
     try db.hasReadyFiles(without: without, leftOut: leftOut)
   }
 
+  /// Whether a file of these batches may be started now that is not of a size that is left out of its batch.
+  public func hasReadyFiles(among batches: Set<BatchID>, leftOut: [BatchID: ClosedRange<Int64>]) throws -> Bool {
+    try db.hasReadyFiles(among: batches, leftOut: leftOut)
+  }
+
   /// The first `limit` files of these sizes in a batch that may be started now and have no stored body.
   public func readyFiles(
     of batch: BatchID, sizes: ClosedRange<Int64>, limit: Int

@@ -43,6 +43,12 @@ import Testing
     try f.ledger.read { [batch] reader in try reader.hasReadyFiles(without: [], leftOut: [batch: Self.sizes]) }
   }
 
+  private func isAnyReady(among batches: Set<BatchID>) throws -> Bool {
+    try f.ledger.read { [batch] reader in
+      try reader.hasReadyFiles(among: batches, leftOut: [batch: Self.sizes])
+    }
+  }
+
   private static func counted(_ db: Connection) -> Int {
     var (sum, next) = (0, sqlite3_next_stmt(db.db, nil))
     while let statement = next {
@@ -64,8 +70,11 @@ import Testing
     let long = try f.ledger.read { [batch] in try $0.readyFiles(of: batch, sizes: Self.sizes, limit: 9).map(\.id) }
     #expect(long == [files[0], files[2]])
     #expect(try isAnyReady())
+    #expect(try isAnyReady(among: [batch]))
+    #expect(try !isAnyReady(among: []))
     #expect(try claim(9).files == [files[1]])
     #expect(try !isAnyReady())
+    #expect(try !isAnyReady(among: [batch]))
   }
 
   /// The first claim passes over the long files, and the following ones begin behind it, until they are not filled.

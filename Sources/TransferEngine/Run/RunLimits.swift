@@ -54,8 +54,8 @@ final class RunLimits {
     end()
   }
 
-  /// Releases files whose only body no longer fits, if files that fit are ready behind them: the next claims leave the
-  /// released ones out, and take the others.
+  /// Releases files whose only body no longer fits, if files that fit, or whose body is stored, are ready behind them:
+  /// the next claims leave the released ones out, and take the others.
   /// - Returns: whether any were released.
   private func makesRoom() throws(TransferError) -> Bool {
     let leftOut = batches.sizesLeftOut
@@ -66,15 +66,11 @@ final class RunLimits {
     guard !long.isEmpty else { return false }
     let closed = hosts.all.filter { hosts.isClosed($0) }.map(\.name)
     let without = batches.resting.union(batches.batches(ofHosts: Set(closed)))
-    // For the other batches it is not known in advance which files fit, so they are tried.
-    let others = Set(batches.all.map(\.batch)).subtracting(without).subtracting(leftOut.keys)
-    let fits = try engine.ledger.read { reader in
-      if try !reader.readyBatches(among: others).isEmpty { return true }
-      return try leftOut.contains { batch, sizes in
-        try !without.contains(batch) && !reader.readyFiles(of: batch, sizes: 0...sizes.lowerBound - 1, limit: 1).isEmpty
-      }
+    // For batches without such sizes it is not known in advance which files fit, so they are tried.
+    let others = Set(batches.all.map(\.batch)).subtracting(without)
+    guard try engine.ledger.read({ reader in try reader.hasReadyFiles(among: others, leftOut: leftOut) }) else {
+      return false
     }
-    guard fits else { return false }
     for file in long.keys { outcomes.release(file, notBeforeMs: nil) }
     claims.wake()
     return true

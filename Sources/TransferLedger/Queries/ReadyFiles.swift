@@ -93,6 +93,20 @@ extension Connection {
   ) throws(SQLiteError) -> Bool {
     var heads: [ReadyHead] = []
     try visitReadyBatches(without: without) { heads.append(ReadyHead(order: $1, batch: $0)) }
+    return try isAnyReady(heads, leftOut: leftOut)
+  }
+
+  func hasReadyFiles(
+    among batches: Set<BatchID>, leftOut: [BatchID: ClosedRange<Int64>]
+  ) throws(SQLiteError) -> Bool {
+    var heads: [ReadyHead] = []
+    try visitReadyBatches(without: []) { if batches.contains($0) { heads.append(ReadyHead(order: $1, batch: $0)) } }
+    return try isAnyReady(heads, leftOut: leftOut)
+  }
+
+  private func isAnyReady(
+    _ heads: [ReadyHead], leftOut: [BatchID: ClosedRange<Int64>]
+  ) throws(SQLiteError) -> Bool {
     for head in heads {
       guard let sizes = leftOut[head.batch] else { return true }
       if try !readyFiles(head, leftOut: sizes, passed: nil, limit: 1).isEmpty { return true }
