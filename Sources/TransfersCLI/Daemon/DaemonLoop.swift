@@ -191,7 +191,7 @@ final class DaemonLoop {
       if look == .left { lookAtMs = clock.bootMs + Self.stepMs }
       return
     }
-    if !start(nil, ["run"] + terms) { demand.ended(nowMs: clock.bootMs) }
+    if start(nil, ["run"] + terms) { folders.taken() } else { demand.ended(nowMs: clock.bootMs) }
   }
 
   private func look(_ reader: StoreReader) throws -> EngineDemand.Look {

@@ -6,28 +6,45 @@ import Transfers
 final class FolderLook {
   private static let everyMs: Int64 = 30_000
 
-  private let path: String
   private let clock: any TransferClock
+  private let isAnyBack: @Sendable () -> Bool
   private let results = Mailbox<Bool>()
   private var isLooking = false
   private var nextMs: Int64 = 0
+  private var hasFound = false
+  /// An engine was started after the running look began, which may therefore find what the engine removes.
+  private var isOutdated = false
 
-  init(_ path: String, _ clock: any TransferClock) { (self.path, self.clock) = (path, clock) }
+  convenience init(_ path: String, _ clock: any TransferClock) {
+    self.init(clock) { FolderLook.isAnyBack(path, clock) }
+  }
 
-  /// Whether the last look found a folder for an engine; told once. Begins the next look when it is time.
+  init(_ clock: any TransferClock, _ isAnyBack: @escaping @Sendable () -> Bool) {
+    (self.clock, self.isAnyBack) = (clock, isAnyBack)
+  }
+
+  /// Whether the last look found a folder for an engine, and none has been started since: it may have to wait for a job.
+  /// Begins the next look when it is time.
   func findsWork() -> Bool {
     if isLooking, let found = results.take(timeoutMs: 0)?.last {
       isLooking = false
       nextMs = clock.bootMs + Self.everyMs
-      return found
+      hasFound = found && !isOutdated
+      isOutdated = false
     }
     if !isLooking, clock.bootMs >= nextMs { begin() }
-    return false
+    return hasFound
+  }
+
+  /// An engine was started.
+  func taken() {
+    hasFound = false
+    isOutdated = isLooking
   }
 
   private func begin() {
     isLooking = true
-    WorkerThread { [path, clock, results] in results.put(Self.isAnyBack(path, clock)) }.detach()
+    WorkerThread { [isAnyBack, results] in results.put(isAnyBack()) }.detach()
   }
 
   /// What is wrong with the ledger is noticed by the daemon itself.
