@@ -23,7 +23,7 @@ final class FolderLook {
     (self.clock, self.isAnyBack) = (clock, isAnyBack)
   }
 
-  /// Whether the last look found a folder for an engine, and none has been started since: it may have to wait for a job.
+  /// Whether the last look found a folder for an engine, and none was started since: it may have to wait for a job.
   /// Begins the next look when it is time.
   func findsWork() -> Bool {
     if isLooking, let found = results.take(timeoutMs: 0)?.last {
