@@ -55,6 +55,8 @@ public struct ProtocolAbilities: Sendable, Hashable {
   public var mostParallel: Int?
   /// The server keeps acknowledged data, and can be queried.
   public var resumable: Bool
+  /// The server is asked what it has of a chunk whose answer was lost, before its body is sent again.
+  public var queriesChunks: Bool
   /// Operations that must not be repeated: after a lost answer the file becomes `unknown`.
   public var unrepeatable: Set<AttemptOperation>
   /// Requests before the body of a chunk.
@@ -69,11 +71,12 @@ public struct ProtocolAbilities: Sendable, Hashable {
   public init(
     parallelChunks: Bool, mostParallel: Int? = nil, resumable: Bool, unrepeatable: Set<AttemptOperation> = [],
     chunkOpening: ChunkOpening = .none, needsParts: Bool = false, leavesUploads: Bool = false,
-    verifiesContent: Bool = false
+    verifiesContent: Bool = false, queriesChunks: Bool? = nil
   ) {
     self.parallelChunks = parallelChunks
     self.mostParallel = mostParallel
     self.resumable = resumable
+    self.queriesChunks = queriesChunks ?? resumable
     self.unrepeatable = unrepeatable
     self.chunkOpening = chunkOpening
     self.needsParts = needsParts

@@ -169,7 +169,7 @@ final class RequestOutcomes {
   private func cutOff(_ loss: TransferReply, _ job: Job, _ machine: FileMachine) -> Retries.Drop? {
     let abilities = machine.abilities
     // The parts of a whole file that could be sent in parallel are one request, about which nothing is asked.
-    let isQueried = abilities.resumable && !(abilities.parallelChunks && machine.isWhole)
+    let isQueried = abilities.queriesChunks && !(abilities.parallelChunks && machine.isWhole)
     guard job.range != nil, loss.isBodyCutOff(isQueried: isQueried), let gate = hosts.gate(job.destination.host),
       gate.dropsNow
     else { return nil }

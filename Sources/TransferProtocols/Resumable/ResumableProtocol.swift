@@ -34,6 +34,8 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
   public func abilities(_ facts: TransferFacts) -> ProtocolAbilities {
     var abilities = abilities
     let isMade = facts.session?.remoteID != nil
+    // A body that opens the upload is sent again to a new one.
+    abilities.queriesChunks = isMade
     if settings.isPost && !isMade && opensWithBody(facts) { abilities.unrepeatable = [.part] }
     return abilities
   }

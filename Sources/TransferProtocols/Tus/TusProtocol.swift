@@ -31,7 +31,12 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
   public let sentDigest = DigestAlgorithm.crc32c
 
   public func abilities(_ facts: TransferFacts) -> ProtocolAbilities {
-    guard isConcatenated(facts) else { return abilities }
+    guard isConcatenated(facts) else {
+      var abilities = abilities
+      // A body that goes with the creation is sent again to a new upload.
+      abilities.queriesChunks = facts.session?.remoteID != nil
+      return abilities
+    }
     return ProtocolAbilities(
       parallelChunks: true, resumable: true, unrepeatable: [.finish],
       chunkOpening: ChunkOpening(prepares: true, probesUncertain: true),

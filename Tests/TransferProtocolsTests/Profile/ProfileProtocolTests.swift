@@ -164,6 +164,15 @@ import Testing
         .lost(put), .on("GET https://h.example/api/q", 404), .lost(put), .on("GET https://h.example/api/q", 200),
       ]).isDone())
     #expect(asked.proto.abilities.unrepeatable == [])
+    #expect(asked.proto.abilities.queriesChunks)
+  }
+
+  /// The server keeps chunks, but is not asked about them: a lost answer costs the whole body again.
+  @Test func aChunkThatIsRepeatedWithoutAQuery() throws {
+    let driver = try ProfileDriver.of(
+      "chunk: {mode: sequential, idempotent: true}\nsteps: {chunk: {method: PUT, url: /x, body: {kind: raw}}}")
+    #expect(driver.proto.abilities(driver.facts).resumable)
+    #expect(!driver.proto.abilities(driver.facts).queriesChunks)
   }
 
   @Test(arguments: [("resend", false), ("commit_anyway", true), ("fail", false), ("restart", true)])

@@ -53,6 +53,8 @@ import TransferModel
     #expect(post.abilities(R.facts(size: 5, discovered: R.plain)).repeatable)
     #expect(post.abilities(R.fresh(size: 5)).repeatable)
     #expect(try R.proto().abilities(R.fresh(size: 5, discovered: R.plain)).repeatable)
+    #expect(try !R.proto().abilities(R.fresh(size: 5, discovered: R.plain)).queriesChunks, "it has no URL yet")
+    #expect(post.abilities(R.facts(size: 5, discovered: R.plain)).queriesChunks)
   }
 
   /// A request that completes the object must contain all of it.

@@ -72,6 +72,14 @@ import TransferModel
     #expect(TusScene.say(tus.nextStep(joined)) == "verify")
     #expect(tus.abilities(facts()).chunkOpening == ChunkOpening(prepares: true, probesUncertain: true))
     #expect(tus.abilities(facts()).unrepeatable == [.finish])
+    #expect(tus.abilities(facts()).queriesChunks)
+  }
+
+  /// A body that goes with the creation is sent again to a new upload.
+  @Test func onlyAnUploadWithAURLIsAskedAbout() throws {
+    let tus = try TusScene.tus()
+    #expect(tus.abilities(TusScene.facts(size: 10)).queriesChunks)
+    #expect(!tus.abilities(TusScene.facts(size: 10, url: nil)).queriesChunks)
   }
 
   @Test func requests() throws {

@@ -69,7 +69,9 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
       chunkOpening: ChunkOpening(
         prepares: profile.step(.prepareChunk) != nil, probesUncertain: profile.step(.probeChunk) != nil),
       // If a step follows the chunks, its answer brings the receipts.
-      needsParts: finishName == nil, verifiesContent: verifiesContent)
+      needsParts: finishName == nil, verifiesContent: verifiesContent,
+      // A harmless repetition is not preceded by a query about the whole session.
+      queriesChunks: isAlways(.probeChunk) || (!profile.chunk.isIdempotent && canAskAboutChunks))
   }
 
   /// A query about the progress of a last step can be repeated, whatever the step itself is.
