@@ -64,11 +64,12 @@ package enum ClassAdFile {
 
   /// Where the complete ads end: blanks follow, or an ad whose writer was interrupted.
   private static func end(of there: [UInt8], _ output: NameBytes) throws(TransferError) -> Int {
-    var reader = ClassAdReader(there)
+    let text = Array(there[..<((there.lastIndex { !Self.blanks.contains($0) } ?? -1) + 1)])
+    var reader = ClassAdReader(text)
     while (try? reader.next()) != nil {}
-    guard let next = there[reader.end...].first(where: { !Self.blanks.contains($0) }), next != 0x5B else {
-      return reader.end
-    }
+    // Other formats also begin with a bracket; only an ad of ours ends with the text.
+    let next = text[reader.end...].first { !Self.blanks.contains($0) }
+    guard next != nil, !(next == 0x5B && reader.isAtEnd) else { return reader.end }
     throw TransferError(
       .usage, "write output", output, cause: "it has text that is not a ClassAd", remedy: "another -outfile")
   }

@@ -229,7 +229,10 @@ import TransferModel
   }
 
   /// The file of somebody else, named by mistake: nothing is moved, and no byte of it changes.
-  @Test(arguments: ["junk that is mine\n", "[ TransferSuccess = true ]\nnot an ad\n", " \n// a remark\n"])
+  @Test(arguments: [
+    "junk that is mine\n", "[ TransferSuccess = true ]\nnot an ad\n", " \n// a remark\n", "[section]\nkey=1\n",
+    "[1, 2]\n",
+  ])
   func anOutputWithOtherTextIsLeftAlone(_ text: String) throws {
     let receiver = try RunningReceiver(in: program.folder)
     try writeFile(scratch + "/a", [1])

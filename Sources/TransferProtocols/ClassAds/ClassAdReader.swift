@@ -13,6 +13,9 @@ public struct ClassAdReader {
   /// The position after the last complete ad.
   public private(set) var end = 0
 
+  /// Everything was read; after a fault: the text ends within an ad.
+  public var isAtEnd: Bool { index >= bytes.count }
+
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// The fault, and the line on which it was detected, from 1.
