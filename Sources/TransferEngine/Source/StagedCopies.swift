@@ -99,6 +99,8 @@ public struct StagedCopies: Sendable {
     guard target >= 0 else { throw localFailure("create a file in \(folder)") }
     defer { close(target) }
     if !Self.shares(source, target, range) {
+      // A clone that could not be shortened leaves bytes that the source may no longer have.
+      if ftruncate(target, 0) != 0 { throw localFailure("empty the copy in \(folder)") }
       try requireSpace(range.length)
       if csys_copy_part(source, range.offset, target, 0, range.length) != 0 {
         throw localFailure("copy it into \(folder)")
