@@ -22,7 +22,8 @@ package struct FilePairs {
     FilePair.refuseRepeated(&self.pairs, direction)
   }
 
-  /// Records all files that can be transferred, and for each of the others an event with its fault. Durable on return.
+  /// Records all files that can be transferred, and for each of the others an event with its fault. Durable on return,
+  /// except for these events: without them the other files can still be transferred.
   /// - Throws: errors of the store.
   package mutating func record(
     in store: String, notice: @escaping @Sendable (Notice) -> Void
@@ -33,7 +34,9 @@ package struct FilePairs {
     for (group, places) in groups.sorted(by: { $0.value[0] < $1.value[0] }) {
       try record(places[...], of: group, in: ledger)
     }
-    try ledger.store.note(refused: pairs)
+    do throws(TransferError) { try ledger.store.note(refused: pairs) } catch {
+      notice(.remark("files that cannot be moved are not recorded: \(error.cause)"))
+    }
     return AddedFiles(of: added)
   }
 

@@ -5,7 +5,7 @@ extension TransferStore {
   /// Records which of these files cannot be transferred at all, and why: each has an event, because only a file with a
   /// destination has a row. Without their URLs, which may hold secrets. Durable on return.
   func note(refused pairs: [FilePair]) throws(TransferError) {
-    let details = pairs.compactMap { pair in pair.fault.map { "\"\(pair.path)\": \($0.cause)" } }
+    let details = pairs.compactMap { pair in pair.fault.map { "\"\(pair.path.embedded)\": \($0.cause)" } }
     guard !details.isEmpty else { return }
     let ledger = try Ledger.open(at: path, mode: .create, clock: machine.clock)
     defer { ledger.close() }
