@@ -58,6 +58,19 @@ import TransferModel
     #expect(try ledger.read { try $0.batches(RowFilter(), after: 0, limit: 9) }.map(\.state) == ["done", "held"])
   }
 
+  /// Sixty batches that can be sent are in front of it.
+  @Test func aHeldBatchBehindOthersIsListed() throws {
+    let scene = try Scene()
+    _ = try scene.makeTree(seed: 5, count: 1)
+    for n in 1...61 { _ = try scene.add(to: "/place\(n)/") }
+    try shell(
+      scene, "DROP TRIGGER batch_fixed; UPDATE batch SET settings = json_set(settings, '$.version', 2) WHERE id = 61")
+    let ledger = try Ledger.open(at: scene.storePath, mode: .readOnly, clock: SystemClock())
+    defer { ledger.close() }
+    let status = try ledger.read { try StoreReader(reader: $0, path: "").status(RowFilter(), SystemClock()) }
+    #expect(status.held.map(\.id.rawValue) == [61])
+  }
+
   /// The meaning of settings from a newer program is unknown.
   @Test func settingsOfANewerVersionHoldTheirBatchBack() throws {
     let scene = try Scene()

@@ -31,15 +31,15 @@ extension LedgerReader {
     }
   }
 
-  /// The batches among the first `looked` with ready files that no run can send. Those that can be sent get out of the
-  /// way, so that held ones come first.
-  public func heldBatches(_ filter: RowFilter, looked: Int) throws -> [BatchRow] {
+  /// Up to `limit` batches among the first `looked` with ready files that no run can send. Those that can be sent get
+  /// out of the way, so that held ones come first.
+  public func heldBatches(_ filter: RowFilter, looked: Int, limit: Int = 50) throws -> [BatchRow] {
     let held = try readyBatches(after: BatchID(rawValue: 0), limit: looked).filter { try settingsFault($0) != nil }
     guard !held.isEmpty else { return [] }
     var those = filter
     let wanted = filter.withinBatches.map(Set.init)
     those.withinBatches = held.map(\.rawValue).filter { wanted?.contains($0) ?? true }
-    return try batches(those, after: 0, limit: looked, withAttempts: false)
+    return try batches(those, after: 0, limit: limit, withAttempts: false)
   }
 
   /// Why the settings of a batch cannot be read; nil if they can.

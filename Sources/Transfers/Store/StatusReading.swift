@@ -29,6 +29,9 @@ public struct StoreStatus: Sendable {
 extension StoreReader {
   package func engine(_ clock: any TransferClock) throws -> EngineState { EngineState(try newestRun(), clock) }
 
+  /// Batches with ready files whose settings are read to find held ones: a look takes a small part of a second.
+  private static var batchesLooked: Int { 1_000 }
+
   package func status(_ filter: RowFilter, _ clock: any TransferClock) throws -> StoreStatus {
     let (totals, nowMs) = (try stateTotals(filter), clock.wallMs)
     // Files waiting in a batch past its deadline are not retried.
@@ -38,7 +41,7 @@ extension StoreReader {
       hidden: totals.files > 0 || !filter.leavesOutHidden ? 0 : try stateTotals(filter.withHidden).files,
       nextDueMs: try nextDueMs(without: held), active: try runningFiles(filter, limit: 20),
       failures: try endings(filter), overdue: try overdueBatches(filter, nowMs: nowMs),
-      held: try reader.heldBatches(filter, looked: 50),
+      held: try reader.heldBatches(filter, looked: Self.batchesLooked),
       callbacks: try callbacksLeft(), removals: try removals(filter))
   }
 
