@@ -607,6 +607,8 @@ CREATE TABLE scan (
   unreadable INTEGER NOT NULL,
   -- Links, FIFOs, sockets, devices, and the ledger's own files, not among `files`.
   special INTEGER NOT NULL,
+  -- Left out because a list of the destination has them (--known-at).
+  known INTEGER NOT NULL,
   UNIQUE (job, place, sources)
 ) STRICT;
 CREATE INDEX scan_completed ON scan (completed_at);

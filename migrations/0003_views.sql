@@ -548,7 +548,8 @@ SELECT
   not_ready,
   excluded,
   unreadable,
-  special
+  special,
+  known
 FROM scan;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
@@ -566,7 +567,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_scans', 'not_ready', 'INTEGER', '', 'Of these: without the marker file that shows that they are complete.'),
   ('v_scans', 'excluded', 'INTEGER', '', 'Excluded by rules, not among these.'),
   ('v_scans', 'unreadable', 'INTEGER', '', 'Not readable.'),
-  ('v_scans', 'special', 'INTEGER', '', 'Links, FIFOs, sockets, devices and files of the ledger itself, not among these.');
+  ('v_scans', 'special', 'INTEGER', '', 'Links, FIFOs, sockets, devices and files of the ledger itself, not among these.'),
+  ('v_scans', 'known', 'INTEGER', '', 'Of these: not sent, because a list of the destination has them (--known-at).');
 
 CREATE VIEW v_callbacks AS
 SELECT

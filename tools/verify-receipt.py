@@ -166,7 +166,7 @@ def check_certificate(envelope, asked):
     counted = len(files), sum(one["bytes"] or 0 for one in files)
     require((said["files"].get("done", 0), said["bytes"]) == counted, "the totals differ from the files")
     others = [f"{said['files'].get(state, 0)} {state}" for state in ("failed", "cancelled")]
-    others += [f"{n} left out as {cause}" for cause, n in said["left_out"].items() if n and cause != "scans"]
+    others += [f"{n} left out as {cause}" for cause, n in said.get("left_out", {}).items() if n and cause != "scans"]
     print(f"ok: {len(files)} files arrived, {len(said['without_sha256'])} of them without a known SHA-256; {', '.join(others)}")
 
 def check_seals(old, new, asked):

@@ -25,6 +25,7 @@ public struct LossProofFigures: Sendable {
         .integer("excluded") { $0.proof.leftOut.excluded },
         .integer("not_ready") { $0.proof.leftOut.notReady },
         .integer("special") { $0.proof.leftOut.special },
+        .integer("known") { $0.proof.leftOut.known },
       ]),
       .record("remote", "asked again", remoteColumns) { $0.remote },
       .table(
@@ -76,8 +77,10 @@ public struct LossProofFigures: Sendable {
 
   /// `; the last scans left out 3 excluded and 1 special`.
   private var leftOut: String {
-    let (left, counts) = (proof.leftOut, [proof.leftOut.excluded, proof.leftOut.notReady, proof.leftOut.special])
-    let parts = zip(counts, ["excluded", "not ready", "special"]).filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    let left = proof.leftOut
+    let counts = [left.excluded, left.notReady, left.special, left.known]
+    let parts = zip(counts, ["excluded", "not ready", "special", "by a list of the destination"]).filter { $0.0 > 0 }
+      .map { "\($0.0) \($0.1)" }
     guard !parts.isEmpty else { return "" }
     return "; the last \(left.scans == 1 ? "scan" : "scans") left out \(parts.joined(separator: ", "))"
   }
@@ -86,7 +89,7 @@ public struct LossProofFigures: Sendable {
   static func leftOutObject(_ left: LossProof.LeftOut) -> FigureObject {
     FigureObject([
       ("scans", Cell(left.scans)), ("excluded", Cell(left.excluded)), ("not_ready", Cell(left.notReady)),
-      ("special", Cell(left.special)),
+      ("special", Cell(left.special)), ("known", Cell(left.known)),
     ])
   }
 }

@@ -86,22 +86,28 @@ import TransferModel
   @Test func whatTheScanLeftOutIsCounted() throws {
     let folder = program.folder.path + "/seen"
     mkdir(folder, 0o700)
-    for name in ["a", "b.ok", "c.tmp", "d"] { try writeFile("\(folder)/\(name)", Array("content".utf8)) }
-    for name in ["a.ok", "d.ok"] { try writeFile("\(folder)/\(name)", []) }
+    for name in ["a", "b.ok", "c.tmp", "d", "e"] { try writeFile("\(folder)/\(name)", Array("content".utf8)) }
+    for name in ["a.ok", "d.ok", "e.ok"] { try writeFile("\(folder)/\(name)", []) }
     #expect(mkfifo(folder + "/pipe", 0o600) == 0 && unlink(folder + "/d.ok") == 0)
     let receiver = try RunningReceiver(in: program.folder)
     defer { withExtendedLifetime(receiver) {} }
-    let words = ["push", folder, receiver.url + "/in/", "--exclude", "*.tmp", "--ready-file", "{path}.ok"]
+    let list = program.folder.path + "/there.csv"
+    try writeFile(list, Array("path,size\ne,7\n".utf8))
+    let words = [
+      "push", folder, receiver.url + "/in/", "--exclude", "*.tmp", "--ready-file", "{path}.ok", "--known-at", list,
+      "--known-by", "size",
+    ]
     let pushed = try sent.run(words)
     #expect(pushed.code == 0, "\(pushed.err)")
     let path = program.folder.path + "/certificate.json"
     let proven = try prove("b2", "-o", path)
     #expect(proven.err.contains("1 file: 1 done; nothing is lost, and the log agrees; "), "\(proven.err)")
-    #expect(proven.err.contains("the last scan left out 1 excluded, 1 not ready, 1 special\n"), "\(proven.err)")
+    #expect(
+      proven.err.contains("the last scan left out 1 excluded, 1 not ready, 1 special, 1 by a list"), "\(proven.err)")
     let envelope = try readText(path)
     let behind = try #require(envelope.split(separator: #""payload":""#, maxSplits: 1).last)
     let statement = try #require(bytesFromBase64(String(behind.prefix { $0 != "\"" })))
-    let counts = #""left_out":{"excluded":1,"not_ready":1,"scans":1,"special":1}"#
+    let counts = #""left_out":{"excluded":1,"known":1,"not_ready":1,"scans":1,"special":1}"#
     #expect(String(decoding: statement, as: UTF8.self).contains(counts))
     // Of another place, for which nothing was left out.
     let other = try prove("b1")

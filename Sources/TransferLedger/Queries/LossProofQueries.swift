@@ -27,14 +27,17 @@ extension LedgerReader {
   private func leftOut(_ filter: RowFilter) throws -> LossProof.LeftOut {
     try db.first(
       """
-      SELECT count(*), coalesce(sum(s.excluded), 0), coalesce(sum(s.not_ready), 0), coalesce(sum(s.special), 0)
+      SELECT count(*), coalesce(sum(s.excluded), 0), coalesce(sum(s.not_ready), 0), coalesce(sum(s.special), 0),
+        coalesce(sum(s.known), 0)
       FROM scan s WHERE (s.job, s.place) IN (
         SELECT DISTINCT coalesce(b.job, ''), d.place
         FROM file f CROSS JOIN batch b ON b.id = f.batch_id CROSS JOIN destination d ON d.id = f.destination_id
         WHERE {files})
       """, filter
-    ) { LossProof.LeftOut(scans: $0.int(0), excluded: $0.int(1), notReady: $0.int(2), special: $0.int(3)) }
-      ?? LossProof.LeftOut()
+    ) {
+      LossProof.LeftOut(
+        scans: $0.int(0), excluded: $0.int(1), notReady: $0.int(2), special: $0.int(3), known: $0.int(4))
+    } ?? LossProof.LeftOut()
   }
 
   /// Each statement returns the files that break a rule, with their paths and a reason. If the receipt of a file has a

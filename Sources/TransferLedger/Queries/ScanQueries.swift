@@ -9,6 +9,7 @@ extension LedgerReader {
       (counts.added, counts.changed, counts.unchanged) = (row.int(6), row.int(7), row.int(8))
       (counts.queued, counts.settling, counts.notReady) = (row.int(9), row.int(10), row.int(11))
       (counts.excluded, counts.failed, counts.special) = (row.int(12), row.int(13), row.int(14))
+      counts.known = row.int(15)
       // A file that was seen but is in none of the counts was named twice, or its outcome is unknown.
       counts.unknown = max(0, row.int(5) - counts.seen)
       var scan = ScanRow(
@@ -26,7 +27,7 @@ extension LedgerReader {
 
   static let scans: StaticString = """
     SELECT job, place, sources, completed_at, took_ms, files, new, changed, unchanged, queued, settling, not_ready,
-      excluded, unreadable, special
+      excluded, unreadable, special, known
     FROM scan WHERE ?1 IS NULL OR job = ?1 ORDER BY completed_at DESC, id DESC LIMIT ?2
     """
 }
@@ -43,10 +44,8 @@ extension LedgerTransaction {
     let values: [SQLValue] = [
       .text(scan.job), .text(scan.place), .text(sources), .int(wallMs), .int(max(0, scan.tookMs)),
       .int(counts.seen), .int(counts.added + counts.requeued - counts.changed), .int(counts.changed),
-      .int(counts.unchanged + counts.known), .int(counts.queued + counts.busy), .int(counts.settling),
-      .int(counts.notReady),
-      .int(counts.excluded),
-      .int(counts.failed), .int(counts.special),
+      .int(counts.unchanged), .int(counts.queued + counts.busy), .int(counts.settling), .int(counts.notReady),
+      .int(counts.excluded), .int(counts.failed), .int(counts.special), .int(counts.known),
     ]
     let changes = try db.run(Self.replaceScan, of: values)
     guard changes == 0 else { return }
@@ -56,13 +55,14 @@ extension LedgerTransaction {
 
   static let replaceScan: StaticString = """
     UPDATE scan SET completed_at = ?4, took_ms = ?5, files = ?6, new = ?7, changed = ?8, unchanged = ?9, queued = ?10,
-      settling = ?11, not_ready = ?12, excluded = ?13, unreadable = ?14, special = ?15
+      settling = ?11, not_ready = ?12, excluded = ?13, unreadable = ?14, special = ?15,
+      known = ?16
     WHERE job = ?1 AND place = ?2 AND sources = ?3
     """
   static let insertScan: StaticString = """
     INSERT INTO scan (job, place, sources, completed_at, took_ms, files, new, changed, unchanged, queued, settling,
-      not_ready, excluded, unreadable, special)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+      not_ready, excluded, unreadable, special, known)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
     """
   static let forgetScans: StaticString = """
     DELETE FROM scan WHERE id IN (SELECT id FROM scan ORDER BY completed_at DESC, id DESC LIMIT -1 OFFSET ?)

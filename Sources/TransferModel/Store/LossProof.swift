@@ -39,9 +39,12 @@ public struct LossProof: Sendable, Hashable {
     public var notReady = 0
     /// Links, FIFOs, sockets, devices, and files of the ledger itself.
     public var special = 0
+    /// At the destination already, by a list of it: nothing here shows that they are there.
+    public var known = 0
 
-    package init(scans: Int = 0, excluded: Int = 0, notReady: Int = 0, special: Int = 0) {
+    package init(scans: Int = 0, excluded: Int = 0, notReady: Int = 0, special: Int = 0, known: Int = 0) {
       (self.scans, self.excluded, self.notReady, self.special) = (scans, excluded, notReady, special)
+      self.known = known
     }
   }
 
