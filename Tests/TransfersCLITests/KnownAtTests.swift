@@ -138,6 +138,24 @@ import TransferReports
     #expect(seen.targets.withLock { $0.contains("up/other") && $0.count == 6 })
   }
 
+  /// A list of files to send says where they are: a file is not known because another key has the path of its source.
+  @Test func theKeyOfALineIsWhatTheDestinationHas() throws {
+    let text = "path,key,size,md5\nsame,x/same,5,\(Self.hello)\nelsewhere,gone,5,\(Self.hello)\n"
+    try writeFile(root + "/sent.csv", Array(text.utf8))
+    let outcome = try push("--known-at", root + "/sent.csv")
+    #expect(outcome.code == 0 && received.contains("same") && !received.contains("gone"), "\(received) \(outcome.err)")
+  }
+
+  /// Files that are there count as delivered: not everything has failed.
+  @Test func aFailureBesideKnownFilesIsPartial() throws {
+    try writeFile(root + "/list", Array("same\nabsent\n".utf8))
+    try writeFile(root + "/there.csv", Array("path,size,md5\nsame,5,\(Self.hello)\n".utf8))
+    let outcome = try push(
+      "--files-from", root + "/list", "--base", root + "/source", "--missing", "skip", "--known-at",
+      root + "/there.csv", isListed: true)
+    #expect(outcome.code == 3 && received == [], "\(outcome.code) \(outcome.err)")
+  }
+
   @Test func aJobLeavesOutWhatItsDestinationHas() throws {
     let config = root + "/config.yaml"
     let text = """

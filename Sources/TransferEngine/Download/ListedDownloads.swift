@@ -94,7 +94,7 @@ public struct ListedDownloads {
 
   // MARK: - S3 Inventory
 
-  /// The listed objects: name, whether it is that in the bucket (otherwise a path), size and digests.
+  /// The listed objects: name, whether it is that in the bucket (otherwise a path, or a `key`, below the destination), size and digests.
   /// - Returns: the inventory, if it is one.
   func readObjects(
     _ body: (NameBytes, _ isKey: Bool, Int64?, [Digest]) throws(TransferError) -> Void
@@ -110,7 +110,9 @@ public struct ListedDownloads {
         return inventory.inventory
       }
     }
-    try readManifest { entry throws(TransferError) in try body(entry.path, false, entry.size, entry.digests) }
+    try readManifest { entry throws(TransferError) in
+      try body(entry.key ?? entry.path, false, entry.size, entry.digests)
+    }
     return nil
   }
 

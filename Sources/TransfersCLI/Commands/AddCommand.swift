@@ -42,7 +42,7 @@ struct AddCommand: Command, HasInapplicableOptions, NamesPlace {
   static func judge(_ result: AddResult) throws(CommandFailure) {
     let counts = result.counts
     guard counts.failed + counts.unknown + counts.busy > 0 else { return }
-    let succeeded = counts.added + counts.unchanged + counts.queued + counts.requeued
+    let succeeded = counts.added + counts.unchanged + counts.queued + counts.requeued + counts.known
     let status = ExitCode(
       succeeded: succeeded, failed: counts.failed + counts.unknown, mismatched: 0, left: counts.busy)
     throw CommandFailure(

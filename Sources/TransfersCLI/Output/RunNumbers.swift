@@ -139,7 +139,8 @@ extension ExitCode {
   /// count like failed ones, whichever run left them. `added` is what a push found before it sent anything.
   init(_ files: RunNumbers, added: AddResult? = nil) {
     self.init(
-      succeeded: files.done + files.doneBefore + files.duplicates + (added?.counts.unchanged ?? 0),
+      succeeded: files.done + files.doneBefore + files.duplicates + (added?.counts.unchanged ?? 0)
+        + (added?.counts.known ?? 0),
       failed: files.failed + files.unknown + files.cancelled + (added?.counts.failed ?? 0)
         + (added?.counts.unknown ?? 0),
       mismatched: files.mismatched, left: files.left + (added?.counts.busy ?? 0))
