@@ -70,6 +70,8 @@ public struct ObjectProperties: Sendable, Hashable {
   public var storageClass: String? { values[ObjectSetting.storageClass.name] }
   /// Fields of requests in the order of their names, which are lower-case.
   public var headers: [(name: String, value: String)] { named("header.") }
+  /// Maximum number of tags of an object. Source: "Categorizing your storage using tags", Amazon S3 user guide.
+  public static let mostTags = 10
   /// In the order of their names.
   public var tags: [(name: String, value: String)] { named("tag.") }
 

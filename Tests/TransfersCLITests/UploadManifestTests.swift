@@ -119,6 +119,18 @@ import TransferModel
     #expect(received.isEmpty && !outcome.err.contains("secret-key"))
   }
 
+  /// A server would refuse each of these files.
+  @Test func tagsOfRulesAndColumnsTogetherAreLimited() throws {
+    let columns = "abcdefghi".map { "tag.\($0)" }.joined(separator: ",")
+    let text = "path,\(columns)\nb.csv,,,,,,,,,\na.bam,1,1,1,1,1,1,1,1,1\n"
+    let refused = try push("m.csv", text, "--rule", "**:tag.x=1", "--rule", "**:tag.y=1")
+    #expect(refused.code == 65 && refused.err.contains("line 3: with those of --rule its object has 11 tags"))
+    #expect(received.isEmpty)
+    // A column in place of a rule does not add to them.
+    let sent = try push("m.csv", text, "--rule", "**:tag.x=1", "--rule", "**:tag.a=2")
+    #expect(sent.code == 0 && received.count == 2, "\(sent.err)")
+  }
+
   /// Without a name that says so, only our own first record makes a list a manifest.
   @Test func plainListsStayLiteral() throws {
     try writeFile(root + "/source/{\"path\":1}", [1])

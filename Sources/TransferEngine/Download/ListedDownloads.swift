@@ -94,7 +94,8 @@ public struct ListedDownloads {
 
   // MARK: - S3 Inventory
 
-  /// The listed objects: name, whether it is that in the bucket (otherwise a path, or a `key`, below the destination), size and digests.
+  /// The listed objects: name, whether it is that in the bucket (otherwise a path, or a `key`, below the destination),
+  /// size and digests.
   /// - Returns: the inventory, if it is one.
   func readObjects(
     _ body: (NameBytes, _ isKey: Bool, Int64?, [Digest]) throws(TransferError) -> Void

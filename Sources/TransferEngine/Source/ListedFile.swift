@@ -39,7 +39,7 @@ public struct ListedFile: Sendable, Hashable {
   }
 
   /// The rules' properties of the file, over which its own have precedence.
-  /// - Throws: `.badList` for one that objects at the destination do not have.
+  /// - Throws: `.badList` for one that objects at the destination do not have, and for more tags than one can have.
   func properties(
     over rules: ObjectProperties?, at destination: Destination
   ) throws(TransferError) -> ObjectProperties? {
@@ -49,6 +49,14 @@ public struct ListedFile: Sendable, Hashable {
         .badList, "read list", list, cause: "line \(line): this destination has no \(name)",
         remedy: "leave it out; nothing was recorded")
     }
-    return ObjectProperties((rules?.values ?? [:]).merging(settings) { $1 })
+    let all = ObjectProperties((rules?.values ?? [:]).merging(settings) { $1 })
+    guard all.tags.count <= ObjectProperties.mostTags else {
+      throw TransferError(
+        .badList, "read list", list,
+        cause: "line \(line): with those of --rule its object has \(all.tags.count) tags, and "
+          + "\(ObjectProperties.mostTags) at most are possible",
+        remedy: "give fewer; nothing was recorded")
+    }
+    return all
   }
 }

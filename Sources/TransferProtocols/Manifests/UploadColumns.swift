@@ -27,13 +27,11 @@ struct UploadColumns {
     }
   }
 
-  /// Source: "Categorizing your storage using tags", Amazon S3 user guide.
-  private static let mostTags = 10
-
   /// Applies it to an entry.
   func complete(_ entry: ManifestEntry) throws(ManifestFault) -> ManifestEntry {
-    guard !isUpload || settings.keys.count(where: { $0.hasPrefix("tag.") }) <= Self.mostTags else {
-      throw ManifestFault("it has more than \(Self.mostTags) tags", "give fewer")
+    guard !isUpload || settings.keys.count(where: { $0.hasPrefix("tag.") }) <= ObjectProperties.mostTags
+    else {
+      throw ManifestFault("it has more than \(ObjectProperties.mostTags) tags", "give fewer")
     }
     var entry = entry
     (entry.key, entry.settings) = (key, settings)
