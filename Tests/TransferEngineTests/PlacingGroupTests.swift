@@ -1,5 +1,6 @@
 import Testing
 import TransferModel
+import TransferProtocols
 
 @testable import TransferEngine
 
@@ -100,5 +101,22 @@ import TransferModel
       })
     for result in results { #expect(throws: Never.self) { try result.get() } }
     #expect(syncs == 1)
+  }
+
+  /// A receipt has no SHA-256 of what somebody may have written to the file after it got its name.
+  @Test func onlyWhatIsProvenToBeWhatWasReceivedHasASHA256() throws {
+    var placing = try placing("1", number: 1)
+    placing.recordsSHA256 = true
+    let sum = RunningDigest.of(Array("whole".utf8), .sha256)
+    #expect(try PlacingGroup.perform([placing])[0].get().sha256 == sum)
+    // The engine ended before it could record that.
+    placing.file = nil
+    placing.digest = RunningDigest.of(Array("whole".utf8), .crc32c)
+    #expect(try PlacingGroup.perform([placing])[0].get().sha256 == sum)
+    placing.digest = nil
+    let descriptor = open(root + "/1", O_WRONLY)
+    #expect(pwrite(descriptor, "other", 5, 0) == 5)
+    close(descriptor)
+    #expect(try PlacingGroup.perform([placing])[0].get().sha256 == nil)
   }
 }
