@@ -24,6 +24,8 @@ import TransferModel
     "*:header.x-a=a\u{7}b", "*:header.x-a=é", "*:header.x-a= a", "*:tag.aws:x=y", "*:tag.a=b&c",
     "*:header.content-type=text/csv", "*:header.x-amz-tagging=a=b", "*:header.content-length=3", "*:header.host=h",
     "*:header.if-match=x", "*:header.upload-offset=3", "*:header.x-amz-date=x", "*:header.transfer-encoding=chunked",
+    "*:header.if=(<urn:x>)", "*:header.http2-settings=x", "*:header.X-HTTP-Method=DELETE",
+    "*:header.x-method-override=GET",
   ])
   func whatIsInvalidOrTheProgramsOwnIsRefused(_ text: String) {
     #expect(throws: TransferError.self) { try ObjectRule(parsing: text) }

@@ -124,10 +124,11 @@ extension ObjectSetting {
     private var isOwn: Bool {
       let names: Set<String> = [
         "connection", "content-digest", "content-length", "content-md5", "content-range", "date", "destination",
-        "expect",
-        "host", "incremental", "keep-alive", "location", "overwrite", "prefer", "range", "repr-digest", "te", "trailer",
+        "expect", "host", "http2-settings", "if", "incremental", "keep-alive", "location", "overwrite",
+        "prefer", "range", "repr-digest", "te", "trailer",
         "transfer-encoding", "upgrade", "user-agent", "via", "want-content-digest", "want-repr-digest",
-        "x-http-method-override", "x-update-range", "accept", "accept-encoding", "x-amz-meta-transfers-uid", "depth",
+        "x-http-method", "x-http-method-override", "x-method-override", "x-update-range", "accept", "accept-encoding",
+        "x-amz-meta-transfers-uid", "depth",
       ]
       if names.contains(name) { return true }
       if name.hasPrefix("x-amz-") { return !Self.ofObjects.contains(where: name.hasPrefix) }
