@@ -38,8 +38,15 @@ public struct ListedDownloads {
   public func readManifest(_ body: (ManifestEntry) throws(TransferError) -> Void) throws(TransferError) {
     let file = try OpenBlocks(path, name)
     if file.isFolder { return try readBag(body) }
-    var block = try file.next(fillsUp: format == nil)
+    let block = try file.next(fillsUp: format == nil)
     if format == nil, S3Inventory.isOne(block) { return try readInventory(block, file, body) }
+    try readManifest(file, beginning: block, body)
+  }
+
+  private func readManifest(
+    _ file: OpenBlocks, beginning: [UInt8], _ body: (ManifestEntry) throws(TransferError) -> Void
+  ) throws(TransferError) {
+    var block = beginning
     if block.isEmpty, !mayBeEmpty {
       throw TransferError(
         .badList, "read list", name, cause: "it is empty: it has no bytes",
@@ -100,18 +107,21 @@ public struct ListedDownloads {
   func readObjects(
     _ body: (NameBytes, _ isKey: Bool, Int64?, [Digest]) throws(TransferError) -> Void
   ) throws(TransferError) -> S3Inventory? {
-    if let path {
-      let file = try OpenBlocks(path, name)
-      let block = file.isFolder ? [] : try file.next(fillsUp: true)
-      if S3Inventory.isOne(block) {
-        let inventory = try InventoryFile(block, file, path)
-        try inventory.read { object, _ throws(TransferError) in
-          try body(object.key, true, object.size, object.md5.map { [$0] } ?? [])
-        }
-        return inventory.inventory
-      }
+    // Opened once: it may be a pipe.
+    let file = try OpenBlocks(path, name)
+    if file.isFolder {
+      try readBag { entry throws(TransferError) in try body(entry.path, false, entry.size, entry.digests) }
+      return nil
     }
-    try readManifest { entry throws(TransferError) in
+    let block = try file.next(fillsUp: true)
+    if S3Inventory.isOne(block) {
+      let inventory = try InventoryFile(block, file, path)
+      try inventory.read { object, _ throws(TransferError) in
+        try body(object.key, true, object.size, object.md5.map { [$0] } ?? [])
+      }
+      return inventory.inventory
+    }
+    try readManifest(file, beginning: block) { entry throws(TransferError) in
       try body(entry.key ?? entry.path, false, entry.size, entry.digests)
     }
     return nil
