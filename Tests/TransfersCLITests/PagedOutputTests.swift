@@ -3,6 +3,8 @@ import Testing
 import TransferLedger
 import TransferModel
 
+@testable import TransfersCLI
+
 /// `--format html` for more rows than fit into one page.
 @Suite struct PagedOutputTests {
   private static let count = 3500
@@ -100,6 +102,20 @@ import TransferModel
     #expect(try readText(page) == "old" && readText(other).hasSuffix("mine"))
     #expect(try run("list", "files", "f1", "-o", page).code == 0)
     #expect(try readText(other).hasSuffix("mine"))
+    #expect(temporaries.isEmpty)
+  }
+
+  /// Pages get their names when all rows were read, long after they were written.
+  @Test func aFileThatCameMeanwhileStays() throws {
+    let pages = PageFiles(beside: NameBytes(page), store: nil)
+    pages.write(2, "second")
+    pages.write(3, "third")
+    try pages.check()
+    let other = program.folder.path + "/page-3.html"
+    try writeFile(other, Array("mine".utf8))
+    #expect(throws: CommandFailure.self) { try pages.place() }
+    pages.remove()
+    #expect(try readText(other) == "mine" && access(program.folder.path + "/page-2.html", F_OK) != 0)
     #expect(temporaries.isEmpty)
   }
 

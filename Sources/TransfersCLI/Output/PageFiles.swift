@@ -13,7 +13,7 @@ final class PageFiles: Sendable {
   private let file: NameBytes
   private let store: String?
   private struct State {
-    var files: [OutputFile] = []
+    var files: [(name: NameBytes, file: OutputFile)] = []
     var failure: CommandFailure?
     var isUsed = false
   }
@@ -32,15 +32,11 @@ final class PageFiles: Sendable {
     guard state.withLock({ $0.failure == nil }) else { return }
     do throws(CommandFailure) {
       let name = HTMLPageLinks.name(number, of: file)
-      guard Self.mayBeReplaced(name) else {
-        throw CommandFailure(
-          .error, code: "output", "write \"\(name)\": the file exists, and is not a page of such a report",
-          remedy: "another --output")
-      }
+      try Self.check(name)
       let page = try OutputFile(name, store: store)
       page.stream.write(html)
       try page.seal()
-      state.withLock { $0.files.append(page) }
+      state.withLock { $0.files.append((name, page)) }
     } catch {
       state.withLock { $0.failure = error }
     }
@@ -52,10 +48,13 @@ final class PageFiles: Sendable {
   }
 
   func place() throws(CommandFailure) {
-    for page in state.withLock({ $0.files }) { try page.place() }
+    let pages = state.withLock { $0.files }
+    // A report of many rows takes minutes, in which other files may get these names.
+    for page in pages { try Self.check(page.name) }
+    for page in pages { try page.file.place() }
   }
 
-  func remove() { for page in state.withLock({ $0.files }) { page.remove() } }
+  func remove() { for page in state.withLock({ $0.files }) { page.file.remove() } }
 
   /// Removes the pages of an earlier report that had more of them.
   func removeFormer() {
@@ -71,7 +70,13 @@ final class PageFiles: Sendable {
 
   private enum Beginning { case absent, page, other }
 
-  private static func mayBeReplaced(_ name: NameBytes) -> Bool { beginning(path(name)) != .other }
+  /// Throws if a file has this name that is no such page.
+  private static func check(_ name: NameBytes) throws(CommandFailure) {
+    guard beginning(path(name)) == .other else { return }
+    throw CommandFailure(
+      .error, code: "output", "write \"\(name)\": the file exists, and is not a page of such a report",
+      remedy: "another --output")
+  }
 
   private static func path(_ name: NameBytes) -> [CChar] { name.bytes.map { CChar(bitPattern: $0) } + [0] }
 
