@@ -51,13 +51,11 @@ extension LedgerTransaction {
       case .done:
         guard try close(file, .done, nil, nil) else { continue }
         done.append(file)
-        let others = try closeOthers(of: file)
-        if !others.isEmpty { gone["it was removed with the source of \(file)", default: []] += others }
+        try closeOthers(of: file, into: &gone)
       case .gone(let message):
         guard try close(file, .done, nil, message) else { continue }
         gone[message, default: []].append(file)
-        let others = try closeOthers(of: file)
-        if !others.isEmpty { gone["it was removed with the source of \(file)", default: []] += others }
+        try closeOthers(of: file, into: &gone)
       case .putOff(let code, let message):
         try putOff(file, code, message, isUncertain: uncertain.contains(file))
       case .delayed(let code, let message):
@@ -83,6 +81,12 @@ extension LedgerTransaction {
     for (message, files) in kept.sorted(by: { $0.key < $1.key }) {
       try recordEvent("source-kept", of: files, detail: message)
     }
+  }
+
+  /// The removals of the same source for other files.
+  private func closeOthers(of file: FileID, into gone: inout [String: [FileID]]) throws {
+    let others = try closeOthers(of: file)
+    if !others.isEmpty { gone["it was removed with the source of \(file)", default: []] += others }
   }
 
   private func close(_ file: FileID, _ state: RemovalState, _ code: ErrorCode?, _ message: String?) throws -> Bool {
