@@ -357,9 +357,10 @@ WHEN (NEW.state = 'in_flight') <> EXISTS (
 BEGIN SELECT RAISE(FAIL, 'a chunk is in flight exactly while it has an open attempt, and done by an attempt that succeeded'); END;
 
 CREATE TRIGGER chunk_fixed BEFORE UPDATE OF id, file_id, seq, offset, length ON chunk
-WHEN NEW.id <> OLD.id OR NEW.file_id <> OLD.file_id OR NEW.seq <> OLD.seq OR OLD.state <> 'pending' OR OLD.acked > 0
+WHEN NEW.id <> OLD.id OR NEW.file_id <> OLD.file_id OR NEW.seq <> OLD.seq OR OLD.state <> 'pending'
   OR NOT EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'active' AND first_chunk_size IS NOT NULL
+      AND (OLD.acked = 0 OR is_download = 1 AND OLD.acked < NEW.length)
       AND NEW.offset = NEW.seq * chunk_size
       AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
 BEGIN SELECT RAISE(FAIL, 'a chunk keeps its range, or gets the one of a finer layout'); END;
@@ -652,8 +653,8 @@ CREATE TABLE file (
   run_id INTEGER REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
   chunk_size INTEGER CHECK (chunk_size >= 0),
   chunk_count INTEGER CHECK (chunk_count >= 1),
-  -- A file of which nothing is stored may get a new layout with shorter chunks: the original chunk length, which older
-  -- attempts may have sent.
+  -- A file of which nothing is stored may get a new layout with shorter chunks, as may a download of which only the
+  -- beginning is stored: the original chunk length, which older attempts may have moved.
   first_chunk_size INTEGER CHECK (first_chunk_size > chunk_size),
   -- It came to rest at least once while bytes of it were stored. Never reset: it says where to look, not what is there.
   holds INTEGER CHECK (holds = 1),
@@ -856,8 +857,10 @@ WHEN NEW.state <> 'active'
   OR OLD.chunk_count IS NOT NULL AND (
     NEW.chunk_size IS NULL OR NEW.chunk_size >= OLD.chunk_size OR NEW.chunk_count <= OLD.chunk_count
     OR NEW.first_chunk_size IS NOT coalesce(OLD.first_chunk_size, OLD.chunk_size)
-    OR EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state <> 'pending' OR acked > 0))
-    OR EXISTS (SELECT 1 FROM session WHERE file_id = NEW.id AND state IN ('intended', 'open') AND abort_after IS NULL))
+    OR EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state <> 'pending'
+      OR acked > 0 AND (NEW.is_download IS NULL OR seq > 0 OR acked >= NEW.chunk_size)))
+    OR NEW.is_download IS NULL AND EXISTS (
+      SELECT 1 FROM session WHERE file_id = NEW.id AND state IN ('intended', 'open') AND abort_after IS NULL))
 BEGIN SELECT RAISE(FAIL, 'the layout of an active file is set once, or made finer while nothing is stored'); END;
 
 CREATE TRIGGER file_learned BEFORE UPDATE OF size, inode, device, boot ON file
@@ -1388,6 +1391,9 @@ CREATE TABLE receipt (
   -- algorithm:hex
   digest TEXT,
   remote_digest TEXT,
+  -- SHA-256 of the content that was sent or received, as computed here, whatever the server confirmed; NULL if nobody
+  -- asked for it.
+  sha256 TEXT CHECK (sha256 > 'sha256:' AND sha256 < 'sha256;'),
   etag TEXT NOT NULL,
   version_id TEXT NOT NULL,
   request_id TEXT NOT NULL,
@@ -1433,6 +1439,9 @@ CREATE TABLE removal (
   -- What it was postponed for, until this changes; NULL if an engine is to look at it. The folder of the source, if
   -- something is wrong with it or its file system; empty if a destination lacks the source.
   waits_for BLOB CHECK (waits_for IS NULL OR put_off_at IS NOT NULL),
+  -- When it is due again although its folder has nothing that it could wait for: it was put off for an error that
+  -- passes by itself (a full disk of the target folder); NULL if its folder is the reason.
+  due_at INTEGER CHECK (due_at IS NULL OR waits_for IS NOT NULL),
   -- Why the source is still there; NULL while it is being removed, and after a crash then.
   cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
   message TEXT,
@@ -1454,7 +1463,7 @@ CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
 
 CREATE INDEX removal_source ON removal (inode) WHERE state <> 'done';
 
-CREATE INDEX removal_wait ON removal (waits_for, file_id) WHERE waits_for IS NOT NULL;
+CREATE INDEX removal_wait ON removal (waits_for, file_id, due_at) WHERE waits_for IS NOT NULL;
 
 CREATE TRIGGER removal_another AFTER INSERT ON removal
 BEGIN UPDATE removal SET waits_for = NULL WHERE inode = NEW.inode AND state <> 'done' AND +waits_for = x''; END;
@@ -1495,6 +1504,10 @@ CREATE TABLE scan (
   not_ready INTEGER NOT NULL,
   excluded INTEGER NOT NULL,
   unreadable INTEGER NOT NULL,
+  -- Links, FIFOs, sockets, devices, and the ledger's own files, not among `files`.
+  special INTEGER NOT NULL,
+  -- Left out because a list of the destination has them (--known-at).
+  known INTEGER NOT NULL,
   UNIQUE (job, place, sources)
 ) STRICT;
 
@@ -2035,6 +2048,7 @@ SELECT
   substr(digest, 1, instr(digest, ':') - 1) AS algorithm,
   digest,
   remote_digest,
+  sha256,
   etag,
   version_id,
   request_id,
@@ -2056,6 +2070,7 @@ SELECT
   m.attempts,
   m.failures,
   m.put_off_at,
+  m.due_at,
   m.cause,
   m.message,
   m.recorded_at,
@@ -2096,7 +2111,9 @@ SELECT
   settling,
   not_ready,
   excluded,
-  unreadable
+  unreadable,
+  special,
+  known
 FROM scan;
 
 CREATE VIEW v_segments AS
