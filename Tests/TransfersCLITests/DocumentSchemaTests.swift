@@ -57,7 +57,10 @@ import Testing
     var found: [(String, String)] = []
     while let entry = readdir(directory) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      guard name.hasSuffix(".json.txt"), name != "store schema.json.txt" else { continue }
+      // The columns of failure groups depend on --by, so no schema of theirs is printed.
+      guard name.hasSuffix(".json.txt"), name != "store schema.json.txt", !name.hasPrefix("report failures --by") else {
+        continue
+      }
       let text = try readText("\(Golden.folder)/\(name)").replacing(
         "\"schema_version\":N", with: "\"schema_version\":1"
       )
