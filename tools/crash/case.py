@@ -34,6 +34,7 @@ class Case:
         self.settle = settle
         self.base = []
         self.sent_anew = set()  # files that a user restarted
+        self.beginnings = 2  # how often each of them may begin
 
     def push(self):
         return ["push", *self.target.flags(self.name), *self.base, self.source, self.target.destination(self.name)]
@@ -203,7 +204,7 @@ class Case:
         for chunk in chunks:
             outcomes = tries[chunk.id]
             open_at_a_kill = sum(outcome in self.cut_off for outcome in outcomes)
-            due = (2 if chunk.file_id in self.sent_anew else 1) + min(refused[chunk.id], 1)
+            due = (self.beginnings if chunk.file_id in self.sent_anew else 1) + min(refused[chunk.id], 1)
             if open_at_a_kill > self.kills + self.cuts_of_others or len(outcomes) > due + open_at_a_kill:
                 self.problems.append(f"chunk {chunk}: {outcomes} after {self.kills} kills")
             self.resent += max(0, len(outcomes) - 1) * chunk.length

@@ -16,6 +16,8 @@ class FaultyCase(cases.Case):
     def check_sent_again(self, files, chunks, attempts):
         if self.target.forgets:
             self.sent_anew |= {file.id for file in files}
+            # Each run asks, and may be told that nothing is there.
+            self.beginnings = 1 + max(1, self.kills)
         super().check_sent_again(files, chunks, attempts)
 
     def due(self, files, chunks, tries):

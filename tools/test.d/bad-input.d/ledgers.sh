@@ -77,7 +77,7 @@ if ((EUID == 0)); then
     expect "a full disk under the textfile: it is said" 1 'prom_file' "$transfers" job run told --config "$config"
     check "a full disk under the textfile: every file is done" is "$(in_state 'done')" 3
     rm "$work/small-disk/fill"
-    expect "space for the textfile again" 0 . "$transfers" job run told --config "$config"
+    expect "space for the textfile again" 0 . "$transfers" job run told -v --config "$config"
     check "space for the textfile again: it is there" grep -q transfers_job "$work/small-disk/told.prom"
     umount "$work/small-disk"
   else
