@@ -20,7 +20,8 @@ import TransferModel
   @Test func whatWasSentIsProven() throws {
     let proven = try prove()
     #expect(proven.code == 0 && proven.out == "1 file: 1 done; nothing is lost, and the log agrees\n", "\(proven.err)")
-    let figures = #""bytes":7,"cancelled":0,"done":1,"excluded":0,"failed":0,"files":1,"known":0,"not_ready":0,"ok":true"#
+    let figures =
+      #""bytes":7,"cancelled":0,"done":1,"excluded":0,"failed":0,"files":1,"known":0,"not_ready":0,"ok":true"#
     #expect(try prove("--json").out.contains(figures))
     #expect(access(store + ".key", F_OK) != 0)
   }
