@@ -76,6 +76,14 @@ static inline void csqlite_append_cbor_integer(csqlite_buffer *_Nonnull buffer, 
   else csqlite_append_cbor_head(buffer, 0, (sqlite3_uint64)value);
 }
 
+static inline void csqlite_append_cbor_real(csqlite_buffer *_Nonnull buffer, double value) {
+  unsigned char item[9] = {0xFB};
+  sqlite3_uint64 bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  for (int n = 0; n < 8; n++) item[1 + n] = (unsigned char)(bits >> (8 * (7 - n)));
+  csqlite_append(buffer, item, sizeof item);
+}
+
 // A value as an item of CBOR: an integer, text, a byte string or null. A real number, which no STRICT table of ours
 // holds, is one of 64 bits.
 static inline void csqlite_append_cbor_value(csqlite_buffer *_Nonnull buffer, sqlite3_value *_Nonnull value) {
@@ -88,12 +96,7 @@ static inline void csqlite_append_cbor_value(csqlite_buffer *_Nonnull buffer, sq
     csqlite_append_cbor_head(buffer, type == SQLITE_TEXT ? 3 : 2, length);
     csqlite_append(buffer, bytes, length);
   } else if (type == SQLITE_FLOAT) {
-    double real = sqlite3_value_double(value);
-    unsigned char item[9] = {0xFB};
-    sqlite3_uint64 bits;
-    __builtin_memcpy(&bits, &real, sizeof bits);
-    for (int n = 0; n < 8; n++) item[1 + n] = (unsigned char)(bits >> (8 * (7 - n)));
-    csqlite_append(buffer, item, sizeof item);
+    csqlite_append_cbor_real(buffer, sqlite3_value_double(value));
   } else {
     csqlite_append(buffer, "\xF6", 1);
   }
@@ -128,12 +131,7 @@ static inline void csqlite_append_cbor_row(csqlite_buffer *_Nonnull buffer, sqli
       csqlite_append_cbor_head(buffer, type == SQLITE_TEXT ? 3 : 2, length);
       csqlite_append(buffer, bytes, length);
     } else if (type == SQLITE_FLOAT) {
-      double real = sqlite3_column_double(row, i);
-      unsigned char item[9] = {0xFB};
-      sqlite3_uint64 bits;
-      __builtin_memcpy(&bits, &real, sizeof bits);
-      for (int n = 0; n < 8; n++) item[1 + n] = (unsigned char)(bits >> (8 * (7 - n)));
-      csqlite_append(buffer, item, sizeof item);
+      csqlite_append_cbor_real(buffer, sqlite3_column_double(row, i));
     } else {
       csqlite_append(buffer, "\xF6", 1);
     }
