@@ -25,7 +25,7 @@ extension Exchange {
     let query = try Query(head.query)
     if head.method == "GET", query.has("attributes") { return try list(object, length, count) }
     guard head.method == "HEAD", let number = try query.number("partNumber") else { return nil }
-    guard (1...count).contains(number) else { throw .refuse(416, "there is no such part") }
+    guard (1...count).contains(number) else { throw .refuse(416, "the object does not have that many parts") }
     var answer = answer(206, object, part(number, length, of: object))
     answer.fields.append(Answer.Field("x-amz-mp-parts-count", String(count)))
     return answer

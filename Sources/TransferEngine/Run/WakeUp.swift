@@ -2,9 +2,9 @@ import TransferLedger
 import TransferModel
 
 /// What follows a sleep of the machine: owner of the ``SleepWatch``. The time asleep counts for no limit of the run.
-/// After half a minute the connections are probably dead, and nothing has reported it. So running requests end with a
-/// cause of their own, which is no failure, and everything that waits because of the network continues at once, over
-/// new connections. Used by the engine's thread.
+/// After half a minute the connections are probably dead, and nothing has reported it. So the running requests that may
+/// be repeated end with a cause of their own, which does not count as a failure, and network backoffs are cut short:
+/// the run continues at once over new connections. Used by the engine's thread.
 final class WakeUp {
   /// Connections survive a shorter sleep, and the transport notices those that did not. A machine that often sleeps for
   /// a second would otherwise begin its bodies again each time.

@@ -110,8 +110,8 @@ extension GetProtocol {
   /// Consecutive failures of the file after which it does without the list.
   private static let mostFailures = 4
 
-  /// Only a refusal says that there is no list. A failure of the host or of the credential would otherwise decide,
-  /// without a trace, how well the content is proven.
+  /// Only if the server refuses the request is the file fetched without the list. A temporary failure of the host or of
+  /// the credential is retried, because it would otherwise silently weaken the proof of the content.
   func listed(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     let unused = Interpretation.settled.with(notes: CompositeNotes.unused)
     let isPatient = context.failures < Self.mostFailures

@@ -29,9 +29,9 @@ public enum ManifestFormat: String, Sendable, CaseIterable {
     self = Self.byName(Array(name.lastComponent.bytes.map(Self.lowered))) ?? Self.byContent(front)
   }
 
-  /// The format of a list of files to send that is no plain list: JSON lines and tables by the extension, checksum
-  /// files by the name and the first line, and JSON lines by the first record of those that ``ManifestWriter`` writes.
-  /// Names in plain lists are literal, so that their content decides nothing else.
+  /// The format of a list of files to upload; nil for a plain list of names. JSON lines and tables are recognised by
+  /// the extension, checksum files by the name and the first line, and manifests of ``ManifestWriter`` by their first
+  /// record. Nothing else in the content matters, because the names in a plain list are literal.
   public init?(ofUploads name: NameBytes, front: [UInt8]) {
     switch Self.byName(Array(name.lastComponent.bytes.map(Self.lowered))) {
     case .csv?: self = .csv

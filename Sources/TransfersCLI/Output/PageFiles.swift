@@ -70,7 +70,7 @@ final class PageFiles: Sendable {
 
   private enum Beginning { case absent, page, other }
 
-  /// Throws if a file has this name that is no such page.
+  /// - Throws: if another file, which is not a page of such a report, already has this name.
   private static func check(_ name: NameBytes) throws(CommandFailure) {
     guard beginning(path(name)) == .other else { return }
     throw CommandFailure(

@@ -38,7 +38,7 @@ struct PagePrinter {
     try context.pages?.check()
     guard let number = context.served?.number, number > 1 else { return context.out.write(first) }
     guard let found else {
-      var failure = CommandFailure.usage("there is no page \(number)", remedy: "page=1")
+      var failure = CommandFailure.usage("the report has no page \(number)", remedy: "page=1")
       failure.isAboutMissingRow = true
       throw failure
     }
