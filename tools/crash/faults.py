@@ -16,8 +16,8 @@ class FaultyCase(cases.Case):
     def check_sent_again(self, files, chunks, attempts):
         if self.target.forgets:
             self.sent_anew |= {file.id for file in files}
-            # Each run asks, and may be told that nothing is there.
-            self.beginnings = 1 + max(1, self.kills)
+            # Each run asks, and may be told that nothing is there. One case has the cut of the script besides.
+            self.beginnings = 2 + self.kills
         super().check_sent_again(files, chunks, attempts)
 
     def due(self, files, chunks, tries):
@@ -72,8 +72,9 @@ KINDS = {
     "tiny-progress": tus("tiny-progress", "match PATCH * nth=2 times=2 per=path : cut-after=1\n"),
     "forgotten-offset": tus(
         "forgotten-offset",
-        # Each query is answered so; an upload that begins again has another path.
-        "match PATCH * every=9 : cut-after=300000\nmatch HEAD * : forget-offset\n",
+        # Each query is answered so. Only one body is cut off, one of the file in chunks, as the other files are fewer:
+        # all cases share the count, and a file whose every upload is cut off fails rightly.
+        "match PATCH * nth=8 : cut-after=300000\nmatch HEAD * : forget-offset\n",
         forgets=True,
     ),
 }

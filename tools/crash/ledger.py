@@ -37,7 +37,7 @@ INVARIANTS = {
           AND (a.chunk_id = c.id OR a.operation IN ('probe', 'verify', 'create')))""",
     "I10 at most one ok attempt per chunk, and one more each time that the server lost it": """
         SELECT c.id FROM v_chunks c JOIN v_attempts a ON a.chunk_id = c.id AND a.operation = 'part' AND a.outcome = 'ok'
-        GROUP BY c.id HAVING count(*) > 1 + c.losses""",
+        WHERE a.bytes_acked = c.length GROUP BY c.id HAVING count(*) > 1 + c.losses""",
     "I11 at most one ok finish": """
         SELECT file_id FROM v_attempts WHERE operation = 'finish' AND outcome = 'ok' GROUP BY file_id
         HAVING count(*) > 1""",
