@@ -41,7 +41,7 @@ public final class CurlTransport: Transport {
   deinit { stop() }
 
   /// After ``stop()``, the reply (cancelled) is delivered immediately, on the caller's thread.
-  public func start(
+  package func start(
     _ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void
   ) {
     let (origin, refusal) = Self.examine(request)
@@ -59,7 +59,7 @@ public final class CurlTransport: Transport {
     }
   }
 
-  public func cancel(_ id: ExchangeID) {
+  package func cancel(_ id: ExchangeID) {
     // There are few pools, and cancelling is rare: sending it to all of them is cheaper than an index of every request.
     for pool in state.withLock(\.all) { _ = pool.put(.cancel(id)) }
   }
@@ -73,12 +73,12 @@ public final class CurlTransport: Transport {
     for pool in dropped { pool.retire() }
   }
 
-  public func setRate(bytesPerSecond: Int64?, of group: RateGroup?) {
+  package func setRate(bytesPerSecond: Int64?, of group: RateGroup?) {
     limiter.setRate(bytesPerSecond: bytesPerSecond, of: group)
     for pool in state.withLock(\.all) { pool.wake() }
   }
 
-  public func bytesInFlight() -> [ExchangeID: Int64] {
+  package func bytesInFlight() -> [ExchangeID: Int64] {
     var sum: [ExchangeID: Int64] = [:]
     for pool in state.withLock(\.all) {
       sum.merge(pool.bytesInFlight()) { _, new in new }

@@ -30,7 +30,7 @@ public import TransferModel
 /// it continues names the object. Before that, the path is that of the request, and the offset counts from the
 /// beginning of the part.
 public struct ReceiverEvent: Sendable, Hashable {
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     case open(pid: Int64, seed: UInt64)
     case start(method: String, declared: Int64?)
     case fault(line: Int, effect: String)
@@ -55,9 +55,9 @@ public struct ReceiverEvent: Sendable, Hashable {
   public var connection: Int64
   public var request: Int64
   public var path: NameBytes
-  public var kind: Kind
+  package var kind: Kind
 
-  public init(atMs: Int64, connection: Int64, request: Int64, path: NameBytes, kind: Kind) {
+  package init(atMs: Int64, connection: Int64, request: Int64, path: NameBytes, kind: Kind) {
     self.atMs = atMs
     self.connection = connection
     self.request = request

@@ -20,7 +20,7 @@ public struct AdmissionPage: Sendable {
   /// The distinct properties of its files, which are few.
   private(set) var properties: [ObjectProperties] = []
   /// The current identities of the folders of sources that are to be deleted or moved.
-  public var folders: [NameBytes: FolderIdentity] = [:]
+  package var folders: [NameBytes: FolderIdentity] = [:]
   private var bytes: [UInt8] = []
 
   public init() {}
@@ -29,7 +29,7 @@ public struct AdmissionPage: Sendable {
   /// Length of all names.
   public var byteCount: Int { bytes.count }
 
-  public mutating func append(
+  package mutating func append(
     path: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ identity: SourceIdentity, mode: UInt32,
     properties: ObjectProperties? = nil
   ) {
@@ -38,7 +38,7 @@ public struct AdmissionPage: Sendable {
 
   /// Appends a file of another page whose content had to be compared with that of an older row
   /// (``PageAdmission/moved``).
-  public mutating func append(
+  package mutating func append(
     _ index: Int, of page: AdmissionPage, _ identity: SourceIdentity, _ verdict: ContentVerdict
   ) {
     let entry = page.entries[index]
@@ -50,7 +50,7 @@ public struct AdmissionPage: Sendable {
     bytes.append(contentsOf: page.bytes[entry.start..<middle + entry.keyCount])
   }
 
-  public func identity(_ index: Int) -> SourceIdentity? { entries[index].identity }
+  package func identity(_ index: Int) -> SourceIdentity? { entries[index].identity }
 
   /// Appends a source that was named but cannot be sent: it is recorded as `failed`.
   public mutating func append(path: NameBytes, key: NameBytes, _ failure: Failure) {
@@ -122,7 +122,7 @@ public struct AdmissionTarget: Sendable {
 
   /// For one `add`: pages that are admitted to the same value go into the same batch.
   /// - Parameter mark: ``LedgerReader/addedMark()`` before the first page.
-  public init(_ batch: NewBatch, since mark: AddedFiles.Mark, wallMs: Int64) {
+  package init(_ batch: NewBatch, since mark: AddedFiles.Mark, wallMs: Int64) {
     self.batch = batch
     self.mark = mark
     uid = .make(wallMs: wallMs)
@@ -145,7 +145,7 @@ public struct PageAdmission: Sendable, Hashable {
   /// Had failed with the same identity; they are retried in their earlier batch.
   public var requeued = 0
   /// The added, the queued, the requeued and the busy ones.
-  public var files = SelectedFiles()
+  package var files = SelectedFiles()
   /// Already recorded by the same `add`.
   public var repeated = 0
   public var failed = 0
@@ -173,7 +173,7 @@ public struct MovedFile: Sendable, Hashable {
   /// The row that is done.
   public var file: FileID
   /// The identity with which it was last seen.
-  public var identity: SourceIdentity
+  package var identity: SourceIdentity
 }
 
 /// Whether a source has the content that was sent for a done row.

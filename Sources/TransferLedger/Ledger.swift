@@ -45,7 +45,7 @@ public final class Ledger: Sendable {
   ///
   /// Throws `.storeMissing`, `.storeCorrupt`, `.storeNewer`, `.storeReadOnly`,
   /// `.storeUnsuitable`, `.storeBusy`, `.storeFull`, `.storeIO`.
-  public static func open(at path: String, mode: OpenMode, clock: any TransferClock) throws(TransferError) -> Ledger {
+  package static func open(at path: String, mode: OpenMode, clock: any TransferClock) throws(TransferError) -> Ledger {
     try open(at: path, mode: mode, clock: clock, gatePatienceMs: Gate.patienceMs)
   }
 
@@ -188,7 +188,7 @@ public final class Ledger: Sendable {
   /// files take effect without a new run. Begins and ends a run for it (`recovered`), holds the lock only during it,
   /// and uses no network: the next run aborts the sessions of cancelled files on their servers. nil if an engine is
   /// running, or a crashed one left nothing. Blocking. Durable on return.
-  public func recoverIfIdle(_ run: NewRun) throws(TransferError) -> Recovery? {
+  package func recoverIfIdle(_ run: NewRun) throws(TransferError) -> Recovery? {
     guard try read({ try $0.hasWorkInHand() }) else { return nil }
     return try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in
       guard held == nil else { return nil }

@@ -48,13 +48,13 @@ public struct NewFile: Sendable {
   public var path: NameBytes
   /// The complete remote key, as it is passed to the protocol.
   public var key: NameBytes
-  public var identity: SourceIdentity
+  package var identity: SourceIdentity
   /// Unix mode, for the record.
   public var mode: UInt32
   /// Properties that rules set for its object.
-  public var properties: ObjectProperties
+  package var properties: ObjectProperties
 
-  public init(
+  package init(
     path: NameBytes, key: NameBytes, identity: SourceIdentity, mode: UInt32 = 0,
     properties: ObjectProperties = ObjectProperties()
   ) {
@@ -67,7 +67,7 @@ public struct NewFile: Sendable {
 }
 
 /// The outcome of admission for one file.
-public enum Admission: Sendable, Hashable {
+package enum Admission: Sendable, Hashable {
   /// A new row; `superseded` is the older generation that it replaces.
   case added(FileID, superseded: FileID?)
   /// Already done with the same identity: nothing to do.
@@ -91,23 +91,23 @@ public enum Admission: Sendable, Hashable {
 /// A file that this engine run now owns.
 public struct ClaimedFile: Sendable {
   public var id: FileID
-  public var uid: UID
+  package var uid: UID
   public var batch: BatchID
   public var generation: Int
   public var path: NameBytes
   public var key: NameBytes
   /// The identity of the local file: for an upload, of its source as last seen. For a download, inode, device and boot
   /// of the partial file and the size of the remote object, each 0 until it is known.
-  public var identity: SourceIdentity
+  package var identity: SourceIdentity
   public var direction = Direction.upload
   /// Size and digests that the content of a download must have.
   public var expected = ExpectedContent()
   /// Properties that rules set for the object of an upload.
-  public var properties = ObjectProperties()
+  package var properties = ObjectProperties()
   /// Attempts in a row without progress.
   public var failures: Int
   /// nil until it has a layout.
-  public var layout: ChunkLayout?
+  package var layout: ChunkLayout?
   /// The live session (`intended` or `open`).
   public var session: ClaimedSession?
   /// The number of its done chunks.
@@ -120,18 +120,18 @@ public struct ClaimedFile: Sendable {
   public var waitingUntil: [Int64] = []
   /// The newest operation of an attempt that ended `crashed`, `interrupted` or `retry` after its request may have
   /// arrived, with no `ok` attempt of that operation since.
-  public var lostAnswer: AttemptOperation?
+  package var lostAnswer: AttemptOperation?
   /// Name of the staged copy that is sent instead of the source.
   public var staged: String?
   /// The ledger is a copy, and its original may have sent the file since.
   public var isDoubtful = false
   /// For a download: the earlier one that wrote the file at its path, from the same URL.
-  public var past: PastDownload?
+  package var past: PastDownload?
 
   /// A completely fetched download.
   public var isFetched: Bool { direction == .download && layout.map { $0.count == doneChunks } ?? false }
 
-  public init(
+  package init(
     id: FileID, uid: UID, batch: BatchID, generation: Int, path: NameBytes, key: NameBytes, identity: SourceIdentity,
     failures: Int, layout: ChunkLayout?, session: ClaimedSession?, doneChunks: Int,
     doneBytes: Int64 = 0, lostAnswer: AttemptOperation?, staged: String? = nil
@@ -155,10 +155,10 @@ public struct ClaimedFile: Sendable {
 
 /// The live session of a file, with its number in the ledger.
 public struct ClaimedSession: Sendable, Hashable {
-  public var id: SessionID
-  public var facts: SessionFacts
+  package var id: SessionID
+  package var facts: SessionFacts
 
-  public init(id: SessionID, _ facts: SessionFacts) {
+  package init(id: SessionID, _ facts: SessionFacts) {
     self.id = id
     self.facts = facts
   }
@@ -169,10 +169,10 @@ public struct ClaimedChunk: Sendable, Hashable {
   public var id: ChunkID
   public var attempt: AttemptID
   /// The operation of the attempt: `part`, or one that must precede it.
-  public var operation: AttemptOperation
-  public var facts: ChunkFacts
+  package var operation: AttemptOperation
+  package var facts: ChunkFacts
 
-  public init(id: ChunkID, attempt: AttemptID, operation: AttemptOperation = .part, _ facts: ChunkFacts) {
+  package init(id: ChunkID, attempt: AttemptID, operation: AttemptOperation = .part, _ facts: ChunkFacts) {
     self.id = id
     self.attempt = attempt
     self.operation = operation
@@ -182,7 +182,7 @@ public struct ClaimedChunk: Sendable, Hashable {
 
 /// The data that is recorded when an attempt ends.
 public struct AttemptResult: Sendable {
-  public var outcome: AttemptOutcome
+  package var outcome: AttemptOutcome
   public var code: ErrorCode?
   /// One line, secrets masked; nil on success.
   public var message: String?
@@ -193,7 +193,7 @@ public struct AttemptResult: Sendable {
   public var bytesTransferred: Int64
   /// Body bytes that the answer acknowledged.
   public var bytesAcked: Int64
-  public var timing: TransferReply.Timing
+  package var timing: TransferReply.Timing
   public var remoteIP: String
   public var httpVersion: String
   public var requestID: String
@@ -209,7 +209,7 @@ public struct AttemptResult: Sendable {
   /// Host and port of the mirror that it was sent to; nil if it was sent to the server of its destination.
   public var mirror: String?
 
-  public init(outcome: AttemptOutcome, code: ErrorCode? = nil, message: String? = nil) {
+  package init(outcome: AttemptOutcome, code: ErrorCode? = nil, message: String? = nil) {
     self.outcome = outcome
     self.code = code
     self.message = message

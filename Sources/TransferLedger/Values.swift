@@ -26,10 +26,10 @@ public struct NewRun: Sendable, Hashable {
 
 /// A session that must be aborted on its server, with the attempt that was opened for this.
 public struct AbortWork: Sendable, Hashable {
-  public var session: SessionID
+  package var session: SessionID
   public var attempt: AttemptID
   public var file: FileID
-  public var uid: UID
+  package var uid: UID
   public var key: NameBytes
   public var size: Int64
   public var mtimeNs: Int64

@@ -2,7 +2,7 @@
 /// references to secrets, never secrets.
 public struct BatchSettings: Sendable, Hashable, Codable {
   /// Version of the stored form. A program refuses settings of a newer version, whose meaning it cannot know.
-  public static let currentVersion = 1
+  package static let currentVersion = 1
   public private(set) var version = Self.currentVersion
   /// As typed, for example `s3://bucket/prefix/`. Never with user information; the parser refuses it.
   public var destination: String

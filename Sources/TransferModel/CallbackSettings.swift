@@ -30,7 +30,7 @@ public enum CallbackPace: Sendable, Hashable, Codable {
   /// - Parameters:
   ///   - isSuccess: how this run ended.
   ///   - last: the last reported run; nil for none.
-  public func tells(isSuccess: Bool, result: String, after last: ToldRun?, nowMs: Int64) -> Bool {
+  package func tells(isSuccess: Bool, result: String, after last: ToldRun?, nowMs: Int64) -> Bool {
     switch self {
     case .each: return true
     case .recovery: return isSuccess && last?.isSuccess == false
@@ -43,15 +43,15 @@ public enum CallbackPace: Sendable, Hashable, Codable {
 }
 
 /// The end of a run that was reported to a receiver, or is about to be.
-public struct ToldRun: Sendable, Hashable {
-  public var result: String
-  public var isSuccess: Bool
+package struct ToldRun: Sendable, Hashable {
+  package var result: String
+  package var isSuccess: Bool
   /// Number of unsuccessful runs of the job up to then.
-  public var failedRuns: Int
+  package var failedRuns: Int
   /// Milliseconds since 1970 UTC.
-  public var recordedMs: Int64
+  package var recordedMs: Int64
 
-  public init(result: String, isSuccess: Bool, failedRuns: Int, recordedMs: Int64) {
+  package init(result: String, isSuccess: Bool, failedRuns: Int, recordedMs: Int64) {
     (self.result, self.isSuccess) = (result, isSuccess)
     (self.failedRuns, self.recordedMs) = (failedRuns, recordedMs)
   }
@@ -91,7 +91,7 @@ public enum CallbackKind: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 /// The state of a callback.
-public enum CallbackState: String, Sendable, Hashable, CaseIterable {
+package enum CallbackState: String, Sendable, Hashable, CaseIterable {
   case waiting, delivering, delivered
   case gaveUp = "gave_up"
   case cancelled

@@ -1,31 +1,31 @@
 /// One chunk to be sent.
-public struct ChunkFacts: Sendable, Hashable {
+package struct ChunkFacts: Sendable, Hashable {
   /// From 0.
-  public var seq: Int
-  public var range: ByteRange
+  package var seq: Int
+  package var range: ByteRange
   /// How many bytes from its start the server is known to have; less than the length of the range.
-  public var acked: Int64
+  package var acked: Int64
   /// Earlier values from the server for this chunk: the URL of a partial upload, values of a profile.
-  public var remote: [String: String]
+  package var remote: [String: String]
   /// An earlier request for it may have taken effect although its answer was lost, and the server was not queried
   /// since.
-  public var isUncertain: Bool
+  package var isUncertain: Bool
   /// Consecutive earlier attempts without progress.
-  public var failures: Int
+  package var failures: Int
   /// How often the server lost acknowledged bytes of it: sending the same bytes again does not count as progress.
-  public var losses: Int
+  package var losses: Int
   /// Digests of the body that the protocol needs before sending it; when an answer is interpreted, also the digest of
   /// the chunk from its start to the last sent byte.
-  public var digests: [DigestAlgorithm: Digest]
+  package var digests: [DigestAlgorithm: Digest]
   /// The engine's limit of the body length, if the protocol can send a chunk in pieces; nil for no limit.
-  public var mostBody: Int64?
+  package var mostBody: Int64?
   /// The same limit for a body that the server stores completely or not at all, so that all of it is lost with its
   /// connection.
-  public var mostAtOnce: Int64?
+  package var mostAtOnce: Int64?
   /// The body of the request: the piece chosen by the protocol. Until the engine has asked, the rest of the chunk.
-  public var body: ByteRange
+  package var body: ByteRange
 
-  public init(
+  package init(
     seq: Int, range: ByteRange, acked: Int64 = 0, remote: [String: String] = [:], isUncertain: Bool = false,
     failures: Int = 0, losses: Int = 0, digests: [DigestAlgorithm: Digest] = [:]
   ) {
@@ -41,19 +41,19 @@ public struct ChunkFacts: Sendable, Hashable {
   }
 
   /// The part that the server does not have.
-  public var rest: ByteRange { ByteRange(offset: range.offset + acked, length: range.length - acked) }
+  package var rest: ByteRange { ByteRange(offset: range.offset + acked, length: range.length - acked) }
 }
 
 /// A chunk whose answer was lost after its body was sent completely.
-public struct ChunkDoubt: Sendable, Hashable {
-  public var seq: Int
-  public var length: Int64
+package struct ChunkDoubt: Sendable, Hashable {
+  package var seq: Int
+  package var length: Int64
   /// The values that the protocol stored with it.
-  public var remote: [String: String]
+  package var remote: [String: String]
   /// It failed before, and is backing off or being retried.
-  public var isBackingOff: Bool
+  package var isBackingOff: Bool
 
-  public init(seq: Int, length: Int64, remote: [String: String], isBackingOff: Bool) {
+  package init(seq: Int, length: Int64, remote: [String: String], isBackingOff: Bool) {
     self.seq = seq
     self.length = length
     self.remote = remote

@@ -1,14 +1,14 @@
 /// A calendar date and time: UTC, proleptic Gregorian. There are no leap seconds, as in Unix time.
-public struct CivilTime: Hashable, Sendable {
-  public var year: Int
-  public var month: Int
-  public var day: Int
-  public var hour: Int
-  public var minute: Int
-  public var second: Int
+package struct CivilTime: Hashable, Sendable {
+  package var year: Int
+  package var month: Int
+  package var day: Int
+  package var hour: Int
+  package var minute: Int
+  package var second: Int
 
   /// nil for an invalid date. Second 60 becomes the first second of the next minute.
-  public init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
+  package init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
     guard (1...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(in: month, year),
       (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
     else { return nil }
@@ -21,7 +21,7 @@ public struct CivilTime: Hashable, Sendable {
   }
 
   /// The second of `wallMs` (milliseconds since 1970 UTC), which must be in the years 1 … 9999.
-  public init(wallMs: Int64) {
+  package init(wallMs: Int64) {
     let seconds = Int(wallMs.floored(by: 1000))
     let days = Int(Int64(seconds).floored(by: 86_400))
     let rest = seconds - days * 86_400
@@ -32,7 +32,7 @@ public struct CivilTime: Hashable, Sendable {
   }
 
   /// `2026-11-20T10:00:00Z`. Source: RFC 3339 section 5.6.
-  public var rfc3339: String {
+  package var rfc3339: String {
     func padded(_ number: Int, _ width: Int = 2) -> String {
       let digits = String(number)
       return String(repeating: "0", count: max(0, width - digits.count)) + digits
@@ -41,7 +41,7 @@ public struct CivilTime: Hashable, Sendable {
   }
 
   /// Milliseconds since 1970 UTC.
-  public var wallMs: Int64 {
+  package var wallMs: Int64 {
     let days = Self.days(year, month, day)
     return Int64(days * 86_400 + hour * 3600 + minute * 60 + second) * 1000
   }
@@ -77,15 +77,15 @@ public struct CivilTime: Hashable, Sendable {
 
 extension CivilTime {
   /// `20130524T000000Z`, as required by SigV4.
-  public var basicText: String { "\(pad(year, 4))\(pad(month))\(pad(day))T\(pad(hour))\(pad(minute))\(pad(second))Z" }
+  package var basicText: String { "\(pad(year, 4))\(pad(month))\(pad(day))T\(pad(hour))\(pad(minute))\(pad(second))Z" }
 
   /// `2013-05-24T00:00:00Z` (RFC 3339).
-  public var rfc3339Text: String {
+  package var rfc3339Text: String {
     "\(pad(year, 4))-\(pad(month))-\(pad(day))T\(pad(hour)):\(pad(minute)):\(pad(second))Z"
   }
 
   /// Milliseconds since 1970 UTC of RFC 3339 with any offset from UTC; a fraction is dropped. nil for anything else.
-  public static func wallMs(rfc3339 text: String) -> Int64? {
+  package static func wallMs(rfc3339 text: String) -> Int64? {
     let text = text.uppercased()
     guard text.utf8.count > 6, let sign = text.utf8.dropLast(5).last, sign == 0x2B || sign == 0x2D else {
       return CivilTime(rfc3339: text)?.wallMs
@@ -98,7 +98,7 @@ extension CivilTime {
   }
 
   /// Reads RFC 3339 in UTC (`2026-11-21T09:18:35.000Z`); a fraction is dropped. nil for anything else.
-  public init?(rfc3339 text: String) {
+  package init?(rfc3339 text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, bytes.last == 0x5A, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54,
       bytes[13] == 0x3A, bytes[16] == 0x3A, bytes.count == 20 || bytes[19] == 0x2E

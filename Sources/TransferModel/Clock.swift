@@ -1,5 +1,5 @@
 /// The clocks of the engine. Tests replace them; nothing else in the product asks the system for the time.
-public protocol TransferClock: Sendable {
+package protocol TransferClock: Sendable {
   /// Milliseconds since 1970 UTC. For rows, display and HTTP dates only; it may jump.
   var wallMs: Int64 { get }
   /// Milliseconds of CLOCK_BOOTTIME: never goes back, continues in sleep, starts from zero at boot. For deadlines and
@@ -18,8 +18,8 @@ public protocol TransferClock: Sendable {
 }
 
 extension TransferClock {
-  public var civilMs: Int64 { wallMs }
-  public var awakeMs: Int64 { bootMs }
-  public var processorMs: Int64? { nil }
-  public func machineMs(_ ms: Int64) -> Int64 { ms }
+  package var civilMs: Int64 { wallMs }
+  package var awakeMs: Int64 { bootMs }
+  package var processorMs: Int64? { nil }
+  package func machineMs(_ ms: Int64) -> Int64 { ms }
 }

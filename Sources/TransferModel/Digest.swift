@@ -49,7 +49,7 @@ private func bigEndianBytes<I: FixedWidthInteger>(_ value: I) -> [UInt8] {
 }
 
 /// Lower-case hexadecimal text.
-public func hexText(_ bytes: some Sequence<UInt8>) -> String {
+package func hexText(_ bytes: some Sequence<UInt8>) -> String {
   var out: [UInt8] = []
   for byte in bytes {
     for nibble in [byte >> 4, byte & 15] { out.append(nibble < 10 ? 0x30 + nibble : 0x57 + nibble) }
@@ -58,14 +58,14 @@ public func hexText(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 /// The bytes of hexadecimal text in either case; nil for other text.
-public func bytesFromHex(_ text: some StringProtocol) -> [UInt8]? {
+package func bytesFromHex(_ text: some StringProtocol) -> [UInt8]? {
   let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
   guard digits.count % 2 == 0, !digits.contains(nil) else { return nil }
   return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0]! << 4 | digits[$0 + 1]!) }
 }
 
 /// Base64 with padding (RFC 4648 section 4).
-public func base64(_ bytes: [UInt8]) -> String {
+package func base64(_ bytes: [UInt8]) -> String {
   let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   var out: [UInt8] = []
   for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -80,7 +80,7 @@ public func base64(_ bytes: [UInt8]) -> String {
 }
 
 /// The bytes of padded base64; nil for text that is not in canonical form.
-public func bytesFromBase64(_ text: String) -> [UInt8]? {
+package func bytesFromBase64(_ text: String) -> [UInt8]? {
   let input = Array(text.utf8)
   guard input.count % 4 == 0 else { return nil }
   let padding = input.reversed().prefix { $0 == 0x3D }.count

@@ -1,5 +1,5 @@
 /// The party responsible for a failure: the first question of an operator.
-public enum Blame: String, Sendable, CaseIterable, Codable {
+package enum Blame: String, Sendable, CaseIterable, Codable {
   case source, local, network, server, auth, policy, engine
 }
 
@@ -78,7 +78,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   case engineSlept = "engine.slept"
   case engineBug = "engine.bug"
 
-  public var blame: Blame {
+  package var blame: Blame {
     switch rawValue.prefix(while: { $0 != "." }) {
     case "net": .network
     case "http", "proto", "integrity": self == .http401 || self == .http403 ? .auth : .server
@@ -104,7 +104,7 @@ public struct Failure: Error, Sendable, Hashable {
   /// (fsync(2)): no data written to the file can be trusted, whatever a later sync returns.
   public var isLostWrite = false
 
-  public init(_ code: ErrorCode, _ message: String, systemError: Int32? = nil, retryAfterMs: Int64? = nil) {
+  package init(_ code: ErrorCode, _ message: String, systemError: Int32? = nil, retryAfterMs: Int64? = nil) {
     self.code = code
     self.message = message
     self.systemError = systemError

@@ -14,28 +14,28 @@ public struct ExpectedContent: Sendable, Hashable {
 
   public init(size: Int64? = nil, digests: [Digest] = []) { (self.size, self.digests) = (size, digests) }
 
-  public init(listed size: Int64?) {
+  package init(listed size: Int64?) {
     self.init(size: size)
     isListed = size != nil
   }
 
   /// The expectation of the next generation, if the remote file has changed.
-  public var ofNextVersion: ExpectedContent { isListed ? ExpectedContent() : self }
+  package var ofNextVersion: ExpectedContent { isListed ? ExpectedContent() : self }
 
   public var isEmpty: Bool { !saysContent && mirrors.isEmpty }
 
   /// True if anything is known about the content.
-  public var saysContent: Bool { size != nil || !digests.isEmpty || pieces != nil }
+  package var saysContent: Bool { size != nil || !digests.isEmpty || pieces != nil }
 
   /// The same expectation for a download from one place only.
-  public var ofOnePlace: ExpectedContent {
+  package var ofOnePlace: ExpectedContent {
     var expected = self
     (expected.mirrors, expected.pieces) = ([], nil)
     return expected
   }
 
   /// True if a digest will show whether all bytes are of one version, regardless of the places that they came from.
-  public var isTied: Bool {
+  package var isTied: Bool {
     pieces != nil || !mirrors.isEmpty && digests.contains { $0.algorithm.isCryptographic }
   }
 

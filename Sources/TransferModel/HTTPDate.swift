@@ -1,12 +1,12 @@
 /// The dates of HTTP header fields (RFC 9110 section 5.6.7).
-public enum HTTPDate {
+package enum HTTPDate {
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
   /// Milliseconds since 1970 UTC of a date in any of the three forms that a recipient has to accept; nil for anything
   /// else. The name of the weekday is not compared with the date.
   ///
   /// `wallMs` determines the century of the two-digit years of RFC 850: a date more than 50 years ahead is in the past.
-  public static func parse(_ text: String, wallMs: Int64 = 0) -> Int64? {
+  package static func parse(_ text: String, wallMs: Int64 = 0) -> Int64? {
     let words = text.split { $0 == " " || $0 == "," }.map(String.init)
     switch words.count {
     case 6 where words[5] == "GMT": return moment(words[1], words[2], words[3], clock: words[4])
@@ -35,7 +35,7 @@ public enum HTTPDate {
 
   /// The preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`. `wallMs` (milliseconds since 1970 UTC) lies in the years 1 …
   /// 9999.
-  public static func text(wallMs: Int64) -> String {
+  package static func text(wallMs: Int64) -> String {
     let time = CivilTime(wallMs: wallMs)
     let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     let day = Int((wallMs / 86_400_000 - (wallMs % 86_400_000 < 0 ? 1 : 0)) % 7)

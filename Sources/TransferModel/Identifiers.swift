@@ -48,10 +48,10 @@ public struct AttemptID: RowID {
 }
 
 /// One upload session at a server.
-public struct SessionID: RowID {
-  public static let letter: Character = "s"
-  public let rawValue: Int64
-  public init(rawValue: Int64) { self.rawValue = rawValue }
+package struct SessionID: RowID {
+  package static let letter: Character = "s"
+  package let rawValue: Int64
+  package init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
 /// One invocation of the engine.
@@ -62,17 +62,17 @@ public struct RunID: RowID {
 }
 
 /// A UUID of version 7 (RFC 9562 section 5.7): unique across ledgers, so that they can be merged, and ordered by time.
-public struct UID: Hashable, Sendable, CustomStringConvertible {
-  public let high: UInt64
-  public let low: UInt64
+package struct UID: Hashable, Sendable, CustomStringConvertible {
+  package let high: UInt64
+  package let low: UInt64
 
-  public init(high: UInt64, low: UInt64) {
+  package init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
 
   /// A new identifier for the wall-clock time `wallMs` (milliseconds since 1970 UTC) from 74 random bits.
-  public static func make(wallMs: Int64, using generator: inout some RandomNumberGenerator) -> UID {
+  package static func make(wallMs: Int64, using generator: inout some RandomNumberGenerator) -> UID {
     let time = UInt64(bitPattern: wallMs) << 16
     let a = UInt64.random(in: 0...0x0FFF, using: &generator)
     let b = UInt64.random(in: 0...(UInt64.max >> 2), using: &generator)
@@ -81,14 +81,14 @@ public struct UID: Hashable, Sendable, CustomStringConvertible {
 
   /// A new identifier from a generator that the process seeded once from the system: identifiers have to be unique, not
   /// secret, and two system calls for each row would be noticeable.
-  public static func make(wallMs: Int64) -> UID {
+  package static func make(wallMs: Int64) -> UID {
     generator.withLock { make(wallMs: wallMs, using: &$0) }
   }
 
   private static let generator = Lock(Xoroshiro128.seeded())
 
   /// The canonical 36 characters, lower case.
-  public var description: String {
+  package var description: String {
     var hex: [UInt8] = []
     hex.reserveCapacity(36)
     for i in 0..<32 {
@@ -101,7 +101,7 @@ public struct UID: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Reads the 36-character form; nil for anything else.
-  public init?(text: String) {
+  package init?(text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count == 36 else { return nil }
     var words: [UInt64] = [0, 0]

@@ -5,17 +5,17 @@
 #endif
 
 /// A limit of the bytes that the files of a job may send in a period of the local calendar.
-public struct JobQuota: Sendable, Hashable {
-  public var bytes: Int64
-  public var period: CalendarPeriod
+package struct JobQuota: Sendable, Hashable {
+  package var bytes: Int64
+  package var period: CalendarPeriod
 
-  public init(bytes: Int64, per period: CalendarPeriod) { (self.bytes, self.period) = (bytes, period) }
+  package init(bytes: Int64, per period: CalendarPeriod) { (self.bytes, self.period) = (bytes, period) }
 }
 
 extension CalendarPeriod {
   /// The beginning of the period that contains a moment, by the local time zone (`TZ`, else the system's): the first
   /// moment of its first day, even if that day has 23 or 25 hours. Both in milliseconds since 1970 UTC.
-  public func localStart(of ms: Int64) -> Int64 {
+  package func localStart(of ms: Int64) -> Int64 {
     var seconds = time_t(ms.floored(by: 1_000))
     var parts = tm()
     guard localtime_r(&seconds, &parts) != nil else { return start(of: ms) }
@@ -28,7 +28,7 @@ extension CalendarPeriod {
   }
 
   /// The beginning of the next period.
-  public func nextLocalStart(after ms: Int64) -> Int64 {
+  package func nextLocalStart(after ms: Int64) -> Int64 {
     let start = localStart(of: ms)
     var seconds = time_t(start / 1_000)
     var parts = tm()
@@ -58,20 +58,20 @@ extension CalendarPeriod {
 }
 
 /// The use of a quota in the current period. Times are milliseconds since 1970 UTC.
-public struct QuotaStanding: Sendable, Hashable {
-  public var quota: JobQuota
+package struct QuotaStanding: Sendable, Hashable {
+  package var quota: JobQuota
   /// Upper bound of the bytes sent in the period.
-  public var sent: Int64
-  public var startMs: Int64
+  package var sent: Int64
+  package var startMs: Int64
   /// When the next period begins.
-  public var endMs: Int64
+  package var endMs: Int64
   /// When an engine last held back a file because of it.
-  public var reachedMs: Int64?
+  package var reachedMs: Int64?
 
   package init(quota: JobQuota, sent: Int64, startMs: Int64, endMs: Int64, reachedMs: Int64?) {
     (self.quota, self.sent, self.startMs, self.endMs, self.reachedMs) = (quota, sent, startMs, endMs, reachedMs)
   }
 
   /// Files wait for the next period.
-  public var isReached: Bool { reachedMs.map { (startMs..<endMs).contains($0) } ?? false }
+  package var isReached: Bool { reachedMs.map { (startMs..<endMs).contains($0) } ?? false }
 }

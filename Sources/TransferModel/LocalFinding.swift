@@ -15,7 +15,7 @@ public struct LocalFinding: Sendable, Hashable {
   /// recorded.
   public var digest: Digest?
 
-  public init(_ verdict: Verdict, size: Int64? = nil, digest: Digest? = nil) {
+  package init(_ verdict: Verdict, size: Int64? = nil, digest: Digest? = nil) {
     (self.verdict, self.size, self.digest) = (verdict, size, digest)
   }
 }
@@ -33,7 +33,7 @@ public struct KeptDownload: Sendable, Hashable {
   public var digests: [Digest]
   public var expected: ExpectedContent
 
-  public init(
+  package init(
     id: FileID, batch: BatchID, path: NameBytes, key: NameBytes, size: Int64, digests: [Digest],
     expected: ExpectedContent
   ) {

@@ -6,11 +6,11 @@
 
 /// A value behind a `pthread_mutex`. Used instead of `Synchronization.Mutex`, for which the thread sanitizer of Swift
 /// 6.3.1 on Linux reports false races.
-public final class Lock<Value>: @unchecked Sendable {
+package final class Lock<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
 
-  public init(_ value: sending Value) {
+  package init(_ value: sending Value) {
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
@@ -23,7 +23,7 @@ public final class Lock<Value>: @unchecked Sendable {
   }
 
   /// Runs `body` while holding the lock. It must not block and must not take this lock again.
-  public func withLock<Result, Failure: Error>(
+  package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     pthread_mutex_lock(mutex)
@@ -33,13 +33,13 @@ public final class Lock<Value>: @unchecked Sendable {
 }
 
 /// A queue between threads: many producers, one consumer that takes all elements at once.
-public final class Mailbox<Element: Sendable>: @unchecked Sendable {
+package final class Mailbox<Element: Sendable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let arrived: UnsafeMutablePointer<pthread_cond_t>
   private var elements: [Element] = []
   private var isClosed = false
 
-  public init() {
+  package init() {
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
@@ -63,11 +63,11 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
 
   /// Adds one element and wakes the consumer. False if the mailbox is closed; the element is then dropped.
   @discardableResult
-  public func put(_ element: Element) -> Bool { put(contentsOf: CollectionOfOne(element)) }
+  package func put(_ element: Element) -> Bool { put(contentsOf: CollectionOfOne(element)) }
 
   /// The same with several, which are taken together.
   @discardableResult
-  public func put(contentsOf added: some Collection<Element>) -> Bool {
+  package func put(contentsOf added: some Collection<Element>) -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     guard !isClosed else { return false }
@@ -77,7 +77,7 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
   }
 
   /// Refuses further elements and wakes the consumer.
-  public func close() {
+  package func close() {
     pthread_mutex_lock(mutex)
     isClosed = true
     pthread_cond_broadcast(arrived)
@@ -86,7 +86,7 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
 
   /// Waits for elements and takes all of them in order; nil when the mailbox is closed and empty. With a timeout
   /// (milliseconds, at least 0) it returns an empty array if nothing arrived.
-  public func take(timeoutMs: Int64? = nil) -> [Element]? {
+  package func take(timeoutMs: Int64? = nil) -> [Element]? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     var deadline = timespec()
@@ -118,26 +118,26 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
 }
 
 /// An operating-system thread for blocking work, which must not run in a Swift task.
-public final class WorkerThread: @unchecked Sendable {
+package final class WorkerThread: @unchecked Sendable {
   private var thread = pthread_t()
   private var isJoined = false
 
   /// Starts `body` on a new thread.
-  public init(_ body: @escaping @Sendable () -> Void) {
+  package init(_ body: @escaping @Sendable () -> Void) {
     let box = Unmanaged.passRetained(Box(body))
     let status = pthread_create(&thread, nil, Self.enter, box.toOpaque())
     precondition(status == 0, "pthread_create: \(status)")
   }
 
   /// Waits for the end of the thread; once, from another thread.
-  public func join() {
+  package func join() {
     guard !isJoined else { return }
     isJoined = true
     pthread_join(thread, nil)
   }
 
   /// Lets the thread end without being joined. Instead of ``join()``.
-  public func detach() {
+  package func detach() {
     guard !isJoined else { return }
     isJoined = true
     pthread_detach(thread)

@@ -1,17 +1,17 @@
 /// A sleep of the machine while an engine ran. The ledger records it as an event at the time of waking.
-public struct MachineSleep: Sendable, Hashable {
-  public static let verb = "slept"
+package struct MachineSleep: Sendable, Hashable {
+  package static let verb = "slept"
   private static let words = (before: "the machine slept for ", after: " ms")
 
-  public let lengthMs: Int64
+  package let lengthMs: Int64
 
-  public init(lengthMs: Int64) { self.lengthMs = lengthMs }
+  package init(lengthMs: Int64) { self.lengthMs = lengthMs }
 
   /// For people to read, and for ``init(detail:)``.
-  public var detail: String { "\(Self.words.before)\(lengthMs)\(Self.words.after)" }
+  package var detail: String { "\(Self.words.before)\(lengthMs)\(Self.words.after)" }
 
   /// nil if the text is not the detail of such an event.
-  public init?(detail: String) {
+  package init?(detail: String) {
     guard detail.hasPrefix(Self.words.before), detail.hasSuffix(Self.words.after),
       let length = Int64(detail.dropFirst(Self.words.before.count).dropLast(Self.words.after.count)), length > 0
     else { return nil }

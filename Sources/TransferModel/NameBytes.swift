@@ -125,9 +125,9 @@ extension NameBytes {
   }
 
   /// Scalars that stand for one byte each.
-  public static let embeddedBytes: ClosedRange<UInt32> = 0x10FF80...0x10FFFF
+  package static let embeddedBytes: ClosedRange<UInt32> = 0x10FF80...0x10FFFF
 }
 
 /// Makes text from servers, disks and users safe for one line of a terminal or a log; see ``NameBytes/description``.
 /// Names in it may be ``NameBytes/embedded``.
-public func printable(_ text: String) -> String { NameBytes(embedded: text).description }
+package func printable(_ text: String) -> String { NameBytes(embedded: text).description }

@@ -1,18 +1,18 @@
 /// One property of an object at the destination that a rule can set.
-public enum ObjectSetting: Sendable, Hashable {
+package enum ObjectSetting: Sendable, Hashable {
   case contentType, storageClass
   /// A field of the request that creates the object, by its lower-case name.
   case header(String)
   case tag(String)
 
   /// A kind of property, which a protocol supports or does not.
-  public enum Kind: String, Sendable, Hashable, CaseIterable {
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
     case contentType = "content_type"
     case storageClass = "storage_class"
     case header, tag
   }
 
-  public var kind: Kind {
+  package var kind: Kind {
     switch self {
     case .contentType: .contentType
     case .storageClass: .storageClass
@@ -22,7 +22,7 @@ public enum ObjectSetting: Sendable, Hashable {
   }
 
   /// `content_type`, `storage_class`, `header.NAME`, `tag.NAME`: as written and as stored.
-  public var name: String {
+  package var name: String {
     switch self {
     case .contentType, .storageClass: kind.rawValue
     case .header(let name), .tag(let name): "\(kind.rawValue).\(name)"
@@ -30,7 +30,7 @@ public enum ObjectSetting: Sendable, Hashable {
   }
 
   /// nil for an unknown name.
-  public init?(name: String) {
+  package init?(name: String) {
     switch name {
     case Kind.contentType.rawValue: self = .contentType
     case Kind.storageClass.rawValue: self = .storageClass
@@ -49,7 +49,7 @@ public struct ObjectRule: Sendable, Hashable, Codable {
   public var setting: String
   public var value: String
 
-  public init(pattern: String, setting: ObjectSetting, value: String) {
+  package init(pattern: String, setting: ObjectSetting, value: String) {
     (self.pattern, self.setting, self.value) = (pattern, setting.name, value)
   }
 
@@ -59,21 +59,21 @@ public struct ObjectRule: Sendable, Hashable, Codable {
 
 /// The properties that rules set for one file, recorded with it when it is added: later attempts and later versions use
 /// them, and a change of the rules does not affect them.
-public struct ObjectProperties: Sendable, Hashable {
+package struct ObjectProperties: Sendable, Hashable {
   /// By ``ObjectSetting/name``; empty for none.
-  public var values: [String: String]
+  package var values: [String: String]
 
-  public init(_ values: [String: String] = [:]) { self.values = values }
+  package init(_ values: [String: String] = [:]) { self.values = values }
 
-  public var isEmpty: Bool { values.isEmpty }
-  public var contentType: String? { values[ObjectSetting.contentType.name] }
-  public var storageClass: String? { values[ObjectSetting.storageClass.name] }
+  package var isEmpty: Bool { values.isEmpty }
+  package var contentType: String? { values[ObjectSetting.contentType.name] }
+  package var storageClass: String? { values[ObjectSetting.storageClass.name] }
   /// Fields of requests in the order of their names, which are lower-case.
-  public var headers: [(name: String, value: String)] { named("header.") }
+  package var headers: [(name: String, value: String)] { named("header.") }
   /// Maximum number of tags of an object. Source: "Categorizing your storage using tags", Amazon S3 user guide.
-  public static let mostTags = 10
+  package static let mostTags = 10
   /// In the order of their names.
-  public var tags: [(name: String, value: String)] { named("tag.") }
+  package var tags: [(name: String, value: String)] { named("tag.") }
 
   private func named(_ prefix: String) -> [(name: String, value: String)] {
     values.filter { $0.key.hasPrefix(prefix) }.map { (String($0.key.dropFirst(prefix.count)), $0.value) }

@@ -1,20 +1,20 @@
 /// The server's acknowledgement of one chunk.
-public struct PartReceipt: Sendable, Hashable {
-  public var seq: Int
-  public var length: Int64
+package struct PartReceipt: Sendable, Hashable {
+  package var seq: Int
+  package var length: Int64
   /// As received, quotes included; empty when the server sent none.
-  public var etag: String
+  package var etag: String
   /// Of the bytes that were sent.
-  public var digest: Digest?
+  package var digest: Digest?
   /// MD5 of the sent bytes, if it was computed; the ETag rule of S3 needs it in addition to the digest.
-  public var md5: Digest?
-  public var confirmation: Confirmation
+  package var md5: Digest?
+  package var confirmation: Confirmation
   /// Values that the protocol stores for its last steps; usually empty.
-  public var remote: [String: String]
+  package var remote: [String: String]
   /// For a download: how many of its bytes were not fetched, because a local file had them; nil for none.
-  public var reused: Int64?
+  package var reused: Int64?
 
-  public init(
+  package init(
     seq: Int, length: Int64, etag: String, digest: Digest?, md5: Digest? = nil, confirmation: Confirmation,
     remote: [String: String] = [:]
   ) {

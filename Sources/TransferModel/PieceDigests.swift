@@ -19,20 +19,20 @@ public struct PieceDigests: Sendable, Hashable {
   }
 
   /// The pieces completely within a range, of a file of `size` bytes. The last piece ends with the file.
-  public func pieces(within range: ByteRange, of size: Int64) -> Range<Int> {
+  package func pieces(within range: ByteRange, of size: Int64) -> Range<Int> {
     let first = Int((range.offset + length - 1) / length)
     let end = range.end >= size ? count : Int(range.end / length)
     return first < end ? first..<end : first..<first
   }
 
   /// The range of a piece of a file of `size` bytes.
-  public func range(_ piece: Int, of size: Int64) -> ByteRange {
+  package func range(_ piece: Int, of size: Int64) -> ByteRange {
     let offset = Int64(piece) * length
     return ByteRange(offset: offset, length: min(length, size - offset))
   }
 
   /// Whether the pieces cover all of a file of `size` bytes.
-  public func covers(_ size: Int64) -> Bool { Int64(count) == size / length + (size % length == 0 ? 0 : 1) }
+  package func covers(_ size: Int64) -> Bool { Int64(count) == size / length + (size % length == 0 ? 0 : 1) }
 }
 
 /// The stored form: `{"algorithm":"sha256","bytes":"base64","length":262144}`.

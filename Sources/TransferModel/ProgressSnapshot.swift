@@ -34,7 +34,7 @@ public struct ProgressSnapshot: Sendable, Hashable {
   /// The files to display: just failed, in backoff, stalled, then by remaining bytes. At most 64.
   public var files: [FileProgress] = []
 
-  public init() {}
+  package init() {}
 
   /// Acknowledged and in flight; the whole only when all of it is acknowledged.
   public var bytesMoved: Int64 { moved(bytesAcked, bytesInFlight, of: bytesTotal) }
@@ -66,7 +66,7 @@ public struct FileProgress: Sendable, Hashable {
   public var bytesInFlight: Int64
   public var phase: Phase
 
-  public init(
+  package init(
     id: FileID, path: NameBytes, bytesTotal: Int64, bytesAcked: Int64, bytesInFlight: Int64 = 0, phase: Phase
   ) {
     self.id = id

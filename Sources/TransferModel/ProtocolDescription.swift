@@ -21,7 +21,7 @@ public struct ProtocolDescription: Sendable, Hashable {
   /// The handling of a lost answer: exactly once, or why not.
   public var exactlyOnce: String
 
-  public init(
+  package init(
     name: String, destination: String, usage: String, about: String, parallel: String = "no",
     isResumable: Bool = false, probe: String = "",
     digest: String, exactlyOnce: String, notes: String = ""

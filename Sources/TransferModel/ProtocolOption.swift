@@ -19,7 +19,7 @@ public struct ProtocolOption: Sendable, Hashable {
   /// The placeholder of the value in help; empty for flags.
   public let valueName: String
 
-  public init(_ long: String, _ kind: Kind, _ help: String, valueName: String = "") {
+  package init(_ long: String, _ kind: Kind, _ help: String, valueName: String = "") {
     (self.long, self.kind, self.help, self.valueName) = (long, kind, help, valueName)
   }
 }

@@ -1,16 +1,16 @@
-public import HTTPTypes
+import HTTPTypes
 
 /// The wait requested by a server (RFC 9110 section 10.2.3, and the fields of object stores).
-public enum RetryAfter {
+package enum RetryAfter {
   /// The longest accepted wait, in milliseconds: one hour.
-  public static let longestMs: Int64 = 3_600_000
+  package static let longestMs: Int64 = 3_600_000
 
   /// The wait in milliseconds, 0 … ``longestMs``; nil if the server requests none or in an unknown form.
   ///
   /// `Retry-After` holds seconds or a date; the date is compared with the answer's own `Date`, because two clocks
   /// differ, and with ours (`wallMs`, milliseconds since 1970 UTC) only when there is none. `x-amz-retry-after` and
   /// `retry-after-ms` hold milliseconds.
-  public static func milliseconds(_ fields: HTTPFields, wallMs: Int64) -> Int64? {
+  package static func milliseconds(_ fields: HTTPFields, wallMs: Int64) -> Int64? {
     if let text = fields[.retryAfter] { return retryAfter(trimmed(text), fields, wallMs) }
     for name in ["x-amz-retry-after", "retry-after-ms"] {
       guard let field = HTTPField.Name(name), let text = fields[field] else { continue }

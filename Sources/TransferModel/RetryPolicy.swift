@@ -7,28 +7,28 @@
 /// | 2 | 0 … 1 s | 0 … 2 s |
 /// | 4 | 0 … 4 s | 0 … 8 s |
 /// | 8 and more | 0 … 30 s | 0 … 30 s |
-public struct RetryPolicy: Sendable, Hashable {
-  public var baseMs: Int64
-  public var throttleBaseMs: Int64
-  public var capMs: Int64
+package struct RetryPolicy: Sendable, Hashable {
+  package var baseMs: Int64
+  package var throttleBaseMs: Int64
+  package var capMs: Int64
   /// Consecutive attempts without progress after which a file fails.
-  public var maxAttempts: Int
+  package var maxAttempts: Int
 
-  public init(baseMs: Int64 = 500, throttleBaseMs: Int64 = 1_000, capMs: Int64 = 30_000, maxAttempts: Int = 8) {
+  package init(baseMs: Int64 = 500, throttleBaseMs: Int64 = 1_000, capMs: Int64 = 30_000, maxAttempts: Int = 8) {
     self.baseMs = baseMs
     self.throttleBaseMs = throttleBaseMs
     self.capMs = capMs
     self.maxAttempts = maxAttempts
   }
 
-  public static let standard = RetryPolicy()
+  package static let standard = RetryPolicy()
 
   /// The wait of a file, in milliseconds, in a run in which only a person can help; the next run tries it at once.
-  public static let nextRunMs: Int64 = 86_400_000
+  package static let nextRunMs: Int64 = 86_400_000
 
   /// The wait in milliseconds before the attempt after failure number `n` (1 is the first). A longer wait requested by
   /// the server (`retryAfterMs`) takes precedence; up to a tenth is added so that clients spread out.
-  public func delayMs(
+  package func delayMs(
     afterFailure n: Int, isThrottled: Bool, retryAfterMs: Int64?, using generator: inout some RandomNumberGenerator
   ) -> Int64 {
     precondition(n >= 1, "failure \(n)")

@@ -54,5 +54,5 @@ public struct RunResult: Sendable, Hashable {
     (blocked.min { $0.key < $1.key } ?? unrecorded.min { $0.key < $1.key })?.value
   }
 
-  public init() {}
+  package init() {}
 }

@@ -1,17 +1,17 @@
 /// An upload session on a server, as recorded and as protocols see it.
-public struct SessionFacts: Sendable, Hashable {
+package struct SessionFacts: Sendable, Hashable {
   /// nil while `intended`.
-  public var remoteID: String?
+  package var remoteID: String?
   /// Milliseconds since 1970 UTC: written before the create call was sent.
-  public var intendedAtMs: Int64
+  package var intendedAtMs: Int64
   /// Milliseconds since 1970 UTC; nil when the server named none.
-  public var expiresAtMs: Int64?
+  package var expiresAtMs: Int64?
   /// Notes of the protocol about this session: tokens, progress of the last steps.
-  public var notes: [String: String]
+  package var notes: [String: String]
   /// A request before the claim added bytes to it, or may have.
-  public var mayHoldBytes = false
+  package var mayHoldBytes = false
 
-  public init(remoteID: String?, intendedAtMs: Int64, expiresAtMs: Int64? = nil, notes: [String: String] = [:]) {
+  package init(remoteID: String?, intendedAtMs: Int64, expiresAtMs: Int64? = nil, notes: [String: String] = [:]) {
     self.remoteID = remoteID
     self.intendedAtMs = intendedAtMs
     self.expiresAtMs = expiresAtMs

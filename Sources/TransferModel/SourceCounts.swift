@@ -34,10 +34,10 @@ public struct SourceCounts: Sendable, Hashable {
   /// Of the added, in bytes.
   public var bytes: Int64 = 0
 
-  public init() {}
+  package init() {}
 
   /// Adds findings of a scan that were not recorded.
-  public mutating func add(unrecorded seen: SourceCounts) {
+  package mutating func add(unrecorded seen: SourceCounts) {
     special += seen.special
     excluded += seen.excluded
     notReady += seen.notReady

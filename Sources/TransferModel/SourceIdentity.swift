@@ -1,18 +1,18 @@
 /// Identifies one version of a source file without reading it. Compared at admission, at open and before finish.
 /// `ctime` cannot be set back by `touch -r`, `cp -p` or `rsync -t`, so it is included.
-public struct SourceIdentity: Hashable, Sendable, Codable {
-  public var size: Int64
+package struct SourceIdentity: Hashable, Sendable, Codable {
+  package var size: Int64
   /// Nanoseconds since 1970 UTC.
-  public var mtimeNs: Int64
+  package var mtimeNs: Int64
   /// Nanoseconds since 1970 UTC.
-  public var ctimeNs: Int64
-  public var inode: UInt64
+  package var ctimeNs: Int64
+  package var inode: UInt64
   /// The kernel's number of the mounted file system; it is meaningless after a restart.
-  public var device: UInt64
+  package var device: UInt64
   /// Identifies the boot in which the device had this number; 0 if unknown.
-  public var boot: UInt64
+  package var boot: UInt64
 
-  public init(size: Int64, mtimeNs: Int64, ctimeNs: Int64, inode: UInt64, device: UInt64, boot: UInt64 = 0) {
+  package init(size: Int64, mtimeNs: Int64, ctimeNs: Int64, inode: UInt64, device: UInt64, boot: UInt64 = 0) {
     self.size = size
     self.mtimeNs = mtimeNs
     self.ctimeNs = ctimeNs
@@ -22,7 +22,7 @@ public struct SourceIdentity: Hashable, Sendable, Codable {
   }
 
   /// The relation of a file's current identity to the admitted version.
-  public enum Relation: Sendable, Hashable {
+  package enum Relation: Sendable, Hashable {
     case same
     /// Only ctime differs, or the device within one boot: permissions, owner or links were changed, the file system was
     /// mounted again, or somebody wrote to it and set mtime back. The content must be compared.
@@ -30,7 +30,7 @@ public struct SourceIdentity: Hashable, Sendable, Codable {
     case other
   }
 
-  public func relation(to now: SourceIdentity) -> Relation {
+  package func relation(to now: SourceIdentity) -> Relation {
     guard size == now.size, mtimeNs == now.mtimeNs, inode == now.inode else { return .other }
     return ctimeNs == now.ctimeNs && isOfSameDevice(now) ? .same : .moved
   }

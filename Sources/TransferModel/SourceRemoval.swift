@@ -11,7 +11,7 @@ public struct SourceRemoval: Sendable, Hashable, Codable {
     /// The server confirmed a digest, or an ETag that is a digest.
     case digest
 
-    public func accepts(_ confirmation: Confirmation) -> Bool {
+    package func accepts(_ confirmation: Confirmation) -> Bool {
       switch confirmation {
       case .digest, .etag: true
       case .size: self != .digest
@@ -36,7 +36,7 @@ public struct SourceRemoval: Sendable, Hashable, Codable {
 }
 
 /// The state of the removal of one source. It begins in the transaction that makes its file done.
-public enum RemovalState: String, Sendable, CaseIterable, Codable {
+package enum RemovalState: String, Sendable, CaseIterable, Codable {
   /// To be done, or to be retried.
   case pending
   /// The source is deleted or moved.

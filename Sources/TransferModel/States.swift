@@ -33,7 +33,7 @@ public enum FileState: String, Sendable, CaseIterable, Codable {
 }
 
 /// The state of a chunk.
-public enum ChunkState: String, Sendable, CaseIterable, Codable {
+package enum ChunkState: String, Sendable, CaseIterable, Codable {
   /// May be sent now.
   case pending
   /// Exactly one attempt is open for it.
@@ -47,7 +47,7 @@ public enum ChunkState: String, Sendable, CaseIterable, Codable {
 }
 
 /// How a request ended.
-public enum AttemptOutcome: String, Sendable, CaseIterable, Codable {
+package enum AttemptOutcome: String, Sendable, CaseIterable, Codable {
   case open
   case ok
   /// Failed; another attempt may succeed.
@@ -62,7 +62,7 @@ public enum AttemptOutcome: String, Sendable, CaseIterable, Codable {
 }
 
 /// The state of an upload session on a server.
-public enum SessionState: String, Sendable, CaseIterable, Codable {
+package enum SessionState: String, Sendable, CaseIterable, Codable {
   /// The create request may be in flight; the server may or may not have created the session.
   case intended
   case open
@@ -73,27 +73,27 @@ public enum SessionState: String, Sendable, CaseIterable, Codable {
 }
 
 /// What a request was for.
-public enum AttemptOperation: String, Sendable, CaseIterable, Codable {
+package enum AttemptOperation: String, Sendable, CaseIterable, Codable {
   case create, probe, prepare, part, finish, save, verify, abort, get
 }
 
 /// Requests that must precede the body of a chunk.
-public struct ChunkOpening: Sendable, Hashable {
+package struct ChunkOpening: Sendable, Hashable {
   /// `prepare`, while the server has nothing of the chunk.
-  public var prepares: Bool
+  package var prepares: Bool
   /// `probe`, after a request for the chunk whose answer was lost.
-  public var probesUncertain: Bool
+  package var probesUncertain: Bool
 
-  public init(prepares: Bool, probesUncertain: Bool) {
+  package init(prepares: Bool, probesUncertain: Bool) {
     self.prepares = prepares
     self.probesUncertain = probesUncertain
   }
 
-  public static let none = ChunkOpening(prepares: false, probesUncertain: false)
+  package static let none = ChunkOpening(prepares: false, probesUncertain: false)
 }
 
 /// How the server confirmed a done file; strongest first.
-public enum Confirmation: String, Sendable, CaseIterable, Codable {
+package enum Confirmation: String, Sendable, CaseIterable, Codable {
   /// The server reported a digest of the content that equals ours.
   case digest
   /// The server's ETag equals the MD5 that we computed.

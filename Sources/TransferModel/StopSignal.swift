@@ -1,7 +1,7 @@
 /// Requests a running engine to stop; from any thread, any number of times.
 public final class StopSignal: Sendable {
   /// The requested kind of stop; a later request can only strengthen it.
-  public enum Level: Int, Sendable { case drain, now }
+  package enum Level: Int, Sendable { case drain, now }
   private struct State {
     var level: Level?
     var wake: (@Sendable (Level) -> Void)?
@@ -30,7 +30,7 @@ public final class StopSignal: Sendable {
   public var isHeard: Bool { state.withLock { $0.wake != nil } }
 
   /// Calls `wake` at each request from now on, and at once if there was one already.
-  public func onRequest(_ wake: @escaping @Sendable (Level) -> Void) {
+  package func onRequest(_ wake: @escaping @Sendable (Level) -> Void) {
     let earlier = state.withLock { state in
       state.wake = wake
       return state.level

@@ -2,25 +2,25 @@
 ///
 /// A sender reserves the bytes it wants to send next and gets the time when it may send them. So no sender is woken in
 /// vain, the one that waited longest is served first, and then queues behind the others.
-public struct TokenBucket: Sendable, Hashable {
+package struct TokenBucket: Sendable, Hashable {
   /// A reservation: `bytes` may be sent from `readyNs` on.
-  public struct Reservation: Sendable, Hashable {
-    public var bytes: Int
-    public var readyNs: Int64
+  package struct Reservation: Sendable, Hashable {
+    package var bytes: Int
+    package var readyNs: Int64
   }
 
   /// Bytes a second, at least 1.
-  public let rate: Int64
+  package let rate: Int64
   /// The largest single reservation: a twentieth of a second, between 1 KiB and one buffer.
-  public let quantum: Int
+  package let quantum: Int
   /// Unused time that may be caught up on: one buffer's worth, between 5 and 50 ms. Less than 5 ms would be lost to the
   /// granularity of thread wake-ups, more would be a burst.
-  public let toleranceNs: Int64
+  package let toleranceNs: Int64
   /// The time up to which the rate is reserved.
   private var bookedNs: Int64
 
   /// `buffer` is the largest piece that is sent at once, in bytes.
-  public init(bytesPerSecond: Int64, buffer: Int = 256 << 10, nowNs: Int64) {
+  package init(bytesPerSecond: Int64, buffer: Int = 256 << 10, nowNs: Int64) {
     rate = max(1, bytesPerSecond)
     quantum = Int(min(Int64(max(buffer, 1024)), max(1024, rate / 20)))
     toleranceNs = min(50_000_000, max(5_000_000, Self.cost(ofBytes: buffer, rate: rate)))
@@ -28,7 +28,7 @@ public struct TokenBucket: Sendable, Hashable {
   }
 
   /// Reserves up to `bytes` (at least 1) and returns when they may be sent; `readyNs <= nowNs` means now.
-  public mutating func reserve(_ bytes: Int, nowNs: Int64) -> Reservation {
+  package mutating func reserve(_ bytes: Int, nowNs: Int64) -> Reservation {
     precondition(bytes > 0, "reserve \(bytes) bytes")
     let granted = min(bytes, quantum)
     let start = max(bookedNs, nowNs - toleranceNs)
@@ -37,7 +37,7 @@ public struct TokenBucket: Sendable, Hashable {
   }
 
   /// Returns bytes that were reserved and will not be sent, so that others need not wait for them.
-  public mutating func refund(_ bytes: Int) {
+  package mutating func refund(_ bytes: Int) {
     bookedNs -= Self.cost(ofBytes: max(0, bytes), rate: rate)
   }
 

@@ -24,7 +24,7 @@ enum KeptField: String, CaseIterable {
 
 extension TransferReply {
   /// Maximum bytes of an ETag, also of one in a body.
-  public static let longestTag = 1 << 10
+  package static let longestTag = 1 << 10
 
   /// The error of a successful answer with a field that is too long; nil if there is none.
   var overlongField: String? {

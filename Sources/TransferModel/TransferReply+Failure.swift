@@ -11,7 +11,7 @@ extension TransferReply {
   /// or 56 together with a valid status. Only a body that could not be read takes precedence over a status, because
   /// then the request was not the intended one; and a success that arrived before the whole body was sent does not
   /// answer the request. Source: libcurl-errors(3).
-  public var transportFailure: Failure? {
+  package var transportFailure: Failure? {
     if let bodyFailure { return bodyFailure }
     if isAnswered { return nil }
     if isCancelled { return Failure(.policyCancelled, "stopped before an answer arrived") }
@@ -26,7 +26,7 @@ extension TransferReply {
   }
 
   /// Why the body of an answer was interrupted after its header; nil if it is complete.
-  public var answerFailure: Failure? {
+  package var answerFailure: Failure? {
     guard isAnswered, curlCode != 0 else { return nil }
     if isCancelled { return Failure(.engineInterrupted, "stopped while the answer was being received") }
     return Failure(transportErrorCode, failureText, systemError: systemError == 0 ? nil : systemError)

@@ -1,30 +1,30 @@
-public import HTTPTypes
+import HTTPTypes
 
 /// One complete HTTP request: only `Host`, `Content-Length` and `User-Agent` are added to it.
-public struct TransferRequest: Sendable {
-  public var method: HTTPRequest.Method
+package struct TransferRequest: Sendable {
+  package var method: HTTPRequest.Method
   /// Absolute `http` or `https` URL, already percent-encoded; sent unchanged (dot segments stay).
-  public var url: String
+  package var url: String
   /// The transport refuses values with CR, LF or NUL.
-  public var fields: HTTPFields
-  public var body: RequestBody
-  public var limits: RequestLimits
+  package var fields: HTTPFields
+  package var body: RequestBody
+  package var limits: RequestLimits
   /// Requests with different labels never share a connection. A label for people, never a secret:
   /// `aws:profile/default`.
-  public var credentialLabel: String
+  package var credentialLabel: String
   /// The group whose rate limits this body, besides the limit for all.
-  public var rateGroup: RateGroup?
+  package var rateGroup: RateGroup?
   /// Bytes before and after the source in the body: the frame of a form. Applied by the code that adds the source.
-  public var envelope: BodyEnvelope?
+  package var envelope: BodyEnvelope?
   /// The addresses to which the connection may be made.
-  public var addresses = AddressRule.any
+  package var addresses = AddressRule.any
   /// Called for each interim answer (1xx but 100) with its fields, on a thread of the transport, before the reply; it
   /// must not block.
-  public var onInterim: (@Sendable (InterimReply) -> Void)?
+  package var onInterim: (@Sendable (InterimReply) -> Void)?
   /// Receives the body of the answer; nil keeps it in memory.
-  public var sink: (any BodySink)?
+  package var sink: (any BodySink)?
 
-  public init(
+  package init(
     method: HTTPRequest.Method, url: String, fields: HTTPFields = [:], body: RequestBody = .none,
     limits: RequestLimits = .control, credentialLabel: String = ""
   ) {
@@ -39,11 +39,11 @@ public struct TransferRequest: Sendable {
 
 extension TransferRequest {
   /// Sends the body without `Expect: 100-continue`.
-  public mutating func omitExpect() { fields[.expect] = nil }
+  package mutating func omitExpect() { fields[.expect] = nil }
 }
 
 /// The addresses to which a connection may be made.
-public enum AddressRule: Sendable, Hashable {
+package enum AddressRule: Sendable, Hashable {
   case any
   /// For a URL sent by a server: addresses of this machine and of private networks are allowed only if the given origin
   /// (`https://host:port`) has such an address itself.
@@ -51,28 +51,28 @@ public enum AddressRule: Sendable, Hashable {
 }
 
 /// Bytes around the source of a body.
-public struct BodyEnvelope: Sendable, Hashable {
-  public var prefix: [UInt8]
-  public var suffix: [UInt8]
+package struct BodyEnvelope: Sendable, Hashable {
+  package var prefix: [UInt8]
+  package var suffix: [UInt8]
 
-  public init(prefix: [UInt8], suffix: [UInt8]) {
+  package init(prefix: [UInt8], suffix: [UInt8]) {
     self.prefix = prefix
     self.suffix = suffix
   }
 }
 
 /// A 1xx answer while its request is still running (RFC 9110 section 15.2).
-public struct InterimReply: Sendable, Hashable {
-  public var status: Int
-  public var fields: HTTPFields
+package struct InterimReply: Sendable, Hashable {
+  package var status: Int
+  package var fields: HTTPFields
 
-  public init(status: Int, fields: HTTPFields) {
+  package init(status: Int, fields: HTTPFields) {
     self.status = status
     self.fields = fields
   }
 }
 
-public enum RequestBody: Sendable {
+package enum RequestBody: Sendable {
   /// No body and no `Content-Length`.
   case none
   /// A small body from memory; an empty one sends `Content-Length: 0`.
@@ -82,7 +82,7 @@ public enum RequestBody: Sendable {
 }
 
 /// A request body of known length. Called from the transport's thread only, one call at a time.
-public protocol BodySource: AnyObject, Sendable {
+package protocol BodySource: AnyObject, Sendable {
   /// In bytes.
   var length: Int64 { get }
   /// Fills the start of `buffer` (libcurl's own) with bytes from `offset`, counted from the start of this body.
@@ -92,20 +92,20 @@ public protocol BodySource: AnyObject, Sendable {
 }
 
 /// Time limits of one request. Zero means no limit.
-public struct RequestLimits: Sendable, Hashable {
-  public var connectMs: Int64
+package struct RequestLimits: Sendable, Hashable {
+  package var connectMs: Int64
   /// Fails with ``ErrorCode/netStalled`` when fewer than 1,024 bytes a second moved for this long; also while waiting
   /// for the answer.
-  public var stallMs: Int64
-  public var totalMs: Int64
+  package var stallMs: Int64
+  package var totalMs: Int64
   /// Replaces ``stallMs`` while waiting for the header of the answer to a completely sent body; nil keeps ``stallMs``.
-  public var answerMs: Int64?
+  package var answerMs: Int64?
   /// How long the rest of an answer may pause after its header, if ``stallMs`` is 0.
-  public var pauseMs: Int64 = 60_000
+  package var pauseMs: Int64 = 60_000
   /// How much of the answer's body is kept, in bytes, unless there is a sink; the rest is read and discarded.
-  public var maxReplyBytes: Int
+  package var maxReplyBytes: Int
 
-  public init(connectMs: Int64, stallMs: Int64, totalMs: Int64, maxReplyBytes: Int) {
+  package init(connectMs: Int64, stallMs: Int64, totalMs: Int64, maxReplyBytes: Int) {
     self.connectMs = connectMs
     self.stallMs = stallMs
     self.totalMs = totalMs
@@ -113,107 +113,107 @@ public struct RequestLimits: Sendable, Hashable {
   }
 
   /// Small requests: one minute in all.
-  public static let control = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 60_000, maxReplyBytes: 4 << 20)
+  package static let control = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 60_000, maxReplyBytes: 4 << 20)
   /// Bodies: no total limit, 60 s without progress.
-  public static let body = RequestLimits(connectMs: 15_000, stallMs: 60_000, totalMs: 0, maxReplyBytes: 64 << 10)
+  package static let body = RequestLimits(connectMs: 15_000, stallMs: 60_000, totalMs: 0, maxReplyBytes: 64 << 10)
   /// The same for bodies that must not be sent twice and whose result cannot be queried: waiting is better than ending
   /// such a request.
-  public static let bodyOnce: RequestLimits = {
+  package static let bodyOnce: RequestLimits = {
     var limits = body
     // Longer than any gateway waits.
     limits.answerMs = 600_000
     return limits
   }()
   /// Small requests that make a server assemble a file, and whose results are queried if the answer is overdue.
-  public static let conclusion = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 300_000, maxReplyBytes: 4 << 20)
+  package static let conclusion = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 300_000, maxReplyBytes: 4 << 20)
   /// Merge calls that a server may take minutes for.
-  public static let finish = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 1_800_000, maxReplyBytes: 4 << 20)
+  package static let finish = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 1_800_000, maxReplyBytes: 4 << 20)
 }
 
 /// The result of a request. A reply is always delivered, exactly once.
-public struct TransferReply: Sendable {
+package struct TransferReply: Sendable {
   /// The final status; 0 unless a complete header block of a final answer arrived (a truncated one may lack important
   /// fields). May be set although `curlCode` is an error: check it first.
-  public var status: Int = 0
-  public var fields: HTTPFields = [:]
-  public var body: [UInt8] = []
+  package var status: Int = 0
+  package var fields: HTTPFields = [:]
+  package var body: [UInt8] = []
   /// The body is longer than `RequestLimits.maxReplyBytes`, or the transfer ended with an error before its end.
-  public var isBodyTruncated = false
+  package var isBodyTruncated = false
   /// CURLcode; 0 is success of the transport, independent of the status.
-  public var curlCode: Int32 = 0
+  package var curlCode: Int32 = 0
   /// libcurl's text for the failure, without secrets; empty on success.
-  public var curlMessage = ""
-  public var systemError: Int32 = 0
+  package var curlMessage = ""
+  package var systemError: Int32 = 0
   /// True when at least one byte of the request may have reached the server: its effect is then uncertain without an
   /// answer.
-  public var requestMayHaveArrived = false
+  package var requestMayHaveArrived = false
   /// The final status arrived before the whole body was sent, or the body was never sent completely.
-  public var isBodyIncomplete = false
+  package var isBodyIncomplete = false
   /// The proxy's answer to CONNECT if it made no tunnel: nothing of the request was sent then. 0 otherwise.
-  public var proxyStatus = 0
+  package var proxyStatus = 0
   /// Ended by us because too few bytes moved for `RequestLimits.stallMs`; `curlCode` is 28 then.
-  public var isStalled = false
+  package var isStalled = false
   /// The longest time with fewer than 1,024 bytes per second, sampled at intervals.
-  public var longestPauseMs: Int64 = 0
+  package var longestPauseMs: Int64 = 0
   /// The address is one that ``AddressRule`` forbids.
-  public var isAddressRefused = false
+  package var isAddressRefused = false
   /// We stopped it; nothing is wrong with the server.
-  public var isCancelled = false
+  package var isCancelled = false
   /// Set if reading the request body failed, or the sink of the answer's body; the request was then ended by us.
-  public var bodyFailure: Failure?
+  package var bodyFailure: Failure?
   /// Body bytes passed to the kernel. For display; never an acknowledgement.
-  public var bytesSent: Int64 = 0
+  package var bytesSent: Int64 = 0
   /// Bytes of the body accepted by ``TransferRequest/sink``; 0 without one.
-  public var bytesReceived: Int64 = 0
-  public var timing = Timing()
+  package var bytesReceived: Int64 = 0
+  package var timing = Timing()
   /// Numeric address of the server; empty when there was no connection.
-  public var remoteIP = ""
+  package var remoteIP = ""
   /// `1.1`, `2`, …; empty when there was no answer.
-  public var httpVersion = ""
-  public var isReusedConnection = false
+  package var httpVersion = ""
+  package var isReusedConnection = false
 
-  public init() {}
+  package init() {}
 
   /// The server answered with success before it had the whole body, so its claim is unfounded. This happens with a
   /// fixed answer of a gateway, a login page or a handler that ignores the body.
-  public var isEarlySuccess: Bool { isBodyIncomplete && (200..<300).contains(status) }
+  package var isEarlySuccess: Bool { isBodyIncomplete && (200..<300).contains(status) }
 
   /// Body bytes that moved, in either direction.
-  public var bytesMoved: Int64 { bytesSent + bytesReceived }
+  package var bytesMoved: Int64 { bytesSent + bytesReceived }
 
   /// True if there is an answer to interpret. Without one, the effect of a request that may have arrived is uncertain.
-  public var isAnswered: Bool { status != 0 && !isEarlySuccess && overlongField == nil }
+  package var isAnswered: Bool { status != 0 && !isEarlySuccess && overlongField == nil }
 
   /// Milliseconds from the start of the request; -1 when it did not get there.
-  public struct Timing: Sendable, Hashable {
-    public var dnsMs: Int64 = -1
-    public var connectMs: Int64 = -1
-    public var tlsMs: Int64 = -1
+  package struct Timing: Sendable, Hashable {
+    package var dnsMs: Int64 = -1
+    package var connectMs: Int64 = -1
+    package var tlsMs: Int64 = -1
     /// To the last body byte that was passed to the network.
-    public var sentMs: Int64 = -1
-    public var firstByteMs: Int64 = -1
-    public var totalMs: Int64 = -1
+    package var sentMs: Int64 = -1
+    package var firstByteMs: Int64 = -1
+    package var totalMs: Int64 = -1
     /// How long its bodies were delayed by the rates of ``Transport/setRate(bytesPerSecond:of:)``.
-    public var heldMs: Int64 = 0
-    public init() {}
+    package var heldMs: Int64 = 0
+    package init() {}
   }
 }
 
 /// Identifies a running request; chosen by the caller and unique among running ones.
-public struct ExchangeID: Hashable, Sendable {
-  public let rawValue: UInt64
-  public init(rawValue: UInt64) { self.rawValue = rawValue }
+package struct ExchangeID: Hashable, Sendable {
+  package let rawValue: UInt64
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// Requests that may share a rate limit of their own; a number chosen by the caller.
-public struct RateGroup: Hashable, Sendable {
-  public let rawValue: Int64
-  public init(rawValue: Int64) { self.rawValue = rawValue }
+package struct RateGroup: Hashable, Sendable {
+  package let rawValue: Int64
+  package init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
 /// Performs single requests. It makes no decisions: no retry, no redirect, no pacing except the rates. A request is
 /// sent over the network at most once.
-public protocol Transport: Sendable {
+package protocol Transport: Sendable {
   /// Starts a request and returns at once. `onReply` is called exactly once, from a thread of the transport; it must
   /// not block.
   func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void)
@@ -233,8 +233,8 @@ public protocol Transport: Sendable {
 }
 
 extension Transport {
-  public func dropConnections() {}
+  package func dropConnections() {}
 
   /// The limit for all bodies together.
-  public func setRate(bytesPerSecond: Int64?) { setRate(bytesPerSecond: bytesPerSecond, of: nil) }
+  package func setRate(bytesPerSecond: Int64?) { setRate(bytesPerSecond: bytesPerSecond, of: nil) }
 }

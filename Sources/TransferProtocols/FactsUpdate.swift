@@ -1,14 +1,14 @@
-public import TransferModel
+import TransferModel
 
 /// The changes of a file's facts by an answer, to be written to its rows together, in this order.
 public struct FactsUpdate: Sendable {
-  public var changes: [Change] = []
+  package var changes: [Change] = []
   /// Increase of the bytes that the server is known to have; negative for a decrease.
   public var gained: Int64 = 0
   /// The server never had these bytes before. Sending lost bytes again does not count as progress.
   public var isNew = false
 
-  public enum Change: Sendable {
+  package enum Change: Sendable {
     /// The session has an ID on the server now; `notes` from the same answer replace its notes.
     case openSession(OpenedSession, notes: [String: String]? = nil)
     /// Replaces the notes of the session.
@@ -47,7 +47,7 @@ public struct FactsUpdate: Sendable {
 extension TransferFacts {
   /// Updates the facts from the interpretation of an answer to `step`: the only implementation of these rules.
   /// `abilities` are those of the protocol for this file.
-  public mutating func apply(
+  package mutating func apply(
     _ meaning: Interpretation, to step: StepRequest, _ abilities: ProtocolAbilities
   ) -> FactsUpdate {
     var update = FactsUpdate()
@@ -82,7 +82,7 @@ extension TransferFacts {
   }
 
   /// The server sent the ID of the session; it may do so more than once.
-  public mutating func name(_ opened: OpenedSession) -> [FactsUpdate.Change] {
+  package mutating func name(_ opened: OpenedSession) -> [FactsUpdate.Change] {
     guard session != nil, session?.remoteID == nil else { return [] }
     session?.remoteID = opened.remoteID
     session?.expiresAtMs = opened.expiresAtMs

@@ -1,5 +1,5 @@
 import HTTPTypes
-public import TransferModel
+import TransferModel
 
 extension ErrorCode {
   /// The error code of a status that is not a success.
@@ -94,7 +94,7 @@ extension TransferReply {
   func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
 
   /// The server's ID of this request, for its operator: empty if there is none, or if it has more than 128 bytes.
-  public var serverRequestID: String {
+  package var serverRequestID: String {
     for name in Self.requestIDNames {
       if let value = field(name), (1...128).contains(value.utf8.count) { return value }
     }
@@ -107,7 +107,7 @@ extension TransferReply {
   ]
 
   /// Replaces the request IDs in the header.
-  public mutating func changeRequestIDs(_ change: (String) -> String) {
+  package mutating func changeRequestIDs(_ change: (String) -> String) {
     for name in Self.requestIDNames {
       if let value = field(name), let name = HTTPField.Name(name) { fields[name] = change(value) }
     }

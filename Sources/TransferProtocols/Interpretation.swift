@@ -4,7 +4,7 @@ public import TransferModel
 /// closes the attempt, changes the rows in one transaction, and applies the interpretation to the facts.
 public struct Interpretation: Sendable {
   /// The outcome of the request.
-  public var outcome: Outcome
+  package var outcome: Outcome
   /// New facts about the destination, which replace the previous ones.
   public var learned: LearnedFacts?
   /// Notes for the live session, stored in the same transaction; an empty value removes a name. Possible with any
@@ -29,7 +29,7 @@ public struct Interpretation: Sendable {
   /// Checksums of the blocks of the file: those of an older local file are compared with them next.
   public var blocks: PublishedBlocks?
   /// A finer layout for a download of which no more than the beginning of the first chunk is stored.
-  public var division: ChunkLayout?
+  package var division: ChunkLayout?
   /// With ``Outcome/pieceStored(_:)``: how many bytes of the requested range are stored; nil for all of them.
   public var received: Int64?
   /// Information for people that is not a failure.
@@ -45,7 +45,7 @@ public struct Interpretation: Sendable {
     case failure(Failure, isThrottled: Bool = false)
   }
 
-  public enum Outcome: Sendable {
+  package enum Outcome: Sendable {
     /// `create`, `abort`, `makeParent`, `discover`, `finish` or `save` succeeded (404 counts for `abort`).
     case settled
     /// A page of the stored chunks. Chunks that are recorded as stored but missing in the complete list become pending.
@@ -84,21 +84,21 @@ public struct Interpretation: Sendable {
     case failed(Failure, Remedy)
   }
 
-  public init(_ outcome: Outcome) { self.outcome = outcome }
+  package init(_ outcome: Outcome) { self.outcome = outcome }
 }
 
 /// The content of the answer to the first request of a download.
 public struct FileBeginning: Sendable, Hashable {
   /// The layout of the file, if it had none.
-  public var layout: ChunkLayout
+  package var layout: ChunkLayout
   /// Stored bytes of the first chunk, from the start of the file.
   public var received: Int64
   /// The receipt of the first chunk, if all of it is stored.
-  public var part: PartReceipt?
+  package var part: PartReceipt?
   /// The receipt of the only chunk, if another local file had all of it.
-  public var reused: PartReceipt?
+  package var reused: PartReceipt?
 
-  public init(layout: ChunkLayout, received: Int64, part: PartReceipt? = nil) {
+  package init(layout: ChunkLayout, received: Int64, part: PartReceipt? = nil) {
     (self.layout, self.received, self.part) = (layout, received, part)
   }
 }
@@ -123,13 +123,13 @@ extension Interpretation {
   public static func opened(_ session: OpenedSession) -> Self { settled.with(opened: session) }
   public static func partsListed(_ parts: [ListedPart], next: String?) -> Self { Self(.partsListed(parts, next: next)) }
   public static func orphansListed(_ ids: [String], next: String?) -> Self { Self(.orphansListed(ids, next: next)) }
-  public static func stored(_ part: PartReceipt, proof: FileProof?) -> Self { Self(.stored(part, proof: proof)) }
+  package static func stored(_ part: PartReceipt, proof: FileProof?) -> Self { Self(.stored(part, proof: proof)) }
   public static func advanced(acked: Int64) -> Self { Self(.advanced(acked: acked)) }
   public static func chunkPrepared(_ remote: [String: String]) -> Self { Self(.chunkPrepared(remote)) }
   public static func pieceStored(_ remote: [String: String]) -> Self { Self(.pieceStored(remote)) }
   public static func chunkProbed(acked: Int64) -> Self { Self(.chunkProbed(acked: acked)) }
   public static func offset(_ offset: Int64) -> Self { Self(.offset(offset)) }
-  public static func finished(_ proof: FileProof) -> Self { Self(.finished(proof)) }
+  package static func finished(_ proof: FileProof) -> Self { Self(.finished(proof)) }
   public static func notYet(afterMs: Int64) -> Self { Self(.notYet(afterMs: afterMs)) }
   public static func failed(_ failure: Failure, _ remedy: Remedy) -> Self { Self(.failed(failure, remedy)) }
 
@@ -151,7 +151,7 @@ extension Interpretation {
   public var asUnusableSuccess: Self { changed { $0.isUnusableSuccess = true } }
 
   /// A copy with another outcome.
-  public func with(_ outcome: Outcome) -> Self { changed { $0.outcome = outcome } }
+  package func with(_ outcome: Outcome) -> Self { changed { $0.outcome = outcome } }
 
   private func changed(_ change: (inout Self) -> Void) -> Self {
     var copy = self
@@ -165,11 +165,11 @@ public struct ListedPart: Sendable, Hashable {
   public var length: Int64
   public var etag: String
   /// The receipt of an uncertain chunk (``Interpretation/doubt``) that the listing proves to be stored.
-  public var receipt: PartReceipt?
+  package var receipt: PartReceipt?
   /// Its checksum in the listing, if we can compute the algorithm.
   public var checksum: Digest?
 
-  public init(seq: Int, length: Int64, etag: String, receipt: PartReceipt? = nil) {
+  package init(seq: Int, length: Int64, etag: String, receipt: PartReceipt? = nil) {
     self.seq = seq
     self.length = length
     self.etag = etag

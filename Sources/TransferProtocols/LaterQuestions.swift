@@ -1,22 +1,22 @@
-public import TransferModel
+import TransferModel
 
 /// A done file, as input of a later query.
 public struct StoredObject: Sendable {
   /// Facts with all chunks stored; the session is the one that was completed with the file.
   public var facts: TransferFacts
   /// The proof with which it became done.
-  public var proof: FileProof
+  package var proof: FileProof
 
-  public init(_ facts: TransferFacts, _ proof: FileProof) { (self.facts, self.proof) = (facts, proof) }
+  package init(_ facts: TransferFacts, _ proof: FileProof) { (self.facts, self.proof) = (facts, proof) }
 }
 
 /// The interpreted answer to such a query.
 public struct ObjectAnswer: Sendable {
-  public var outcome: Outcome
+  package var outcome: Outcome
   /// New facts about the destination, which replace the previous ones.
   public var learned: LearnedFacts?
 
-  public enum Outcome: Sendable, Hashable {
+  package enum Outcome: Sendable, Hashable {
     case finding(RemoteFinding)
     /// A preparatory request succeeded.
     case settled
@@ -26,11 +26,11 @@ public struct ObjectAnswer: Sendable {
     case failed(Failure, Remedy)
   }
 
-  public init(_ outcome: Outcome) { self.outcome = outcome }
+  package init(_ outcome: Outcome) { self.outcome = outcome }
 }
 
 /// A protocol whose destination can be queried about a file long after it is done. A query changes nothing there.
-public protocol LaterQuestions: Sendable {
+package protocol LaterQuestions: Sendable {
   /// The next query; nil if the file cannot be queried.
   func question(about object: StoredObject) -> StepRequest?
 

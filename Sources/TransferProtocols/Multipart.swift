@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// The frame of a `multipart/form-data` body around the bytes of one file (RFC 7578): all bytes before and after the
 /// file, and so the total length, are known.
@@ -29,7 +29,7 @@ public struct Multipart: Sendable, Hashable {
 
   /// The boundary for the file with this identifier: the same for each attempt, and not predictable from the content.
   /// 192 bits of SHA-256 do not occur in a file by chance.
-  public init(uid: UID) {
+  package init(uid: UID) {
     let hash = RunningDigest.of(Array("multipart \(uid)".utf8), .sha256).bytes
     self.init(boundary: "--------transfers-" + hexText(hash.prefix(24)))
   }

@@ -1,4 +1,4 @@
-public import HTTPTypes
+import HTTPTypes
 public import TransferModel
 
 // Optional abilities beyond ``TransferProtocol``: a type conforms to those it has. ``ProtocolInUse`` looks them up
@@ -11,7 +11,7 @@ public protocol VaryingAbilities: Sendable {
 }
 
 /// The layout is known only when a session is open, because the server chooses the chunk size or announces its limits.
-public protocol LatePlanning: Sendable {
+package protocol LatePlanning: Sendable {
   /// False if the settings determine the layout.
   var plansLate: Bool { get }
 
@@ -19,7 +19,7 @@ public protocol LatePlanning: Sendable {
 }
 
 /// Interim answers (1xx) can name a session while the request is running.
-public protocol InterimAnswers: Sendable {
+package protocol InterimAnswers: Sendable {
   /// The session in an interim answer; nil for none.
   func interpretInterim(
     _ reply: InterimReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
@@ -27,21 +27,21 @@ public protocol InterimAnswers: Sendable {
 }
 
 /// A chunk can be sent in several bodies.
-public protocol PartialBodies: Sendable {
+package protocol PartialBodies: Sendable {
   /// The range of the next request for `chunk`: from the first byte that the server does not have, and shorter than the
   /// rest of the chunk if a server limits bodies. Within the chunk, and empty only for an empty chunk.
   func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange
 }
 
 /// For networks on which connections are lost before long chunks arrive.
-public protocol ShortChunks: Sendable {
+package protocol ShortChunks: Sendable {
   /// The same as ``TransferProtocol/layout(size:)`` with the shortest chunks that the protocol allows and the settings
   /// do not forbid.
   func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout
 }
 
 /// The content arrives in the bodies of answers: a download.
-public protocol BodiesInAnswers: Sendable {
+package protocol BodiesInAnswers: Sendable {
   /// The range at the beginning of the file that ``StepRequest/create`` requests.
   func beginning(_ facts: TransferFacts) -> ByteRange
 
@@ -83,13 +83,13 @@ public protocol BodiesInAnswers: Sendable {
 }
 
 /// Checksums of blocks may be published beside a file; an existing one is searched for these blocks.
-public protocol PublishedTables: Sendable {
+package protocol PublishedTables: Sendable {
   /// The longest answer that is accepted to a step that requests them, in bytes; nil for other steps.
   func longestTable(in step: StepRequest, _ facts: TransferFacts) -> Int64?
 }
 
 /// A file can be requested from several places: its own URL, which is place 0, and its mirrors.
-public protocol SeveralPlaces: Sendable {
+package protocol SeveralPlaces: Sendable {
   /// The place of a request; `open` are the running chunk requests of the file, by place.
   func place(for step: StepRequest, _ facts: TransferFacts, open: [Int: Int]) -> Int
 
@@ -121,21 +121,21 @@ public enum AnswerContent: Sendable {
 }
 
 /// Digests are sent before bodies.
-public protocol DigestsAhead: Sendable {
+package protocol DigestsAhead: Sendable {
   /// Digests that must be known before the body of a chunk is sent, of a file with this layout; computed by the engine
   /// from the same bytes.
   func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm>
 }
 
 /// Requests carry digests of the whole file, or answers are compared with them.
-public protocol WholeFileDigests: Sendable {
+package protocol WholeFileDigests: Sendable {
   /// Digests of the whole file that must be known before this request is made; computed once for each time that a file
   /// is claimed, by reading it.
   func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm>
 }
 
 /// A listing proves by digests which chunks the server has, including those whose answer was lost.
-public protocol ListingProof: Sendable {
+package protocol ListingProof: Sendable {
   /// Digests of a chunk that show whether the server's listing has its content.
   var digestsOfListing: Set<DigestAlgorithm> { get }
 

@@ -2,16 +2,16 @@ public import TransferModel
 
 /// A protocol with its optional abilities, looked up once, and the defaults for those it does not have.
 public struct ProtocolInUse: Sendable {
-  public let base: any TransferProtocol
+  package let base: any TransferProtocol
   private let varying: (any VaryingAbilities)?
   private let latePlanning: (any LatePlanning)?
   private let interim: (any InterimAnswers)?
   private let partialBodies: (any PartialBodies)?
   /// nil if files have only one place.
-  public let places: (any SeveralPlaces)?
+  package let places: (any SeveralPlaces)?
   private let shortChunks: (any ShortChunks)?
   /// nil for an upload.
-  public let bodiesInAnswers: (any BodiesInAnswers)?
+  package let bodiesInAnswers: (any BodiesInAnswers)?
   private let tables: (any PublishedTables)?
   private let ahead: (any DigestsAhead)?
   private let wholeFile: (any WholeFileDigests)?
@@ -19,12 +19,12 @@ public struct ProtocolInUse: Sendable {
   private let aborts: (any AbortTargets)?
   private let estimate: (any RequestEstimate)?
   /// nil if done files cannot be queried.
-  public let laterQuestions: (any LaterQuestions)?
+  package let laterQuestions: (any LaterQuestions)?
   public let findsOrphans: Bool
   public let plansLate: Bool
   public var hearsInterim: Bool { interim != nil }
 
-  public init(_ base: any TransferProtocol) {
+  package init(_ base: any TransferProtocol) {
     self.base = base
     varying = base as? any VaryingAbilities
     latePlanning = base as? any LatePlanning
@@ -51,7 +51,7 @@ extension ProtocolInUse {
   public var abilities: ProtocolAbilities { base.abilities }
   public var sentDigest: DigestAlgorithm { base.sentDigest }
 
-  public func layout(size: Int64) throws(TransferError) -> ChunkLayout { try base.layout(size: size) }
+  package func layout(size: Int64) throws(TransferError) -> ChunkLayout { try base.layout(size: size) }
 
   /// The largest size of a file that is sent in one body, which can neither be continued nor be shorter; nil if there
   /// is none, or if that is not known before the file is begun.
@@ -72,20 +72,20 @@ extension ProtocolInUse {
   /// The place of a batch with this reference to a credential; `auth` is nil for none.
   public func keyPlace(auth: String?) -> String { auth.map { KeyPlace.text(base.keyPlace, auth: $0) } ?? base.keyPlace }
 
-  public func nextStep(_ facts: TransferFacts) -> TransferStep { base.nextStep(facts) }
+  package func nextStep(_ facts: TransferFacts) -> TransferStep { base.nextStep(facts) }
 
-  public func request(
+  package func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest { try base.request(step, facts, context) }
 
-  public func interpret(
+  package func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     weighed(base.interpret(reply, to: step, facts, context), to: step, facts, context)
   }
 
   /// The adjusted meaning of an answer that was interpreted without the protocol.
-  public func weighed(
+  package func weighed(
     _ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation { places?.weighed(meaning, to: step, facts, context) ?? meaning }
 }
@@ -94,39 +94,39 @@ extension ProtocolInUse {
 extension ProtocolInUse {
   public func abilities(_ facts: TransferFacts) -> ProtocolAbilities { varying?.abilities(facts) ?? base.abilities }
 
-  public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
+  package func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     guard let latePlanning else { return try base.layout(size: facts.file.size) }
     return try latePlanning.layout(facts)
   }
 
-  public func interpretInterim(
+  package func interpretInterim(
     _ reply: InterimReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> OpenedSession? { interim?.interpretInterim(reply, to: step, facts, context) }
 
-  public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
+  package func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     partialBodies?.bodyRange(of: chunk, facts) ?? chunk.rest
   }
 
-  public func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout {
+  package func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout {
     guard let shortChunks else { return try base.layout(size: size) }
     return try shortChunks.layoutOfShortChunks(size: size)
   }
 
-  public func longestTable(in step: StepRequest, _ facts: TransferFacts) -> Int64? {
+  package func longestTable(in step: StepRequest, _ facts: TransferFacts) -> Int64? {
     tables?.longestTable(in: step, facts)
   }
 
-  public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
+  package func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     ahead?.digestsAhead(learned, layout) ?? []
   }
 
-  public func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm> {
+  package func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm> {
     wholeFile?.fileDigests(for: step, facts) ?? []
   }
 
   public var digestsOfListing: Set<DigestAlgorithm> { listing?.digestsOfListing ?? [] }
 
-  public func receipt(of chunk: ChunkFacts, in listed: ListedPart) -> PartReceipt? {
+  package func receipt(of chunk: ChunkFacts, in listed: ListedPart) -> PartReceipt? {
     listing?.receipt(of: chunk, in: listed)
   }
 

@@ -1,5 +1,5 @@
 import HTTPTypes
-public import TransferModel
+import TransferModel
 
 /// A request as text, without its body from a file.
 public struct RequestText: Sendable, Hashable {
@@ -17,7 +17,7 @@ public struct RequestText: Sendable, Hashable {
     public var value: String
   }
 
-  public init(_ request: TransferRequest) {
+  package init(_ request: TransferRequest) {
     (method, url) = (request.method.rawValue, request.url)
     fields = request.fields.map { Field(name: $0.name.rawName, value: $0.value) }
     if case .bytes(let bytes) = request.body { body = bytes }

@@ -48,7 +48,7 @@ extension TransferFacts {
   }
 
   /// The file was claimed, for the first time or again: knowledge about the server is out of date.
-  public mutating func claimed(lostAnswer: AttemptOperation?) {
+  package mutating func claimed(lostAnswer: AttemptOperation?) {
     self.lostAnswer = lostAnswer
     isResumed = session?.remoteID != nil
     (isProbed, isAbsent) = (false, false)

@@ -3,7 +3,7 @@ public import TransferModel
 /// The properties of a file that a protocol needs.
 public struct FileFacts: Sendable, Hashable {
   /// Unique and stable over retries: a token that identifies our object.
-  public var uid: UID
+  package var uid: UID
   public var key: NameBytes
   public var size: Int64
   /// Milliseconds since 1970 UTC.
@@ -11,9 +11,9 @@ public struct FileFacts: Sendable, Hashable {
   /// The expected content of a download.
   public var expected = ExpectedContent()
   /// What rules set for the object of an upload.
-  public var properties = ObjectProperties()
+  package var properties = ObjectProperties()
 
-  public init(uid: UID, key: NameBytes, size: Int64, mtimeMs: Int64) {
+  package init(uid: UID, key: NameBytes, size: Int64, mtimeMs: Int64) {
     self.uid = uid
     self.key = key
     self.size = size
@@ -25,12 +25,12 @@ public struct FileFacts: Sendable, Hashable {
 /// ``TransferFacts/apply(_:to:_:)``.
 public struct TransferFacts: Sendable {
   public var file: FileFacts
-  public var layout: ChunkLayout
+  package var layout: ChunkLayout
   /// The live session (`intended` or `open`), when there is one.
-  public var session: SessionFacts?
+  package var session: SessionFacts?
   /// An earlier request of this kind for this file may have taken effect although its answer was lost (or the engine
   /// crashed). Cleared by a conclusive answer.
-  public var lostAnswer: AttemptOperation?
+  package var lostAnswer: AttemptOperation?
   /// The session is older than this claim: the data on the server may have changed since.
   public var isResumed = false
   /// The server was queried (`probe`) since the claim.
@@ -42,9 +42,9 @@ public struct TransferFacts: Sendable {
   /// `verify` did not find our object.
   public var isAbsent = false
   /// Queries with inconclusive answers since the claim (``Interpretation/Outcome/inconclusive``).
-  public var inconclusive: Set<AttemptOperation> = []
+  package var inconclusive: Set<AttemptOperation> = []
   /// Chunks that are not known to be stored, but have notes; only set for a `probe`.
-  public var doubts: [ChunkDoubt] = []
+  package var doubts: [ChunkDoubt] = []
   /// Entries of this session's listing with the length of a chunk, by number; they may be the content of chunks still
   /// to be sent.
   public var listed: [Int: ListedPart] = [:]
@@ -60,7 +60,7 @@ public struct TransferFacts: Sendable {
   public var isPlanned = false
   /// Receipts of all chunks in order while `isAllStored`; of all others while the last chunk is sent by a protocol that
   /// ``ProtocolAbilities/needsParts``.
-  public var parts: [PartReceipt] = []
+  package var parts: [PartReceipt] = []
   /// The number of created parent collections; for WebDAV.
   public var parentsMade: Int?
   /// Facts learned about the destination so far.
@@ -72,7 +72,7 @@ public struct TransferFacts: Sendable {
   /// The place that these facts are for (``TransferFacts/seen(from:)``); 0 is the URL of the file.
   var mirror = 0
   /// For a download that may replace an existing file: the download that wrote it.
-  public var past: PastDownload?
+  package var past: PastDownload?
   /// Intact data was copied from the local file since the claim (``TransferStep/reuse(_:)``).
   public var isReused = false
   /// Checksums of the blocks of the file, until an existing file was compared with them.
@@ -80,7 +80,7 @@ public struct TransferFacts: Sendable {
   /// Milliseconds since 1970 UTC at which the next step is determined; for expiry times.
   public var wallMs: Int64 = 0
 
-  public init(file: FileFacts, layout: ChunkLayout) {
+  package init(file: FileFacts, layout: ChunkLayout) {
     self.file = file
     self.layout = layout
   }
@@ -91,7 +91,7 @@ public struct TransferFacts: Sendable {
 
 extension TransferFacts {
   /// The local file had these chunks, which need not be fetched.
-  public mutating func reused(_ found: [PartReceipt]) {
+  package mutating func reused(_ found: [PartReceipt]) {
     isReused = true
     guard !found.isEmpty else { return }
     storedChunks += found.count
@@ -107,7 +107,7 @@ extension TransferFacts {
 
   /// URLs of this upload on a server: with one, anybody may write to the upload or abort it, so they work as secrets.
   /// IDs that need our signature or credential (of S3, of Dropbox) are not included.
-  public func capabilities(_ chunk: ChunkFacts?) -> [String] {
+  package func capabilities(_ chunk: ChunkFacts?) -> [String] {
     let kept = [session?.remoteID].compactMap { $0 } + Array((session?.notes ?? [:]).values)
     let ofChunks = parts.flatMap(\.remote.values) + Array((chunk?.remote ?? [:]).values)
     return Self.capabilities(among: kept + ofChunks) + route.places + mirrorRoutes.values.flatMap(\.places)

@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// A transfer protocol for uploads or downloads: pure. It determines the next step of a file, builds requests, and
 /// interprets answers. It never sleeps, retries, logs, stores or opens anything; all state is in the facts passed to
@@ -8,7 +8,7 @@ public import TransferModel
 /// ``interpret(_:to:_:)`` exactly once; it applies the meaning to the facts, gets the next step, and commits the
 /// meaning and the beginning of that step together; nothing is sent before that commit is durable. Abilities of only
 /// some protocols are Swift protocols of their own: ``LatePlanning``, ``OrphanListing`` …
-public protocol TransferProtocol: Sendable {
+package protocol TransferProtocol: Sendable {
   /// `s3`, `put`, … : stored with each batch.
   var name: String { get }
   var abilities: ProtocolAbilities { get }
@@ -58,9 +58,9 @@ public struct ProtocolAbilities: Sendable, Hashable {
   /// The server is asked what it has of a chunk whose answer was lost, before its body is sent again.
   public var queriesChunks: Bool
   /// Operations that must not be repeated: after a lost answer the file becomes `unknown`.
-  public var unrepeatable: Set<AttemptOperation>
+  package var unrepeatable: Set<AttemptOperation>
   /// Requests before the body of a chunk.
-  public var chunkOpening: ChunkOpening
+  package var chunkOpening: ChunkOpening
   /// ``TransferFacts/parts`` are needed as soon as every chunk is stored, even without a step that uses them.
   public var needsParts: Bool
   /// The uploads of a session are useless once the finished file was found, and are then aborted.
@@ -68,7 +68,7 @@ public struct ProtocolAbilities: Sendable, Hashable {
   /// `verify` cannot mistake another version of the file for the one that was sent.
   public var verifiesContent: Bool
 
-  public init(
+  package init(
     parallelChunks: Bool, mostParallel: Int? = nil, resumable: Bool, unrepeatable: Set<AttemptOperation> = [],
     chunkOpening: ChunkOpening = .none, needsParts: Bool = false, leavesUploads: Bool = false,
     verifiesContent: Bool = false, queriesChunks: Bool? = nil

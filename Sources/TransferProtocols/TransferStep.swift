@@ -1,7 +1,7 @@
-public import TransferModel
+import TransferModel
 
 /// The next step of a file.
-public enum TransferStep: Sendable, Hashable {
+package enum TransferStep: Sendable, Hashable {
   /// Send this one request, alone.
   case control(StepRequest)
   /// Every pending chunk may be sent; a required session exists.
@@ -24,7 +24,7 @@ public enum TransferStep: Sendable, Hashable {
 }
 
 /// A request of a protocol, by purpose.
-public enum StepRequest: Sendable, Hashable {
+package enum StepRequest: Sendable, Hashable {
   /// Opens a session; its `intended` row is durable before this is sent.
   case create
   /// Queries what the server has; from a marker for the next page.
@@ -46,7 +46,7 @@ public enum StepRequest: Sendable, Hashable {
   /// Creates the collection with the first `depth` components of the key's path (WebDAV MKCOL).
   case makeParent(depth: Int)
 
-  public var operation: AttemptOperation {
+  package var operation: AttemptOperation {
     switch self {
     case .create, .makeParent: .create
     case .probe, .probeChunk, .discover: .probe
@@ -59,7 +59,7 @@ public enum StepRequest: Sendable, Hashable {
     }
   }
   /// The chunk that it is about.
-  public var chunk: ChunkFacts? {
+  package var chunk: ChunkFacts? {
     switch self {
     case .chunk(let chunk), .prepareChunk(let chunk), .probeChunk(let chunk): chunk
     case .create, .probe, .discover, .finish, .save, .verify, .abort, .makeParent: nil

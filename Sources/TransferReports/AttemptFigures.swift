@@ -1,8 +1,8 @@
 import TransferModel
 
 /// The columns of `report attempts` and `list attempts`.
-public enum AttemptFigures {
-  public static let columns: [Column<AttemptRow>] = [
+package enum AttemptFigures {
+  package static let columns: [Column<AttemptRow>] = [
     .text("id", "Id") { $0.id.description },
     .text("uid") { $0.uid },
     .text("file", "File") { $0.file.description },

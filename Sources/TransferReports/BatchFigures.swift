@@ -1,8 +1,8 @@
 import TransferModel
 
 /// The columns of `list batches`.
-public enum BatchFigures {
-  public static let columns: [Column<BatchRow>] = [
+package enum BatchFigures {
+  package static let columns: [Column<BatchRow>] = [
     .text("id", "Id") { $0.id.description },
     .text("uid") { $0.uid },
     .text("name", "Name") { $0.name },
@@ -33,7 +33,7 @@ public enum BatchFigures {
   ]
 
   /// Batches that no run can send, for `status`.
-  public static let held: [Column<BatchRow>] = [
+  package static let held: [Column<BatchRow>] = [
     .text("batch", "Batch") { $0.id.description },
     .integer("files", "Left") { $0.totals.left },
     .text("error", "Its settings cannot be read") { $0.fault },
@@ -48,7 +48,7 @@ public enum BatchFigures {
 
   /// For `show`: without the columns that require reading all attempts; `list batches` and `report summary` have all
   /// columns.
-  public static let ofFiles = columns.filter { !readFromAttempts.contains($0.key) }
+  package static let ofFiles = columns.filter { !readFromAttempts.contains($0.key) }
   private static let readFromAttempts: Set<String> = [
     "bytes_transferred", "bytes_unacked", "bytes_unacked_at_most", "retries", "started_at", "finished_at",
   ]

@@ -1,21 +1,21 @@
-public import TransferModel
+import TransferModel
 
 /// The document for receivers of callbacks: the state of a file or batch, or the result of a job run.
-public struct CallbackDocument: Sendable {
-  public let event: CallbackEvent
+package struct CallbackDocument: Sendable {
+  package let event: CallbackEvent
   /// The same for each delivery of the callback.
-  public let id: String
-  public let file: FileRow?
-  public let batch: BatchRow?
-  public let job: CallbackJob?
+  package let id: String
+  package let file: FileRow?
+  package let batch: BatchRow?
+  package let job: CallbackJob?
 
-  public init(
+  package init(
     _ event: CallbackEvent, id: String, file: FileRow? = nil, batch: BatchRow? = nil, job: CallbackJob? = nil
   ) {
     (self.event, self.id, self.file, self.batch, self.job) = (event, id, file, batch, job)
   }
 
-  public static let form = ReportForm<CallbackDocument>(
+  package static let form = ReportForm<CallbackDocument>(
     "transfers.callback/1",
     [
       .facts([.text("event") { $0.event.name }, .text("id") { $0.id }]),
@@ -31,34 +31,34 @@ public struct CallbackDocument: Sendable {
       ) { $0.job },
     ])
 
-  public func json(_ header: ReportHeader) -> [UInt8] {
+  package func json(_ header: ReportHeader) -> [UInt8] {
     let report = Self.form.report(self)
     return JSONWriter.document(FigureTree(report), schema: report.schema, header)
   }
 }
 
 /// A job run, as reported to receivers.
-public struct CallbackJob: Sendable {
-  public var name: String
+package struct CallbackJob: Sendable {
+  package var name: String
   /// The name of the exit code, and the message; nil at the start.
-  public var result: String?
-  public var message: String?
+  package var result: String?
+  package var message: String?
   /// The line for the system log.
-  public var summary: String?
+  package var summary: String?
   /// The lines on standard error; nil for a successful run.
-  public var report: String?
-  public var startedMs: Int64
-  public var endedMs: Int64?
+  package var report: String?
+  package var startedMs: Int64
+  package var endedMs: Int64?
   /// Unsuccessful runs since the last report to the receiver, including this one; nil at the start.
-  public var failedRuns: Int?
+  package var failedRuns: Int?
 
-  public init(name: String, startedMs: Int64) { (self.name, self.startedMs) = (name, startedMs) }
+  package init(name: String, startedMs: Int64) { (self.name, self.startedMs) = (name, startedMs) }
 }
 
 /// The columns of `callbacks list`.
-public enum CallbackFigures {
+package enum CallbackFigures {
   /// - Parameter target: the displayed form of the target of a callback.
-  public static func columns(_ target: @escaping @Sendable (CallbackSetting) -> String) -> [Column<CallbackRow>] {
+  package static func columns(_ target: @escaping @Sendable (CallbackSetting) -> String) -> [Column<CallbackRow>] {
     [
       .integer("id", "Id") { $0.id },
       .text("event", "Event") { $0.setting.event.name },

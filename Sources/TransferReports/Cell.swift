@@ -1,8 +1,8 @@
-public import TransferModel
+import TransferModel
 
 /// One figure with its unit: the same value is shown to people in a table and to programs in JSON.
 /// Unknown figures are ``none`` (`null`), never 0.
-public enum Cell: Sendable, Hashable {
+package enum Cell: Sendable, Hashable {
   case none
   /// Our own text or a server's; escaped when it is displayed.
   case text(String)
@@ -28,11 +28,11 @@ public enum Cell: Sendable, Hashable {
   case counts([String: Int])
   case list([String])
 
-  public init(_ text: String?) { self = text.map(Cell.text) ?? .none }
-  public init(_ number: Int?) { self = number.map { .integer(Int64($0)) } ?? .none }
-  public init(_ number: Int64?) { self = number.map(Cell.integer) ?? .none }
-  public init(bytes: Int64?) { self = bytes.map(Cell.bytes) ?? .none }
-  public init(ms: Int64?) { self = ms.map(Cell.milliseconds) ?? .none }
-  public init(time: Int64?) { self = time.map(Cell.time) ?? .none }
-  public init(bytesPerSecond: Int64?) { self = bytesPerSecond.map(Cell.bytesPerSecond) ?? .none }
+  package init(_ text: String?) { self = text.map(Cell.text) ?? .none }
+  package init(_ number: Int?) { self = number.map { .integer(Int64($0)) } ?? .none }
+  package init(_ number: Int64?) { self = number.map(Cell.integer) ?? .none }
+  package init(bytes: Int64?) { self = bytes.map(Cell.bytes) ?? .none }
+  package init(ms: Int64?) { self = ms.map(Cell.milliseconds) ?? .none }
+  package init(time: Int64?) { self = time.map(Cell.time) ?? .none }
+  package init(bytesPerSecond: Int64?) { self = bytesPerSecond.map(Cell.bytesPerSecond) ?? .none }
 }

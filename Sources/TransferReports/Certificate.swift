@@ -1,10 +1,10 @@
-public import TransferModel
+import TransferModel
 
 /// The text of a certificate: in-toto Statement v1, whose subjects are the files with a known SHA-256. It is written in
 /// pieces, because its length grows with the number of files: ``opening``, the subjects, ``middle``, the others,
 /// ``ending``, with commas between entries.
-public struct Certificate: Sendable {
-  public static let payloadType = "application/vnd.in-toto+json"
+package struct Certificate: Sendable {
+  package static let payloadType = "application/vnd.in-toto+json"
   /// An identifier, not an address. Its meaning is in docs/receipts.md.
   static let predicateType = "https://transfers.invalid/delivery/v1"
 
@@ -14,21 +14,21 @@ public struct Certificate: Sendable {
   private let provenMs: Int64
   private let remote: RemoteProof?
 
-  public init(
+  package init(
     _ proof: LossProof, _ seal: LedgerSeal, filters: [String: Cell], provenMs: Int64, remote: RemoteProof? = nil
   ) {
     (self.proof, self.seal, self.filters, self.provenMs, self.remote) = (proof, seal, filters, provenMs, remote)
   }
 
-  public let opening = Array(#"{"_type":"https://in-toto.io/Statement/v1","subject":["#.utf8)
-  public let middle = Array(#"],"predicateType":"\#(predicateType)","predicate":{"without_sha256":["#.utf8)
+  package let opening = Array(#"{"_type":"https://in-toto.io/Statement/v1","subject":["#.utf8)
+  package let middle = Array(#"],"predicateType":"\#(predicateType)","predicate":{"without_sha256":["#.utf8)
 
-  public var ending: [UInt8] {
+  package var ending: [UInt8] {
     Array("],".utf8) + JSONWriter.bytes(.object(predicate)).dropFirst() + Array("}".utf8)
   }
 
   /// A done file with its first receipt and, if there is one, the finding of its newest.
-  public func entry(_ receipt: ProvenReceipt, newest: ProvenReceipt?) -> (bytes: [UInt8], isSubject: Bool) {
+  package func entry(_ receipt: ProvenReceipt, newest: ProvenReceipt?) -> (bytes: [UInt8], isSubject: Bool) {
     let facts = Self.facts(receipt) + (newest.map { [Member("last_check", .object(Self.check($0)))] } ?? [])
     guard let sha256 = receipt.stored.sha256 else {
       return (JSONWriter.bytes(.object([Self.name(receipt)] + facts)), false)

@@ -1,8 +1,8 @@
 import TransferModel
 
 /// The columns of `list chunks`.
-public enum ChunkFigures {
-  public static let columns: [Column<ChunkRow>] = [
+package enum ChunkFigures {
+  package static let columns: [Column<ChunkRow>] = [
     .text("id", "Id") { $0.id.description },
     .text("file", "File") { $0.file.description },
     .integer("seq", "No.") { $0.seq },

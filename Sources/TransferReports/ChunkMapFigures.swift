@@ -1,8 +1,8 @@
-public import TransferModel
+import TransferModel
 
 /// `report chunks`: the chunks of a file, and a map of them.
-public enum ChunkMapFigures {
-  public static let columns: [Column<ChunkMapRow>] = [
+package enum ChunkMapFigures {
+  package static let columns: [Column<ChunkMapRow>] = [
     .text("id", "Chunk") { "\($0.id)" },
     .integer("index", "Index") { $0.seq },
     .bytes("offset", "Offset") { $0.offset },
@@ -39,12 +39,12 @@ public enum ChunkMapFigures {
   static func words(of mark: Character) -> String { marks.first { $0.mark == mark }?.words ?? "" }
 
   /// One character a chunk.
-  public static func map(_ chunks: [ChunkMapRow]) -> String { String(chunks.map(mark)) }
+  package static func map(_ chunks: [ChunkMapRow]) -> String { String(chunks.map(mark)) }
 
   private static let columnsOfMap = 64
 
   /// The map in lines of 64, and what its characters mean.
-  public static func words(_ map: String) -> String {
+  package static func words(_ map: String) -> String {
     let characters = Array(map)
     let lines = stride(from: 0, to: characters.count, by: columnsOfMap).map { from in
       "|" + String(characters[from..<min(from + columnsOfMap, characters.count)]) + "|"
@@ -55,16 +55,16 @@ public enum ChunkMapFigures {
 }
 
 /// A file with its chunks.
-public struct MappedFile: Sendable {
-  public let file: FileRow
-  public let chunks: [ChunkMapRow]
+package struct MappedFile: Sendable {
+  package let file: FileRow
+  package let chunks: [ChunkMapRow]
 
-  public init(_ file: FileRow, _ chunks: [ChunkMapRow]) { (self.file, self.chunks) = (file, chunks) }
+  package init(_ file: FileRow, _ chunks: [ChunkMapRow]) { (self.file, self.chunks) = (file, chunks) }
 }
 
 /// The columns of a list of files with maps of their chunks.
-public enum MappedFileFigures {
-  public static let columns: [Column<MappedFile>] = [
+package enum MappedFileFigures {
+  package static let columns: [Column<MappedFile>] = [
     .text("id", "File") { "\($0.file.id)" },
     .text("state", "State") { $0.file.state }.label(),
     .integer("chunks", "Chunks") { $0.chunks.count },

@@ -1,14 +1,14 @@
-public import TransferModel
+import TransferModel
 
 /// One figure of a row or of a report: its name for programs, its heading for people, its kind, and its source.
-public struct Column<Row>: Sendable {
-  public let heading: FigureHeading
-  public let cell: @Sendable (Row) -> Cell
+package struct Column<Row>: Sendable {
+  package let heading: FigureHeading
+  package let cell: @Sendable (Row) -> Cell
   /// The text for people if the cell alone is not clear; nil omits it.
   let phrase: (@Sendable (Row) -> String?)?
   let tone: (@Sendable (Row) -> Tone?)?
 
-  public var key: String { heading.key }
+  package var key: String { heading.key }
 
   init(_ heading: FigureHeading, _ cell: @escaping @Sendable (Row) -> Cell) {
     (self.heading, self.cell, phrase, tone) = (heading, cell, nil, nil)
@@ -23,21 +23,21 @@ public struct Column<Row>: Sendable {
   }
 
   /// A copy with this text for people, which is escaped already; nil omits the figure.
-  public func saying(_ phrase: @escaping @Sendable (Row) -> String?) -> Column {
+  package func saying(_ phrase: @escaping @Sendable (Row) -> String?) -> Column {
     Column(self, phrase: phrase, tone: tone)
   }
 
   /// The same figure, marked as good or bad.
-  public func toned(_ tone: @escaping @Sendable (Row) -> Tone?) -> Column { Column(self, phrase: phrase, tone: tone) }
+  package func toned(_ tone: @escaping @Sendable (Row) -> Tone?) -> Column { Column(self, phrase: phrase, tone: tone) }
 
   /// The same figure with another title.
-  public func titled(_ title: String?) -> Column {
+  package func titled(_ title: String?) -> Column {
     let heading = FigureHeading(heading.key, title, heading.kind, isLabel: heading.isLabel)
     return Column(self, heading, phrase: phrase, tone: tone)
   }
 
   /// The same figure for a row that contains such a row.
-  public func of<Outer>(_ inner: @escaping @Sendable (Outer) -> Row) -> Column<Outer> {
+  package func of<Outer>(_ inner: @escaping @Sendable (Outer) -> Row) -> Column<Outer> {
     var outer = Column<Outer>(heading) { [cell] in cell(inner($0)) }
     if let phrase { outer = outer.saying { phrase(inner($0)) } }
     if let tone { outer = outer.toned { tone(inner($0)) } }
@@ -45,7 +45,7 @@ public struct Column<Row>: Sendable {
   }
 
   /// A copy marked as a label: it has few values, which distinguish rows.
-  public func label() -> Column {
+  package func label() -> Column {
     let heading = FigureHeading(heading.key, heading.title, heading.kind, isLabel: true)
     return Column(self, heading, phrase: phrase, tone: tone)
   }
@@ -53,110 +53,111 @@ public struct Column<Row>: Sendable {
 
 extension Array {
   /// Columns of a table as figures of one row, each titled with its key, so that all are displayed.
-  public func labelled<Row>() -> [Column<Row>] where Element == Column<Row> { map { $0.titled($0.key) } }
+  package func labelled<Row>() -> [Column<Row>] where Element == Column<Row> { map { $0.titled($0.key) } }
 }
 
 /// Colour repeats what the words say; it is never the only carrier of information.
-public enum Tone: Sendable, Hashable { case good, bad, caution }
+package enum Tone: Sendable, Hashable { case good, bad, caution }
 
 /// The heading of a column or of a single figure.
-public struct FigureHeading: Sendable, Hashable {
+package struct FigureHeading: Sendable, Hashable {
   /// The key in JSON and the heading in CSV: snake case, with the unit (`_ms`, `_bps`) where the name does not say it;
   /// sizes are bytes. Never renamed within a schema number.
-  public let key: String
+  package let key: String
   /// For people; nil for figures that are only for programs, so that tables fit on a screen. A figure with an empty
   /// title is shown as a sentence.
-  public let title: String?
-  public let kind: FigureKind
+  package let title: String?
+  package let kind: FigureKind
   /// It has few values, which distinguish the rows of a table: labels of metrics, and values to filter by.
-  public let isLabel: Bool
+  package let isLabel: Bool
 
-  public init(_ key: String, _ title: String? = nil, _ kind: FigureKind, isLabel: Bool = false) {
+  package init(_ key: String, _ title: String? = nil, _ kind: FigureKind, isLabel: Bool = false) {
     (self.key, self.title, self.kind, self.isLabel) = (key, title, kind, isLabel)
   }
 
   /// Whether it contains names, which are bytes: formats with fixed columns have a second column for the exact bytes.
-  public var isName: Bool { kind == .name }
+  package var isName: Bool { kind == .name }
 }
 
 // MARK: - Kinds
 
 extension Column {
-  public static func text(
+  package static func text(
     _ key: String, _ title: String? = nil, _ text: @escaping @Sendable (Row) -> String?
   ) -> Column {
     Column(FigureHeading(key, title, .text)) { Cell(text($0)) }
   }
 
   /// A path or key.
-  public static func name(
+  package static func name(
     _ key: String, _ title: String? = nil, _ name: @escaping @Sendable (Row) -> NameBytes?
   ) -> Column {
     Column(FigureHeading(key, title, .name)) { row in name(row).map(Cell.name) ?? .none }
   }
 
-  public static func integer<Number: BinaryInteger & SendableMetatype>(
+  package static func integer<Number: BinaryInteger & SendableMetatype>(
     _ key: String, _ title: String? = nil, _ number: @escaping @Sendable (Row) -> Number?
   ) -> Column {
     Column(FigureHeading(key, title, .integer)) { Cell(number($0).map { Int64($0) }) }
   }
 
-  public static func real(
+  package static func real(
     _ key: String, _ title: String? = nil, _ number: @escaping @Sendable (Row) -> Double?
   ) -> Column {
     Column(FigureHeading(key, title, .real)) { row in number(row).map(Cell.real) ?? .none }
   }
 
   /// A part of a whole, 0 to 1.
-  public static func share(
+  package static func share(
     _ key: String, _ title: String? = nil, _ share: @escaping @Sendable (Row) -> Double?
   ) -> Column {
     Column(FigureHeading(key, title, .real)) { row in share(row).map(Cell.share) ?? .none }
   }
 
-  public static func flag(_ key: String, _ title: String? = nil, _ flag: @escaping @Sendable (Row) -> Bool?) -> Column {
+  package static func flag(_ key: String, _ title: String? = nil, _ flag: @escaping @Sendable (Row) -> Bool?) -> Column
+  {
     Column(FigureHeading(key, title, .flag)) { row in flag(row).map(Cell.flag) ?? .none }
   }
 
   /// A size in bytes.
-  public static func bytes(
+  package static func bytes(
     _ key: String, _ title: String? = nil, _ count: @escaping @Sendable (Row) -> Int64?
   ) -> Column {
     Column(FigureHeading(key, title, .bytes)) { Cell(bytes: count($0)) }
   }
 
   /// Milliseconds.
-  public static func duration(
+  package static func duration(
     _ key: String, _ title: String? = nil, _ ms: @escaping @Sendable (Row) -> Int64?
   ) -> Column {
     Column(FigureHeading(key, title, .duration)) { Cell(ms: ms($0)) }
   }
 
   /// Milliseconds since 1970 UTC.
-  public static func time(_ key: String, _ title: String? = nil, _ ms: @escaping @Sendable (Row) -> Int64?) -> Column {
+  package static func time(_ key: String, _ title: String? = nil, _ ms: @escaping @Sendable (Row) -> Int64?) -> Column {
     Column(FigureHeading(key, title, .time)) { Cell(time: ms($0)) }
   }
 
   /// Bytes a second.
-  public static func rate(
+  package static func rate(
     _ key: String, _ title: String? = nil, _ rate: @escaping @Sendable (Row) -> Int64?
   ) -> Column {
     Column(FigureHeading(key, title, .rate)) { Cell(bytesPerSecond: rate($0)) }
   }
 
-  public static func texts(
+  package static func texts(
     _ key: String, _ title: String? = nil, _ texts: @escaping @Sendable (Row) -> [String: String]
   ) -> Column {
     Column(FigureHeading(key, title, .texts)) { .texts(texts($0)) }
   }
 
-  public static func counts(
+  package static func counts(
     _ key: String, _ title: String? = nil, _ counts: @escaping @Sendable (Row) -> [String: Int]
   ) -> Column {
     Column(FigureHeading(key, title, .counts)) { .counts(counts($0)) }
   }
 
-  public static func list(
+  package static func list(
     _ key: String, _ title: String? = nil, _ texts: @escaping @Sendable (Row) -> [String]
   ) -> Column {
     Column(FigureHeading(key, title, .list)) { .list(texts($0)) }

@@ -1,21 +1,21 @@
-public import TransferModel
+import TransferModel
 
 /// One side of `report compare`: a batch or a time window, with its figures.
-public struct ComparedSide: Sendable {
+package struct ComparedSide: Sendable {
   /// As it was typed.
-  public let words: String
-  public let batch: BatchID?
+  package let words: String
+  package let batch: BatchID?
   /// The half-open window, in milliseconds since 1970 UTC; nil if it is unbounded on that side.
-  public let sinceMs: Int64?
-  public let untilMs: Int64?
-  public let summary: SummaryFigures
+  package let sinceMs: Int64?
+  package let untilMs: Int64?
+  package let summary: SummaryFigures
 
-  public init(_ words: String, batch: BatchID?, sinceMs: Int64?, untilMs: Int64?, _ summary: SummaryFigures) {
+  package init(_ words: String, batch: BatchID?, sinceMs: Int64?, untilMs: Int64?, _ summary: SummaryFigures) {
     (self.words, self.batch, self.sinceMs, self.untilMs) = (words, batch, sinceMs, untilMs)
     self.summary = summary
   }
 
-  public static let columns: [Column<ComparedSide>] = [
+  package static let columns: [Column<ComparedSide>] = [
     .text("selection", "selection") { $0.words },
     .text("batch", "batch") { $0.batch?.description },
     .time("from", "from") { $0.sinceMs },
@@ -24,21 +24,21 @@ public struct ComparedSide: Sendable {
 }
 
 /// One figure of both sides.
-public struct ComparedFigure: Sendable {
-  public let name: String
-  public let title: String
-  public let before: Cell
-  public let after: Cell
+package struct ComparedFigure: Sendable {
+  package let name: String
+  package let title: String
+  package let before: Cell
+  package let after: Cell
 
   /// The figures of summaries that describe the result.
-  public static func all(_ before: SummaryFigures, _ after: SummaryFigures) -> [ComparedFigure] {
+  package static func all(_ before: SummaryFigures, _ after: SummaryFigures) -> [ComparedFigure] {
     figures.map { name, title, cell in
       ComparedFigure(name: name, title: title, before: cell(before), after: cell(after))
     }
   }
 
   /// After minus before, of the same kind; unknown if either is unknown.
-  public var change: Cell {
+  package var change: Cell {
     switch (before, after) {
     case (.integer(let a), .integer(let b)): .integer(b -| a)
     case (.bytes(let a), .bytes(let b)): .bytes(b -| a)
@@ -50,7 +50,7 @@ public struct ComparedFigure: Sendable {
   }
 
   /// The change in percent of the first figure, to three decimals; unknown if that is zero.
-  public var percent: Double? {
+  package var percent: Double? {
     guard let a = Self.number(before), let b = Self.number(after), a != 0 else { return nil }
     return ((b - a) / a * 100_000).rounded() / 1000
   }
@@ -98,7 +98,7 @@ public struct ComparedFigure: Sendable {
   ]
 
   /// Each figure has the unit of its name.
-  public static let columns: [Column<ComparedFigure>] = [
+  package static let columns: [Column<ComparedFigure>] = [
     .text("figure") { $0.name }.label(),
     .text("title", "Figure") { $0.title },
     Column(FigureHeading("a", "A", .real)) { $0.before },

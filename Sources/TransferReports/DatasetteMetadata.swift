@@ -1,25 +1,25 @@
-public import TransferModel
+import TransferModel
 
 /// Metadata with which Datasette displays a ledger, in YAML: titles, the meaning and unit of each column, facets, and
 /// typical queries of auditors. Source: docs.datasette.io, "Metadata" and "Canned queries", version 0.65.
-public struct DatasetteMetadata: Sendable {
+package struct DatasetteMetadata: Sendable {
   private let database: String
   private let views: [ViewColumnRow]
   private let tables: [String]
 
   /// - Parameter database: the name of its file. Datasette uses it without the last suffix as the name of the database.
-  public init(database: String, views: [ViewColumnRow], tables: [String]) {
+  package init(database: String, views: [ViewColumnRow], tables: [String]) {
     let dot = database.lastIndex(of: ".").flatMap { $0 > database.startIndex ? $0 : nil }
     self.database = dot.map { String(database[..<$0]) } ?? database
     (self.views, self.tables) = (views, tables)
   }
 
-  public struct Query: Sendable {
-    public let name, title, description, sql: String
+  package struct Query: Sendable {
+    package let name, title, description, sql: String
   }
 
   /// Each reads the public views only.
-  public static let queries = [
+  package static let queries = [
     Query(
       name: "did_it_arrive", title: "Did it arrive?",
       description:
@@ -81,7 +81,7 @@ public struct DatasetteMetadata: Sendable {
     "v_receipts": ["finding", "confirmed_by"], "v_removals": ["state", "cause"],
   ]
 
-  public var yaml: String {
+  package var yaml: String {
     var lines = [
       "title: A ledger of transfers",
       "description: Every file, request and receipt. Times ending in _at are milliseconds since 1970 UTC.",

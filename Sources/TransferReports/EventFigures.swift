@@ -1,8 +1,8 @@
 import TransferModel
 
 /// The columns of `list events`.
-public enum EventFigures {
-  public static let columns: [Column<EventRow>] = [
+package enum EventFigures {
+  package static let columns: [Column<EventRow>] = [
     .text("id", "Id") { "e\($0.id)" },
     .time("at", "At") { $0.atMs },
     .text("verb", "Verb") { $0.verb },

@@ -1,8 +1,8 @@
 import TransferModel
 
 /// The columns of `report failures`.
-public enum FailureFigures {
-  public static let columns: [Column<FailureRow>] = [
+package enum FailureFigures {
+  package static let columns: [Column<FailureRow>] = [
     .text("error_code", "Error") { $0.code }.label(),
     .text("blame", "Blame") { $0.blame }.label(),
     .integer("files", "Files") { $0.files },
@@ -16,13 +16,13 @@ public enum FailureFigures {
   ]
 
   /// Figures of files only, for `status` and `show`, which do not read attempts.
-  public static let ofFiles = columns.filter { $0.key != "attempts" }
+  package static let ofFiles = columns.filter { $0.key != "attempts" }
 
   /// With the message, for a page that is wide enough.
   static let onPage = columns.map { $0.key == "example_message" ? $0.titled("Message") : $0 }
 
   /// The columns printed at the end of a run.
-  public static let inShort: [Column<FailureRow>] = [
+  package static let inShort: [Column<FailureRow>] = [
     .integer("files", "Files") { $0.files },
     .text("error_code", "Error") { $0.code },
     .text("example_message", "Message") { $0.exampleMessage },
@@ -31,9 +31,9 @@ public enum FailureFigures {
 }
 
 /// The columns of `report failures --by`.
-public enum FailureGroupFigures {
+package enum FailureGroupFigures {
   /// Columns of `kinds` are displayed; programs get all, unknown if not requested.
-  public static func columns(_ kinds: Set<FailureGroup.Kind>) -> [Column<FailureGroup>] {
+  package static func columns(_ kinds: Set<FailureGroup.Kind>) -> [Column<FailureGroup>] {
     func title(_ kind: FailureGroup.Kind, _ title: String) -> String? { kinds.contains(kind) ? title : nil }
     return [
       .text("error_code", title(.code, "Error")) { $0.code }.label(),
@@ -50,22 +50,22 @@ public enum FailureGroupFigures {
 }
 
 /// One value of a facet, its count, and the options that select it.
-public struct FacetRow: Sendable, Hashable {
-  public var facet: String
-  public var value: String?
-  public var files: Int64?
-  public var attempts: Int64?
+package struct FacetRow: Sendable, Hashable {
+  package var facet: String
+  package var value: String?
+  package var files: Int64?
+  package var attempts: Int64?
   /// nil if it cannot be selected.
-  public var filter: String?
+  package var filter: String?
 
-  public init(facet: String, value: String?, files: Int64?, attempts: Int64?, filter: String?) {
+  package init(facet: String, value: String?, files: Int64?, attempts: Int64?, filter: String?) {
     (self.facet, self.value, self.files, self.attempts, self.filter) = (facet, value, files, attempts, filter)
   }
 }
 
 /// The columns of a report with `--facet`.
-public enum FacetFigures {
-  public static let columns: [Column<FacetRow>] = [
+package enum FacetFigures {
+  package static let columns: [Column<FacetRow>] = [
     .text("facet", "Facet") { $0.facet }.label(),
     .text("value", "Value") { $0.value }.label(),
     .integer("files", "Files") { $0.files },

@@ -1,5 +1,5 @@
 /// The kind of a figure: its type and unit in every rendering and in the JSON Schemas. Any figure may be unknown.
-public enum FigureKind: Sendable, Hashable {
+package enum FigureKind: Sendable, Hashable {
   case text
   /// A path or key: bytes.
   case name
@@ -19,7 +19,7 @@ public enum FigureKind: Sendable, Hashable {
   /// Several texts.
   case list
 
-  public var isNumber: Bool {
+  package var isNumber: Bool {
     switch self {
     case .integer, .real, .bytes, .duration, .rate: true
     case .text, .name, .flag, .time, .texts, .counts, .list: false

@@ -1,20 +1,20 @@
 /// Rows of figures with headings: a list or report before rendering.
-public struct FigureTable: Sendable {
-  public let headings: [FigureHeading]
-  public let rows: [[Cell]]
+package struct FigureTable: Sendable {
+  package let headings: [FigureHeading]
+  package let rows: [[Cell]]
 
-  public init<Row>(_ columns: [Column<Row>], _ rows: [Row]) {
+  package init<Row>(_ columns: [Column<Row>], _ rows: [Row]) {
     headings = columns.map(\.heading)
     self.rows = rows.map { row in columns.map { $0.cell(row) } }
   }
 
   /// Every row has a cell for each heading.
-  public init(_ headings: [FigureHeading], _ rows: [[Cell]]) {
+  package init(_ headings: [FigureHeading], _ rows: [[Cell]]) {
     (self.headings, self.rows) = (headings, rows)
   }
 
   /// Only these columns, in this order, all displayed; nil if one does not exist.
-  public func choosing(_ keys: [String]) -> FigureTable? {
+  package func choosing(_ keys: [String]) -> FigureTable? {
     let indices = keys.compactMap { key in headings.firstIndex { $0.key == key } }
     guard indices.count == keys.count else { return nil }
     let chosen = indices.map { index in
@@ -26,7 +26,7 @@ public struct FigureTable: Sendable {
   }
 
   /// The row at `index` as an object for JSON.
-  public func object(_ index: Int) -> FigureObject {
+  package func object(_ index: Int) -> FigureObject {
     FigureObject(Array(zip(headings.map(\.key), rows[index])))
   }
 }

@@ -1,8 +1,8 @@
 import TransferModel
 
 /// The columns of `report files` and `list files`.
-public enum FileFigures {
-  public static let columns: [Column<FileRow>] = [
+package enum FileFigures {
+  package static let columns: [Column<FileRow>] = [
     .text("id", "Id") { $0.id.description },
     .text("uid") { $0.uid },
     .text("batch", "Batch") { $0.batch.description },

@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// Figures of attempts, with the same names in every report by batch, host or period.
 enum FlowFigures {
@@ -31,8 +31,8 @@ enum FlowFigures {
 }
 
 /// The columns of `report batches`: those of `list batches`, with throughput and latency.
-public enum BatchHistoryFigures {
-  public static let columns: [Column<BatchHistory>] =
+package enum BatchHistoryFigures {
+  package static let columns: [Column<BatchHistory>] =
     listed + flow + FlowFigures.latency("part", "p95") { $0.flow.latency }
 
   private static let flow: [Column<BatchHistory>] = [
@@ -57,8 +57,8 @@ public enum BatchHistoryFigures {
 }
 
 /// The columns of `report hosts`.
-public enum HostFigures {
-  public static let columns: [Column<HostRow>] =
+package enum HostFigures {
+  package static let columns: [Column<HostRow>] =
     [
       .text("host", "Host") { $0.host.isEmpty ? nil : $0.host }.label(),
       .integer("files", "Files") { $0.files },
@@ -70,13 +70,13 @@ public enum HostFigures {
       .counts("http_versions", "HTTP") { $0.versions },
     ]
 
-  public static let limits: [Column<HostLimitRow>] = [
+  package static let limits: [Column<HostLimitRow>] = [
     .text("host", "Host") { $0.host }.label(),
     .integer("requests_at_once", "Requests at a time") { $0.requestsAtOnce },
     .time("noted_at", "Since") { $0.notedMs },
   ]
 
-  public static let accepted: [Column<HostAcceptanceRow>] = [
+  package static let accepted: [Column<HostAcceptanceRow>] = [
     .text("host", "Host") { $0.host }.label(),
     .text("accepted", "Accepted") { $0.accepted }.label(),
     .integer("times", "Times") { $0.times },
@@ -86,26 +86,26 @@ public enum HostFigures {
 }
 
 /// The columns of `report retries`.
-public enum RetryReportFigures {
-  public static let totals: [Column<RetryFigures>] = [
+package enum RetryReportFigures {
+  package static let totals: [Column<RetryFigures>] = [
     .integer("retries", "retries") { $0.retries },
     .duration("backoff_ms", "backoff") { $0.backoffMs },
   ]
-  public static let grid: [Column<(hour: RetryHour, share: Double?)>] = [
+  package static let grid: [Column<(hour: RetryHour, share: Double?)>] = [
     .text("host", "Host") { $0.hour.host }.label(),
     .integer("hour", "Hour (UTC)") { $0.hour.hour }.label(),
     .integer("retries", "Retries") { $0.hour.retries },
     .share("share", "Share") { $0.share },
   ]
-  public static let parts: [Column<PartTries>] = [
+  package static let parts: [Column<PartTries>] = [
     .integer("attempts", "Attempts") { $0.attempts }.label(),
     .integer("chunks", "Chunks") { $0.chunks },
   ]
 }
 
 /// The columns of `report daily`, `weekly` and `monthly`.
-public enum PeriodFigures {
-  public static let columns: [Column<PeriodRow>] =
+package enum PeriodFigures {
+  package static let columns: [Column<PeriodRow>] =
     [
       .time("from", "From") { $0.fromMs }.label(),
       .integer("files_done", "Done") { $0.done },

@@ -1,11 +1,11 @@
-public import TransferModel
+import TransferModel
 
 /// One row of `report latency`: how long one kind of work took in one group.
-public struct LatencyRow: Sendable, Hashable {
-  public let group: String
-  public let measure: LatencyMeasure
-  public let histogram: LatencyHistogram
-  public let figures: LatencyFigures
+package struct LatencyRow: Sendable, Hashable {
+  package let group: String
+  package let measure: LatencyMeasure
+  package let histogram: LatencyHistogram
+  package let figures: LatencyFigures
 
   init(_ group: String, _ measure: LatencyMeasure, _ histogram: LatencyHistogram) {
     (self.group, self.measure, self.histogram) = (group, measure, histogram)
@@ -13,7 +13,7 @@ public struct LatencyRow: Sendable, Hashable {
   }
 
   /// By group, then measure; measures without values are omitted.
-  public static func all(_ found: LatencyHistograms) -> [LatencyRow] {
+  package static func all(_ found: LatencyHistograms) -> [LatencyRow] {
     found.sorted { $0.key < $1.key }.flatMap { group, measures in
       LatencyMeasure.allCases.compactMap { measure in
         measures[measure].flatMap { $0.counts.isEmpty ? nil : LatencyRow(group, measure, $0) }
@@ -23,12 +23,12 @@ public struct LatencyRow: Sendable, Hashable {
 }
 
 /// One class of `report latency`: times above the previous class, up to this one.
-public struct LatencyClass: Sendable, Hashable {
-  public let upToMs: Int64
-  public var counts: [LatencyMeasure: Int64] = [:]
+package struct LatencyClass: Sendable, Hashable {
+  package let upToMs: Int64
+  package var counts: [LatencyMeasure: Int64] = [:]
 
   /// From the first class that is not empty to the last: 1, 2 and 5 times a power of ten milliseconds.
-  public static func all(_ rows: [LatencyRow]) -> [LatencyClass] {
+  package static func all(_ rows: [LatencyRow]) -> [LatencyClass] {
     let longest = rows.compactMap(\.figures.max).max() ?? 0
     let shortest = rows.compactMap { $0.histogram.counts.keys.min() }.min() ?? 0
     let bounds = bounds(through: longest)
@@ -53,13 +53,13 @@ public struct LatencyClass: Sendable, Hashable {
 }
 
 /// A latency objective, and how many values met it.
-public struct LatencyObjective: Sendable, Hashable {
-  public let measure: LatencyMeasure
-  public let limitMs: Int64
+package struct LatencyObjective: Sendable, Hashable {
+  package let measure: LatencyMeasure
+  package let limitMs: Int64
   /// Whether a value equal to the limit meets it.
-  public let isInclusive: Bool
+  package let isInclusive: Bool
 
-  public init(_ measure: LatencyMeasure, _ limitMs: Int64, isInclusive: Bool) {
+  package init(_ measure: LatencyMeasure, _ limitMs: Int64, isInclusive: Bool) {
     (self.measure, self.limitMs, self.isInclusive) = (measure, limitMs, isInclusive)
   }
 
@@ -69,15 +69,15 @@ public struct LatencyObjective: Sendable, Hashable {
 }
 
 /// The result of one objective in one group.
-public struct ObjectiveRow: Sendable, Hashable {
-  public let objective: LatencyObjective
-  public let group: String
-  public let n: Int64
-  public let met: Int64
-  public var missed: Int64 { n - met }
+package struct ObjectiveRow: Sendable, Hashable {
+  package let objective: LatencyObjective
+  package let group: String
+  package let n: Int64
+  package let met: Int64
+  package var missed: Int64 { n - met }
 
   /// Each objective with each group that has values of its measure; an objective without any has an empty row.
-  public static func all(_ objectives: [LatencyObjective], _ rows: [LatencyRow]) -> [ObjectiveRow] {
+  package static func all(_ objectives: [LatencyObjective], _ rows: [LatencyRow]) -> [ObjectiveRow] {
     objectives.flatMap { objective in
       let measured = rows.filter { $0.measure == objective.measure }.map { row in
         ObjectiveRow(objective: objective, group: row.group, n: row.figures.n, met: objective.met(row.histogram))
@@ -88,8 +88,8 @@ public struct ObjectiveRow: Sendable, Hashable {
 }
 
 /// The columns of `report latency`.
-public enum LatencyReportFigures {
-  public static let columns: [Column<LatencyRow>] = [
+package enum LatencyReportFigures {
+  package static let columns: [Column<LatencyRow>] = [
     .text("group", "Group") { $0.group }.label(),
     .text("measure", "Measure") { $0.measure.rawValue }.label(),
     .integer("n", "n") { $0.figures.n },
@@ -100,7 +100,7 @@ public enum LatencyReportFigures {
     .duration("max_ms", "Max") { $0.figures.max },
   ]
 
-  public static let objectives: [Column<ObjectiveRow>] = [
+  package static let objectives: [Column<ObjectiveRow>] = [
     .text("measure", "Objective") { $0.objective.measure.rawValue }.label(),
     .duration("limit_ms", "Limit") { $0.objective.limitMs },
     .flag("is_inclusive") { $0.objective.isInclusive },
@@ -111,7 +111,7 @@ public enum LatencyReportFigures {
     .share("met_share", "Share met") { Share.of($0.met, in: $0.n) },
   ]
 
-  public static let classes: [Column<LatencyClass>] = [
+  package static let classes: [Column<LatencyClass>] = [
     .duration("up_to_ms", "Up to") { $0.upToMs },
     .integer("chunks", "Chunks") { $0.counts[.chunk] ?? 0 },
     .integer("attempts", "Attempts") { $0.counts[.attempt] ?? 0 },

@@ -1,14 +1,14 @@
-public import TransferModel
+import TransferModel
 
 /// The result of a no-loss proof, and of the queries to destinations.
-public struct LossProofFigures: Sendable {
-  public let proof: LossProof
+package struct LossProofFigures: Sendable {
+  package let proof: LossProof
   /// nil if they were not queried.
-  public let remote: RemoteProof?
+  package let remote: RemoteProof?
 
-  public init(_ proof: LossProof, remote: RemoteProof? = nil) { (self.proof, self.remote) = (proof, remote) }
+  package init(_ proof: LossProof, remote: RemoteProof? = nil) { (self.proof, self.remote) = (proof, remote) }
 
-  public static let form = ReportForm<LossProofFigures>(
+  package static let form = ReportForm<LossProofFigures>(
     "transfers.prove/1", rows: "violations",
     [
       .words { $0.verdict },
@@ -61,12 +61,12 @@ public struct LossProofFigures: Sendable {
   }
 
   /// Whether the proof holds, including the queries to destinations.
-  public var holds: Bool { proof.holds && (remote?.isProven ?? true) }
+  package var holds: Bool { proof.holds && (remote?.isProven ?? true) }
 
   private func count(_ state: FileState) -> Int { proof.files[state] ?? 0 }
 
   /// `118 files: 116 done, 2 failed; nothing is lost, and the log agrees`.
-  public var verdict: String? {
+  package var verdict: String? {
     guard proof.holds else { return nil }
     let states = [FileState.done, .failed, .cancelled, .superseded].filter { count($0) > 0 }
     let counts = states.map { "\(count($0)) \($0.rawValue)" }.joined(separator: ", ")

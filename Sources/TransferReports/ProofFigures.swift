@@ -1,8 +1,8 @@
 import TransferModel
 
 /// The proof of a file, for `show`.
-public enum ProofFigures {
-  public static let columns: [Column<ReceiptRow>] = [
+package enum ProofFigures {
+  package static let columns: [Column<ReceiptRow>] = [
     .bytes("size", "size") { $0.size },
     .text("attempt", "attempt") { $0.attempt?.description },
     .text("confirmed_by", "confirmed_by") { $0.confirmation },

@@ -1,24 +1,24 @@
 import TransferModel
 
 /// Sizes, rates and durations as people read them.
-public enum Quantity {
+package enum Quantity {
   /// `0 B`, `999 B`, `3.2 GiB`: one decimal below 100, rounded down so that a part never shows as the whole.
-  public static func bytes(_ count: Int64, _ units: ByteUnits = .iec) -> String {
+  package static func bytes(_ count: Int64, _ units: ByteUnits = .iec) -> String {
     let (unit, name) = units.unit(for: count.magnitude)
     return (count < 0 ? "-" : "") + number(count.magnitude, in: unit) + " " + name
   }
 
   /// `1.2 / 2.1 GiB`, `80 / 900 B`: both in the unit of the whole.
-  public static func fraction(_ part: Int64, of whole: Int64, _ units: ByteUnits = .iec) -> String {
+  package static func fraction(_ part: Int64, of whole: Int64, _ units: ByteUnits = .iec) -> String {
     let (unit, name) = units.unit(for: max(whole, 0).magnitude)
     return "\(number(max(part, 0).magnitude, in: unit)) / \(number(max(whole, 0).magnitude, in: unit)) \(name)"
   }
 
   /// `34.9 MiB/s`.
-  public static func bytesPerSecond(_ rate: Int64, _ units: ByteUnits = .iec) -> String { bytes(rate, units) + "/s" }
+  package static func bytesPerSecond(_ rate: Int64, _ units: ByteUnits = .iec) -> String { bytes(rate, units) + "/s" }
 
   /// `340 ms`, `9.4 s`, `1m 34s`, `2h 05m`, `3d 04h`.
-  public static func duration(_ ms: Int64) -> String {
+  package static func duration(_ ms: Int64) -> String {
     if ms < 0 { return "-" + duration(0 -| ms) }
     if ms < 1000 { return "\(ms) ms" }
     let seconds = ms / 1000
@@ -29,7 +29,7 @@ public enum Quantity {
   }
 
   /// Time to go, rounded: `0:47`, `12m`, `3h 10m`, `> 1 day`.
-  public static func remaining(_ ms: Int64) -> String {
+  package static func remaining(_ ms: Int64) -> String {
     let seconds = (max(ms, 0) +| 999) / 1000
     if seconds < 600 { return "\(seconds / 60):\(two(seconds % 60))" }
     if seconds < 3600 { return "\((seconds + 59) / 60)m" }
@@ -38,7 +38,7 @@ public enum Quantity {
   }
 
   /// Time that has passed: `0:07`, `2:10`, `1:02:10`.
-  public static func clock(_ ms: Int64) -> String {
+  package static func clock(_ ms: Int64) -> String {
     let seconds = max(ms, 0) / 1000
     let minutes = seconds / 60
     if minutes < 60 { return "\(minutes):\(two(seconds % 60))" }
@@ -47,7 +47,7 @@ public enum Quantity {
 
   /// `12.0 MiB transferred and not acked`; with bounds if requests crashed and their bytes are not known. nil for
   /// nothing.
-  public static func unacked(_ least: Int64, atMost most: Int64) -> String? {
+  package static func unacked(_ least: Int64, atMost most: Int64) -> String? {
     guard most > 0 else { return nil }
     if least >= most { return "\(bytes(least)) transferred and not acked" }
     let lower = least > 0 ? "at least \(bytes(least)), " : ""
@@ -55,12 +55,12 @@ public enum Quantity {
   }
 
   /// `3.2 GiB already existed locally and were not fetched`; nil for nothing.
-  public static func reused(_ count: Int64) -> String? {
+  package static func reused(_ count: Int64) -> String? {
     count > 0 ? "\(bytes(count)) already existed locally and were not fetched" : nil
   }
 
   /// `99.27 %` for 0.9927, rounded towards zero, so that only a whole reads as 100 %; `100 %` and `0 %`.
-  public static func percent(_ share: Double) -> String {
+  package static func percent(_ share: Double) -> String {
     let hundredths = Int64(nearest: (share.magnitude * 10_000 + 1e-7).rounded(.down))
     let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
     let fraction = rest == 0 ? "" : rest < 10 ? ".0\(rest)" : ".\(rest)"
@@ -81,14 +81,14 @@ public enum Quantity {
   }
 
   /// `1 file`, `118 files`, `2 batches`.
-  public static func count(_ number: Int, _ noun: String) -> String {
+  package static func count(_ number: Int, _ noun: String) -> String {
     let plural = noun.hasSuffix("ch") || noun.hasSuffix("s") ? "es" : noun.hasSuffix("y") ? nil : "s"
     if number == 1 { return "1 \(noun)" }
     return plural.map { "\(number) \(noun)\($0)" } ?? "\(number) \(noun.dropLast())ies"
   }
 
   /// Bytes over milliseconds as bytes per second; nil without a duration.
-  public static func rate(bytes: Int64, ms: Int64?) -> Int64? {
+  package static func rate(bytes: Int64, ms: Int64?) -> Int64? {
     guard let ms, ms > 0, bytes >= 0 else { return nil }
     let (product, overflows) = bytes.multipliedReportingOverflow(by: 1000)
     return overflows ? bytes / ms *| 1000 : product / ms
@@ -107,7 +107,7 @@ public enum Quantity {
 }
 
 /// Names for large numbers of bytes; never bits.
-public enum ByteUnits: Sendable, Hashable {
+package enum ByteUnits: Sendable, Hashable {
   /// KiB, MiB …: powers of 1024.
   case iec
   /// kB, MB …: powers of 1000.

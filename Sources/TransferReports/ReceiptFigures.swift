@@ -1,11 +1,11 @@
-public import TransferModel
+import TransferModel
 
 /// The receipts of files, with and without proofs.
-public enum ReceiptFigures {
-  public static let columns: [Column<StoredReceipt>] = facts + names
+package enum ReceiptFigures {
+  package static let columns: [Column<StoredReceipt>] = facts + names
 
   /// With the data needed to verify them.
-  public static let proven: [Column<ProvenReceipt>] =
+  package static let proven: [Column<ProvenReceipt>] =
     facts.map { $0.of(\.stored) } + [.integer("leaf", "Leaf") { $0.index }] + names.map { $0.of(\.stored) } + [
       // Base64 of the bytes hashed by the leaf.
       .text("leaf_bytes") { base64($0.leaf) },

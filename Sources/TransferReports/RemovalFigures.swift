@@ -1,9 +1,9 @@
-public import TransferModel
+import TransferModel
 
 /// Sources that `--after` was to delete or move and that still exist, as figures and words.
-public enum RemovalFigures {
+package enum RemovalFigures {
   /// Columns of any value that has such totals.
-  public static func columns<Value>(_ totals: @escaping @Sendable (Value) -> RemovalTotals) -> [Column<Value>] {
+  package static func columns<Value>(_ totals: @escaping @Sendable (Value) -> RemovalTotals) -> [Column<Value>] {
     [
       .integer("sources_to_remove", "to delete or move") { totals($0).waiting }.saying { waiting(totals($0)) },
       .integer("sources_put_off") { totals($0).putOff },
@@ -12,7 +12,7 @@ public enum RemovalFigures {
   }
 
   /// The reasons why they still exist, for programs. For people, the figures include the most frequent reason.
-  public static func reasons<Value>(
+  package static func reasons<Value>(
     _ totals: @escaping @Sendable (Value) -> RemovalTotals
   ) -> SectionForm<Value> {
     .table("removals", nil, reasonColumns, TableLook(isForPrograms: true)) { totals($0).reasons }
@@ -24,7 +24,7 @@ public enum RemovalFigures {
   ]
 
   /// `3 sources, 2 put off: its folder does not exist`; nil if there are none.
-  public static func waiting(_ totals: RemovalTotals) -> String? {
+  package static func waiting(_ totals: RemovalTotals) -> String? {
     guard totals.waiting > 0 else { return nil }
     let putOff =
       totals.putOff == 0 ? "" : ", \(totals.putOff == totals.waiting ? "put off" : "\(totals.putOff) put off")"
@@ -38,7 +38,7 @@ public enum RemovalFigures {
   }
 
   /// `2 sources that --after was to delete or move stay: …; 1 source waits …`, for the caller; nil if there are none.
-  public static func remark(_ totals: RemovalTotals) -> String? {
+  package static func remark(_ totals: RemovalTotals) -> String? {
     var parts: [String] = []
     if totals.kept > 0 {
       parts.append(

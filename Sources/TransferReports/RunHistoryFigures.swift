@@ -1,8 +1,8 @@
-public import TransferModel
+import TransferModel
 
 /// The columns of `report runs`.
-public enum RunHistoryFigures {
-  public static let totals: [Column<RunFigures>] = [
+package enum RunHistoryFigures {
+  package static let totals: [Column<RunFigures>] = [
     .integer("runs", "runs") { $0.rows.count }.saying { runs in
       runs.rows.isEmpty
         ? nil
@@ -15,7 +15,7 @@ public enum RunHistoryFigures {
     .duration("down_ms", "and in between none for") { $0.lives.isEmpty ? nil : SpanSet($0.lives).gapsMs },
   ]
 
-  public static let columns: [Column<RunHistory>] = [
+  package static let columns: [Column<RunHistory>] = [
     .text("id", "Id") { $0.run.id.description }.label(),
     .time("started_at", "Started") { $0.run.startedMs },
     .time("ended_at") { $0.run.endedMs },

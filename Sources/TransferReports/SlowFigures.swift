@@ -1,8 +1,8 @@
 import TransferModel
 
 /// The columns of `report slow`: one file for each row, and how its wall time was spent.
-public enum SlowFigures {
-  public static let columns: [Column<WhyFigures>] = file + parts + verdict
+package enum SlowFigures {
+  package static let columns: [Column<WhyFigures>] = file + parts + verdict
 
   private static let file: [Column<WhyFigures>] = [
     .text("id", "File") { "\($0.row.subject)" },
@@ -22,7 +22,7 @@ public enum SlowFigures {
   }
 
   /// The keys of the nine parts, in the order of a file's life.
-  public static let partKeys = parts.map(\.key)
+  package static let partKeys = parts.map(\.key)
 
   private static let verdict: [Column<WhyFigures>] = [
     .text("cause", "Cause") { $0.cause }.label(),
@@ -32,14 +32,14 @@ public enum SlowFigures {
   ]
 
   /// The parts of several files together, in the order of a file's life.
-  public static let sums: [Column<(part: WallPart, ms: Int64, share: Double?)>] = [
+  package static let sums: [Column<(part: WallPart, ms: Int64, share: Double?)>] = [
     .text("part", "Part") { "\($0.part)" }.label(),
     .duration("wall_ms", "Time") { $0.ms },
     .share("share", "Share") { $0.share },
   ]
 
   /// For files whose wall time is known; empty if there are none.
-  public static func sums(_ files: [WhyFigures]) -> [(part: WallPart, ms: Int64, share: Double?)] {
+  package static func sums(_ files: [WhyFigures]) -> [(part: WallPart, ms: Int64, share: Double?)] {
     let known = files.filter { $0.wallMs != nil }
     let total = known.reduce(0) { $0 +| $1.result.parts.totalMs }
     guard total > 0 else { return [] }

@@ -15,7 +15,7 @@ public struct SummaryFigures: Sendable {
   /// Files of a merged ledger that another shard has sent, too.
   public let equalKeys: Int64
 
-  public init(
+  package init(
     batches: Int, totals: FileTotals, attempts: AttemptTotals, failures: [FailureRow], slowest: [FileRow],
     costs: [CostRow] = [], removals: RemovalTotals = RemovalTotals(), equalKeys: Int64 = 0
   ) {
@@ -24,9 +24,9 @@ public struct SummaryFigures: Sendable {
     self.equalKeys = equalKeys
   }
 
-  public static let sections: [SectionForm<SummaryFigures>] = most + overview + details
+  package static let sections: [SectionForm<SummaryFigures>] = most + overview + details
   /// The sections in the order of a page, below a summarizing sentence.
-  public static let ofPage: [SectionForm<SummaryFigures>] = [.words { $0.headline }] + overview + most + detailsOfPage
+  package static let ofPage: [SectionForm<SummaryFigures>] = [.words { $0.headline }] + overview + most + detailsOfPage
 
   private static let most: [SectionForm<SummaryFigures>] = [
     .words { $0.costs.isEmpty && !$0.isEmpty ? "no costs in time" : nil },

@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// The throughput of one interval.
 public struct ThroughputRow: Sendable, Hashable {
@@ -27,19 +27,19 @@ public struct ThroughputRow: Sendable, Hashable {
 /// Attempts distributed over intervals of equal length. The bytes of an attempt are distributed evenly over its
 /// duration: counting all of them at its end would show peaks that never existed. The shares of one attempt add up to
 /// exactly its bytes.
-public struct ThroughputSeries: Sendable {
-  public static let steps: [(name: String, ms: Int64)] = [
+package struct ThroughputSeries: Sendable {
+  package static let steps: [(name: String, ms: Int64)] = [
     ("1m", 60_000), ("5m", 300_000), ("1h", 3_600_000), ("1d", 86_400_000),
   ]
   /// More intervals are refused, because they could not be read.
-  public static let limit = 100_000
+  package static let limit = 100_000
 
-  public private(set) var rows: [ThroughputRow] = []
+  package private(set) var rows: [ThroughputRow] = []
   private let fromMs, toMs, stepMs, baseMs: Int64
 
   /// The window is half-open. Intervals begin at multiples of their length since 1970 UTC, so days are days of UTC. nil
   /// if the window has more than ``limit`` of them.
-  public init?(fromMs: Int64, toMs: Int64, stepMs: Int64) {
+  package init?(fromMs: Int64, toMs: Int64, stepMs: Int64) {
     let toMs = max(toMs, fromMs +| 1)
     let first = fromMs.floored(by: stepMs)
     let last = (toMs -| 1).floored(by: stepMs)
@@ -54,12 +54,12 @@ public struct ThroughputSeries: Sendable {
   }
 
   /// The shortest step with at most 120 intervals.
-  public static func automaticStepMs(_ spanMs: Int64) -> Int64 {
+  package static func automaticStepMs(_ spanMs: Int64) -> Int64 {
     steps.first { spanMs / $0.ms < 120 }?.ms ?? 86_400_000
   }
 
   /// An open attempt is taken to last until `nowMs`.
-  public mutating func add(_ attempt: AttemptInterval, nowMs: Int64) {
+  package mutating func add(_ attempt: AttemptInterval, nowMs: Int64) {
     let start = attempt.startedMs
     let end = max(start, attempt.endedMs ?? nowMs)
     if let index = index(start) { rows[index].attempts += 1 }
@@ -97,10 +97,10 @@ public struct ThroughputSeries: Sendable {
 
 /// The intervals with the highest, the middle and the lowest goodput, of those in which a request ran; the earliest of
 /// equal ones, and of an even number the slower of the two in the middle.
-public struct ThroughputExtremes: Sendable {
-  public let fastest, median, slowest: ThroughputRow?
+package struct ThroughputExtremes: Sendable {
+  package let fastest, median, slowest: ThroughputRow?
 
-  public init(_ rows: [ThroughputRow]) {
+  package init(_ rows: [ThroughputRow]) {
     let active = rows.filter { $0.busyMs > 0 || $0.bytesTransferred > 0 }
     let sorted = active.sorted { ($0.bps ?? 0, $0.fromMs) < ($1.bps ?? 0, $1.fromMs) }
     slowest = sorted.first
@@ -110,7 +110,7 @@ public struct ThroughputExtremes: Sendable {
 }
 
 extension ThroughputFigures {
-  public static let extremes: [Column<ThroughputExtremes>] =
+  package static let extremes: [Column<ThroughputExtremes>] =
     extreme("fastest") { $0.fastest } + extreme("median") { $0.median } + extreme("slowest") { $0.slowest }
 
   private static func extreme(
@@ -129,8 +129,8 @@ extension ThroughputFigures {
 }
 
 /// The columns of `report throughput`.
-public enum ThroughputFigures {
-  public static let columns: [Column<ThroughputRow>] = [
+package enum ThroughputFigures {
+  package static let columns: [Column<ThroughputRow>] = [
     .time("from", "From") { $0.fromMs },
     .duration("length_ms", "Length") { $0.lengthMs },
     .bytes("bytes_acked", "Acked") { $0.bytesAcked },

@@ -7,9 +7,9 @@ import TransferModel
 #endif
 
 /// Times as text. The ledger holds milliseconds since 1970 UTC.
-public enum Timestamp {
+package enum Timestamp {
   /// `2026-11-20T10:00:00.123Z` (RFC 3339 section 5.6), for programs.
-  public static func rfc3339(_ ms: Int64) -> String {
+  package static func rfc3339(_ ms: Int64) -> String {
     let seconds = ms.floored(by: 1000)
     let (year, month, day) = civil(days: seconds.floored(by: 86_400))
     let second = seconds - seconds.floored(by: 86_400) * 86_400
@@ -18,7 +18,7 @@ public enum Timestamp {
   }
 
   /// `2026-11-20 11:00:00` in the zone of the process (`TZ`), for people.
-  public static func local(_ ms: Int64) -> String {
+  package static func local(_ ms: Int64) -> String {
     var seconds = time_t(ms.floored(by: 1000))
     var parts = tm()
     guard localtime_r(&seconds, &parts) != nil else { return rfc3339(ms) }
@@ -27,7 +27,7 @@ public enum Timestamp {
   }
 
   /// `2026-11-20 11:00:00+01:00`, or with `Z` in UTC: a report may be read in another zone.
-  public static func zoned(_ ms: Int64) -> String {
+  package static func zoned(_ ms: Int64) -> String {
     var seconds = time_t(ms.floored(by: 1000))
     var parts = tm()
     guard localtime_r(&seconds, &parts) != nil else { return rfc3339(ms) }

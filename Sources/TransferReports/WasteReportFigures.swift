@@ -1,8 +1,8 @@
-public import TransferModel
+import TransferModel
 
 /// The columns of `report waste`.
-public enum WasteReportFigures {
-  public static let totals: [Column<WasteFigures>] = [
+package enum WasteReportFigures {
+  package static let totals: [Column<WasteFigures>] = [
     .bytes("bytes_transferred", "transferred") { $0.bytesTransferred },
     .bytes("bytes_acked", "acked") { $0.bytesAcked },
     .bytes("bytes_wasted", "for nothing") { $0.bytesWasted },
@@ -13,7 +13,7 @@ public enum WasteReportFigures {
     .share("efficiency", "efficiency") { Share.of($0.bytesAcked, in: $0.bytesTransferred) },
   ]
 
-  public static let causes: [Column<(row: WasteRow, share: Double?)>] = [
+  package static let causes: [Column<(row: WasteRow, share: Double?)>] = [
     .text("cause", "Cause") { $0.row.cause.name }.label(),
     .text("error_code", "Error") { $0.row.errorCode }.label(),
     .integer("attempts", "Attempts") { $0.row.attempts },
@@ -23,8 +23,8 @@ public enum WasteReportFigures {
 }
 
 /// The columns of `report integrity`.
-public enum IntegrityReportFigures {
-  public static let totals: [Column<IntegrityFigures>] = [
+package enum IntegrityReportFigures {
+  package static let totals: [Column<IntegrityFigures>] = [
     .integer("files_done", "done") { $0.done },
     .integer("files_verified", "verified") { $0.done - $0.unverified },
     .integer("files_unverified", "unverified") { $0.unverified },
@@ -34,7 +34,7 @@ public enum IntegrityReportFigures {
     .time("newest_proof_at", "newest proof") { $0.newestMs },
   ]
 
-  public static let methods: [Column<IntegrityMethod>] = [
+  package static let methods: [Column<IntegrityMethod>] = [
     .text("method", "Confirmed by") { $0.method }.label(),
     .integer("files", "Files") { $0.files },
     .bytes("bytes", "Size") { $0.bytes },
@@ -42,7 +42,7 @@ public enum IntegrityReportFigures {
     .time("newest_at", "Newest") { $0.newestMs },
   ]
 
-  public static let checks: [Column<IntegrityCheck>] = [
+  package static let checks: [Column<IntegrityCheck>] = [
     .text("finding", "Newest check") { $0.finding }.label(),
     .integer("files", "Files") { $0.files },
     .time("oldest_at", "Oldest") { $0.oldestMs },

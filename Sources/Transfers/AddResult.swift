@@ -8,7 +8,7 @@ public struct AddResult: Sendable, Hashable {
   /// The files that were recorded or found queued, for looking them up later.
   public var files: AddedFiles
 
-  public init(batch: BatchID?, counts: SourceCounts = SourceCounts(), files: AddedFiles) {
+  package init(batch: BatchID?, counts: SourceCounts = SourceCounts(), files: AddedFiles) {
     self.batch = batch
     self.counts = counts
     self.files = files
@@ -57,7 +57,7 @@ public struct PlanResult: Sendable, Hashable {
   /// Environment variables that hold credentials and inputs, sorted.
   public var variables: [String] = []
 
-  public init() {}
+  package init() {}
 
   /// What one `add` would record for several destinations.
   init(of all: [PlanResult]) {

@@ -1,7 +1,7 @@
 import CurlTransport
 import TransferEngine
 import TransferLedger
-public import TransferModel
+package import TransferModel
 
 #if canImport(Glibc)
   import Glibc
@@ -11,27 +11,27 @@ public import TransferModel
 
 /// The environment of a run on this machine. Reading it changes nothing and does not use the network; it checks whether
 /// secrets exist, but never exposes them.
-public struct MachineFacts: Sendable, Hashable {
+package struct MachineFacts: Sendable, Hashable {
   /// Version of the Swift compiler that built the program, as far as it can be determined.
-  public var swift: String
+  package var swift: String
   /// nil when libcurl cannot be used; `curlProblem` says why.
-  public var curl: String?
-  public var curlProblem: TransferError?
-  public var curlFeatures: [String]
+  package var curl: String?
+  package var curlProblem: TransferError?
+  package var curlFeatures: [String]
   /// nil when libcurl has no TLS.
-  public var tls: String?
-  public var sqlite: String
-  public var sqliteHasWALResetBug: Bool
+  package var tls: String?
+  package var sqlite: String
+  package var sqliteHasWALResetBug: Bool
   /// The file, or else the directory, of certificate authorities for batches that name none, and the origin of its
   /// name.
-  public var caPlace: String?
-  public var caOrigin: String
+  package var caPlace: String?
+  package var caOrigin: String
   /// Where AWS credentials would come from: names of variables and files, no values.
-  public var awsCredentials: String?
+  package var awsCredentials: String?
   /// The problem with them; nil when there is no problem, or when there are no credentials.
-  public var awsProblem: String?
+  package var awsProblem: String?
 
-  public init() {
+  package init() {
     let library = Result { () throws(TransferError) in try CurlLibrary.load() }
     let found = try? library.get()
     if case .failure(let problem) = library { curlProblem = problem }
@@ -58,7 +58,7 @@ public struct MachineFacts: Sendable, Hashable {
   }
 
   /// Whether the clock of this machine is synchronized; nil if that cannot be determined.
-  public static var isClockSynchronized: Bool? { SystemClock.isSynchronized }
+  package static var isClockSynchronized: Bool? { SystemClock.isSynchronized }
 
   private static var swiftVersion: String {
     #if compiler(>=6.4)

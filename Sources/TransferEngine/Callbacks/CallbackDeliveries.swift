@@ -1,8 +1,8 @@
-public import TransferLedger
-public import TransferModel
+import TransferLedger
+import TransferModel
 
 /// Performs one delivery. Blocking; called by several threads concurrently.
-public protocol CallbackCarrier: Sendable {
+package protocol CallbackCarrier: Sendable {
   /// - Parameter isOver: polled several times a second; true when the result is no longer needed.
   func deliver(_ callback: DueCallback, isOver: @escaping @Sendable () -> Bool) -> DeliveryEnd
 }
@@ -28,7 +28,7 @@ public final class CallbackDeliveries: Sendable {
   private let isOver = Lock(false)
   private let thread = Lock<WorkerThread?>(nil)
 
-  public init(_ ledger: Ledger, by carrier: any CallbackCarrier, clock: any TransferClock) {
+  package init(_ ledger: Ledger, by carrier: any CallbackCarrier, clock: any TransferClock) {
     (self.ledger, self.carrier, self.clock) = (ledger, carrier, clock)
   }
 

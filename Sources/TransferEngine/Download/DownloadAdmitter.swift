@@ -21,7 +21,7 @@ public struct DownloadAdmitter {
   /// far stay, and adding again continues from there.
   /// - Throws: `.usage` before anything is recorded if another unfinished download writes one of the files; errors of
   ///   the store.
-  public func admit(
+  package func admit(
     into ledger: Ledger, since mark: AddedFiles.Mark, wallMs: Int64
   ) throws(TransferError) -> SourceAdmitter.Recorded {
     var present: Set<Int> = []

@@ -1,5 +1,5 @@
 import TransferLedger
-public import TransferModel
+import TransferModel
 
 extension Engine {
   /// Queries the destinations of the selected done uploads about each of them, many at a time. Blocks. Each request has
@@ -7,7 +7,7 @@ extension Engine {
   /// which is durable when `told` is called with it, on the calling thread. No file is begun, and no session ended.
   /// - Returns: the number of files not queried because a stop was requested.
   /// - Throws: as ``work(until:)``.
-  public func ask(
+  package func ask(
     _ filter: RowFilter, until stop: StopSignal, told: (DoneUpload, QuestionEnd) -> Void
   ) throws(TransferError) -> Int {
     try recover()

@@ -3,7 +3,7 @@ import TransferModel
 import TransferProtocols
 
 /// The result of a query about a done file.
-public enum QuestionEnd: Sendable, Hashable {
+package enum QuestionEnd: Sendable, Hashable {
   /// Recorded as a receipt of the file.
   case found(RemoteFinding)
   /// Inconclusive, with the reason.

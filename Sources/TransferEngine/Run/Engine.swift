@@ -1,4 +1,4 @@
-public import TransferLedger
+import TransferLedger
 public import TransferModel
 
 /// Transfers the pending files of a ledger: the one place where ledger and network meet.
@@ -13,7 +13,7 @@ public struct Engine: Sendable {
   let configuration: EngineConfiguration
   let observer: EngineObserver
 
-  public init(
+  package init(
     ledger: Ledger, run: RunID, resolver: any DestinationResolver, clock: any TransferClock,
     configuration: EngineConfiguration, observer: EngineObserver
   ) {

@@ -12,7 +12,7 @@ public struct EngineConfiguration: Sendable {
   public var chunksPerFile: Int
   /// Files with an upload session at the same time.
   public var sessionsAtOnce: Int
-  public var retry: RetryPolicy
+  package var retry: RetryPolicy
   /// The folder of staged copies; nil if no file has one.
   public var copies: StagedCopies?
   /// If false, the run only aborts sessions on servers; no file is begun.
@@ -84,13 +84,13 @@ public struct EngineConfiguration: Sendable {
 public struct ResolvedDestination: Sendable {
   public var transferProtocol: ProtocolInUse
   public var credentials: any CredentialSource
-  public var transport: any Transport
+  package var transport: any Transport
   /// The source of the URLs from which its files are requested; nil if they have their own.
   public var urls: (any URLSource)?
   /// Requests with the same host share concurrency, breaker and retry budget.
   public var host: String
 
-  public init(
+  package init(
     transferProtocol: any TransferProtocol, credentials: any CredentialSource, transport: any Transport, host: String
   ) {
     self.transferProtocol = ProtocolInUse(transferProtocol)

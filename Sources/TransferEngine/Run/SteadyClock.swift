@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// The clock of one run: the wall clock at its start, advanced by the boot clock. Setting the wall clock during the run
 /// does not change any backoff.
@@ -6,7 +6,7 @@ public struct SteadyClock: TransferClock {
   private let base: any TransferClock
   private let offsetMs: Int64
 
-  public init(_ base: any TransferClock = SystemClock()) {
+  package init(_ base: any TransferClock = SystemClock()) {
     self.base = base
     offsetMs = base.wallMs - base.bootMs
   }

@@ -1,5 +1,5 @@
 import CSys
-public import TransferModel
+import TransferModel
 
 /// The clocks of the machine.
 public struct SystemClock: TransferClock {

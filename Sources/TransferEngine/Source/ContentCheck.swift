@@ -1,5 +1,5 @@
-public import TransferLedger
-public import TransferModel
+import TransferLedger
+import TransferModel
 import TransferProtocols
 
 /// Compares a source whose ctime or device has changed with the content that was sent.
@@ -9,7 +9,7 @@ public enum ContentCheck {
 
   /// Whether the file at `path` has the content that was sent of `moved`, and its identity at that time. A file that
   /// cannot be read or compared counts as different. Blocking: reads the file.
-  public static func verdict(
+  package static func verdict(
     of path: NameBytes, _ moved: MovedFile, _ content: SentContent
   ) -> (verdict: ContentVerdict, identity: SourceIdentity?) {
     let file = try? SourceFile(path: path)

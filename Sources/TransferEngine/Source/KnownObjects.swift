@@ -113,7 +113,7 @@ public struct KnownFilter: Sendable {
   /// Whether the ledger has never sent the file with this path to this key.
   let isNew: @Sendable (NameBytes, NameBytes, SourceIdentity) throws(TransferError) -> Bool
 
-  public init(
+  package init(
     _ objects: KnownObjects,
     isNew: @escaping @Sendable (NameBytes, NameBytes, SourceIdentity) throws(TransferError) -> Bool
   ) {

@@ -28,7 +28,7 @@ public struct FileNumbers: Sendable {
     self.ids = ids
   }
 
-  public func contains(_ identity: SourceIdentity) -> Bool {
+  package func contains(_ identity: SourceIdentity) -> Bool {
     ids.contains(ID(device: identity.device, inode: identity.inode))
   }
 }
@@ -40,5 +40,5 @@ public struct LedgerFiles: Sendable {
   /// Examines the database at `path` and the files that SQLite and transfers keep beside it. Blocking.
   public init(_ path: String) { numbers = FileNumbers(Ledger.fileSuffixes.map { NameBytes(path + $0) }) }
 
-  public func contains(_ identity: SourceIdentity) -> Bool { numbers.contains(identity) }
+  package func contains(_ identity: SourceIdentity) -> Bool { numbers.contains(identity) }
 }

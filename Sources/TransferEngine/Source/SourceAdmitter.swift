@@ -1,6 +1,6 @@
 public import TransferLedger
 public import TransferModel
-public import TransferProtocols
+import TransferProtocols
 
 /// How one destination uses a scan: it determines the keys, the properties of objects, and which files are recorded.
 public struct AdmissionLane: Sendable {
@@ -13,7 +13,7 @@ public struct AdmissionLane: Sendable {
 
   /// - Parameter plan: selects files from the scan; nil for all.
   /// - Parameter rules: for the properties of objects.
-  public init(
+  package init(
     to destination: Destination, _ transferProtocol: ProtocolInUse, plan: PlannedFiles? = nil,
     rules: ObjectRules = ObjectRules()
   ) {
@@ -29,7 +29,7 @@ public struct SourceAdmitter {
     public var batch: BatchID?
     public var counts = SourceCounts()
     /// The added, queued, requeued and busy files.
-    public var files = SelectedFiles()
+    package var files = SelectedFiles()
   }
 
   let sources: ResolvedSources

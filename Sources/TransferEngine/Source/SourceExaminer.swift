@@ -4,7 +4,7 @@ public import TransferModel
 public struct SourceCandidate: Sendable {
   public let path: NameBytes
   public let key: NameBytes
-  public let identity: SourceIdentity
+  package let identity: SourceIdentity
 }
 
 /// Passes files on in pages.

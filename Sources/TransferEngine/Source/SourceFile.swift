@@ -11,7 +11,7 @@ public import TransferModel
 public final class SourceFile: ReadableFile {
   let descriptor: Int32
   /// As it was at open.
-  public let identity: SourceIdentity
+  package let identity: SourceIdentity
 
   /// Opens `path` without following a symbolic link in its last component and without blocking on a FIFO.
   /// Blocking call: never from the engine's loop.
@@ -48,7 +48,7 @@ public final class SourceFile: ReadableFile {
   }
 
   /// The identity that the kernel reports now.
-  public func currentIdentity() throws(Failure) -> SourceIdentity {
+  package func currentIdentity() throws(Failure) -> SourceIdentity {
     var status = csys_file_status()
     guard csys_status_fd(descriptor, &status) == 0 else {
       throw Failure(.sourceIO, "cannot examine the file: \(systemText(errno))", systemError: errno)

@@ -11,7 +11,7 @@ public import TransferModel
 /// largest directory and the depth, not by the size of the tree. Blocking: call it from a plain thread.
 public struct SourceScanner {
   /// One finding of a scan.
-  public enum Finding {
+  package enum Finding {
     /// A regular file: its path, and its path below the base of the sources.
     case file(path: BorrowedName, relative: BorrowedName, SourceIdentity, mode: UInt32, ListedFile? = nil)
     /// Excluded by a rule.
@@ -28,7 +28,7 @@ public struct SourceScanner {
   let followsSymlinks: Bool
   let visit: (Finding) throws(TransferError) -> Void
 
-  public init(
+  package init(
     rules: PathRules, followsSymlinks: Bool, visit: @escaping (Finding) throws(TransferError) -> Void
   ) {
     self.rules = rules

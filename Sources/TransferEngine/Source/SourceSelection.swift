@@ -173,7 +173,7 @@ public struct ResolvedSources {
 
   /// Reports every finding. Blocking. May be called only once, because a list may be a pipe.
   /// - Throws: errors thrown by `visit`; `.noSource` and `.badList` for an invalid list.
-  public func scan(_ visit: @escaping (SourceScanner.Finding) throws(TransferError) -> Void) throws(TransferError) {
+  package func scan(_ visit: @escaping (SourceScanner.Finding) throws(TransferError) -> Void) throws(TransferError) {
     let scanner = SourceScanner(
       rules: selection.rules, followsSymlinks: selection.followsSymlinks, visit: visit)
     switch kind {

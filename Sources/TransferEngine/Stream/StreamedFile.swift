@@ -1,5 +1,5 @@
 import HTTPTypes
-public import TransferModel
+import TransferModel
 import TransferProtocols
 
 /// One file, fetched in order, range after range, and written out as it arrives: memory for a transport buffer, the
@@ -28,7 +28,7 @@ public final class StreamedFile: @unchecked Sendable {
   private var recent = RecentBytes()
 
   /// - Parameter resolved: the destination of a download.
-  public init(
+  package init(
     _ resolved: ResolvedDestination, key: NameBytes, _ expected: ExpectedContent, to output: any StreamOutput,
     clock: any TransferClock, policy: RetryPolicy = .standard
   ) {
@@ -53,7 +53,7 @@ public final class StreamedFile: @unchecked Sendable {
 
   /// Fetches the file; on return all of it was written, and matches the server's and the manifest's digests.
   /// - Throws: why it failed; ``written`` is the number of bytes written.
-  public func fetch() throws(Failure) -> (size: Int64, proof: FileProof) {
+  package func fetch() throws(Failure) -> (size: Int64, proof: FileProof) {
     while true {
       facts.wallMs = clock.civilMs
       if facts.isAllStored { facts.parts = receipts }

@@ -1,5 +1,5 @@
 import CSQLite
-public import TransferModel
+import TransferModel
 
 extension Ledger {
   /// Copies the ledger at `path` into the new file `target`, durable on return; after a failure `target` is unchanged.
@@ -7,7 +7,7 @@ extension Ledger {
   ///
   /// Throws `.usage` for a target that must not be written, store errors for the ledger and for the disk of the target,
   /// `.interrupted`.
-  public static func copy(
+  package static func copy(
     _ path: String, as kind: LedgerCopy, to target: String, replacing: Bool, isCancelled: @escaping () -> Bool
   ) throws(TransferError) -> Int64 {
     let file = try StoreFile(at: path, makesFolder: false)

@@ -27,7 +27,7 @@ extension Ledger {
   /// Proves receipts by an earlier seal, without creating a new one. Receipts that were recorded after that seal cannot
   /// be proved. The prover is nil if the log does not begin with the sealed log; the comparison then says why. Throws
   /// `.usage` if the note is not a seal of this ledger.
-  public func logProver(
+  package func logProver(
     sealedAs note: String
   ) throws(TransferError) -> (comparison: SealComparison, prover: LogProver?) {
     let comparison = try compare(seal: note)
@@ -47,7 +47,7 @@ extension Ledger {
 
   /// Proves that the prover's log begins with the log of an earlier seal. Throws `.usage` if the note is not a seal of
   /// this ledger.
-  public func consistency(
+  package func consistency(
     from note: String, to prover: LogProver
   ) throws(TransferError) -> (comparison: SealComparison, proof: SealConsistency?) {
     let comparison = try compare(seal: note)
@@ -60,7 +60,7 @@ extension Ledger {
   /// of a shard that was merged into it. Throws `.usage` for anything else. Reads the whole log.
   /// - Parameter key: a public key as `store seal` prints it, which must have signed the seal; if nil, the keys in the
   ///   key file are used, if it exists and is readable.
-  public func compare(seal text: String, key: String? = nil) throws(TransferError) -> SealComparison {
+  package func compare(seal text: String, key: String? = nil) throws(TransferError) -> SealComparison {
     let (note, seal) = try keptSeal(text)
     let (own, findings) = try read { reader in
       (try reader.logOrigins().own, try reader.shard(ofLog: seal.origin).map { try reader.findings(of: seal, $0) })

@@ -1,9 +1,9 @@
 import TransferLog
-public import TransferModel
+import TransferModel
 
 /// Proves that receipts are in the log as it was when it was sealed. Used by one thread at a time.
 public final class LogProver {
-  public let seal: LedgerSeal
+  package let seal: LedgerSeal
   private let head: TreeHash
   /// The tree of the whole log, which may have grown since the seal.
   private let tree: TileTree
@@ -99,7 +99,7 @@ extension LedgerReader {
 
   /// The receipts of the next done files that the filter selects, at most `limit` files after number `after`, and the
   /// number of the last of these files.
-  public func storedReceipts(
+  package func storedReceipts(
     _ filter: RowFilter, after: Int64, limit: Int
   ) throws -> (receipts: [StoredReceipt], last: Int64?) {
     let files = try db.rows(
@@ -110,7 +110,7 @@ extension LedgerReader {
   }
 
   /// The same receipts with their proofs, except those that were recorded after the prover's seal.
-  public func provenReceipts(
+  package func provenReceipts(
     _ filter: RowFilter, after: Int64, limit: Int, by prover: LogProver
   ) throws -> (receipts: [ProvenReceipt], last: Int64?) {
     let page = try storedReceipts(filter, after: after, limit: limit)

@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 extension Ledger {
   /// Updates the ledger at `path`, which is created if it does not exist, to the current state of these shards. Each
@@ -11,7 +11,7 @@ extension Ledger {
   /// that is not a ledger or cannot be read, `.storeUnsuitable` for a ledger with work of its own, `.locked` while an
   /// engine or another merge uses it. Throws after some shards were merged: `.storeCorrupt` for a shard that is damaged
   /// inside, `.storeUnsuitable` for a copy that diverged, `.storeFull` and other errors of the disk, `.interrupted`.
-  public static func merge(
+  package static func merge(
     _ shards: [String], into path: String, clock: any TransferClock, isCancelled: @escaping () -> Bool
   ) throws(TransferError) -> [ShardMerge] {
     let target = ShardFile.identity(path)

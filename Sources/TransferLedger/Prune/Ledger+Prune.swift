@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// Deletes history. Files to prune are searched for with the ledger's own connection, a page at a time. Each part of a
 /// page is pruned in its own transaction, which checks the files again and records the deletion. If the process crashes
@@ -13,7 +13,7 @@ extension Ledger {
   /// `PruneOutcome`. Blocking; durable on return. `between` is called after each part.
   ///
   /// Throws `.usage` for a time in the future, and the errors of the store.
-  public func prune(before beforeMs: Int64, between: () -> Void = {}) throws(TransferError) -> PruneOutcome {
+  package func prune(before beforeMs: Int64, between: () -> Void = {}) throws(TransferError) -> PruneOutcome {
     try requirePast(beforeMs)
     let freeBefore = try read { try $0.freeBytes() }
     let last = try read { try $0.newestFile(createdBefore: beforeMs) }
@@ -55,7 +55,7 @@ extension Ledger {
   }
 
   /// What ``prune(before:between:)`` would do now.
-  public func pruneOutcome(before beforeMs: Int64) throws(TransferError) -> PruneOutcome {
+  package func pruneOutcome(before beforeMs: Int64) throws(TransferError) -> PruneOutcome {
     try requirePast(beforeMs)
     return try read { reader in
       var outcome = PruneOutcome(beforeMs: beforeMs)

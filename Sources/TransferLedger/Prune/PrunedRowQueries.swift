@@ -1,14 +1,14 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// When the attempts or the row of a file were deleted; nil if they were not.
-  public func pruned(_ file: FileID) throws -> PrunedRow? {
+  package func pruned(_ file: FileID) throws -> PrunedRow? {
     let atMs = try prunedMs("history", file.rawValue) ?? prunedMs("file", file.rawValue)
     return atMs.map { PrunedRow(id: file.description, atMs: $0) }
   }
 
   /// The first deleted row that the filter names, and when it was deleted; nil if there is none.
-  public func firstPruned(_ filter: RowFilter) throws -> PrunedRow? {
+  package func firstPruned(_ filter: RowFilter) throws -> PrunedRow? {
     let named = [
       ("file", filter.files, FileID.letter), ("chunk", filter.chunks, ChunkID.letter),
       ("attempt", filter.attempts, AttemptID.letter), ("session", filter.sessions, SessionID.letter),

@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// Sums of deleted attempts, for reports that add up attempts.
 extension LedgerReader {
@@ -11,7 +11,7 @@ extension LedgerReader {
 
   /// Deleted attempts that the filter may select and ``prunedSums(_:)`` leaves out.
   /// - Parameter isSummed: false for a report that adds up none of them.
-  public func prunedHistory(_ filter: RowFilter, isSummed: Bool) throws -> PrunedHistory {
+  package func prunedHistory(_ filter: RowFilter, isSummed: Bool) throws -> PrunedHistory {
     let batches = filter.prunedScope
     let rows = if let batches { try prunedRows(batches) } else { try prunedRows(filter.withinBatches) }
     return rows.reduce(into: PrunedHistory()) { found, row in
@@ -22,7 +22,7 @@ extension LedgerReader {
   }
 
   /// Deleted attempts of a run.
-  public func prunedHistory(of run: RunID) throws -> PrunedHistory {
+  package func prunedHistory(of run: RunID) throws -> PrunedHistory {
     try prunedRows(nil).reduce(into: PrunedHistory()) { found, row in
       guard row.run == run.rawValue else { return }
       found.add(attempts: row.attempts, firstMs: row.sums.firstMs, lastMs: row.sums.lastMs)

@@ -1,7 +1,7 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
-  public func addedMark() throws -> AddedFiles.Mark {
+  package func addedMark() throws -> AddedFiles.Mark {
     try db.first(
       """
       SELECT (SELECT max(id) FROM file),
@@ -12,7 +12,7 @@ extension LedgerReader {
   }
 
   /// Reads each of the files once, with its attempts.
-  public func totals(of added: AddedFiles, nowMs: Int64) throws -> AddedTotals {
+  package func totals(of added: AddedFiles, nowMs: Int64) throws -> AddedTotals {
     var totals = AddedTotals()
     var next: Set<Int64> = []
     let all = try withListed(added)

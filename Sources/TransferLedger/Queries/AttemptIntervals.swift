@@ -25,7 +25,7 @@ extension LedgerReader {
   }
 
   /// Passes each attempt that the filter selects to `each`, ordered by number; keeps none in memory.
-  public func attemptIntervals(_ filter: RowFilter, each: (AttemptInterval) -> Void) throws {
+  package func attemptIntervals(_ filter: RowFilter, each: (AttemptInterval) -> Void) throws {
     let take = { (row: SQLRow) in
       each(
         AttemptInterval(

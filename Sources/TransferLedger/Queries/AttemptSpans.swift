@@ -1,9 +1,9 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// Passes each attempt that the filter selects to `each`, ordered by number, which is also the order of their starts
   /// as long as nobody sets the clock back; keeps none in memory.
-  public func attemptSpans(_ filter: RowFilter, each: (AttemptSpan) -> Void) throws {
+  package func attemptSpans(_ filter: RowFilter, each: (AttemptSpan) -> Void) throws {
     let hosts = try hostsOfBatches()
     _ = try db.rows(
       """

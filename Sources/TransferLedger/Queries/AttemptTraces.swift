@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// Reads attempts one at a time, in the order in which they began.
 extension LedgerReader {
@@ -8,7 +8,7 @@ extension LedgerReader {
 
   /// Passes each attempt of the subject to `each`; keeps none in memory. The cost grows with the attempts of the
   /// subject; for a batch with more than `sortedFiles` files, with all attempts between its first and its last.
-  public func attemptTraces(
+  package func attemptTraces(
     _ row: WhyRow, sortedFiles: Int = Self.sortedFiles, each: (AttemptTrace) -> Void
   ) throws {
     let take = { (row: SQLRow) throws(SQLiteError) in each(try Self.trace(row)) }

@@ -42,7 +42,7 @@ extension LedgerReader {
 
   /// Callbacks ordered by number, starting after `after`; with `isOpen` only those that wait, are being delivered or
   /// were given up.
-  public func callbacks(after: Int64, isOpen: Bool, limit: Int) throws -> [CallbackRow] {
+  package func callbacks(after: Int64, isOpen: Bool, limit: Int) throws -> [CallbackRow] {
     try db.rows(isOpen ? Self.openCallbacks : Self.allCallbacks, .integer(after), .int(limit), row: Self.callback)
   }
 

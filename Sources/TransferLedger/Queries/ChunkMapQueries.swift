@@ -1,8 +1,8 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// The chunks of one file in byte order, at most `limit`, read through the index on (file, seq).
-  public func chunkMap(of file: FileID, limit: Int) throws -> [ChunkMapRow] {
+  package func chunkMap(of file: FileID, limit: Int) throws -> [ChunkMapRow] {
     try db.rows(
       """
       SELECT c.id, c.seq, c.offset, c.length, c.state, iif(c.state = 'done', c.length, c.acked),

@@ -3,7 +3,7 @@ public import TransferModel
 /// Requests by people that an engine has to apply.
 public struct ControlState: Sendable, Hashable {
   /// For files that an engine holds.
-  public var requestedActions: [FileID: RequestedAction] = [:]
+  package var requestedActions: [FileID: RequestedAction] = [:]
   /// Of the batches that have limits.
   public var limits: [BatchID: BatchLimits] = [:]
   /// Whether the abort of a session is due.

@@ -1,11 +1,11 @@
-public import TransferModel
+import TransferModel
 
 /// The costs of the attempts that a filter selects, and the time spans and decisions from which reports compute lost
 /// wall time.
 extension LedgerReader {
   /// For everything and for whole batches, uses the stored sums and reads only the remaining attempts; for other
   /// filters, reads each attempt.
-  public func costs(_ filter: RowFilter) throws -> CostSums {
+  package func costs(_ filter: RowFilter) throws -> CostSums {
     let hosts = try hostsOfBatches()
     var batches = try costsByBatch(filter)
     for row in try prunedSums(filter) { batches[row.sums.batch, default: AttemptCostSums()].add(row.costs) }

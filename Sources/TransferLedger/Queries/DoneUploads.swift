@@ -4,7 +4,7 @@ public import TransferModel
 extension LedgerReader {
   /// The newest done upload of each key, even if a newer one waits, failed or was cancelled; ordered by number,
   /// starting after `after`. Files are read by number, the generations of a key through their indexes.
-  public func doneUploads(_ filter: RowFilter, after: Int64, limit: Int) throws -> [DoneUpload] {
+  package func doneUploads(_ filter: RowFilter, after: Int64, limit: Int) throws -> [DoneUpload] {
     try db.rows(
       """
       SELECT f.id, f.batch_id, f.uid, f.path, f.key, f.size, f.mtime_ns, r.confirmation, r.digest, r.remote_digest,
@@ -41,7 +41,7 @@ extension LedgerReader {
   }
 
   /// The newest finding about a file since it became done; nil if it was never checked.
-  public func laterFinding(of file: FileID) throws -> LaterFinding? {
+  package func laterFinding(of file: FileID) throws -> LaterFinding? {
     try db.first(
       """
       SELECT finding, confirmation, size, coalesce(remote_digest, digest), etag, attempt_id, recorded_at FROM receipt

@@ -6,11 +6,11 @@ public struct DueRemoval: Sendable, Hashable {
   public var batch: BatchID
   public var path: NameBytes
   /// The identity at the last sighting.
-  public var identity: SourceIdentity
+  package var identity: SourceIdentity
   /// An attempt was begun and its end is unknown: its process crashed. An attempt whose end is known has changed
   /// nothing.
   public var isBegun: Bool
-  public var confirmation: Confirmation
+  package var confirmation: Confirmation
   /// A person, not the server, confirmed that the file is done.
   public var isByHand: Bool
   /// A later query did not find the object or found a different one, or another file replaced it.

@@ -59,7 +59,7 @@ extension LedgerReader {
 
   /// Ended attempts ordered by number, starting after `after`, with the data that identifies them outside of this
   /// ledger.
-  public func spans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [SpanRow] {
+  package func spans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [SpanRow] {
     let hosts = try hostsOfBatches()
     return try db.rows(
       """
@@ -91,7 +91,7 @@ extension LedgerReader {
 
   /// The same for each part of a merged ledger: numbers are in order of time within a part, but not across parts. Any
   /// other ledger is one part.
-  public func newestNumbersOfParts() throws -> [NewestNumbers] {
+  package func newestNumbersOfParts() throws -> [NewestNumbers] {
     try shards().map { shard in
       let newest = try db.first(
         """

@@ -1,9 +1,9 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// Failures of the files that the filter selects, grouped by these kinds: most files first, then most attempts. Keeps
   /// the groups in memory; with path prefixes, one for each folder.
-  public func failures(_ filter: RowFilter, by kinds: Set<FailureGroup.Kind>) throws -> [FailureGroup] {
+  package func failures(_ filter: RowFilter, by kinds: Set<FailureGroup.Kind>) throws -> [FailureGroup] {
     var groups = FailureGroups(kinds: kinds, hosts: kinds.contains(.host) ? try hostsOfBatches() : [:])
     _ = try db.rows(
       """
@@ -27,7 +27,7 @@ extension LedgerReader {
 
   /// Counts the files, the attempts, or the failures of both that the filter selects, by batch, direction, state and
   /// error.
-  public func facetTallies(_ filter: RowFilter, _ subject: FacetSubject) throws -> [FacetTally] {
+  package func facetTallies(_ filter: RowFilter, _ subject: FacetSubject) throws -> [FacetTally] {
     let hosts = try hostsOfBatches()
     let onlyFailed = SQLValue.flag(subject == .failures)
     func tally(_ row: SQLRow) throws(SQLiteError) -> FacetTally {

@@ -28,7 +28,7 @@ extension LedgerReader {
   }
 
   /// The properties that rules set for the object of a file.
-  public func properties(of file: FileID) throws -> ObjectProperties {
+  package func properties(of file: FileID) throws -> ObjectProperties {
     storedProperties(try db.first("SELECT properties FROM file WHERE id = ?", .id(file)) { $0.textOrNil(0) } ?? nil)
   }
 

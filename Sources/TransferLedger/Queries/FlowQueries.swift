@@ -1,9 +1,9 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// The first `limit` batches that the filter names or that have a file it selects, ordered by number; their figures
   /// cover the whole batch. Reads all of their attempts in table order.
-  public func batchHistories(_ filter: RowFilter, limit: Int = .max) throws -> [BatchHistory] {
+  package func batchHistories(_ filter: RowFilter, limit: Int = .max) throws -> [BatchHistory] {
     let rows = try batches(filter, after: 0, limit: limit)
     var all = RowFilter()
     if !filter.withHidden.isEverything || rows.count == limit { all.withinBatches = rows.map(\.id.rawValue) }
@@ -18,7 +18,7 @@ extension LedgerReader {
 
   /// Hosts of the attempts that the filter selects, ordered by name; an attempt at a mirror counts for the mirror, once
   /// it was pruned for the server of its batch. Reads these attempts in table order.
-  public func hosts(_ filter: RowFilter) throws -> [HostRow] {
+  package func hosts(_ filter: RowFilter) throws -> [HostRow] {
     let names = try hostsOfBatches()
     var sums: [String: HostSums] = [:]
     try eachFlow(filter) { attempt, row in
@@ -29,7 +29,7 @@ extension LedgerReader {
   }
 
   /// Limits that runs recorded for hosts, ordered by host name.
-  public func hostLimits() throws -> [HostLimitRow] {
+  package func hostLimits() throws -> [HostLimitRow] {
     try db.rows("SELECT host, requests_at_once, noted_at FROM host_state ORDER BY host") { row in
       HostLimitRow(host: row.text(0), requestsAtOnce: row.int(1), notedMs: row.int64(2))
     }

@@ -14,7 +14,7 @@ public struct GrowingSeries: Sendable, Hashable {
   /// Where the newest segment begins.
   public var start: Int64
   /// The file when it was seen with exactly the recorded bytes: its size is where the series ends.
-  public var identity: SourceIdentity
+  package var identity: SourceIdentity
   /// Birth time of the file in nanoseconds since 1970 UTC; nil if it is unknown.
   public var bornNs: Int64?
   /// SHA-256 of the newest segment.
@@ -27,7 +27,7 @@ public struct GrowingSeries: Sendable, Hashable {
   /// Whether a file with this identity, birth time and path may be the same file: an inode is used again soon after its
   /// file was deleted. Without birth times the path is compared, or the device within one boot: a file that keeps its
   /// path gets another device when its file system is mounted again (NFS, FUSE, autofs). The content decides then.
-  public func mayBe(_ now: SourceIdentity, bornNs other: Int64?, at path: NameBytes) -> Bool {
+  package func mayBe(_ now: SourceIdentity, bornNs other: Int64?, at path: NameBytes) -> Bool {
     guard identity.inode == now.inode else { return false }
     if let bornNs, let other { return bornNs == other }
     return self.path == path || identity.device == now.device || identity.boot != now.boot
@@ -82,7 +82,7 @@ public struct KnownGrowth: Sendable, Hashable {
 
 extension LedgerReader {
   /// Series that the file with this identity may continue, and the newest one of its key.
-  public func growth(
+  package func growth(
     of key: NameBytes, _ identity: SourceIdentity, in batch: NewBatch
   ) throws -> KnownGrowth {
     guard let home = try db.destination(at: batch.canonicalPlace) else { return KnownGrowth() }
@@ -97,7 +97,7 @@ extension LedgerReader {
   }
 
   /// The same for the files of an `add`.
-  public func growth(
+  package func growth(
     of key: NameBytes, _ identity: SourceIdentity, for target: AdmissionTarget
   ) throws -> KnownGrowth { try growth(of: key, identity, in: target.batch) }
 

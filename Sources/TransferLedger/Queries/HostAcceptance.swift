@@ -1,9 +1,9 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// What servers accepted, according to the receipts of the done files and the attempts that the filter selects, by
   /// host and then by what. Deleted attempts are not included.
-  public func hostAcceptance(_ filter: RowFilter) throws -> [HostAcceptanceRow] {
+  package func hostAcceptance(_ filter: RowFilter) throws -> [HostAcceptanceRow] {
     let hosts = try hostsOfBatches()
     var found: [Place: HostAcceptanceRow] = [:]
     for statement in [Self.confirmed, Self.ranged, Self.resumed] {

@@ -1,10 +1,10 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// Other requests to the subject's host within `span`; nil for a run, which may have many hosts, and for a batch that
   /// does not exist. The cost grows with all attempts of that time, or without `countsOthers` with those answered 429
   /// or 503.
-  public func hostActivity(_ row: WhyRow, _ span: TimeSpan, countsOthers: Bool = true) throws -> HostActivity? {
+  package func hostActivity(_ row: WhyRow, _ span: TimeSpan, countsOthers: Bool = true) throws -> HostActivity? {
     guard let batch = row.batch, let (host, batches) = try batchesAtHost(of: batch) else { return nil }
     let ids = SQLValue.text(try jsonText(batches))
     var found = HostActivity(host: host)

@@ -1,8 +1,8 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// How the done files that the filter selects are confirmed. Reads the first and the newest receipt of each.
-  public func integrity(_ filter: RowFilter) throws -> IntegrityFigures {
+  package func integrity(_ filter: RowFilter) throws -> IntegrityFigures {
     var found = IntegrityFigures()
     found.methods = try db.rows(
       """

@@ -2,7 +2,7 @@ public import TransferModel
 
 extension LedgerReader {
   /// How the last run of each job ended, ordered by job name.
-  public func jobs() throws -> [JobRow] {
+  package func jobs() throws -> [JobRow] {
     try db.rows("SELECT job, started_at, ended_at, result, message, succeeded_at FROM job_state ORDER BY job") { row in
       JobRow(
         job: row.text(0), startedMs: row.int64(1), endedMs: row.int64(2), result: row.text(3),
@@ -32,7 +32,7 @@ extension LedgerReader {
 
   /// The unfinished files of a job, or all of them if `job` is nil. Reads only such files, through the indexes of their
   /// states.
-  public func unfinished(ofJob job: String?) throws -> UnfinishedFiles {
+  package func unfinished(ofJob job: String?) throws -> UnfinishedFiles {
     var found = UnfinishedFiles()
     _ = try db.rows(Self.unfinishedFiles, .string(job)) { row in
       found.files.insert(row.id(0), of: row.id(1))

@@ -7,7 +7,7 @@ extension LedgerReader {
   /// How long the attempts, chunks, files and batches that the filter selects took. A time window selects an attempt by
   /// its own time, a chunk by the attempt that showed it to be stored, a file and a batch by their end. One group,
   /// "all", unless `group` is given. Reads attempts and chunks once in table order.
-  public func latencies(_ filter: RowFilter, by group: LatencyGroup?) throws -> LatencyHistograms {
+  package func latencies(_ filter: RowFilter, by group: LatencyGroup?) throws -> LatencyHistograms {
     var timed: [Int64: [LatencyMeasure: LatencyHistogram]] = [:]
     for measure in LatencyMeasure.allCases {
       let add = { (row: SQLRow) in

@@ -1,8 +1,8 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// Checks every file that the filter selects with its chunks and receipts, and the whole log.
-  public func lossProof(_ filter: RowFilter) throws -> LossProof {
+  package func lossProof(_ filter: RowFilter) throws -> LossProof {
     var (files, bytes): ([FileState: Int], Int64) = ([:], 0)
     // Only the counts are kept in memory. A sum in SQL would fail for sizes near 2^63.
     _ = try db.rows("SELECT f.state, f.size FROM file f WHERE {files}", filter) { row throws(SQLiteError) in

@@ -1,9 +1,9 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// Periods in which a file or batch that the filter selects ended or an attempt began, in chronological order. Reads
   /// the attempts in table order.
-  public func periods(_ period: CalendarPeriod, _ filter: RowFilter) throws -> [PeriodRow] {
+  package func periods(_ period: CalendarPeriod, _ filter: RowFilter) throws -> [PeriodRow] {
     var rows: [Int64: PeriodRow] = [:]
     try addFiles(to: &rows, period, filter)
     try addAttempts(to: &rows, period, filter)

@@ -3,7 +3,7 @@ public import TransferModel
 /// The quota of a job, and when it last held a file back.
 public struct QuotaRow: Sendable, Hashable {
   public var job: String
-  public var quota: JobQuota
+  package var quota: JobQuota
   /// When an engine last held a file back because of it, in milliseconds since 1970 UTC.
   public var reachedMs: Int64?
 }

@@ -3,7 +3,7 @@ public import TransferModel
 /// A segment of a growing file, as it was recorded.
 public struct RecordedSegment: Sendable, Hashable {
   /// Its place in the growing file.
-  public var range: ByteRange
+  package var range: ByteRange
   /// SHA-256 of its bytes.
   public var digest: Digest
   /// Where the growing file was seen last, and where it was when the segment was recorded.

@@ -1,9 +1,9 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// The request of an attempt, read by primary keys; nil if the attempt does not exist. The parts of a file are only
   /// read for its last steps.
-  public func request(of id: AttemptID) throws -> RequestRow? {
+  package func request(of id: AttemptID) throws -> RequestRow? {
     guard let batch = try db.first(Self.batchOfAttempt, .id(id), row: { $0.id(0, BatchID.self) }),
       let settings = try batchSettings(batch)
     else { return nil }

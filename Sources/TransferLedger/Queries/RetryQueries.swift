@@ -1,9 +1,9 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// Retries of the attempts that the filter selects. Reads the attempts once in table order, and once in the order of
   /// the index `attempt_file`.
-  public func retries(_ filter: RowFilter) throws -> RetryFigures {
+  package func retries(_ filter: RowFilter) throws -> RetryFigures {
     let hosts = try hostsOfBatches()
     var (grid, backoffMs): ([RetryPlace: Int64], Int64) = ([:], 0)
     for (batch, hour, count, waited) in try retriesByHour(filter) {

@@ -16,7 +16,7 @@ extension LedgerReader {
 
   /// Runs that were alive in the window of the filter, ordered by number, with the attempts that the filter selects. If
   /// the filter has more than a window, only runs that have such an attempt. Reads these attempts once.
-  public func runs(_ filter: RowFilter) throws -> RunFigures {
+  package func runs(_ filter: RowFilter) throws -> RunFigures {
     let lives = try runLives(TimeSpan(filter.sinceMs ?? .min, filter.untilMs ?? .max))
     let seen = Dictionary(uniqueKeysWithValues: lives.map { ($0.id, $0) })
     let attempts = try attemptsOfRuns(filter)

@@ -10,7 +10,7 @@ extension LedgerReader {
   /// Throws `.usage`, with SQLite's message if there is one, unless `sql` is a single read-only statement. Throws
   /// ``SQLBudget/Exceeded`` once the statement and `row` have worked for longer than `budget`. Time in which `row` only
   /// waits does not count, because a person may read the output page by page.
-  public func query(
+  package func query(
     _ sql: String, within budget: SQLBudget, columns: ([SQLColumn]) throws -> Void,
     row: ([SQLFigure]) throws -> Bool
   ) throws {

@@ -1,9 +1,9 @@
 import FoundationEssentials
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// The last complete scans, newest first, of one job or of all. The table is small: one row for each set of sources.
-  public func scans(ofJob job: String? = nil, limit: Int = 1_000) throws -> [ScanRow] {
+  package func scans(ofJob job: String? = nil, limit: Int = 1_000) throws -> [ScanRow] {
     let rows = try db.rows(Self.scans, .string(job), .int(limit)) { row in
       var counts = SourceCounts()
       (counts.added, counts.changed, counts.unchanged) = (row.int(6), row.int(7), row.int(8))
@@ -38,7 +38,7 @@ extension LedgerTransaction {
 
   /// Records a complete scan. Overwrites the row of the last scan of the same sources, so that endless runs do not
   /// accumulate rows.
-  public func noteScan(_ scan: ScanRow) throws {
+  package func noteScan(_ scan: ScanRow) throws {
     let counts = scan.counts
     let sources = try jsonText(scan.sources)
     let values: [SQLValue] = [

@@ -3,7 +3,7 @@ import TransferModel
 extension LedgerReader {
   /// IDs (`b12`, `f345`, `a77`) of the rows whose uid begins with `prefix`, at most `limit`; attempts only if
   /// `findsAttempts`.
-  public func rows(withUID prefix: UIDPrefix, limit: Int, findsAttempts: Bool) throws -> [String] {
+  package func rows(withUID prefix: UIDPrefix, limit: Int, findsAttempts: Bool) throws -> [String] {
     let others = try db.rows(
       """
       SELECT kind || id FROM (
@@ -33,7 +33,7 @@ extension LedgerReader {
   }
 
   /// Numbers of the batches that match all of these terms. Reads all batches.
-  public func batches(_ terms: BatchTerms) throws -> [Int64] {
+  package func batches(_ terms: BatchTerms) throws -> [Int64] {
     try db.rows(
       """
       SELECT b.id FROM batch b JOIN destination d ON d.id = b.destination_id

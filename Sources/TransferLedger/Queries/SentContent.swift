@@ -3,10 +3,10 @@ public import TransferModel
 /// What is known about the content of a file from the data that was sent.
 public struct SentContent: Sendable, Hashable {
   public struct Piece: Sendable, Hashable {
-    public var range: ByteRange
+    package var range: ByteRange
     public var digest: Digest
 
-    public init(range: ByteRange, digest: Digest) {
+    package init(range: ByteRange, digest: Digest) {
       self.range = range
       self.digest = digest
     }
@@ -15,7 +15,7 @@ public struct SentContent: Sendable, Hashable {
   /// In no particular order; they may overlap.
   public var pieces: [Piece] = []
   /// Ranges that the server acknowledged: the whole file if it is done.
-  public var acked: [ByteRange] = []
+  package var acked: [ByteRange] = []
 
   public init() {}
 

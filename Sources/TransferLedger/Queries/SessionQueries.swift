@@ -3,7 +3,7 @@ public import TransferModel
 extension LedgerReader {
   /// Sessions that wait for their abort or whose file has ended, ordered by number, starting after `after`; not those
   /// of unknown files, which may be the only trace of a finished object. Reads only the indexes of live sessions.
-  public func orphans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [OrphanRow] {
+  package func orphans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [OrphanRow] {
     try db.rows(Self.orphans, filter, .integer(after), .int(limit), filter.sessionRanges) { row in
       OrphanRow(
         id: row.id(0), file: row.id(1), path: row.name(2), destination: row.text(3), protocolName: row.text(4),

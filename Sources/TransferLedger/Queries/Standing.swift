@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// What the ledger would report about a file if it were added now.
 public enum Standing: String, Sendable, Hashable, Codable {
@@ -21,7 +21,7 @@ public enum Standing: String, Sendable, Hashable, Codable {
 extension LedgerReader {
   /// Returns what ``LedgerTransaction/admit(_:to:)`` would find for `key` at a canonical place, and the row whose
   /// content has to be compared if that decides between unchanged and changed. Uses the index of live files.
-  public func standing(
+  package func standing(
     place: String, path: NameBytes, key: NameBytes, identity: SourceIdentity, in batch: NewBatch, nowMs: Int64
   ) throws -> (standing: Standing, moved: MovedFile?) {
     guard let placed = try db.destination(at: place) else { return (.new, nil) }

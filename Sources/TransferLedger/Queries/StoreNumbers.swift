@@ -1,8 +1,8 @@
 import CSQLite
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
-  public func storeNumbers() throws -> StoreNumbers {
+  package func storeNumbers() throws -> StoreNumbers {
     let pageSize = try number("PRAGMA page_size")
     let (createdBy, createdMs) =
       try db.first("SELECT created_by, created_at FROM v_meta") { ($0.text(0), $0.int64(1)) } ?? ("", 0)

@@ -1,8 +1,8 @@
 import CSQLite
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
-  public func storeFacts() throws -> StoreFacts {
+  package func storeFacts() throws -> StoreFacts {
     let facts = try db.first("SELECT store_uid, schema_version, view_version FROM v_meta") { row in
       StoreFacts(uid: row.text(0), schemaVersion: row.int64(1), viewVersion: row.int64(2))
     }
@@ -11,7 +11,7 @@ extension LedgerReader {
   }
 
   /// Every column of every public view, in the order of the views' own columns.
-  public func viewColumns() throws -> [ViewColumnRow] {
+  package func viewColumns() throws -> [ViewColumnRow] {
     try db.rows(
       """
       SELECT d.view, d."column", d.type, d.unit, d.text

@@ -1,10 +1,10 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// The ranges of a download that its server sent and that are stored, in order; adjacent ones are joined. Without
   /// chunks that were taken from a local file, entirely or in part, and without those with wrong pieces. Cost: one row
   /// for each chunk.
-  public func storedRanges(of file: FileID) throws -> [ByteRange] {
+  package func storedRanges(of file: FileID) throws -> [ByteRange] {
     let ranges = try db.rows(
       """
       SELECT offset, iif(state = 'done', length, acked) FROM chunk

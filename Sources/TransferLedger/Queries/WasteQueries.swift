@@ -1,9 +1,9 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// Bytes that the attempts selected by the filter transferred but that do not count. Reads the attempts in table
   /// order.
-  public func waste(_ filter: RowFilter) throws -> WasteFigures {
+  package func waste(_ filter: RowFilter) throws -> WasteFigures {
     var found = WasteFigures()
     var causes: [WastePlace: WasteRow] = [:]
     try eachTransfer(filter) { row in

@@ -1,10 +1,10 @@
-public import TransferModel
+import TransferModel
 
 /// Where the time of one file, batch or run went.
 extension LedgerReader {
   /// nil if the row does not exist. Reads each file of a batch, but attempts only of unknown files and of runs that
   /// crashed or are open.
-  public func whyRow(_ subject: WhySubject) throws -> WhyRow? {
+  package func whyRow(_ subject: WhySubject) throws -> WhyRow? {
     switch subject {
     case .file(let id): try whyFile(id)
     case .batch(let id): try whyBatch(id)
@@ -67,7 +67,7 @@ extension LedgerReader {
   }
 
   /// The runs that were alive in `span`, ordered by number. A crashed run ended with the newest thing that it recorded.
-  public func runLives(_ span: TimeSpan, only: RunID? = nil) throws -> [RunLife] {
+  package func runLives(_ span: TimeSpan, only: RunID? = nil) throws -> [RunLife] {
     let rows = try db.rows(
       """
       SELECT id, started_at, CASE WHEN ended_at IS NULL OR how = 'crashed'
@@ -101,7 +101,7 @@ extension LedgerReader {
   }
 
   /// When the machine slept while an engine ran, read from an index of only these events.
-  public func sleeps(_ span: TimeSpan) throws -> [TimeSpan] {
+  package func sleeps(_ span: TimeSpan) throws -> [TimeSpan] {
     let rows = try db.rows(
       "SELECT at, detail FROM event WHERE verb = 'slept' AND at > ? ORDER BY at", .integer(span.fromMs)
     ) { ($0.int64(0), MachineSleep(detail: $0.text(1))) }
@@ -110,7 +110,7 @@ extension LedgerReader {
   }
 
   /// Decisions about the file, or about files of the batch, ordered by event number; none for a run.
-  public func decisions(_ subject: WhySubject) throws -> [FileDecision] {
+  package func decisions(_ subject: WhySubject) throws -> [FileDecision] {
     let rows: [(Int64, FileDecision)]
     switch subject {
     case .file(let id):

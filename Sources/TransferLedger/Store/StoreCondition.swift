@@ -1,10 +1,10 @@
 import CSys
 import Glibc
-public import TransferModel
+import TransferModel
 
 extension StoreCondition {
   /// Examines `path` now.
-  public init(at path: String) {
+  package init(at path: String) {
     let (parent, name) = StoreFile.split(path)
     let real = realpath(parent, nil).map { pointer in
       defer { free(pointer) }
@@ -38,7 +38,7 @@ extension StoreCondition {
 
   /// The process that keeps all writers waiting, if it has done so for a second: most checkpoints take less, that of a
   /// long log or an upgrade takes more, and a stopped process does not continue.
-  public func gateHolder() -> GateHolder? {
+  package func gateHolder() -> GateHolder? {
     guard let file = Self.status(path + ".gate") else { return nil }
     let first = LockHolder.first(of: file)
     for _ in 0..<20 {

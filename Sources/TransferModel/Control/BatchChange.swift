@@ -26,5 +26,5 @@ public struct BatchOutcome: Sendable, Hashable {
   /// Batches that already have these values.
   public var unaffected: [BatchID] = []
 
-  public init() {}
+  package init() {}
 }

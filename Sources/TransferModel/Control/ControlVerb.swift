@@ -25,7 +25,7 @@ public enum Resolution: String, Sendable, CaseIterable {
 }
 
 /// The action requested from the engine that owns a file. Stored until the engine releases the file.
-public enum RequestedAction: String, Sendable, CaseIterable, Codable {
+package enum RequestedAction: String, Sendable, CaseIterable, Codable {
   case pause
   case pauseNow = "pause-now"
   case cancel
@@ -46,7 +46,7 @@ public struct ControlOutcome: Sendable, Hashable {
   /// Changed files whose sources would have been deleted or moved, and are kept.
   public var keptSources = 0
 
-  public init() {}
+  package init() {}
 
   /// Files that the filter selected.
   public var selected: Int { changed.count + asked.count + unaffected.values.reduce(0, +) }

@@ -1,15 +1,15 @@
 /// The result of ``LedgerTransaction/recover(_:)``.
-public struct Recovery: Sendable, Hashable {
+package struct Recovery: Sendable, Hashable {
   /// Files that could not be released because of a rule of the ledger, with the reason.
-  public var refused: [FileID: String] = [:]
-  public var crashedAttempts: Int
-  public var requeuedFiles: Int
-  public var unknownFiles: Int
+  package var refused: [FileID: String] = [:]
+  package var crashedAttempts: Int
+  package var requeuedFiles: Int
+  package var unknownFiles: Int
   /// Pause requests during the crashed run, applied now.
-  public var pausedFiles: Int
-  public var cancelledFiles: Int
+  package var pausedFiles: Int
+  package var cancelledFiles: Int
 
-  public init(
+  package init(
     crashedAttempts: Int, requeuedFiles: Int, unknownFiles: Int, pausedFiles: Int = 0, cancelledFiles: Int = 0
   ) {
     self.crashedAttempts = crashedAttempts

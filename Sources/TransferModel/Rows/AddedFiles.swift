@@ -1,25 +1,25 @@
 /// The files of an `add`: those that it recorded, and those that it found waiting or active.
-public struct SelectedFiles: Sendable, Hashable {
+package struct SelectedFiles: Sendable, Hashable {
   /// The batches that hold them.
-  public private(set) var batches: Set<BatchID> = []
+  package private(set) var batches: Set<BatchID> = []
   /// Their numbers, with adjacent ones joined: files that were admitted together usually have adjacent numbers.
   private var ranges: [ClosedRange<Int64>] = []
   /// Listings among them, whose files are added to their batch later.
   fileprivate var listings: [BatchID: Int64] = [:]
 
-  public init() {}
+  package init() {}
 
   /// Includes the files of the listing `file`.
-  public mutating func follow(_ file: FileID, of batch: BatchID) {
+  package mutating func follow(_ file: FileID, of batch: BatchID) {
     listings[batch] = min(listings[batch] ?? .max, file.rawValue)
   }
 
-  public mutating func insert(_ file: FileID, of batch: BatchID) {
+  package mutating func insert(_ file: FileID, of batch: BatchID) {
     batches.insert(batch)
     append(file.rawValue...file.rawValue)
   }
 
-  public mutating func append(_ other: SelectedFiles) {
+  package mutating func append(_ other: SelectedFiles) {
     batches.formUnion(other.batches)
     for range in other.ranges { append(range) }
     listings.merge(other.listings) { min($0, $1) }
@@ -46,12 +46,12 @@ public struct SelectedFiles: Sendable, Hashable {
 /// engine sends them, and of other files in their batches.
 public struct AddedFiles: Sendable, Hashable {
   /// The last row numbers before the `add`; attempts that were open then may still end.
-  public struct Mark: Sendable, Hashable {
+  package struct Mark: Sendable, Hashable {
     package var file, attempt: Int64
 
     package init(file: Int64, attempt: Int64) { (self.file, self.attempt) = (file, attempt) }
     /// The mark of an empty ledger.
-    public static let beginning = Mark(file: 0, attempt: 0)
+    package static let beginning = Mark(file: 0, attempt: 0)
   }
 
   package let mark: Mark
@@ -61,7 +61,7 @@ public struct AddedFiles: Sendable, Hashable {
   /// Its own batch, and the batches of the files that it found.
   public let batches: [BatchID]
 
-  public init(since mark: Mark, batch: BatchID?, files: SelectedFiles) {
+  package init(since mark: Mark, batch: BatchID?, files: SelectedFiles) {
     self.mark = mark
     ranges = files.merged
     listings = files.listings
@@ -98,15 +98,15 @@ public struct AddedFiles: Sendable, Hashable {
 }
 
 /// The progress of the files of one `add`.
-public struct AddedTotals: Sendable, Hashable {
+package struct AddedTotals: Sendable, Hashable {
   /// Without those that could not be read; bytes sent and retries since the `add`.
-  public var files = FileTotals()
+  package var files = FileTotals()
   /// Pending files whose batch is past its deadline.
-  public var overdue = 0
+  package var overdue = 0
   /// Not sent, because other files had delivered the same content.
-  public var duplicates = 0
+  package var duplicates = 0
   /// Body bytes that answers since the `add` acknowledged.
-  public var bytesAckedSince: Int64 = 0
+  package var bytesAckedSince: Int64 = 0
 
-  public init() {}
+  package init() {}
 }

@@ -10,7 +10,7 @@ public struct AttemptTotals: Sendable, Hashable {
   public var activeMs: Int64 = 0
   public var latency = LatencyFigures()
 
-  public init() {}
+  package init() {}
 
   /// Those that ended with retry, fatal, unknown or crashed.
   public var errors: Int64 { ["retry", "fatal", "unknown", "crashed"].reduce(0) { $0 +| (byOutcome[$1] ?? 0) } }
@@ -26,7 +26,7 @@ public struct LatencyFigures: Sendable, Hashable {
   public var p99: Int64?
   public var max: Int64?
 
-  public init() {}
+  package init() {}
 
   /// Nearest rank: the least value that as many percent do not exceed. `histogram` has how often each was measured.
   package init(_ histogram: [Int64: Int64]) {
@@ -44,17 +44,17 @@ public struct LatencyFigures: Sendable, Hashable {
 }
 
 /// When an attempt ran and what it moved.
-public struct AttemptInterval: Sendable, Hashable {
+package struct AttemptInterval: Sendable, Hashable {
   /// Milliseconds since 1970 UTC.
-  public var startedMs: Int64
+  package var startedMs: Int64
   /// nil while it is open.
-  public var endedMs: Int64?
-  public var bytesTransferred: Int64
-  public var bytesAcked: Int64
+  package var endedMs: Int64?
+  package var bytesTransferred: Int64
+  package var bytesAcked: Int64
   /// It ended with retry, fatal, unknown or crashed.
-  public var isError: Bool
+  package var isError: Bool
 
-  public init(startedMs: Int64, endedMs: Int64?, bytesTransferred: Int64, bytesAcked: Int64, isError: Bool) {
+  package init(startedMs: Int64, endedMs: Int64?, bytesTransferred: Int64, bytesAcked: Int64, isError: Bool) {
     (self.startedMs, self.endedMs) = (startedMs, endedMs)
     (self.bytesTransferred, self.bytesAcked, self.isError) = (bytesTransferred, bytesAcked, isError)
   }

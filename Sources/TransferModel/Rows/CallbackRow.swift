@@ -1,22 +1,22 @@
 /// A waiting, delivered or given-up callback.
-public struct CallbackRow: Sendable, Hashable {
-  public var id: Int64
-  public var setting: CallbackSetting
+package struct CallbackRow: Sendable, Hashable {
+  package var id: Int64
+  package var setting: CallbackSetting
   /// Its subject: a file, a batch (then `file` is nil) or a job.
-  public var file: FileID?
-  public var batch: BatchID?
-  public var job: String?
-  public var state: CallbackState
-  public var failures: Int
-  public var deliveries: Int
+  package var file: FileID?
+  package var batch: BatchID?
+  package var job: String?
+  package var state: CallbackState
+  package var failures: Int
+  package var deliveries: Int
   /// Milliseconds since 1970 UTC, as all times here.
-  public var notBeforeMs: Int64
-  public var recordedMs: Int64?
-  public var endedMs: Int64?
+  package var notBeforeMs: Int64
+  package var recordedMs: Int64?
+  package var endedMs: Int64?
   /// Of its last delivery.
-  public var exitCode: Int?
-  public var httpStatus: Int?
-  public var message: String?
+  package var exitCode: Int?
+  package var httpStatus: Int?
+  package var message: String?
 
   package init(id: Int64, setting: CallbackSetting, state: CallbackState) {
     (self.id, self.setting, self.state) = (id, setting, state)
@@ -25,20 +25,20 @@ public struct CallbackRow: Sendable, Hashable {
 }
 
 /// A callback whose delivery has begun.
-public struct DueCallback: Sendable, Hashable {
-  public var id: Int64
+package struct DueCallback: Sendable, Hashable {
+  package var id: Int64
   /// Its receiver.
-  public var receiver: Int64
-  public var setting: CallbackSetting
+  package var receiver: Int64
+  package var setting: CallbackSetting
   /// The idempotency key: the same for each delivery of this callback, so that receivers can detect duplicates.
-  public var key: String
+  package var key: String
   /// Deliveries that failed before.
-  public var failures: Int
+  package var failures: Int
   /// Its file; nil for a batch or job.
-  public var file: FileID?
+  package var file: FileID?
   /// The batch that it reports; nil for a file or job. If both are nil, ``body`` is the document.
-  public var batch: BatchID?
-  public var body: String?
+  package var batch: BatchID?
+  package var body: String?
 
   package init(
     id: Int64, receiver: Int64, setting: CallbackSetting, key: String, failures: Int, file: FileID?,
@@ -50,24 +50,24 @@ public struct DueCallback: Sendable, Hashable {
 }
 
 /// The result of one delivery.
-public struct DeliveryEnd: Sendable, Hashable {
-  public enum Outcome: String, Sendable, Hashable { case ok, failed, interrupted }
+package struct DeliveryEnd: Sendable, Hashable {
+  package enum Outcome: String, Sendable, Hashable { case ok, failed, interrupted }
 
-  public var outcome: Outcome
-  public var exitCode: Int?
-  public var httpStatus: Int?
+  package var outcome: Outcome
+  package var exitCode: Int?
+  package var httpStatus: Int?
   /// Why it failed.
-  public var message: String?
+  package var message: String?
   /// At most ``outputBytes`` are kept.
-  public var output: [UInt8]
+  package var output: [UInt8]
   /// The wait requested by the receiver, in milliseconds.
-  public var retryAfterMs: Int64?
+  package var retryAfterMs: Int64?
   /// The receiver permanently refuses it (410).
-  public var isFinal = false
+  package var isFinal = false
 
-  public static let outputBytes = 4_096
+  package static let outputBytes = 4_096
 
-  public init(
+  package init(
     _ outcome: Outcome, exitCode: Int? = nil, httpStatus: Int? = nil, message: String? = nil, output: [UInt8] = []
   ) {
     (self.outcome, self.exitCode, self.httpStatus) = (outcome, exitCode, httpStatus)
@@ -86,7 +86,7 @@ public struct CallbacksLeft: Sendable, Hashable {
   /// Forgotten callbacks whose receivers have received nothing since.
   public var unheard: Int
 
-  public init(waiting: Int = 0, givenUp: Int = 0, forgotten: Int = 0, unheard: Int = 0) {
+  package init(waiting: Int = 0, givenUp: Int = 0, forgotten: Int = 0, unheard: Int = 0) {
     (self.waiting, self.givenUp, self.forgotten, self.unheard) = (waiting, givenUp, forgotten, unheard)
   }
 }

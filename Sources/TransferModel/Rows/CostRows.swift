@@ -1,14 +1,14 @@
 /// The time spent by requests, and the part of it that was wasted. Concurrent requests each count.
-public struct AttemptCosts: Sendable, Hashable {
+package struct AttemptCosts: Sendable, Hashable {
   /// Until a connection could be used: name, TCP, TLS.
-  public var connectMs: Int64 = 0
+  package var connectMs: Int64 = 0
   /// From the end of a request to its answer.
-  public var serverMs: Int64 = 0
+  package var serverMs: Int64 = 0
   /// The share of the sending time for bytes that do not count.
-  public var resentMs: Int64 = 0
+  package var resentMs: Int64 = 0
   /// Bytes that do not count: transferred and not acknowledged, or of superseded files. For open attempts nothing is
   /// known.
-  public var bytesUnacked: Int64 = 0
+  package var bytesUnacked: Int64 = 0
 
   package init(connectMs: Int64 = 0, serverMs: Int64 = 0, resentMs: Int64 = 0, bytesUnacked: Int64 = 0) {
     (self.connectMs, self.serverMs) = (connectMs, serverMs)
@@ -50,9 +50,9 @@ public struct AttemptCosts: Sendable, Hashable {
 }
 
 /// The number of repeated attempts after one error, and the total wait before them.
-public struct BackoffSum: Sendable, Hashable {
-  public var attempts: Int64 = 0
-  public var ms: Int64 = 0
+package struct BackoffSum: Sendable, Hashable {
+  package var attempts: Int64 = 0
+  package var ms: Int64 = 0
 
   package init(attempts: Int64 = 0, ms: Int64 = 0) { (self.attempts, self.ms) = (attempts, ms) }
 
@@ -63,24 +63,24 @@ public struct BackoffSum: Sendable, Hashable {
 }
 
 /// The origin of a backoff. The error is empty if none was recorded.
-public struct BackoffPlace: Sendable, Hashable {
-  public var host: String
-  public var code: String
+package struct BackoffPlace: Sendable, Hashable {
+  package var host: String
+  package var code: String
 
   package init(host: String, code: String) { (self.host, self.code) = (host, code) }
 }
 
 /// Costs in time according to the rows: sums over attempts by host, and the spans from which lost wall time is
 /// computed.
-public struct CostSums: Sendable, Hashable {
-  public var hosts: [String: AttemptCosts] = [:]
-  public var backoff: [BackoffPlace: BackoffSum] = [:]
+package struct CostSums: Sendable, Hashable {
+  package var hosts: [String: AttemptCosts] = [:]
+  package var backoff: [BackoffPlace: BackoffSum] = [:]
   /// The advice of the error table, by error code.
-  public var hints: [String: String] = [:]
+  package var hints: [String: String] = [:]
   /// Batches, from when they were recorded to the end of their last attempt; to `.max` while files of them are left.
-  public var waiting: [TimeSpan] = []
+  package var waiting: [TimeSpan] = []
   /// Decisions about files, by event number.
-  public var decisions: [FileDecision] = []
+  package var decisions: [FileDecision] = []
 
   package init() {}
 }

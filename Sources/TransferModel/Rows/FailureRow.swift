@@ -16,7 +16,7 @@ public struct FailureRow: Sendable, Hashable {
   /// The host of that file; other files may have other hosts.
   public var exampleHost: String?
 
-  public init(
+  package init(
     code: String, blame: String, hint: String, files: Int64, attempts: Int64, firstMs: Int64?, lastMs: Int64?,
     examplePath: NameBytes?, exampleMessage: String?, exampleHost: String? = nil
   ) {

@@ -20,7 +20,7 @@ public struct FileTotals: Sendable, Hashable {
   /// Done files that the server confirmed with nothing but success.
   public var unverified: Int
 
-  public init(
+  package init(
     byState: [FileState: Int] = [:], bytes: Int64 = 0, bytesAcked: Int64 = 0, bytesTransferred: Int64 = 0,
     retries: Int = 0,
     mismatched: Int = 0, unverified: Int = 0

@@ -1,15 +1,15 @@
 /// How the last run of a configured job ended.
-public struct JobRow: Sendable, Hashable {
-  public var job: String
+package struct JobRow: Sendable, Hashable {
+  package var job: String
   /// Milliseconds since 1970 UTC, as all times here.
-  public var startedMs: Int64
-  public var endedMs: Int64
+  package var startedMs: Int64
+  package var endedMs: Int64
   /// The name of its exit code: `ok`, `partial`, …
-  public var result: String
+  package var result: String
   /// Its message; nil if it is `ok`.
-  public var message: String?
+  package var message: String?
   /// The end of the last run that was `ok`; nil when none was.
-  public var succeededMs: Int64?
+  package var succeededMs: Int64?
 
   package init(
     job: String, startedMs: Int64, endedMs: Int64, result: String, message: String?, succeededMs: Int64? = nil
@@ -24,11 +24,11 @@ public struct JobRow: Sendable, Hashable {
 }
 
 /// Unfinished files.
-public struct UnfinishedFiles: Sendable, Hashable {
-  public var files = SelectedFiles()
-  public var count = 0
+package struct UnfinishedFiles: Sendable, Hashable {
+  package var files = SelectedFiles()
+  package var count = 0
   /// When the oldest of them was recorded, in milliseconds since 1970 UTC; nil when there is none.
-  public var oldestMs: Int64?
+  package var oldestMs: Int64?
 
   package init() {}
 }

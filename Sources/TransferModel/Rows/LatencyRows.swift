@@ -1,5 +1,5 @@
 /// The kinds of measured times.
-public enum LatencyMeasure: String, Sendable, CaseIterable {
+package enum LatencyMeasure: String, Sendable, CaseIterable {
   /// A chunk, from the start of its first attempt until it was known to be stored, including retries.
   case chunk = "chunk.ack"
   /// The request of one part that succeeded.
@@ -11,25 +11,25 @@ public enum LatencyMeasure: String, Sendable, CaseIterable {
 }
 
 /// Properties to group latencies by. Each is a property of a batch.
-public enum LatencyGroup: String, Sendable, CaseIterable { case host, batch, `protocol`, direction, job }
+package enum LatencyGroup: String, Sendable, CaseIterable { case host, batch, `protocol`, direction, job }
 
 /// Counts by milliseconds.
-public struct LatencyHistogram: Sendable, Hashable {
-  public private(set) var counts: [Int64: Int64] = [:]
+package struct LatencyHistogram: Sendable, Hashable {
+  package private(set) var counts: [Int64: Int64] = [:]
 
-  public init() {}
+  package init() {}
 
   /// Negative times, from a clock that was set back, are ignored.
-  public mutating func add(_ ms: Int64, count: Int64 = 1) { if ms >= 0 { counts[ms, default: 0] +|= count } }
+  package mutating func add(_ ms: Int64, count: Int64 = 1) { if ms >= 0 { counts[ms, default: 0] +|= count } }
 
-  public mutating func add(_ other: LatencyHistogram) { counts.merge(other.counts, uniquingKeysWith: +) }
+  package mutating func add(_ other: LatencyHistogram) { counts.merge(other.counts, uniquingKeysWith: +) }
 
-  public var n: Int64 { counts.values.reduce(0, +|) }
+  package var n: Int64 { counts.values.reduce(0, +|) }
 
   /// How many took no longer, and how many took less.
-  public func count(upTo ms: Int64) -> Int64 { counts.reduce(0) { $0 +| ($1.key <= ms ? $1.value : 0) } }
-  public func count(below ms: Int64) -> Int64 { counts.reduce(0) { $0 +| ($1.key < ms ? $1.value : 0) } }
+  package func count(upTo ms: Int64) -> Int64 { counts.reduce(0) { $0 +| ($1.key <= ms ? $1.value : 0) } }
+  package func count(below ms: Int64) -> Int64 { counts.reduce(0) { $0 +| ($1.key < ms ? $1.value : 0) } }
 }
 
 /// All histograms: by group, then by measure.
-public typealias LatencyHistograms = [String: [LatencyMeasure: LatencyHistogram]]
+package typealias LatencyHistograms = [String: [LatencyMeasure: LatencyHistogram]]

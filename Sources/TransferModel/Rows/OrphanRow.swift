@@ -1,23 +1,23 @@
 /// An upload session on a server that no longer belongs to a transfer.
-public struct OrphanRow: Sendable, Hashable {
-  public var id: SessionID
-  public var file: FileID
-  public var path: NameBytes
-  public var destination: String
-  public var protocolName: String
+package struct OrphanRow: Sendable, Hashable {
+  package var id: SessionID
+  package var file: FileID
+  package var path: NameBytes
+  package var destination: String
+  package var protocolName: String
   /// `intended` or `open`; the former may not exist at the server.
-  public var state: String
-  public var fileState: String
+  package var state: String
+  package var fileState: String
   /// Milliseconds since 1970 UTC.
-  public var beganMs: Int64
-  public var expiresMs: Int64?
+  package var beganMs: Int64
+  package var expiresMs: Int64?
   /// The time of the next attempt to abort it; nil if it is kept for a `retry` of its file.
-  public var abortAfterMs: Int64?
+  package var abortAfterMs: Int64?
   /// Bytes in it that the server acknowledged.
-  public var bytesAcked: Int64
+  package var bytesAcked: Int64
   /// Attempts to abort it, and why the last one failed.
-  public var tries: Int64
-  public var cause: String?
+  package var tries: Int64
+  package var cause: String?
 
   package init(
     id: SessionID, file: FileID, path: NameBytes, destination: String, protocolName: String, state: String,

@@ -1,12 +1,12 @@
 /// How long the periods of a calendar are. All begin at midnight UTC.
-public enum CalendarPeriod: String, Sendable, CaseIterable {
+package enum CalendarPeriod: String, Sendable, CaseIterable {
   case day
   /// From Monday on.
   case week
   case month
 
   /// The beginning of the period that contains a moment; both in milliseconds since 1970 UTC.
-  public func start(of ms: Int64) -> Int64 { firstDay(of: ms.floored(by: Self.dayMs)) *| Self.dayMs }
+  package func start(of ms: Int64) -> Int64 { firstDay(of: ms.floored(by: Self.dayMs)) *| Self.dayMs }
 
   private static let dayMs: Int64 = 86_400_000
 
@@ -30,23 +30,23 @@ public enum CalendarPeriod: String, Sendable, CaseIterable {
 }
 
 /// A day, week or month: files count where they ended, attempts where they began, batches where their last one ended.
-public struct PeriodRow: Sendable, Hashable {
+package struct PeriodRow: Sendable, Hashable {
   /// Its beginning, in milliseconds since 1970 UTC.
-  public var fromMs: Int64
+  package var fromMs: Int64
   /// Without superseded generations.
-  public var files: [FileState: Int] = [:]
+  package var files: [FileState: Int] = [:]
   /// Size of the files that are done.
-  public var bytes: Int64 = 0
+  package var bytes: Int64 = 0
   /// Done files of which the server showed more than success.
-  public var verified = 0
-  public var flow = AttemptFlow()
+  package var verified = 0
+  package var flow = AttemptFlow()
   /// Wall time of the longest batch, in milliseconds.
-  public var longestBatchMs: Int64?
+  package var longestBatchMs: Int64?
 
   package init(fromMs: Int64) { self.fromMs = fromMs }
 
-  public var done: Int { files[.done] ?? 0 }
-  public var failed: Int { files[.failed] ?? 0 }
+  package var done: Int { files[.done] ?? 0 }
+  package var failed: Int { files[.failed] ?? 0 }
   /// Of the done files, 0 to 1.
-  public var verifiedShare: Double? { Share.of(Int64(verified), in: Int64(done)) }
+  package var verifiedShare: Double? { Share.of(Int64(verified), in: Int64(done)) }
 }

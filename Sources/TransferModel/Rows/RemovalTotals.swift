@@ -18,12 +18,12 @@ public struct RemovalTotals: Sendable, Hashable {
     public var message: String
     public var sources: Int
 
-    public init(isKept: Bool, code: String, message: String, sources: Int) {
+    package init(isKept: Bool, code: String, message: String, sources: Int) {
       (self.isKept, self.code, self.message, self.sources) = (isKept, code, message, sources)
     }
   }
 
-  public init() {}
+  package init() {}
 
   public var isEmpty: Bool { waiting == 0 && kept == 0 }
 }

@@ -1,32 +1,32 @@
 /// The known properties of the request of one attempt, from which a similar one can be made.
-public struct RequestRow: Sendable, Hashable {
-  public var attempt: AttemptID
-  public var operation: AttemptOperation
-  public var outcome: AttemptOutcome
+package struct RequestRow: Sendable, Hashable {
+  package var attempt: AttemptID
+  package var operation: AttemptOperation
+  package var outcome: AttemptOutcome
   /// Whether it may be sent again without harm.
-  public var isRepeatable: Bool
-  public var settings: BatchSettings
-  public var uid: UID
-  public var path: NameBytes
-  public var key: NameBytes
-  public var size: Int64
-  public var mtimeMs: Int64
+  package var isRepeatable: Bool
+  package var settings: BatchSettings
+  package var uid: UID
+  package var path: NameBytes
+  package var key: NameBytes
+  package var size: Int64
+  package var mtimeMs: Int64
   /// The properties that rules set for the object.
-  public var properties = ObjectProperties()
-  public var chunkSize: Int64?
-  public var chunkCount: Int64?
-  public var chunk: Chunk?
-  public var session: Session?
+  package var properties = ObjectProperties()
+  package var chunkSize: Int64?
+  package var chunkCount: Int64?
+  package var chunk: Chunk?
+  package var session: Session?
   /// The receipts of all stored chunks, in order; for the steps that list them.
-  public var parts: [PartReceipt] = []
+  package var parts: [PartReceipt] = []
   /// The range of the body, if it was recorded.
-  public var body: ByteRange?
+  package var body: ByteRange?
 
   /// A range of the file, with the server's values for it.
-  public struct Chunk: Sendable, Hashable {
-    public var seq: Int
-    public var range: ByteRange
-    public var remote: [String: String]
+  package struct Chunk: Sendable, Hashable {
+    package var seq: Int
+    package var range: ByteRange
+    package var remote: [String: String]
 
     package init(seq: Int, range: ByteRange, remote: [String: String]) {
       (self.seq, self.range, self.remote) = (seq, range, remote)
@@ -34,10 +34,10 @@ public struct RequestRow: Sendable, Hashable {
   }
 
   /// An upload session as far as it is still known.
-  public struct Session: Sendable, Hashable {
-    public var id: Int64
-    public var remoteID: String?
-    public var notes: [String: String]
+  package struct Session: Sendable, Hashable {
+    package var id: Int64
+    package var remoteID: String?
+    package var notes: [String: String]
 
     package init(id: Int64, remoteID: String?, notes: [String: String]) {
       (self.id, self.remoteID, self.notes) = (id, remoteID, notes)

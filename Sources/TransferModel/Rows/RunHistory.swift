@@ -1,13 +1,13 @@
 /// One run of the engine, with its totals.
-public struct RunHistory: Sendable, Hashable {
-  public var run: RunRow
+package struct RunHistory: Sendable, Hashable {
+  package var run: RunRow
   /// How long it ran; for a crashed run until its last heartbeat.
-  public var upMs: Int64
+  package var upMs: Int64
   /// Selected attempts that it began, and those that it left open when it crashed.
-  public var attempts: Int64
-  public var recovered: Int64
+  package var attempts: Int64
+  package var recovered: Int64
   /// Body bytes of these attempts.
-  public var bytesTransferred: Int64
+  package var bytesTransferred: Int64
 
   package init(_ run: RunRow, upMs: Int64, attempts: Int64, recovered: Int64, bytesTransferred: Int64) {
     (self.run, self.upMs, self.attempts) = (run, upMs, attempts)
@@ -16,10 +16,10 @@ public struct RunHistory: Sendable, Hashable {
 }
 
 /// Runs by number, and the time that they cover.
-public struct RunFigures: Sendable, Hashable {
-  public var rows: [RunHistory]
+package struct RunFigures: Sendable, Hashable {
+  package var rows: [RunHistory]
   /// The time span of each run.
-  public var lives: [TimeSpan]
+  package var lives: [TimeSpan]
 
   package init(_ rows: [RunHistory], lives: [TimeSpan]) { (self.rows, self.lives) = (rows, lives) }
 }

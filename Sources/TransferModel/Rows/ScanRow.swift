@@ -1,17 +1,17 @@
 /// The last complete scan of a set of sources for a job, or for a destination without a job.
-public struct ScanRow: Sendable, Hashable {
+package struct ScanRow: Sendable, Hashable {
   /// The configured job; "" for none.
-  public var job: String
+  package var job: String
   /// The destination of the keys, without secrets.
-  public var place: String
-  public var sources: ScannedSources
+  package var place: String
+  package var sources: ScannedSources
   /// When it was complete, in milliseconds since 1970 UTC. Set by the ledger.
-  public var completedMs: Int64 = 0
-  public var tookMs: Int64
+  package var completedMs: Int64 = 0
+  package var tookMs: Int64
   /// Counts are files.
-  public var counts: SourceCounts
+  package var counts: SourceCounts
 
-  public init(job: String, place: String, sources: ScannedSources, tookMs: Int64, counts: SourceCounts) {
+  package init(job: String, place: String, sources: ScannedSources, tookMs: Int64, counts: SourceCounts) {
     self.job = job
     self.place = place
     self.sources = sources
@@ -21,14 +21,14 @@ public struct ScanRow: Sendable, Hashable {
 }
 
 /// Identifies a set of sources: scans with equal values are of the same set.
-public struct ScannedSources: Sendable, Hashable, Codable {
+package struct ScannedSources: Sendable, Hashable, Codable {
   /// Files, folders and patterns, absolute; empty for a list.
-  public var from: [String]
-  public var list: String?
+  package var from: [String]
+  package var list: String?
   /// `--exclude *.tmp`, in their order.
-  public var rules: [String]
+  package var rules: [String]
 
-  public init(from: [String], list: String?, rules: [String]) {
+  package init(from: [String], list: String?, rules: [String]) {
     self.from = from
     self.list = list
     self.rules = rules

@@ -1,14 +1,14 @@
 /// An ended attempt, for span collectors.
-public struct SpanRow: Sendable, Hashable {
-  public var attempt: FollowedAttempt
-  public var fileUID: UID
-  public var isDownload: Bool
+package struct SpanRow: Sendable, Hashable {
+  package var attempt: FollowedAttempt
+  package var fileUID: UID
+  package var isDownload: Bool
   /// Name and port of the server.
-  public var host: String
-  public var httpVersion: String?
+  package var host: String
+  package var httpVersion: String?
   /// Machine and version of the program that made the attempt.
-  public var machine: String
-  public var version: String
+  package var machine: String
+  package var version: String
 
   package init(
     _ attempt: FollowedAttempt, file: UID, isDownload: Bool, host: String, httpVersion: String?,

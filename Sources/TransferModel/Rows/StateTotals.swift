@@ -11,12 +11,12 @@ public struct StateTotals: Sendable, Hashable {
   /// Failed files whose cause is `integrity.mismatch`.
   public var mismatched = 0
 
-  public init() {}
+  package init() {}
 
   public func count(_ state: FileState) -> Int { byState[state] ?? 0 }
   public var files: Int { byState.values.reduce(0, +|) }
   /// The difference of two totals; never negative.
-  public func without(_ others: StateTotals) -> StateTotals {
+  package func without(_ others: StateTotals) -> StateTotals {
     var totals = self
     totals.byState.merge(others.byState.filter { byState[$0.key] != nil }) { max(0, $0 - $1) }
     totals.bytes = max(0, bytes -| others.bytes)
@@ -30,7 +30,7 @@ public struct StateTotals: Sendable, Hashable {
 }
 
 extension FileTotals {
-  public init(_ states: StateTotals) {
+  package init(_ states: StateTotals) {
     self.init(
       byState: states.byState, bytes: states.bytes, bytesAcked: states.bytesAcked, mismatched: states.mismatched)
   }

@@ -1,6 +1,6 @@
 /// One of the nine parts of wall time. Requests may run concurrently, so each moment counts once: for the first of
 /// these that is true of any of them.
-public enum WallPart: Int, Sendable, CaseIterable {
+package enum WallPart: Int, Sendable, CaseIterable {
   /// Body bytes were being sent, or received in a download.
   case send
   /// The request was sent and the server had not answered.
@@ -21,29 +21,29 @@ public enum WallPart: Int, Sendable, CaseIterable {
   case down
 
   /// The name in output.
-  public func name(isDownload: Bool) -> String { self == .send && isDownload ? "receive" : "\(self)" }
+  package func name(isDownload: Bool) -> String { self == .send && isDownload ? "receive" : "\(self)" }
 
   /// In the order of a file's life.
-  public static let inOrder: [WallPart] = [
+  package static let inOrder: [WallPart] = [
     .queued, .down, .paused, .backoff, .throttled, .connect, .send, .server, .verify,
   ]
 }
 
 /// Milliseconds of wall time by part. Their sum is the wall time.
-public struct WallParts: Sendable, Hashable {
+package struct WallParts: Sendable, Hashable {
   private var ms: [Int64]
 
-  public init() { ms = Array(repeating: 0, count: WallPart.allCases.count) }
+  package init() { ms = Array(repeating: 0, count: WallPart.allCases.count) }
 
-  public subscript(part: WallPart) -> Int64 {
+  package subscript(part: WallPart) -> Int64 {
     get { ms[part.rawValue] }
     set { ms[part.rawValue] = newValue }
   }
 
-  public var totalMs: Int64 { ms.reduce(0, +|) }
+  package var totalMs: Int64 { ms.reduce(0, +|) }
 
   /// The part with more than half of the time; nil if there is none.
-  public var cause: WallPart? { WallPart.allCases.first { self[$0] > totalMs -| self[$0] } }
+  package var cause: WallPart? { WallPart.allCases.first { self[$0] > totalMs -| self[$0] } }
 
   package mutating func add(_ other: WallParts) {
     for part in WallPart.allCases { self[part] +|= other[part] }

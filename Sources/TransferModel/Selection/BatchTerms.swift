@@ -1,19 +1,19 @@
 /// Selection of batches by properties other than numbers and names. Different properties are combined with AND, values
 /// of one with OR.
-public struct BatchTerms: Sendable, Hashable {
-  public var labels: [Label] = []
+package struct BatchTerms: Sendable, Hashable {
+  package var labels: [Label] = []
   /// Names of the configured jobs that made them.
-  public var jobs: [String] = []
+  package var jobs: [String] = []
   /// Parts of destinations or, with `*`, `?` or `[`, GLOBs for all of it.
-  public var destinations: [String] = []
+  package var destinations: [String] = []
   /// GLOBs for the host, with or without port; for S3 without an endpoint the bucket.
-  public var hosts: [String] = []
+  package var hosts: [String] = []
 
-  public struct Label: Sendable, Hashable, Codable {
-    public var key, value: String
-    public init(key: String, value: String) { (self.key, self.value) = (key, value) }
+  package struct Label: Sendable, Hashable, Codable {
+    package var key, value: String
+    package init(key: String, value: String) { (self.key, self.value) = (key, value) }
   }
 
-  public init() {}
-  public var isEmpty: Bool { labels.isEmpty && jobs.isEmpty && destinations.isEmpty && hosts.isEmpty }
+  package init() {}
+  package var isEmpty: Bool { labels.isEmpty && jobs.isEmpty && destinations.isEmpty && hosts.isEmpty }
 }

@@ -1,9 +1,9 @@
 /// The typed beginning of a uid: 8 hexadecimal digits or more, with or without dashes.
-public struct UIDPrefix: Sendable, Hashable {
+package struct UIDPrefix: Sendable, Hashable {
   package let lowest, highest: [UInt8]
 
   /// nil for anything else.
-  public init?(text: String) {
+  package init?(text: String) {
     let dashes = text.utf8.enumerated().filter { $0.element == 0x2D }.map(\.offset)
     guard dashes.isEmpty || dashes == Array([8, 13, 18, 23].prefix(dashes.count)) else { return nil }
     let digits = text.unicodeScalars.filter { $0 != "-" }

@@ -1,5 +1,5 @@
 /// The kinds of copies of a ledger. Both contain one consistent state, even while an engine writes.
-public enum LedgerCopy: String, Sendable, CaseIterable {
+package enum LedgerCopy: String, Sendable, CaseIterable {
   /// A read-only copy for inspection: without the URLs of upload sessions, rewritten without free pages, in rollback
   /// mode, so that everybody who may read the file can open it, also on read-only media; mode 0400.
   case snapshot

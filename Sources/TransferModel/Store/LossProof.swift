@@ -1,12 +1,12 @@
 /// The result of checking a selection for lost files, from the ledger.
-public struct LossProof: Sendable, Hashable {
+package struct LossProof: Sendable, Hashable {
   /// A violated rule of one file or of the log.
-  public struct Violation: Sendable, Hashable {
+  package struct Violation: Sendable, Hashable {
     /// nil for a violation in the log.
-    public let file: FileID?
-    public let rule: Rule
-    public let detail: String
-    public let path: NameBytes?
+    package let file: FileID?
+    package let rule: Rule
+    package let detail: String
+    package let path: NameBytes?
 
     package init(file: FileID?, _ rule: Rule, detail: String, path: NameBytes?) {
       (self.file, self.rule, self.detail, self.path) = (file, rule, detail, path)
@@ -14,7 +14,7 @@ public struct LossProof: Sendable, Hashable {
   }
 
   /// The rules.
-  public enum Rule: String, Sendable, Hashable, CaseIterable {
+  package enum Rule: String, Sendable, Hashable, CaseIterable {
     /// Each file is done, failed, cancelled or superseded.
     case ended
     /// The chunks of a file cover it without gap and overlap.
@@ -30,17 +30,17 @@ public struct LossProof: Sendable, Hashable {
   }
 
   /// What scans left out, so that no file was recorded for it. Known of the last complete scan of each set of sources.
-  public struct LeftOut: Sendable, Hashable {
+  package struct LeftOut: Sendable, Hashable {
     /// The scans for the jobs and places of the files.
-    public var scans = 0
+    package var scans = 0
     /// By rules; a folder that is not entered counts as one.
-    public var excluded = 0
+    package var excluded = 0
     /// Without the marker file that shows that they are complete.
-    public var notReady = 0
+    package var notReady = 0
     /// Links, FIFOs, sockets, devices, and files of the ledger itself.
-    public var special = 0
+    package var special = 0
     /// At the destination already, by a list of it: nothing here shows that they are there.
-    public var known = 0
+    package var known = 0
 
     package init(scans: Int = 0, excluded: Int = 0, notReady: Int = 0, special: Int = 0, known: Int = 0) {
       (self.scans, self.excluded, self.notReady, self.special) = (scans, excluded, notReady, special)
@@ -48,16 +48,16 @@ public struct LossProof: Sendable, Hashable {
     }
   }
 
-  public let files: [FileState: Int]
-  public let leftOut: LeftOut
+  package let files: [FileState: Int]
+  package let leftOut: LeftOut
   /// Of the done files.
-  public let bytes: Int64
+  package let bytes: Int64
   /// Done files whose chunks and attempts were pruned, so that only their receipts remain.
-  public let pruned: Int
+  package let pruned: Int
   /// At most ``most`` of each rule.
-  public let violations: [Violation]
+  package let violations: [Violation]
   /// Violations of a rule that are listed.
-  public static let most = 1_000
+  package static let most = 1_000
 
   package init(
     files: [FileState: Int], bytes: Int64, pruned: Int = 0, leftOut: LeftOut = LeftOut(), violations: [Violation]
@@ -66,6 +66,6 @@ public struct LossProof: Sendable, Hashable {
     self.leftOut = leftOut
   }
 
-  public var total: Int { files.values.reduce(0, +) }
-  public var holds: Bool { violations.isEmpty }
+  package var total: Int { files.values.reduce(0, +) }
+  package var holds: Bool { violations.isEmpty }
 }

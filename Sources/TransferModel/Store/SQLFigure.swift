@@ -1,5 +1,5 @@
 /// One value of a row that a person asked for in SQL.
-public enum SQLFigure: Sendable, Hashable {
+package enum SQLFigure: Sendable, Hashable {
   case null
   case integer(Int64)
   case real(Double)
@@ -8,24 +8,24 @@ public enum SQLFigure: Sendable, Hashable {
 }
 
 /// The limits of a user's SQL statement.
-public struct SQLBudget: Sendable, Hashable {
+package struct SQLBudget: Sendable, Hashable {
   /// Milliseconds; nil for any time.
-  public var timeMs: Int64?
+  package var timeMs: Int64?
 
   /// Maximum bytes of one value, and of intermediate results.
   package static let longestValue: Int32 = 64 << 20
 
-  public init(timeMs: Int64?) { self.timeMs = timeMs }
+  package init(timeMs: Int64?) { self.timeMs = timeMs }
 
   /// The time limit was exceeded.
-  public struct Exceeded: Error { package init() {} }
+  package struct Exceeded: Error { package init() {} }
 }
 
 /// A column of such rows.
-public struct SQLColumn: Sendable, Hashable {
-  public var name: String
+package struct SQLColumn: Sendable, Hashable {
+  package var name: String
   /// Whether the column is declared as BLOB; an expression has no declaration.
-  public var isBytes: Bool
+  package var isBytes: Bool
 
   package init(name: String, isBytes: Bool) { (self.name, self.isBytes) = (name, isBytes) }
 }

@@ -1,7 +1,7 @@
 /// The condition of a ledger according to the file system and the kernel, without opening it as a database: nothing is
 /// created or locked.
-public struct StoreCondition: Sendable, Hashable {
-  public enum Lock: Sendable, Hashable {
+package struct StoreCondition: Sendable, Hashable {
+  package enum Lock: Sendable, Hashable {
     case free
     /// An engine owns it; its process ID, if the kernel reports it.
     case held(pid: Int32?)
@@ -9,34 +9,34 @@ public struct StoreCondition: Sendable, Hashable {
   }
 
   /// A process that keeps all writers waiting.
-  public struct GateHolder: Sendable, Hashable {
+  package struct GateHolder: Sendable, Hashable {
     /// For people: its number, its name and, if it is stopped, that.
-    public let words: String
+    package let words: String
     /// It does not continue by itself.
-    public let isStopped: Bool
+    package let isStopped: Bool
 
-    public init(words: String, isStopped: Bool) { (self.words, self.isStopped) = (words, isStopped) }
+    package init(words: String, isStopped: Bool) { (self.words, self.isStopped) = (words, isStopped) }
   }
 
   /// Absolute, if its folder exists; else as given.
-  public var path: String
-  public var exists: Bool
+  package var path: String
+  package var exists: Bool
   /// Permission bits; nil without a file.
-  public var mode: UInt32?
+  package var mode: UInt32?
   /// Whether this user owns the file.
-  public var isOwn: Bool
-  public var folderExists: Bool
-  public var folderIsWritable: Bool
-  public var folderMode: UInt32?
+  package var isOwn: Bool
+  package var folderExists: Bool
+  package var folderIsWritable: Bool
+  package var folderMode: UInt32?
   /// Bytes in the write-ahead log.
-  public var walBytes: Int64
+  package var walBytes: Int64
   /// Other processes that are reading the ledger at this moment, as far as the kernel reports them.
-  public var walReaders: [Int32]
+  package var walReaders: [Int32]
   /// Free for an ordinary user in its file system; nil when unknown.
-  public var freeBytes: Int64?
+  package var freeBytes: Int64?
   /// Name of the file system when a ledger is not safe on it.
-  public var unsafeFileSystem: String?
-  public var lock: Lock
+  package var unsafeFileSystem: String?
+  package var lock: Lock
 
   package init(
     path: String, exists: Bool, mode: UInt32?, isOwn: Bool, folderExists: Bool, folderIsWritable: Bool,

@@ -5,7 +5,7 @@ public struct Finding: Sendable, Hashable {
   /// The offending row, one line.
   public var detail: String
 
-  public init(invariant: String, detail: String) {
+  package init(invariant: String, detail: String) {
     self.invariant = invariant
     self.detail = detail
   }

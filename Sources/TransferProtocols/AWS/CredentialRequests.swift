@@ -4,7 +4,7 @@ public import TransferModel
 /// The requests for AWS credentials; pure, like those of a protocol. None of their URLs contains a secret.
 public enum CredentialRequests {
   /// Source: AWS STS API reference, AssumeRole; version 2011-06-15.
-  public static func assumeRole(
+  package static func assumeRole(
     _ role: AWSRole, sessionName: String, with credential: Credential, _ endpoint: TokenServiceEndpoint, wallMs: Int64
   ) throws(CredentialFault) -> TransferRequest {
     guard case .aws(let accessKey, let secretKey, let token) = credential else {
@@ -28,14 +28,14 @@ public enum CredentialRequests {
 
   /// Source: AWS STS API reference, AssumeRoleWithWebIdentity: the token is the credential, so the request is not
   /// signed.
-  public static func assumeRole(
+  package static func assumeRole(
     _ role: AWSRole, sessionName: String, webIdentity token: String, _ endpoint: TokenServiceEndpoint
   ) -> TransferRequest {
     post(form("AssumeRoleWithWebIdentity", role, sessionName, [("WebIdentityToken", token)]), endpoint)
   }
 
   /// The credential in the answer of STS. Errors are reported with their code and message.
-  public static func credential(of reply: TransferReply) throws(CredentialFault) -> TemporaryCredential {
+  package static func credential(of reply: TransferReply) throws(CredentialFault) -> TemporaryCredential {
     let root = try? XMLElement(document: reply.body)
     if reply.curlCode == 0, reply.status != 200, let error = root?["Error"] {
       let text = [error.value("Code"), error.value("Message")].compactMap(\.self).joined(separator: ": ")
@@ -54,7 +54,7 @@ public enum CredentialRequests {
   }
 
   /// Source: IAM Identity Center portal API reference, GetRoleCredentials.
-  public static func roleCredentials(
+  package static func roleCredentials(
     of session: AWSSingleSignOn, token: String, endpoint: String?
   ) throws(CredentialFault) -> TransferRequest {
     guard S3Settings.isRegion(session.region) else { throw CredentialFault("sso_region is not a region") }
@@ -73,7 +73,7 @@ public enum CredentialRequests {
   }
 
   /// A request to the endpoint of a container or an instance, which answers at once or not at all.
-  public static func get(_ url: String, _ fields: [(name: String, value: String)]) -> TransferRequest {
+  package static func get(_ url: String, _ fields: [(name: String, value: String)]) -> TransferRequest {
     var request = TransferRequest(method: .get, url: url, limits: local)
     request.fields[.accept] = "application/json"
     for one in fields { request.fields[field(one.name)] = one.value }
@@ -81,7 +81,7 @@ public enum CredentialRequests {
   }
 
   /// Source: EC2 user guide, "Use the Instance Metadata Service to access instance metadata", version 2.
-  public static func metadataToken(_ base: String) -> TransferRequest {
+  package static func metadataToken(_ base: String) -> TransferRequest {
     var request = TransferRequest(method: .put, url: "\(base)/latest/api/token", body: .bytes([]), limits: local)
     request.fields[field("x-aws-ec2-metadata-token-ttl-seconds")] = "21600"
     return request

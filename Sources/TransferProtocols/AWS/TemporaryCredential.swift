@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// An AWS credential with its expiry time.
 public struct TemporaryCredential: Sendable, Hashable {
@@ -34,7 +34,7 @@ extension TemporaryCredential {
   /// The answer of the endpoint of a container or an instance.
   /// Source: AWS SDKs and Tools Reference Guide, "Container credential provider"; EC2 user guide, "Retrieve security
   /// credentials from instance metadata".
-  public init(ofEndpoint reply: TransferReply) throws(CredentialFault) {
+  package init(ofEndpoint reply: TransferReply) throws(CredentialFault) {
     try Self.check(reply, "the endpoint for credentials")
     let document = try Self.document(reply.body, "the answer")
     // The metadata service answers 200 even if the role cannot be used.
@@ -45,7 +45,7 @@ extension TemporaryCredential {
   }
 
   /// The answer to GetRoleCredentials of IAM Identity Center: times are in milliseconds.
-  public init(ofSingleSignOn reply: TransferReply) throws(CredentialFault) {
+  package init(ofSingleSignOn reply: TransferReply) throws(CredentialFault) {
     if reply.curlCode == 0, reply.status == 401 {
       throw CredentialFault("the login has expired; run \"aws sso login\"")
     }
@@ -86,7 +86,7 @@ extension TemporaryCredential {
   }
 
   /// Any status but 200 is a fault; transient ones are marked for a retry.
-  public static func check(_ reply: TransferReply, _ server: String) throws(CredentialFault) {
+  package static func check(_ reply: TransferReply, _ server: String) throws(CredentialFault) {
     guard reply.curlCode == 0 else {
       throw CredentialFault("\(server) cannot be reached: \(reply.curlMessage)", isTransient: true)
     }

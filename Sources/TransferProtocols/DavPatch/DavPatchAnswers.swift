@@ -1,7 +1,7 @@
-public import TransferModel
+import TransferModel
 
 extension DavPatchProtocol {
-  public func interpret(
+  package func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }

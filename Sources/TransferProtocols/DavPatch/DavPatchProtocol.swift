@@ -52,7 +52,7 @@ public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate
   public let abilities = ProtocolAbilities(parallelChunks: false, resumable: true, needsParts: true)
   public let sentDigest = DigestAlgorithm.crc32c
 
-  public func layout(size: Int64) throws(TransferError) -> ChunkLayout {
+  package func layout(size: Int64) throws(TransferError) -> ChunkLayout {
     let most = partSize == nil ? Self.mostChosenChunks : Self.mostChunks
     let chunkSize = max(partSize ?? Self.defaultPart, (size + most - 1) / most)
     return size > chunkSize ? ChunkLayout(size: size, chunkSize: chunkSize) : ChunkLayout(whole: size)
@@ -71,7 +71,7 @@ public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate
 
   public var keyPlace: String { place.keyPlace }
 
-  public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
+  package func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     var most = chunk.mostBody ?? .max
     if let limit = facts.session?.notes[Note.body].flatMap({ Int64($0) }), limit > 0 { most = min(most, limit) }
     return ByteRange(offset: chunk.rest.offset, length: min(chunk.rest.length, most))
@@ -79,7 +79,7 @@ public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate
 
   // MARK: - Steps
 
-  public func nextStep(_ facts: TransferFacts) -> TransferStep {
+  package func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard let discovered = facts.learned.discovered else { return .control(.discover) }
     guard discovered[Self.feature] != nil else { return .fail(Self.unsupported) }
     guard let session = facts.session else { return .openSession(remoteID: temporaryURL(facts), notes: [:]) }

@@ -1,14 +1,14 @@
-public import TransferModel
+import TransferModel
 
 /// The object was moved to the URL of its key.
 extension DavPatchProtocol: LaterQuestions {
-  public func question(about object: StoredObject) -> StepRequest? { .verify }
+  package func question(about object: StoredObject) -> StepRequest? { .verify }
 
-  public func request(
+  package func request(
     _ question: StepRequest, about object: StoredObject, _ context: RequestContext
   ) throws(Failure) -> TransferRequest { try asked(object).request(context) }
 
-  public func answer(
+  package func answer(
     _ reply: TransferReply, to question: StepRequest, about object: StoredObject, _ context: RequestContext
   ) -> ObjectAnswer { asked(object).answer(reply, object, context) }
 

@@ -1,10 +1,10 @@
 import HTTPTypes
-public import TransferModel
+import TransferModel
 
 extension DavPatchProtocol {
   static let bodyType = "application/x-sabredav-partialupdate"
 
-  public func request(
+  package func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     var fields = HTTPFields()

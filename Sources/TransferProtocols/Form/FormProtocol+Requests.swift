@@ -1,8 +1,8 @@
 import HTTPTypes
-public import TransferModel
+import TransferModel
 
 extension FormProtocol {
-  public func request(
+  package func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     guard case .chunk = step else { throw Failure(.engineBug, "form has no request for \(step.operation)") }
@@ -27,7 +27,7 @@ extension FormProtocol {
     return frame
   }
 
-  public func interpret(
+  package func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard case .chunk(let chunk) = step else {

@@ -30,7 +30,7 @@ public struct FormProtocol: TransferProtocol {
     }
   }
 
-  public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
+  package func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
 
   public func refusal(ofKey key: NameBytes) -> Failure? { WebPlace.refusal(ofKey: key) }
 
@@ -44,7 +44,7 @@ public struct FormProtocol: TransferProtocol {
     return KeyPlace.text(place.keyPlace, settings)
   }
 
-  public func nextStep(_ facts: TransferFacts) -> TransferStep {
+  package func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard facts.isAllStored else { return .chunks }
     return .complete(FileProof(confirmation: .none, digest: facts.parts.first?.digest))
   }

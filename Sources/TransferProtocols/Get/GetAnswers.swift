@@ -1,8 +1,8 @@
 import HTTPTypes
-public import TransferModel
+import TransferModel
 
 extension GetProtocol {
-  public func interpret(
+  package func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if step == .probe(marker: BlockNotes.marker) { return published(reply, facts, context) }

@@ -5,7 +5,7 @@ import TransferModel
 /// version, and only for a file that replaces an existing one. Without them all of the file is fetched: what is wrong
 /// with them never fails the file.
 extension GetProtocol: PublishedTables {
-  public func longestTable(in step: StepRequest, _ facts: TransferFacts) -> Int64? {
+  package func longestTable(in step: StepRequest, _ facts: TransferFacts) -> Int64? {
     step == .probe(marker: BlockNotes.marker) && !facts.file.key.isFolder ? Self.longestTable(facts.layout.size) : nil
   }
 

@@ -1,9 +1,9 @@
-public import HTTPTypes
+import HTTPTypes
 public import TransferModel
 
 /// Decides which answers bring content.
 extension GetProtocol: BodiesInAnswers {
-  public func content(
+  package func content(
     status: Int, _ fields: HTTPFields, of step: StepRequest, _ facts: TransferFacts
   ) -> AnswerContent {
     guard status == 200 || status == 206 else { return .other }

@@ -9,7 +9,7 @@ extension GetProtocol: SeveralPlaces {
     Mirrors(facts, location: source.location(ofKey: facts.file.key))
   }
 
-  public func place(for step: StepRequest, _ facts: TransferFacts, open: [Int: Int]) -> Int {
+  package func place(for step: StepRequest, _ facts: TransferFacts, open: [Int: Int]) -> Int {
     let expected = facts.file.expected
     guard !expected.mirrors.isEmpty else { return 0 }
     let mirrors = mirrors(facts)
@@ -32,7 +32,7 @@ extension GetProtocol: SeveralPlaces {
     return Failure(.integrityMismatch, "each of its mirrors sent wrong bytes, or does not have it")
   }
 
-  public func weighed(
+  package func weighed(
     _ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard !facts.file.expected.mirrors.isEmpty else { return meaning }

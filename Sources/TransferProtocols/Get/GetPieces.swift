@@ -1,13 +1,13 @@
-public import TransferModel
+import TransferModel
 
 /// Digests of pieces: a chunk counts as stored only when each of its pieces matches the manifest. If pieces of a chunk
 /// are wrong, only these are requested again; their numbers are stored with the chunk.
 extension GetProtocol: PartialBodies {
-  public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
+  package func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     MissingPieces(chunk, facts)?.firstRun ?? MissingRanges(chunk)?.ranges.first ?? chunk.rest
   }
 
-  public func pieces(in step: StepRequest, bytes: Int64, size: Int64?, _ facts: TransferFacts) -> [Int] {
+  package func pieces(in step: StepRequest, bytes: Int64, size: Int64?, _ facts: TransferFacts) -> [Int] {
     guard let pieces = facts.file.expected.pieces else { return [] }
     guard case .chunk(let chunk) = step else {
       guard let size, pieces.covers(size) else { return [] }
@@ -19,7 +19,7 @@ extension GetProtocol: PartialBodies {
     return Array(pieces.pieces(within: range, of: facts.layout.size))
   }
 
-  public func isReadAnew(_ step: StepRequest, _ facts: TransferFacts) -> Bool {
+  package func isReadAnew(_ step: StepRequest, _ facts: TransferFacts) -> Bool {
     guard let chunk = step.chunk else { return false }
     return MissingPieces(chunk, facts) != nil || MissingRanges(chunk)?.without(chunk.body).isEmpty == true
   }

@@ -42,13 +42,13 @@ public struct GetProtocol: TransferProtocol, Sendable {
   static let shortBeginning: Int64 = 4 << 10
 
   /// The plan before the server was asked: one chunk.
-  public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
+  package func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
 
   public func refusal(ofKey key: NameBytes) -> Failure? { key.isEmpty ? nil : source.refusal(ofKey: key) }
 
   public func location(ofKey key: NameBytes) -> String { source.location(ofKey: key) }
 
-  public func nextStep(_ facts: TransferFacts) -> TransferStep {
+  package func nextStep(_ facts: TransferFacts) -> TransferStep {
     if facts.file.key.isFolder {
       guard facts.session != nil else { return .openSession(remoteID: "listing", notes: [:]) }
       return .control(.probe(marker: nil))
@@ -91,7 +91,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
     return min(Self.usualChunk, max(segments == nil ? Self.shortestShare : Self.longestBeginning, share))
   }
 
-  public func beginning(_ facts: TransferFacts) -> ByteRange {
+  package func beginning(_ facts: TransferFacts) -> ByteRange {
     // A file that one request brings is not compared.
     let isShort = facts.file.expected.size.map { $0 <= Self.longestBeginning } ?? false
     let longest = usesZsync && !isShort ? Self.shortBeginning : Self.longestBeginning
@@ -106,7 +106,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
 extension GetProtocol: LatePlanning {
   public var plansLate: Bool { true }
 
-  public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
+  package func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     layout(of: RemoteVersion(facts.session) ?? RemoteVersion(size: facts.file.size), facts.file.expected)
   }
 }

@@ -1,8 +1,8 @@
 import HTTPTypes
-public import TransferModel
+import TransferModel
 
 extension GetProtocol {
-  public func request(
+  package func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     if facts.file.key.isFolder { return try source.listing(ListingProgress(facts.session).next, facts, context) }

@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// The ranges of a chunk that are still to be fetched, because a local file had the others. They are stored with the
 /// chunk, and fetched one after the other.
@@ -16,7 +16,7 @@ public struct MissingRanges: Sendable, Hashable {
   private init(_ ranges: [ByteRange], reused: Int64) { (self.ranges, self.reused) = (ranges, reused) }
 
   /// nil for a chunk that is fetched from its start to its end.
-  public init?(_ chunk: ChunkFacts) {
+  package init?(_ chunk: ChunkFacts) {
     guard let text = chunk.remote[Self.key], let reused = chunk.remote[Self.reusedKey].flatMap({ Int64($0) }) else {
       return nil
     }
@@ -34,7 +34,7 @@ public struct MissingRanges: Sendable, Hashable {
 
   /// What is missing of a chunk without the ranges that were found, which are in order; short gaps between two missing
   /// ranges are fetched too.
-  public init(of chunk: IncompleteChunk, without found: some Sequence<ByteRange>) {
+  package init(of chunk: IncompleteChunk, without found: some Sequence<ByteRange>) {
     var ranges: [ByteRange] = []
     var next = chunk.rest.offset
     for range in found where range.end > next && range.offset < chunk.rest.end {

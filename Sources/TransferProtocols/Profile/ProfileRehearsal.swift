@@ -27,7 +27,7 @@ public struct ProfileRehearsal {
   /// The requests in order; of many chunks only the first two and the last one. `digest` computes the digest of a range
   /// of the file.
   /// - Throws: `.usage` for a file that the profile does not accept, `.config` for a request that cannot be made.
-  public func requests(
+  package func requests(
     digest: (ByteRange, DigestAlgorithm) throws(TransferError) -> Digest
   ) throws(TransferError) -> [Request] {
     var facts = TransferFacts(file: file, layout: try proto.layout(size: file.size))

@@ -25,7 +25,7 @@ public struct PutProtocol: TransferProtocol {
   }
   public let sentDigest = DigestAlgorithm.crc32c
 
-  public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
+  package func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
 
   public func refusal(ofKey key: NameBytes) -> Failure? { WebPlace.refusal(ofKey: key) }
 
@@ -33,7 +33,7 @@ public struct PutProtocol: TransferProtocol {
 
   public var keyPlace: String { place.keyPlace }
 
-  public func nextStep(_ facts: TransferFacts) -> TransferStep {
+  package func nextStep(_ facts: TransferFacts) -> TransferStep {
     if facts.isAllStored {
       let part = facts.parts.first
       return .complete(

@@ -1,14 +1,14 @@
-public import TransferModel
+import TransferModel
 
 /// PUT and WebDAV store the body under its URL. An object created by POST has a name chosen by the server.
 extension PutProtocol: LaterQuestions {
-  public func question(about object: StoredObject) -> StepRequest? { method == .post ? nil : .verify }
+  package func question(about object: StoredObject) -> StepRequest? { method == .post ? nil : .verify }
 
-  public func request(
+  package func request(
     _ question: StepRequest, about object: StoredObject, _ context: RequestContext
   ) throws(Failure) -> TransferRequest { try asked(object).request(context) }
 
-  public func answer(
+  package func answer(
     _ reply: TransferReply, to question: StepRequest, about object: StoredObject, _ context: RequestContext
   ) -> ObjectAnswer { asked(object).answer(reply, object, context) }
 

@@ -1,8 +1,8 @@
 import HTTPTypes
-public import TransferModel
+import TransferModel
 
 extension PutProtocol {
-  public func request(
+  package func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     var fields = HTTPFields()

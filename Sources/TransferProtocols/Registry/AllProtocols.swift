@@ -27,7 +27,7 @@ public enum AllProtocols {
   /// The protocol of a batch, from its frozen settings. `credentialsRegion` is the region from the environment or
   /// profile, used if the settings have none.
   /// - Throws: `.usage` or `.config` for invalid settings, with the remedy.
-  public static func make(
+  package static func make(
     _ settings: BatchSettings, credentialsRegion: String?
   ) throws(TransferError) -> any TransferProtocol {
     let destination = try Destination(settings)

@@ -14,7 +14,7 @@ public struct DestinationQuestion: Sendable {
   }
 
   /// The request; `learned` is what an earlier answer showed, such as a region.
-  public func request(_ context: RequestContext) throws(Failure) -> TransferRequest {
+  package func request(_ context: RequestContext) throws(Failure) -> TransferRequest {
     if transferProtocol is S3Protocol { return try transferProtocol.request(.verify, facts(context), context) }
     if transferProtocol is TusProtocol { return try transferProtocol.request(.discover, facts(context), context) }
     var request = TransferRequest(method: .options, url: url)
@@ -23,7 +23,7 @@ public struct DestinationQuestion: Sendable {
   }
 
   /// The facts learned from the answer; nil if the query need not be repeated.
-  public func learned(from reply: TransferReply, _ context: RequestContext) -> LearnedFacts? {
+  package func learned(from reply: TransferReply, _ context: RequestContext) -> LearnedFacts? {
     guard transferProtocol is S3Protocol else { return nil }
     let meaning = transferProtocol.interpret(reply, to: .verify, facts(context), context)
     guard let learned = meaning.learned, learned != context.learned else { return nil }
@@ -31,7 +31,7 @@ public struct DestinationQuestion: Sendable {
   }
 
   /// The server's own description of its abilities, by lower-case field names.
-  public static func told(_ reply: TransferReply) -> [String: String] {
+  package static func told(_ reply: TransferReply) -> [String: String] {
     var told: [String: String] = [:]
     for text in fields {
       if let name = HTTPField.Name(text), let value = reply.fields[name] { told[text] = value }

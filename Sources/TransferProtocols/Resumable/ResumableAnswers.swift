@@ -1,7 +1,7 @@
-public import TransferModel
+import TransferModel
 
 extension ResumableProtocol {
-  public func interpret(
+  package func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if case .chunk(let chunk) = step, isCreation(chunk, facts) {

@@ -1,10 +1,10 @@
-public import TransferModel
+import TransferModel
 
 /// Answers to requests that create an upload.
 extension ResumableProtocol {
   /// A 104 contains the URL of the upload while its request is running. One with another version is ignored (section
   /// 2.1 of the reference).
-  public func interpretInterim(
+  package func interpretInterim(
     _ reply: InterimReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> OpenedSession? {
     guard reply.status == 104, isMaking(step, facts) else { return nil }

@@ -56,11 +56,11 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
 
   public var keyPlace: String { place.keyPlace }
 
-  public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
+  package func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     settings.sendsDigests ? [.sha256] : []
   }
 
-  public func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm> {
+  package func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm> {
     guard settings.sendsDigests else { return [] }
     switch step {
     case .create, .finish: return [.sha256]
@@ -71,13 +71,13 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
 
   // MARK: - Sizes
 
-  public func layout(size: Int64) throws(TransferError) -> ChunkLayout { layout(size, settings.partSize) }
+  package func layout(size: Int64) throws(TransferError) -> ChunkLayout { layout(size, settings.partSize) }
 
   public var plansLate: Bool { true }
 
   /// A chunk is a body. If bodies have a minimum length, or are so short that there would be too many chunks, one chunk
   /// contains the file and ``bodyRange(of:_:)`` divides it: bodies of any length can then follow each other.
-  public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
+  package func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     let limits = discovery(facts.learned).limits
     guard !opensWithBody(facts), (limits.minAppend ?? 0) == 0 else { return ChunkLayout(whole: facts.file.size) }
     return layout(facts.file.size, min(settings.partSize, max(1, limits.maxAppend ?? .max)))
@@ -88,7 +88,7 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
     return ChunkLayout(size: size, chunkSize: part)
   }
 
-  public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
+  package func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     // The request that creates the upload also completes it.
     guard let session = facts.session, session.remoteID != nil else { return chunk.rest }
     let discovery = discovery(facts.learned)
@@ -112,7 +112,7 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
 
   // MARK: - Steps
 
-  public func nextStep(_ facts: TransferFacts) -> TransferStep {
+  package func nextStep(_ facts: TransferFacts) -> TransferStep {
     let discovery = discovery(facts.learned)
     if case .unasked = discovery.finding { return .control(.discover) }
     if facts.session == nil, let refusal = discovery.limits.refusal(size: facts.file.size) { return .fail(refusal) }

@@ -1,19 +1,19 @@
-public import TransferModel
+import TransferModel
 
 /// HEAD of the finished upload if there was one; a file sent in one plain PUT is queried under its own URL.
 extension ResumableProtocol: LaterQuestions {
-  public func question(about object: StoredObject) -> StepRequest? {
+  package func question(about object: StoredObject) -> StepRequest? {
     object.facts.uploadURL != nil || !settings.isPost ? .verify : nil
   }
 
-  public func request(
+  package func request(
     _ question: StepRequest, about object: StoredObject, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     guard object.facts.uploadURL != nil else { return try asked(object).request(context) }
     return try request(.probe(marker: nil), object.facts, context)
   }
 
-  public func answer(
+  package func answer(
     _ reply: TransferReply, to question: StepRequest, about object: StoredObject, _ context: RequestContext
   ) -> ObjectAnswer {
     guard object.facts.uploadURL != nil else { return asked(object).answer(reply, object, context) }

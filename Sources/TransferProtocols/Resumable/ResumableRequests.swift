@@ -1,11 +1,11 @@
 import HTTPTypes
-public import TransferModel
+import TransferModel
 
 extension ResumableProtocol {
   /// Source: draft-ietf-httpbis-resumable-upload-12 section 6.
   static let partialType = "application/partial-upload"
 
-  public func request(
+  package func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     switch step {

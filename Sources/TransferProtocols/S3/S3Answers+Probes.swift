@@ -51,7 +51,7 @@ extension S3Protocol {
 
   /// A part of an engine that crashed while it waited for the answer: it counts as stored if the list matches the
   /// content of the source.
-  public func receipt(of chunk: ChunkFacts, in listing: ListedPart) -> PartReceipt? {
+  package func receipt(of chunk: ChunkFacts, in listing: ListedPart) -> PartReceipt? {
     guard listing.length == chunk.range.length, chunk.body == chunk.range else { return nil }
     return Self.receipt(listing, chunk.digests[.crc64nvme], chunk.digests[.md5])
   }

@@ -27,11 +27,11 @@ public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsA
   static let uidField = "x-amz-meta-transfers-uid"
   static let checksumField = "x-amz-checksum-crc64nvme"
 
-  public func layout(size: Int64) throws(TransferError) -> ChunkLayout {
+  package func layout(size: Int64) throws(TransferError) -> ChunkLayout {
     try S3Layout.layout(size: size, partSize: settings.partSize)
   }
 
-  public func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout {
+  package func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout {
     try S3Layout.layout(size: size, partSize: settings.partSize, shortest: S3Layout.smallestPart)
   }
 
@@ -57,7 +57,7 @@ public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsA
 
   /// The digests that both outcomes need while it is unknown whether the server verifies: the checksum, and MD5 for
   /// `Content-MD5` and the ETag. MD5 is not computed once the server has answered with a checksum.
-  public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
+  package func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     digests(layout.count > 1 ? learned.partChecksums : learned.checksums)
   }
 
@@ -71,7 +71,7 @@ public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsA
     return settings.signsPayload ? body.union([.sha256]) : body
   }
 
-  public func nextStep(_ facts: TransferFacts) -> TransferStep {
+  package func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard facts.layout.count > 1 else { return wholeStep(facts) }
     guard let session = facts.session else { return .control(.create) }
     guard session.remoteID != nil else { return createStep(facts) }

@@ -1,15 +1,15 @@
-public import TransferModel
+import TransferModel
 
 /// HEAD with `x-amz-checksum-mode`, as after a lost answer: size, ETag, version and the checksum of the whole. A part
 /// count or a digest of digests (COMPOSITE) proves nothing of the whole. Source: "HeadObject", Amazon S3 API Reference.
 extension S3Protocol: LaterQuestions {
-  public func question(about object: StoredObject) -> StepRequest? { .verify }
+  package func question(about object: StoredObject) -> StepRequest? { .verify }
 
-  public func request(
+  package func request(
     _ question: StepRequest, about object: StoredObject, _ context: RequestContext
   ) throws(Failure) -> TransferRequest { try request(.verify, object.facts, context) }
 
-  public func answer(
+  package func answer(
     _ reply: TransferReply, to question: StepRequest, about object: StoredObject, _ context: RequestContext
   ) -> ObjectAnswer {
     if let failure = reply.transportFailure { return .lost(failure) }

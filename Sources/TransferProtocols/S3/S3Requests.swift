@@ -1,8 +1,8 @@
-public import TransferModel
+import TransferModel
 import HTTPTypes
 
 extension S3Protocol {
-  public func request(
+  package func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     let key = facts.file.key

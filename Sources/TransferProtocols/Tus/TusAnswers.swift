@@ -1,7 +1,7 @@
-public import TransferModel
+import TransferModel
 
 extension TusProtocol {
-  public func interpret(
+  package func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return lost(failure, reply, step) }

@@ -43,11 +43,11 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
       leavesUploads: facts.learned.discovered.map { TusFeatures($0).has("termination") } ?? false)
   }
 
-  public func layout(size: Int64) throws(TransferError) -> ChunkLayout { settings.sequentialLayout(size) }
+  package func layout(size: Int64) throws(TransferError) -> ChunkLayout { settings.sequentialLayout(size) }
 
   public var plansLate: Bool { true }
 
-  public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
+  package func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     isConcatenated(facts) ? settings.parallelLayout(facts.file.size) : settings.sequentialLayout(facts.file.size)
   }
 
@@ -73,7 +73,7 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
 
   public var keyPlace: String { endpoint.keyPlace }
 
-  public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
+  package func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     checksum(learned).map { [$0.algorithm] } ?? []
   }
 
@@ -84,7 +84,7 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
 
   /// A body with a checksum is stored completely or not at all, so it is kept short; and a server may have reported
   /// that one is too long.
-  public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
+  package func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     var most = checksum(facts.learned) == nil ? Int64.max : min(settings.partSize, chunk.mostAtOnce ?? .max)
     if let limit = facts.session?.notes[Self.bodyNote].flatMap({ Int64($0) }), limit > 0 { most = min(most, limit) }
     most = min(most, chunk.mostBody ?? .max)
@@ -103,7 +103,7 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
 
   // MARK: - Steps
 
-  public func nextStep(_ facts: TransferFacts) -> TransferStep {
+  package func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard let discovered = facts.learned.discovered else { return .control(.discover) }
     let features = TusFeatures(discovered)
     if facts.session == nil, let refusal = features.refusal(size: facts.file.size) { return .fail(refusal) }

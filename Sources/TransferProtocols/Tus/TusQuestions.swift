@@ -1,17 +1,17 @@
-public import TransferModel
+import TransferModel
 
 /// HEAD of the finished upload, whose URL is known as long as the ledger has its session. Many servers forget it, or
 /// have moved its content: that says nothing about the file.
 extension TusProtocol: LaterQuestions {
-  public func question(about object: StoredObject) -> StepRequest? { object.facts.uploadURL == nil ? nil : .verify }
+  package func question(about object: StoredObject) -> StepRequest? { object.facts.uploadURL == nil ? nil : .verify }
 
-  public func request(
+  package func request(
     _ question: StepRequest, about object: StoredObject, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     try request(isJoined(object) ? .verify : .probe(marker: nil), object.facts, context)
   }
 
-  public func answer(
+  package func answer(
     _ reply: TransferReply, to question: StepRequest, about object: StoredObject, _ context: RequestContext
   ) -> ObjectAnswer {
     if let failure = reply.transportFailure { return .lost(failure) }

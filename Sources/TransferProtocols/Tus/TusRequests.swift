@@ -1,10 +1,10 @@
 import HTTPTypes
-public import TransferModel
+import TransferModel
 
 extension TusProtocol {
   static let mediaType = "application/offset+octet-stream"
 
-  public func request(
+  package func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     switch step {

@@ -4,11 +4,11 @@ public import TransferModel
 /// A part of a file to be fetched that an older file has at any offset, as far as weak checksums show.
 public struct FoundPart: Sendable, Hashable {
   /// In the file to be fetched.
-  public var range: ByteRange
+  package var range: ByteRange
   /// Where the older file has it.
   public var offset: Int64
 
-  public init(range: ByteRange, offset: Int64) { (self.range, self.offset) = (range, offset) }
+  package init(range: ByteRange, offset: Int64) { (self.range, self.offset) = (range, offset) }
 }
 
 /// Finds published blocks in an older file, at any offset: by the rolling checksum, confirmed by MD4. Where the

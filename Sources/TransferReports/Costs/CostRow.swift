@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// One cost in time, with advice on how to reduce it.
 public struct CostRow: Sendable, Hashable {
@@ -23,10 +23,10 @@ public struct CostRow: Sendable, Hashable {
   /// The advice for the error.
   public var advice: String?
 
-  public init(_ cause: Cause, host: String? = nil, ms: Int64) { (self.cause, self.host, self.ms) = (cause, host, ms) }
+  package init(_ cause: Cause, host: String? = nil, ms: Int64) { (self.cause, self.host, self.ms) = (cause, host, ms) }
 
   /// All costs, largest first. A pause is last, however long it was, because a person requested it.
-  public static func all(
+  package static func all(
     _ sums: CostSums, running: [TimeSpan], asleep: [TimeSpan], window: TimeSpan = TimeSpan(.min, .max)
   ) -> [CostRow] {
     let lost = LostTime(sums, running: running, asleep: asleep, window)
@@ -52,8 +52,8 @@ public struct CostRow: Sendable, Hashable {
 }
 
 /// The columns of the costs.
-public enum CostFigures {
-  public static let columns: [Column<CostRow>] = [
+package enum CostFigures {
+  package static let columns: [Column<CostRow>] = [
     .duration("cost_ms", "Cost") { $0.ms },
     .text("counted", "Counted as") { $0.cause.isWall ? "wall" : "requests" }.label(),
     .text("cause") { $0.cause.rawValue }.label(),

@@ -2,7 +2,7 @@ import TransferModel
 
 extension Cell {
   /// For people: units, local times, hostile bytes escaped.
-  public var text: String {
+  package var text: String {
     switch self {
     case .none: "-"
     case .text(let text): text.isEmpty ? "-" : printable(text)
@@ -28,7 +28,7 @@ extension Cell {
   }
 
   /// For programs: numbers are plain, times RFC 3339 UTC, unknown figures empty, labels a JSON object.
-  public var plainText: String {
+  package var plainText: String {
     switch self {
     case .none: ""
     case .text(let text): text
@@ -44,16 +44,16 @@ extension Cell {
   }
 
   /// The shortest digits that parse to the same number; whole numbers without a decimal point, as in JSON encoders.
-  public static func plain(_ number: Double) -> String {
+  package static func plain(_ number: Double) -> String {
     number == number.rounded() && number.magnitude < 1e15 ? "\(Int64(number))" : "\(number)"
   }
 
-  public var isNumber: Bool {
+  package var isNumber: Bool {
     switch self {
     case .integer, .real, .share, .points, .percent, .bytes, .milliseconds, .bytesPerSecond: true
     default: false
     }
   }
 
-  public var isName: Bool { if case .name = self { true } else { false } }
+  package var isName: Bool { if case .name = self { true } else { false } }
 }

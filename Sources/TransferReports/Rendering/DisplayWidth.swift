@@ -1,13 +1,13 @@
 /// The number of terminal columns that text occupies: 2 for wide East Asian characters and emoji, 0 for combining
 /// marks. Source: Unicode Standard Annex #11 (East Asian Width) for the ranges, #29 for the boundaries of characters.
-public enum DisplayWidth {
-  public static func of(_ text: some StringProtocol) -> Int {
+package enum DisplayWidth {
+  package static func of(_ text: some StringProtocol) -> Int {
     // A fast path: most text is printable ASCII, and values may have megabytes of it.
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text.utf8.count }
     return text.reduce(0) { $0 + width($1) }
   }
 
-  public static func width(_ character: Character) -> Int {
+  package static func width(_ character: Character) -> Int {
     let scalars = character.unicodeScalars
     if scalars.contains("\u{FE0F}") { return 2 }
     return scalars.map(width).max() ?? 0
@@ -32,7 +32,7 @@ public enum DisplayWidth {
   }
 
   /// The text, or its start and end around `mark` when it is wider than `columns`. Never cuts inside a character.
-  public static func cutMiddle(_ text: String, to columns: Int, mark: String = "…") -> String {
+  package static func cutMiddle(_ text: String, to columns: Int, mark: String = "…") -> String {
     guard of(text) > columns else { return text }
     guard columns > 1 else { return columns == 1 ? mark : "" }
     let head = prefix(text, columns: (columns - 1) / 2)
@@ -52,7 +52,7 @@ public enum DisplayWidth {
   }
 
   /// Filled with spaces to `columns`; longer text stays as it is.
-  public static func pad(_ text: String, to columns: Int, alignsRight: Bool) -> String {
+  package static func pad(_ text: String, to columns: Int, alignsRight: Bool) -> String {
     let fill = String(repeating: " ", count: max(0, columns - of(text)))
     return alignsRight ? fill + text : text + fill
   }

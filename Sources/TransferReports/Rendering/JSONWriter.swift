@@ -2,9 +2,9 @@ import TransferModel
 
 /// Writes figures as JSON text: keys sorted, numbers as numbers, times as RFC 3339 UTC, one line. Written by hand,
 /// because lists may have millions of rows.
-public enum JSONWriter {
+package enum JSONWriter {
   /// The document of a report; in ndjson it is one record with its `type`.
-  public static func document(_ data: FigureTree, schema: String, _ header: ReportHeader, type: String? = nil)
+  package static func document(_ data: FigureTree, schema: String, _ header: ReportHeader, type: String? = nil)
     -> [UInt8]
   {
     var members = header.members(schema: schema) + [FigureTree.Member("data", data)]
@@ -12,13 +12,13 @@ public enum JSONWriter {
     return bytes(.object(members)) + [0x0A]
   }
 
-  public static func bytes(_ tree: FigureTree) -> [UInt8] {
+  package static func bytes(_ tree: FigureTree) -> [UInt8] {
     var out: [UInt8] = []
     append(tree, to: &out)
     return out
   }
 
-  public static func append(_ tree: FigureTree, to out: inout [UInt8]) {
+  package static func append(_ tree: FigureTree, to out: inout [UInt8]) {
     switch tree {
     case .figure(let cell): append(cell, to: &out)
     case .array(let elements):
@@ -33,10 +33,10 @@ public enum JSONWriter {
     }
   }
 
-  public static func append(_ object: FigureObject, to out: inout [UInt8]) { append(FigureTree(object), to: &out) }
+  package static func append(_ object: FigureObject, to out: inout [UInt8]) { append(FigureTree(object), to: &out) }
 
   /// A single cell.
-  public static func text(_ cell: Cell) -> String {
+  package static func text(_ cell: Cell) -> String {
     var out: [UInt8] = []
     append(cell, to: &out)
     return String(decoding: out, as: UTF8.self)
@@ -98,7 +98,7 @@ public enum JSONWriter {
   }
 
   /// The same document without characters that control or reorder terminal text. They can only occur in strings.
-  public static func harmless(_ bytes: [UInt8]) -> [UInt8] {
+  package static func harmless(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.contains(where: { $0 >= 0x7F }) else { return bytes }
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)

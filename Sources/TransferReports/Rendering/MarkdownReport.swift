@@ -1,6 +1,6 @@
 /// A report as Markdown with tables, for GitHub and GitLab (GitHub Flavored Markdown Spec 0.29, section 4.10).
-public enum MarkdownReport {
-  public static func render(_ report: Report) -> String {
+package enum MarkdownReport {
+  package static func render(_ report: Report) -> String {
     "# \(escaped(heading(report.schema)))\n\n" + sections(report.sections, level: 2)
   }
 
@@ -42,7 +42,7 @@ public enum MarkdownReport {
   }
 
   /// Header and rows.
-  public static func rows(_ table: FigureTable, _ look: TableLook = TableLook(), isContinued: Bool = false) -> String {
+  package static func rows(_ table: FigureTable, _ look: TableLook = TableLook(), isContinued: Bool = false) -> String {
     let shown = table.headings.indices.filter { table.headings[$0].title != nil || table.headings[$0].key == look.note }
     let titles = shown.map { table.headings[$0].title ?? sentence(table.headings[$0].key) }
     let rules = shown.map { i in
@@ -64,7 +64,7 @@ public enum MarkdownReport {
   }
 
   /// Escapes every character that is special in Markdown or HTML. Line ends become blanks.
-  public static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     var out = ""
     for scalar in text.unicodeScalars {
       switch scalar {

@@ -2,14 +2,14 @@
 /// number is a gauge, in the base units of Prometheus (seconds, bytes). A table has one sample for each row, if columns
 /// with few values distinguish all rows.
 /// Source: prometheus.io "Exposition formats" and "Metric and label naming".
-public struct PrometheusReport {
+package struct PrometheusReport {
   private struct Sample { var labels: [(String, String)], value: String }
   /// Labels that distinguish reports of one schema: they are on all samples.
   private let common: [(String, String)]
   private var order: [String] = []
   private var samples: [String: [Sample]] = [:]
 
-  public static func render(_ report: Report, _ header: ReportHeader) -> String {
+  package static func render(_ report: Report, _ header: ReportHeader) -> String {
     let prefix = "transfers_" + name(SchemaName.short(report.schema))
     var text = PrometheusReport(common: labels(of: report.sections))
     text.append(report.sections, prefix)

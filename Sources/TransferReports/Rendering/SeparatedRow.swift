@@ -5,22 +5,22 @@ import TransferModel
 ///
 /// A cell that begins with `=`, `+`, `-` or `@` is written unchanged: these files are for programs and audits, and a
 /// quote before it would change the name. In a spreadsheet, import the columns as text.
-public struct SeparatedRow: Sendable {
-  public enum Form: Sendable { case csv, tsv }
+package struct SeparatedRow: Sendable {
+  package enum Form: Sendable { case csv, tsv }
 
-  public let form: Form
+  package let form: Form
   /// On a terminal, control characters in CSV are replaced by U+FFFD (`ls` prints `?`), so that a hostile name cannot
   /// control it.
-  public var isForTerminal: Bool
+  package var isForTerminal: Bool
 
-  public init(form: Form, isForTerminal: Bool = false) { (self.form, self.isForTerminal) = (form, isForTerminal) }
+  package init(form: Form, isForTerminal: Bool = false) { (self.form, self.isForTerminal) = (form, isForTerminal) }
 
   /// The header line of a table.
-  public func append(_ headings: [FigureHeading], to out: inout [UInt8]) {
+  package func append(_ headings: [FigureHeading], to out: inout [UInt8]) {
     append(headings.flatMap { $0.isName ? [$0.key, $0.key + "_b64"] : [$0.key] }, to: &out)
   }
 
-  public func append(_ row: [Cell], _ headings: [FigureHeading], to out: inout [UInt8]) {
+  package func append(_ row: [Cell], _ headings: [FigureHeading], to out: inout [UInt8]) {
     var fields: [String] = []
     fields.reserveCapacity(row.count + 2)
     for (heading, cell) in zip(headings, row) {
@@ -31,7 +31,7 @@ public struct SeparatedRow: Sendable {
   }
 
   /// One record.
-  public func append(_ fields: [String], to out: inout [UInt8]) {
+  package func append(_ fields: [String], to out: inout [UInt8]) {
     for (index, field) in fields.enumerated() {
       if index > 0 { out.append(form == .csv ? 0x2C : 0x09) }
       append(field, to: &out)
@@ -73,7 +73,7 @@ public struct SeparatedRow: Sendable {
   }
 
   /// Excludes C0 and C1 controls (U+009B is a CSI) and characters that reorder or hide text.
-  public static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+  package static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF: false
     default: true

@@ -1,11 +1,11 @@
 /// A row of bars, one character for each figure.
-public enum Sparkline {
+package enum Sparkline {
   private static let blocks = Array("▁▂▃▄▅▆▇█")
   private static let ascii = Array("_.:-=+*#")
 
   /// Shows the highest figure of each group if there are more figures than `columns`. A figure of 0 is a blank, so that
   /// pauses are visible.
-  public static func text(_ values: [Int64], columns: Int, isASCII: Bool) -> String {
+  package static func text(_ values: [Int64], columns: Int, isASCII: Bool) -> String {
     guard let highest = values.max(), highest > 0, columns > 0 else { return "" }
     let width = min(columns, values.count)
     let glyphs = isASCII ? ascii : blocks

@@ -1,7 +1,7 @@
 /// Rows of figures as aligned text: numbers to the right, names shortened in the middle if the terminal is narrow. If a
 /// row does not fit even then, each row is a block with a line for each figure.
 /// One `Table` may print several pages; columns keep the width that earlier pages needed.
-public struct Table {
+package struct Table {
   private let style: TextStyle
   private let indent: String
   private let look: TableLook
@@ -9,14 +9,14 @@ public struct Table {
   /// Once rows have been printed in one layout, later pages use it too.
   private var isFolded: Bool?
 
-  public init(_ style: TextStyle, indent: Int = 0, _ look: TableLook = TableLook()) {
+  package init(_ style: TextStyle, indent: Int = 0, _ look: TableLook = TableLook()) {
     self.style = style
     self.indent = String(repeating: " ", count: indent)
     self.look = look
   }
 
   /// Headings (unless `isContinued`) and rows, a newline after each.
-  public mutating func page(_ table: FigureTable, isContinued: Bool = false) -> String {
+  package mutating func page(_ table: FigureTable, isContinued: Bool = false) -> String {
     let page = Page(table, look, style)
     widen(page)
     let (layout, fits) = layout(page)

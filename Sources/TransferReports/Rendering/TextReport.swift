@@ -1,9 +1,9 @@
 /// A report as text for people.
-public struct TextReport {
+package struct TextReport {
   private let style: TextStyle
   private var out = ""
 
-  public static func render(_ report: Report, _ style: TextStyle) -> String {
+  package static func render(_ report: Report, _ style: TextStyle) -> String {
     var text = TextReport(style: style)
     text.append(report.sections, indent: 0)
     return text.out

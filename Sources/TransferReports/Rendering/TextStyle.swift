@@ -1,23 +1,23 @@
 /// The current layout of text for people.
-public struct TextStyle: Sendable, Hashable {
+package struct TextStyle: Sendable, Hashable {
   /// Maximum number of columns; nil for a pipe or file, where nothing is truncated.
-  public var columns: Int?
-  public var usesColour: Bool
+  package var columns: Int?
+  package var usesColour: Bool
   /// The locale has only ASCII characters for our own symbols; names stay unchanged.
-  public var isASCII: Bool
+  package var isASCII: Bool
 
   /// The separator between figures of a line.
-  public var dot: String { isASCII ? " - " : " · " }
-  public var arrow: String { isASCII ? "->" : "→" }
-  public var times: String { isASCII ? "x" : "×" }
+  package var dot: String { isASCII ? " - " : " · " }
+  package var arrow: String { isASCII ? "->" : "→" }
+  package var times: String { isASCII ? "x" : "×" }
   /// The mark where a name is truncated.
-  public var cut: String { isASCII ? "~" : "…" }
+  package var cut: String { isASCII ? "~" : "…" }
 
-  public init(columns: Int?, usesColour: Bool, isASCII: Bool = false) {
+  package init(columns: Int?, usesColour: Bool, isASCII: Bool = false) {
     (self.columns, self.usesColour, self.isASCII) = (columns, usesColour, isASCII)
   }
 
-  public static let plain = TextStyle(columns: nil, usesColour: false)
+  package static let plain = TextStyle(columns: nil, usesColour: false)
 
   /// The text as a terminal shows it with this tone.
   func paint(_ text: String, _ tone: Tone?) -> String {
@@ -29,9 +29,9 @@ public struct TextStyle: Sendable, Hashable {
     }
   }
 
-  public enum Colour: Sendable { case bold, red, yellow, green }
+  package enum Colour: Sendable { case bold, red, yellow, green }
 
-  public func paint(_ text: String, _ colour: Colour) -> String {
+  package func paint(_ text: String, _ colour: Colour) -> String {
     guard usesColour, !text.isEmpty else { return text }
     let code =
       switch colour {

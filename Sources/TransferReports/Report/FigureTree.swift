@@ -1,16 +1,16 @@
 import TransferModel
 
 /// A document for programs: objects and arrays with figures as leaves.
-public indirect enum FigureTree: Sendable, Hashable {
+package indirect enum FigureTree: Sendable, Hashable {
   case figure(Cell)
   case object([Member])
   case array([FigureTree])
 
-  public struct Member: Sendable, Hashable {
-    public let key: String
-    public let value: FigureTree
+  package struct Member: Sendable, Hashable {
+    package let key: String
+    package let value: FigureTree
 
-    public init(_ key: String, _ value: FigureTree) { (self.key, self.value) = (key, value) }
+    package init(_ key: String, _ value: FigureTree) { (self.key, self.value) = (key, value) }
 
     /// `<key>_b64` with the base64 of the exact bytes, for a name that is not valid UTF-8.
     var exactBytes: Member? {
@@ -20,13 +20,13 @@ public indirect enum FigureTree: Sendable, Hashable {
   }
 
   /// The content of a report, without the header of a document.
-  public init(_ report: Report) { self = .object(Self.members(report.sections)) }
+  package init(_ report: Report) { self = .object(Self.members(report.sections)) }
 
-  public init(_ object: FigureObject) {
+  package init(_ object: FigureObject) {
     self = .object(object.fields.map { Member($0.key, .figure($0.cell)) })
   }
 
-  public init(_ table: FigureTable) {
+  package init(_ table: FigureTable) {
     self = .array(
       table.rows.map { row in
         .object(zip(table.headings, row).map { Member($0.key, .figure($1)) })
@@ -57,7 +57,7 @@ public indirect enum FigureTree: Sendable, Hashable {
   }
 
   /// Every figure with its path, `files.done` or `chunks.0.id`, sorted like JSON keys; empty ones are omitted.
-  public func leaves(_ path: String = "") -> [(key: String, cell: Cell)] {
+  package func leaves(_ path: String = "") -> [(key: String, cell: Cell)] {
     func below(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
     switch self {
     case .figure(let cell):
@@ -71,7 +71,7 @@ public indirect enum FigureTree: Sendable, Hashable {
   }
 
   /// Only the members named by `paths` (`files` or `files.done`).
-  public func choosing(_ paths: [String]) throws(UnknownFigure) -> FigureTree {
+  package func choosing(_ paths: [String]) throws(UnknownFigure) -> FigureTree {
     switch self {
     case .array(let array):
       var chosen: [FigureTree] = []
@@ -111,10 +111,10 @@ public indirect enum FigureTree: Sendable, Hashable {
 }
 
 /// A requested figure does not exist in this result.
-public struct UnknownFigure: Error, Sendable, Hashable {
-  public let name: String
+package struct UnknownFigure: Error, Sendable, Hashable {
+  package let name: String
   /// The existing ones; empty if nothing can be chosen.
-  public let known: [String]
+  package let known: [String]
 }
 
 extension Cell {

@@ -1,18 +1,18 @@
 /// The result of a command before layout: every rendering is made from this one value.
-public struct Report: Sendable {
+package struct Report: Sendable {
   /// Name and number of the form for programs: `transfers.status/3`. Fields may be added within a number, never
   /// renamed.
-  public let schema: String
-  public let sections: [ReportSection]
+  package let schema: String
+  package let sections: [ReportSection]
   /// The key of the table that formats with fixed columns print; nil if they print a line for each figure.
-  public let rows: String?
+  package let rows: String?
 
-  public init(_ schema: String, _ sections: [ReportSection], rows: String? = nil) {
+  package init(_ schema: String, _ sections: [ReportSection], rows: String? = nil) {
     (self.schema, self.sections, self.rows) = (schema, sections, rows)
   }
 
   /// The path of a figure in the document: a column of the main table may be named without the table.
-  public func path(of name: String) -> String {
+  package func path(of name: String) -> String {
     guard let rows, let table, table.headings.contains(where: { $0.key == name }) else { return name }
     let isMember = sections.contains { section in
       section.key == name || section.key == nil && section.facts?.contains { $0.heading.key == name } ?? false
@@ -24,7 +24,7 @@ public struct Report: Sendable {
   }
 
   /// The table that formats with fixed columns print.
-  public var table: FigureTable? {
+  package var table: FigureTable? {
     guard let rows else { return nil }
     for section in sections {
       switch section.content {
@@ -39,14 +39,14 @@ public struct Report: Sendable {
 }
 
 /// A part of a report.
-public struct ReportSection: Sendable {
+package struct ReportSection: Sendable {
   /// The member of the document that holds it; nil for figures that are members themselves.
-  public let key: String?
+  package let key: String?
   /// For people; nil for a section without a heading.
-  public let title: String?
-  public let content: Content
+  package let title: String?
+  package let content: Content
 
-  public enum Content: Sendable {
+  package enum Content: Sendable {
     case facts([Fact], FactLayout)
     case table(FigureTable, TableLook)
     case object([ReportSection])
@@ -58,7 +58,7 @@ public struct ReportSection: Sendable {
     case absent
   }
 
-  public init(_ key: String?, _ title: String?, _ content: Content) {
+  package init(_ key: String?, _ title: String?, _ content: Content) {
     (self.key, self.title, self.content) = (key, title, content)
   }
 
@@ -73,14 +73,14 @@ public struct ReportSection: Sendable {
 }
 
 /// One figure under its name.
-public struct Fact: Sendable, Hashable {
-  public let heading: FigureHeading
-  public let cell: Cell
+package struct Fact: Sendable, Hashable {
+  package let heading: FigureHeading
+  package let cell: Cell
   /// The text shown instead of the cell, already escaped. Empty to show nothing.
-  public let phrase: String?
-  public let tone: Tone?
+  package let phrase: String?
+  package let tone: Tone?
 
-  public init<Value>(_ column: Column<Value>, _ value: Value) {
+  package init<Value>(_ column: Column<Value>, _ value: Value) {
     heading = column.heading
     cell = column.cell(value)
     phrase = column.phrase.map { $0(value) ?? "" }
@@ -103,7 +103,7 @@ public struct Fact: Sendable, Hashable {
 }
 
 /// How figures are laid out for people.
-public enum FactLayout: Sendable, Hashable {
+package enum FactLayout: Sendable, Hashable {
   /// One line for each figure, after its title.
   case lines
   /// All in one line, without titles: the figures of the head, a colon, and the others.
@@ -111,21 +111,21 @@ public enum FactLayout: Sendable, Hashable {
 }
 
 /// How a table is shown to people.
-public struct TableLook: Sendable, Hashable {
+package struct TableLook: Sendable, Hashable {
   /// The chart drawn beside it.
-  public var chart: Chart?
+  package var chart: Chart?
   /// The text shown instead of an empty table; nil for none.
-  public var empty: String?
+  package var empty: String?
   /// The number of displayed rows; programs get all.
-  public var limit: Int?
+  package var limit: Int?
   /// Not displayed, because people get the same in another form.
-  public var isForPrograms = false
+  package var isForPrograms = false
   /// The key of a column without a title, displayed on a line of its own below each row that has it.
-  public var note: String?
+  package var note: String?
   /// The command that lists all rows if there are too many.
-  public var whole: String?
+  package var whole: String?
 
-  public init(
+  package init(
     chart: Chart? = nil, empty: String? = nil, limit: Int? = nil, note: String? = nil, whole: String? = nil,
     isForPrograms: Bool = false
   ) {
@@ -135,7 +135,7 @@ public struct TableLook: Sendable, Hashable {
 }
 
 /// A chart of columns of a table: it shows only figures of the table.
-public enum Chart: Sendable, Hashable {
+package enum Chart: Sendable, Hashable {
   /// A figure over time or over rows, by their keys.
   case series(x: String, y: String)
   /// The share of each row in the whole.

@@ -1,17 +1,17 @@
 /// One condition of `--fail-on`, and whether it holds.
-public struct ReportCheck: Sendable, Hashable {
+package struct ReportCheck: Sendable, Hashable {
   /// As typed: `failed>0`. The check passes while this is false.
-  public let condition: String
-  public let figure: String
+  package let condition: String
+  package let figure: String
   /// Unknown figures pass, except `missed`: an objective of `--sla` without values was not met.
-  public let value: Cell
-  public let hasPassed: Bool
+  package let value: Cell
+  package let hasPassed: Bool
 
-  public init(condition: String, figure: String, value: Cell, hasPassed: Bool) {
+  package init(condition: String, figure: String, value: Cell, hasPassed: Bool) {
     (self.condition, self.figure, self.value, self.hasPassed) = (condition, figure, value, hasPassed)
   }
 
-  public var words: String {
+  package var words: String {
     let result = value == .none ? "no value" : hasPassed ? "passed" : "failed"
     return "\(result): --fail-on \(condition), and \(figure) is \(value.text)"
   }
@@ -26,11 +26,11 @@ public struct ReportCheck: Sendable, Hashable {
 
 extension [ReportCheck] {
   /// The text above a report.
-  public func text(_ style: TextStyle) -> String {
+  package func text(_ style: TextStyle) -> String {
     map { style.paint($0.words, $0.hasPassed ? .good : .bad) + "\n" }.joined()
   }
 
-  public var markdown: String {
+  package var markdown: String {
     isEmpty ? "" : map { "- \(MarkdownReport.escaped($0.words))\n" }.joined() + "\n"
   }
 

@@ -1,36 +1,36 @@
 /// The shape of a report, and how a value fills it. The JSON Schema is printed from the shape, so that a document
 /// cannot have a member that its schema does not name.
-public struct ReportForm<Value>: Sendable {
-  public let schema: String
-  public let sections: [SectionForm<Value>]
+package struct ReportForm<Value>: Sendable {
+  package let schema: String
+  package let sections: [SectionForm<Value>]
   /// The key of the table that formats with fixed columns print.
   let rows: String?
 
-  public init(_ schema: String, rows: String? = nil, _ sections: [SectionForm<Value>]) {
+  package init(_ schema: String, rows: String? = nil, _ sections: [SectionForm<Value>]) {
     (self.schema, self.rows, self.sections) = (schema, rows, sections)
   }
 
-  public func report(_ value: Value) -> Report {
+  package func report(_ value: Value) -> Report {
     Report(schema, sections.flatMap { $0.fill(value) }, rows: rows)
   }
 
-  public var shape: ReportShape { ReportShape(schema: schema, sections: sections.map(\.shape), isRows: false) }
+  package var shape: ReportShape { ReportShape(schema: schema, sections: sections.map(\.shape), isRows: false) }
 }
 
 /// The shape of one section, and how a value fills it.
-public struct SectionForm<Value>: Sendable {
+package struct SectionForm<Value>: Sendable {
   let shape: SectionShape
   let fill: @Sendable (Value) -> [ReportSection]
 
   /// Figures that are members of the document themselves.
-  public static func facts(_ columns: [Column<Value>], _ layout: FactLayout = .lines) -> SectionForm {
+  package static func facts(_ columns: [Column<Value>], _ layout: FactLayout = .lines) -> SectionForm {
     SectionForm(shape: SectionShape(nil, .object(columns.map { SectionShape($0.heading) }))) { value in
       [ReportSection(nil, nil, .facts(columns.map { Fact($0, value) }, layout))]
     }
   }
 
   /// The figures of one object; `null` if `inner` finds none.
-  public static func record<Inner>(
+  package static func record<Inner>(
     _ key: String, _ title: String?, _ columns: [Column<Inner>], _ layout: FactLayout = .lines,
     of inner: @escaping @Sendable (Value) -> Inner?
   ) -> SectionForm {
@@ -43,7 +43,7 @@ public struct SectionForm<Value>: Sendable {
   }
 
   /// Rows.
-  public static func table<Row>(
+  package static func table<Row>(
     _ key: String, _ title: String?, _ columns: [Column<Row>], _ look: TableLook = TableLook(),
     rows: @escaping @Sendable (Value) -> [Row]
   ) -> SectionForm {
@@ -53,14 +53,14 @@ public struct SectionForm<Value>: Sendable {
   }
 
   /// Lines for people whose data is elsewhere in the document for programs, already escaped; nil for none.
-  public static func words(_ words: @escaping @Sendable (Value) -> String?) -> SectionForm {
+  package static func words(_ words: @escaping @Sendable (Value) -> String?) -> SectionForm {
     SectionForm(shape: SectionShape(nil, .object([]))) { value in
       words(value).map { [ReportSection(nil, nil, .words($0))] } ?? []
     }
   }
 
   /// Rows whose data is elsewhere in the document for programs.
-  public static func forPeople<Row>(
+  package static func forPeople<Row>(
     _ title: String?, _ columns: [Column<Row>], _ look: TableLook = TableLook(),
     rows: @escaping @Sendable (Value) -> [Row]
   ) -> SectionForm {
@@ -70,7 +70,7 @@ public struct SectionForm<Value>: Sendable {
   }
 
   /// Rows whose columns are known only at run time; `null` without a table.
-  public static func anyTable(
+  package static func anyTable(
     _ key: String, _ title: String? = nil, _ look: TableLook, _ table: @escaping @Sendable (Value) -> FigureTable?
   ) -> SectionForm {
     SectionForm(shape: SectionShape(key, .any)) { value in
@@ -79,12 +79,12 @@ public struct SectionForm<Value>: Sendable {
   }
 
   /// A document of any shape, for programs.
-  public static func document(_ key: String, _ tree: @escaping @Sendable (Value) -> FigureTree) -> SectionForm {
+  package static func document(_ key: String, _ tree: @escaping @Sendable (Value) -> FigureTree) -> SectionForm {
     SectionForm(shape: SectionShape(key, .any)) { [ReportSection(key, nil, .document(tree($0)))] }
   }
 
   /// The sections of a part of the value, as if they were its own sections.
-  public static func merged<Inner>(
+  package static func merged<Inner>(
     _ sections: [SectionForm<Inner>], of inner: @escaping @Sendable (Value) -> Inner
   ) -> SectionForm {
     SectionForm(shape: SectionShape(nil, .object(sections.flatMap(\.shape.members)))) { value in
@@ -93,7 +93,7 @@ public struct SectionForm<Value>: Sendable {
   }
 
   /// An object with its own sections; `null` if `inner` finds none.
-  public static func object<Inner>(
+  package static func object<Inner>(
     _ key: String, _ title: String?, _ sections: [SectionForm<Inner>],
     of inner: @escaping @Sendable (Value) -> Inner?
   ) -> SectionForm {
@@ -104,8 +104,8 @@ public struct SectionForm<Value>: Sendable {
 }
 
 /// The shape of documents of one schema.
-public struct ReportShape: Sendable, Hashable {
-  public let schema: String
+package struct ReportShape: Sendable, Hashable {
+  package let schema: String
   let sections: [SectionShape]
   /// `data` is an array of rows, printed as they come.
   let isRows: Bool
@@ -115,7 +115,7 @@ public struct ReportShape: Sendable, Hashable {
   }
 
   /// For a list, whose `data` is an array.
-  public init<Row>(list schema: String, _ columns: [Column<Row>]) {
+  package init<Row>(list schema: String, _ columns: [Column<Row>]) {
     self.init(schema: schema, sections: columns.map { SectionShape($0.heading) }, isRows: true)
   }
 }

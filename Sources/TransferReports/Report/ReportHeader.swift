@@ -1,23 +1,23 @@
 import TransferModel
 
 /// The header of a document.
-public struct ReportHeader: Sendable {
-  public let store: StoreIdentity
+package struct ReportHeader: Sendable {
+  package let store: StoreIdentity
   /// The selection, by the names of its options.
-  public let filters: [String: Cell]
+  package let filters: [String: Cell]
   /// Milliseconds since 1970 UTC.
-  public let generatedMs: Int64
+  package let generatedMs: Int64
   /// The conditions of the report.
-  public let checks: [ReportCheck]
+  package let checks: [ReportCheck]
 
-  public init(
+  package init(
     store: StoreIdentity, filters: [String: Cell] = [:], generatedMs: Int64, checks: [ReportCheck] = []
   ) {
     (self.store, self.filters, self.generatedMs, self.checks) = (store, filters, generatedMs, checks)
   }
 
   /// The members of a document besides `data`.
-  public func members(schema: String) -> [FigureTree.Member] {
+  package func members(schema: String) -> [FigureTree.Member] {
     [
       FigureTree.Member("schema", .figure(.text(schema))),
       FigureTree.Member("generated_at", .figure(.time(generatedMs))), FigureTree.Member("store", store.tree),
@@ -27,13 +27,13 @@ public struct ReportHeader: Sendable {
 }
 
 /// The ledger that a document is about.
-public struct StoreIdentity: Sendable, Hashable {
-  public var path: Cell
-  public var uid: Cell
-  public var schemaVersion: Cell
+package struct StoreIdentity: Sendable, Hashable {
+  package var path: Cell
+  package var uid: Cell
+  package var schemaVersion: Cell
 
   /// For a ledger that could not be opened, or does not exist yet.
-  public init(path: String?) {
+  package init(path: String?) {
     self.path = path.map { .name(NameBytes($0)) } ?? .none
     uid = .none
     schemaVersion = .none

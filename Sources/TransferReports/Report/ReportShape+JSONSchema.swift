@@ -1,7 +1,7 @@
 /// The JSON Schema of a document (draft 2020-12), as a document. Every figure may be unknown (`null`). Members may be
 /// added within a schema number, so additional members are allowed.
 extension ReportShape {
-  public var jsonSchema: FigureTree {
+  package var jsonSchema: FigureTree {
     let string = Self.object([("type", .text("string"))])
     var members: [(String, FigureTree)] = [
       ("schema", Self.object([("const", .text(schema))])),

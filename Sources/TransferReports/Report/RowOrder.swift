@@ -2,14 +2,14 @@ import TransferModel
 
 /// The order of the rows of a table: by the raw values of one column. Unknown figures are last in both directions;
 /// equal rows keep their order.
-public struct RowOrder: Sendable, Hashable {
-  public let key: String
-  public let isDescending: Bool
+package struct RowOrder: Sendable, Hashable {
+  package let key: String
+  package let isDescending: Bool
 
-  public init(key: String, isDescending: Bool) { (self.key, self.isDescending) = (key, isDescending) }
+  package init(key: String, isDescending: Bool) { (self.key, self.isDescending) = (key, isDescending) }
 
   /// Whether `a` comes before `b`.
-  public func puts(_ a: Cell, before b: Cell) -> Bool {
+  package func puts(_ a: Cell, before b: Cell) -> Bool {
     switch (a.isNone, b.isNone) {
     case (true, _): false
     case (false, true): true
@@ -20,7 +20,7 @@ public struct RowOrder: Sendable, Hashable {
 
 extension FigureKind {
   /// False for a column with several figures in each cell.
-  public var isSortable: Bool {
+  package var isSortable: Bool {
     switch self {
     case .texts, .counts, .list: false
     case .text, .name, .integer, .real, .flag, .bytes, .duration, .time, .rate: true
@@ -31,7 +31,7 @@ extension FigureKind {
 extension FigureTable {
   /// The same rows in this order.
   /// - Throws: if the column does not exist, or cannot be sorted by.
-  public func sorted(by order: RowOrder) throws(UnknownFigure) -> FigureTable {
+  package func sorted(by order: RowOrder) throws(UnknownFigure) -> FigureTable {
     let index = try Self.column(order, of: headings)
     let sorted = rows.indices.sorted { a, b in
       let (left, right) = (rows[a][index], rows[b][index])
@@ -41,7 +41,7 @@ extension FigureTable {
   }
 
   /// The index of the column that the order refers to.
-  public static func column(_ order: RowOrder, of headings: [FigureHeading]) throws(UnknownFigure) -> Int {
+  package static func column(_ order: RowOrder, of headings: [FigureHeading]) throws(UnknownFigure) -> Int {
     if let index = headings.firstIndex(where: { $0.key == order.key && $0.kind.isSortable }) { return index }
     throw UnknownFigure(name: order.key, known: headings.filter(\.kind.isSortable).map(\.key))
   }
@@ -49,7 +49,7 @@ extension FigureTable {
 
 extension Report {
   /// The same report with the rows of its table in this order, limited to `limit` rows.
-  public func arranged(by order: RowOrder?, limit: Int? = nil) throws(UnknownFigure) -> Report {
+  package func arranged(by order: RowOrder?, limit: Int? = nil) throws(UnknownFigure) -> Report {
     guard let rows, let index = sections.firstIndex(where: { $0.key == rows }),
       case .table(let table, let look) = sections[index].content
     else {

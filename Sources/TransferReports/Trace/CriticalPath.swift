@@ -1,24 +1,24 @@
 /// The critical path of a batch: backwards from the attempt that ended last, each time to the attempt that had most
 /// recently ended when this one began. Times are milliseconds.
-public struct CriticalPath: Sendable {
-  public struct Step: Sendable, Hashable {
-    public let attempt: Int64
-    public let startedMs: Int64
-    public let endedMs: Int64
+package struct CriticalPath: Sendable {
+  package struct Step: Sendable, Hashable {
+    package let attempt: Int64
+    package let startedMs: Int64
+    package let endedMs: Int64
 
-    public init(attempt: Int64, startedMs: Int64, endedMs: Int64) {
+    package init(attempt: Int64, startedMs: Int64, endedMs: Int64) {
       (self.attempt, self.startedMs, self.endedMs) = (attempt, startedMs, endedMs)
     }
   }
 
   private var steps: [Step] = []
 
-  public init() {}
+  package init() {}
 
-  public mutating func add(_ step: Step) { steps.append(step) }
+  package mutating func add(_ step: Step) { steps.append(step) }
 
   /// In the order of time: each begins when the one before has ended, or later.
-  public var path: [Step] {
+  package var path: [Step] {
     let byEnd = steps.sorted { ($0.endedMs, $0.attempt) < ($1.endedMs, $1.attempt) }
     var path: [Step] = []
     var index = byEnd.count - 1

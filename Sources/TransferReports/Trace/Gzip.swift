@@ -1,6 +1,6 @@
 /// A gzip stream (RFC 1952) of deflate blocks with fixed codes (RFC 1951, section 3.2.6): for text that repeats itself,
 /// as a trace does. Memory: one block.
-public struct Gzip {
+package struct Gzip {
   /// Bytes compressed at a time; matches do not cross block boundaries.
   private static let blockSize = 1 << 15
   private static let longest = 258
@@ -13,10 +13,10 @@ public struct Gzip {
   private var crc: UInt32 = .max
   private var size: UInt32 = 0
 
-  public init() { out = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255] }
+  package init() { out = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255] }
 
   /// Adds input; returns the output that is ready.
-  public mutating func add(_ bytes: [UInt8]) -> [UInt8] {
+  package mutating func add(_ bytes: [UInt8]) -> [UInt8] {
     pending += bytes
     var start = 0
     while pending.count - start >= Self.blockSize {
@@ -28,7 +28,7 @@ public struct Gzip {
   }
 
   /// The rest of the stream.
-  public mutating func finish() -> [UInt8] {
+  package mutating func finish() -> [UInt8] {
     block(pending[...], isLast: true)
     pending = []
     if bitCount > 0 { put(0, (8 - bitCount % 8) % 8) }

@@ -1,10 +1,10 @@
-public import TransferModel
+import TransferModel
 
 /// Attempts as spans of OpenTelemetry, in the JSON form of OTLP 1.x (ExportTraceServiceRequest): all requests for one
 /// file are one trace, whose id is the file's uid. Attributes have the names of the semantic conventions for HTTP
 /// clients (1.23 and later) if there is one. The method of a request is not in the ledger and is therefore `_OTHER`.
-public enum SpanDocument {
-  public static func bytes(_ rows: [SpanRow]) -> [UInt8] {
+package enum SpanDocument {
+  package static func bytes(_ rows: [SpanRow]) -> [UInt8] {
     var (order, groups): ([Maker], [Maker: [SpanRow]]) = ([], [:])
     for row in rows {
       let maker = Maker(machine: row.machine, version: row.version)

@@ -1,10 +1,10 @@
-public import TransferModel
+import TransferModel
 
 /// Attempts as a trace for Perfetto and chrome://tracing: a track for each host and each of its connections, one for
 /// each file, and one with the critical path of each batch. Written as the attempts arrive.
 /// Source: "Trace Event Format" of the Catapult project: complete events (`X`) nest by their times on one track, `ts`
 /// and `dur` are microseconds, metadata events (`M`) name processes and threads.
-public struct TraceDocument {
+package struct TraceDocument {
   /// Numbers of the processes that group tracks: files, critical paths, then one for each host.
   private static let files = 1, paths = 2, firstHost = 10
 
@@ -15,7 +15,7 @@ public struct TraceDocument {
   private var out: [UInt8] = []
 
   /// `nowMs` is the end of attempts that are open.
-  public init(nowMs: Int64) {
+  package init(nowMs: Int64) {
     self.nowMs = nowMs
     out = Array("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n".utf8)
     event("M", "process_name", Self.files, 0, [("name", .text("files"))], isFirst: true)
@@ -34,7 +34,7 @@ public struct TraceDocument {
   }
 
   /// In the order in which they began.
-  public mutating func add(_ span: AttemptSpan) {
+  package mutating func add(_ span: AttemptSpan) {
     let endMs = max(span.startedMs, span.endedMs ?? nowMs)
     addToHost(span, endMs)
     addToFile(span, endMs)
@@ -43,13 +43,13 @@ public struct TraceDocument {
   }
 
   /// Removes and returns the output that is ready.
-  public mutating func taken() -> [UInt8] {
+  package mutating func taken() -> [UInt8] {
     defer { out = [] }
     return out
   }
 
   /// The rest of the document.
-  public mutating func finish() -> [UInt8] {
+  package mutating func finish() -> [UInt8] {
     for host in hosts.values.sorted(by: { $0.number < $1.number }) { busy(host) }
     for (file, life) in known.sorted(by: { $0.key < $1.key }) {
       span(

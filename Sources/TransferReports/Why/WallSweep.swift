@@ -1,11 +1,11 @@
-public import TransferModel
+import TransferModel
 
 /// Divides a wall time into its parts in one pass over attempts in the order in which they began. It keeps only
 /// concurrent requests and waits, so its memory does not grow with the number of attempts.
 ///
 /// The parts always sum to the wall time, because each interval is assigned once, to the active state with the highest
 /// rank. Changes before the current position, as after a clock that was set back, count from the position.
-public struct WallSweep {
+package struct WallSweep {
   private let frame: WallFrame
   private var nowMs: Int64
   private var changes = ChangeQueue()
@@ -18,7 +18,7 @@ public struct WallSweep {
   /// Time without work since the last request, not yet assigned: it may turn out to be the time before a retry.
   private var idle = WallParts()
 
-  public init(_ frame: WallFrame) {
+  package init(_ frame: WallFrame) {
     self.frame = frame
     nowMs = frame.window.fromMs
     for span in frame.running { changes.push(span, .engine) }
@@ -30,7 +30,7 @@ public struct WallSweep {
   }
 
   /// The next attempt. Attempts come in the order in which they began.
-  public mutating func add(_ attempt: AttemptTrace) {
+  package mutating func add(_ attempt: AttemptTrace) {
     advance(to: attempt.startedMs)
     let key = WaitKey(file: attempt.file, chunk: attempt.chunk)
     waits[key] = nil
@@ -45,7 +45,7 @@ public struct WallSweep {
   }
 
   /// Advances to the end of the wall time. Nothing may be added afterwards.
-  public mutating func finish() -> WallResult {
+  package mutating func finish() -> WallResult {
     advance(to: frame.window.toMs)
     result.parts.add(idle)
     idle = WallParts()
@@ -129,17 +129,17 @@ public struct WallSweep {
 }
 
 /// The division of a wall time.
-public struct WallResult: Sendable, Hashable {
-  public var parts = WallParts()
+package struct WallResult: Sendable, Hashable {
+  package var parts = WallParts()
   /// The part of `down` in which the machine slept while an engine ran.
-  public var asleepMs: Int64 = 0
+  package var asleepMs: Int64 = 0
   /// Part of `paused`: the file had failed or was cancelled, until somebody retried it.
-  public var restedMs: Int64 = 0
+  package var restedMs: Int64 = 0
   /// The maximum number of concurrent requests, and the total time of all requests.
-  public var peakRequests = 0
-  public var requestMs: Int64 = 0
+  package var peakRequests = 0
+  package var requestMs: Int64 = 0
 
-  public init() {}
+  package init() {}
 }
 
 extension WallPart {

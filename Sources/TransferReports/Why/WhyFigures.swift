@@ -1,22 +1,22 @@
-public import TransferModel
+import TransferModel
 
 /// `transfers why`: how the wall time of one file, batch or run was spent.
-public struct WhyFigures: Sendable {
-  public let row: WhyRow
+package struct WhyFigures: Sendable {
+  package let row: WhyRow
   /// The end of the wall time; now if it has not ended.
-  public let toMs: Int64
+  package let toMs: Int64
   /// nil if the clock was set back meanwhile, because the duration is then unknown.
-  public let wallMs: Int64?
-  public let result: WallResult
-  public let tally: WhyTally
-  public let limits: WhyLimits
+  package let wallMs: Int64?
+  package let result: WallResult
+  package let tally: WhyTally
+  package let limits: WhyLimits
   /// nil for a run.
-  public let host: HostActivity?
+  package let host: HostActivity?
   /// The largest amount by which a clock was set back between runs, and moved within one, in milliseconds.
-  public let clockSetBackMs: Int64
-  public let clockMovedMs: Int64
+  package let clockSetBackMs: Int64
+  package let clockMovedMs: Int64
 
-  public init(
+  package init(
     _ row: WhyRow, toMs: Int64, _ result: WallResult, _ tally: WhyTally, runs: [RunLife], host: HostActivity?
   ) {
     (self.row, self.toMs, self.result, self.tally, self.host) = (row, toMs, result, tally, host)
@@ -30,10 +30,10 @@ public struct WhyFigures: Sendable {
     clockMovedMs = runs.map(\.clockMovedMs).max { $0.magnitude < $1.magnitude } ?? 0
   }
 
-  public var isRunning: Bool { row.toMs == nil }
+  package var isRunning: Bool { row.toMs == nil }
 
   /// The bottleneck; nil if requests did not run for most of the time, so that no limit applied.
-  public var limitOfMost: WhyLimit? { limits.limit }
+  package var limitOfMost: WhyLimit? { limits.limit }
 
   private static func applicable(_ limits: WhyLimits, _ parts: WallParts, _ tally: WhyTally) -> WhyLimit? {
     switch parts.cause {
@@ -49,7 +49,7 @@ public struct WhyFigures: Sendable {
   }
 
   /// The part with more than half of the wall time, or `mixed`; nil without any time.
-  public var cause: String? {
+  package var cause: String? {
     guard let wallMs, wallMs > 0 else { return nil }
     return result.parts.cause?.name(isDownload: row.isDownload) ?? "mixed"
   }

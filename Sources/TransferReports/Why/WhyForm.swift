@@ -2,7 +2,7 @@ import TransferModel
 
 /// `transfers why` as a report: the subject, the nine parts, and the bottleneck.
 extension WhyFigures {
-  public static let form = ReportForm<WhyFigures>(
+  package static let form = ReportForm<WhyFigures>(
     "transfers.why/1", rows: "parts",
     [
       .record("subject", nil, subject, .headline(2)) { $0 },

@@ -1,7 +1,7 @@
-public import TransferModel
+import TransferModel
 
 /// The bottleneck while requests ran.
-public enum WhyLimit: String, Sendable, CaseIterable {
+package enum WhyLimit: String, Sendable, CaseIterable {
   /// Our own rate limit.
   case rate
   /// This machine's processor.
@@ -15,32 +15,32 @@ public enum WhyLimit: String, Sendable, CaseIterable {
 }
 
 /// The figures behind ``WhyLimit``; unknown ones are nil.
-public struct WhyLimits: Sendable, Hashable {
-  public var limit: WhyLimit?
+package struct WhyLimits: Sendable, Hashable {
+  package var limit: WhyLimit?
   /// The mean body length of successful requests, in bytes, and the mean time in which their bodies did not move: until
   /// the connection was made, and until the answer arrived.
-  public var chunkBytes: Int64?
-  public var turnaroundMs: Int64?
+  package var chunkBytes: Int64?
+  package var turnaroundMs: Int64?
   /// The maximum number of concurrent requests.
-  public var connections: Int
+  package var connections: Int
   /// The shortest time in which a connection was made.
-  public var roundTripMs: Int64?
+  package var roundTripMs: Int64?
   /// chunk × connections / turnaround: the maximum throughput of such requests on any network, in bytes per second.
-  public var boundBps: Int64?
+  package var boundBps: Int64?
   /// Bytes of all attempts divided by the time in which any body was being sent; nil if unknown for one of them.
-  public var sendBps: Int64?
+  package var sendBps: Int64?
   /// The current rate limit of the batch, and the total delay of bodies by rate limits.
-  public var rateBps: Int64?
-  public var heldMs: Int64
+  package var rateBps: Int64?
+  package var heldMs: Int64
   /// CPU use of the engines while they ran; 1 is one processor.
-  public var processorShare: Double?
+  package var processorShare: Double?
 
   /// Rate limits are significant if they delay bodies for a fifth of their time.
   private static let heldShare: Int64 = 5
   /// A server answers promptly if it takes at most this many round trips.
   private static let promptRoundTrips: Int64 = 3
 
-  public init(_ tally: WhyTally, _ result: WallResult, runs: [RunLife], rate: Int64?) {
+  package init(_ tally: WhyTally, _ result: WallResult, runs: [RunLife], rate: Int64?) {
     let bodies = tally.bodies
     chunkBytes = bodies > 0 ? tally.bodyBytes / bodies : nil
     turnaroundMs = bodies > 0 ? tally.turnaroundMs / bodies : nil

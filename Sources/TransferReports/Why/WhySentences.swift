@@ -2,12 +2,12 @@ import TransferModel
 
 /// ``WhyFigures`` in words: the verdict first, then supporting sentences.
 extension WhyFigures {
-  public var sentences: [String] {
+  package var sentences: [String] {
     ([verdict] + standing + clock + waits + [limit, others]).compactMap(\.self)
   }
 
   /// One sentence.
-  public var verdict: String {
+  package var verdict: String {
     guard let wallMs else {
       return "The clock was set back by at least \(time(row.fromMs -| toMs)) in between: how long it took is not known."
     }

@@ -20,7 +20,7 @@ public struct VerifyResult: Sendable, Hashable {
   /// The size of the compared files, in bytes.
   public var bytes: Int64 = 0
 
-  public init(intact: Int = 0, changed: Int = 0, missing: Int = 0, unreadable: Int = 0) {
+  package init(intact: Int = 0, changed: Int = 0, missing: Int = 0, unreadable: Int = 0) {
     (self.intact, self.changed, self.missing, self.unreadable) = (intact, changed, missing, unreadable)
   }
 

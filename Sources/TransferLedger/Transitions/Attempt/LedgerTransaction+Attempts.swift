@@ -4,7 +4,7 @@ public import TransferModel
 extension LedgerTransaction {
   /// Opens an attempt for the whole file; durable before its request is sent. Throws `.leaseLost` if the file does not
   /// belong to this run.
-  public func beginAttempt(
+  package func beginAttempt(
     _ file: FileID, _ run: RunID, _ operation: AttemptOperation, session: SessionID?, isRepeatable: Bool
   ) throws -> AttemptID {
     precondition(operation != .part, "parts begin with beginChunks")

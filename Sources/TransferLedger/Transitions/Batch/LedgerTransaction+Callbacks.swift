@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// Callbacks: waiting → delivering → delivered, or back to waiting until they are given up. A trigger inserts the rows
 /// for files, in the transaction that changes the state which they report. Only the process that holds a
@@ -25,7 +25,7 @@ extension LedgerTransaction {
 
   /// Queues a callback of a job's run for an event other than its end, to those of `callbacks` that subscribe to this
   /// event. `uid` is that of the run.
-  public func tell(_ event: CallbackEvent, ofJob job: String, uid: UID, body: String, _ callbacks: [CallbackSetting])
+  package func tell(_ event: CallbackEvent, ofJob job: String, uid: UID, body: String, _ callbacks: [CallbackSetting])
     throws
   {
     for setting in callbacks where setting.event == event {
@@ -37,7 +37,7 @@ extension LedgerTransaction {
   /// includes it.
   /// - Parameter body: the document; its argument is the number of runs that were not successful since the last
   ///   callback to the receiver, including this run.
-  public func tellEnd(
+  package func tellEnd(
     _ event: CallbackEvent, ofJob job: String, uid: UID, result: String, _ callbacks: [CallbackSetting],
     body: (_ failedRuns: Int) -> String
   ) throws {
@@ -78,7 +78,7 @@ extension LedgerTransaction {
 
   /// waiting → cancelled, for callbacks of a run that began nothing. Those delivered in the meantime do not change.
   /// - Returns: whether any were waiting.
-  public func takeBack(_ event: CallbackEvent, ofJob job: String, uid: UID) throws -> Bool {
+  package func takeBack(_ event: CallbackEvent, ofJob job: String, uid: UID) throws -> Bool {
     let taken = try db.run(
       """
       UPDATE outbox SET state = 'cancelled', ended_at = ?4 WHERE state = 'waiting' AND uid = ?3
@@ -137,7 +137,7 @@ extension LedgerTransaction {
   /// waiting → delivering for callbacks that are due, each with a row for the delivery. For the same receiver and the
   /// same file or job, the older callback is delivered first.
   /// - Parameter resting: receivers that get nothing at present.
-  public func beginDeliveries(limit: Int, resting: [Int64] = []) throws -> [DueCallback] {
+  package func beginDeliveries(limit: Int, resting: [Int64] = []) throws -> [DueCallback] {
     let due = try db.rows(
       LedgerReader.dueCallbacks, .int(wallMs), .text(try jsonText(resting)), .int(limit), row: LedgerReader.due)
     return try due.filter { callback in
@@ -156,7 +156,7 @@ extension LedgerTransaction {
   /// delivering → delivered, waiting or gave_up. An interrupted delivery is due at once and does not count as a
   /// failure.
   /// - Parameter waitMs: the wait until the next delivery if this one failed.
-  public func endDelivery(of id: Int64, _ end: DeliveryEnd, waitMs: Int64) throws {
+  package func endDelivery(of id: Int64, _ end: DeliveryEnd, waitMs: Int64) throws {
     let ended = try db.run(
       """
       UPDATE delivery SET outcome = ?2, ended_at = max(started_at, ?3), exit_code = ?4, http_status = ?5, message = ?6,

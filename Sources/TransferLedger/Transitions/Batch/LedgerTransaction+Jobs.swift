@@ -1,11 +1,11 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerTransaction {
   /// Records how a run of a job ended. If two runs overlap, the later end counts: a process that was stopped for hours
   /// does not overwrite a newer end with its older one. An end in the future was written before the clock was set back;
   /// any end replaces it.
   /// - Parameter run: a success if it has a ``JobRow/succeededMs``, or its result is `ok`.
-  public func recordJob(_ run: JobRow) throws {
+  package func recordJob(_ run: JobRow) throws {
     let applied = try db.run(
       """
       UPDATE job_state SET started_at = ?2, ended_at = ?3, result = ?4, message = ?5,

@@ -1,11 +1,11 @@
-public import TransferModel
+import TransferModel
 
 /// pending → in flight, with an attempt.
 extension LedgerTransaction {
   /// Takes up to `limit` chunks of the file that may be sent now, in order, and opens an attempt for each: for its
   /// body, or for a request that must precede it (``ChunkOpening``) and is repeatable. Empty if none is pending; throws
   /// `.leaseLost` if the file does not belong to this run.
-  public func beginChunks(
+  package func beginChunks(
     _ file: FileID, _ run: RunID, limit: Int, isRepeatable: Bool, opening: ChunkOpening = .none
   ) throws -> [ClaimedChunk] {
     try promoteChunks()

@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// Changes of all chunks of a file when the file changes, and reads of them.
 extension LedgerTransaction {
@@ -37,7 +37,7 @@ extension LedgerTransaction {
   }
 
   /// The stored chunks of a file, in order.
-  public func parts(of file: FileID) throws -> [PartReceipt] {
+  package func parts(of file: FileID) throws -> [PartReceipt] {
     try db.rows(
       """
       SELECT seq, length, etag, digest, md5, confirmation, remote FROM chunk WHERE file_id = ? AND state = 'done' ORDER BY seq
@@ -50,7 +50,7 @@ extension LedgerTransaction {
   }
 
   /// Chunks of a file that are not known to be stored and have notes (`remote`); in order.
-  public func doubts(of file: FileID) throws -> [ChunkDoubt] {
+  package func doubts(of file: FileID) throws -> [ChunkDoubt] {
     try db.rows(
       """
       SELECT seq, length, remote, state = 'waiting' OR failures > 0 FROM chunk

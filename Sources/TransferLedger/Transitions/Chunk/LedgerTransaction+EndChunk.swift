@@ -4,7 +4,7 @@ public import TransferModel
 extension LedgerTransaction {
   /// in flight → done. `attempt` was closed with `ok` before. The file has made progress: its failure count is reset,
   /// unless the server had lost this chunk before; otherwise repeated losses would never end.
-  public func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: PartReceipt) throws -> TransitionResult {
+  package func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: PartReceipt) throws -> TransitionResult {
     if !part.remote.isEmpty {
       let noted = try moveChunk(
         chunk, to: .inFlight, after: nil, "UPDATE chunk SET remote = ?1 WHERE {guard}", try json(part.remote))
@@ -37,7 +37,7 @@ extension LedgerTransaction {
   }
 
   /// in flight → done: `attempt`, a query about the chunk that was closed with `ok`, found it on the server.
-  public func findChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: PartReceipt) throws -> TransitionResult {
+  package func findChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: PartReceipt) throws -> TransitionResult {
     let lacked = try db.first("SELECT length - acked FROM chunk WHERE id = ?", .id(chunk)) { $0.int64(0) } ?? 0
     let result = try storeChunk(chunk, attempt, part)
     if result.isApplied { try creditSenders(of: chunk, lacked, asker: attempt) }

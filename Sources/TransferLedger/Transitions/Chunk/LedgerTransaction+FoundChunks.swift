@@ -4,7 +4,7 @@ public import TransferModel
 extension LedgerTransaction {
   /// pending, waiting → done for all remaining chunks of a file after a lost answer: `attempt`, a `verify` that was
   /// closed with `ok`, showed that the server has the whole file.
-  public func confirmChunks(
+  package func confirmChunks(
     _ file: FileID, _ run: RunID, by attempt: AttemptID, _ confirmation: Confirmation, etag: String
   ) throws -> TransitionResult {
     let found = try db.rows(Self.unstored, .id(file)) { ($0.id(0, ChunkID.self), $0.int64(1)) }
@@ -27,7 +27,7 @@ extension LedgerTransaction {
   /// waiting, pending → done: `attempt`, a probe that was closed with `ok`, proved that the server has the chunk
   /// although its own answer was lost. The file has made progress: its failure count is reset, unless this chunk was
   /// lost before.
-  public func adoptChunk(
+  package func adoptChunk(
     _ file: FileID, _ run: RunID, seq: Int, by attempt: AttemptID, _ part: PartReceipt
   ) throws -> TransitionResult {
     try requireWork(file, run)

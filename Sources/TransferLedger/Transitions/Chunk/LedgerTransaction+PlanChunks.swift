@@ -1,16 +1,16 @@
-public import TransferModel
+import TransferModel
 
 /// The layout of a file: how it is divided into chunks.
 extension LedgerTransaction {
   /// Stores the layout of the file and its chunks, all pending. Once in the life of a generation: `.lost` if it has a
   /// layout already.
-  public func plan(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
+  package func plan(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
     try planChunks(file, run, layout) == nil ? .lost(to: try stateOf(file, run)) : .applied
   }
 
   /// ``plan(_:_:_:)`` and ``beginChunks(_:_:limit:isRepeatable:)`` for a file without a session, without reading back
   /// the rows just written. nil if it has a layout already, or does not belong to this run.
-  public func planAndBegin(
+  package func planAndBegin(
     _ file: FileID, _ run: RunID, _ layout: ChunkLayout, limit: Int, isRepeatable: Bool, opening: ChunkOpening = .none
   ) throws -> [ClaimedChunk]? {
     guard let chunks = try planChunks(file, run, layout) else { return nil }
@@ -30,7 +30,7 @@ extension LedgerTransaction {
 
   /// Divides a file again, into shorter chunks, if nothing of it is stored and it has no live session; otherwise
   /// `.lost`.
-  public func recut(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
+  package func recut(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
     let planned = try db.first("SELECT chunk_count FROM file WHERE id = ?", .id(file)) { $0.int(0) } ?? 0
     // A download may have a session, and stored bytes that are less than the new first chunk.
     let changes = try db.run(

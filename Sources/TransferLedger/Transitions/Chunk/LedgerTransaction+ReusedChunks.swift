@@ -5,7 +5,7 @@ extension LedgerTransaction {
   /// pending → done for a chunk of a download: what was not fetched of it was in a local file, and is in its place on
   /// the disk. No request fetched that; the request that opened the session identified the server's version. `.lost`
   /// for any other chunk; throws `.leaseLost` if the file does not belong to this run.
-  public func reuseChunk(_ file: FileID, _ run: RunID, _ part: PartReceipt) throws -> TransitionResult {
+  package func reuseChunk(_ file: FileID, _ run: RunID, _ part: PartReceipt) throws -> TransitionResult {
     try requireWork(file, run)
     let changes = try db.run(
       """
@@ -34,7 +34,7 @@ extension LedgerTransaction {
 
   /// finishing: the local file of a download has its final name, and these times. They show a later fetch of the same
   /// URL that the file was not written since.
-  public func notePlaced(_ file: FileID, _ run: RunID, _ identity: SourceIdentity) throws -> TransitionResult {
+  package func notePlaced(_ file: FileID, _ run: RunID, _ identity: SourceIdentity) throws -> TransitionResult {
     let changes = try db.run(
       """
       UPDATE OR FAIL file SET mtime_ns = ?, ctime_ns = ?
@@ -46,7 +46,7 @@ extension LedgerTransaction {
 
 extension LedgerReader {
   /// The pending chunks of `file` of which parts may be taken from a local file; in order.
-  public func incompleteChunks(of file: FileID) throws -> [IncompleteChunk] {
+  package func incompleteChunks(of file: FileID) throws -> [IncompleteChunk] {
     try db.rows(
       """
       SELECT seq, offset, length, acked FROM chunk
@@ -59,7 +59,7 @@ extension LedgerReader {
   }
 
   /// Chunks of `file` of which nothing is stored, and which `past` has with the same range; in order.
-  public func reusableChunks(of file: FileID, from past: FileID) throws -> [PastChunk] {
+  package func reusableChunks(of file: FileID, from past: FileID) throws -> [PastChunk] {
     let found = try db.rows(
       """
       SELECT c.seq, c.offset, c.length, p.digest

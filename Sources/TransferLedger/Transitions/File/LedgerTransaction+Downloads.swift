@@ -32,7 +32,7 @@ extension LedgerTransaction {
 
   /// active: stores the identity of the partial file (inode, device and boot). `.lost` if bytes were stored already:
   /// they are in another partial file.
-  public func notePartialFile(_ file: FileID, _ run: RunID, _ identity: SourceIdentity) throws -> TransitionResult {
+  package func notePartialFile(_ file: FileID, _ run: RunID, _ identity: SourceIdentity) throws -> TransitionResult {
     let changes = try db.run(
       """
       UPDATE file SET inode = ?1, device = ?2, boot = ?3
@@ -44,7 +44,7 @@ extension LedgerTransaction {
 
   /// pending → done for the first chunk, or acknowledges `bytes` from its start: they arrived with the answer to
   /// `attempt`, which opened the session and was closed before.
-  public func storeBeginning(
+  package func storeBeginning(
     _ file: FileID, _ run: RunID, by attempt: AttemptID, bytes: Int64, _ part: PartReceipt?
   ) throws -> TransitionResult {
     try requireWork(file, run)

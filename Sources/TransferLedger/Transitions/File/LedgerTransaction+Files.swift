@@ -27,7 +27,7 @@ extension LedgerTransaction {
   /// - Parameters:
   ///   - sha256: SHA-256 of the content of the file, if it is known; part of the receipt.
   ///   - content: SHA-256 of what was sent, if the batch uses `dedupe`.
-  public func completeFile(
+  package func completeFile(
     _ file: FileID, _ run: RunID, _ receipt: FileReceipt, sha256: Digest? = nil, content: Digest? = nil
   ) throws -> TransitionResult {
     let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row throws(SQLiteError) in

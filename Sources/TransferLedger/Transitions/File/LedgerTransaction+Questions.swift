@@ -1,10 +1,10 @@
-public import TransferModel
+import TransferModel
 
 /// Queries to destinations about done files.
 extension LedgerTransaction {
   /// Opens the attempt of a query about a done file; durable before its request is sent. Throws `.leaseLost` if this
   /// run no longer owns the ledger; the rules of the schema refuse files that are not done.
-  public func beginQuestion(_ file: FileID, _ run: RunID, _ operation: AttemptOperation) throws -> AttemptID {
+  package func beginQuestion(_ file: FileID, _ run: RunID, _ operation: AttemptOperation) throws -> AttemptID {
     precondition(operation == .verify || operation == .probe, "a query changes nothing")
     try requireLease(run)
     return try openAttempt(file, run, operation, session: nil, isRepeatable: true)
@@ -12,7 +12,7 @@ extension LedgerTransaction {
 
   /// Ends the attempt, and records what its answer says about the object as the next receipt of its file. False if the
   /// result is obsolete because a later upload to the same key was done in the meantime.
-  public func endQuestion(
+  package func endQuestion(
     _ attempt: AttemptID, of file: FileID, _ run: RunID, _ result: AttemptResult, _ found: RemoteFinding?
   ) throws -> Bool {
     try require(closeAttempt(attempt, run, result), attempt)

@@ -44,14 +44,14 @@ public struct GrowingSource: Sendable {
   /// The key that the whole file would have.
   public var key: NameBytes
   /// When it was examined: its size is where the segment ends.
-  public var identity: SourceIdentity
+  package var identity: SourceIdentity
   /// Its birth time in nanoseconds since 1970 UTC; nil if it is unknown or was not looked at.
   public var bornNs: Int64?
   public var mode: UInt32
-  public var properties: ObjectProperties
+  package var properties: ObjectProperties
   public var finding: Finding
 
-  public init(
+  package init(
     path: NameBytes, key: NameBytes, _ identity: SourceIdentity, mode: UInt32 = 0,
     properties: ObjectProperties = ObjectProperties(), _ finding: Finding
   ) {

@@ -4,7 +4,7 @@ public import TransferModel
 public struct SettlingSource: Sendable, Hashable {
   public var id: FileID
   public var path: NameBytes
-  public var identity: SourceIdentity
+  package var identity: SourceIdentity
   /// The boot whose clock ``sinceMs`` and ``dueMs`` refer to, in milliseconds.
   public var boot: UInt64
   public var sinceMs, dueMs: Int64
@@ -65,7 +65,7 @@ extension LedgerTransaction {
 
   /// Stays settling: the source was found changed, and its settle time restarts. `byRun` is true if the run that waits
   /// for the source found it.
-  public func lookAgain(_ file: FileID, _ now: SourceIdentity, byRun: Bool) throws -> TransitionResult {
+  package func lookAgain(_ file: FileID, _ now: SourceIdentity, byRun: Bool) throws -> TransitionResult {
     let changes = try db.run(
       """
       UPDATE file SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, inode = ?5, device = ?6, boot = ?7

@@ -1,10 +1,10 @@
-public import TransferModel
+import TransferModel
 
 /// Sightings: the source has a different ctime or device than when its file was admitted, but the same content.
 extension LedgerTransaction {
   /// active, finishing: the source was found to contain what was sent of it. Only ctime and device of its identity may
   /// differ from those at admission.
-  public func sight(_ file: FileID, _ run: RunID, as now: SourceIdentity) throws -> TransitionResult {
+  package func sight(_ file: FileID, _ run: RunID, as now: SourceIdentity) throws -> TransitionResult {
     let isMine = try db.first(Self.workedOn, .id(file), .id(run), .int(now.size), .int(now.mtimeNs), .bits(now.inode)) {
       _ in true
     }

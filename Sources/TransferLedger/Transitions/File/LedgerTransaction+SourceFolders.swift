@@ -1,9 +1,9 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerReader {
   /// The identity that a folder of sources had when its files were recorded in the batch; nil if its sources stay, or
   /// if the folder could not be examined. Served by the primary key.
-  public func sourceFolder(_ path: NameBytes, of batch: BatchID) throws -> FolderIdentity? {
+  package func sourceFolder(_ path: NameBytes, of batch: BatchID) throws -> FolderIdentity? {
     try db.first(
       "SELECT inode, born_ns, device, boot FROM source_folder WHERE batch_id = ? AND path = ?", .id(batch), .name(path)
     ) { row in

@@ -4,7 +4,7 @@ public import TransferModel
 public struct SettlingFile: Sendable, Hashable {
   public var id: FileID
   public var path: NameBytes
-  public var identity: SourceIdentity
+  package var identity: SourceIdentity
 }
 
 extension LedgerReader {

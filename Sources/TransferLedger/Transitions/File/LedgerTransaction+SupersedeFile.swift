@@ -1,4 +1,4 @@
-public import TransferModel
+import TransferModel
 
 /// Replaces a file by a newer generation.
 extension LedgerTransaction {
@@ -6,7 +6,7 @@ extension LedgerTransaction {
   /// in the same batch and for the same key. A control request for the old one is applied to the next. No attempt may
   /// be open. Of a download it is only known that the remote object is another one; `identity` is ignored.
   /// Throws `.leaseLost` if the file does not belong to this run.
-  public func supersede(
+  package func supersede(
     _ file: FileID, _ run: RunID, by identity: SourceIdentity, notBeforeMs: Int64?
   ) throws -> FileID {
     try requireWork(file, run)

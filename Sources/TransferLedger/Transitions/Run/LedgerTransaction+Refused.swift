@@ -46,7 +46,7 @@ extension Ledger {
   /// `crashed`. Their chunks become pending, or `unknown` if sending them again could store something twice; likewise
   /// the files. Uses one transaction; if the rules of the ledger refuse a row, one for each file, and only the refused
   /// files are left unchanged. Blocking.
-  public func recover(_ run: RunID) throws(TransferError) -> Recovery {
+  package func recover(_ run: RunID) throws(TransferError) -> Recovery {
     let sent = SendingJournal.read(SendingJournal.path(ofLedger: path))
     do throws(TransferError) { return try write { try $0.recover(run, sent: sent) } } catch {
       guard error.kind == .bug else { throw error }

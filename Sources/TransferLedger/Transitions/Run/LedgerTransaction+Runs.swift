@@ -38,7 +38,7 @@ extension LedgerTransaction {
 
   /// Records that the machine woke up now, during a run, as an event without a file: it explains why requests that were
   /// open look long.
-  public func noteSleep(_ sleep: MachineSleep, _ run: RunID) throws {
+  package func noteSleep(_ sleep: MachineSleep, _ run: RunID) throws {
     try requireLease(run)
     try recordEvent(MachineSleep.verb, batch: nil, file: nil, detail: sleep.detail)
   }

@@ -1,10 +1,10 @@
-public import TransferModel
+import TransferModel
 
 /// Transitions of sessions.
 extension LedgerTransaction {
   /// Records that a session will be requested; durable before the create request is sent. Throws `.leaseLost` if the
   /// file does not belong to this run; the schema refuses a second live session of a file.
-  public func intendSession(_ file: FileID, _ run: RunID) throws -> SessionID {
+  package func intendSession(_ file: FileID, _ run: RunID) throws -> SessionID {
     try requireWork(file, run)
     return SessionID(
       rawValue: try db.insert(
@@ -14,7 +14,7 @@ extension LedgerTransaction {
 
   /// intended → open, if its file belongs to this run. `remoteID` is the server's name for it; `notes` replace the
   /// stored notes, nil keeps those.
-  public func openSession(
+  package func openSession(
     _ session: SessionID, _ run: RunID, remoteID: String, expiresAtMs: Int64?, notes: [String: String]? = nil
   ) throws -> TransitionResult {
     try moveSession(
@@ -27,7 +27,7 @@ extension LedgerTransaction {
 
   /// Records that the request of an attempt which must not be repeated opened this session: from now on the server can
   /// be queried about its result. Applies while the session is open and its file belongs to this run.
-  public func askAbout(
+  package func askAbout(
     _ attempt: AttemptID, of session: SessionID, _ run: RunID
   ) throws -> TransitionResult {
     try moveSession(
@@ -40,7 +40,7 @@ extension LedgerTransaction {
 
   /// Records a session whose name we chose: it is open from the beginning, because no server has to create it. Throws
   /// `.leaseLost` if the file does not belong to this run.
-  public func beginOwnSession(
+  package func beginOwnSession(
     _ file: FileID, _ run: RunID, remoteID: String, notes: [String: String]
   ) throws -> SessionID {
     let session = try intendSession(file, run)
@@ -53,7 +53,7 @@ extension LedgerTransaction {
   }
 
   /// Replaces the notes of a session that has not ended, if its file belongs to this run.
-  public func noteSession(
+  package func noteSession(
     _ session: SessionID, _ run: RunID, _ notes: [String: String]
   ) throws -> TransitionResult {
     // The state does not change.
@@ -67,7 +67,7 @@ extension LedgerTransaction {
   }
 
   /// intended, open → completed, aborted or gone. Also `.applied` if it is in that state already.
-  public func endSession(_ session: SessionID, _ state: SessionState) throws -> TransitionResult {
+  package func endSession(_ session: SessionID, _ state: SessionState) throws -> TransitionResult {
     precondition(state != .intended && state != .open, "a session ends in a final state")
     let result = try moveSession(
       session, nil, to: state, "UPDATE session SET {moved}, ended_at = ?1 WHERE {guard}", .int(wallMs))

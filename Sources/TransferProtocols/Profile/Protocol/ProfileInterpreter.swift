@@ -1,7 +1,7 @@
-public import TransferModel
+import TransferModel
 
 extension ProfileProtocol {
-  public func interpret(
+  package func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard let (name, described) = described(step) else {

@@ -1,7 +1,7 @@
-public import TransferModel
+import TransferModel
 
 extension ProfileProtocol {
-  public func layout(size: Int64) throws(TransferError) -> ChunkLayout {
+  package func layout(size: Int64) throws(TransferError) -> ChunkLayout {
     guard case .bytes(let chosen) = profile.chunk.size else {
       try check(fileSize: size)
       return ChunkLayout(whole: size)
@@ -10,7 +10,7 @@ extension ProfileProtocol {
   }
 
   /// The layout after the session was opened and the server has chosen.
-  public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
+  package func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     guard case .session(let name) = profile.chunk.size else { return try layout(size: facts.file.size) }
     let value = SessionNotes(facts.session?.notes ?? [:]).sessionValues[name] ?? .missing("session.\(name)")
     guard let chunkSize = try? value.integer(), chunkSize >= 1 else {

@@ -1,12 +1,12 @@
 import HTTPTypes
-public import TransferModel
+import TransferModel
 
 extension ProfileProtocol {
   /// Names in ``LearnedFacts/discovered``: whether `auth.refresh` is due, and the values that it extracted.
   static let refreshIsDue = "refresh"
   static func secret(_ name: String) -> String { LearnedFacts.secretPrefix + name }
 
-  public func request(
+  package func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     guard let (name, described) = described(step) else {

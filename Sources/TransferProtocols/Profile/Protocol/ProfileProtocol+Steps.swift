@@ -1,7 +1,7 @@
 import TransferModel
 
 extension ProfileProtocol {
-  public func nextStep(_ facts: TransferFacts) -> TransferStep {
+  package func nextStep(_ facts: TransferFacts) -> TransferStep {
     if facts.learned.discovered?[Self.refreshIsDue] != nil { return .control(.discover) }
     guard let session = facts.session else { return openingStep(facts) }
     guard session.remoteID != nil else { return .control(.create) }

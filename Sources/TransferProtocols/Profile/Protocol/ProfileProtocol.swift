@@ -156,11 +156,11 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
 
   // MARK: - Digests
 
-  public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
+  package func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     Set(profile.chunk.hashes.map(\.algorithm))
   }
 
-  public func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm> {
+  package func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm> {
     guard !profile.file.hashes.isEmpty, let (_, described) = described(step) else { return [] }
     if case .abort = step { return [] }
     // The whole file is not read only for a value that one of many answers may contain.

@@ -1,19 +1,19 @@
-public import TransferModel
+import TransferModel
 
 /// Uses the step `verify` of the profile. Its requirements determine what is proven; if they compare nothing, or if the
 /// answer lacks the values, the result is inconclusive.
 extension ProfileProtocol: LaterQuestions {
   /// Expired secrets are refreshed first.
-  public func question(about object: StoredObject) -> StepRequest? {
+  package func question(about object: StoredObject) -> StepRequest? {
     guard wants(.verify, object.facts) else { return nil }
     return object.facts.learned.discovered?[Self.refreshIsDue] != nil ? .discover : .verify
   }
 
-  public func request(
+  package func request(
     _ question: StepRequest, about object: StoredObject, _ context: RequestContext
   ) throws(Failure) -> TransferRequest { try request(question, ended(object), known(object, context)) }
 
-  public func answer(
+  package func answer(
     _ reply: TransferReply, to question: StepRequest, about object: StoredObject, _ context: RequestContext
   ) -> ObjectAnswer {
     if reply.isAnswered, question == .verify, [400, 403, 405, 501].contains(reply.status) { return .refused(reply) }

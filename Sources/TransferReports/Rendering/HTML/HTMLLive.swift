@@ -1,25 +1,25 @@
 /// How `transfers serve` shows the pages of reports: with links between them, refreshed, and with buttons if control is
 /// allowed.
-public struct HTMLLive: Sendable, Hashable {
-  public struct Link: Sendable, Hashable {
-    public let title, path: String
+package struct HTMLLive: Sendable, Hashable {
+  package struct Link: Sendable, Hashable {
+    package let title, path: String
 
-    public init(_ title: String, _ path: String) { (self.title, self.path) = (title, path) }
+    package init(_ title: String, _ path: String) { (self.title, self.path) = (title, path) }
   }
 
-  public let links: [Link]
+  package let links: [Link]
   /// The path of the current page.
-  public let path: String
-  public let mayControl: Bool
+  package let path: String
+  package let mayControl: Bool
   /// The entity tag of the page, with which a browser can check whether it has changed.
-  public let tag: String
+  package let tag: String
 
-  public init(links: [Link], path: String, mayControl: Bool, tag: String) {
+  package init(links: [Link], path: String, mayControl: Bool, tag: String) {
     (self.links, self.path, self.mayControl, self.tag) = (links, path, mayControl, tag)
   }
 
   /// The content security policy of every page: its own styles and scripts, requests to the same server, and no frames.
-  public static let policy = """
+  package static let policy = """
     default-src 'none'; style-src 'sha256-\(HTMLAssets.styleDigest)' 'sha256-\(LiveAssets.styleDigest)'; \
     script-src 'sha256-\(HTMLAssets.scriptDigest)' 'sha256-\(LiveAssets.scriptDigest)' \
     'sha256-\(LiveAssets.entryDigest)'; connect-src 'self'; form-action 'self'; base-uri 'none'; \
@@ -41,7 +41,7 @@ public struct HTMLLive: Sendable, Hashable {
   }
 
   /// The page that asks for the token, with the reason.
-  public static func entry(_ why: String) -> String {
+  package static func entry(_ why: String) -> String {
     """
     <!doctype html>
     <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">

@@ -1,18 +1,18 @@
-public import TransferModel
+import TransferModel
 
 /// How the pages of one report refer to each other.
-public struct HTMLPageLinks: Sendable {
+package struct HTMLPageLinks: Sendable {
   /// Maximum number of rows of a table on a page; a page has fewer if they do not fit.
-  public let rowsPerPage: Int
+  package let rowsPerPage: Int
   let reference: @Sendable (Int) -> String
 
   /// `reference` gives the relative URL of a page by its number; 1 is the first page.
-  public init(rowsPerPage: Int = .max, _ reference: @escaping @Sendable (Int) -> String) {
+  package init(rowsPerPage: Int = .max, _ reference: @escaping @Sendable (Int) -> String) {
     (self.rowsPerPage, self.reference) = (rowsPerPage, reference)
   }
 
   /// For a page in a file, with its further pages beside it.
-  public init(file: NameBytes) {
+  package init(file: NameBytes) {
     self.init { number in
       let name = Self.name(number, of: file).bytes
       return HTMLText.percentEncoded(Array(name[((name.lastIndex(of: 0x2F) ?? -1) + 1)...]))
@@ -20,7 +20,7 @@ public struct HTMLPageLinks: Sendable {
   }
 
   /// `page-2.html` for the second page of `page.html`, in the same folder.
-  public static func name(_ number: Int, of file: NameBytes) -> NameBytes {
+  package static func name(_ number: Int, of file: NameBytes) -> NameBytes {
     guard number > 1 else { return file }
     let bytes = file.bytes
     let start = (bytes.lastIndex(of: 0x2F) ?? -1) + 1
@@ -36,16 +36,16 @@ public struct HTMLPageLinks: Sendable {
 /// A report as HTML: a page, and further pages with the rows that it does not show without scripts. Each is
 /// self-contained and stays below a megabyte. Rows of the last table may be added while the pages are made, so that a
 /// table of any length needs the memory of a page.
-public struct HTMLPages: Sendable {
+package struct HTMLPages: Sendable {
   /// A further page; its number is at least 2.
-  public struct Page: Sendable {
-    public let number: Int
-    public let html: String
+  package struct Page: Sendable {
+    package let number: Int
+    package let html: String
   }
 
   /// How every page begins, and how only further pages begin, before the number.
   static let opening = "<!doctype html>\n<html lang=\"en\""
-  public static let mark = opening + " data-page=\""
+  package static let mark = opening + " data-page=\""
 
   private var first: HTMLReport
   private let header: ReportHeader
@@ -59,7 +59,7 @@ public struct HTMLPages: Sendable {
   private var number = 1
 
   /// Without `links` there are no further pages: the page says how many rows it omits.
-  public init(
+  package init(
     _ header: ReportHeader, live: HTMLLive? = nil, links: HTMLPageLinks?, rowBudget: Int = HTMLReport.rowBudget
   ) {
     (self.header, self.live, self.links, self.rowBudget) = (header, live, links, rowBudget)
@@ -67,10 +67,10 @@ public struct HTMLPages: Sendable {
   }
 
   /// Whether no more rows are needed for the page with this number.
-  public func isComplete(_ page: Int) -> Bool { page == 1 ? open != nil : page <= number }
+  package func isComplete(_ page: Int) -> Bool { page == 1 ? open != nil : page <= number }
 
   /// The pages that are complete. If the table with the key `continuing` has more rows, they are added by ``append``.
-  public mutating func begin(_ report: Report, continuing: String? = nil) -> [Page] {
+  package mutating func begin(_ report: Report, continuing: String? = nil) -> [Page] {
     schema = report.schema
     first.append(report, continuing: continuing)
     tables = first.longTables
@@ -82,14 +82,14 @@ public struct HTMLPages: Sendable {
   }
 
   /// More rows of the table that continues.
-  public mutating func append(_ rows: FigureTable) -> [Page] {
+  package mutating func append(_ rows: FigureTable) -> [Page] {
     guard let last = tables.indices.last else { return [] }
     if links == nil { tables[last].omitted += rows.rows.count }
     return links == nil ? [] : rows.rows.flatMap { add($0, to: last) }
   }
 
   /// The first page, and the last of the others. `words` are put above everything else.
-  public mutating func end(words: String? = nil) -> (first: String, rest: [Page]) {
+  package mutating func end(words: String? = nil) -> (first: String, rest: [Page]) {
     let rest = closed(hasNext: false)
     return (first.document(schema, header, live, words: words, tables), rest)
   }

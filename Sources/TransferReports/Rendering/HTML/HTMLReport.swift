@@ -1,8 +1,8 @@
 /// A report as one self-contained page: readable without scripts, in light and dark, on paper and on a telephone. It
 /// loads nothing, and its content security policy allows its own style and script and nothing else.
-public struct HTMLReport: Sendable {
+package struct HTMLReport: Sendable {
   /// Maximum number of bytes for the rows of all tables of a page.
-  public static let rowBudget = 900_000
+  package static let rowBudget = 900_000
 
   private var out = ""
   private var parts: [(id: String, title: String)] = []
@@ -16,7 +16,7 @@ public struct HTMLReport: Sendable {
   private var charted: Set<String> = []
 
   /// One page, without further pages. With `live`, the same page as shown by `transfers serve`.
-  public static func render(
+  package static func render(
     _ report: Report, _ header: ReportHeader, live: HTMLLive? = nil, rowBudget: Int = rowBudget
   ) -> String {
     var pages = HTMLPages(header, live: live, links: nil, rowBudget: rowBudget)

@@ -1,7 +1,7 @@
 import TransferModel
 
 /// Text inside of HTML.
-public enum HTMLText {
+package enum HTMLText {
   /// For content and for attributes in double quotes. Characters that control or reorder text become U+FFFD.
   static func escaped(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 < 0x20 || $0 >= 0x7F || [0x22, 0x26, 0x27, 0x3C, 0x3E].contains($0) }) else {
@@ -38,7 +38,7 @@ public enum HTMLText {
   }
 
   /// Everything but unreserved characters (RFC 3986 section 2.3).
-  public static func percentEncoded(_ bytes: [UInt8]) -> String {
+  package static func percentEncoded(_ bytes: [UInt8]) -> String {
     bytes.map { byte in
       switch byte {
       case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: String(Unicode.Scalar(byte))
