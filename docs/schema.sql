@@ -533,8 +533,8 @@ CREATE TRIGGER engine_run_stays BEFORE DELETE ON engine_run BEGIN SELECT RAISE(F
 
 CREATE TABLE error_code (
   code TEXT PRIMARY KEY,
-  blame TEXT NOT NULL CHECK (blame = 'source' OR blame = 'local' OR blame = 'network' OR blame = 'server'
-    OR blame = 'auth' OR blame = 'policy' OR blame = 'engine'),
+  category TEXT NOT NULL CHECK (category = 'source' OR category = 'local' OR category = 'network' OR category = 'server'
+    OR category = 'auth' OR category = 'policy' OR category = 'engine'),
   hint TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -1897,7 +1897,7 @@ SELECT
 FROM attempt a
 JOIN chunk c ON c.id = a.chunk_id
 JOIN file f ON f.id = a.file_id
-WHERE a.operation = 'part' AND (a.error_code = 'engine.orphaned' OR a.outcome = 'open');
+WHERE a.operation = 'part' AND (a.error_code = 'engine.crashed' OR a.outcome = 'open');
 
 CREATE VIEW v_deliveries AS
 SELECT
@@ -1915,7 +1915,7 @@ FROM delivery;
 CREATE VIEW v_errors AS
 SELECT
   code,
-  blame,
+  category,
   hint
 FROM error_code;
 

@@ -56,8 +56,8 @@ CREATE TABLE store_meta (
 -- The closed list of error codes; a test checks that it equals ErrorCode in the program.
 CREATE TABLE error_code (
   code TEXT PRIMARY KEY,
-  blame TEXT NOT NULL CHECK (blame = 'source' OR blame = 'local' OR blame = 'network' OR blame = 'server'
-    OR blame = 'auth' OR blame = 'policy' OR blame = 'engine'),
+  category TEXT NOT NULL CHECK (category = 'source' OR category = 'local' OR category = 'network' OR category = 'server'
+    OR category = 'auth' OR category = 'policy' OR category = 'engine'),
   hint TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 

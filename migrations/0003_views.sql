@@ -22,13 +22,13 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
 CREATE VIEW v_errors AS
 SELECT
   code,
-  blame,
+  category,
   hint
 FROM error_code;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_errors', 'code', 'TEXT', '', 'Name of the error; never changes.'),
-  ('v_errors', 'blame', 'TEXT', '', 'source, local, network, server, auth, policy or engine.'),
+  ('v_errors', 'category', 'TEXT', '', 'source, local, network, server, auth, policy or engine.'),
   ('v_errors', 'hint', 'TEXT', '', 'What to do about it.');
 
 CREATE VIEW v_runs AS
@@ -126,7 +126,7 @@ SELECT
 FROM attempt a
 JOIN chunk c ON c.id = a.chunk_id
 JOIN file f ON f.id = a.file_id
-WHERE a.operation = 'part' AND (a.error_code = 'engine.orphaned' OR a.outcome = 'open');
+WHERE a.operation = 'part' AND (a.error_code = 'engine.crashed' OR a.outcome = 'open');
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_cut_off', 'attempt_id', 'INTEGER', 'id', 'The attempt, as in v_attempts.'),

@@ -1,6 +1,6 @@
 -- The closed list of error codes; a test checks that it equals ErrorCode in the program.
 
-INSERT INTO error_code (code, blame, hint) VALUES
+INSERT INTO error_code (code, category, hint) VALUES
   ('net.cert', 'network', 'check the system date and the certificate authorities; --ca-file uses others'),
   ('net.connect_timeout', 'network', 'check the network and the firewall; the server did not accept a connection in time'),
   ('net.dns', 'network', 'check the host name and the resolver'),
@@ -62,5 +62,5 @@ INSERT INTO error_code (code, blame, hint) VALUES
   ('engine.bug', 'engine', 'a bug in transfers; please report it'),
   ('engine.copied', 'engine', 'the ledger is a copy, and its original may have sent the file since; check the server, then "transfers resolve"'),
   ('engine.interrupted', 'engine', 'stopped on request; the next run continues'),
-  ('engine.orphaned', 'engine', 'the engine crashed while the request was open; check the server, then "transfers resolve"'),
+  ('engine.crashed', 'engine', 'the engine crashed while the request was open; check the server, then "transfers resolve"'),
   ('engine.slept', 'engine', 'the machine slept while the request was open; it is sent again at once, and counts as no failure');

@@ -16,7 +16,7 @@ public struct CurlLibrary: Sendable, Hashable {
   /// Loads libcurl on the first call in a process, which takes some milliseconds; callable from any thread.
   /// - Throws: `config` on each call if no suitable libcurl is installed.
   public static func load() throws(TransferError) -> CurlLibrary {
-    try judge(ccurl_load(), String(cString: ccurl_library_name()), oldest: UInt32(CCURL_OLDEST))
+    try check(ccurl_load(), String(cString: ccurl_library_name()), oldest: UInt32(CCURL_OLDEST))
     return CurlLibrary(
       version: String(cString: ccurl_version()), tls: ccurl_tls_version().map { String(cString: $0) },
       features: names(), caFile: ccurl_default_ca_file().map { String(cString: $0) },
@@ -25,10 +25,10 @@ public struct CurlLibrary: Sendable, Hashable {
 
   /// Throws what ``load()`` would throw if libcurl had this name and had to be of this version (0x075700 is 7.87.0).
   static func check(named name: String, oldest: UInt32 = UInt32(CCURL_OLDEST)) throws(TransferError) {
-    try judge(ccurl_try(name, oldest), name, oldest: oldest)
+    try check(ccurl_try(name, oldest), name, oldest: oldest)
   }
 
-  private static func judge(_ outcome: ccurl_outcome, _ name: String, oldest: UInt32) throws(TransferError) {
+  private static func check(_ outcome: ccurl_outcome, _ name: String, oldest: UInt32) throws(TransferError) {
     let detail = outcome.detail.map { String(cString: $0) } ?? "no memory"
     let cause: String
     switch outcome.verdict {

@@ -1,5 +1,5 @@
 /// The party responsible for a failure: the first question of an operator.
-package enum Blame: String, Sendable, CaseIterable, Codable {
+package enum ErrorCategory: String, Sendable, CaseIterable, Codable {
   case source, local, network, server, auth, policy, engine
 }
 
@@ -72,13 +72,13 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   case policyDuplicate = "policy.duplicate"
   case policyDestination = "policy.destination"
 
-  case engineOrphaned = "engine.orphaned"
+  case engineCrashed = "engine.crashed"
   case engineCopied = "engine.copied"
   case engineInterrupted = "engine.interrupted"
   case engineSlept = "engine.slept"
   case engineBug = "engine.bug"
 
-  package var blame: Blame {
+  package var category: ErrorCategory {
     switch rawValue.prefix(while: { $0 != "." }) {
     case "net": .network
     case "http", "proto", "integrity": self == .http401 || self == .http403 ? .auth : .server

@@ -58,7 +58,7 @@ extension CalendarPeriod {
 }
 
 /// The use of a quota in the current period. Times are milliseconds since 1970 UTC.
-package struct QuotaStanding: Sendable, Hashable {
+package struct QuotaUsage: Sendable, Hashable {
   package var quota: JobQuota
   /// Upper bound of the bytes sent in the period.
   package var sent: Int64

@@ -41,7 +41,7 @@ struct BodyInterpreter: Sendable, Hashable {
     let remedy = Remedy(transport: failure)
     // If no byte of the body was sent, the request had no effect: a reused connection had already been closed.
     let isUnsent = reply.status == 0 && reply.isBodyIncomplete && reply.bytesSent == 0
-    guard !isRepeatable, reply.requestMayHaveArrived, !isUnsent, failure.code.blame != .source else {
+    guard !isRepeatable, reply.requestMayHaveArrived, !isUnsent, failure.code.category != .source else {
       return .failed(failure, remedy)
     }
     let text = "the answer to the POST was lost, and it may have taken effect: \(failure.message)"

@@ -75,7 +75,7 @@ extension Remedy {
     switch failure.code {
     case .netCert, .protoUnsupported, .engineBug, .authRefused, .http403, .httpRedirect: self = .permanent
     case .localFDLimit: self = .retry(isThrottled: true)
-    default: self = failure.code.blame == .source ? .permanent : .retry(isThrottled: false)
+    default: self = failure.code.category == .source ? .permanent : .retry(isThrottled: false)
     }
   }
 }

@@ -61,7 +61,7 @@ package struct DatasetteMetadata: Sendable {
       name: "errors", title: "Why did requests fail?",
       description: "Error codes of requests that began since a day, most frequent first, with remedies.",
       sql: """
-        SELECT a.error_code, count(*) AS requests, count(DISTINCT a.file_id) AS files, e.blame, e.hint
+        SELECT a.error_code, count(*) AS requests, count(DISTINCT a.file_id) AS files, e.category, e.hint
         FROM v_attempts a LEFT JOIN v_errors e ON e.code = a.error_code
         WHERE a.error_code IS NOT NULL AND a.started_at >= unixepoch(:since) * 1000
         GROUP BY a.error_code ORDER BY requests DESC

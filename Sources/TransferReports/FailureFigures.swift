@@ -4,7 +4,7 @@ import TransferModel
 package enum FailureFigures {
   package static let columns: [Column<FailureRow>] = [
     .text("error_code", "Error") { $0.code }.label(),
-    .text("blame", "Blame") { $0.blame }.label(),
+    .text("category", "Category") { $0.category }.label(),
     .integer("files", "Files") { $0.files },
     .integer("attempts", "Attempts") { $0.attempts },
     .time("first_at", "First") { $0.firstMs },

@@ -26,8 +26,8 @@ import TransferProtocols
     let job = scene.begin(seq: 0)
     let changes = scene.machine.concluded(
       job, .failed(Failure(.netReset, "cut"), .retry(isThrottled: false)), soon)
-    #expect(changes == [.returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
-    #expect(scene.advance()?.changes == [.requeue(notBeforeMs: 5_000, .netReset, isFailure: true)])
+    #expect(changes == [.releaseChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
+    #expect(scene.advance()?.changes == [.release(notBeforeMs: 5_000, .netReset, isFailure: true)])
   }
 
   @Test func aPartlyTakenBodyIsNoFailureAndCounts() {
@@ -54,7 +54,7 @@ import TransferProtocols
       opened: OpenedSession(remoteID: "/u/1", expiresAtMs: 7))
     #expect(
       scene.machine.concluded(job, meaning, soon) == [
-        .openSession(remoteID: "/u/1", expiresAtMs: 7), .returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1)),
+        .openSession(remoteID: "/u/1", expiresAtMs: 7), .releaseChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1)),
       ])
     #expect(scene.machine.facts.session?.remoteID == "/u/1")
     let second = OpenedSession(remoteID: "/u/2", expiresAtMs: nil)
@@ -75,7 +75,7 @@ import TransferProtocols
     _ = scene.advance()
     #expect(
       scene.machine.interrupted(job, mayHaveArrived: true)
-        == [.returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
+        == [.releaseChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
     #expect(scene.machine.ending == nil)
   }
 
@@ -94,7 +94,7 @@ import TransferProtocols
     _ = scene.concluded(.verify, .failed(failure, .sessionGone))
     #expect(
       scene.advance()?.changes == [
-        .giveUpSession, .resetChunks, .requeue(notBeforeMs: 0, .protoOffset, isFailure: true),
+        .giveUpSession, .resetChunks, .release(notBeforeMs: 0, .protoOffset, isFailure: true),
       ])
   }
 
@@ -144,7 +144,7 @@ import TransferProtocols
     #expect(begun?.begin == .control(.finish))
     #expect(scene.concluded(.finish, .notYet(afterMs: 2_000)) == [])
     let released = scene.advance(now: 150)
-    #expect(released?.changes == [.requeue(notBeforeMs: 2_100, nil, isFailure: false)])
+    #expect(released?.changes == [.release(notBeforeMs: 2_100, nil, isFailure: false)])
   }
 
   @Test func aDroppedSessionEndsAndItsFileGoesOnAtOnceButNotForEver() {
@@ -152,7 +152,7 @@ import TransferProtocols
     let unit = scene.advance(now: 60)
     #expect(
       unit?.changes == [
-        .endSession(.gone), .resetChunks, .requeue(notBeforeMs: 60, .protoSessionGone, isFailure: true),
+        .endSession(.gone), .resetChunks, .release(notBeforeMs: 60, .protoSessionGone, isFailure: true),
       ])
     var again = Scene(size: 35, session: "old", expiresAtMs: 50, failures: 10)
     guard case .fail(.protoSessionGone, _, false)? = again.advance(now: 60)?.changes.last else {

@@ -45,7 +45,7 @@ import TransferProtocols
     guard case .placing(let proof, named: nil)? = scene.advance()?.begin else { return #expect(Bool(false)) }
     _ = scene.machine.placed(.failure(Placing.partialIsGone), proof, retryMs: 5_000)
     let changes = scene.advance()?.changes ?? []
-    #expect(changes.contains(.requeue(notBeforeMs: 5_000, .localIO, isFailure: true)), "\(changes)")
+    #expect(changes.contains(.release(notBeforeMs: 5_000, .localIO, isFailure: true)), "\(changes)")
   }
 
   /// A fetched file waits for the receipts of its chunks before it is placed. While its host pauses it is not released:
@@ -66,19 +66,19 @@ import TransferProtocols
   @Test func aFetchedFileThatIsPlacedNextWaitsForNoHost() throws {
     var scene = try Scene(fetched: try Scene.sessionOfAFetchedFile())
     _ = scene.advance()
-    scene.machine.end(.requeue(notBeforeMs: 5_000, nil, isFailure: false))
+    scene.machine.end(.release(notBeforeMs: 5_000, nil, isFailure: false))
     scene.receiptsAreKnown()
-    #expect(scene.advance()?.changes == [.requeue(notBeforeMs: nil, nil, isFailure: false)])
+    #expect(scene.advance()?.changes == [.release(notBeforeMs: nil, nil, isFailure: false)])
   }
 
   /// Its session is lost, so that its next step is a request.
   @Test func aFetchedFileThatNeedsAnAnswerWaitsForItsHost() throws {
     var scene = try Scene(fetched: nil)
     _ = scene.advance()
-    scene.machine.end(.requeue(notBeforeMs: 5_000, nil, isFailure: false))
+    scene.machine.end(.release(notBeforeMs: 5_000, nil, isFailure: false))
     scene.receiptsAreKnown()
     #expect(!scene.machine.needsNoServer(scene.proto))
-    #expect(scene.advance()?.changes == [.requeue(notBeforeMs: 5_000, nil, isFailure: false)])
+    #expect(scene.advance()?.changes == [.release(notBeforeMs: 5_000, nil, isFailure: false)])
   }
 
   @Test func aFileThatIsNotFetchedNeedsItsServer() throws {

@@ -33,10 +33,10 @@ import TransferProtocols
     _ = dialogue.advance()
     dialogue.begin(chunks: [0])
     let changes = dialogue.failed(0, refused, .retry(isThrottled: false), soon)
-    #expect(changes == [.returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
+    #expect(changes == [.releaseChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
     let nextUnit = dialogue.advance()
     let unit = try #require(nextUnit)
-    #expect(unit.changes == [.requeue(notBeforeMs: 5_000, .netRefused, isFailure: true)])
+    #expect(unit.changes == [.release(notBeforeMs: 5_000, .netRefused, isFailure: true)])
     #expect(dialogue.machine.isReleased)
   }
 
@@ -90,13 +90,13 @@ import TransferProtocols
     dialogue.begin(chunks: [0, 1])
     #expect(
       dialogue.failed(0, refused, .retry(isThrottled: false), decision)
-        == [.returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
+        == [.releaseChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
     #expect(dialogue.advance() == nil, "another request is still open")
     _ = dialogue.interrupted(1)
     let next = dialogue.advance()
     #expect(
       try #require(next).changes == [
-        .giveUpSession, .resetChunks, .recut(shorter), .requeue(notBeforeMs: 5_000, .netRefused, isFailure: false),
+        .giveUpSession, .resetChunks, .recut(shorter), .release(notBeforeMs: 5_000, .netRefused, isFailure: false),
       ])
   }
 
@@ -110,7 +110,7 @@ import TransferProtocols
     _ = dialogue.failed(0, refused, .retry(isThrottled: false), decision)
     _ = dialogue.stored(1)
     let next = dialogue.advance()
-    #expect(try #require(next).changes == [.requeue(notBeforeMs: 5_000, .netRefused, isFailure: false)])
+    #expect(try #require(next).changes == [.release(notBeforeMs: 5_000, .netRefused, isFailure: false)])
   }
 
   /// In whichever order the two become known.
@@ -199,7 +199,7 @@ import TransferProtocols
     let unit = try #require(nextUnit)
     #expect(
       unit.changes == [
-        .endSession(.gone), .resetChunks, .requeue(notBeforeMs: 5_000, .protoSessionGone, isFailure: true),
+        .endSession(.gone), .resetChunks, .release(notBeforeMs: 5_000, .protoSessionGone, isFailure: true),
       ])
   }
 
@@ -208,7 +208,7 @@ import TransferProtocols
     _ = dialogue.advance()
     dialogue.beginControl(.probe(marker: nil))
     _ = dialogue.concluded(.probe(marker: nil), .failed(Failure(.protoSessionGone, "gone"), .sessionGone))
-    #expect(dialogue.advance()?.changes == [.requeue(notBeforeMs: 0, .protoSessionGone, isFailure: true)])
+    #expect(dialogue.advance()?.changes == [.release(notBeforeMs: 0, .protoSessionGone, isFailure: true)])
     var patient = FileMachineDialogue(
       chunks: 2, session: "u", done: 2, lost: .finish, failures: Remedy.completionPatience)
     _ = patient.advance()
@@ -285,23 +285,23 @@ import TransferProtocols
     var dialogue = FileMachineDialogue(chunks: 1, repeatable: false)
     _ = dialogue.advance()
     dialogue.begin(chunks: [0])
-    dialogue.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
-    #expect(dialogue.interrupted(0) == [.returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
-    #expect(dialogue.advance()?.changes == [.requeue(notBeforeMs: nil, nil, isFailure: false)])
+    dialogue.machine.end(.release(notBeforeMs: nil, nil, isFailure: false))
+    #expect(dialogue.interrupted(0) == [.releaseChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
+    #expect(dialogue.advance()?.changes == [.release(notBeforeMs: nil, nil, isFailure: false)])
   }
 
   @Test func whatFailsWhileTheEngineDrainsHasFailed() throws {
     var dialogue = FileMachineDialogue(chunks: 1)
     _ = dialogue.advance()
     dialogue.begin(chunks: [0])
-    dialogue.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
+    dialogue.machine.end(.release(notBeforeMs: nil, nil, isFailure: false))
     _ = dialogue.failed(0, Failure(.http404, "not found"), .permanent, soon)
     #expect(dialogue.advance()?.changes == [.fail(.http404, "not found", keepsSession: false)])
 
     var posted = FileMachineDialogue(chunks: 1, repeatable: false)
     _ = posted.advance()
     posted.begin(chunks: [0])
-    posted.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
+    posted.machine.end(.release(notBeforeMs: nil, nil, isFailure: false))
     _ = posted.failed(0, Failure(.protoLostAnswer, "lost"), .unknown, soon)
     #expect(posted.advance()?.changes == [.unknown(.protoLostAnswer, "lost")])
   }
@@ -329,7 +329,7 @@ import TransferProtocols
     #expect(dialogue.advance()?.begin == .chunks(limit: 1))
     dialogue.begin(chunks: [0])
     _ = dialogue.failed(0, Failure(.http400, "wrong region"), .repair, soon)
-    #expect(dialogue.advance()?.changes == [.requeue(notBeforeMs: 5_000, .http400, isFailure: true)])
+    #expect(dialogue.advance()?.changes == [.release(notBeforeMs: 5_000, .http400, isFailure: true)])
   }
 
   struct Unexpected: Error {}

@@ -4,7 +4,7 @@ import TransferModel
 @testable import TransferEngine
 
 @Suite struct FilePhaseTests {
-  private let ending = FileEnding.requeue(notBeforeMs: nil, nil, isFailure: false)
+  private let ending = FileEnding.release(notBeforeMs: nil, nil, isFailure: false)
 
   @Test func aHoldKeepsTheReasonToEnd() {
     let held = FilePhase.working.held(.disowning)

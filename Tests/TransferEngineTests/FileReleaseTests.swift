@@ -19,16 +19,16 @@ import TransferProtocols
     ).changes
   }
 
-  private let wait = FileEnding.requeue(notBeforeMs: 500, .http5xx, isFailure: true)
+  private let wait = FileEnding.release(notBeforeMs: 500, .http5xx, isFailure: true)
 
   @Test func aFileThatIsOnlyReleasedKeepsItsSession() {
-    #expect(release(wait) == [.requeue(notBeforeMs: 500, .http5xx, isFailure: true)])
+    #expect(release(wait) == [.release(notBeforeMs: 500, .http5xx, isFailure: true)])
     #expect(
       release(.fail(failure, keepsSession: true)) == [.fail(.http5xx, failure.message, keepsSession: true)])
   }
 
   @Test func aLostSessionEndsBeforeTheFileIsReleased() {
-    let after = FileChange.requeue(notBeforeMs: 500, .http5xx, isFailure: true)
+    let after = FileChange.release(notBeforeMs: 500, .http5xx, isFailure: true)
     #expect(release(wait, lost: .gone) == [.endSession(.gone), .resetChunks, after])
     #expect(
       release(wait, lost: .gone, isFinishing: true) == [.resumeSending, .endSession(.gone), .resetChunks, after])
@@ -39,16 +39,16 @@ import TransferProtocols
   }
 
   @Test func aFileIsDividedAgainAfterItsUploadWasGivenUp() {
-    let after = FileChange.requeue(notBeforeMs: 500, .http5xx, isFailure: true)
+    let after = FileChange.release(notBeforeMs: 500, .http5xx, isFailure: true)
     #expect(release(wait, shorter: shorter) == [.giveUpSession, .resetChunks, .recut(shorter), after])
   }
 
   @Test func placingDoesNotWaitForTheServer() {
-    let due = FileEnding.requeue(notBeforeMs: 500, nil, isFailure: false)
-    #expect(release(due, isPlaceable: true) == [.requeue(notBeforeMs: nil, nil, isFailure: false)])
-    #expect(release(due) == [.requeue(notBeforeMs: 500, nil, isFailure: false)])
+    let due = FileEnding.release(notBeforeMs: 500, nil, isFailure: false)
+    #expect(release(due, isPlaceable: true) == [.release(notBeforeMs: nil, nil, isFailure: false)])
+    #expect(release(due) == [.release(notBeforeMs: 500, nil, isFailure: false)])
     #expect(
-      release(wait, isPlaceable: true) == [.requeue(notBeforeMs: 500, .http5xx, isFailure: true)],
+      release(wait, isPlaceable: true) == [.release(notBeforeMs: 500, .http5xx, isFailure: true)],
       "it has a cause of its own")
   }
 

@@ -138,7 +138,7 @@ import TransferModel
           _ = try tx.plan(file.id, run, ChunkLayout(whole: file.identity.size))
           found = file.id
         } else {
-          _ = try tx.requeueFile(file.id, run, notBeforeMs: nil, code: nil, isFailure: false)
+          _ = try tx.releaseFile(file.id, run, notBeforeMs: nil, code: nil, isFailure: false)
         }
       }
       return try #require(found)

@@ -82,7 +82,7 @@ extension ControlTests {
         _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
         _ = try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: 1 << 60)
       }
-      _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
+      _ = try tx.releaseFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
     }
     #expect(try f.ledger.write { try $0.claimFiles(run, limit: 1) }.map(\.waitingUntil) == [[1 << 60, 1 << 60]])
   }

@@ -142,7 +142,7 @@ import Testing
     #expect(try f.ledger.read { try $0.check() } == [])
     try f.ledger.write { tx in
       for file in files.prefix(4) {
-        #expect(try tx.requeueFile(file, run, notBeforeMs: 1 << 60, code: nil, isFailure: false).isApplied)
+        #expect(try tx.releaseFile(file, run, notBeforeMs: 1 << 60, code: nil, isFailure: false).isApplied)
       }
       try tx.sendAll(files[4], run)
       #expect(try tx.completeFile(files[4], run, proof).isApplied)
@@ -258,7 +258,7 @@ import Testing
       let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
       _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
       _ = try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: 1 << 60)
-      _ = try tx.requeueFile(file, run, notBeforeMs: 1 << 60, code: .netReset, isFailure: true)
+      _ = try tx.releaseFile(file, run, notBeforeMs: 1 << 60, code: .netReset, isFailure: true)
       #expect(try tx.pauseFiles(RowFilter(), now: false).changed == [file])
     }
     #expect(try f.texts("SELECT state, not_before, cause FROM file") == ["paused - net.reset"])
@@ -362,7 +362,7 @@ import Testing
         #expect(try tx.completeFile(file, run, proof).isApplied)
       },
       { tx, file in _ = try tx.failFile(file, run, code: .http413, message: "m", keepsSession: false) },
-      { tx, file in _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false) },
+      { tx, file in _ = try tx.releaseFile(file, run, notBeforeMs: nil, code: nil, isFailure: false) },
       { tx, file in
         _ = try tx.supersede(file, run, by: LedgerFixture.source("f3", version: 2).identity, notBeforeMs: nil)
       },

@@ -22,7 +22,7 @@ import TransferModel
       var lost = result(.retry, mayHaveArrived: true)
       lost.bytesTransferred = bytes
       #expect(try tx.closeAttempt(chunk.attempt, run, lost).isApplied)
-      #expect(try tx.returnChunk(chunk.id, chunk.attempt).isApplied)
+      #expect(try tx.releaseChunk(chunk.id, chunk.attempt).isApplied)
       return chunk
     }
   }
@@ -89,7 +89,7 @@ import TransferModel
         let isFirst = chunk.facts.seq == 0
         let kept =
           isFirst
-          ? try tx.returnChunk(chunk.id, chunk.attempt)
+          ? try tx.releaseChunk(chunk.id, chunk.attempt)
           : try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: tx.wallMs + 9_000)
         #expect(kept.isApplied)
       }

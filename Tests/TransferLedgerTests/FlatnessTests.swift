@@ -85,7 +85,7 @@ import TransferModel
       _ = try tx.closeAttempt(chunk.attempt, run, result(.unknown, mayHaveArrived: true))
       _ = try tx.chunkUnknown(chunk.id, chunk.attempt)
       _ = try tx.markUnknown(id, run, code: .protoLostAnswer, message: "lost")
-    default: _ = try tx.requeueFile(id, run, notBeforeMs: 1 << 60, code: .http5xx, isFailure: true)
+    default: _ = try tx.releaseFile(id, run, notBeforeMs: 1 << 60, code: .http5xx, isFailure: true)
     }
   }
 
@@ -127,7 +127,7 @@ import TransferModel
     for chunk in chunks { _ = try tx.closeAttempt(chunk.attempt, run, result(.retry)) }
     _ = try tx.retryChunk(chunks[0].id, chunks[0].attempt, notBeforeMs: tx.wallMs)
     _ = try tx.advanceChunk(chunks[1].id, chunks[1].attempt, acked: 2)
-    _ = try tx.requeueFile(files[1], run, notBeforeMs: tx.wallMs, code: nil, isFailure: false)
+    _ = try tx.releaseFile(files[1], run, notBeforeMs: tx.wallMs, code: nil, isFailure: false)
     _ = try tx.failFile(files[2], run, code: .http403, message: "no", keepsSession: false)
     _ = try tx.markUnknown(files[3], run, code: .protoLostAnswer, message: "lost")
     let identity = SourceIdentity(size: 11, mtimeNs: 2, ctimeNs: 2, inode: 9, device: 3)

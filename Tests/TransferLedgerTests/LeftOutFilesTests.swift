@@ -65,7 +65,7 @@ import Testing
       let claimed = try tx.claimFiles(run, limit: 2).map(\.id)
       for id in claimed { _ = try tx.plan(id, run, ChunkLayout(whole: 200)) }
       try tx.sendAll(files[1], run)
-      for id in claimed { _ = try tx.requeueFile(id, run, notBeforeMs: nil, code: nil, isFailure: false) }
+      for id in claimed { _ = try tx.releaseFile(id, run, notBeforeMs: nil, code: nil, isFailure: false) }
     }
     let long = try f.ledger.read { [batch] in try $0.readyFiles(of: batch, sizes: Self.sizes, limit: 9).map(\.id) }
     #expect(long == [files[0], files[2]])
@@ -84,7 +84,7 @@ import Testing
     let first = try claim(10)
     #expect(first.files == Array(short[0..<10]))
     try f.ledger.write { [run] tx in
-      _ = try tx.requeueFile(short[0], run, notBeforeMs: nil, code: nil, isFailure: false)
+      _ = try tx.releaseFile(short[0], run, notBeforeMs: nil, code: nil, isFailure: false)
     }
     let second = try claim(10, passed: first.files.last)
     #expect(second.files == Array(short[10..<20]))

@@ -41,7 +41,7 @@ import Testing
       let file = try tx.claimAndPlan(run)
       let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0]
       _ = try tx.closeAttempt(chunk.attempt, run, result(.retry, mayHaveArrived: true))
-      _ = try tx.returnChunk(chunk.id, chunk.attempt)
+      _ = try tx.releaseChunk(chunk.id, chunk.attempt)
       let verify = try tx.beginAttempt(file.id, run, .verify, session: nil, isRepeatable: true)
       #expect(throws: (any Error).self) { try tx.confirmChunks(file.id, run, by: verify, .size, etag: "e") }
       _ = try tx.closeAttempt(verify, run, ok)
@@ -162,9 +162,9 @@ import Testing
       try tx.sendAll(file.id, run)
       _ = try tx.startFinishing(file.id, run)
       let finish = try tx.beginAttempt(file.id, run, .finish, session: session, isRepeatable: true)
-      #expect(try tx.requeueFile(file.id, run, notBeforeMs: nil, code: nil, isFailure: true) == .lost(to: "finishing"))
+      #expect(try tx.releaseFile(file.id, run, notBeforeMs: nil, code: nil, isFailure: true) == .lost(to: "finishing"))
       _ = try tx.closeAttempt(finish, run, result(.retry, mayHaveArrived: true))
-      #expect(try tx.requeueFile(file.id, run, notBeforeMs: nil, code: .netReset, isFailure: true).isApplied)
+      #expect(try tx.releaseFile(file.id, run, notBeforeMs: nil, code: .netReset, isFailure: true).isApplied)
       return try tx.claimFiles(run, limit: 1)[0]
     }
     #expect(claimed.layout == ChunkLayout(size: 20, chunkSize: 10))
@@ -173,7 +173,7 @@ import Testing
     let settled = try f.ledger.write { tx in
       let finish = try tx.beginAttempt(claimed.id, run, .finish, session: nil, isRepeatable: true)
       _ = try tx.closeAttempt(finish, run, ok)
-      _ = try tx.requeueFile(claimed.id, run, notBeforeMs: nil, code: nil, isFailure: false)
+      _ = try tx.releaseFile(claimed.id, run, notBeforeMs: nil, code: nil, isFailure: false)
       return try tx.claimFiles(run, limit: 1)[0].lostAnswer
     }
     #expect(settled == nil)
@@ -276,7 +276,7 @@ import Testing
         if file.layout == nil { _ = try tx.plan(file.id, run, ChunkLayout(size: 10, chunkSize: 10)) }
         _ = try tx.disownChunks(file.id, run, seqs: [0])
         try tx.sendAll(file.id, run)
-        _ = try tx.requeueFile(file.id, run, notBeforeMs: nil, code: .protoOffset, isFailure: true)
+        _ = try tx.releaseFile(file.id, run, notBeforeMs: nil, code: .protoOffset, isFailure: true)
       }
     }
     #expect(try f.texts("SELECT failures FROM file") == ["3"])

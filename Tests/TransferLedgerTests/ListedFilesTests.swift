@@ -75,7 +75,7 @@ import TransferModel
       let claimed = try tx.claimFiles(run, limit: .max)
       let listing = try #require(claimed.first { $0.key.isFolder }).id
       #expect(try LedgerReader(db: tx.db).workSize().hasListings)
-      _ = try tx.requeueFile(listing, run, notBeforeMs: tx.wallMs + 60_000, code: .netReset, isFailure: true)
+      _ = try tx.releaseFile(listing, run, notBeforeMs: tx.wallMs + 60_000, code: .netReset, isFailure: true)
     }
     #expect(try isCounted())
     f.clock.advance(ms: 61_000)

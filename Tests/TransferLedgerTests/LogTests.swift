@@ -24,7 +24,7 @@ import TransferModel
         if n == 0 {
           let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0]
           _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
-          _ = try tx.returnChunk(chunk.id, chunk.attempt)
+          _ = try tx.releaseChunk(chunk.id, chunk.attempt)
         }
         try tx.sendAll(file.id, run)
         _ = try tx.completeFile(file.id, run, proof)
@@ -108,7 +108,7 @@ import TransferModel
     var lost = result(.retry, mayHaveArrived: true)
     lost.bytesTransferred = 10
     _ = try tx.closeAttempt(chunk.attempt, run, lost)
-    _ = try tx.returnChunk(chunk.id, chunk.attempt)
+    _ = try tx.releaseChunk(chunk.id, chunk.attempt)
     return file
   }
 

@@ -24,7 +24,7 @@ import TransferModel
         _ = try tx.failFile(FileID(rawValue: id), run, code: .http5xx, message: "no", keepsSession: keeps)
       }
       _ = try tx.control(.pause(now: true), .files([FileID(rawValue: 4)]))
-      _ = try tx.requeueFile(FileID(rawValue: 4), run, notBeforeMs: nil, code: nil, isFailure: false)
+      _ = try tx.releaseFile(FileID(rawValue: 4), run, notBeforeMs: nil, code: nil, isFailure: false)
     }
     return (f, run)
   }
@@ -88,7 +88,7 @@ import TransferModel
         } else {
           let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
           _ = try tx.closeAttempt(chunk.attempt, run, lost)
-          _ = try tx.returnChunk(chunk.id, chunk.attempt)
+          _ = try tx.releaseChunk(chunk.id, chunk.attempt)
         }
         if n == 1 {
           let probe = try tx.beginAttempt(file, run, .probe, session: session, isRepeatable: true)
@@ -103,7 +103,7 @@ import TransferModel
       }
       let chunk = try tx.beginChunks(FileID(rawValue: 1), run, limit: 1, isRepeatable: true)[0]
       _ = try tx.closeAttempt(chunk.attempt, run, lost)
-      _ = try tx.returnChunk(chunk.id, chunk.attempt)
+      _ = try tx.releaseChunk(chunk.id, chunk.attempt)
     }
     #expect(try f.ledger.read { try $0.lostCreations(RowFilter()) } == 2)
     #expect(try f.ledger.read { try $0.lostCreations(.files([FileID(rawValue: 2)])) } == 0)
@@ -151,7 +151,7 @@ import TransferModel
         guard round == 0 else { continue }
         try tx.giveUpSession(file, run)
         _ = try tx.resetChunks(file, run)
-        _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
+        _ = try tx.releaseFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
       }
       let works = try tx.claimAborts(run, limit: 9)
       #expect(works.map(\.remotes) == [[["url": "old"]]])

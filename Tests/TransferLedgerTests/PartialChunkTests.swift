@@ -74,7 +74,7 @@ import TransferModel
       _ = try tx.closeAttempt(chunk.attempt, run, acked(10))
       #expect(try tx.storeChunk(chunk.id, chunk.attempt, part).isApplied)
       #expect(try tx.resetChunks(file, run) == 1)
-      _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: true)
+      _ = try tx.releaseFile(file, run, notBeforeMs: nil, code: nil, isFailure: true)
       #expect(try tx.claimFiles(run, limit: 1)[0].hasLosses)
     }
     #expect(try begin(f, file, run, limit: 2).map(\.facts.losses) == [1, 0])
@@ -87,7 +87,7 @@ import TransferModel
     try f.ledger.write { tx in
       _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
       _ = try tx.advanceChunk(chunk.id, chunk.attempt, acked: 7)
-      _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: true)
+      _ = try tx.releaseFile(file, run, notBeforeMs: nil, code: nil, isFailure: true)
       let claimed = try tx.claimFiles(run, limit: 1)[0]
       #expect(claimed.doneBytes == 7 && claimed.doneChunks == 0)
       #expect(try tx.workSize().bytesAcked == 7)
@@ -201,7 +201,7 @@ import TransferModel
     let f = try LedgerFixture()
     let (file, run) = try fileInWork(f)
     try f.ledger.write { tx in
-      _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: .netReset, isFailure: true)
+      _ = try tx.releaseFile(file, run, notBeforeMs: nil, code: .netReset, isFailure: true)
       _ = try tx.claimFiles(run, limit: 1)
       for offset in [Int64(0), 5] {
         let probe = try tx.beginAttempt(file, run, .probe, session: nil, isRepeatable: true)
@@ -218,7 +218,7 @@ import TransferModel
     try f.ledger.write { tx in
       let session = try tx.beginOwnSession(file, run, remoteID: "mine", notes: ["a": "1"])
       #expect(try tx.noteSession(session, run, ["a": "2", "b": "é\n"]).isApplied)
-      _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
+      _ = try tx.releaseFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
       let claimed = try tx.claimFiles(run, limit: 1)[0]
       #expect(claimed.session?.facts.remoteID == "mine")
       #expect(claimed.session?.facts.notes == ["a": "2", "b": "é\n"])
@@ -238,7 +238,7 @@ import TransferModel
     #expect(try f.texts("SELECT offset, length FROM chunk ORDER BY seq") == ["0 10", "10 10", "20 15"])
     #expect(try f.findings() == [])
     try f.ledger.write { tx in
-      _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
+      _ = try tx.releaseFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
       #expect(try tx.claimFiles(run, limit: 1)[0].layout == ChunkLayout(size: 35, chunkSize: 10, count: 3))
     }
   }

@@ -147,7 +147,7 @@ private struct RandomHistory {
       lost.timing.connectMs = Int64.random(in: 0...9, using: &random)
       try f.ledger.write { [lost] tx in
         _ = try tx.closeAttempt(fate.attempt, run, lost)
-        _ = try tx.returnChunk(fate.id, fate.attempt)
+        _ = try tx.releaseChunk(fate.id, fate.attempt)
       }
     }
     while true {

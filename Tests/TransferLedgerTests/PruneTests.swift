@@ -70,7 +70,7 @@ import TransferModel
         switch n {
         case 0:
           _ = try tx.failFile(file, run, code: .http413, message: "no", keepsSession: false)
-        default: _ = try tx.returnChunk(chunk.id, chunk.attempt)
+        default: _ = try tx.releaseChunk(chunk.id, chunk.attempt)
         }
       }
     }

@@ -36,7 +36,7 @@ import Testing
       ])
     #expect(
       try f.texts("SELECT DISTINCT outcome, error_code FROM attempt WHERE ended_at IS NOT NULL AND outcome <> 'ok'")
-        == ["crashed engine.orphaned"])
+        == ["crashed engine.crashed"])
     #expect(try f.texts("SELECT count(*) FROM v_events WHERE verb = 'recovered'") == ["3"])
     #expect(try f.findings() == [])
     #expect(
@@ -169,7 +169,7 @@ import Testing
       for (file, dueMs) in zip(files, [month, hour, month]) {
         let session = try tx.intendSession(file, run)
         _ = try tx.openSession(session, run, remoteID: "up\(file)", expiresAtMs: nil)
-        _ = try tx.requeueFile(file, run, notBeforeMs: dueMs, code: nil, isFailure: true)
+        _ = try tx.releaseFile(file, run, notBeforeMs: dueMs, code: nil, isFailure: true)
       }
       _ = try tx.endRun(run, how: "done")
     }
@@ -203,7 +203,7 @@ import Testing
       for file in files {
         let session = try tx.intendSession(file, run)
         _ = try tx.openSession(session, run, remoteID: "up\(file)", expiresAtMs: nil)
-        _ = try tx.requeueFile(file, run, notBeforeMs: dueMs, code: nil, isFailure: true)
+        _ = try tx.releaseFile(file, run, notBeforeMs: dueMs, code: nil, isFailure: true)
       }
       _ = try tx.endRun(run, how: "done")
     }
@@ -239,7 +239,7 @@ import Testing
         failed.code = code
         _ = try tx.closeAttempt(chunk.attempt, run, failed)
         _ = try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: dueMs)
-        _ = try tx.requeueFile(file, run, notBeforeMs: dueMs, code: nil, isFailure: true)
+        _ = try tx.releaseFile(file, run, notBeforeMs: dueMs, code: nil, isFailure: true)
       }
       return [try tx.endNetworkWaits(run, limit: 1), try tx.endNetworkWaits(run, limit: 5)]
     }

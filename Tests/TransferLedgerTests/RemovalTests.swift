@@ -395,7 +395,7 @@ import Testing
     let a = try f.add("a", to: batch("put:one", removes: true))
     let isUnknown = try f.ledger.write { [run] tx in
       _ = try tx.claimAndPlan(run)
-      return try tx.markUnknown(a, run, code: .engineOrphaned, message: "lost").isApplied
+      return try tx.markUnknown(a, run, code: .engineCrashed, message: "lost").isApplied
     }
     #expect(isUnknown)
     _ = try f.ledger.control(.resolve(.done, reason: "seen there"), RowFilter())

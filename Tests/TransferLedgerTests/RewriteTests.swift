@@ -159,7 +159,7 @@ import TransferModel
     for (name, _) in guards { try shell.execute("DROP TRIGGER \(name)") }
     try shell.execute(
       """
-      DELETE FROM error_code WHERE code = 'net.tls'; UPDATE error_code SET blame = 'engine' WHERE code = 'net.dns';
+      DELETE FROM error_code WHERE code = 'net.tls'; UPDATE error_code SET category = 'engine' WHERE code = 'net.dns';
       UPDATE view_doc SET text = 'nothing' WHERE view = 'v_errors' AND "column" = 'hint';
       """)
     for (_, sql) in guards { try shell.execute(sql) }

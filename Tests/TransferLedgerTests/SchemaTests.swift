@@ -74,8 +74,8 @@ import TransferModel
 
   @Test func theErrorCodesAreThoseOfTheProgram() throws {
     let f = try LedgerFixture()
-    let known = ErrorCode.allCases.map { "\($0.rawValue) \($0.blame.rawValue)" }.sorted()
-    #expect(try f.texts("SELECT code, blame FROM v_errors WHERE hint <> '' ORDER BY code") == known)
+    let known = ErrorCode.allCases.map { "\($0.rawValue) \($0.category.rawValue)" }.sorted()
+    #expect(try f.texts("SELECT code, category FROM v_errors WHERE hint <> '' ORDER BY code") == known)
   }
 
   /// SQLite copies each page that a statement changes into a statement journal if the statement may abort after its
@@ -151,14 +151,14 @@ import TransferModel
       (LedgerTransaction.promoteDueChunks, ["SEARCH chunk USING INDEX chunk_waiting (not_before<?)"]),
       (LedgerTransaction.pendingChunks, ["SEARCH chunk USING INDEX chunk_pending (file_id=?)"]),
       (
-        StandingFile.liveQuery,
+        ExistingFile.liveQuery,
         [
           "SEARCH file USING INDEX file_live (destination_id=? AND key=?)",
           "SEARCH s USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
         ]
       ),
       (
-        StandingFile.pastQuery,
+        ExistingFile.pastQuery,
         [
           "SEARCH file USING INDEX file_past (destination_id=? AND key=?)",
           "SEARCH s USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",

@@ -121,7 +121,7 @@ import TransferModel
       var cut = result(.retry, mayHaveArrived: true)
       cut.sent = piece
       _ = try tx.closeAttempt(chunks[1].attempt, run, cut)
-      _ = try tx.returnChunk(chunks[1].id, chunks[1].attempt)
+      _ = try tx.releaseChunk(chunks[1].id, chunks[1].attempt)
     }
     let first = SentContent.Piece(range: ByteRange(offset: 0, length: 10), digest: Digest(crc32c: 7))
     let content = try f.ledger.read { try $0.sentContent(of: id) }

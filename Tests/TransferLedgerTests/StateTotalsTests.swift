@@ -27,7 +27,7 @@ import TransferModel
         guard let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true).first else { return }
         _ = try tx.closeAttempt(chunk.attempt, run, acked(chunk.facts.range.length))
         _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
-        _ = try tx.requeueFile(file.id, run, notBeforeMs: 1 << 50, code: .netReset, isFailure: true)
+        _ = try tx.releaseFile(file.id, run, notBeforeMs: 1 << 50, code: .netReset, isFailure: true)
       }
     }
     try f.shell(

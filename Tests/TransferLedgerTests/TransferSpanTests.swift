@@ -82,7 +82,7 @@ import TransferModel
     f.clock.advance(ms: 10)
     try f.ledger.write { tx in
       _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
-      _ = try tx.returnChunk(chunk.id, chunk.attempt)
+      _ = try tx.releaseChunk(chunk.id, chunk.attempt)
       _ = try tx.failFile(file, run, code: .http403, message: "no", keepsSession: false)
     }
   }

@@ -5,7 +5,7 @@ import Testing
 
 /// Every named transition from every state, compared with a golden table, so that a new transition is a visible change.
 @Suite struct TransitionTests {
-  /// State, then: claim, plan, startFinishing, resumeSending, completeFile, requeueFile, failFile, markUnknown,
+  /// State, then: claim, plan, startFinishing, resumeSending, completeFile, releaseFile, failFile, markUnknown,
   /// supersede, retryFiles. `+` applied, `=state` lost to it, `-` lost (no row of this run), `!` lease lost,
   /// `0` none taken.
   static let golden = """
@@ -86,7 +86,7 @@ import Testing
     { tx, file, run in text(try tx.startFinishing(file, run)) },
     { tx, file, run in text(try tx.resumeSending(file, run)) },
     { tx, file, run in text(try tx.completeFile(file, run, proof)) },
-    { tx, file, run in text(try tx.requeueFile(file, run, notBeforeMs: nil, code: .netReset, isFailure: true)) },
+    { tx, file, run in text(try tx.releaseFile(file, run, notBeforeMs: nil, code: .netReset, isFailure: true)) },
     { tx, file, run in text(try tx.failFile(file, run, code: .http403, message: "m", keepsSession: false)) },
     { tx, file, run in text(try tx.markUnknown(file, run, code: .protoLostAnswer, message: "m")) },
     { tx, file, run in
@@ -149,7 +149,7 @@ import Testing
     try f.ledger.write { tx in
       let file = try tx.claimAndPlan(run).id
       let chunks = try tx.beginChunks(file, run, limit: 5, isRepeatable: true)
-      for chunk in chunks { #expect(try tx.returnChunk(chunk.id, chunk.attempt) == .lost(to: "in_flight")) }
+      for chunk in chunks { #expect(try tx.releaseChunk(chunk.id, chunk.attempt) == .lost(to: "in_flight")) }
       for chunk in chunks {
         _ = try tx.closeAttempt(chunk.attempt, run, chunk.facts.seq == 0 ? acked(10) : result(.retry))
       }
@@ -158,8 +158,8 @@ import Testing
       #expect(try tx.storeChunk(chunks[0].id, chunks[0].attempt, part) == .lost(to: "done"))
       #expect(try tx.retryChunk(chunks[1].id, chunks[1].attempt, notBeforeMs: 1 << 60) == .applied)
       #expect(try tx.retryChunk(chunks[1].id, chunks[1].attempt, notBeforeMs: 9) == .lost(to: "waiting"))
-      #expect(try tx.returnChunk(chunks[2].id, chunks[2].attempt) == .applied)
-      #expect(try tx.returnChunk(chunks[2].id, chunks[2].attempt) == .lost(to: "pending"))
+      #expect(try tx.releaseChunk(chunks[2].id, chunks[2].attempt) == .applied)
+      #expect(try tx.releaseChunk(chunks[2].id, chunks[2].attempt) == .lost(to: "pending"))
       #expect(try tx.failChunk(chunks[3].id, chunks[3].attempt) == .applied)
       #expect(try tx.failChunk(chunks[3].id, chunks[3].attempt) == .lost(to: "failed"))
       #expect(try tx.chunkUnknown(chunks[4].id, chunks[4].attempt) == .applied)
@@ -189,7 +189,7 @@ import Testing
       _ = try tx.retryChunk(lost.id, lost.attempt, notBeforeMs: 1 << 60)
       let rest = try tx.beginChunks(file, run, limit: 2, isRepeatable: true)
       _ = try tx.closeAttempt(rest[0].attempt, run, TransferLedgerTests.result(.interrupted))
-      _ = try tx.returnChunk(rest[0].id, rest[0].attempt)
+      _ = try tx.releaseChunk(rest[0].id, rest[0].attempt)
       _ = try tx.closeAttempt(rest[1].attempt, run, acked(10))
       _ = try tx.storeChunk(rest[1].id, rest[1].attempt, part)
       try tx.giveUpSession(file, run)
@@ -204,7 +204,7 @@ import Testing
       _ = try tx.storeChunk(chunks[0].id, chunks[0].attempt, part)
       for chunk in chunks.dropFirst() {
         _ = try tx.closeAttempt(chunk.attempt, run, TransferLedgerTests.result(.retry))
-        _ = try tx.returnChunk(chunk.id, chunk.attempt)
+        _ = try tx.releaseChunk(chunk.id, chunk.attempt)
       }
       #expect(
         try tx.recut(file, run, ChunkLayout(size: 50, chunkSize: 5)) == .lost(to: "active"), "some of it is stored")

@@ -20,8 +20,8 @@ import TransferModel
         _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
       }
       _ = try tx.closeAttempt(chunks[0].attempt, run, result(.retry))
-      _ = try tx.returnChunk(chunks[0].id, chunks[0].attempt)
-      _ = try tx.requeueFile(file.id, run, notBeforeMs: nil, code: nil, isFailure: false)
+      _ = try tx.releaseChunk(chunks[0].id, chunks[0].attempt)
+      _ = try tx.releaseFile(file.id, run, notBeforeMs: nil, code: nil, isFailure: false)
     }
     #expect(try f.ledger.read { try $0.workSize() } == WorkSize(files: 2, bytes: 32, bytesAcked: 15))
     #expect(try f.ledger.write { try $0.workSize() } == WorkSize(files: 2, bytes: 32, bytesAcked: 15))

@@ -111,7 +111,7 @@ import TransferReports
     let conditions = ["failures", "mismatch"].compactMap(FailCondition.init)
     func code() -> ExitCode? {
       do {
-        try conditions.judge(conditions.map { $0.check(summary) })
+        try conditions.requireSuccess(conditions.map { $0.check(summary) })
         return nil
       } catch { return error.status }
     }

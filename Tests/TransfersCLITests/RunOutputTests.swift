@@ -17,7 +17,7 @@ import Transfers
 
   private func failure(_ files: Int64, _ path: String) -> FailureRow {
     FailureRow(
-      code: "http.413", blame: "server", hint: "", files: files, attempts: 9, firstMs: nil, lastMs: nil,
+      code: "http.413", category: "server", hint: "", files: files, attempts: 9, firstMs: nil, lastMs: nil,
       examplePath: NameBytes(path), exampleMessage: "payload\u{1B} too large")
   }
 

@@ -107,14 +107,14 @@ def recover(run):
     world, ledger = run.world, run.ledger
     orphans, world.orphans = world.orphans, []
     for flight in orphans:
-        cut_off(run, flight, "crashed", "engine.orphaned", 0)
+        cut_off(run, flight, "crashed", "engine.crashed", 0)
     left = unknown = 0
     for work in list(world.backlog.values()):
         if work.state not in ("active", "finishing"):
             continue
         work.flying, stop, work.stop = 0, work.stop, None
         if any(part.state == "unknown" for part in work.parts or ()):
-            ledger.move(work.id, "unknown", run_id=None, requested_action=None, cause="engine.orphaned",
+            ledger.move(work.id, "unknown", run_id=None, requested_action=None, cause="engine.crashed",
                         message="the engine crashed while a request that must not be repeated was open")  # fmt: skip
             work.state = "unknown"
             world.rests(work)

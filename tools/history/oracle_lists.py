@@ -20,7 +20,7 @@ class Sums:
             if attempt.operation == "part":
                 if attempt.bytes_acked:
                     known[attempt.chunk].append((attempt.n, attempt.bytes_acked))
-                if attempt.error_code == "engine.orphaned" or attempt.outcome == "open":
+                if attempt.error_code == "engine.crashed" or attempt.outcome == "open":
                     cut_off.append(attempt)
         chunks = {attempt.chunk: None for attempt in cut_off}
         for chunk in store.chunks():
@@ -101,7 +101,7 @@ def failures(store, selection):
         if message is None and newest is not None:
             message = newest.message
         rows.append({
-            "error_code": code, "blame": codes[code][0], "files": len(files), "attempts": count,
+            "error_code": code, "category": codes[code][0], "files": len(files), "attempts": count,
             "first_at": figures.time(min(times + [first] * (first is not None), default=None)),
             "last_at": figures.time(max(times + [last] * (last is not None), default=None)),
             **figures.name("example_path", example.path), "example_host": store.hosts[example.batch],

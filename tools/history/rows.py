@@ -65,7 +65,7 @@ class Store:
         return self.db.execute("SELECT event_id, first_file, last_file FROM event_range ORDER BY event_id, first_file")
 
     def error_codes(self):
-        return {code: (blame, hint) for code, blame, hint in self.db.execute("SELECT code, blame, hint FROM error_code")}
+        return {code: (category, hint) for code, category, hint in self.db.execute("SELECT code, category, hint FROM error_code")}
 
 
 def host(batch):

@@ -52,7 +52,7 @@ public struct DownloadAdmitter {
   /// - Throws: `.usage` if ``admit(into:since:wallMs:)`` would throw it.
   @discardableResult
   public func examine(
-    _ ledger: Ledger?, nowMs: Int64, _ body: (Int, DownloadEntry, Standing) throws(TransferError) -> Void
+    _ ledger: Ledger?, nowMs: Int64, _ body: (Int, DownloadEntry, SyncStatus) throws(TransferError) -> Void
   ) throws(TransferError) -> Int {
     var number = 0
     return try spool.replay { page throws(TransferError) in
@@ -65,7 +65,7 @@ public struct DownloadAdmitter {
 
   private func standing(
     of entry: DownloadEntry, _ ledger: Ledger?, nowMs: Int64
-  ) throws(TransferError) -> Standing {
+  ) throws(TransferError) -> SyncStatus {
     guard let batch = batches[entry.url.origin] else { preconditionFailure("a server without a batch") }
     let file = download(entry)
     if let owner = Ledger.ledger(owning: file.path) {

@@ -8,7 +8,7 @@ enum FileChange: Sendable, Hashable {
   /// A query found that the server has the chunk.
   case findChunk(ChunkID, AttemptID, PartReceipt)
   case retryChunk(ChunkID, AttemptID, notBeforeMs: Int64)
-  case returnChunk(ChunkID, AttemptID)
+  case releaseChunk(ChunkID, AttemptID)
   case failChunk(ChunkID, AttemptID)
   case chunkUnknown(ChunkID, AttemptID)
   case advanceChunk(ChunkID, AttemptID, acked: Int64)
@@ -60,7 +60,7 @@ enum FileChange: Sendable, Hashable {
   case admitListed(ListedFiles)
   /// The listing is complete and superseded by its files.
   case endListing(String)
-  case requeue(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
+  case release(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
   case fail(ErrorCode, String, keepsSession: Bool)
   case unknown(ErrorCode, String)
   case supersede(SourceIdentity, notBeforeMs: Int64?)
@@ -70,8 +70,8 @@ enum FileChange: Sendable, Hashable {
   /// After this change the engine no longer holds the file.
   var isRelease: Bool {
     switch self {
-    case .complete, .requeue, .fail, .unknown, .supersede, .endListing, .endDuplicate: true
-    case .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
+    case .complete, .release, .fail, .unknown, .supersede, .endListing, .endDuplicate: true
+    case .storeChunk, .findChunk, .retryChunk, .releaseChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
       .storePiece, .noteMissing, .probeChunk, .doubtChunk, .noteChunk, .disownChunks, .storeBeginning, .adoptChunks,
       .alignChunks, .confirmChunks,
       .resetChunks, .recut,

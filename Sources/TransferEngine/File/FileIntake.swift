@@ -72,12 +72,12 @@ final class FileIntake {
     if !stop.isStopping, try !batches.quotas.admits(file) { return release(file) }
     let isLossy = hosts.gate(destination.host)?.isLossy ?? false
     let work = FileWork(file, to: destination, engine, isLossy: isLossy)
-    if stop.isStopping { work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false)) }
+    if stop.isStopping { work.machine.end(.release(notBeforeMs: nil, nil, isFailure: false)) }
     if let openingMs = hosts.longClosed(destination.host) {
-      work.machine.end(.requeue(notBeforeMs: openingMs, nil, isFailure: false))
+      work.machine.end(.release(notBeforeMs: openingMs, nil, isFailure: false))
     }
     if batches.isOverdue(file.batch) {
-      work.machine.end(.requeue(notBeforeMs: nil, .policyDeadline, isFailure: false))
+      work.machine.end(.release(notBeforeMs: nil, .policyDeadline, isFailure: false))
     }
     files.add(work)
   }
@@ -104,7 +104,7 @@ final class FileIntake {
 
   private func release(_ file: ClaimedFile) {
     var unit = FileUnit(file: file.id, session: file.session?.id)
-    unit.changes = [.requeue(notBeforeMs: nil, nil, isFailure: false)]
+    unit.changes = [.release(notBeforeMs: nil, nil, isFailure: false)]
     commits.append(unit)
   }
 }

@@ -63,8 +63,8 @@ extension FileMachine {
     case .confirmChunks(let confirmation, let etag): return [.confirmChunks(job.attempt, confirmation, etag: etag)]
     case .complete(let proof): return completed(job, proof)
     case .wait(let afterMs):
-      end(.requeue(notBeforeMs: facts.wallMs + afterMs, nil, isFailure: false))
-      return job.chunk.map { [.returnChunk($0, job.attempt)] } ?? []
+      end(.release(notBeforeMs: facts.wallMs + afterMs, nil, isFailure: false))
+      return job.chunk.map { [.releaseChunk($0, job.attempt)] } ?? []
     case .fail(let failure, let remedy): return failed(job, failure, remedy, retry)
     }
   }
@@ -76,7 +76,7 @@ extension FileMachine {
     let isInDoubt = mayHaveArrived && abilities.unrepeatable.contains(job.step.operation)
     if isInDoubt { endInDoubt(failure) }
     guard let chunk = job.chunk else { return [] }
-    return [isInDoubt ? .chunkUnknown(chunk, job.attempt) : .returnChunk(chunk, job.attempt)]
+    return [isInDoubt ? .chunkUnknown(chunk, job.attempt) : .releaseChunk(chunk, job.attempt)]
   }
 
   private mutating func stored(_ job: JobStep, _ part: PartReceipt) -> [FileChange] {
@@ -124,7 +124,7 @@ extension FileMachine {
       end(
         retry.isExhausted
           ? .fail(failure, keepsSession: true)
-          : .requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
+          : .release(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
     }
     return [.advanceChunk(chunk, job.attempt, acked: acked)]
   }

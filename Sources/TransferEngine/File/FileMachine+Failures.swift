@@ -23,7 +23,7 @@ extension FileMachine {
       if repairsInARow > Self.repairLimit { return retried(job, failure, retry) }
       return returned(job)
     case .hold:
-      end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: false))
+      end(.release(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: false))
       return returned(job)
     case .makeParents, .elsewhere: return returned(job)
     case .sessionGone:
@@ -53,7 +53,7 @@ extension FileMachine {
 
   private func returned(_ job: JobStep) -> [FileChange] {
     guard case .chunk(let chunk, let attempt) = job.target else { return [] }
-    return [.returnChunk(chunk, attempt)]
+    return [.releaseChunk(chunk, attempt)]
   }
 
   private mutating func retried(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
@@ -62,11 +62,11 @@ extension FileMachine {
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: holdsSomething) }
     if let shorter = retry.shorterLayout {
       sessionFate.recut(shorter)
-      end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: false))
+      end(.release(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: false))
       return returned(job)
     }
     guard case .chunk(let chunk, let attempt) = job.target, !isWhole, abilities.parallelChunks else {
-      end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
+      end(.release(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
       return returned(job)
     }
     requests.backOff(untilMs: retry.notBeforeMs)
@@ -85,7 +85,7 @@ extension FileMachine {
     // The server kept nothing of a body because that body failed, which has been counted already. This does not hold if
     // every body was accepted.
     let isCounted = isUseless && failures > 0 && !facts.isAllStored
-    end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: !isCounted))
+    end(.release(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: !isCounted))
     // A session known to be useless still exists, and no request is completing it.
     if isUseless {
       sessionFate.lose(.useless)
@@ -100,7 +100,7 @@ extension FileMachine {
   /// Running requests of an ending file are useless, unless it was only released (a pause, a drain, a deadline).
   var othersAreInVain: Bool {
     if sessionFate != .kept { return true }
-    guard case .requeue(_, _, isFailure: false)? = ending else { return ending != nil }
+    guard case .release(_, _, isFailure: false)? = ending else { return ending != nil }
     return false
   }
 
@@ -117,7 +117,7 @@ extension FileMachine {
     sessionFate.lose(.gone)
     guard failures < Self.dropLimit else { return end(.fail(failure, keepsSession: false)) }
     let delay: Int64 = failures == 0 ? 0 : 1_000 << Int64(min(failures, 6))
-    end(.requeue(notBeforeMs: nowMs + delay, failure.code, isFailure: true))
+    end(.release(notBeforeMs: nowMs + delay, failure.code, isFailure: true))
   }
 
   /// Another file has delivered the same content. Nothing of this one was sent, so a session that was intended for it
@@ -143,7 +143,7 @@ extension Failure {
     switch code {
     case _ where isLostWrite: false
     case .sourceMissing, .sourceDenied, .sourceIO, .http507: true
-    default: code.blame == .auth || code.blame == .local || code.blame == .network
+    default: code.category == .auth || code.category == .local || code.category == .network
     }
   }
 }

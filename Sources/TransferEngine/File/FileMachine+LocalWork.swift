@@ -48,7 +48,7 @@ extension FileMachine {
 
   /// The received data is wrong: everything is requested again from another place.
   mutating func renewed(_ notes: [String: String], _ failure: Failure) -> [FileChange] {
-    end(.requeue(notBeforeMs: nil, failure.code, isFailure: false))
+    end(.release(notBeforeMs: nil, failure.code, isFailure: false))
     return (isFinishing ? [.resumeSending] : []) + [.renewSession(notes, failure)]
   }
 
@@ -83,10 +83,10 @@ extension FileMachine {
     // It could be removed again for the same reason: the file waits, as after any failure.
     case Placing.partialIsGone:
       sessionFate.lose(.gone)
-      end(.requeue(notBeforeMs: retryMs, failure.code, isFailure: true))
+      end(.release(notBeforeMs: retryMs, failure.code, isFailure: true))
     // Other protocols close theirs.
-    case _ where failure.code == .localFDLimit: end(.requeue(notBeforeMs: retryMs, failure.code, isFailure: false))
-    case _ where failure.code == .engineInterrupted: end(.requeue(notBeforeMs: nil, nil, isFailure: false))
+    case _ where failure.code == .localFDLimit: end(.release(notBeforeMs: retryMs, failure.code, isFailure: false))
+    case _ where failure.code == .engineInterrupted: end(.release(notBeforeMs: nil, nil, isFailure: false))
     case _ where failure.isLostWrite:
       sessionFate.lose(.useless)
       end(.fail(failure, keepsSession: false))

@@ -64,7 +64,7 @@ enum FileEnding: Sendable, Hashable {
   case unknown(Failure)
   case supersede(SourceIdentity, notBeforeMs: Int64)
   case duplicate(DeliveredFile)
-  case requeue(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
+  case release(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
 
   var isDuplicate: Bool { if case .duplicate = self { true } else { false } }
 }

@@ -31,7 +31,7 @@ struct FileRelease {
     case .unknown(let failure): [.unknown(failure.code, failure.message)]
     case .supersede(let identity, let notBeforeMs): [.supersede(identity, notBeforeMs: notBeforeMs)]
     case .duplicate(let other): [.endDuplicate(other)]
-    case .requeue(let dueMs, let code, let isFailure): recut + [requeue(dueMs, code, isFailure: isFailure)]
+    case .release(let dueMs, let code, let isFailure): recut + [release(dueMs, code, isFailure: isFailure)]
     }
   }
 
@@ -41,9 +41,9 @@ struct FileRelease {
   }
 
   /// A file that waits without its own cause waits for its server. Placing does not need the server.
-  private func requeue(_ dueMs: Int64?, _ code: ErrorCode?, isFailure: Bool) -> FileChange {
+  private func release(_ dueMs: Int64?, _ code: ErrorCode?, isFailure: Bool) -> FileChange {
     let isLost = if case .lost = sessionFate { true } else { false }
     let notBeforeMs = isPlaceable && code == nil && !isLost ? nil : dueMs
-    return .requeue(notBeforeMs: notBeforeMs, code, isFailure: isFailure)
+    return .release(notBeforeMs: notBeforeMs, code, isFailure: isFailure)
   }
 }

@@ -69,7 +69,7 @@ extension FileUnit {
     case .findChunk(let chunk, let attempt, let part): try require(tx.findChunk(chunk, attempt, part), "find chunk")
     case .retryChunk(let chunk, let attempt, let notBeforeMs):
       try require(tx.retryChunk(chunk, attempt, notBeforeMs: notBeforeMs), "retry chunk")
-    case .returnChunk(let chunk, let attempt): try require(tx.returnChunk(chunk, attempt), "return chunk")
+    case .releaseChunk(let chunk, let attempt): try require(tx.releaseChunk(chunk, attempt), "release a chunk")
     case .failChunk(let chunk, let attempt): try require(tx.failChunk(chunk, attempt), "fail chunk")
     case .chunkUnknown(let chunk, let attempt): try require(tx.chunkUnknown(chunk, attempt), "mark chunk unknown")
     case .advanceChunk(let chunk, let attempt, let acked):
@@ -138,9 +138,9 @@ extension FileUnit {
       begun.unstaged = staged
     case .admitListed(let page): begun.admitted = try tx.admitListed(page, by: file, run)
     case .endListing(let detail): try require(tx.endListing(file, run, detail: detail), "end listing")
-    case .requeue(let notBeforeMs, let code, let isFailure):
+    case .release(let notBeforeMs, let code, let isFailure):
       try require(
-        tx.requeueFile(file, run, notBeforeMs: notBeforeMs, code: code, isFailure: isFailure), "requeue file")
+        tx.releaseFile(file, run, notBeforeMs: notBeforeMs, code: code, isFailure: isFailure), "release file")
     case .fail(let code, let message, let keepsSession):
       try require(
         tx.failFile(file, run, code: code, message: message, keepsSession: keepsSession), "fail file")
@@ -153,7 +153,7 @@ extension FileUnit {
       guard try tx.isDelivered(file, by: other) else {
         begun.isRequeued = true
         return try require(
-          tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false), "requeue a duplicate")
+          tx.releaseFile(file, run, notBeforeMs: nil, code: nil, isFailure: false), "release a duplicate")
       }
       try require(tx.endDuplicate(file, run, of: other), "end duplicate")
     }

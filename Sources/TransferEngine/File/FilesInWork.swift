@@ -130,7 +130,7 @@ final class FilesInWork {
     let now = engine.wallMs
     for id in inBackoff.due(nowMs: now) { turns.append(id) }
     for (id, due) in inBackoff.idle(nowMs: now) {
-      all[id]?.machine.end(.requeue(notBeforeMs: due, nil, isFailure: false))
+      all[id]?.machine.end(.release(notBeforeMs: due, nil, isFailure: false))
       advance(id)
     }
   }
@@ -199,7 +199,7 @@ final class FilesInWork {
     let held = isThrownAway ? 0 : machine.bytesStored
     for change in unit.changes {
       tally.count(change, of: machine, requestedAction: work.requestedAction, held: held)
-      if case .requeue(let notBeforeMs, _, _) = change { claims.wake(atMs: notBeforeMs ?? engine.wallMs) }
+      if case .release(let notBeforeMs, _, _) = change { claims.wake(atMs: notBeforeMs ?? engine.wallMs) }
     }
   }
 

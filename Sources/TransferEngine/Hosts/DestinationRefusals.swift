@@ -39,7 +39,7 @@ final class DestinationRefusals {
     _ meaning: Interpretation, _ failure: Failure, of job: Job, isOfProxy: Bool
   ) -> Interpretation {
     let isAboutCredential =
-      !isOfProxy && failure.code.blame == .auth && !job.destination.resolved.credentials.label.isEmpty
+      !isOfProxy && failure.code.category == .auth && !job.destination.resolved.credentials.label.isEmpty
     let generation = isAboutCredential ? job.credentialGeneration : nil
     switch watch.refused(failure, file: job.file, generation: generation) {
     case .readCredential: return meaning.with(.failed(failure, .refreshCredential))
@@ -64,7 +64,7 @@ final class DestinationRefusals {
   }
 
   private func hold(_ failure: Failure) {
-    let isAuth = failure.code.blame == .auth
+    let isAuth = failure.code.category == .auth
     error = TransferError(
       isAuth ? .auth : .config, "send to", NameBytes(settings.destination), cause: failure.message,
       remedy: isAuth

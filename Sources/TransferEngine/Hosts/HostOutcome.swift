@@ -16,7 +16,7 @@ extension HostGate.Outcome {
     } else if !reply.isAnswered && !reply.requestMayHaveArrived {
       self = .noConnection
     } else if reply.bytesReceived > 0, let failure = reply.answerFailure, !reply.isCancelled {
-      self = failure.code.blame == .network ? .lost : .failure
+      self = failure.code.category == .network ? .lost : .failure
     } else if case .failed(let failure, let remedy) = meaning.outcome {
       self.init(reply, failure, remedy)
     } else if let tolerated = meaning.tolerated {
@@ -42,7 +42,7 @@ extension HostGate.Outcome {
       self = .throttled(retryAfterMs: failure.retryAfterMs)
     } else if !reply.isAnswered {
       self.init(lost: failure)
-    } else if reply.answerFailure?.code.blame == .network, failure.code.blame == .network {
+    } else if reply.answerFailure?.code.category == .network, failure.code.category == .network {
       // Its header arrived, and nothing of its body that could be used.
       self = .lost
     } else {
@@ -50,5 +50,5 @@ extension HostGate.Outcome {
     }
   }
 
-  private init(lost failure: Failure?) { self = failure?.code.blame == .network ? .lost : .failure }
+  private init(lost failure: Failure?) { self = failure?.code.category == .network ? .lost : .failure }
 }

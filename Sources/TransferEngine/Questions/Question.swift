@@ -117,7 +117,7 @@ final class QuestionTarget {
 
   /// Credentials are shared by all its files: a few consecutive refusals are conclusive.
   func ended(_ failure: Failure?) {
-    guard let failure, failure.code.blame == .auth else {
+    guard let failure, failure.code.category == .auth else {
       refusalsInARow = 0
       return
     }

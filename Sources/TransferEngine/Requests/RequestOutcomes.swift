@@ -202,7 +202,7 @@ final class RequestOutcomes {
   /// Releases the file without recording a failure, as soon as none of its requests is running.
   func release(_ file: FileID, notBeforeMs: Int64?, _ code: ErrorCode? = nil) {
     guard let work = files[file] else { return }
-    work.machine.end(.requeue(notBeforeMs: notBeforeMs, code, isFailure: false))
+    work.machine.end(.release(notBeforeMs: notBeforeMs, code, isFailure: false))
     _ = hosts.takeReady(where: work.jobs.contains)
     for id in work.jobs where requests[id]?.phase == .ready { interrupt(id, nil) }
     urls.giveUp(file)

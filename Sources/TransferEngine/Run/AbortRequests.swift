@@ -168,6 +168,6 @@ extension Interpretation {
   /// The server will never do it, and other credentials would not help.
   fileprivate var isRefusalForGood: Bool {
     guard case .failed(let failure, .permanent) = outcome else { return false }
-    return failure.code.blame != .auth
+    return failure.code.category != .auth
   }
 }

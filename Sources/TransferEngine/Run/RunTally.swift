@@ -62,7 +62,7 @@ final class RunTally {
       engine.observer.notice(.skipped(path: machine.claimed.path, reason: other.reason))
     case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
     case .renewSession(_, let failure): noted(machine, "\(failure.message); all of it is fetched again")
-    case .requeue, .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk,
+    case .release, .storeChunk, .findChunk, .retryChunk, .releaseChunk, .failChunk, .chunkUnknown, .advanceChunk,
       .prepareChunk, .storePiece, .noteMissing, .probeChunk, .doubtChunk, .disownChunks, .storeBeginning, .adoptChunks,
       .alignChunks,
       .confirmChunks, .resetChunks,

@@ -50,7 +50,7 @@ final class Shutdown {
     for (id, job) in requests.all where job.phase == .ready { outcomes.interrupt(id, nil) }
     hosts.dropReady()
     for (id, work) in files.all {
-      work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
+      work.machine.end(.release(notBeforeMs: nil, nil, isFailure: false))
       // The remaining space is reserved for the results of requests.
       if stop.sequence.diskTrouble != nil && work.machine.openCount == 0 { files.forget(id) } else { files.advance(id) }
     }

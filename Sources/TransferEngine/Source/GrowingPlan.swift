@@ -8,7 +8,7 @@ public struct GrowingPlan: Sendable, Hashable {
   public var key: NameBytes
   /// The length of the segment; of the whole file if there is none.
   public var size: Int64
-  public var standing: Standing
+  public var standing: SyncStatus
 
   /// Reads the file if only its content shows whether it was appended to. Blocking.
   public init(_ source: SourceCandidate, _ known: KnownGrowth, nowMs: Int64) throws(Failure) {

@@ -137,7 +137,7 @@ extension LedgerReader {
     try db.rowsOnce(
       """
       SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL
-      UNION ALL SELECT code, 'error code', blame || ': ' || hint FROM error_code
+      UNION ALL SELECT code, 'error code', category || ': ' || hint FROM error_code
       UNION ALL SELECT view || '.' || "column", 'description of', json_array(type, unit, text) FROM view_doc
       ORDER BY 2, 1
       """

@@ -37,7 +37,7 @@ struct LedgerSelection {
     """
 
   /// Batches that the filter names, or that have a file which it selects.
-  func batches() throws -> [BatchStanding] {
+  func batches() throws -> [ChangeableSettings] {
     try db.rows(
       """
       SELECT b.id, b.priority, b.rate, b.workers, b.deadline_at, b.labels, b.after IS NOT NULL FROM batch b
@@ -50,8 +50,8 @@ struct LedgerSelection {
   static let batch: StaticString =
     "SELECT id, priority, rate, workers, deadline_at, labels, after IS NOT NULL FROM batch WHERE id = ?"
 
-  static func standing(_ row: SQLRow) -> BatchStanding {
-    BatchStanding(
+  static func standing(_ row: SQLRow) -> ChangeableSettings {
+    ChangeableSettings(
       id: row.id(0), priority: row.int64(1), rate: row.int64OrNil(2), workers: row.int64OrNil(3),
       deadlineMs: row.int64OrNil(4), labels: LedgerReader.labels(row.text(5)), removesSources: row.flag(6))
   }

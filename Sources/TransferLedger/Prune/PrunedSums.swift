@@ -46,7 +46,7 @@ struct PrunedSums {
       a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
         AND a.started_at > f.finished_at,
       a.http_version,
-      iif(a.error_code = 'engine.orphaned' AND a.operation = 'part', (SELECT o.bytes_transferred_at_most - o.bytes_transferred
+      iif(a.error_code = 'engine.crashed' AND a.operation = 'part', (SELECT o.bytes_transferred_at_most - o.bytes_transferred
         FROM v_cut_off o WHERE o.attempt_id = a.id), 0)
     FROM json_each(?1) n CROSS JOIN file f ON f.id = n.value CROSS JOIN attempt a ON a.file_id = f.id ORDER BY a.id
     """

@@ -148,7 +148,7 @@ extension LedgerReader {
   static let addedUntold: StaticString = """
     SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0)
     FROM json_each(?1) r CROSS JOIN v_cut_off o ON o.file_id BETWEEN r.value ->> 0 AND r.value ->> 1
-    WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.orphaned' AND id > ?2
+    WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.crashed' AND id > ?2
       UNION ALL SELECT id FROM attempt WHERE outcome = 'open' AND id > ?2)
     """
 }

@@ -106,7 +106,7 @@ extension LedgerReader {
   static let untoldByBatch: StaticString = """
     SELECT f.batch_id, sum(o.bytes_transferred_at_most - o.bytes_transferred)
     FROM v_cut_off o JOIN file f ON f.id = o.file_id
-    WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.orphaned'
+    WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.crashed'
       UNION ALL SELECT id FROM attempt WHERE outcome = 'open')
       AND +f.batch_id IN (SELECT value FROM json_each(?1))
     GROUP BY f.batch_id

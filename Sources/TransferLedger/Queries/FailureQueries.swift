@@ -73,7 +73,7 @@ extension LedgerReader {
   }
 
   private func failure(_ code: String, _ ended: FailureHits?, _ met: FailureHits?) throws -> FailureRow {
-    let known = try db.first("SELECT blame, hint FROM error_code WHERE code = ?", .text(code)) {
+    let known = try db.first("SELECT category, hint FROM error_code WHERE code = ?", .text(code)) {
       ($0.text(0), $0.text(1))
     }
     let file = try db.first(
@@ -90,7 +90,7 @@ extension LedgerReader {
       """, .int(met?.example)
     ) { ($0.bytes(0), $0.textOrNil(1), $0.textOrNil(3) ?? Self.hosts(of: $0.text(2))[1]) }
     return FailureRow(
-      code: code, blame: known?.0 ?? "", hint: known?.1 ?? "", files: ended?.count ?? 0, attempts: met?.count ?? 0,
+      code: code, category: known?.0 ?? "", hint: known?.1 ?? "", files: ended?.count ?? 0, attempts: met?.count ?? 0,
       firstMs: [ended?.firstMs, met?.firstMs].compactMap(\.self).min(),
       lastMs: [ended?.lastMs, met?.lastMs].compactMap(\.self).max(),
       examplePath: (file?.0 ?? attempt?.0).map { NameBytes($0) }, exampleMessage: file?.1 ?? attempt?.1,

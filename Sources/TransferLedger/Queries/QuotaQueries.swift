@@ -47,7 +47,7 @@ extension LedgerReader {
       UNION ALL SELECT first_attempt FROM engine_run WHERE ended_at IS NULL AND origin_id IS NULL)
     """
   static let bytesOfAttempts: StaticString = """
-    SELECT coalesce(sum(iif(a.error_code = 'engine.orphaned',
+    SELECT coalesce(sum(iif(a.error_code = 'engine.crashed',
       coalesce((SELECT o.bytes_transferred_at_most FROM v_cut_off o WHERE o.attempt_id = a.id), a.bytes_transferred),
       a.bytes_transferred)), 0)
     FROM attempt a CROSS JOIN file f ON f.id = a.file_id CROSS JOIN batch b ON b.id = f.batch_id

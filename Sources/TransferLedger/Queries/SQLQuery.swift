@@ -44,7 +44,7 @@ extension LedgerReader {
   }
 
   private func prepareReading(_ sql: String) throws -> OpaquePointer {
-    sqlite3_set_authorizer(db.db, { _, action, first, second, _, _ in ReadingRules.judge(action, first, second) }, nil)
+    sqlite3_set_authorizer(db.db, { _, action, first, second, _, _ in ReadingRules.check(action, first, second) }, nil)
     defer { sqlite3_set_authorizer(db.db, nil, nil) }
     var prepared: OpaquePointer?
     var rest = ""
@@ -104,7 +104,7 @@ enum ReadingRules {
     return CapabilityColumns.contains(String(cString: table).lowercased(), String(cString: column).lowercased())
   }
 
-  static func judge(_ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> Int32 {
+  static func check(_ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> Int32 {
     switch action {
     // Reads as NULL.
     case SQLITE_READ where isCapability(first, second): return SQLITE_IGNORE

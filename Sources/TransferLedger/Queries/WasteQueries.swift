@@ -50,7 +50,7 @@ extension LedgerReader {
       """
       SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0)
       FROM v_cut_off o JOIN attempt a ON a.id = o.attempt_id JOIN file f ON f.id = o.file_id
-      WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.orphaned'
+      WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.crashed'
         UNION ALL SELECT id FROM attempt WHERE outcome = 'open')
         AND {attempts}
       """, filter

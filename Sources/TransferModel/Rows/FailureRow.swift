@@ -1,7 +1,7 @@
 /// One kind of failure with its totals.
 public struct FailureRow: Sendable, Hashable {
   public var code: String
-  public var blame: String
+  public var category: String
   /// What can be done about it.
   public var hint: String
   /// Files that ended for this reason.
@@ -17,11 +17,11 @@ public struct FailureRow: Sendable, Hashable {
   public var exampleHost: String?
 
   package init(
-    code: String, blame: String, hint: String, files: Int64, attempts: Int64, firstMs: Int64?, lastMs: Int64?,
+    code: String, category: String, hint: String, files: Int64, attempts: Int64, firstMs: Int64?, lastMs: Int64?,
     examplePath: NameBytes?, exampleMessage: String?, exampleHost: String? = nil
   ) {
     self.code = code
-    self.blame = blame
+    self.category = category
     self.hint = hint
     self.files = files
     self.attempts = attempts

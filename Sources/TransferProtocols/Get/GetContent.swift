@@ -28,11 +28,11 @@ extension GetProtocol: BodiesInAnswers {
   }
 
   public func digestsToCompare(_ facts: TransferFacts) -> [Digest] {
-    RemoteVersion(facts.session).map { ContentJudgement($0, facts).unread } ?? []
+    RemoteVersion(facts.session).map { ContentComparison($0, facts).unread } ?? []
   }
 
   public func partedDigest(_ facts: TransferFacts) -> PartedDigest? {
-    RemoteVersion(facts.session).flatMap { ContentJudgement($0, facts).parted }
+    RemoteVersion(facts.session).flatMap { ContentComparison($0, facts).parted }
   }
 
   public func modificationTimeMs(_ facts: TransferFacts) -> Int64? {

@@ -61,7 +61,7 @@ extension GetProtocol: SeveralPlaces {
     let notes = mirrors.noteFailure(of: facts.mirror, isFinal: isFinal)
     var learned = context.learned
     if meaning.provesWrong { learned.mistrusted.insert(mirrors.origin(facts.mirror)) }
-    if failure.code.blame == .network { learned.failing.insert(mirrors.origin(facts.mirror)) }
+    if failure.code.category == .network { learned.failing.insert(mirrors.origin(facts.mirror)) }
     let passed = meaning.with(learned: learned)
     if mirrors.hasOther(learned, notes) { return passed.with(.failed(failure, .elsewhere)).with(notes: notes) }
     guard mirrors.hasAble(learned, notes) else { return passed.with(.failed(failure, .permanent)).with(notes: notes) }
@@ -75,7 +75,7 @@ extension GetProtocol: SeveralPlaces {
     _ failure: Failure, _ remedy: Remedy, _ meaning: Interpretation, _ facts: TransferFacts
   ) -> Bool {
     guard facts.file.expected.isTied || facts.acked == 0 else { return false }
-    switch failure.code.blame {
+    switch failure.code.category {
     case .network, .server, .auth, .source: break
     default: return false
     }

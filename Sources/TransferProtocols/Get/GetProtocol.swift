@@ -59,9 +59,9 @@ public struct GetProtocol: TransferProtocol, Sendable {
     if !facts.isAllStored, let failure = exhausted(facts) { return .fail(failure) }
     guard facts.isAllStored else {
       if PartNotes.areWanted(facts.session) { return .control(.probe(marker: PartNotes.marker)) }
-      if facts.blocks != nil { return .reuse(ContentJudgement(version, facts).proof) }
+      if facts.blocks != nil { return .reuse(ContentComparison(version, facts).proof) }
       if !facts.isReused, let past = PastVersion(facts), past.isSame(as: version) { return .reuse(past.download.proof) }
-      if PieceNotes.areWanted(facts.session) { return .reuse(ContentJudgement(version, facts).proof) }
+      if PieceNotes.areWanted(facts.session) { return .reuse(ContentComparison(version, facts).proof) }
       return wantsBlocks(facts) ? .control(.probe(marker: BlockNotes.marker)) : .chunks
     }
     // For files that arrived in more than one range.
@@ -71,7 +71,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
       return .control(.probe(marker: nil))
     }
     if asksForChecksums(facts) { return .control(.probe(marker: CompositeNotes.marker)) }
-    let judgement = ContentJudgement(version, facts)
+    let judgement = ContentComparison(version, facts)
     if let mismatch = judgement.mismatch { return .fail(mismatch) }
     return .place(judgement.proof)
   }

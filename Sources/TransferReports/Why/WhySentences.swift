@@ -132,11 +132,11 @@ extension WhyFigures {
     guard let host, host.others > 0 else { return nil }
     let kinds = [(host.tooMany, "429"), (host.unavailable, "503")].filter { $0.0 > 0 }.map { "\($0.0) × \($0.1)" }
     let what = kinds.isEmpty ? "" : " (\(kinds.joined(separator: ", ")))"
-    let blame =
+    let remark =
       host.failed * 2 > host.others
       ? ": it is the server or the network path to it, not \(row.files == nil ? "this file" : "this batch")" : ""
     return
-      "Others at \(printable(host.host)) in that time: \(count(host.others, "attempt")), \(host.failed) failed\(what)\(blame)."
+      "Others at \(printable(host.host)) in that time: \(count(host.others, "attempt")), \(host.failed) failed\(what)\(remark)."
   }
 
   private func count(_ number: Int64, _ noun: String) -> String { Quantity.count(Int(clamping: number), noun) }

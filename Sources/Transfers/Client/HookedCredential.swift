@@ -34,7 +34,7 @@ final class HookedCredential: CredentialSource {
     try cache.credential(isOver: isOver) { reason in
       let request = CredentialRequest(destination: destination, kind: kind, reason: reason)
       do throws(Failure) {
-        return judge(try call(request, isOver), request, isOver)
+        return checked(try call(request, isOver), request, isOver)
       } catch {
         return (.failure(error), nil)
       }
@@ -55,7 +55,7 @@ final class HookedCredential: CredentialSource {
     }
   }
 
-  private func judge(
+  private func checked(
     _ supplied: Result<SuppliedCredential?, any Error>, _ request: CredentialRequest,
     _ isOver: @escaping @Sendable () -> Bool
   ) -> (CredentialCache.Answer, CredentialCache.Fresh?) {

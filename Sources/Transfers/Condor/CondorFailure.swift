@@ -34,7 +34,7 @@ struct CondorFailure {
     case .http507: failed("FailedServer", "Transfer", "Quota")
     case .netTimeout: failed("FailedServer", "Transfer", "TimedOut")
     case .netStalled: failed("FailedServer", "Transfer", "TooSlow")
-    case .some(let code) where code.blame == .network || code.blame == .server:
+    case .some(let code) where code.category == .network || code.category == .server:
       failed("FailedServer", "Transfer", "Unknown")
     case nil where outcome.error == nil: failed("FailedServer", "Transfer", "TimedOut")
     case nil where outcome.error?.kind == .storeFull: failed("FailedServer", "Transfer", "NoSpace")

@@ -113,7 +113,7 @@ package struct PairOutcome: Sendable {
     if state != "failed" { return error == nil }
     switch code {
     case .http429, .http500, .http502, .http503, .http504, .http423, .http5xx: return true
-    default: return code?.blame == .network && code != .netCert
+    default: return code?.category == .network && code != .netCert
     }
   }
 

@@ -100,8 +100,8 @@ extension TransferStore {
 
   /// Reads the file if only its content can decide.
   private static func standing(
-    of file: SourceCandidate, _ found: (standing: Standing, moved: MovedFile?)?, _ ledger: Ledger?
-  ) throws(TransferError) -> Standing {
+    of file: SourceCandidate, _ found: (standing: SyncStatus, moved: MovedFile?)?, _ ledger: Ledger?
+  ) throws(TransferError) -> SyncStatus {
     guard let found, let moved = found.moved, let ledger else { return found?.standing ?? .new }
     let content = try ledger.read { reader in try reader.sentContent(of: moved.file) }
     return ContentCheck.verdict(of: file.path, moved, content).verdict == .same(moved.file) ? .unchanged : .changed
@@ -140,7 +140,7 @@ extension PlannedFiles.Entry {
 }
 
 extension PlanResult {
-  fileprivate mutating func count(_ standing: Standing, _ layout: ChunkLayout, _ requests: Int) {
+  fileprivate mutating func count(_ standing: SyncStatus, _ layout: ChunkLayout, _ requests: Int) {
     guard count(standing, bytes: layout.size) else { return }
     chunks += layout.count
     self.requests += requests
@@ -148,7 +148,7 @@ extension PlanResult {
 
   /// Whether it would be transferred.
   @discardableResult
-  fileprivate mutating func count(_ standing: Standing, bytes: Int64) -> Bool {
+  fileprivate mutating func count(_ standing: SyncStatus, bytes: Int64) -> Bool {
     switch standing {
     case .new: counts.added += 1
     case .requeued: counts.requeued += 1

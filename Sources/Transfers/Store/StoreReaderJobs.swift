@@ -15,10 +15,10 @@ extension StoreReader {
   package func knowsJob(_ job: String) throws -> Bool { try reader.knowsJob(job) }
 
   /// The quota of a job, and what its attempts have sent in the current period; nil for a job without one.
-  package func quota(ofJob job: String, nowMs: Int64) throws -> QuotaStanding? {
+  package func quota(ofJob job: String, nowMs: Int64) throws -> QuotaUsage? {
     guard let row = try reader.quota(ofJob: job) else { return nil }
     let startMs = row.quota.period.localStart(of: nowMs)
-    return QuotaStanding(
+    return QuotaUsage(
       quota: row.quota, sent: try reader.bytesSent(ofJob: job, sinceMs: startMs), startMs: startMs,
       endMs: row.quota.period.nextLocalStart(after: nowMs), reachedMs: row.reachedMs)
   }

@@ -181,7 +181,7 @@ extension [FailCondition] {
   }
 
   /// Throws the exit code of the conditions that hold, with the first of them; returns if none does.
-  func judge(_ checks: [ReportCheck]) throws(CommandFailure) {
+  func requireSuccess(_ checks: [ReportCheck]) throws(CommandFailure) {
     let broken = zip(self, checks).filter { !$1.hasPassed }
     guard let first = broken.first(where: { $0.0.figure == .mismatched }) ?? broken.first else { return }
     throw CommandFailure(

@@ -34,12 +34,12 @@ struct AddCommand: Command, HasInapplicableOptions, NamesPlace {
     }
     let value = AddOutput(result: result, destination: options.settings.destination)
     try common.print(value, store: StoreIdentity.read(path, context), context)
-    try Self.judge(result)
+    try Self.requireSuccess(result)
   }
 
   /// Files that could not be recorded for transfer make the command fail; the others are queued. Busy files whose new
   /// content was not recorded count as work left.
-  static func judge(_ result: AddResult) throws(CommandFailure) {
+  static func requireSuccess(_ result: AddResult) throws(CommandFailure) {
     let counts = result.counts
     guard counts.failed + counts.unknown + counts.busy > 0 else { return }
     let succeeded = counts.added + counts.unchanged + counts.queued + counts.requeued + counts.known

@@ -19,14 +19,14 @@ extension EngineSession {
   func conclude(
     _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
   ) throws(CommandFailure) {
-    let (value, failure) = try judge(
+    let (value, failure) = try requireSuccess(
       numbers, add: add, destination: destination, storePath: storePath, sinceMs: sinceMs)
     try common.print(value, store: StoreIdentity.read(storePath, context), context)
     if let failure { throw failure }
   }
 
   /// The summary, and its failure; nil on success. `job` is the job that was run, if any.
-  func judge(
+  func requireSuccess(
     _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64, job: String? = nil
   ) throws(CommandFailure) -> (RunOutput, CommandFailure?) {
     let (failed, unknown) = (numbers.failed + (add?.counts.failed ?? 0), numbers.unknown + (add?.counts.unknown ?? 0))

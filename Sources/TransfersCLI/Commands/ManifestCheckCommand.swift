@@ -52,6 +52,6 @@ struct ManifestCheckCommand: Command {
     try printer.finish(
       empty: result.files == 0 ? "no files" : "nothing has changed", summary: VerifyCommand.summary(result))
     if common.format.isForPeople, !common.quiet { context.out.writeLine(VerifyCommand.line(result)) }
-    try VerifyCommand.judge(result, remedy: "")
+    try VerifyCommand.requireSuccess(result, remedy: "")
   }
 }

@@ -27,7 +27,7 @@ struct PageReport {
     }
     if let failure { throw failure }
     context.out.markComplete()
-    try conditions.judge(checks)
+    try conditions.requireSuccess(checks)
   }
 
   private func print(_ reader: StoreReader, _ filter: RowFilter, _ header: ReportHeader) throws -> CommandFailure? {

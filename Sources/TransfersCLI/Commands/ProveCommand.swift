@@ -84,7 +84,7 @@ struct ProveCommand: Command {
     } else if writesCertificate, let output = common.output {
       setAside(output, context)
     }
-    try judge(proof, asked)
+    try requireSuccess(proof, asked)
   }
 
   private var filters: [String: Cell] {
@@ -143,7 +143,7 @@ struct ProveCommand: Command {
       remedy: "transfers run (resume for paused files, resolve for unknown ones), then prove again")
   }
 
-  private func judge(_ proof: LossProof, _ asked: RemoteProof?) throws(CommandFailure) {
+  private func requireSuccess(_ proof: LossProof, _ asked: RemoteProof?) throws(CommandFailure) {
     guard proof.holds else {
       if let unfinished = Self.unfinished(proof) { throw unfinished }
       throw CommandFailure(

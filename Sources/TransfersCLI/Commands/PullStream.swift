@@ -34,18 +34,18 @@ struct PullStream {
         remedy: "redirect it to a file or pipe")
     }
     let descriptor = context.out.descriptor
-    try judge(
+    try requireSuccess(
       try failing { () throws(TransferError) in
         files.intoTar == nil ? try streaming.file(to: descriptor) : try streaming.archive(to: descriptor)
       })
   }
 
   private func toFile(_ streaming: Streaming, _ path: NameBytes) throws(CommandFailure) {
-    try judge(
+    try requireSuccess(
       try failing { () throws(TransferError) in try streaming.archive(at: path, overwrites: files.overwrite) })
   }
 
-  private func judge(_ result: StreamResult) throws(CommandFailure) {
+  private func requireSuccess(_ result: StreamResult) throws(CommandFailure) {
     if let failed = result.failure { throw failure(failed) }
     context.out.markComplete()
     guard !common.quiet else { return }
@@ -61,7 +61,7 @@ struct PullStream {
     let failure = failed.failure
     if failed.isClosedReader { return CommandFailure(.closed, "standard output was closed by its reader") }
     let status: ExitCode =
-      failure.code == .integrityMismatch ? .mismatch : failure.code.blame == .auth ? .auth : .allFailed
+      failure.code == .integrityMismatch ? .mismatch : failure.code.category == .auth ? .auth : .allFailed
     let partly = failed.written > 0 ? " (\(Quantity.count(Int(failed.written), "byte")) of it had been written)" : ""
     return CommandFailure(
       status, code: failure.code.rawValue,
@@ -78,7 +78,8 @@ struct PullStream {
     case .localIO: discard + Self.remedy(ofOutput: failed.failure.systemError)
     case .protoUnsupported: "\(discard)name its size in a list (--files-from), or pull it into a folder"
     case .protoBadReply: "\(discard)look at what the server sends for this URL: it may need --auth, or another URL"
-    case let code where code.blame == .auth: "\(discard)check the credentials (--auth) or the command of --url-command"
+    case let code where code.category == .auth:
+      "\(discard)check the credentials (--auth) or the command of --url-command"
     case .http404, .http410, .httpRedirect, .protoNoDestination: "\(discard)check the URL"
     default: "\(discard)run the same command again; a pull into a folder continues where it stopped"
     }

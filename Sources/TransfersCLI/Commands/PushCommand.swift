@@ -118,7 +118,7 @@ struct PushCommand: Command, HasInapplicableOptions, NamesPlace {
       let value = AddOutput(result: add, destination: destination)
       try common.print(value, store: StoreIdentity.read(path, context), context)
     }
-    try AddCommand.judge(add)
+    try AddCommand.requireSuccess(add)
   }
 }
 

@@ -159,7 +159,7 @@ struct ReportCommand: Command, HasInapplicableOptions {
     }
     try common.print(
       found.report, store: StoreIdentity(ledger), filters: rows.filters, checks: checks, context)
-    try conditions.judge(checks)
+    try conditions.requireSuccess(checks)
   }
 
   /// Reads one consistent state of the ledger, and prints the report in the requested order. It also reads how many
@@ -185,6 +185,6 @@ struct ReportCommand: Command, HasInapplicableOptions {
     let filters = selection.filters.merging(arrangement.filters) { $1 }
     PrunedNote.tell(pruned, common, context)
     try common.print(report, store: StoreIdentity(ledger), filters: filters, checks: checks, context)
-    try conditions.judge(checks)
+    try conditions.requireSuccess(checks)
   }
 }

@@ -54,7 +54,7 @@ struct RowLister {
     case .events:
       try pages(ledger, checks, EventFigures.columns, \.id) { try $0.events(filter, after: $1, limit: $2) }
     }
-    try conditions.judge(checks)
+    try conditions.requireSuccess(checks)
   }
 
   /// The receipts of done files, in the order of the files.
@@ -74,7 +74,7 @@ struct RowLister {
       (after, wanted) = (page.last, wanted - rows.count)
     }
     try printer.finish(empty: "no receipts")
-    try conditions.judge(checks)
+    try conditions.requireSuccess(checks)
   }
 
   private func printer(_ ledger: OpenStore, _ checks: [ReportCheck]) throws(CommandFailure) -> RowPrinter {

@@ -45,11 +45,11 @@ struct VerifyCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let result = try verify(try common.storePath(context), context)
-    try Self.judge(result, remedy: result.requeued > 0 ? "transfers run" : "transfers verify --repair")
+    try Self.requireSuccess(result, remedy: result.requeued > 0 ? "transfers run" : "transfers verify --repair")
   }
 
   /// - Parameter remedy: for changed or missing files.
-  static func judge(_ result: VerifyResult, remedy: String) throws(CommandFailure) {
+  static func requireSuccess(_ result: VerifyResult, remedy: String) throws(CommandFailure) {
     var bad: [String] = []
     if result.changed > 0 { bad.append("\(result.changed) changed") }
     if result.missing > 0 { bad.append("\(result.missing) missing") }

@@ -132,7 +132,7 @@ struct JobRun {
       }
       outcome.numbers = numbers
     }
-    (outcome.output, outcome.failure) = try session.judge(
+    (outcome.output, outcome.failure) = try session.requireSuccess(
       outcome.numbers, add: added, destination: destination, storePath: storePath, sinceMs: outcome.startedMs,
       job: job.name)
     if let error = blocked.withLock(\.self) { outcome.failure = error }

@@ -17,7 +17,7 @@ struct JobStatus: OutputValue {
   var scans: [ScanRow] = []
   var removals = RemovalTotals()
   var callbacks = CallbacksLeft()
-  var quota: QuotaStanding?
+  var quota: QuotaUsage?
   let nowMs: Int64
 
   /// Reads the job from a ledger; a missing ledger has none.

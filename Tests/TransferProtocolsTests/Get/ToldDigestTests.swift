@@ -55,7 +55,7 @@ import TransferModel
 
   private func judged(
     _ told: [DigestAlgorithm], expected: Digest? = nil, size: Int64? = nil, partDigest: Digest? = digest(.crc32c)
-  ) -> ContentJudgement {
+  ) -> ContentComparison {
     let length = Int64(Self.bytes.count)
     var version = RemoteVersion(size: length)
     version.digests = told.map(Self.digest)
@@ -63,7 +63,7 @@ import TransferModel
     var facts = TransferFacts(file: file, layout: ChunkLayout(whole: length))
     facts.file.expected = ExpectedContent(size: size, digests: [expected].compactMap(\.self))
     facts.parts = [PartReceipt(seq: 0, length: length, etag: "", digest: partDigest, confirmation: .size)]
-    return ContentJudgement(version, facts)
+    return ContentComparison(version, facts)
   }
 
   /// The file is read again only for digests that were not computed while it arrived, and for at most one of its

@@ -77,7 +77,7 @@ struct LedgerBench {
       try ledger.write { tx in
         for file in try tx.claimFiles(run, limit: min(1000, count - start)) {
           try Self.require(
-            tx.requeueFile(
+            tx.releaseFile(
               file.id, run, notBeforeMs: tx.wallMs + 86_400_000, code: .http5xx, isFailure: true))
         }
       }
@@ -143,7 +143,7 @@ struct LedgerBench {
       micros.append(spent * 1e6)
       try ledger.write { tx in
         for file in files {
-          try Self.require(tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false))
+          try Self.require(tx.releaseFile(file, run, notBeforeMs: nil, code: nil, isFailure: false))
         }
       }
     }

@@ -59,7 +59,7 @@ struct SourceRemover {
   /// If the folder of the source does not show the cause of a postponement (the target folder is full), the end of the
   /// cause cannot be seen there either.
   static func located(_ end: RemovalEnd, _ name: NameBytes, in folder: Int32) -> RemovalEnd {
-    guard case .putOff(let code, let text) = end, code.blame == .local || code == .sourceIO,
+    guard case .putOff(let code, let text) = end, code.category == .local || code == .sourceIO,
       WaitingSources.isThere(name, in: folder), WaitingSources.canBeChanged(folder)
     else { return end }
     return .delayed(code, text)

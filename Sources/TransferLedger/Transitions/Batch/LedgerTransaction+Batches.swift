@@ -106,7 +106,7 @@ extension LedgerTransaction {
     return part
   }
 
-  private func replace(_ old: BatchStanding, by new: BatchStanding) throws {
+  private func replace(_ old: ChangeableSettings, by new: ChangeableSettings) throws {
     try db.run(
       "UPDATE batch SET priority = ?, rate = ?, workers = ?, deadline_at = ?, labels = ? WHERE id = ?",
       .int(new.priority), .int(new.rate), .int(new.workers), .int(new.deadlineMs), .text(try jsonText(new.labels)),

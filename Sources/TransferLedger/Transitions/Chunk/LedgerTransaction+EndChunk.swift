@@ -56,7 +56,7 @@ extension LedgerTransaction {
   }
 
   /// in flight → pending; not a failure. `attempt` was closed before.
-  public func returnChunk(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
+  public func releaseChunk(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
     try moveChunk(
       chunk, to: .pending, after: attempt,
       """

@@ -39,8 +39,8 @@ struct Admitter {
     let place = target.batch.canonicalPlace
     destination = try tx.db.destination(at: place)
     priority = try batch.map { try tx.home(of: $0).priority } ?? target.batch.priority
-    live = try tx.db.statement(StandingFile.liveQuery)
-    past = try tx.db.statement(StandingFile.pastQuery)
+    live = try tx.db.statement(ExistingFile.liveQuery)
+    past = try tx.db.statement(ExistingFile.pastQuery)
     insert = try tx.db.statement(LedgerTransaction.insertFile)
     hasFailed = try tx.db.first(Self.anyFailed) { _ in true } ?? false
     if let destination {
@@ -124,7 +124,7 @@ struct Admitter {
     requeued = []
   }
 
-  private mutating func fits(_ file: StandingFile) throws -> Bool {
+  private mutating func fits(_ file: ExistingFile) throws -> Bool {
     if let known = fitting[file.batch] { return known }
     let fits = try target.batch.fits(file.batch, tx.db, nowMs: tx.wallMs)
     fitting[file.batch] = fits
@@ -136,7 +136,7 @@ struct Admitter {
     try tx.supersedeEnded(destination, NameBytes(Array(key)))
   }
 
-  private mutating func isSelected(_ file: StandingFile, as admission: Admission) -> Admission {
+  private mutating func isSelected(_ file: ExistingFile, as admission: Admission) -> Admission {
     selected.insert(file.id, of: file.batch)
     return admission
   }
@@ -199,25 +199,25 @@ struct Admitter {
     return opened
   }
 
-  private func liveFile(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> StandingFile? {
+  private func liveFile(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> ExistingFile? {
     try file(live, path, key)
   }
 
   /// The newest generation that is not live.
-  private func pastFile(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> StandingFile? {
+  private func pastFile(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> ExistingFile? {
     hasPast ? try file(past, path, key) : nil
   }
 
   private func file(
     _ query: Statement, _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer
-  ) throws -> StandingFile? {
+  ) throws -> ExistingFile? {
     guard let destination else { return nil }
     query.bind(1, destination)
     query.bind(2, borrowing: key)
     query.bind(3, borrowing: path)
     defer { query.reset() }
     guard try query.step() else { return nil }
-    return try StandingFile(query.row)
+    return try ExistingFile(query.row)
   }
 
   /// Whether the object with this key is a segment of a growing file. Few keys have the form of its name.

@@ -15,13 +15,13 @@ struct DownloadAdmission {
   }
 
   mutating func admit(_ file: NewDownload) throws {
-    let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db)
+    let standing = try file.standing(ExistingFile.liveQuery, at: try place(), tx.db)
     if let standing, standing.state != .done {
       try tx.db.requireSame(file, standing.id)
       result.queued += 1
       return try select(standing.id, of: standing.batch, file)
     }
-    let past = try file.standing(StandingFile.pastQuery, at: try place(), tx.db)
+    let past = try file.standing(ExistingFile.pastQuery, at: try place(), tx.db)
     if let past, requeued.contains(past.id) {
       result.repeated += 1
       return
@@ -63,7 +63,7 @@ struct DownloadAdmission {
 
   /// Admits a file of a page that a server sent: a conflict fails this file, not the page.
   mutating func admitListed(_ file: NewDownload) throws {
-    if let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db), standing.state != .done {
+    if let standing = try file.standing(ExistingFile.liveQuery, at: try place(), tx.db), standing.state != .done {
       guard standing.isSamePath else {
         let path = try tx.db.path(of: standing.id) ?? file.path
         let text = "unfinished file \(standing.id), from the same URL, is being fetched to \(path.embedded)"
@@ -72,7 +72,7 @@ struct DownloadAdmission {
       result.queued += 1
       return try select(standing.id, of: standing.batch, file)
     }
-    guard let other = try tx.db.standingWriter(of: file), !other.isDone || isOfThisPull(other, file) else {
+    guard let other = try tx.db.existingWriter(of: file), !other.isDone || isOfThisPull(other, file) else {
       return try admit(file)
     }
     try refuse(file, Failure(.policyExists, other.conflict(with: file)))
@@ -80,15 +80,15 @@ struct DownloadAdmission {
 
   /// Whether this pull recorded the other file, whose different name the folder does not distinguish from this one: it
   /// must not be replaced.
-  private func isOfThisPull(_ other: StandingWriter, _ file: NewDownload) -> Bool {
+  private func isOfThisPull(_ other: ExistingWriter, _ file: NewDownload) -> Bool {
     other.path != file.path && other.batch == result.batch
   }
 
   /// Records that a listed object cannot be fetched, unless the newest row of its key says so already.
   mutating func refuse(_ file: NewDownload, _ failure: Failure) throws {
     guard let batch = result.batch else { return }
-    let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db)
-    let past = try file.standing(StandingFile.pastQuery, at: try place(), tx.db)
+    let standing = try file.standing(ExistingFile.liveQuery, at: try place(), tx.db)
+    let past = try file.standing(ExistingFile.pastQuery, at: try place(), tx.db)
     if let past, past.state == .failed, past.isSamePath { return try select(past.id, of: past.batch, file) }
     let home = try tx.home(of: batch)
     try tx.supersedeEnded(home.destination, file.key)

@@ -92,7 +92,7 @@ extension LedgerTransaction {
 }
 
 /// The download that has written, or will write, the file at a path.
-struct StandingWriter {
+struct ExistingWriter {
   let id: FileID
   let isDone: Bool
   let key: NameBytes
@@ -156,15 +156,15 @@ extension Connection {
   }
 
   /// The live download for the path of the file, or for a path that its folder does not distinguish from it.
-  func standingWriter(of file: NewDownload) throws -> StandingWriter? {
-    if let same = try first(StandingWriter.ofPath, .name(file.path), row: StandingWriter.init) { return same }
-    return try file.folded.flatMap { try first(StandingWriter.ofFolded, .name($0), row: StandingWriter.init) }
+  func existingWriter(of file: NewDownload) throws -> ExistingWriter? {
+    if let same = try first(ExistingWriter.ofPath, .name(file.path), row: ExistingWriter.init) { return same }
+    return try file.folded.flatMap { try first(ExistingWriter.ofFolded, .name($0), row: ExistingWriter.init) }
   }
 
   /// The finished download at the path of the file.
   /// - Throws: `.usage` if an unfinished download will write the same local file.
-  func writer(of file: NewDownload) throws -> StandingWriter? {
-    guard let other = try standingWriter(of: file) else { return nil }
+  func writer(of file: NewDownload) throws -> ExistingWriter? {
+    guard let other = try existingWriter(of: file) else { return nil }
     if other.isDone { return other }
     throw TransferError(
       .usage, "add", file.path, cause: other.conflict(with: file),
@@ -188,16 +188,16 @@ extension Connection {
 extension LedgerReader {
   /// What ``LedgerTransaction/admitDownloads(_:to:)`` would find for the file.
   /// - Throws: `.usage` in the same cases.
-  public func standing(of file: NewDownload, in batch: NewBatch, nowMs: Int64) throws -> Standing {
+  public func standing(of file: NewDownload, in batch: NewBatch, nowMs: Int64) throws -> SyncStatus {
     let place = try db.destination(at: batch.canonicalPlace)
-    if let live = try file.standing(StandingFile.liveQuery, at: place, db), live.state != .done {
+    if let live = try file.standing(ExistingFile.liveQuery, at: place, db), live.state != .done {
       try db.requireSame(file, live.id)
       return .queued
     }
     if let writer = try db.writer(of: file) {
       return writer.key == file.key && writer.server == batch.server ? .changed : .new
     }
-    guard let past = try file.standing(StandingFile.pastQuery, at: place, db), past.isSamePath,
+    guard let past = try file.standing(ExistingFile.pastQuery, at: place, db), past.isSamePath,
       past.state == .failed || past.state == .cancelled, try db.expectation(of: past.id) == file.expected,
       try batch.fits(past.batch, db, nowMs: nowMs)
     else { return .new }
@@ -206,10 +206,10 @@ extension LedgerReader {
 }
 
 extension NewDownload {
-  func standing(_ query: StaticString, at place: Int64?, _ db: Connection) throws -> StandingFile? {
+  func standing(_ query: StaticString, at place: Int64?, _ db: Connection) throws -> ExistingFile? {
     guard let place else { return nil }
     return try db.first(query, .integer(place), .name(key), .name(path)) { row throws(SQLiteError) in
-      try StandingFile(row)
+      try ExistingFile(row)
     }
   }
 }

@@ -77,7 +77,7 @@ extension LedgerTransaction {
   /// active, finishing → pending, with the time before which it is not tried again. No attempt may be open. `isFailure`
   /// counts it as a failure; `code` is kept as the cause. If a request for the file was recorded in the meantime, it is
   /// honoured: the file is then paused, cancelled or removed.
-  public func requeueFile(
+  public func releaseFile(
     _ file: FileID, _ run: RunID, notBeforeMs: Int64?, code: ErrorCode?, isFailure: Bool
   ) throws -> TransitionResult {
     let requestedAction = try requestedAction(of: file)
@@ -135,7 +135,7 @@ extension LedgerTransaction {
     _ = try moveFile(
       open.file, open.run, to: .unknown,
       """
-      UPDATE file SET {moved}, run_id = NULL, requested_action = NULL, cause = 'engine.orphaned',
+      UPDATE file SET {moved}, run_id = NULL, requested_action = NULL, cause = 'engine.crashed',
         message = 'the engine crashed while a request that must not be repeated was open'
       WHERE {guard}
       """)

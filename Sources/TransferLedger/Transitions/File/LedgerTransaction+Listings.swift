@@ -111,7 +111,7 @@ extension LedgerReader {
   /// and why the two files exclude each other.
   public func otherCase(of file: NewDownload) throws -> (path: NameBytes, conflict: String)? {
     guard let folded = file.folded,
-      let other = try db.first(StandingWriter.ofFolded, .name(folded), row: StandingWriter.init), other.isDone,
+      let other = try db.first(ExistingWriter.ofFolded, .name(folded), row: ExistingWriter.init), other.isDone,
       other.path != file.path
     else { return nil }
     return (other.path, other.conflict(with: file))

@@ -17,7 +17,7 @@ extension LedgerTransaction {
     let orphans = try openAttempts(notOf: run, only)
     let requestedActions = try requestedActions(notOf: run, only)
     for (attempt, piece) in sent { try recordSent(piece, byDead: attempt, notOf: run, only) }
-    for orphan in orphans { try closeUnheard(orphan, .crashed, .engineOrphaned) }
+    for orphan in orphans { try closeUnheard(orphan, .crashed, .engineCrashed) }
     let unknown = try orphanFiles(of: orphans)
     // A chunk failed permanently, but the engine crashed before its file failed too: the whole file is tried again.
     try db.run(

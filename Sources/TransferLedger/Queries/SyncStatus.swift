@@ -1,7 +1,7 @@
 import TransferModel
 
 /// What the ledger would report about a file if it were added now.
-public enum Standing: String, Sendable, Hashable, Codable {
+public enum SyncStatus: String, Sendable, Hashable, Codable {
   /// Never sent to this key, or failed or cancelled before; recorded as a new row.
   case new
   /// Failed before, with this identity and these settings: the same row is continued.
@@ -23,15 +23,15 @@ extension LedgerReader {
   /// content has to be compared if that decides between unchanged and changed. Uses the index of live files.
   package func standing(
     place: String, path: NameBytes, key: NameBytes, identity: SourceIdentity, in batch: NewBatch, nowMs: Int64
-  ) throws -> (standing: Standing, moved: MovedFile?) {
+  ) throws -> (standing: SyncStatus, moved: MovedFile?) {
     guard let placed = try db.destination(at: place) else { return (.new, nil) }
     let (home, key, path) = (SQLValue.integer(placed), SQLValue.name(key), SQLValue.name(path))
-    if let live = try db.first(StandingFile.liveQuery, home, key, path, row: StandingFile.init) {
+    if let live = try db.first(ExistingFile.liveQuery, home, key, path, row: ExistingFile.init) {
       let finding = live.finding(identity)
-      guard case .moved(let known) = finding else { return (Standing(finding), nil) }
-      return (Standing(finding), MovedFile(index: 0, file: live.id, identity: known))
+      guard case .moved(let known) = finding else { return (SyncStatus(finding), nil) }
+      return (SyncStatus(finding), MovedFile(index: 0, file: live.id, identity: known))
     }
-    guard let past = try db.first(StandingFile.pastQuery, home, key, path, row: StandingFile.init) else {
+    guard let past = try db.first(ExistingFile.pastQuery, home, key, path, row: ExistingFile.init) else {
       return (.new, nil)
     }
     if batch.settings.dedupe == true, past.isDuplicate(as: identity), try isStillDelivered(past.id) {
@@ -44,9 +44,9 @@ extension LedgerReader {
   }
 }
 
-extension Standing {
+extension SyncStatus {
   /// A moved file counts as changed until its content has been compared.
-  fileprivate init(_ finding: StandingFile.Finding) {
+  fileprivate init(_ finding: ExistingFile.Finding) {
     self =
       switch finding {
       case .unknown: .unknown

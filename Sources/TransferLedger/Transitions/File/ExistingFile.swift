@@ -1,7 +1,7 @@
 import TransferModel
 
 /// The live row of a key, or its newest row that is not live.
-struct StandingFile {
+struct ExistingFile {
   var id: FileID
   var batch: BatchID
   var generation: Int

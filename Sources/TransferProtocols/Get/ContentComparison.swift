@@ -1,7 +1,7 @@
 import TransferModel
 
 /// What is known about the content of a completely stored file, and what must still be compared.
-struct ContentJudgement {
+struct ContentComparison {
   private let version: RemoteVersion
   private let expected: ExpectedContent
   /// The digest combined from those of the chunks; nil if they cannot be combined.

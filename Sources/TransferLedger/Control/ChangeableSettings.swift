@@ -1,7 +1,7 @@
 import TransferModel
 
 /// The settings of a batch that can be changed, as they are now.
-struct BatchStanding: Sendable, Hashable {
+struct ChangeableSettings: Sendable, Hashable {
   var id: BatchID
   var priority: Int64
   var rate, workers, deadlineMs: Int64?
@@ -9,7 +9,7 @@ struct BatchStanding: Sendable, Hashable {
   /// Deletes or moves sources once their files are done.
   var removesSources: Bool
 
-  func applying(_ change: BatchChange) -> BatchStanding {
+  func applying(_ change: BatchChange) -> ChangeableSettings {
     var new = self
     new.priority = change.priority ?? priority
     new.rate = Self.applied(change.rate, rate)
@@ -29,7 +29,7 @@ struct BatchStanding: Sendable, Hashable {
   }
 
   /// `rate 20971520 bytes/s, label run=42`: what is different in `new`, for the history.
-  func difference(to new: BatchStanding) -> String {
+  func difference(to new: ChangeableSettings) -> String {
     var parts: [String] = []
     if new.priority != priority { parts.append("priority \(new.priority)") }
     if new.rate != rate { parts.append("rate \(new.rate.map { "\($0) bytes/s" } ?? "none")") }
@@ -46,7 +46,7 @@ struct BatchStanding: Sendable, Hashable {
 }
 
 extension BatchOutcome {
-  init(_ batches: [BatchStanding], _ change: BatchChange) {
+  init(_ batches: [ChangeableSettings], _ change: BatchChange) {
     self.init()
     for batch in batches {
       if batch.applying(change) == batch { unaffected.append(batch.id) } else { changed.append(batch.id) }
