@@ -22,6 +22,8 @@ public final class Ledger: Sendable {
   public let path: String
   /// Set if the ledger turned out to be a copy when it was opened, and was marked as one.
   let copyFinding: CopyFinding?
+  /// Whether it was merged from other ledgers, and so can only be read.
+  package let isMerged: Bool
   private let reader: SnapshotReader
   private let writer: Writer?
   let clock: any TransferClock
@@ -29,11 +31,13 @@ public final class Ledger: Sendable {
   private let engineLock = Lock<SidecarLock?>(nil)
 
   private init(
-    path: String, reader: SnapshotReader, writer: Writer?, clock: any TransferClock, copyFinding: CopyFinding? = nil
+    path: String, reader: SnapshotReader, writer: Writer?, clock: any TransferClock,
+    copyFinding: CopyFinding? = nil, isMerged: Bool = false
   ) {
     self.clock = clock
     self.path = path
     self.copyFinding = copyFinding
+    self.isMerged = isMerged
     self.reader = reader
     self.writer = writer
   }
@@ -71,8 +75,8 @@ public final class Ledger: Sendable {
   ) throws(TransferError) -> Ledger {
     let reader = SnapshotReader(store: store, file: file)
     if mode == .readOnly {
-      try reader.read { _ in }
-      return Ledger(path: file.path, reader: reader, writer: nil, clock: clock)
+      let isMerged = try reader.read { try $0.isMerged() }
+      return Ledger(path: file.path, reader: reader, writer: nil, clock: clock, isMerged: isMerged)
     }
     let gate: Gate
     do {
@@ -203,7 +207,7 @@ public final class Ledger: Sendable {
   }
 
   private func lockForEngine(_ run: NewRun, _ turn: EngineTurn?) throws(TransferError) -> SidecarLock {
-    guard writer != nil else { throw readOnlyError }
+    try requireWriting()
     if let lock = turn?.take() {
       try lock.write("pid \(run.pid) on \(run.host)")
       return lock
@@ -220,8 +224,14 @@ public final class Ledger: Sendable {
     return lock
   }
 
+  /// Refuses a change, even if there turned out to be nothing to change.
+  func requireWriting() throws(TransferError) {
+    if writer == nil { throw readOnlyError }
+  }
+
   private var readOnlyError: TransferError {
-    TransferError(.storeReadOnly, "write to store", NameBytes(path), cause: "it was opened read-only")
+    guard !isMerged else { return .mergedStore(path) }
+    return TransferError(.storeReadOnly, "write to store", NameBytes(path), cause: "it was opened read-only")
   }
 }
 

@@ -13,6 +13,7 @@ extension Ledger {
   public func control(
     _ verb: ControlVerb, _ filter: RowFilter, between: () -> Void = {}
   ) throws(TransferError) -> ControlOutcome {
+    try requireWriting()
     let (told, batches) = try read { (try $0.outcome(of: verb, filter), try $0.batchesToHide(verb, filter)) }
     let files = (told.changed + told.asked).sorted()
     var sum = ControlOutcome()
@@ -36,6 +37,7 @@ extension Ledger {
   public func changeBatches(
     _ filter: RowFilter, _ change: BatchChange, between: () -> Void = {}
   ) throws(TransferError) -> BatchOutcome {
+    try requireWriting()
     var outcome = BatchOutcome()
     var nowMs: Int64 = 0
     let selected = try read { try $0.batches(selectedBy: filter) }

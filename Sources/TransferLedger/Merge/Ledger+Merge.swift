@@ -36,7 +36,14 @@ extension Store {
     } catch {
       throw TransferError(error, "open store", path: path)
     }
-    throw TransferError(
+    throw TransferError.mergedStore(path)
+  }
+}
+
+extension TransferError {
+  /// The error of every change of a merged ledger.
+  static func mergedStore(_ path: String) -> TransferError {
+    TransferError(
       .storeUnsuitable, "write to store", NameBytes(path),
       cause: "it was merged from other ledgers and is only for reading and reports",
       remedy: "work with its shards and merge them again")

@@ -22,14 +22,16 @@ public final class TransferClient: Sendable {
   var store: OpenStore { owner.store }
 
   /// Opens the store at `path`; creates it if it is missing (its folder with mode 0700, the file with 0600) unless
-  /// `mayCreate` is false. `credentials` is called whenever runs of this client need a credential.
+  /// `mayCreate` is false. `credentials` is called whenever runs of this client need a credential. A store that
+  /// ``merge(_:into:)`` made can be opened, too; of its client, only the methods that change nothing work, and all
+  /// others throw `.storeUnsuitable`.
   /// - Throws: `.storeMissing`, `.storeUnsuitable` and the other errors of a store.
   public static func open(
     _ path: String, mayCreate: Bool = true, credentials: CredentialHook? = nil
   ) async throws(TransferError) -> TransferClient {
     let pool = BlockingPool()
     return try await pool.run { () throws(TransferError) in
-      let store = try OpenStore(at: path, mayCreate ? .create : .existing)
+      let store = try OpenStore.changeable(at: path, mayCreate: mayCreate)
       return TransferClient(TransferStore(at: store.path, credentials: credentials), store)
     }
   }

@@ -27,6 +27,18 @@ package final class OpenStore: Sendable {
     ledger = try Ledger.open(at: path, mode: ledgerMode, clock: clock)
   }
 
+  /// Opens the store at `path` for changes. A store that was merged from others takes none: it is opened for reading,
+  /// and each change is refused with the reason.
+  /// - Throws: errors of the store.
+  static func changeable(at path: String, mayCreate: Bool) throws(TransferError) -> OpenStore {
+    do throws(TransferError) {
+      return try OpenStore(at: path, mayCreate ? .create : .existing)
+    } catch {
+      guard let store = try? OpenStore(at: path, .readOnly), store.ledger.isMerged else { throw error }
+      return store
+    }
+  }
+
   /// The absolute path of the store.
   package var path: String { ledger.path }
 
