@@ -71,6 +71,12 @@ extension FileWork {
   /// A remote folder, whose files are recorded as it is listed.
   var isListing: Bool { target != nil && machine.claimed.key.isFolder }
 
+  /// The target of a download that is released with nothing stored. A complete empty file is still to be placed.
+  var unusedTarget: Target? {
+    guard let target, target.mayHavePartial, !machine.facts.holdsBytes, !machine.isFetched else { return nil }
+    return target
+  }
+
   /// Its batch uses `dedupe`, and its content has not been digested yet. Until then at most one request is begun, so
   /// that nothing of a duplicate is sent.
   var isToBeIdentified: Bool {

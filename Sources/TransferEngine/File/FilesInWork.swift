@@ -83,6 +83,9 @@ final class FilesInWork {
     if work.machine.isReleased { released(work, unit) } else if chunks > 0 || !stop.isStopping { noteUnsent(work) }
     guard !unit.isEmpty else { return }
     if unit.begin == .control(.discover) { work.destination.discovery.begin(file) }
+    if work.machine.isReleased, let target = work.unusedTarget {
+      return commits.append(unit, after: { target.removeUnused() })
+    }
     enqueue(unit, work)
   }
 

@@ -6,15 +6,21 @@ import TransferModel
 final class Commits {
   private let engine: Engine
   private let mailbox: Mailbox<EngineEvent>
+  private let pool: PreparingPool?
   private var queue = CommitQueue()
+  /// Units whose local work has not ended.
+  private var postponed = 0
 
-  init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>) { (self.engine, self.mailbox) = (engine, mailbox) }
+  /// Without a pool, work on local files is done at once.
+  init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>, pool: PreparingPool? = nil) {
+    (self.engine, self.mailbox, self.pool) = (engine, mailbox, pool)
+  }
 
-  var isEmpty: Bool { queue.isEmpty }
-  /// Some write is not yet confirmed by the ledger.
-  var isWriting: Bool { queue.running > 0 }
+  var isEmpty: Bool { queue.isEmpty && postponed == 0 }
+  /// Some write is not yet confirmed by the ledger, or waits for local work.
+  var isWriting: Bool { queue.running > 0 || postponed > 0 }
   /// Nothing waits to be written, and nothing is being written.
-  var isIdle: Bool { queue.isIdle }
+  var isIdle: Bool { queue.isIdle && postponed == 0 }
   /// Waiting longer would not help.
   var isDue: Bool { queue.isDue(nowMs: engine.bootMs) }
   /// When the oldest unit has waited long enough, by the boot clock; nil if none waits.
@@ -22,6 +28,23 @@ final class Commits {
 
   /// Adds the unit to the next commit.
   func append(_ unit: FileUnit) { queue.append(unit, nowMs: engine.bootMs) }
+
+  /// The same after `work` has been done on a preparing thread: until then nobody else can claim the file.
+  func append(_ unit: FileUnit, after work: @escaping @Sendable () -> Void) {
+    guard let pool else {
+      work()
+      return append(unit)
+    }
+    postponed += 1
+    let mailbox = mailbox
+    pool.wait(work, then: { mailbox.put(.localWorkEnded(unit)) })
+  }
+
+  /// The work before the unit has been done.
+  func localWorkEnded(_ unit: FileUnit) {
+    postponed -= 1
+    append(unit)
+  }
 
   /// Passes the gathered units to the ledger as one job.
   func writeGathered() {

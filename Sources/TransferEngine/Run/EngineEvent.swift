@@ -13,6 +13,7 @@ enum EngineEvent: Sendable {
   case read(Job.ID, ReplyReading.Result)
   case heard(Job.ID, InterimReply)
   case placed(FileID, FileProof, Result<Placed, Failure>)
+  case localWorkEnded(FileUnit)
   case reused(FileID, FileProof, Result<Reused, Failure>)
   case knownSessions(Result<Set<String>, TransferError>, ListedSessions)
   case examined(Result<Interpretation, TransferError>, ListedPages)

@@ -71,6 +71,21 @@ final class Target: Sendable {
     try folder.syncNames()
   }
 
+  /// Whether there was a partial file when the file was claimed, or it was made since.
+  var mayHavePartial: Bool { known.inode != 0 || opened.withLock { $0 != nil } }
+
+  /// Removes the partial file if it has no data. This need not be durable: if the name reappears after a power failure,
+  /// the file is used. Blocking.
+  func removeUnused() {
+    opened.withLock { opened in
+      guard let folder = try? TargetFolder(of: names),
+        let file = opened ?? (try? TargetFile(opening: names, in: folder, known, syncs)),
+        file.hasNoData, folder.holds(names.partial, file.identity)
+      else { return }
+      _ = folder.remove(names.partial)
+    }
+  }
+
   /// The order to rename it to its final name. `compared` are digests that it must have, for which it is read.
   /// - Parameter path: the final name, in the same folder; nil for the recorded name.
   func placing(

@@ -60,6 +60,12 @@ final class TargetFile: ReadableFile {
   var blockSize: Int64 { space.blockSize }
   var freeBytes: Int64 { space.freeBytes }
 
+  /// SEEK_DATA of <unistd.h>, where it needs _GNU_SOURCE (lseek(2), Linux 3.1).
+  private static let seekData: Int32 = 3
+
+  /// Whether nothing was written to it, except zeros for which no space is used.
+  var hasNoData: Bool { lseek(descriptor, 0, Self.seekData) < 0 && errno == ENXIO }
+
   /// The current identity; nil if the kernel does not report it.
   var identityNow: SourceIdentity? {
     var status = csys_file_status()
