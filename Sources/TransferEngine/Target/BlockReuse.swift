@@ -1,12 +1,5 @@
-import CSys
 import TransferModel
 import TransferProtocols
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// Copies blocks of the version to be fetched from the file that has the final name of the download, as far as
 /// published checksums recognise them. They are weak: the digest of the complete file decides. A value, so that it can
@@ -36,10 +29,8 @@ struct BlockReuse: Sendable {
     // The first answer has stored the beginning of the file.
     guard let partial = try target.file(size: blocks.size, holdsBytes: true) else { throw Placing.partialIsGone }
     for chunk in chunks { try take(parts, for: chunk, from: file, to: partial, &reused) }
-    guard reused.hasData else { return reused }
-    reused.remark = gap.map { Self.remark($0, hasData: true) }
-    try partial.sync()
-    (reused.partial, reused.notes) = (partial.identity, BlockNotes.copied(blocks))
+    if reused.hasData { reused.remark = gap.map { Self.remark($0, hasData: true) } }
+    try reused.keep(in: partial, notes: BlockNotes.copied(blocks))
     return reused
   }
 
@@ -77,16 +68,9 @@ struct BlockReuse: Sendable {
     var copied: [ByteRange] = []
     for part in usable {
       let part = part.clipped(to: chunk.rest)
-      if try copy(part, from: file, to: partial) { copied.append(part.range) }
+      if try partial.copy(part.range, from: file, at: part.offset, stop) { copied.append(part.range) }
     }
-    let missing = MissingRanges(of: chunk, without: copied)
-    if missing.isAll { return }
-    guard missing.isEmpty else { return reused.missing.append((chunk.seq, missing.notes)) }
-    let digest = try partial.digests(of: chunk.range, [algorithm], stop)[algorithm]
-    var receipt = PartReceipt(
-      seq: chunk.seq, length: chunk.range.length, etag: "", digest: digest, confirmation: .size)
-    receipt.reused = chunk.rest.length
-    reused.parts.append(receipt)
+    try reused.count(copied, of: chunk, in: partial, algorithm, notes: \.notes, stop)
   }
 
   /// The index of the first part that ends behind `offset`.
@@ -97,15 +81,6 @@ struct BlockReuse: Sendable {
       if parts[middle].range.end <= offset { low = middle + 1 } else { high = middle }
     }
     return low
-  }
-
-  /// False if it cannot be read.
-  private func copy(_ part: FoundPart, from file: TargetFile, to partial: TargetFile) throws(Failure) -> Bool {
-    if stop.isAsked() { throw Failure(.engineInterrupted, "stopped while a local file was copied") }
-    let (from, to, length) = (part.offset, part.range.offset, part.range.length)
-    guard csys_copy_part(file.descriptor, from, partial.descriptor, to, length) != 0 else { return true }
-    if errno == EIO { return false }
-    throw TargetFile.failure("copy \(length) bytes of the local file", errno)
   }
 }
 

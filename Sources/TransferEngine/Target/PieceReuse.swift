@@ -1,12 +1,5 @@
-import CSys
 import TransferModel
 import TransferProtocols
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// Reuses pieces of the version to be fetched that the file with the final name of the download has at the same place,
 /// as far as their published digests match. A value, so that it can be passed between threads; blocking.
@@ -34,9 +27,7 @@ struct PieceReuse: Sendable {
     guard !found.isEmpty else { return reused }
     guard let partial = try target.file(size: size, holdsBytes: holdsBytes) else { throw Placing.partialIsGone }
     for (chunk, right) in found { try take(right, of: chunk, from: file, to: partial, &reused) }
-    guard reused.hasData else { return reused }
-    try partial.sync()
-    (reused.partial, reused.notes) = (partial.identity, PieceNotes.copied)
+    try reused.keep(in: partial, notes: PieceNotes.copied)
     return reused
   }
 
@@ -79,16 +70,9 @@ struct PieceReuse: Sendable {
   private func take(
     _ right: [Int], of chunk: IncompleteChunk, from file: TargetFile, to partial: TargetFile, _ reused: inout Reused
   ) throws(Failure) {
-    for run in runs(of: right) { try copy(run, from: file, to: partial) }
+    for run in runs(of: right) { _ = try partial.copy(run, from: file, at: run.offset, stop) }
     let copied = try self.right(right, in: partial).map { pieces.range($0, of: size) }
-    let missing = MissingRanges(of: chunk, without: copied)
-    if missing.isAll { return }
-    guard missing.isEmpty else { return reused.missing.append((chunk.seq, missing.notes(in: pieces))) }
-    let digest = try partial.digests(of: chunk.range, [algorithm], stop)[algorithm]
-    var receipt = PartReceipt(
-      seq: chunk.seq, length: chunk.range.length, etag: "", digest: digest, confirmation: .size)
-    receipt.reused = chunk.rest.length
-    reused.parts.append(receipt)
+    try reused.count(copied, of: chunk, in: partial, algorithm, notes: { $0.notes(in: pieces) }, stop)
   }
 
   /// The ranges of consecutive pieces.
@@ -101,13 +85,5 @@ struct PieceReuse: Sendable {
         runs.append(range)
       }
     }
-  }
-
-  private func copy(_ range: ByteRange, from file: TargetFile, to partial: TargetFile) throws(Failure) {
-    if stop.isAsked() { throw Failure(.engineInterrupted, "stopped while a local file was copied") }
-    guard csys_copy_range(file.descriptor, partial.descriptor, range.offset, range.length) != 0, errno != EIO else {
-      return
-    }
-    throw TargetFile.failure("copy \(range.length) bytes of the local file", errno)
   }
 }

@@ -1,12 +1,5 @@
-import CSys
 import TransferModel
 import TransferProtocols
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// Reuses the intact data of the version to be fetched from the file that has the final name of the download. A value,
 /// so that it can be passed between threads; blocking.
@@ -100,11 +93,7 @@ struct Reusing: Sendable {
       throw Placing.partialIsGone
     }
     for chunk in found {
-      if stop.isAsked() { throw Failure(.engineInterrupted, "stopped while a local file was copied") }
-      guard csys_copy_range(file.descriptor, partial.descriptor, chunk.range.offset, chunk.range.length) == 0 else {
-        if errno == EIO { continue }
-        throw TargetFile.failure("copy \(chunk.range.length) bytes of the local file", errno)
-      }
+      _ = try partial.copy(chunk.range, from: file, at: chunk.range.offset, stop)
     }
     let copied = try intact(found, in: partial)
     try partial.sync()
