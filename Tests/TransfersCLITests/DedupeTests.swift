@@ -3,15 +3,13 @@ import Testing
 
 /// `--dedupe` with the real program and the bundled server: content that another file has delivered is not sent again.
 @Suite struct DedupeTests {
-  private let program: BuiltProgram
-  private let receiver: RunningReceiver
-  private var folder: String { program.folder.path }
+  private let scene: ReceiverScene
+  private var receiver: RunningReceiver { scene.receiver }
+  private var folder: String { scene.folder }
 
   init() throws {
-    program = try BuiltProgram()
     let script = "match PUT /up/held nth=1 : hold=body\nmatch PUT /up/accepted nth=1 : late-status=202\n"
-    receiver = try RunningReceiver(in: program.folder, script: script)
-    mkdir(program.folder.path + "/in", 0o700)
+    scene = try ReceiverScene(script: script)
   }
 
   private func write(_ name: String, _ text: String) throws { try writeFile("\(folder)/in/\(name)", Array(text.utf8)) }
@@ -21,10 +19,7 @@ import Testing
     return try transfers(words)
   }
 
-  private func transfers(_ words: [String]) throws -> BuiltProgram.Outcome {
-    let all: [String] = words + ["--store", folder + "/l.db"]
-    return try program.run(all.map { Array($0.utf8) })
-  }
+  private func transfers(_ words: [String]) throws -> BuiltProgram.Outcome { try scene.transfers(words) }
 
   private func arrived(_ name: String) -> Bool { access("\(folder)/objects/up/\(name)", F_OK) == 0 }
 
@@ -169,7 +164,7 @@ import Testing
   @Test func whatWasCutOffIsSent() throws {
     try write("held", "content")
     let words: [String] = ["push", folder + "/in", receiver.url + "/up/", "--dedupe", "--store", folder + "/l.db"]
-    let running = try program.start(words)
+    let running = try scene.program.start(words)
     try receiver.waitUntilHeld("body")
     running.signal(SIGKILL)
     _ = try running.wait()

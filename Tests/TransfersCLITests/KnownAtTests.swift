@@ -8,35 +8,22 @@ import TransferReports
 /// `--known-at`: what an S3 Inventory or a manifest shows to be at the destination is not sent. Judged by what the
 /// server received.
 @Suite struct KnownAtTests {
-  private final class Server: Sendable {
-    let targets = Lock<Set<String>>([])
-    func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Reply {
-      targets.withLock { targets in _ = targets.insert(String(request.target.drop { $0 == "/" })) }
-      return .init(status: 200, headers: [("ETag", "\"e\"")])
-    }
-  }
-
   private static let hello = "5d41402abc4b2a76b9719d911017c592"
   private static let schema =
     "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, ETag, IsMultipartUploaded, EncryptionStatus"
 
-  private let program: BuiltProgram
-  private let seen = Server()
-  private let server: ScriptedServer
-  private var root: String { program.folder.path }
-  private let keys = ["AWS_ACCESS_KEY_ID": "AK", "AWS_SECRET_ACCESS_KEY": "secret-key", "AWS_REGION": "us-east-1"]
+  private let scene: BucketScene
+  private var program: BuiltProgram { scene.program }
+  private var server: ScriptedServer { scene.server }
+  private var root: String { scene.root }
 
   init() throws {
-    program = try BuiltProgram()
-    server = try ScriptedServer { [seen] in seen.answer($0) }
-    for folder in ["source", "source/dir", "inventory", "inventory/data", "inventory/now"] {
-      mkdir(root + "/" + folder, 0o700)
-    }
-    for name in ["same", "gone", "kms", "parts", "dir/a b+c"] {
-      try writeFile("\(root)/source/\(name)", Array("hello".utf8))
-    }
-    try writeFile("\(root)/source/other", Array("HELLO".utf8))
-    try writeFile("\(root)/source/new", Array("new".utf8))
+    scene = try BucketScene(
+      folders: ["source/dir", "inventory", "inventory/data", "inventory/now"],
+      files: [
+        "same": "hello", "gone": "hello", "kms": "hello", "parts": "hello", "dir/a b+c": "hello", "other": "HELLO",
+        "new": "new",
+      ])
   }
 
   private static func row(
@@ -85,15 +72,13 @@ import TransferReports
   }
 
   private func push(_ options: String..., to destination: String = "s3://bucket/in/") throws -> BuiltProgram.Outcome {
-    seen.targets.withLock { $0 = [] }
-    let words =
-      ["push", root + "/source", destination, "--store", root + "/l.db"]
-      + (destination.hasPrefix("s3") ? ["--endpoint-url", server.url] : []) + options
-    return try program.run(words.map { Array($0.utf8) }, environment: keys)
+    scene.bucket.forget()
+    let endpoint = destination.hasPrefix("s3") ? ["--endpoint-url", server.url] : []
+    return try scene.run(["push", root + "/source", destination] + endpoint + options)
   }
 
   private var received: [String] {
-    seen.targets.withLock { $0.map { String($0.dropFirst("bucket/in/".count)) } }.sorted()
+    scene.bucket.targets.map { String($0.dropFirst("bucket/in/".count)) }
   }
 
   @Test func whatTheInventoryShowsWithTheSameContentIsNotSent() throws {
@@ -134,8 +119,8 @@ import TransferReports
         try push("--known-at", root + "/" + name, "-n", "-v").out.contains("1 at the destination already"), "\(name)")
     }
     let outcome = try push("--known-at", root + "/packed.csv.gz", to: server.url + "/up/")
-    #expect(outcome.code == 0 && !seen.targets.withLock { $0.contains("up/same") }, "\(outcome.err)")
-    #expect(seen.targets.withLock { $0.contains("up/other") && $0.count == 6 })
+    #expect(outcome.code == 0 && !scene.bucket.targets.contains("up/same"), "\(outcome.err)")
+    #expect(scene.bucket.targets.contains("up/other") && scene.bucket.targets.count == 6)
   }
 
   /// A list of files to send says where they are: a file is not known because another key has the path of its source.
@@ -167,9 +152,7 @@ import TransferReports
       """
     try writeFile(config, Array(text.utf8))
     chmod(config, 0o600)
-    let outcome = try program.run(
-      ["job", "run", "nightly", "--no-syslog", "--config", config, "--store", root + "/l.db"].map { Array($0.utf8) },
-      environment: keys)
+    let outcome = try scene.run(["job", "run", "nightly", "--no-syslog", "--config", config])
     #expect((outcome.code, outcome.out, outcome.err) == (0, "", ""))
     #expect(received == ["gone", "kms", "new", "other", "parts"])
   }
@@ -233,8 +216,7 @@ import TransferReports
   }
 
   private func push(_ options: String..., isListed: Bool) throws -> BuiltProgram.Outcome {
-    seen.targets.withLock { $0 = [] }
-    let words = ["push"] + options + ["s3://bucket/in/", "--store", root + "/l.db", "--endpoint-url", server.url]
-    return try program.run(words.map { Array($0.utf8) }, environment: keys)
+    scene.bucket.forget()
+    return try scene.run(["push"] + options + ["s3://bucket/in/", "--endpoint-url", server.url])
   }
 }

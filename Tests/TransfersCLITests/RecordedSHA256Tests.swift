@@ -4,27 +4,22 @@ import TransferModel
 
 /// `--record-sha256` with the real program and the bundled server, judged by `sha256sum` of coreutils.
 @Suite struct RecordedSHA256Tests {
-  private let program: BuiltProgram
-  private let receiver: RunningReceiver
-  private var folder: String { program.folder.path }
+  private let scene: ReceiverScene
+  private var receiver: RunningReceiver { scene.receiver }
+  private var folder: String { scene.folder }
 
   init() throws {
-    program = try BuiltProgram()
-    let script = "match PATCH * nth=1 : cut-after=100000\n"
-    receiver = try RunningReceiver(in: program.folder, script: script)
-    for name in ["in", "back"] { mkdir(program.folder.path + "/" + name, 0o700) }
+    scene = try ReceiverScene(script: "match PATCH * nth=1 : cut-after=100000\n")
+    mkdir(scene.folder + "/back", 0o700)
     // Empty; sent from memory; sent from the file.
     for (name, size) in [("empty", 0), ("small", 1_000), ("long", 300_000)] {
-      try writeFile("\(program.folder.path)/in/\(name)", Self.content(size))
+      try writeFile("\(scene.folder)/in/\(name)", Self.content(size))
     }
   }
 
   private static func content(_ size: Int) -> [UInt8] { (0..<size).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) } }
 
-  private func transfers(_ words: String...) throws -> BuiltProgram.Outcome {
-    let all: [String] = words + ["--store", folder + "/l.db"]
-    return try program.run(all.map { Array($0.utf8) })
-  }
+  private func transfers(_ words: String...) throws -> BuiltProgram.Outcome { try scene.transfers(words) }
 
   /// What `sha256sum -c` says about the lines that `store receipts --sha256sum` prints.
   private func checked() throws -> [String] {
@@ -82,8 +77,7 @@ import TransferModel
   /// Parts in parallel: the file is read once more.
   @Test func aFileInPartsHasASHA256() throws {
     let words = ["--via", "numbered-chunks", "--part-size", "1000", "--record-sha256"]
-    let all: [String] = ["push", folder + "/in", receiver.url + "/-/chunks"] + words + ["--store", folder + "/l.db"]
-    #expect(try program.run(all.map { Array($0.utf8) }).code == 0)
+    #expect(try scene.transfers(["push", folder + "/in", receiver.url + "/-/chunks"] + words).code == 0)
     #expect(try checked() == ["in/empty: OK", "in/long: OK", "in/small: OK"])
     #expect(try transfers("store", "check").code == 0)
   }
@@ -106,8 +100,7 @@ import TransferModel
     let names = ["empty", "long", "small"]
     let words: [String] =
       ["pull"] + names.map { receiver.url + "/up/" + $0 } + [folder + "/back", "--record-sha256"]
-    let all: [String] = words + ["--store", folder + "/p.db"]
-    #expect(try program.run(all.map { Array($0.utf8) }).code == 0)
+    #expect(try scene.transfers(words, ledger: "p.db").code == 0)
     rename(folder + "/p.db", folder + "/l.db")
     #expect(try checked() == names.map { "back/\($0): OK" })
   }

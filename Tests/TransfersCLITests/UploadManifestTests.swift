@@ -7,40 +7,30 @@ import TransferModel
 /// Lists of files to send that are manifests: keys, properties of objects, sizes and digests by column. Judged by what
 /// the server received.
 @Suite struct UploadManifestTests {
-  private final class Server: Sendable {
-    let requests = Lock<[String: [String: String]]>([:])
-    func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Reply {
-      requests.withLock { $0[String(request.target.drop { $0 == "/" })] = request.headers }
-      return .init(status: 200, headers: [("ETag", "\"e\"")])
-    }
-  }
-
   private static let hello = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 
-  private let program: BuiltProgram
-  private let seen = Server()
-  private let server: ScriptedServer
-  private var root: String { program.folder.path }
-  private let keys = ["AWS_ACCESS_KEY_ID": "AK", "AWS_SECRET_ACCESS_KEY": "secret-key", "AWS_REGION": "us-east-1"]
+  private let scene: BucketScene
+  private var program: BuiltProgram { scene.program }
+  private var seen: BucketScene.Bucket { scene.bucket }
+  private var server: ScriptedServer { scene.server }
+  private var root: String { scene.root }
+  private let keys = BucketScene.keys
 
   init() throws {
-    program = try BuiltProgram()
-    server = try ScriptedServer { [seen] in seen.answer($0) }
-    for folder in ["source", "source/sub"] { mkdir(root + "/" + folder, 0o700) }
-    for name in ["a.bam", "b.csv", "sub/c"] { try writeFile("\(root)/source/\(name)", Array("hello".utf8)) }
+    let files = ["a.bam": "hello", "b.csv": "hello", "sub/c": "hello"]
+    scene = try BucketScene(folders: ["source/sub"], files: files)
   }
 
   private func push(
     _ name: String, _ text: String, _ options: String..., to destination: String? = nil, verb: String = "push",
     input: String? = nil
   ) throws -> BuiltProgram.Outcome {
-    seen.requests.withLock { $0 = [:] }
+    seen.forget()
     let list = root + "/" + name
     if input == nil { try writeFile(list, Array(text.utf8)) }
     let place = destination.map { [$0] } ?? ["s3://bucket/in/", "--endpoint-url", server.url]
     let words = [verb, "--files-from", input == nil ? list : "-", "--base", root + "/source"] + place + options
-    return try program.run(
-      (words + ["--store", root + "/l.db"]).map { Array($0.utf8) }, environment: keys, input: input)
+    return try scene.run(words, input: input)
   }
 
   private var received: [String: [String: String]] { seen.requests.withLock(\.self) }
