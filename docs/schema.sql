@@ -79,6 +79,8 @@ CREATE INDEX attempt_failed ON attempt (error_code, id, file_id, started_at, end
 
 CREATE UNIQUE INDEX attempt_file ON attempt (file_id, operation, chunk_id, n);
 
+CREATE INDEX attempt_mirror ON attempt (file_id) WHERE mirror IS NOT NULL;
+
 CREATE UNIQUE INDEX attempt_open ON attempt (file_id, chunk_id) WHERE outcome = 'open';
 
 CREATE TRIGGER attempt_birth BEFORE INSERT ON attempt

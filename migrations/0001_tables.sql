@@ -752,6 +752,8 @@ CREATE UNIQUE INDEX attempt_control ON attempt (file_id, operation, n) WHERE chu
 CREATE UNIQUE INDEX attempt_open ON attempt (file_id, chunk_id) WHERE outcome = 'open';
 -- Failed attempts, with the columns that the list of failures shows.
 CREATE INDEX attempt_failed ON attempt (error_code, id, file_id, started_at, ended_at) WHERE error_code IS NOT NULL;
+-- Attempts at mirrors, which the sums of a batch do not tell apart.
+CREATE INDEX attempt_mirror ON attempt (file_id) WHERE mirror IS NOT NULL;
 
 -- What a request that did not store its chunk had read from the file: bytes that the server may report as received.
 CREATE TABLE sent_body (

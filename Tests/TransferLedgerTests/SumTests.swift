@@ -51,11 +51,12 @@ import TransferModel
     """
   private static let attempts = """
     INSERT INTO attempt (uid, file_id, chunk_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
-      error_code, bytes_transferred, bytes_acked, total_ms, connect_ms, sent_ms, backoff_ms)
+      error_code, bytes_transferred, bytes_acked, total_ms, connect_ms, sent_ms, backoff_ms, mirror)
     SELECT randomblob(16), f.id, f.id, 1 + (f.state = 'active'), 'part', t.n, 1, f.started_at + t.n * 40 - f.id * 7 % 300, o,
       iif(o = 'open', NULL, f.started_at + t.n * 40 + f.id * 31 % 977), CASE o WHEN 'retry' THEN 'http.503' WHEN 'fatal' THEN 'http.413' END,
       iif(o = 'open', 0, f.size), iif(o = 'ok', f.size, 0), iif(o = 'open', NULL, f.id * 31 % 977),
-      iif(f.id % 5, NULL, 3), iif(o = 'open', NULL, f.id % 400), iif(o = 'retry', f.id % 60, NULL)
+      iif(f.id % 5, NULL, 3), iif(o = 'open', NULL, f.id % 400), iif(o = 'retry', f.id % 60, NULL),
+      iif(o <> 'open' AND f.id % 13 = 6, 'mirror:' || (f.id % 2), NULL)
     FROM (SELECT * FROM file WHERE id BETWEEN {first} AND {last}) f JOIN (SELECT 1 n UNION ALL SELECT 2) t
     JOIN (SELECT 'retry' o UNION ALL SELECT 'fatal' UNION ALL SELECT 'ok' UNION ALL SELECT 'open') k
       ON k.o = CASE WHEN t.n = 1 THEN 'retry' WHEN f.state = 'done' THEN 'ok' WHEN f.state = 'active' THEN 'open' ELSE 'fatal' END

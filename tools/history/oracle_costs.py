@@ -136,7 +136,7 @@ def costs(store, selection):
     sums, unacked, backoff, last = collections.Counter(), collections.Counter(), {}, {}
     for a in selection.attempts():
         file = store.files[a.file]
-        host = store.hosts[file.batch]
+        host = store.host_of(a)
         if a.ended_at is not None and not a.after_its_end:
             last[file.batch] = max(last.get(file.batch, a.ended_at), a.ended_at)
         times = spent(a, store.batches[file.batch].direction == "download")

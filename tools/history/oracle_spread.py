@@ -34,7 +34,7 @@ def retries(store, selection):
         if a.operation == "part":
             tries[a.chunk] += 1
         if a.outcome == "retry":
-            grid[store.hosts[store.files[a.file].batch], a.started_at // HOUR % 24] += 1
+            grid[store.host_of(a), a.started_at // HOUR % 24] += 1
             backoff += a.backoff_ms or 0
     total = sum(grid.values())
     return {
@@ -50,7 +50,7 @@ def hosts(store, selection):
     flows, files = collections.defaultdict(figures.Flow), collections.defaultdict(set)
     connect, first_byte, status, versions = (collections.defaultdict(collections.Counter) for _ in range(4))
     for a in selection.attempts():
-        host = a.mirror or store.hosts[store.files[a.file].batch]
+        host = store.host_of(a)
         flows[host].add(a)
         files[host].add(a.file)
         if a.connect_ms is not None:
@@ -123,9 +123,10 @@ def latencies(store, selection, by=None):
     and the last one finished in the window."""
     found = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
 
-    def add(batch, measure, ms):
+    def add(batch, measure, ms, mirror=None):
         if ms is not None and ms >= 0:
-            found[GROUPS[by](store, store.batches[batch]) if by else "all"][measure][ms] += 1
+            group = mirror if by == "host" and mirror else GROUPS[by](store, store.batches[batch]) if by else "all"
+            found[group][measure][ms] += 1
 
     stored = {chunk.done_attempt: [] for chunk in store.chunks() if chunk.state == "done" and chunk.reused is None}
     for chunk in store.chunks():
@@ -140,13 +141,13 @@ def latencies(store, selection, by=None):
     for a in selection.attempts():
         batch = store.files[a.file].batch
         if figures.moved_content(a):
-            add(batch, "attempt", a.total_ms)
+            add(batch, "attempt", a.total_ms, a.mirror)
         for chunk in stored.get(a.id, []):
             starts = [began[chunk.id]] if chunk.id in began else []
             if a.operation != "part" and a.bytes_transferred > 0 and (a.file, a.operation) in whole_file:
                 starts.append(whole_file[a.file, a.operation])
             if starts:
-                add(batch, "chunk.ack", a.ended_at - min(starts))
+                add(batch, "chunk.ack", a.ended_at - min(starts), a.mirror)
     whole = collections.defaultdict(list)
     for file in store.files.values():
         whole[file.batch].append(file.finished_at)

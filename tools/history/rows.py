@@ -38,6 +38,10 @@ class Store:
             Receipt, "SELECT file_id, size, confirmation, digest, recorded_at FROM receipt WHERE n = 1")}  # fmt: skip
         self.hosts = {batch.id: host(batch) for batch in self.batches.values()}
 
+    def host_of(self, attempt):
+        """The mirror that it was sent to, or the server of its batch."""
+        return attempt.mirror or self.hosts[self.files[attempt.file].batch]
+
     def all(self, kind, sql):
         return map(kind._make, self.db.execute(sql))
 

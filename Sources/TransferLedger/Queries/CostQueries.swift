@@ -6,17 +6,16 @@ extension LedgerReader {
   /// For everything and for whole batches, uses the stored sums and reads only the remaining attempts; for other
   /// filters, reads each attempt.
   package func costs(_ filter: RowFilter) throws -> CostSums {
-    let hosts = try hostsOfBatches()
+    let hosts = try hosts()
     var batches = try costsByBatch(filter)
     for row in try prunedSums(filter) { batches[row.sums.batch, default: AttemptCostSums()].add(row.costs) }
     var found = CostSums()
-    for (batch, sums) in batches {
-      let host = hosts[batch] ?? ""
-      found.hosts[host, default: AttemptCosts()] += sums.costs
-      for (code, backoff) in sums.backoff {
-        found.backoff[BackoffPlace(host: host, code: code), default: BackoffSum()] += backoff
-      }
+    for (batch, sums) in batches { found.add(sums, at: hosts.server(of: batch)) }
+    for (place, sums) in try costsAtMirrors(filter) {
+      found.add(sums.negated, at: hosts.server(of: place.batch))
+      found.add(sums, at: hosts.host(of: place.batch, mirror: place.mirror))
     }
+    found.backoff = found.backoff.filter { $0.value.attempts > 0 }
     found.hints = try hints(of: Set(found.backoff.keys.map(\.code)))
     found.decisions = try decisions(filter)
     let pauses = try idleTimes(before: found.decisions, filter)
@@ -81,6 +80,17 @@ extension LedgerReader {
     return sums
   }
 
+  /// What batches have of the costs of attempts at mirrors: their sums do not tell these apart. Reads these attempts.
+  private func costsAtMirrors(_ filter: RowFilter) throws -> [MirrorPlace: AttemptCostSums] {
+    var sums: [MirrorPlace: AttemptCostSums] = [:]
+    _ = try db.rows(Self.tracesAtMirrors, filter) { row throws(SQLiteError) in
+      let (trace, place) = (try Self.trace(row), MirrorPlace(batch: row.int64(22), mirror: row.text(24)))
+      sums[place, default: AttemptCostSums()].add(trace, isAfterItsEnd: true)
+      if row.flag(23) { sums[place, default: AttemptCostSums()].costs += .replacing(trace) }
+    }
+    return sums
+  }
+
   /// Batches with selected files that wait for an engine or that an engine holds.
   private func batchesWithWork(_ filter: RowFilter) throws -> Set<Int64> {
     if SumScope(filter) == nil {
@@ -134,7 +144,28 @@ extension LedgerReader {
   }
 }
 
+private struct MirrorPlace: Hashable {
+  let batch: Int64
+  let mirror: String
+}
+
+extension CostSums {
+  fileprivate mutating func add(_ sums: AttemptCostSums, at host: String) {
+    hosts[host, default: AttemptCosts()] += sums.costs
+    for (code, sum) in sums.backoff { backoff[BackoffPlace(host: host, code: code), default: BackoffSum()] += sum }
+  }
+}
+
 extension AttemptCostSums {
+  /// To take it away from the sums that include it.
+  fileprivate var negated: AttemptCostSums {
+    AttemptCostSums(
+      costs: AttemptCosts(
+        connectMs: -costs.connectMs, serverMs: -costs.serverMs, resentMs: -costs.resentMs,
+        bytesUnacked: -costs.bytesUnacked),
+      backoff: backoff.mapValues { BackoffSum(attempts: -$0.attempts, ms: -$0.ms) })
+  }
+
   mutating func add(_ more: AttemptCostSums) {
     costs += more.costs
     for (code, sum) in more.backoff { backoff[code, default: BackoffSum()] += sum }
@@ -180,6 +211,14 @@ extension LedgerReader {
       a.bytes_transferred, a.bytes_acked, a.dns_ms, a.connect_ms, a.tls_ms, a.sent_ms, a.first_byte_ms, a.total_ms,
       a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id, f.state = 'superseded', {after its end}
     FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts}
+    """
+  // Nothing but attempts at mirrors is in the index.
+  static let tracesAtMirrors: StaticString = """
+    SELECT a.file_id, a.chunk_id, a.run_id, a.operation, a.outcome, a.started_at, a.ended_at, a.error_code, a.http_status,
+      a.bytes_transferred, a.bytes_acked, a.dns_ms, a.connect_ms, a.tls_ms, a.sent_ms, a.first_byte_ms, a.total_ms,
+      a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id, f.state = 'superseded', a.mirror
+    FROM attempt a INDEXED BY attempt_mirror CROSS JOIN file f ON f.id = a.file_id
+    WHERE a.mirror IS NOT NULL AND {attempts}
     """
   // Each branch uses the index of its state; in the ready index, the first file of each batch is enough.
   static let batchesWithWork: StaticString = """

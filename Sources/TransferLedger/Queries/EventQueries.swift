@@ -60,7 +60,7 @@ extension LedgerReader {
   /// Ended attempts ordered by number, starting after `after`, with the data that identifies them outside of this
   /// ledger.
   package func spans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [SpanRow] {
-    let hosts = try hostsOfBatches()
+    let hosts = try hosts()
     return try db.rows(
       """
       SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
@@ -72,8 +72,9 @@ extension LedgerReader {
       """, filter, .integer(after), .int(limit)
     ) { row in
       SpanRow(
-        Self.followed(row), file: row.uid(26), isDownload: row.flag(27), host: hosts[row.int64(23)] ?? "",
-        httpVersion: row.textOrNil(28), machine: row.text(29), version: row.text(30))
+        Self.followed(row), file: row.uid(26), isDownload: row.flag(27),
+        host: hosts.host(of: row.int64(23), mirror: row.textOrNil(22)), httpVersion: row.textOrNil(28),
+        machine: row.text(29), version: row.text(30))
     }
   }
 

@@ -4,7 +4,7 @@ extension LedgerReader {
   /// Failures of the files that the filter selects, grouped by these kinds: most files first, then most attempts. Keeps
   /// the groups in memory; with path prefixes, one for each folder.
   package func failures(_ filter: RowFilter, by kinds: Set<FailureGroup.Kind>) throws -> [FailureGroup] {
-    var groups = FailureGroups(kinds: kinds, hosts: kinds.contains(.host) ? try hostsOfBatches() : [:])
+    var groups = FailureGroups(kinds: kinds, hosts: kinds.contains(.host) ? try hosts() : nil)
     _ = try db.rows(
       """
       SELECT f.cause, f.batch_id, f.finished_at, f.finished_at, f.path,
@@ -28,12 +28,12 @@ extension LedgerReader {
   /// Counts the files, the attempts, or the failures of both that the filter selects, by batch, direction, state and
   /// error.
   package func facetTallies(_ filter: RowFilter, _ subject: FacetSubject) throws -> [FacetTally] {
-    let hosts = try hostsOfBatches()
+    let hosts = try hosts()
     let onlyFailed = SQLValue.flag(subject == .failures)
-    func tally(_ row: SQLRow) throws(SQLiteError) -> FacetTally {
+    func tally(_ row: SQLRow, mirror: String? = nil) throws(SQLiteError) -> FacetTally {
       FacetTally(
-        batch: row.id(0), host: hosts[row.int64(0)] ?? "", direction: try row.named(1), state: row.text(2),
-        errorCode: row.textOrNil(3))
+        batch: row.id(0), host: hosts.host(of: row.int64(0), mirror: mirror), direction: try row.named(1),
+        state: row.text(2), errorCode: row.textOrNil(3))
     }
     var found: [FacetTally] = []
     if subject != .attempts {
@@ -57,9 +57,8 @@ extension LedgerReader {
         WHERE {attempts} AND (NOT ?1 OR a.error_code IS NOT NULL) GROUP BY 1, 2, 3, 4, 6
         """, filter, onlyFailed
       ) { row throws(SQLiteError) in
-        var found = try tally(row)
+        var found = try tally(row, mirror: row.textOrNil(5))
         found.attempts = row.int64(4)
-        if let mirror = row.textOrNil(5) { found.host = mirror }
         return found
       }
   }
@@ -70,18 +69,19 @@ private struct FailureGroups {
   private struct Key: Hashable { var code: String?, host: String?, hour: Int64?, folder: [UInt8]? }
 
   private let kinds: Set<FailureGroup.Kind>
-  private let hosts: [Int64: String]
+  /// nil if failures are not grouped by host.
+  private let hosts: AttemptHosts?
   private var groups: [Key: FailureGroup] = [:]
 
-  init(kinds: Set<FailureGroup.Kind>, hosts: [Int64: String]) { (self.kinds, self.hosts) = (kinds, hosts) }
+  init(kinds: Set<FailureGroup.Kind>, hosts: AttemptHosts?) { (self.kinds, self.hosts) = (kinds, hosts) }
 
-  /// The columns of `row`: error, batch, start, end, path and mirror, whose fault it was if there is one.
+  /// The columns of `row`: error, batch, start, end, path and mirror.
   mutating func add(_ row: SQLRow, isFile: Bool) {
     let fromMs = row.int64OrNil(2)
     let path = row.bytes(4)
-    let host = row.textOrNil(5) ?? hosts[row.int64(1)]
+    let host = hosts?.host(of: row.int64(1), mirror: row.textOrNil(5))
     let key = Key(
-      code: kinds.contains(.code) ? row.textOrNil(0) : nil, host: kinds.contains(.host) ? host : nil,
+      code: kinds.contains(.code) ? row.textOrNil(0) : nil, host: host,
       hour: kinds.contains(.hour) ? fromMs.map { ($0 / 3_600_000 % 24 + 24) % 24 } : nil,
       folder: kinds.contains(.pathPrefix)
         ? Array(path.prefix((path.lastIndex(of: 0x2F) ?? -1) + 1)) : nil)

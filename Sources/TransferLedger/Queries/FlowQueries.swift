@@ -10,21 +10,21 @@ extension LedgerReader {
     var flows: [Int64: FlowSums] = [:]
     try eachFlow(all) { attempt, _ in flows[attempt.batch, default: FlowSums()].add(attempt) }
     for row in try prunedSums(all) { flows[row.sums.batch, default: FlowSums()].add(row) }
-    let hosts = try hostsOfBatches()
+    let hosts = try hosts()
     return rows.map { row in
-      BatchHistory(row, host: hosts[row.id.rawValue] ?? "", flows[row.id.rawValue]?.total ?? AttemptFlow())
+      BatchHistory(row, host: hosts.server(of: row.id.rawValue), flows[row.id.rawValue]?.total ?? AttemptFlow())
     }
   }
 
-  /// Hosts of the attempts that the filter selects, ordered by name; an attempt at a mirror counts for the mirror, once
-  /// it was pruned for the server of its batch. Reads these attempts in table order.
+  /// Hosts of the attempts that the filter selects, ordered by name; those at a mirror count for the server of their
+  /// batch once they were pruned. Reads these attempts in table order.
   package func hosts(_ filter: RowFilter) throws -> [HostRow] {
-    let names = try hostsOfBatches()
+    let names = try hosts()
     var sums: [String: HostSums] = [:]
     try eachFlow(filter) { attempt, row in
-      sums[row.textOrNil(12) ?? names[attempt.batch] ?? "", default: HostSums()].add(attempt, row)
+      sums[names.host(of: attempt.batch, mirror: row.textOrNil(12)), default: HostSums()].add(attempt, row)
     }
-    for row in try prunedSums(filter) { sums[names[row.sums.batch] ?? "", default: HostSums()].add(row) }
+    for row in try prunedSums(filter) { sums[names.server(of: row.sums.batch), default: HostSums()].add(row) }
     return sums.sorted { $0.key < $1.key }.map { $0.value.row($0.key) }
   }
 
@@ -33,14 +33,6 @@ extension LedgerReader {
     try db.rows("SELECT host, requests_at_once, noted_at FROM host_state ORDER BY host") { row in
       HostLimitRow(host: row.text(0), requestsAtOnce: row.int(1), notedMs: row.int64(2))
     }
-  }
-
-  /// Name and port of each batch's server, by batch number.
-  func hostsOfBatches() throws -> [Int64: String] {
-    let rows = try db.rows("SELECT id, coalesce(settings ->> '$.options.endpoint-url', destination) FROM batch") {
-      ($0.int64(0), $0.text(1))
-    }
-    return Dictionary(uniqueKeysWithValues: rows.map { ($0, Self.hosts(of: $1)[1]) })
   }
 
   /// Passes each attempt that the filter selects to `each`; keeps none in memory. After the columns of ``FlowAttempt``,

@@ -8,12 +8,13 @@ extension LedgerReader {
   /// its own time, a chunk by the attempt that showed it to be stored, a file and a batch by their end. One group,
   /// "all", unless `group` is given. Reads attempts and chunks once in table order.
   package func latencies(_ filter: RowFilter, by group: LatencyGroup?) throws -> LatencyHistograms {
-    var timed: [Int64: [LatencyMeasure: LatencyHistogram]] = [:]
+    var timed: [TimedPlace: [LatencyMeasure: LatencyHistogram]] = [:]
     for measure in LatencyMeasure.allCases {
+      let isOfAttempt = measure == .attempt || measure == .chunk
       let add = { (row: SQLRow) in
-        if let ms = row.int64OrNil(1) {
-          timed[row.int64(0), default: [:]][measure, default: LatencyHistogram()].add(ms)
-        }
+        guard let ms = row.int64OrNil(1) else { return }
+        let place = TimedPlace(batch: row.int64(0), mirror: isOfAttempt ? row.textOrNil(2) : nil)
+        timed[place, default: [:]][measure, default: LatencyHistogram()].add(ms)
       }
       switch measure {
       case .attempt: try eachPart(filter, add)
@@ -22,18 +23,32 @@ extension LedgerReader {
       case .batch: try eachEndedBatch(filter, add)
       }
     }
-    let names = try group.map { try groups(by: $0) }
-    return timed.reduce(into: [:]) { found, batch in
-      let name = names.map { $0[batch.key] ?? "" } ?? "all"
-      for (measure, histogram) in batch.value {
-        found[name, default: [:]][measure, default: LatencyHistogram()].add(histogram)
+    let name = try name(of: group)
+    return timed.reduce(into: [:]) { found, place in
+      for (measure, histogram) in place.value {
+        found[name(place.key), default: [:]][measure, default: LatencyHistogram()].add(histogram)
       }
     }
   }
 
-  /// The group of each batch, by batch number.
+  private struct TimedPlace: Hashable {
+    let batch: Int64
+    /// For attempts and chunks; a file or a batch may have several.
+    let mirror: String?
+  }
+
+  private func name(of group: LatencyGroup?) throws -> (TimedPlace) -> String {
+    guard let group else { return { _ in "all" } }
+    if group == .host {
+      let hosts = try hosts()
+      return { hosts.host(of: $0.batch, mirror: $0.mirror) }
+    }
+    let names = try groups(by: group)
+    return { names[$0.batch] ?? "" }
+  }
+
+  /// The group of each batch, by batch number; not for hosts.
   private func groups(by group: LatencyGroup) throws -> [Int64: String] {
-    if group == .host { return try hostsOfBatches() }
     // A name that looks like a batch ID gets the real ID appended, so that it is not mistaken for another batch.
     let rows = try db.rows(
       """
@@ -60,7 +75,7 @@ extension LedgerReader {
     if filter.isEverything {
       _ = try db.rows(
         """
-        SELECT f.batch_id, a.total_ms FROM attempt a CROSS JOIN file f ON f.id = a.file_id
+        SELECT f.batch_id, a.total_ms, a.mirror FROM attempt a CROSS JOIN file f ON f.id = a.file_id
         WHERE a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0)
           AND NOT (a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
             AND a.started_at > f.finished_at)
@@ -68,7 +83,7 @@ extension LedgerReader {
     } else {
       _ = try db.rows(
         """
-        SELECT f.batch_id, a.total_ms FROM attempt a JOIN file f ON f.id = a.file_id
+        SELECT f.batch_id, a.total_ms, a.mirror FROM attempt a JOIN file f ON f.id = a.file_id
         WHERE a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0) AND NOT {after its end}
           AND {attempts}
         """, filter, row: add)
@@ -87,7 +102,8 @@ extension LedgerReader {
           WHERE p.file_id = c.file_id AND p.operation = 'part' AND p.chunk_id = c.id
           UNION ALL SELECT p.started_at FROM attempt p
           WHERE a.operation <> 'part' AND a.bytes_transferred > 0 AND p.file_id = c.file_id
-            AND p.operation = a.operation AND p.chunk_id IS NULL)))
+            AND p.operation = a.operation AND p.chunk_id IS NULL))),
+          a.mirror
         FROM chunk c CROSS JOIN attempt a ON a.id = c.done_attempt CROSS JOIN file f ON f.id = c.file_id
         WHERE c.state = 'done' AND c.reused IS NULL
         """, row: add)
@@ -99,7 +115,8 @@ extension LedgerReader {
           WHERE p.file_id = c.file_id AND p.operation = 'part' AND p.chunk_id = c.id
           UNION ALL SELECT p.started_at FROM attempt p
           WHERE a.operation <> 'part' AND a.bytes_transferred > 0 AND p.file_id = c.file_id
-            AND p.operation = a.operation AND p.chunk_id IS NULL)))
+            AND p.operation = a.operation AND p.chunk_id IS NULL))),
+          a.mirror
         FROM file f CROSS JOIN chunk c ON c.file_id = f.id CROSS JOIN attempt a ON a.id = c.done_attempt
         WHERE c.state = 'done' AND c.reused IS NULL AND {attempts}
         """, filter, row: add)

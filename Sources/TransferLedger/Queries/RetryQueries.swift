@@ -4,10 +4,10 @@ extension LedgerReader {
   /// Retries of the attempts that the filter selects. Reads the attempts once in table order, and once in the order of
   /// the index `attempt_file`.
   package func retries(_ filter: RowFilter) throws -> RetryFigures {
-    let hosts = try hostsOfBatches()
+    let hosts = try hosts()
     var (grid, backoffMs): ([RetryPlace: Int64], Int64) = ([:], 0)
-    for (batch, hour, count, waited) in try retriesByHour(filter) {
-      grid[RetryPlace(host: hosts[batch] ?? "", hour: hour), default: 0] += count
+    for (batch, mirror, hour, count, waited) in try retriesByHour(filter) {
+      grid[RetryPlace(host: hosts.host(of: batch, mirror: mirror), hour: hour), default: 0] += count
       backoffMs +|= waited
     }
     let rows = grid.map { RetryHour(host: $0.key.host, hour: $0.key.hour, retries: $0.value) }
@@ -15,19 +15,19 @@ extension LedgerReader {
       grid: rows.sorted { ($0.host, $0.hour) < ($1.host, $1.hour) }, parts: try partTries(filter), backoffMs: backoffMs)
   }
 
-  private func retriesByHour(_ filter: RowFilter) throws -> [(Int64, Int64, Int64, Int64)] {
-    let take = { (row: SQLRow) in (row.int64(0), row.int64(1), row.int64(2), row.int64(3)) }
+  private func retriesByHour(_ filter: RowFilter) throws -> [(Int64, String?, Int64, Int64, Int64)] {
+    let take = { (row: SQLRow) in (row.int64(0), row.textOrNil(1), row.int64(2), row.int64(3), row.int64(4)) }
     if filter.isEverything {
       return try db.rows(
         """
-        SELECT f.batch_id, (a.started_at / 3600000 % 24 + 24) % 24, count(*), coalesce(sum(a.backoff_ms), 0)
-        FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.outcome = 'retry' GROUP BY 1, 2
+        SELECT f.batch_id, a.mirror, (a.started_at / 3600000 % 24 + 24) % 24, count(*), coalesce(sum(a.backoff_ms), 0)
+        FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.outcome = 'retry' GROUP BY 1, 2, 3
         """, row: take)
     }
     return try db.rows(
       """
-      SELECT f.batch_id, (a.started_at / 3600000 % 24 + 24) % 24, count(*), coalesce(sum(a.backoff_ms), 0)
-      FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.outcome = 'retry' AND {attempts} GROUP BY 1, 2
+      SELECT f.batch_id, a.mirror, (a.started_at / 3600000 % 24 + 24) % 24, count(*), coalesce(sum(a.backoff_ms), 0)
+      FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.outcome = 'retry' AND {attempts} GROUP BY 1, 2, 3
       """, filter, row: take)
   }
 
