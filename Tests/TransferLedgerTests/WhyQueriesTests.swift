@@ -188,7 +188,8 @@ import TransferModel
     }
   }
 
-  @Test func othersAtTheHostAreCounted() throws {
+  /// A refused file at up.example, followed by a refused one of another batch there, and one at down.example.
+  private func refusedElsewhere() throws -> (Begun, same: BatchID, elsewhere: BatchID) {
     let b = try Begun()
     let same = try b.f.makeBatch("put:https://up.example/else/")
     let elsewhere = try b.f.makeBatch("put:https://down.example/in/")
@@ -200,6 +201,31 @@ import TransferModel
       let file = try b.f.ledger.write { try $0.claimAndPlan(run) }
       try b.refuse(try b.f.ledger.write { try $0.beginChunks(file.id, run, limit: 1, isRepeatable: true) }[0])
     }
+    return (b, same, elsewhere)
+  }
+
+  /// A request to a mirror concerns the host of the mirror, whatever the host of its batch is.
+  @Test func othersAtAMirrorAreCountedThere() throws {
+    let (b, same, elsewhere) = try refusedElsewhere()
+    try b.f.shell(
+      """
+      DROP TRIGGER attempt_closed; DROP TRIGGER attempt_fixed;
+      UPDATE attempt SET mirror = 'down.example'
+        WHERE file_id IN (SELECT id FROM file WHERE batch_id = \(same.rawValue));
+      UPDATE attempt SET mirror = 'up.example'
+        WHERE file_id IN (SELECT id FROM file WHERE batch_id = \(elsewhere.rawValue))
+      """)
+    let span = TimeSpan(b.startMs, b.f.clock.wallMs)
+    let row = try b.row(.file(b.file))
+    let activity = try #require(try b.f.ledger.read { try $0.hostActivity(row, span) })
+    #expect(activity.others == 1 && activity.unavailable == 1)
+    // The last answer was that of the mirror.
+    #expect(activity.waits.map(\.toMs).max() == b.f.clock.wallMs + 60_000)
+  }
+
+  @Test func othersAtTheHostAreCounted() throws {
+    let (b, same, elsewhere) = try refusedElsewhere()
+    let run = b.run
     let nowMs = b.f.clock.wallMs
     let span = TimeSpan(b.startMs, nowMs)
     func activity(_ subject: WhySubject, _ span: TimeSpan) throws -> HostActivity? {

@@ -17,7 +17,7 @@ extension LedgerReader {
     // No wait that a server asks for is longer than this.
     let early = try firstAttempt(of: shard) { $0.startedMs >= span.fromMs -| LedgerTransaction.longestWaitMs }
     for code in [ErrorCode.http429, .http503] {
-      _ = try db.rows(Self.hostWaits, .raw(code), .integer(early), .integer(next - 1), ids) { row in
+      _ = try db.rows(Self.hostWaits, .raw(code), .integer(early), .integer(next - 1), ids, .text(host)) { row in
         Self.append(TimeSpan(row.int64(0), row.int64(1)), to: &found.waits)
       }
     }
@@ -37,8 +37,8 @@ extension LedgerReader {
         coalesce(sum(a.http_status = 429), 0), coalesce(sum(a.http_status = 503), 0)
       FROM attempt a CROSS JOIN file f ON f.id = a.file_id
       WHERE a.id BETWEEN ?1 AND ?2 AND a.file_id IS NOT ?3 AND f.batch_id IS NOT ?4
-        AND f.batch_id IN (SELECT value FROM json_each(?5)) AND a.mirror IS NULL
-      """, .integer(from), .integer(next - 1), .id(file), .id(ownBatch), ids
+        AND iif(a.mirror IS NULL, f.batch_id IN (SELECT value FROM json_each(?5)), a.mirror = ?6)
+      """, .integer(from), .integer(next - 1), .id(file), .id(ownBatch), ids, .text(found.host)
     ) { row in
       found.others += row.int64(0)
       found.failed += row.int64(1)
@@ -50,7 +50,7 @@ extension LedgerReader {
   static let hostWaits: StaticString = """
     SELECT a.ended_at, a.ended_at + a.retry_after_ms FROM attempt a CROSS JOIN file f ON f.id = a.file_id
     WHERE a.error_code = ?1 AND a.id BETWEEN ?2 AND ?3 AND a.retry_after_ms > 0
-      AND f.batch_id IN (SELECT value FROM json_each(?4)) AND a.mirror IS NULL ORDER BY a.id
+      AND iif(a.mirror IS NULL, f.batch_id IN (SELECT value FROM json_each(?4)), a.mirror = ?5) ORDER BY a.id
     """
 
   /// Merges a span that overlaps the last one, so that a burst of refusals becomes a few spans.
