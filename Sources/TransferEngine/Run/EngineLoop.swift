@@ -17,24 +17,24 @@ final class EngineLoop: @unchecked Sendable {
 
   // The run: its end, its results, its writes to the ledger.
   let stop: RunStop
-  private let tally: RunTally
+  let tally: RunTally
   let claims: Claims
   let commits: Commits
   // Destinations.
   private let rate: RunRate
   let hosts: Hosts
   let batches: Batches
-  private let room: HostRoom
+  let room: HostRoom
   // Active files and their requests.
   let files: FilesInWork
   private let localOutcomes: LocalOutcomes
-  private let intake: FileIntake
+  let intake: FileIntake
   let requests: Requests
   private let inquiries: Inquiries
   let outcomes: RequestOutcomes
   private let replies: ReplyHandler
   private let local: LocalFiles
-  private let sender: RequestSender
+  let sender: RequestSender
   let refused: RefusedUnits
   // Concurrent activities.
   let aborts: SessionAborts
@@ -128,12 +128,7 @@ final class EngineLoop: @unchecked Sendable {
 
   /// Runs until there is nothing more to do, or a stop is complete.
   func work() throws(TransferError) -> RunResult {
-    defer {
-      mailbox.close()
-      local.end()
-      inFlight.end()
-      pool.stop()
-    }
+    defer { close() }
     try patience.begin()
     try tally.countAtStart()
     aborts.beginPass(counts: true)
@@ -149,6 +144,14 @@ final class EngineLoop: @unchecked Sendable {
     try limits.tellLeftOut()
     reporter.report(force: true)
     return tally.end(stop.cause)
+  }
+
+  /// Takes no further events, and ends the threads of its parts. Blocking.
+  func close() {
+    mailbox.close()
+    local.end()
+    inFlight.end()
+    pool.stop()
   }
 
   func handle(_ event: EngineEvent) {
@@ -192,7 +195,7 @@ final class EngineLoop: @unchecked Sendable {
   private var isCommitDue: Bool { stop.isStopping || hosts.scheduler.readyCount < hosts.reach || commits.isDue }
 
   /// Keeps enough requests begun ahead of the connections: active files first, then new ones.
-  private func beginMore() {
+  func beginMore() {
     room.countHosts()
     files.wakeWaiting()
     files.startSessions()
