@@ -129,21 +129,24 @@ import Transfers
     #expect(try run(scene, limitMs: nil).done == count)
   }
 
-  /// A run that its limit ends has not looked at all batches of the host. The next run sends nothing either.
+  /// A run that its limit ends has not looked at all batches of the host. The next run sends nothing either. The limit
+  /// is reached in the turn that sends the first request; the others are added just before, and the run looks, and
+  /// claims, only once more.
   @Test func batchesThatTheRunHasNotLookedAtWaitForTheEndOfThePauseAsWell() throws {
     let scene = try Scene(script: "match PUT * times=1 : status=503 retry-after=3600\n")
     try Scene.write([7], to: NameBytes("\(scene.root)/source/file"))
-    let count = HostShares.lookLimit + 6
-    for n in 0..<count {
-      let added = try TransferStore(at: scene.storePath).add(
-        [NameBytes("\(scene.root)/source")],
-        UploadOptions(settings: BatchSettings(destination: "\(scene.url)/up\(n)/")), notice: { _ in })
-      #expect(added.counts.added == 1)
+    let (count, clock, path) = (2 * HostShares.lookLimit + 6, clock, scene.storePath)
+    let (source, url) = (NameBytes("\(scene.root)/source"), scene.url)
+    let add = { @Sendable (n: Int) in
+      let options = UploadOptions(settings: BatchSettings(destination: "\(url)/up\(n)/"))
+      _ = try TransferStore(at: path).add([source], options, notice: { _ in })
     }
-    let clock = clock
-    let first = try scene.work(
-      with: Interposed(beforeStart: { clock.advance(ms: Self.vainMs) }), workers: 1, clock: clock
-    ) { $0.maxDurationMs = Self.vainMs }
+    try add(0)
+    let addRest = Interposed(beforeStart: {
+      for n in 1..<count { #expect(throws: Never.self) { try add(n) } }
+      clock.advance(ms: Self.vainMs)
+    })
+    let first = try scene.work(with: addRest, workers: 1, clock: clock) { $0.maxDurationMs = Self.vainMs }
     #expect(first.stoppedBy == .limit && first.done == 0 && first.left == count, "\(first)")
     let second = try run(scene)
     #expect(second.stoppedBy == .notDue && second.left == count, "\(second)")
