@@ -619,8 +619,9 @@ CREATE TABLE file (
   folded BLOB CHECK (folded IS NULL OR is_download IS NOT NULL),
   -- A download: nothing is known about the local file before it is written.
   is_download INTEGER CHECK (is_download = 1),
-  -- Size and digests that a download must have (JSON), if they were known before it was requested.
-  expected TEXT CHECK (expected IS NULL OR is_download IS NOT NULL),
+  -- Size and digests that a download must have (JSON), if they were known before it was requested. Of an upload: its
+  -- size when it was compared with a list or a plan; no other version of its source is sent in its place.
+  expected TEXT,
   -- Properties that rules set for the object of an upload when it was recorded (JSON): media type, storage class,
   -- headers, tags.
   properties TEXT CHECK (properties IS NULL OR is_download IS NULL),

@@ -11,6 +11,8 @@ public struct AdmissionPage: Sendable {
     var mode: UInt32
     /// Position in ``AdmissionPage/properties``; -1 for none.
     var properties: Int
+    /// See ``NewFile/isCompared``.
+    var isCompared: Bool
     /// The result of comparing its content.
     var verdict: ContentVerdict?
   }
@@ -31,9 +33,9 @@ public struct AdmissionPage: Sendable {
 
   package mutating func append(
     path: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ identity: SourceIdentity, mode: UInt32,
-    properties: ObjectProperties? = nil
+    properties: ObjectProperties? = nil, isCompared: Bool = false
   ) {
-    append(path, key, identity, mode, properties)
+    append(path, key, identity, mode, properties, isCompared)
   }
 
   /// Appends a file of another page whose content had to be compared with that of an older row
@@ -46,7 +48,8 @@ public struct AdmissionPage: Sendable {
     entries.append(
       Entry(
         start: bytes.count, pathCount: entry.pathCount, keyCount: entry.keyCount, identity: identity, mode: entry.mode,
-        properties: number(of: entry.properties < 0 ? nil : page.properties[entry.properties]), verdict: verdict))
+        properties: number(of: entry.properties < 0 ? nil : page.properties[entry.properties]),
+        isCompared: entry.isCompared, verdict: verdict))
     bytes.append(contentsOf: page.bytes[entry.start..<middle + entry.keyCount])
   }
 
@@ -60,12 +63,12 @@ public struct AdmissionPage: Sendable {
 
   private mutating func append(
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity?, _ mode: UInt32,
-    _ properties: ObjectProperties? = nil
+    _ properties: ObjectProperties? = nil, _ isCompared: Bool = false
   ) {
     entries.append(
       Entry(
         start: bytes.count, pathCount: path.count, keyCount: key.count, identity: identity, mode: mode,
-        properties: number(of: properties)))
+        properties: number(of: properties), isCompared: isCompared))
     bytes.append(contentsOf: path)
     bytes.append(contentsOf: key)
   }

@@ -53,16 +53,19 @@ public struct NewFile: Sendable {
   public var mode: UInt32
   /// Properties that rules set for its object.
   package var properties: ObjectProperties
+  /// It was compared with a list or a plan: no other version of the source may be sent in its place.
+  package var isCompared = false
 
   package init(
     path: NameBytes, key: NameBytes, identity: SourceIdentity, mode: UInt32 = 0,
-    properties: ObjectProperties = ObjectProperties()
+    properties: ObjectProperties = ObjectProperties(), isCompared: Bool = false
   ) {
     self.path = path
     self.key = key
     self.identity = identity
     self.mode = mode
     self.properties = properties
+    self.isCompared = isCompared
   }
 }
 
@@ -100,7 +103,7 @@ public struct ClaimedFile: Sendable {
   /// of the partial file and the size of the remote object, each 0 until it is known.
   package var identity: SourceIdentity
   public var direction = Direction.upload
-  /// Size and digests that the content of a download must have.
+  /// Size and digests that the content of a download must have; the size of a compared upload (``isCompared``).
   public var expected = ExpectedContent()
   /// Properties that rules set for the object of an upload.
   package var properties = ObjectProperties()
@@ -127,6 +130,9 @@ public struct ClaimedFile: Sendable {
   public var isDoubtful = false
   /// For a download: the earlier one that wrote the file at its path, from the same URL.
   package var past: PastDownload?
+
+  /// An upload that was compared with a list or a plan: if its source changes, it fails, and no next version is sent.
+  package var isCompared: Bool { direction == .upload && !expected.isEmpty }
 
   /// A completely fetched download.
   public var isFetched: Bool { direction == .download && layout.map { $0.count == doneChunks } ?? false }

@@ -13,7 +13,7 @@ struct FileMachineDialogue {
 
   init(
     chunks: Int, session: String? = nil, done: Int = 0, lost: AttemptOperation? = nil, repeatable: Bool = true,
-    failures: Int = 0, direction: Direction = .upload
+    failures: Int = 0, direction: Direction = .upload, compared: Bool = false
   ) {
     let layout = chunks == 1 ? ChunkLayout(whole: 10) : ChunkLayout(size: Int64(chunks) * 10, chunkSize: 10)
     let identity = SourceIdentity(size: layout.size, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1)
@@ -24,6 +24,7 @@ struct FileMachineDialogue {
       session: session.map { ClaimedSession(id: SessionID(rawValue: 1), SessionFacts(remoteID: $0, intendedAtMs: 0)) },
       doneChunks: done, doneBytes: Int64(done) * 10, lostAnswer: lost)
     claimed.direction = direction
+    if compared { claimed.expected.size = layout.size }
     proto = ProtocolInUse(ChunkProtocol(repeatable: repeatable))
     machine = FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
   }

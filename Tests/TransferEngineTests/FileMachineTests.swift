@@ -262,6 +262,18 @@ import TransferProtocols
     #expect(dialogue.advance()?.changes == [.supersede(now, notBeforeMs: 7_000)])
   }
 
+  /// No other version is sent in the place of the one that a list means.
+  @Test func aComparedSourceThatChangedFails() throws {
+    var dialogue = FileMachineDialogue(chunks: 2, session: "u", compared: true)
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0])
+    let now = SourceIdentity(size: 30, mtimeNs: 9, ctimeNs: 9, inode: 1, device: 1)
+    let decision = RetryDecision(notBeforeMs: 7_000, isExhausted: false, identityNow: now)
+    _ = dialogue.failed(0, Failure(.sourceChanged, "changed"), .permanent, decision)
+    let text = "changed; it was compared with a list or a plan, and is sent when it is added again"
+    #expect(dialogue.advance()?.changes == [.fail(.sourceChanged, text, keepsSession: false)])
+  }
+
   @Test func aSourceThatNeverRestsFails() throws {
     var dialogue = FileMachineDialogue(chunks: 1)
     _ = dialogue.advance()

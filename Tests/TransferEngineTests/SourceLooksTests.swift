@@ -9,10 +9,12 @@ import TransferModel
   private static let seen = SourceIdentity(size: 1, mtimeNs: 2, ctimeNs: 3, inode: 4, device: 5, boot: 6)
 
   private func verdict(
-    now: SourceIdentity = seen, lookedIn boot: UInt64 = 6, since: Int64 = 1_000, due: Int64 = 61_000, at ms: Int64
+    now: SourceIdentity = seen, lookedIn boot: UInt64 = 6, since: Int64 = 1_000, due: Int64 = 61_000,
+    isCompared: Bool = false, at ms: Int64
   ) -> SourceLooks.Verdict {
-    let source = SettlingSource(
+    var source = SettlingSource(
       id: FileID(rawValue: 1), path: NameBytes("/a"), identity: Self.seen, boot: boot, sinceMs: since, dueMs: due)
+    source.isCompared = isCompared
     return SourceLooks.verdict(on: source, now: now, boot: 6, nowMs: ms)
   }
 
@@ -32,6 +34,20 @@ import TransferModel
     var now = Self.seen
     now.inode += 1
     #expect(verdict(now: now, at: 99_000) == .another(now))
+  }
+
+  /// What was compared with a list has nothing to wait for once it is another file: the engine fails it. A new ctime or
+  /// device is no other file.
+  @Test func aComparedFileThatChangedWaitsForNothing() {
+    for part in [\SourceIdentity.size, \.mtimeNs] {
+      var now = Self.seen
+      now[keyPath: part] += 1
+      #expect(verdict(now: now, isCompared: true, at: 2_000) == .settled)
+    }
+    var touched = Self.seen
+    touched.ctimeNs += 1
+    #expect(verdict(now: touched, isCompared: true, at: 99_000) == .another(touched))
+    #expect(verdict(lookedIn: 7, isCompared: true, at: 99_000) == .another(Self.seen))
   }
 
   @Test func afterARestartTheTimeCountsAnew() {

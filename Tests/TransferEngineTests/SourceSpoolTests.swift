@@ -8,10 +8,13 @@ import TransferModel
 @Suite struct SourceSpoolTests {
   private final class Sink: FileSink {
     var taken: [String] = []
+    var compared: [Bool] = []
     func take(
-      path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
+      path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+      isCompared: Bool
     ) throws(TransferError) {
       taken.append("\(String(decoding: path, as: UTF8.self))=\(String(decoding: key, as: UTF8.self))")
+      compared.append(isCompared)
     }
     func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError) {
       taken.append("!\(path)")
@@ -26,7 +29,8 @@ import TransferModel
       try path.withUnsafeBufferPointer { path throws(TransferError) in
         try key.withUnsafeBufferPointer { key throws(TransferError) in
           try spool.take(
-            path: UnsafeRawBufferPointer(path), key: UnsafeRawBufferPointer(key), identity, mode: 0, properties: nil)
+            path: UnsafeRawBufferPointer(path), key: UnsafeRawBufferPointer(key), identity, mode: 0, properties: nil,
+            isCompared: file.path == "/3")
         }
       }
     }
@@ -47,6 +51,7 @@ import TransferModel
     let (all, once) = (Sink(), Sink())
     #expect(try spool.replay(into: all) == 200)
     #expect(try spool.replay(into: once, repeats: false) == 200)
+    #expect(all.compared.count(where: \.self) == 3 && once.compared == (0..<100).map { $0 == 3 })
     #expect(all.taken.count == 301 && once.taken == (0..<100).map { "/\($0)=\($0)" } + ["!/bad"])
   }
 

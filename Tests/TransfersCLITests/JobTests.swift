@@ -90,6 +90,21 @@ import TransferModel
     #expect((stored("a"), stored("b"), stored("new")) == ("a", nil, nil))
   }
 
+  /// The plan means one version of each file: no other is sent in its place, even if the file changes after a run that
+  /// has recorded and left it.
+  @Test func aPlannedFileThatChangesAfterItWasRecordedIsNotSent() throws {
+    let plan = program.folder.path + "/plan.jsonl"
+    try configure(", max_bytes: 1")
+    for name in ["a", "b"] { try writeFile(source + "/" + name, Array((name + name).utf8)) }
+    #expect(try run("job", "plan", "nightly", "-q", "-o", plan).code == 0)
+    _ = try run("job", "run", "nightly", "--plan", plan)
+    #expect((stored("a"), stored("b")) == (nil, nil))
+    try writeFile(source + "/b", Array("BB".utf8))
+    let outcome = try program.run("run", "--store", store)
+    #expect(outcome.code == 3 && outcome.err.contains("source.changed"), "\(outcome.err)")
+    #expect((stored("a"), stored("b")) == ("aa", nil))
+  }
+
   @Test func theBeginningOfANameIsEnoughForASuggestion() throws {
     let outcome = try run("job", "run", "night")
     #expect(outcome.code == 78 && outcome.err.hasSuffix("Try: transfers job show nightly\n"), "\(outcome.err)")

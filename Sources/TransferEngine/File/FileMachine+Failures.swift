@@ -128,7 +128,9 @@ extension FileMachine {
   }
 
   private mutating func sourceChanged(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
-    if let identity = retry.identityNow, !retry.isRestless {
+    if claimed.isCompared {
+      end(.fail(failure.ofCompared, keepsSession: false))
+    } else if let identity = retry.identityNow, !retry.isRestless {
       end(.supersede(identity, notBeforeMs: retry.notBeforeMs))
     } else {
       end(.fail(failure, keepsSession: false))
@@ -138,6 +140,11 @@ extension FileMachine {
 }
 
 extension Failure {
+  /// The same for a file that was compared with a list or a plan.
+  fileprivate var ofCompared: Failure {
+    Failure(code, message + "; it was compared with a list or a plan, and is sent when it is added again")
+  }
+
   /// The cause is unrelated to the data that is stored: `retry` can continue once it is removed.
   fileprivate var leavesUploadIntact: Bool {
     switch code {

@@ -11,8 +11,10 @@ import TransferModel
 /// Receives the files of a scan individually.
 protocol FileSink: AnyObject {
   /// - Parameter properties: the properties that rules set for its object; nil for none.
+  /// - Parameter isCompared: see ``NewFile/isCompared``.
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
+    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+    isCompared: Bool
   ) throws(TransferError)
   func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError)
 }
@@ -50,9 +52,10 @@ final class PageWriter: RecordingSink {
   }
 
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
+    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+    isCompared: Bool
   ) throws(TransferError) {
-    page.append(path: path, key: key, identity, mode: mode, properties: properties)
+    page.append(path: path, key: key, identity, mode: mode, properties: properties, isCompared: isCompared)
     if page.count >= Self.pageSize || page.byteCount >= Self.pageBytes { try submit() }
   }
 

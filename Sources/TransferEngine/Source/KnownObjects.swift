@@ -151,10 +151,11 @@ final class KnownSink<Inner: FileSink>: FileSink {
   }
 
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
+    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+    isCompared: Bool
   ) throws(TransferError) {
     guard let filter, case let name = NameBytes(Array(path)), try filter.isThere(name, key, identity) else {
-      return try inner.take(path: path, key: key, identity, mode: mode, properties: properties)
+      return try inner.take(path: path, key: key, identity, mode: mode, properties: properties, isCompared: isCompared)
     }
     counts.known += 1
     notice(.excluded(path: name, rule: "at the destination already"))

@@ -19,6 +19,9 @@ public struct ListedFile: Sendable, Hashable {
     (line, self.list) = (entry.line, list)
   }
 
+  /// It says which content the file has. Otherwise whatever the file has when it is sent is meant.
+  var saysContent: Bool { size != nil || digest != nil }
+
   /// Why the file is not the one that is meant; nil if it is. Reads it if it has a digest. Blocking.
   func difference(from identity: SourceIdentity, at path: NameBytes) -> Failure? {
     if let size, size != identity.size {

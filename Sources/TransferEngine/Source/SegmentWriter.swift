@@ -40,7 +40,8 @@ final class SegmentWriter: RecordingSink {
   }
 
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
+    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+    isCompared: Bool
   ) throws(TransferError) {
     // Another name of a file in this page: its series is known when the page is recorded.
     if !inodes.insert(identity.inode).inserted {

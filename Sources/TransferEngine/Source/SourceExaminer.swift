@@ -24,7 +24,8 @@ final class SourceExaminer: FileSink {
   }
 
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?
+    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+    isCompared: Bool
   ) throws(TransferError) {
     page.append(SourceCandidate(path: NameBytes(Array(path)), key: NameBytes(Array(key)), identity: identity))
     if page.count >= Self.pageSize { try flush() }

@@ -114,7 +114,8 @@ private final class IntakeLane<Sink: FileSink> {
     try key.bytes.withUnsafeBufferPointer { key throws(TransferError) in
       try sink.take(
         path: path, key: UnsafeRawBufferPointer(key), identity, mode: mode,
-        properties: try listed?.properties(over: properties, at: lane.destination) ?? properties)
+        properties: try listed?.properties(over: properties, at: lane.destination) ?? properties,
+        isCompared: lane.plan != nil || listed?.saysContent == true)
     }
   }
 

@@ -75,8 +75,10 @@ struct SourceLooks: Sendable {
   }
 
   /// Only a source with exactly the same identity has settled, and only if the clock ran continuously: after a restart,
-  /// or if the clock went back, the time restarts.
+  /// or if the clock went back, the time restarts. A file that was compared with a list or a plan, and is another one
+  /// now, has nothing to wait for: the engine fails it when it opens its source.
   static func verdict(on source: SettlingSource, now: SourceIdentity, boot: UInt64, nowMs: Int64) -> Verdict {
+    if source.isCompared, source.identity.relation(to: now) == .other { return .settled }
     let isMeasured = source.boot == boot && boot != 0 && source.sinceMs <= nowMs && source.dueMs <= nowMs
     return isMeasured && source.identity == now ? .settled : .another(now)
   }

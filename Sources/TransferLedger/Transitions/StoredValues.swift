@@ -22,6 +22,9 @@ func storedExpectation(_ expected: ExpectedContent) throws -> SQLValue {
   expected.isEmpty ? .null : .text(try jsonText(expected))
 }
 
+/// What is expected of an upload that was compared with a list or a plan, in the same form.
+func storedComparison(ofSize size: Int64) -> String { "{\"size\":\(size)}" }
+
 func storedExpectation(_ text: String?) -> ExpectedContent {
   guard let text else { return ExpectedContent() }
   return (try? JSONDecoder().decode(ExpectedContent.self, from: Data(text.utf8))) ?? ExpectedContent()

@@ -28,6 +28,8 @@ struct Admitter {
   private(set) var hasRecorded = false
   /// The properties that rules set for the object of the next file, in stored form; nil for none.
   var properties: String?
+  /// The next file is the one that a list or a plan means (``NewFile/isCompared``).
+  var isCompared = false
   /// The number of selected files that are not to be sent yet.
   private(set) var settling = 0
 
@@ -104,7 +106,7 @@ struct Admitter {
     {
       return .unchanged(past.id)
     }
-    if past.maySucceed(as: identity, isStaged: isStaged), try fits(past), try properties(of: past.id) == properties {
+    if past.maySucceed(as: identity, isStaged: isStaged), try fits(past), try isRecordedSo(past.id) {
       requeued.insert(past.id)
       return isSelected(past, as: .requeued(past.id))
     }
@@ -112,8 +114,11 @@ struct Admitter {
     return .added(try add(path, key, identity, mode, 1 + past.generation), superseded: nil)
   }
 
-  private func properties(of file: FileID) throws -> String? {
-    try tx.db.first("SELECT properties FROM file WHERE id = ?", .id(file)) { $0.textOrNil(0) } ?? nil
+  /// Whether a file was recorded with what would be recorded for the next one besides its names and identity.
+  private func isRecordedSo(_ file: FileID) throws -> Bool {
+    try tx.db.first("SELECT properties, expected IS NOT NULL FROM file WHERE id = ?", .id(file)) { row in
+      row.textOrNil(0) == properties && row.flag(1) == isCompared
+    } ?? false
   }
 
   /// Completes the admission of a page.
@@ -179,6 +184,7 @@ struct Admitter {
       insert.bind(16, isStaged || settleMs != nil ? 1 : 0)
       insert.bind(17, Int64(bitPattern: identity.boot))
       insert.bind(18, properties)
+      insert.bind(19, isCompared ? storedComparison(ofSize: identity.size) : nil)
       try insert.run()
     }
     hasRecorded = true

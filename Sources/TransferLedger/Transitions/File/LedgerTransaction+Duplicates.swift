@@ -39,7 +39,8 @@ extension LedgerTransaction {
         id: row.id(0, FileID.self), batch: row.id(1, BatchID.self),
         file: NewFile(
           path: row.name(2), key: row.name(3), identity: row.identity(from: 6),
-          mode: UInt32(truncatingIfNeeded: row.int64(4)), properties: storedProperties(row.textOrNil(5)))
+          mode: UInt32(truncatingIfNeeded: row.int64(4)), properties: storedProperties(row.textOrNil(5)),
+          isCompared: row.flag(12))
       )
     }
     return try duplicates.map { old in
@@ -53,7 +54,8 @@ extension LedgerTransaction {
   }
 
   static let duplicatesQuery: StaticString = """
-    SELECT f.id, f.batch_id, f.path, f.key, f.mode, f.properties, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.device, f.boot
+    SELECT f.id, f.batch_id, f.path, f.key, f.mode, f.properties, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.device, f.boot,
+      f.expected IS NOT NULL
     FROM content c CROSS JOIN file f ON f.id = c.file_id
     WHERE c.same_as = ?1 AND f.hidden IS NOT 1
       AND NOT EXISTS (SELECT 1 FROM file n

@@ -8,6 +8,8 @@ public struct SettlingSource: Sendable, Hashable {
   /// The boot whose clock ``sinceMs`` and ``dueMs`` refer to, in milliseconds.
   public var boot: UInt64
   public var sinceMs, dueMs: Int64
+  /// See ``NewFile/isCompared``.
+  package var isCompared = false
 }
 
 extension LedgerReader {
@@ -17,7 +19,7 @@ extension LedgerReader {
     try db.rows(Self.dueLooks, .bits(boot), .integer(nowMs), .int(limit)) { row in
       SettlingSource(
         id: row.id(0), path: row.name(1), identity: row.identity(from: 2), boot: row.bits(8), sinceMs: row.int64(9),
-        dueMs: row.int64(10))
+        dueMs: row.int64(10), isCompared: row.flag(11))
     }
   }
 
@@ -30,7 +32,8 @@ extension LedgerReader {
 
   // Each line reads a range of an index: half a million files may be settling, and this query runs every second.
   static let dueLooks: StaticString = """
-    SELECT f.id, f.path, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.device, f.boot, l.boot, l.since_ms, l.due_ms
+    SELECT f.id, f.path, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.device, f.boot, l.boot, l.since_ms, l.due_ms,
+      f.expected IS NOT NULL
     FROM (
       SELECT file_id FROM look WHERE boot < ?1
       UNION ALL SELECT file_id FROM look WHERE boot > ?1
