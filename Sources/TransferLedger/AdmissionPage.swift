@@ -152,6 +152,8 @@ public struct PageAdmission: Sendable, Hashable {
   /// Already recorded by the same `add`.
   public var repeated = 0
   public var failed = 0
+  /// Of the failed: those without a new row.
+  package var failedBefore = EarlierFailures()
   /// Of the added and the queued.
   public var settling = 0
   /// Of the added, in bytes.

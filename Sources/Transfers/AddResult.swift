@@ -1,3 +1,4 @@
+import TransferLedger
 public import TransferModel
 
 /// What an `add` recorded.
@@ -7,6 +8,8 @@ public struct AddResult: Sendable, Hashable {
   public var counts: SourceCounts
   /// The files that were recorded or found queued, for looking them up later.
   public var files: AddedFiles
+  /// The failures among ``counts`` of which this `add` has recorded no row.
+  var failedBefore = EarlierFailures()
 
   package init(batch: BatchID?, counts: SourceCounts = SourceCounts(), files: AddedFiles) {
     self.batch = batch
@@ -21,6 +24,7 @@ public struct AddResult: Sendable, Hashable {
     batch = batches.count == 1 ? batches[0] : nil
     counts = SourceCounts(of: all.map(\.counts))
     files = all.count == 1 ? all[0].files : AddedFiles(of: all.map(\.files))
+    for one in all { failedBefore.append(one.failedBefore) }
   }
 }
 

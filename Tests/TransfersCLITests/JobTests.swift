@@ -78,6 +78,29 @@ import TransferModel
     #expect(try run("check", "--job", "nightly", "--max-failed", "1").code == 0)
   }
 
+  /// What a scan finds unreadable each time is recorded once, and counts each time: in the table of causes, too.
+  @Test func theCausesIncludeWhatAnEarlierRunFound() throws {
+    symlink(".", source + "/loop")
+    try configure(", follow_symlinks: true")
+    for name in ["first", "second", "third"] {
+      if name != "third" { try writeFile(source + "/" + name, Array(name.utf8)) }
+      let outcome = try run("job", "run", "nightly", "--no-syslog")
+      #expect([3, 4].contains(outcome.code) && outcome.err.contains("1 failed"), "\(outcome.err)")
+      // Not only in the notice about the folder.
+      #expect(outcome.err.contains("\n    1  source.kind  is a directory"), "\(name): \(outcome.err)")
+    }
+    #expect(try run("list", "files", "--state", "failed", "--ids").out.split(separator: "\n").count == 1)
+    let (first, second) = (source + "/first", program.folder.path + "/gone")
+    try writeFile(program.folder.path + "/list", Array("\(first)\n\(second)\n".utf8))
+    for n in 0..<2 {
+      let words = ["push", "--files-from", program.folder.path + "/list", "--missing", "skip", "--json"]
+      let outcome = try program.run(
+        (words + ["\(receiver.url)/list/", "--store", store]).map { Array($0.utf8) })
+      let isListed = outcome.out.contains(#""failures":[{"#) && outcome.out.contains(#""source.missing""#)
+      #expect(isListed, "\(n): \(outcome.out)")
+    }
+  }
+
   @Test func aPlanIsSentExactly() throws {
     let plan = program.folder.path + "/plan.jsonl"
     #expect(try run("job", "plan", "nightly", "-q", "-o", plan).code == 0)

@@ -169,6 +169,8 @@ extension SourceAdmitter.Recorded {
     counts.busy += done.busy.count
     counts.requeued += done.requeued
     files.append(done.files)
+    failedBefore.append(done.failedBefore)
+    failedBefore.insert(.sourceName, count: done.taken.count)
     counts.repeated += done.repeated
     counts.unknown += done.unknown.count
     counts.failed += done.failed + done.taken.count

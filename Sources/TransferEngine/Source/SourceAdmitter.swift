@@ -30,6 +30,8 @@ public struct SourceAdmitter {
     public var counts = SourceCounts()
     /// The added, queued, requeued and busy files.
     package var files = SelectedFiles()
+    /// Failures without a new row.
+    package var failedBefore = EarlierFailures()
   }
 
   let sources: ResolvedSources

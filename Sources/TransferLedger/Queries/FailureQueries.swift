@@ -2,8 +2,12 @@ public import TransferModel
 
 extension LedgerReader {
   /// Failures of the files that the filter selects, by error code: most files first, then most attempts.
-  public func failures(_ filter: RowFilter) throws -> [FailureRow] {
-    try failures(ended: try endedByCode(filter), met: try metByCode(filter))
+  public func failures(_ filter: RowFilter) throws -> [FailureRow] { try failures(filter, more: [:]) }
+
+  func failures(_ filter: RowFilter, more: [String: FailureHits]) throws -> [FailureRow] {
+    var ended = try endedByCode(filter)
+    for (code, hits) in more where ended[code]?.add(hits) == nil { ended[code] = hits }
+    return try failures(ended: ended, met: try metByCode(filter))
   }
 
   /// Only the failures that ended files, without reading attempts: for callers that must be fast however long the

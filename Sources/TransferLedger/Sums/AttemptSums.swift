@@ -87,7 +87,7 @@ struct SummedAttempt {
 }
 
 /// The occurrences of one error: files that ended with it, or attempts that met it.
-struct FailureHits {
+struct FailureHits: Hashable {
   var count: Int64
   /// The number of the newest of them.
   var example: Int64

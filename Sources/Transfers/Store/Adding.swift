@@ -63,7 +63,9 @@ extension TransferStore {
       let files = AddedFiles(since: mark, batch: one.batch, files: one.files)
       var counts = one.counts
       counts.failed += uncopied.count { AddedFiles.holds($0.rawValue, files.ranges) }
-      return AddResult(batch: one.batch, counts: counts, files: files)
+      var result = AddResult(batch: one.batch, counts: counts, files: files)
+      result.failedBefore = one.failedBefore
+      return result
     }
   }
 

@@ -90,6 +90,11 @@ extension StoreReader {
   /// Failures of the files that the filter selects, by error code: most files first, then most attempts.
   package func failures(_ filter: RowFilter) throws -> [FailureRow] { try reader.failures(filter) }
 
+  /// The same, with those that the scan of `add` has found again, whose rows are older.
+  package func failures(_ filter: RowFilter, and add: AddResult) throws -> [FailureRow] {
+    try reader.failures(filter, and: add.failedBefore)
+  }
+
   /// Only the failures that ended files, without reading attempts, for callers that have to be fast however long the
   /// history is. For everything and for whole batches it is read from the index of files at rest.
   package func endings(_ filter: RowFilter) throws -> [FailureRow] { try reader.endings(filter) }

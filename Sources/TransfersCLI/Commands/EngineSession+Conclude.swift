@@ -32,7 +32,7 @@ extension EngineSession {
     let (failed, unknown) = (numbers.failed + (add?.counts.failed ?? 0), numbers.unknown + (add?.counts.unknown ?? 0))
     let status = ExitCode(numbers, added: add)
     let problems =
-      status == .ok ? [] : try problems(storePath, add?.files.batches, numbers.badBefore > 0 ? nil : sinceMs)
+      status == .ok ? [] : try problems(storePath, add, numbers.badBefore > 0 ? nil : sinceMs)
     let removals = try removals(storePath, add?.files.batches, sinceMs, job: job)
     if let remark = RemovalFigures.remark(removals) {
       // A source that is kept for good needs a person, so this is printed even after a quiet run.
@@ -60,18 +60,19 @@ extension EngineSession {
     return (value, failure)
   }
 
-  /// The causes of failed files, most frequent first; without a time, of all files that are not hidden.
+  /// The causes of failed files, most frequent first; without a time, of all files that are not hidden. What the scan
+  /// of `add` could not read counts, also if an earlier scan has recorded the failure.
   private func problems(
-    _ storePath: String, _ batches: [BatchID]?, _ sinceMs: Int64?
+    _ storePath: String, _ add: AddResult?, _ sinceMs: Int64?
   ) throws(CommandFailure) -> [FailureRow] {
     let ledger = try LedgerAccess.open(storePath, context)
     defer { ledger.close() }
     var filter = RowFilter()
-    filter.withinBatches = batches?.map(\.rawValue)
+    filter.withinBatches = add?.files.batches.map(\.rawValue)
     filter.finishedSinceMs = sinceMs
     return try LedgerAccess.read(ledger) { reader in
       filter.leavesOutHidden = try reader.hasHiddenRows()
-      let rows = try reader.failures(filter)
+      let rows = try add.map { try reader.failures(filter, and: $0) } ?? reader.failures(filter)
       return sinceMs == nil ? rows.filter { $0.files > 0 } : rows
     }
   }

@@ -23,6 +23,8 @@ struct Admitter {
   private(set) var selected = SelectedFiles()
   /// The selected files that failed before. ``finish()`` retries them.
   private var requeued: Set<FileID> = []
+  /// Sources that cannot be sent and get no row, because there is one that says so, or none is possible.
+  private(set) var failedBefore = EarlierFailures()
   /// Whether the files of a batch would be recorded in the same way if they were added now.
   private var fitting: [BatchID: Bool] = [:]
   private(set) var hasRecorded = false
@@ -149,9 +151,11 @@ struct Admitter {
   /// Records that a source cannot be sent, unless the newest row of its key says so already.
   mutating func fail(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ failure: Failure) throws {
     // A segment has no other generation. The failure was told.
-    if hasSegments, try isSegment(key) { return }
+    if hasSegments, try isSegment(key) { return failedBefore.insert(failure.code, count: 1) }
     let (path, key) = (NameBytes(Array(path)), NameBytes(Array(key)))
-    if let destination, try tx.isLastFailure(destination, path, key, failure) { return }
+    if let destination, let last = try tx.lastFailure(destination, path, key, failure) {
+      return failedBefore.insert(failure.code, of: last.batch, last.hits)
+    }
     let batch = try openBatch()
     if let destination { try tx.supersedeEnded(destination, key) }
     hasFailed = true

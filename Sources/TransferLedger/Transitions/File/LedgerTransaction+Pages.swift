@@ -32,6 +32,7 @@ extension LedgerTransaction {
     result.batch = admitter.batch
     result.settling = admitter.settling
     result.files = admitter.selected
+    result.failedBefore = admitter.failedBefore
     if let batch = admitter.batch { try noteFolders(page.folders, of: batch) }
     if admitter.hasRecorded, let batch = admitter.batch {
       try db.run("UPDATE batch SET hidden = NULL WHERE id = ? AND hidden = 1", .id(batch))
@@ -81,18 +82,25 @@ extension LedgerTransaction {
     try db.first("SELECT 1 FROM removal WHERE file_id = ? AND state = 'pending'", .id(file)) { _ in true } ?? false
   }
 
-  /// Whether the newest row of a key, and no live one, records that its source could not be sent for the same reason.
-  func isLastFailure(
+  /// The newest row of a key, and no live one, if it records that its source could not be sent for the same reason; its
+  /// batch is nil if it is hidden.
+  func lastFailure(
     _ destination: Int64, _ path: NameBytes, _ key: NameBytes, _ failure: Failure
-  ) throws -> Bool {
-    try db.first(
+  ) throws -> (batch: BatchID?, hits: FailureHits)? {
+    let found = try db.first(
       """
-      SELECT size IS NULL AND state = 'failed' AND path = ?3 AND cause = ?4 AND message = ?5
+      SELECT id, iif(hidden IS NULL, batch_id, NULL), finished_at,
+        size IS NULL AND state = 'failed' AND path = ?3 AND cause = ?4 AND message = ?5
         AND NOT EXISTS (SELECT 1 FROM file l
           WHERE l.destination_id = ?1 AND l.key = ?2 AND l.live = 1 AND l.generation > file.generation)
       FROM file WHERE destination_id = ?1 AND key = ?2 AND live IS NULL ORDER BY generation DESC LIMIT 1
       """, .integer(destination), .name(key), .name(path), .raw(failure.code), .text(failure.message)
-    ) { $0.flag(0) } ?? false
+    ) { row in
+      let hits = FailureHits(count: 1, example: row.int64(0), firstMs: row.int64OrNil(2), lastMs: wallMs)
+      return (isSame: row.flag(3), batch: row.int64OrNil(1).map { BatchID(rawValue: $0) }, hits: hits)
+    }
+    guard let found, found.isSame else { return nil }
+    return (found.batch, found.hits)
   }
 }
 
