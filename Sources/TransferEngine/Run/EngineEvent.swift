@@ -21,7 +21,7 @@ enum EngineEvent: Sendable {
   case counted(Result<WorkSize, TransferError>)
   case markedOverdue(Result<OverduePart, TransferError>)
   case postponed(Result<Int, TransferError>)
-  case networkWaitsEnded(Result<Int, TransferError>)
+  case networkWaitsEnded(Result<WaitingFile?, TransferError>)
   case looked(Result<SourceLooks.Result, TransferError>)
   case removed(Result<Int, TransferError>)
   case diskTrouble(TransferError)

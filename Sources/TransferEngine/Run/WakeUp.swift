@@ -9,7 +9,7 @@ final class WakeUp {
   /// Connections survive a shorter sleep, and the transport notices those that did not. A machine that often sleeps for
   /// a second would otherwise begin its bodies again each time.
   private static let cutsFromMs: Int64 = 30_000
-  /// Waiting files that one transaction makes due.
+  /// Waiting files that one transaction examines.
   private static let filesAtOnce = 2_000
 
   private let engine: Engine
@@ -46,22 +46,23 @@ final class WakeUp {
     guard !stop.isStopping else { return }
     // What was decided before the sleep comes first.
     commits.writeGathered()
-    endNetworkWaits()
+    endNetworkWaits(after: nil)
   }
 
-  private func endNetworkWaits() {
+  private func endNetworkWaits(after last: WaitingFile?) {
     let (run, limit) = (engine.run, Self.filesAtOnce)
-    commits.write({ tx in try tx.endNetworkWaits(run, limit: limit) }, then: { .networkWaitsEnded($0) })
+    commits.write(
+      { tx in try tx.endNetworkWaits(run, after: last, limit: limit) }, then: { .networkWaitsEnded($0) })
   }
 
-  /// A part of the waiting files is due.
-  func networkWaitsEnded(_ result: Result<Int, TransferError>) {
+  /// Of a part of the waiting files, those are due that wait for the network; the result is the last of the part.
+  func networkWaitsEnded(_ result: Result<WaitingFile?, TransferError>) {
     commits.ended()
     switch result {
     case .failure(let error): stop.fail(error)
-    case .success(let count):
+    case .success(let last):
       claims.wake()
-      if count == Self.filesAtOnce, !stop.isStopping { endNetworkWaits() }
+      if let last, !stop.isStopping { endNetworkWaits(after: last) }
     }
   }
 }

@@ -1,4 +1,10 @@
-import TransferModel
+package import TransferModel
+
+/// A file that waits for a time, in the order in which such files are examined.
+package struct WaitingFile: Sendable, Hashable {
+  package var batch: BatchID
+  package var file: FileID
+}
 
 extension LedgerTransaction {
   /// The longest possible wait in milliseconds, except for files that wait for the next run: `Retry-After` with its
@@ -39,19 +45,44 @@ extension LedgerTransaction {
         + "\(files) files, \(chunks) chunks are due that much earlier")
   }
 
-  /// The machine slept: chunks, and up to `limit` files, that back off after a failure of the network are due now. The
-  /// cost grows with the number of waiting files.
-  /// - Returns: the number of files.
-  public func endNetworkWaits(_ run: RunID, limit: Int) throws -> Int {
+  /// The machine slept: of `limit` waiting files behind `last`, those that back off after a failure of the network are
+  /// due now; with nil of the first ones, and all such chunks. Each waiting file is examined once, however many there
+  /// are.
+  /// - Returns: the last file that was examined; nil if no further one waits.
+  package func endNetworkWaits(_ run: RunID, after last: WaitingFile?, limit: Int) throws -> WaitingFile? {
     try requireLease(run)
-    try db.run(Self.endNetworkWaitsOfChunks, .int(wallMs))
-    return try db.run(Self.endNetworkWaitsOfFiles, .int(wallMs), .int(limit))
+    if last == nil { try db.run(Self.endNetworkWaitsOfChunks, .int(wallMs)) }
+    let (batch, file) = (last?.batch.rawValue ?? 0, last?.file.rawValue ?? 0)
+    var found = try db.rows(
+      Self.waitingOfBatch, .int(wallMs), .integer(batch), .integer(file), .int(limit), row: Self.waiting)
+    if found.count < limit {
+      found += try db.rows(
+        Self.waitingOfLaterBatches, .int(wallMs), .integer(batch), .int(limit - found.count), row: Self.waiting)
+    }
+    for one in found where one.isOfNetwork { try db.run(Self.endWait, .id(one.file.file)) }
+    return found.count < limit ? nil : found.last?.file
   }
 
-  static let endNetworkWaitsOfFiles: StaticString = """
-    UPDATE file SET not_before = NULL WHERE id IN (SELECT id FROM file WHERE state = 'pending' AND not_before > ?1
-      AND (SELECT error_code FROM attempt WHERE file_id = file.id ORDER BY id DESC LIMIT 1) GLOB 'net.*' LIMIT ?2)
+  private static func waiting(_ row: SQLRow) -> (file: WaitingFile, isOfNetwork: Bool) {
+    (WaitingFile(batch: row.id(0), file: row.id(1)), row.flag(2))
+  }
+
+  // Each reads the index in its own order, so that a page begins where the last one ended.
+  static let waitingOfBatch: StaticString = """
+    SELECT batch_id, id,
+      (SELECT error_code FROM attempt WHERE file_id = file.id ORDER BY id DESC LIMIT 1) GLOB 'net.*'
+    FROM file INDEXED BY file_backing_off
+    WHERE state = 'pending' AND not_before IS NOT NULL AND not_before > ?1 AND batch_id = ?2 AND id > ?3
+    ORDER BY id LIMIT ?4
     """
+  static let waitingOfLaterBatches: StaticString = """
+    SELECT batch_id, id,
+      (SELECT error_code FROM attempt WHERE file_id = file.id ORDER BY id DESC LIMIT 1) GLOB 'net.*'
+    FROM file INDEXED BY file_backing_off
+    WHERE state = 'pending' AND not_before IS NOT NULL AND not_before > ?1 AND batch_id > ?2
+    ORDER BY batch_id, id LIMIT ?3
+    """
+  static let endWait: StaticString = "UPDATE file SET not_before = NULL WHERE id = ? AND state = 'pending'"
   static let endNetworkWaitsOfChunks: StaticString = """
     UPDATE chunk SET state = 'pending', not_before = NULL WHERE state = 'waiting' AND not_before > ?
       AND (SELECT error_code FROM attempt WHERE file_id = chunk.file_id AND chunk_id = chunk.id
