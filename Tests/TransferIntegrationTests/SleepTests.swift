@@ -108,6 +108,70 @@ import TransferReports
     #expect(complaint == nil)
   }
 
+  /// The session of a file that failed is being removed from its server when the machine falls asleep.
+  @Test func anAbortThatSleptIsRepeatedAtOnce() throws {
+    let subject = try ConformanceSubject.named("tus")
+    let scene = try ConformanceScene(
+      subject, size: subject.chunkSize,
+      script: "match PATCH * : status=403\nmatch DELETE * nth=1 : hold=night\n")
+    let result = try run(scene, sleepingAt: "night")
+    #expect(result.failed == 1 && result.stoppedBy == nil, "\(result)")
+    let all = try attempts(scene).filter { $0.hasPrefix("abort") }
+    #expect(all == ["abort interrupted engine.slept", "abort ok"])
+    try expectTwo("DELETE", scene)
+  }
+
+  /// The server received the request twice, over different connections.
+  private func expectTwo(_ method: String, _ scene: ConformanceScene) throws {
+    let starts = try scene.record().filter { event in
+      if case .start(method, _) = event.kind { true } else { false }
+    }
+    #expect(starts.count == 2 && Set(starts.map(\.connection)).count == 2, "\(starts)")
+  }
+
+  /// `prove --remote` asks about a file.
+  private func ask(_ scene: ConformanceScene, maxAttempts: Int) throws -> [QuestionEnd] {
+    try scene.withLedger { ledger in
+      let run = try ledger.startRun(NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
+      var configuration = EngineConfiguration(workers: 1)
+      configuration.retry = RetryPolicy(
+        baseMs: 200_000_000, throttleBaseMs: 1, capMs: 1_000_000_000, maxAttempts: maxAttempts)
+      let resolver = CurlDestinations()
+      defer { resolver.stop() }
+      let engine = Engine(
+        ledger: ledger, run: run, resolver: resolver, clock: scene.clock, configuration: configuration,
+        observer: EngineObserver(progress: nil, notice: { _ in }))
+      var ends: [QuestionEnd] = []
+      let left = try engine.ask(RowFilter(), until: StopSignal()) { ends.append($1) }
+      #expect(left == 0)
+      return ends
+    }
+  }
+
+  private func isProven(_ ends: [QuestionEnd]) -> Bool {
+    guard case .found(let finding)? = ends.first, ends.count == 1 else { return false }
+    return finding.verdict == .found
+  }
+
+  /// The first failure that counts would be the last.
+  @Test func aQueryThatSleptIsRepeatedAtOnceAndNotCounted() throws {
+    let scene = try ConformanceScene(
+      ConformanceSubject.named("put"), size: 1_000, script: "match HEAD * nth=1 : hold=night\n")
+    try scene.add()
+    #expect(try scene.run().done == 1)
+    let clock = scene.clock
+    let night = scene.scene.whenHeld("night") { clock.sleep(ms: Self.nightMs) }
+    defer { night.join() }
+    let ends = try ask(scene, maxAttempts: 1)
+    scene.scene.release("night")
+    #expect(isProven(ends), "\(ends)")
+    let all = try attempts(scene).filter { $0.hasPrefix("verify") }
+    #expect(all == ["verify interrupted engine.slept", "verify ok"])
+    try expectTwo("HEAD", scene)
+    let events = try scene.look { try $0.events(RowFilter(), after: 0, limit: 100) }
+    #expect(events.count { $0.verb == MachineSleep.verb } == 1)
+  }
+
   /// A failure of the network has made the file wait for hours or days.
   @Test func backoffsOfTheNetworkAreDue() throws {
     let scene = try ConformanceScene(

@@ -28,6 +28,12 @@ final class Question {
   private var wasRefreshed = false
   /// When it may be queried, in milliseconds of the boot clock.
   private(set) var dueMs: Int64 = 0
+  /// It waits because of a failure of the network.
+  private var waitsForNetwork = false
+  /// The request was sent, and has no reply.
+  var isSent = false
+  /// It was cancelled because the machine slept.
+  var endsBySleep = false
 
   init(_ file: DoneUpload, _ target: QuestionTarget) { (self.file, self.target) = (file, target) }
 
@@ -64,10 +70,14 @@ final class Question {
   func failed(
     _ failure: Failure, _ remedy: Remedy, _ policy: RetryPolicy, budgetMs: Int64, nowMs: Int64
   ) -> Turn {
+    waitsForNetwork = failure.code.category == .network
     let turn = turn(failure, remedy, policy, budgetMs)
     if case .again(let wait) = turn { dueMs = nowMs + wait }
     return turn
   }
+
+  /// The machine slept: an earlier failure of the network says nothing any more.
+  func slept() { if waitsForNetwork { dueMs = 0 } }
 
   private func turn(_ failure: Failure, _ remedy: Remedy, _ policy: RetryPolicy, _ budgetMs: Int64) -> Turn {
     switch remedy {
@@ -148,6 +158,12 @@ final class QuestionHost {
     }
     guard !ready.isEmpty, gate.allowsAnother(nowMs: nowMs) else { return nil }
     return ready.removeLast()
+  }
+
+  /// The machine slept.
+  func slept() {
+    gate.slept()
+    for question in delayed { question.slept() }
   }
 
   func takeAll() -> [Question] {

@@ -48,6 +48,14 @@ final class QuestionBacklog {
     return hosts.values.filter { $0.gate.opensInARow >= most }.flatMap { $0.takeAll() }
   }
 
+  /// The machine slept: connections are probably dead, and failures of the network are forgotten.
+  func slept() {
+    for host in hosts.values { host.slept() }
+    var seen: Set<ObjectIdentifier> = []
+    for transport in targets.values.compactMap(\.resolved?.transport)
+    where seen.insert(ObjectIdentifier(transport as AnyObject)).inserted { transport.dropConnections() }
+  }
+
   func removeAll() { for host in hosts.values { _ = host.takeAll() } }
 
   /// Time until a host may be queried, in milliseconds; nil if no query waits for time to pass.

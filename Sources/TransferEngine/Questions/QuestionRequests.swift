@@ -60,6 +60,12 @@ final class QuestionRequests {
     }
   }
 
+  /// The machine slept: ends the requests that were sent, to be repeated at once. A query changes nothing.
+  func endBySleep() {
+    for question in running.values where question.isSent { question.endsBySleep = true }
+    cancel()
+  }
+
   /// Ends the threads that obtain credentials.
   func end() { credentials.end() }
 
@@ -110,6 +116,7 @@ final class QuestionRequests {
     var request = try asks.request(question.step, about: question.object, context)
     request.credentialLabel = resolved.credentials.label
     let report = report
+    question.isSent = true
     resolved.transport.start(ExchangeID(rawValue: number), request) { report(.replied(number, $0)) }
   }
 
@@ -117,6 +124,9 @@ final class QuestionRequests {
     guard let question = running[number], let context = question.context,
       let asks = question.target.resolved?.transferProtocol.laterQuestions
     else { return }
+    let endsBySleep = question.endsBySleep && (!reply.isAnswered || reply.curlCode != 0)
+    (question.isSent, question.endsBySleep) = (false, false)
+    if endsBySleep { return interrupt(number, question, .engineSlept) }
     if reply.isCancelled && !reply.isAnswered { return interrupt(number, question) }
     let object = question.object
     let mask = SecretMask(context.credential, [context.learned], capabilities: object.facts.capabilities(nil))
@@ -172,9 +182,11 @@ final class QuestionRequests {
     return .inconclusive(failure.message)
   }
 
-  private func interrupt(_ number: Question.Number, _ question: Question) {
+  private func interrupt(
+    _ number: Question.Number, _ question: Question, _ code: ErrorCode = .engineInterrupted
+  ) {
     release(number, .interrupted)
-    close(number, question, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil, nil)
+    close(number, question, AttemptResult(outcome: .interrupted, code: code), nil, nil)
   }
 
   /// Frees the capacity of the host for another request.

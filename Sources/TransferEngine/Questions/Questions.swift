@@ -27,6 +27,8 @@ final class Questions {
   private var told = 0
   private var nextBeatMs: Int64 = 0
   private var sleep: SleepWatch
+  /// Not recorded yet.
+  private var slept: MachineSleep?
   private var fatal: TransferError?
   private(set) var stopped: StopSignal.Level?
 
@@ -61,7 +63,9 @@ final class Questions {
         if stopped != nil { return try left() }
         if backlog.isEmpty { return 0 }
       }
-      for event in mailbox.take(timeoutMs: waitMs()) ?? [] { handle(event, tell) }
+      let events = mailbox.take(timeoutMs: waitMs()) ?? []
+      lookAtSleep()
+      for event in events { handle(event, tell) }
     }
   }
 
@@ -135,12 +139,23 @@ final class Questions {
 
   // MARK: - Time
 
+  /// Before events are handled, so that the errors of connections that died in a sleep are recognised.
+  private func lookAtSleep() {
+    guard let found = sleep.look(engine.clock) else { return }
+    slept = MachineSleep(lengthMs: (slept?.lengthMs ?? 0) + found.lengthMs)
+    nextBeatMs = engine.bootMs
+    guard found.endsConnections else { return }
+    backlog.slept()
+    requests.endBySleep()
+  }
+
   private func beatIfDue() {
     guard engine.bootMs >= nextBeatMs else { return }
     nextBeatMs = engine.bootMs + Self.beatEveryMs
     let (run, mailbox) = (engine.run, mailbox)
     let (civilMs, bootMs, processorMs) = (engine.civilMs, engine.bootMs, engine.clock.processorMs)
-    let slept = sleep.look(engine.clock)
+    let slept = slept
+    self.slept = nil
     engine.ledger.write(
       { tx in
         _ = try tx.addUpAttempts()

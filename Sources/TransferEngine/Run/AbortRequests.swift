@@ -37,6 +37,12 @@ final class AbortRequests {
     }
   }
 
+  /// Cancels the requests that were sent, because their connections have probably died in a sleep; each is repeated.
+  func endBySleep() {
+    for id in running.keys where running[id]?.isSent == true { running[id]?.endsBySleep = true }
+    cancel()
+  }
+
   /// - Returns: the end of the request, if this was its last event.
   func handle(_ event: Event) -> End? {
     switch event {
@@ -53,7 +59,7 @@ final class AbortRequests {
     do throws(TransferError) {
       let destination = try around.batches.destination(of: abort.work.batch)
       let id = around.numbers.next()
-      running[id] = abort
+      running[id] = abort.unsent
       let report = around.report
       around.credentials.get(from: destination.resolved.credentials) { report(.request(.credential(id, $0))) }
       return nil
@@ -91,6 +97,7 @@ final class AbortRequests {
       var request = try destination.resolved.transferProtocol.request(step, facts, context)
       request.credentialLabel = destination.resolved.credentials.label
       running[id] = abort
+      running[id]?.isSent = true
       let report = around.report
       destination.resolved.transport.start(ExchangeID(rawValue: id), request) { report(.request(.replied(id, $0))) }
       return nil
@@ -107,6 +114,7 @@ final class AbortRequests {
     guard let abort = running[id], let step = abort.step,
       let destination = try? around.batches.destination(of: abort.work.batch)
     else { return nil }
+    if abort.endsBySleep, !reply.isAnswered || reply.curlCode != 0 { return slept(id, abort) }
     if reply.isCancelled && !reply.isAnswered {
       running[id] = nil
       return .over(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
@@ -123,6 +131,13 @@ final class AbortRequests {
     let report = around.report
     around.pool.read({ reading.read() }, then: { report(.request(.read(id, $0))) })
     return nil
+  }
+
+  /// Whichever came first, our end or the error of a connection that had died: the server did not refuse anything.
+  private func slept(_ id: RequestNumbers.Number, _ abort: AbortRun) -> End {
+    running[id] = nil
+    let result = AttemptResult(outcome: .interrupted, code: .engineSlept)
+    return around.stop.isStopping ? .over(abort.work, result, nil) : .next(abort.unsent, after: result)
   }
 
   private func wasRead(_ id: RequestNumbers.Number, _ read: ReplyReading.Result) -> End? {

@@ -13,6 +13,9 @@ struct AbortRun: Sendable {
   var marker: String?
   /// Credential of the running request.
   var credential: Credential?
+  var isSent = false
+  /// It was cancelled because the machine slept.
+  var endsBySleep = false
 
   init(_ work: AbortWork) {
     self.work = work
@@ -32,6 +35,13 @@ struct AbortRun: Sendable {
   var step: StepRequest? {
     if !isListed { return .probe(marker: marker) }
     return remaining.last.map { .abort(remoteID: $0) }
+  }
+
+  /// The same before its next request.
+  var unsent: AbortRun {
+    var unsent = self
+    (unsent.credential, unsent.isSent, unsent.endsBySleep) = (nil, false, false)
+    return unsent
   }
 
   /// The facts that the protocol needs for the request.

@@ -117,7 +117,7 @@ final class EngineLoop: @unchecked Sendable {
     inFlight = InFlightNotes(engine, requests: requests)
     wakeUp = WakeUp(
       engine, stop: stop, claims: claims, commits: commits, hosts: hosts, batches: batches, requests: requests,
-      outcomes: outcomes, heartbeat: heartbeat)
+      outcomes: outcomes, aborts: aborts, heartbeat: heartbeat)
   }
 
   /// Accepts a stop request from any thread. Events caused by it arrive after it.

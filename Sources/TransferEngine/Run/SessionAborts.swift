@@ -93,6 +93,9 @@ final class SessionAborts {
   /// Cancels the requests that were sent.
   func cancel() { requests.cancel() }
 
+  /// The machine slept: the requests that were sent are repeated over new connections. To repeat them does no harm.
+  func endBySleep() { requests.endBySleep() }
+
   private func advance(_ ending: AbortRequests.End?) {
     switch ending {
     case nil: break

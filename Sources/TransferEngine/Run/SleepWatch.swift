@@ -1,5 +1,11 @@
 import TransferModel
 
+extension MachineSleep {
+  /// Connections survive a shorter sleep, and the transport notices those that did not. A machine that often sleeps for
+  /// a second would otherwise begin its bodies again each time.
+  var endsConnections: Bool { lengthMs >= 30_000 }
+}
+
 /// Detects that the machine slept: the boot clock advanced, but the monotonic clock, which stops during sleep, did not.
 struct SleepWatch {
   /// The clocks do not drift against each other, but are not read at the same instant: a smaller difference is not a

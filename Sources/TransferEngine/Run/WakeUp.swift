@@ -6,9 +6,6 @@ import TransferModel
 /// be repeated end with a cause of their own, which does not count as a failure, and network backoffs are cut short:
 /// the run continues at once over new connections. Used by the engine's thread.
 final class WakeUp {
-  /// Connections survive a shorter sleep, and the transport notices those that did not. A machine that often sleeps for
-  /// a second would otherwise begin its bodies again each time.
-  private static let cutsFromMs: Int64 = 30_000
   /// Waiting files that one transaction examines.
   private static let filesAtOnce = 2_000
 
@@ -20,16 +17,17 @@ final class WakeUp {
   private let batches: Batches
   private let requests: Requests
   private let outcomes: RequestOutcomes
+  private let aborts: SessionAborts
   private let heartbeat: Heartbeat
   private var watch: SleepWatch
 
   init(
     _ engine: Engine, stop: RunStop, claims: Claims, commits: Commits, hosts: Hosts, batches: Batches,
-    requests: Requests, outcomes: RequestOutcomes, heartbeat: Heartbeat
+    requests: Requests, outcomes: RequestOutcomes, aborts: SessionAborts, heartbeat: Heartbeat
   ) {
     (self.engine, self.stop, self.claims, self.commits) = (engine, stop, claims, commits)
     (self.hosts, self.batches, self.requests, self.outcomes) = (hosts, batches, requests, outcomes)
-    self.heartbeat = heartbeat
+    (self.aborts, self.heartbeat) = (aborts, heartbeat)
     watch = SleepWatch(engine.clock)
   }
 
@@ -39,10 +37,11 @@ final class WakeUp {
     heartbeat.note(sleep)
     stop.slept(ms: sleep.lengthMs)
     hosts.slept(ms: sleep.lengthMs, inFlight: requests.bytesInFlightByHost())
-    guard sleep.lengthMs >= Self.cutsFromMs else { return }
+    guard sleep.endsConnections else { return }
     hosts.forgetFailures()
     for transport in batches.transports { transport.dropConnections() }
     outcomes.endBySleep(ms: sleep.lengthMs)
+    aborts.endBySleep()
     guard !stop.isStopping else { return }
     // What was decided before the sleep comes first.
     commits.writeGathered()
