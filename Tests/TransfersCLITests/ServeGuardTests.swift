@@ -162,6 +162,30 @@ import TransferModel
     }
   }
 
+  /// Each option of a selection that the server was started with restricts its requests, too.
+  @Test func noOptionOfTheServerIsForgotten() throws {
+    var all = Selection(
+      ids: ["f1"], batches: ["b"], jobs: ["nightly"], destinations: ["d"], hosts: ["h"], labels: ["l"],
+      paths: [NameBytes("p")], states: ["failed"], errors: ["http.400"], since: "1h", until: "1s")
+    all.facts = FileTerms(
+      direction: .up, minSize: SizeBound(argument: "1"), maxSize: SizeBound(argument: "2"),
+      slowerThan: SpanBound(argument: "1s"), attempts: CountBound(argument: "3"), unverified: true)
+    (all.all, all.last, all.hidden) = (true, true, true)
+    for (said, unsaid) in [
+      (Mirror(reflecting: all), Mirror(reflecting: Selection())),
+      (Mirror(reflecting: all.facts), Mirror(reflecting: FileTerms())),
+    ] {
+      for (one, none) in zip(said.children, unsaid.children) {
+        #expect("\(one.value)" != "\(none.value)", "\(one.label ?? "") is not in this test")
+      }
+    }
+    let names = Set(all.terms.map(\.name))
+    for option in all.narrowing + ["--all", "--hidden"] {
+      #expect(names.contains(option == "IDs" ? "id" : String(option.dropFirst(2))), "\(option)")
+    }
+    #expect(try ServeTerms(all.terms).words.contains("--job=nightly"))
+  }
+
   @Test func aBodyHasTheSameTerms() throws {
     let terms = try ServeBody.terms(Array(#"{"id": ["f1", "f2"], "now": true, "batch": "x", "hidden": false}"#.utf8))
     #expect(try ServeTerms(terms).words == ["f1", "f2", "--batch=x", "--now"])

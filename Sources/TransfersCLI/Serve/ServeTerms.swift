@@ -95,10 +95,10 @@ extension Selection {
     func each(_ name: String, _ values: [String]) -> [HTTPRequest.Term] {
       values.map { HTTPRequest.Term(name, NameBytes(EscapedArgument.decode($0))) }
     }
-    var terms = each("id", ids) + each("batch", batches) + each("dest", destinations) + each("host", hosts)
-    terms += each("label", labels) + paths.map { HTTPRequest.Term("path", $0) } + each("state", states)
-    terms +=
-      each("error", errors) + each("since", [since].compactMap(\.self)) + each("until", [until].compactMap(\.self))
+    var terms = each("id", ids) + each("batch", batches) + each("job", jobs) + each("dest", destinations)
+    terms += each("host", hosts) + each("label", labels) + paths.map { HTTPRequest.Term("path", $0) }
+    terms += each("state", states) + each("error", errors)
+    terms += each("since", [since].compactMap(\.self)) + each("until", [until].compactMap(\.self))
     for (option, value) in facts.words { terms += each(String(option.dropFirst(2)), [value].compactMap(\.self)) }
     for (name, isSaid) in [("last", last), ("hidden", hidden), ("all", all), ("unverified", facts.unverified)]
     where isSaid {
