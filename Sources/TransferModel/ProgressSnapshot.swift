@@ -84,6 +84,7 @@ public struct FileProgress: Sendable, Hashable {
 /// Bytes in flight may still be in the buffers of this machine, which accept megabytes at once: so the last hundredth
 /// of the unacknowledged bytes is not shown as moved before it is acknowledged.
 private func moved(_ acked: Int64, _ inFlight: Int64, of total: Int64) -> Int64 {
-  let rest = max(0, total - acked)
-  return min(acked, total) + min(max(inFlight, 0), rest - (rest + 99) / 100)
+  let rest = max(0, total -| acked)
+  let hundredth = rest / 100 + (rest % 100 > 0 ? 1 : 0)
+  return min(acked, total) + min(max(inFlight, 0), rest - hundredth)
 }

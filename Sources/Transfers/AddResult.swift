@@ -44,7 +44,7 @@ extension SourceCounts {
       failed += one.failed
       settling += one.settling
       known += one.known
-      bytes += one.bytes
+      bytes +|= one.bytes
     }
   }
 }

@@ -196,6 +196,19 @@ import TransferModel
     #expect(snapshot(totals).bytesLeft == 100)
   }
 
+  /// Sizes are what lists and servers declare.
+  @Test func absurdSizesStopAtTheLargestNumber() {
+    var totals = ProgressTotals()
+    totals.askedForCount()
+    totals.counted(WorkSize(files: 2, bytes: .max, bytesAcked: 0))
+    #expect(snapshot(totals).bytesTotal == Int64.max && snapshot(totals).bytesMoved == 0)
+    for _ in 0..<2 { totals.ended(size: .max, bytesAcked: 1) }
+    totals.askedForCount()
+    totals.counted(WorkSize(files: 1, bytes: .max, bytesAcked: 0))
+    #expect((snapshot(totals).bytesTotal, snapshot(totals).bytesGivenUp) == (Int64.max, Int64.max))
+    #expect(snapshot(totals).bytesLeft == 0)
+  }
+
   /// It is unknown how many files a listing will name that has not begun.
   @Test func aTotalWithListingsIsNotKnown() {
     var (totals, snapshot) = (ProgressTotals(), ProgressSnapshot())

@@ -116,7 +116,7 @@ extension SourceAdmitter.Recorded {
     counts.queued += done.queued
     counts.requeued += done.requeued
     counts.repeated += done.repeated
-    counts.bytes += done.bytes
+    counts.bytes +|= done.bytes
     files.append(done.files)
   }
 }

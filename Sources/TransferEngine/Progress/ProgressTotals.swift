@@ -18,14 +18,14 @@ struct ProgressTotals: Sendable, Hashable {
   private var counted = Own()
   private var left: WorkSize?
 
-  mutating func stored(bytes: Int64) { own.acked += bytes }
+  mutating func stored(bytes: Int64) { own.acked +|= bytes }
 
   /// A file is done, failed or unknown.
   mutating func ended(size: Int64, bytesAcked: Int64) {
     own.ended.files += 1
-    own.ended.bytes += size
-    own.ended.bytesAcked += bytesAcked
-    givenUp += max(0, size - bytesAcked)
+    own.ended.bytes +|= size
+    own.ended.bytesAcked +|= bytesAcked
+    givenUp +|= max(0, size -| bytesAcked)
   }
 
   /// A count was requested from the ledger; it includes everything that this run knows now, and nothing later.
@@ -41,9 +41,9 @@ struct ProgressTotals: Sendable, Hashable {
     snapshot.totalIsKnown = self.left != nil && !left.hasListings
     // Files from a listing since the last count may have ended before the next.
     snapshot.filesTotal = max(counted.ended.files + left.files, own.ended.files)
-    snapshot.bytesTotal = max(counted.ended.bytes + left.bytes, own.ended.bytes)
-    snapshot.bytesEarlier = max(0, counted.ended.bytesAcked + left.bytesAcked - counted.acked)
-    snapshot.bytesAcked = snapshot.bytesEarlier + own.acked
+    snapshot.bytesTotal = max(counted.ended.bytes +| left.bytes, own.ended.bytes)
+    snapshot.bytesEarlier = max(0, counted.ended.bytesAcked +| left.bytesAcked -| counted.acked)
+    snapshot.bytesAcked = snapshot.bytesEarlier +| own.acked
     snapshot.bytesGivenUp = givenUp
   }
 }

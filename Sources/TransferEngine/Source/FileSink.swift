@@ -175,6 +175,6 @@ extension SourceAdmitter.Recorded {
     counts.unknown += done.unknown.count
     counts.failed += done.failed + done.taken.count
     counts.settling += done.settling
-    counts.bytes += done.bytes
+    counts.bytes +|= done.bytes
   }
 }

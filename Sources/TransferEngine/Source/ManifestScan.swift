@@ -38,7 +38,7 @@ public struct ManifestScan {
         guard try take(path, relative, identity, body) else { return counts.withLock { $0.failed += 1 } }
         counts.withLock { counts in
           counts.added += 1
-          counts.bytes += identity.size
+          counts.bytes +|= identity.size
         }
       case .excluded(let path, let rule):
         notice(.excluded(path: path, rule: rule))

@@ -197,7 +197,7 @@ struct DavCollection {
     case "status" where path.last == "response":
       let status = Self.status(value) ?? 0
       if !(200..<300).contains(status) { member.failedStatus = status }
-    case "getcontentlength": properties.size = Int64(value).flatMap { $0 >= 0 ? $0 : nil }
+    case "getcontentlength": properties.size = ContentSize.read(value)
     case "getetag": properties.etag = value
     case "propstat" where isFound:
       member.isCollection = member.isCollection || properties.isCollection

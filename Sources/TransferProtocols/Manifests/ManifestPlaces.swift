@@ -47,8 +47,7 @@ struct ManifestPlaces {
     return (.urls(all), target)
   }
 
-  /// The largest number that all programs parse exactly (RFC 8259 section 6).
-  static let largestSize: Int64 = 1 << 53
+  static let largestSize = ContentSize.largest
 
   static func size(_ text: some Collection<UInt8>) throws(ManifestFault) -> Int64 {
     let isNumber = !text.isEmpty && text.count <= 16 && text.allSatisfy { (0x30...0x39).contains($0) }

@@ -35,7 +35,7 @@ extension S3Protocol {
 
   private static func part(_ element: XMLElement, _ doubts: [ChunkDoubt]) -> ListedPart? {
     guard let number = element.value("PartNumber").flatMap({ Int($0) }), number >= 1,
-      let size = element.value("Size").flatMap({ Int64($0) }), size >= 0, let etag = element.value("ETag")
+      let size = element.value("Size").flatMap(ContentSize.read), let etag = element.value("ETag")
     else { return nil }
     var part = ListedPart(seq: number - 1, length: size, etag: etag)
     part.checksum = checksum(element.value("ChecksumCRC64NVME"))

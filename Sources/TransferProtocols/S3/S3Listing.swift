@@ -78,7 +78,7 @@ extension S3Source {
       throw Failure(.protoBadReply, "the list of objects has keys that do not begin with the prefix")
     }
     guard !key.isFolder else { return nil }
-    let size = item.value("Size").flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    let size = item.value("Size").flatMap(ContentSize.read)
     let path = NameBytes(Array(key.bytes.dropFirst(prefix.bytes.count)))
     return ListedObject(key: key, path: path, size: size, etag: item.value("ETag") ?? "")
   }

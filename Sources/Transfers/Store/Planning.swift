@@ -161,7 +161,7 @@ extension PlanResult {
     case .unknown: counts.unknown += 1
     }
     guard standing == .new || standing == .changed || standing == .requeued else { return false }
-    counts.bytes += bytes
+    counts.bytes +|= bytes
     return true
   }
 }

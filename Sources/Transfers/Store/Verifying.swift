@@ -133,7 +133,7 @@ extension VerifyResult {
       unreadable += 1
       return
     }
-    bytes += found.size ?? 0
+    bytes +|= found.size ?? 0
     switch found.verdict {
     case .intact where found.digest != nil: intact += 1
     case .intact where isSizeKnown: sameSize += 1

@@ -139,7 +139,7 @@ extension AddResult {
     counts.busy = again.counts.busy
     counts.added += again.counts.added
     counts.changed += again.counts.changed
-    counts.bytes += again.counts.bytes
+    counts.bytes +|= again.counts.bytes
     counts.requeued += again.counts.requeued
     // The engine that sent the older version has recorded the newer one itself.
     counts.queued += max(0, settled)

@@ -72,6 +72,17 @@ import TransferModel
     #expect(failure.code == .protoBadReply && failure.message.contains("which is not in the collection"))
   }
 
+  @Test(
+    arguments: [("9007199254740992", 9_007_199_254_740_992), ("9007199254740993", nil), ("9223372036854775807", nil)]
+      as [(String, Int64?)])
+  func absurdSizesAreUnknown(_ text: String, _ size: Int64?) {
+    let file = response("/a%20b/c/x", "<d:resourcetype/><d:getcontentlength>\(text)</d:getcontentlength>")
+    guard case .listed(let page) = list(response("/a%20b/c/", folder) + file).outcome else {
+      return #expect(Bool(false))
+    }
+    #expect(page.objects.map(\.size) == [size])
+  }
+
   @Test func otherAnswersAreNoLists() {
     guard case .failed(let plain, .permanent) = list("", status: 200).outcome else { return #expect(Bool(false)) }
     #expect(plain.code == .protoUnsupported)

@@ -131,6 +131,18 @@ import TransferModel
     guard case .failed = list(body, facts()).outcome else { return #expect(Bool(false)) }
   }
 
+  /// Sizes that no sum could hold are unknown sizes.
+  @Test(
+    arguments: [
+      ("9007199254740992", 9_007_199_254_740_992), ("9007199254740993", nil), ("9223372036854775807", nil), ("-1", nil),
+    ] as [(String, Int64?)])
+  func absurdSizesAreUnknown(_ text: String, _ size: Int64?) throws {
+    var facts = facts()
+    let page = try page(
+      "<IsTruncated>false</IsTruncated><Contents><Key>d e/x</Key><Size>\(text)</Size></Contents>", &facts)
+    #expect(page.objects.map(\.size) == [size])
+  }
+
   @Test func errorsMeanWhatTheyMeanToFiles() {
     let meaning = list("<Error><Code>SlowDown</Code></Error>", facts(), status: 503)
     guard case .failed(_, .retry(isThrottled: true)) = meaning.outcome else { return #expect(Bool(false)) }

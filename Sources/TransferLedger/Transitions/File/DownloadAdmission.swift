@@ -50,7 +50,7 @@ struct DownloadAdmission {
     try freePath(file)
     let id = try tx.insertDownload(file, home, batch, generation: generation, notBeforeMs: nil)
     result.added += 1
-    result.bytes += file.expected.size ?? 0
+    result.bytes +|= file.expected.size ?? 0
     try select(id, of: batch, file)
   }
 

@@ -46,7 +46,7 @@ extension PageAdmission {
     switch admission {
     case .added(_, let superseded):
       added += 1
-      bytes += size
+      bytes +|= size
       if superseded != nil { changed += 1 }
     case .unchanged: unchanged += 1
     case .queued: queued += 1

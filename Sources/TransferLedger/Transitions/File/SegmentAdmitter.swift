@@ -97,7 +97,7 @@ struct SegmentAdmitter {
       .integer(segment.start), .text(segment.digest.description))
     _ = try tx.settle(file, staged: segment.staged)
     result.added += 1
-    result.bytes += identity.size
+    result.bytes +|= identity.size
     result.files.insert(file, of: batch)
     return file
   }

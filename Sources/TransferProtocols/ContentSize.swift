@@ -1,0 +1,8 @@
+/// Sizes that lists and servers declare.
+enum ContentSize {
+  /// The largest number that all programs parse exactly (RFC 8259 section 6): 9 PB. A thousand of them can be added up.
+  static let largest: Int64 = 1 << 53
+
+  /// nil for a text that is no size; its file then counts as one of unknown size.
+  static func read(_ text: String) -> Int64? { Int64(text).flatMap { (0...largest).contains($0) ? $0 : nil } }
+}
