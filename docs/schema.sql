@@ -1849,8 +1849,8 @@ SELECT
   (SELECT count(*) FROM file f WHERE f.batch_id = b.id AND f.state = 'done') AS done,
   (SELECT count(*) FROM file f WHERE f.batch_id = b.id AND f.state = 'failed') AS failed,
   (SELECT count(*) FROM file f WHERE f.batch_id = b.id AND f.state = 'unknown') AS unknown,
-  (SELECT coalesce(sum(f.size), 0) FROM file f WHERE f.batch_id = b.id AND f.state <> 'superseded') AS bytes,
-  (SELECT coalesce(sum(f.size), 0) FROM file f WHERE f.batch_id = b.id AND f.state = 'done') AS bytes_done
+  (SELECT CAST(total(f.size) AS INTEGER) FROM file f WHERE f.batch_id = b.id AND f.state <> 'superseded') AS bytes,
+  (SELECT CAST(total(f.size) AS INTEGER) FROM file f WHERE f.batch_id = b.id AND f.state = 'done') AS bytes_done
 FROM batch b;
 
 CREATE VIEW v_callbacks AS

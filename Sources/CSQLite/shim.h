@@ -1,6 +1,7 @@
 #pragma once
 #include <sqlite3.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // sqlite3_db_config is variadic, and SQLITE_TRANSIENT a cast pointer: neither comes through to Swift.
 
@@ -24,6 +25,7 @@ typedef struct {
   sqlite3_int64 count, sum;
 } csqlite_tally;
 
+// The sum of sizes that servers and lists declare: at the largest integer it stays there.
 static inline void csqlite_tally_step(sqlite3_context *_Nonnull context, int n, sqlite3_value *_Nonnull *_Nonnull values) {
   csqlite_tally *tally = (csqlite_tally *)sqlite3_aggregate_context(context, sizeof(csqlite_tally));
   if (tally == NULL) {
@@ -32,8 +34,8 @@ static inline void csqlite_tally_step(sqlite3_context *_Nonnull context, int n, 
   }
   (void)n;
   tally->count += 1;
-  if (__builtin_add_overflow(tally->sum, sqlite3_value_int64(values[0]), &tally->sum))
-    sqlite3_result_error(context, "integer overflow", -1);
+  sqlite3_int64 value = sqlite3_value_int64(values[0]);
+  if (__builtin_add_overflow(tally->sum, value, &tally->sum)) tally->sum = value < 0 ? INT64_MIN : INT64_MAX;
 }
 
 static inline void csqlite_tally_final(sqlite3_context *_Nonnull context) {
@@ -42,11 +44,21 @@ static inline void csqlite_tally_final(sqlite3_context *_Nonnull context) {
   sqlite3_result_blob(context, tally ? tally : &none, sizeof(csqlite_tally), SQLITE_TRANSIENT);
 }
 
+static inline void csqlite_sum_bytes_final(sqlite3_context *_Nonnull context) {
+  csqlite_tally *tally = (csqlite_tally *)sqlite3_aggregate_context(context, 0);
+  sqlite3_result_int64(context, tally ? tally->sum : 0);
+}
+
 // `tally(x)`: a csqlite_tally of the number of rows, NULLs too, and the sum of their integers. Two thirds of the time
-// that count(*) and sum(x) take together. Only for statements of the program, not for views or triggers.
-static inline int csqlite_add_tally(sqlite3 *_Nonnull db) {
+// that count(*) and sum(x) take together. `sum_bytes(x)`: the same sum alone, where sum(x) would fail with an overflow;
+// 0 for no rows. Only for statements of the program, not for views or triggers.
+static inline int csqlite_add_sums(sqlite3 *_Nonnull db) {
   int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
-  return sqlite3_create_function_v2(db, "tally", 1, flags, NULL, NULL, csqlite_tally_step, csqlite_tally_final, NULL);
+  int code =
+      sqlite3_create_function_v2(db, "tally", 1, flags, NULL, NULL, csqlite_tally_step, csqlite_tally_final, NULL);
+  if (code != SQLITE_OK) return code;
+  return sqlite3_create_function_v2(
+      db, "sum_bytes", 1, flags, NULL, NULL, csqlite_tally_step, csqlite_sum_bytes_final, NULL);
 }
 
 // Where bytes are gathered: `length` counts them also when there is no room for them any more.

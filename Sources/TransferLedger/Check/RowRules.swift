@@ -176,7 +176,7 @@ extension LedgerReader {
       """
       SELECT s.batch_id, s.block FROM file_sum s
       WHERE (s.files, s.bytes, s.hidden_files, s.hidden_bytes, s.unverified) IS NOT (
-          SELECT count(*), sum(f.size), count(f.hidden), coalesce(sum(iif(f.hidden, f.size, 0)), 0),
+          SELECT count(*), sum_bytes(f.size), count(f.hidden), sum_bytes(iif(f.hidden, f.size, 0)),
             coalesce(sum(r.confirmation = 'none'), 0)
           FROM file f LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
           WHERE f.state = 'done' AND f.batch_id = s.batch_id AND f.id BETWEEN s.block << 12 AND (s.block << 12) + 4095)

@@ -105,9 +105,9 @@ extension LedgerReader {
 
   // An upload without a size had no source; the `add` itself has reported that.
   static let addedFiles: StaticString = """
-    SELECT f.state, count(*), sum(f.size), sum(f.state = 'failed' AND f.cause = 'integrity.mismatch'),
+    SELECT f.state, count(*), sum_bytes(f.size), sum(f.state = 'failed' AND f.cause = 'integrity.mismatch'),
       sum(f.state = 'pending' AND EXISTS (SELECT 1 FROM batch b WHERE b.id = f.batch_id AND b.deadline_at <= ?2)),
-      sum(CASE WHEN f.state = 'done' THEN f.size WHEN f.chunk_count IS NULL THEN 0
+      sum_bytes(CASE WHEN f.state = 'done' THEN f.size WHEN f.chunk_count IS NULL THEN 0
         ELSE (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) END)
     FROM json_each(?1) r CROSS JOIN file f ON f.id BETWEEN r.value ->> 0 AND r.value ->> 1
     WHERE (f.size IS NOT NULL OR f.is_download = 1) AND +f.state <> 'superseded' GROUP BY +f.state

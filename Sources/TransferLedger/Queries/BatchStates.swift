@@ -54,12 +54,12 @@ extension LedgerReader {
     GROUP BY state, batch_id
     """
   static let batchPartialAcked: StaticString = """
-    SELECT f.batch_id, sum(iif(c.state = 'done', c.length, c.acked)) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
+    SELECT f.batch_id, sum_bytes(iif(c.state = 'done', c.length, c.acked)) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
     WHERE f.holds IS NOT NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.state <> 'superseded'
       AND f.batch_id IN (SELECT value FROM json_each(?1)) GROUP BY f.batch_id
     """
   static let batchRunningAcked: StaticString = """
-    SELECT f.batch_id, sum(iif(c.state = 'done', c.length, c.acked)) FROM file f INDEXED BY file_running CROSS JOIN chunk c ON c.file_id = f.id
+    SELECT f.batch_id, sum_bytes(iif(c.state = 'done', c.length, c.acked)) FROM file f INDEXED BY file_running CROSS JOIN chunk c ON c.file_id = f.id
     WHERE f.state IN ('active', 'finishing') AND f.batch_id IN (SELECT value FROM json_each(?1))
     GROUP BY f.batch_id
     """

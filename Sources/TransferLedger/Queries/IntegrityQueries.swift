@@ -6,7 +6,7 @@ extension LedgerReader {
     var found = IntegrityFigures()
     found.methods = try db.rows(
       """
-      SELECT coalesce(r.confirmation, 'missing'), count(*), coalesce(sum(f.size), 0), min(r.recorded_at), max(r.recorded_at)
+      SELECT coalesce(r.confirmation, 'missing'), count(*), sum_bytes(f.size), min(r.recorded_at), max(r.recorded_at)
       FROM file f LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
       WHERE f.state = 'done' AND {files}
       GROUP BY 1 ORDER BY 1

@@ -72,12 +72,12 @@ extension LedgerReader {
       AND (?1 OR hidden IS NULL) GROUP BY state
     """
   static let partialAcked: StaticString = """
-    SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
+    SELECT sum_bytes(iif(c.state = 'done', c.length, c.acked)) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
     WHERE f.holds IS NOT NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.state <> 'superseded'
       AND (?1 OR f.hidden IS NULL)
     """
   static let runningAcked: StaticString = """
-    SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
+    SELECT sum_bytes(iif(c.state = 'done', c.length, c.acked)) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
     WHERE f.state IN ('active', 'finishing') AND (?1 OR f.hidden IS NULL)
     """
 }

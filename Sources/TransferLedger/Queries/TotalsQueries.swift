@@ -33,7 +33,7 @@ extension LedgerReader {
   private func addFiles(to totals: inout FileTotals, _ filter: RowFilter) throws {
     let rows = try db.rows(
       """
-      SELECT f.state, count(*), coalesce(sum(f.size), 0),
+      SELECT f.state, count(*), sum_bytes(f.size),
         sum(f.state = 'failed' AND f.cause = 'integrity.mismatch'), sum(f.state = 'done' AND
           (SELECT r.confirmation = 'none' FROM receipt r WHERE r.file_id = f.id AND r.n = 1))
       FROM file f
@@ -50,7 +50,7 @@ extension LedgerReader {
   /// Files whose history was pruned count with their sizes.
   private func bytesAcked(_ filter: RowFilter) throws -> Int64 {
     let pruned = try db.first(
-      "SELECT coalesce(sum(f.size), 0) FROM pruned_file q CROSS JOIN file f ON f.id = q.file_id WHERE {files}", filter
+      "SELECT sum_bytes(f.size) FROM pruned_file q CROSS JOIN file f ON f.id = q.file_id WHERE {files}", filter
     ) { $0.int64(0) }
     return (pruned ?? 0) +| (try bytesOfChunks(filter))
   }
@@ -58,7 +58,7 @@ extension LedgerReader {
   private func bytesOfChunks(_ filter: RowFilter) throws -> Int64 {
     try db.first(
       """
-      SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c JOIN file f ON f.id = c.file_id
+      SELECT sum_bytes(iif(c.state = 'done', c.length, c.acked)) FROM chunk c JOIN file f ON f.id = c.file_id
       WHERE f.state <> 'superseded' AND NOT EXISTS (SELECT 1 FROM pruned_file q WHERE q.file_id = f.id)
         AND {files}
       """, filter

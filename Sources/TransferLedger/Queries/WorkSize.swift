@@ -40,11 +40,11 @@ public struct WorkSize: Sendable, Hashable {
 
   static let runningTally: StaticString = "SELECT tally(size) FROM file WHERE state IN ('active', 'finishing')"
   static let runningHeld: StaticString = """
-    SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
+    SELECT sum_bytes(iif(c.state = 'done', c.length, c.acked)) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
     WHERE f.state IN ('active', 'finishing')
     """
   static let pendingHeld: StaticString = """
-    SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0)
+    SELECT sum_bytes(iif(c.state = 'done', c.length, c.acked))
     FROM file f INDEXED BY file_partial CROSS JOIN chunk c ON c.file_id = f.id
     WHERE f.holds IS NOT NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.state = 'pending'
     """

@@ -31,7 +31,7 @@ final class Connection {
     statements = PreparedStatements(handle)
     leafBuffer = .allocate(capacity: 1)
     leafBuffer.initialize(to: csqlite_buffer(bytes: .allocate(capacity: 8192), capacity: 8192, length: 0))
-    try check(csqlite_add_tally(db))
+    try check(csqlite_add_sums(db))
     try check(csqlite_add_leaf(db, leafBuffer))
   }
 

@@ -33,7 +33,8 @@ extension LedgerTransaction {
     try db.run(
       """
       INSERT INTO file_sum (batch_id, block, files, bytes, hidden_files, hidden_bytes, unverified, slowest)
-      SELECT ?1, ?2, count(*), sum(f.size), count(f.hidden), coalesce(sum(iif(f.hidden, f.size, 0)), 0),
+      SELECT ?1, ?2, count(*), sum_bytes(f.size), count(f.hidden),
+        sum_bytes(iif(f.hidden, f.size, 0)),
         sum(r.confirmation = 'none'),
         (SELECT coalesce(json_group_array(json_array(ms, id)), '[]') FROM (
           SELECT finished_at - started_at ms, id FROM file
