@@ -301,9 +301,9 @@ import Testing
   }
 
   @Test func aReceiverHearsOfAJobInOrder() throws {
-    let pings = [CallbackEvent.started, .succeeded].map { CallbackSetting($0, .ping, "http://h/") }
-    try tell(.started, pings)
-    try tell(.succeeded, pings)
+    let hooks = [CallbackEvent.started, .succeeded].map { CallbackSetting($0, .webhook, "http://h/") }
+    try tell(.started, hooks)
+    try tell(.succeeded, hooks)
     let first = try begin()
     #expect(first.map(\.setting.event) == [.started])
     try end(first[0].id, DeliveryEnd(.failed), waitMs: 5)
@@ -313,6 +313,29 @@ import Testing
     let last = try begin()
     #expect(last.map(\.setting.event) == [.succeeded])
     #expect(last.map(\.key) == ["00000000000000070000000000000001-succeeded"])
+  }
+
+  /// A dead man's switch that refuses starts, or was away at the start, learns of the end.
+  @Test(arguments: [false, true]) func aPingOfAStartThatFailedHoldsBackNoEnd(failsBeforeTheEnd: Bool) throws {
+    let pings = [CallbackEvent.started, .succeeded].map { CallbackSetting($0, .ping, "http://h/") }
+    let others = [CallbackSetting(.started, .ping, "http://other/")]
+    try tell(.started, pings + others)
+    func end() throws {
+      try f.ledger.write {
+        try $0.tellEnd(.succeeded, ofJob: "nightly", uid: UID(high: 7, low: 1), result: "ok", pings) { _ in "{}" }
+      }
+    }
+    func failStarts() throws {
+      let starts = try begin()
+      #expect(starts.map(\.setting.event) == [.started, .started])
+      for start in starts { try self.end(start.id, DeliveryEnd(.failed), waitMs: 1_000) }
+    }
+    if failsBeforeTheEnd { try failStarts() }
+    try end()
+    if !failsBeforeTheEnd { try failStarts() }
+    #expect(try begin().map(\.setting.event) == [.succeeded])
+    #expect(try states == ["cancelled", "waiting", "delivering"], "what no end follows is tried again")
+    #expect(try f.findings() == [])
   }
 
   @Test func aReceiverThatRestsGetsNothing() throws {

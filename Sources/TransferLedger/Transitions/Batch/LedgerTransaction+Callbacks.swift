@@ -50,6 +50,21 @@ extension LedgerTransaction {
       let since = last.map { max(0, failedRuns - $0.failedRuns) } ?? (isSuccess ? 0 : 1)
       try queue(setting, ofJob: job, uid: uid, body: body(since), run)
     }
+    try withdrawStarts(ofJob: job)
+  }
+
+  /// waiting → cancelled, for pings of a start that failed already, if the end of a run waits behind them: a dead man's
+  /// switch that learned of the start only now would wait for another end, and one that refuses starts would not learn
+  /// of ends.
+  private func withdrawStarts(ofJob job: String) throws {
+    try db.run(
+      """
+      UPDATE outbox SET state = 'cancelled', ended_at = ?2 WHERE state = 'waiting' AND failures > 0
+        AND callback_id IN (SELECT id FROM callback WHERE job = ?1 AND event = 'started' AND kind = 'ping')
+        AND EXISTS (SELECT 1 FROM callback s CROSS JOIN callback d CROSS JOIN outbox e ON e.callback_id = d.id
+          WHERE s.id = outbox.callback_id AND d.job = ?1 AND d.event <> 'started' AND d.kind = 'ping'
+            AND d.target = s.target AND e.id > outbox.id)
+      """, .text(job), .int(wallMs))
   }
 
   private func queue(
@@ -180,6 +195,10 @@ extension LedgerTransaction {
           ended_at = iif(?3 OR failures + 1 >= ?4, ?5, NULL)
         WHERE id = ?1 AND state = 'delivering'
         """, .integer(id), .int(wallMs + waitMs), .flag(end.isFinal), .int(Self.deliveriesAtMost), .int(wallMs))
+      let job = try db.first(
+        "SELECT c.job FROM outbox o CROSS JOIN callback c ON c.id = o.callback_id WHERE o.id = ?", .integer(id)
+      ) { $0.textOrNil(0) }
+      if let job = job ?? nil { try withdrawStarts(ofJob: job) }
     }
   }
 
