@@ -42,6 +42,26 @@ import Testing
     #expect(try transfers(["store", "check"]).code == 0)
   }
 
+  /// The receiver was away while its batch ended; the job that runs later has nothing to send.
+  @Test func anIdleJobTellsItToo() throws {
+    mkdir(folder + "/other", 0o700)
+    let jobs = "jobs: {nightly: {from: \(folder)/other, to: \"\(receiver.url)/job/\"}}"
+    try writeFile(folder + "/config.yaml", Array(jobs.utf8))
+    chmod(folder + "/config.yaml", 0o600)
+    let job: [String] = ["job", "run", "nightly", "--no-syslog", "--config", folder + "/config.yaml"]
+    try writeFile(folder + "/other/x", [1])
+    #expect(try transfers(job).code == 0)
+    let tell = try readText(folder + "/tell")
+    try writeFile(folder + "/tell", Array("#!/bin/sh\nexit 1\n".utf8))
+    #expect(try push(["a"]).code == 0)
+    try writeFile(folder + "/tell", Array(tell.utf8))
+    #expect(try count("batch.") == 0)
+    #expect(try transfers(["callbacks", "retry", "1"]).code == 0)
+    let outcome = try transfers(job)
+    #expect(outcome.code == 0 && outcome.err == "", "\(outcome.err)")
+    #expect(try count(#""event":"batch.done""#) == 1)
+  }
+
   @Test func aFailureIsToldAndTheRetryToo() throws {
     #expect(try push(["a", "bad"]).code == 3)
     #expect(try count(#""event":"batch.failed""#) == 1 && count("batch.") == 1)

@@ -62,11 +62,14 @@ private struct Rest: Sendable {
   let event: Int64
   /// The earliest time, by the boot clock, to retry what could not be sent, unless a new event is recorded first.
   let untilMs: Int64
+  /// The earliest time to retry callbacks and removals: a receiver that is paused has some that are due.
+  let upkeepMs: Int64
 
   init(after result: RunResult, event: Int64, _ clock: any TransferClock) {
     (self.event, self.clock) = (event, clock)
     let hadTrouble = result.error != nil || result.stoppedBy == .unreachable
     untilMs = clock.bootMs + (hadTrouble ? 60_000 : 0)
+    upkeepMs = clock.bootMs + 60_000
   }
 
   func isOver(_ reader: StoreReader) throws -> Bool {
@@ -74,6 +77,7 @@ private struct Rest: Sendable {
     let nowMs = clock.wallMs
     let held = Set(try reader.overdueBatches(RowFilter(), nowMs: nowMs).map(\.id))
     if try reader.hasReadyFiles(without: held) { return true }
+    if clock.bootMs >= upkeepMs, try reader.isUpkeepDue(nowMs: nowMs) { return true }
     return try reader.nextDueMs(without: held).map { $0 <= nowMs } ?? false
   }
 }

@@ -43,7 +43,11 @@ extension StoreReader {
   /// Whether the removal of a source or a callback is due now. An engine does both even if no files are left. Looks at
   /// no disk, which may not answer: a removal that waits for its folder is not due.
   package func isUpkeepDue(nowMs: Int64) throws -> Bool {
-    if try reader.hasDueCallback(nowMs: nowMs, resting: []) { return true }
+    if try hasDueCallback(nowMs: nowMs) { return true }
     return try reader.hasDueRemoval()
+  }
+
+  package func hasDueCallback(nowMs: Int64) throws -> Bool {
+    try reader.hasDueCallback(nowMs: nowMs, resting: [])
   }
 }

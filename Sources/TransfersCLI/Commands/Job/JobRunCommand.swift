@@ -170,12 +170,19 @@ struct JobBooks {
     }
   }
 
-  /// Delivers the callbacks of the run that has just ended. Failed ones are retried by a later run.
+  /// Delivers the callbacks of the run that has just ended, and those of files and batches that are due: a run without
+  /// files begins no engine, which would deliver them. Failed ones are retried by a later run.
   private func deliver() throws(CommandFailure) {
-    guard !telling.callbacks.isEmpty else { return }
+    if telling.callbacks.isEmpty, try !hasDueCallback() { return }
     try failing { () throws(TransferError) in
       _ = try context.store(storePath).deliverCallbacks(withinMs: TransferStore.callbackEndMs)
     }
+  }
+
+  private func hasDueCallback() throws(CommandFailure) -> Bool {
+    let ledger = try LedgerAccess.open(storePath, context)
+    defer { ledger.close() }
+    return try LedgerAccess.read(ledger) { try $0.hasDueCallback(nowMs: context.clock.wallMs) }
   }
 
   /// Written atomically, and readable by the collector, which runs as another user.
