@@ -62,6 +62,16 @@ import Testing
     #expect(try count(#""event":"batch.done""#) == 1)
   }
 
+  @Test func numbersOfNoCallbackAreErrors() throws {
+    #expect(try push(["a"]).code == 0)
+    for verb in ["retry", "cancel"] {
+      let outcome = try transfers(["callbacks", verb, "1", "12345"])
+      #expect(outcome.code == 64 && outcome.err.contains("callback 12345"), "\(outcome)")
+    }
+    let states = try transfers(["callbacks", "list", "--all", "--format", "tsv", "--columns", "state"]).out
+    #expect(states == "state\ndelivered\n")
+  }
+
   @Test func aFailureIsToldAndTheRetryToo() throws {
     #expect(try push(["a", "bad"]).code == 3)
     #expect(try count(#""event":"batch.failed""#) == 1 && count("batch.") == 1)

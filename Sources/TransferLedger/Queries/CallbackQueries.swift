@@ -40,6 +40,11 @@ extension LedgerReader {
       body: row.textOrNil(9))
   }
 
+  /// The first of these numbers that no callback has.
+  package func missingCallback(among ids: [Int64]) throws -> Int64? {
+    try ids.first { id in try db.first("SELECT 1 FROM outbox WHERE id = ?", .integer(id), row: { _ in true }) == nil }
+  }
+
   /// Callbacks ordered by number, starting after `after`; with `isOpen` only those that wait, are being delivered or
   /// were given up.
   package func callbacks(after: Int64, isOpen: Bool, limit: Int) throws -> [CallbackRow] {

@@ -47,6 +47,8 @@ extension StoreReader {
     return try reader.hasDueRemoval()
   }
 
+  package func missingCallback(among ids: [Int64]) throws -> Int64? { try reader.missingCallback(among: ids) }
+
   package func hasDueCallback(nowMs: Int64) throws -> Bool {
     try reader.hasDueCallback(nowMs: nowMs, resting: [])
   }

@@ -85,7 +85,7 @@ struct CallbacksRetryCommand: Command {
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
-    try CallbackCount.change(common, context) { ledger throws(TransferError) in
+    try CallbackCount.change(choice, common, context) { ledger throws(TransferError) in
       try ledger.retryCallbacks(choice.chosen)
     }
   }
@@ -100,7 +100,7 @@ struct CallbacksCancelCommand: Command {
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
-    try CallbackCount.change(common, context) { ledger throws(TransferError) in
+    try CallbackCount.change(choice, common, context) { ledger throws(TransferError) in
       try ledger.cancelCallbacks(choice.chosen)
     }
   }
@@ -121,13 +121,18 @@ struct CallbackCount: OutputValue {
       ])
     ])
 
+  /// - Throws: `.usage` if one of the numbers is unknown; then nothing is changed.
   static func change(
-    _ common: CommonOptions, _ context: Context, _ body: (OpenStore) throws(TransferError) -> Int
+    _ choice: CallbackChoice, _ common: CommonOptions, _ context: Context,
+    _ body: (OpenStore) throws(TransferError) -> Int
   ) throws(CommandFailure) {
     let path = try common.storePath(context)
+    let ledger = try LedgerAccess.openForWriting(path, context)
+    defer { ledger.close() }
+    if let missing = try LedgerAccess.read(ledger, { try $0.missingCallback(among: choice.ids) }) {
+      throw .noRow("callback \(missing)", remedy: "transfers callbacks list --all")
+    }
     let value = try failing { () throws(TransferError) in
-      let ledger = try OpenStore(at: path, .existing, clock: context.clock)
-      defer { ledger.close() }
       let changed = try body(ledger)
       let left = try ledger.read { try $0.callbacksLeft() }
       return CallbackCount(changed: changed, waiting: left.waiting, givenUp: left.givenUp)
