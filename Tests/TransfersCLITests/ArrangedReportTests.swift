@@ -56,6 +56,20 @@ import TransferReports
     #expect(try run("report attempts a1-a3 --fail-on attempts>3").code == 0)
   }
 
+  /// The sums of what was pruned have codes, but no hosts, hours and folders.
+  @Test func reportsSayWhatTheyLackOfWhatWasPruned() throws {
+    let pruned = try FilledLedger(in: program.folder).path
+    func run(_ command: String) throws -> BuiltProgram.Outcome {
+      try program.run(
+        (command.split(separator: " ").map { Array($0.utf8) }) + [Array("--store".utf8), Array(pruned.utf8)])
+    }
+    #expect(try run("store prune --older-than 1d").code == 0)
+    for (words, isTold) in [("", false), (" --by code,host", true), (" --facet error", true)] {
+      let report = try run("report failures\(words)")
+      #expect(report.code == 0 && report.out.contains("not in these figures: ") == isTold, "\(report)")
+    }
+  }
+
   /// Grouping by code alone gives the same rows as no grouping, and finer groups add up to them.
   @Test func groupsOfFailuresAddUp() throws {
     func rows(_ words: String, _ columns: String) throws -> [[Substring]] {

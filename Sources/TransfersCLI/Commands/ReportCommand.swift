@@ -29,6 +29,11 @@ struct ReportCommand: Command, HasInapplicableOptions {
 
   private var kind: Kind { chosen.kind ?? .summary }
   private var selection: SelectionOptions { rows.adding(chosen.id) }
+  /// Groups and facets of failures need single attempts; the sums of pruned ones have codes only.
+  private var countsPruned: PrunedNote.Counting {
+    let areSingle = kind == .failures && (arrangement.facet != nil || arrangement.by?.kinds.isEmpty == false)
+    return areSingle ? .nothing : kind.countsPruned
+  }
   /// Sorting needs all rows; otherwise only the printed ones are read.
   private var rowsToRead: Int? { arrangement.sort == nil ? limit : nil }
 
@@ -175,7 +180,7 @@ struct ReportCommand: Command, HasInapplicableOptions {
     let conditions = arrangement.failOn
     let (found, checks, pruned) = try LedgerAccess.read(ledger) { [filter] reader in
       let (report, missed) = try read(reader, filter)
-      let pruned = try reader.prunedHistory(filter, counted: kind.countsPruned)
+      let pruned = try reader.prunedHistory(filter, counted: countsPruned)
       return (PrunedNote.added(pruned, to: report), try conditions.checks(reader, filter, missed: missed), pruned)
     }
     let report: Report
