@@ -70,6 +70,12 @@ import TransferReports
     }
   }
 
+  @Test func columnsOfSQLHaveDifferentNames() throws {
+    let sql = "SELECT 1 AS a, 2 AS a, 3 AS a_2, 4 AS a"
+    let rows = try program.run(["store", "sql", "--json", sql, "--store", store].map { Array($0.utf8) }).out
+    #expect(rows.contains(#"{"a":1,"a_2":2,"a_2_2":3,"a_3":4}"#), "\(rows)")
+  }
+
   /// Grouping by code alone gives the same rows as no grouping, and finer groups add up to them.
   @Test func groupsOfFailuresAddUp() throws {
     func rows(_ words: String, _ columns: String) throws -> [[Substring]] {

@@ -72,11 +72,13 @@ private final class SQLPages {
       throw TransferError(.storeBusy, "run SQL", cause: "the ledger changed while it was read", remedy: "try again")
     }
     (headings, rows, bytes) = ([], [], 0)
-    var seen: [String: Int] = [:]
+    var used: Set<String> = []
     for column in columns {
-      let count = seen[column.name, default: 0] + 1
-      seen[column.name] = count
-      let name = count == 1 ? column.name : "\(column.name)_\(count)"
+      var (name, count) = (column.name, 1)
+      while !used.insert(name).inserted {
+        count += 1
+        name = "\(column.name)_\(count)"
+      }
       headings.append(FigureHeading(name, printable(name), column.isBytes ? .name : .text))
     }
   }
