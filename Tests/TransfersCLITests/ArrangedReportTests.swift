@@ -68,6 +68,9 @@ import TransferReports
       let report = try run("report failures\(words)")
       #expect(report.code == 0 && report.out.contains("not in these figures: ") == isTold, "\(report)")
     }
+    let remark = "ranges and resumption: only of requests that \"store prune\" has not deleted"
+    #expect(try run("report hosts").out.contains(remark))
+    #expect(try !self.run("report hosts").out.contains(remark))
   }
 
   @Test func columnsOfSQLHaveDifferentNames() throws {

@@ -15,12 +15,18 @@ struct HostsReport: OutputValue {
   let rows: [HostRow]
   let limits: [HostLimitRow]
   let accepted: [HostAcceptanceRow]
+  /// Ranges and resumption are counted from single attempts.
+  let hasPrunedAttempts: Bool
 
   static let form = ReportForm<HostsReport>(
     "transfers.report.hosts/1", rows: "hosts",
     [
       .table("hosts", nil, HostFigures.columns, TableLook(empty: "no attempts")) { $0.rows },
       .table("accepted", "what the servers accepted", HostFigures.accepted) { $0.accepted },
+      .words {
+        $0.hasPrunedAttempts
+          ? "ranges and resumption: only of requests that \"store prune\" has not deleted" : nil
+      },
       .table("limits", "what runs learned", HostFigures.limits) { $0.limits },
     ])
 }

@@ -104,7 +104,9 @@ struct ReportCommand: Command, HasInapplicableOptions {
       try print(context) { BatchesReport(rows: try $0.batchHistories($1, limit: rowsToRead ?? .max)) }
     case .hosts:
       try print(context) {
-        HostsReport(rows: try $0.hosts($1), limits: try $0.hostLimits(), accepted: try $0.hostAcceptance($1))
+        HostsReport(
+          rows: try $0.hosts($1), limits: try $0.hostLimits(), accepted: try $0.hostAcceptance($1),
+          hasPrunedAttempts: try $0.prunedHistory($1, isSummed: false).attempts > 0)
       }
     case .slow:
       try print(context) { SlowReport(rows: try $0.slow($1, limit: limit ?? SlowReport.rows, context.clock)) }
