@@ -131,7 +131,7 @@ final class CredentialCache: Sendable {
   private func kept(_ fresh: Fresh, _ nowMs: Int64) -> Kept {
     guard let validMs = fresh.validMs else { return Kept(credential: fresh.credential) }
     let ahead = min(aheadMs, max(0, validMs / 2))
-    return Kept(credential: fresh.credential, renewMs: nowMs + validMs - ahead, endMs: nowMs + validMs)
+    return Kept(credential: fresh.credential, renewMs: nowMs +| validMs -| ahead, endMs: nowMs +| validMs)
   }
 }
 

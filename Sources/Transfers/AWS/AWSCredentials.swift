@@ -30,7 +30,7 @@ final class AWSCredentials: CredentialSource {
     try cache.credential(isOver: isOver) { _ in
       do throws(Failure) {
         let found = try fetch(isOver)
-        let validMs = found.expiresAtMs.map { max(0, $0 - clock.civilMs) }
+        let validMs = found.expiresAtMs.map { max(0, $0 -| clock.civilMs) }
         return (.success(found.credential), CredentialCache.Fresh(credential: found.credential, validMs: validMs))
       } catch {
         return (.failure(error), nil)

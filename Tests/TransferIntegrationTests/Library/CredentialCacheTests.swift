@@ -47,6 +47,14 @@ import TransferProtocols
     #expect(asked.withLock(\.self) == 2)
   }
 
+  @Test func anEndBeyondAllTimesIsNone() throws {
+    clock.advance(ms: 1_000)
+    let cache = CredentialCache(clock, aheadMs: 900_000)
+    _ = try get(cache, validMs: Int64.max)
+    clock.advance(ms: 1 << 40)
+    #expect(try get(cache, validMs: Int64.max) == .bearer(token: "1"))
+  }
+
   @Test func aShortOneIsRenewedAfterHalfOfItsTime() throws {
     let cache = CredentialCache(clock, aheadMs: 900_000)
     _ = try get(cache, validMs: 60_000)
