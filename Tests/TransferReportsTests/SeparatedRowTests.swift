@@ -43,6 +43,20 @@ import TransferModel
     #expect(String(decoding: bytes, as: UTF8.self) == "\"a\u{FFFD}[2J\u{FFFD}b,\",é日\r\n")
   }
 
+  /// U+009B is a CSI; U+061C and U+202E reorder text.
+  @Test(arguments: ["\u{9B}", "\u{61C}", "\u{202E}"]) func nothingOnATerminalReordersText(_ hostile: String) {
+    for (form, isForTerminal, expected) in [
+      (SeparatedRow.Form.tsv, true, "a\\té\u{FFFD}\\x1b\n"), (.tsv, false, "a\\té\(hostile)\\x1b\n"),
+      (.csv, true, "a\u{FFFD}é\u{FFFD}\u{FFFD}\r\n"),
+    ] {
+      var bytes: [UInt8] = []
+      SeparatedRow(form: form, isForTerminal: isForTerminal).append(["a\té\(hostile)\u{1B}"], to: &bytes)
+      #expect(String(decoding: bytes, as: UTF8.self) == expected)
+    }
+    #expect(SeparatedRow.harmlessLines(Array("a\u{1B}\(hostile)é\n".utf8)) == Array("a\u{FFFD}\u{FFFD}é\n".utf8))
+    #expect(NameBytes(hostile).description.hasPrefix("\\x"))
+  }
+
   @Test func aNameThatIsNotTextKeepsItsBytes() {
     #expect(line(.csv, [0x62, 0xFF], .flag(true)) == "b\u{FFFD},Yv8=,true\r\n")
     #expect(line(.tsv, [0x62, 0xFF], .flag(false)) == "b\u{FFFD}\tYv8=\tfalse\n")

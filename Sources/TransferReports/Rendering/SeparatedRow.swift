@@ -48,6 +48,8 @@ package struct SeparatedRow: Sendable {
       case .csv where isForTerminal && bytes.contains { $0 < 0x20 || $0 >= 0x7F }:
         Self.appendQuoted(Array(Self.harmless(bytes).utf8), to: &out)
       case .csv: Self.appendQuoted(bytes, to: &out)
+      case .tsv where isForTerminal && bytes.contains { $0 >= 0x80 }:
+        Self.appendEscaped(Self.harmless(bytes, butASCII: true).utf8, to: &out)
       case .tsv: Self.appendEscaped(bytes, to: &out)
       }
     }
@@ -66,21 +68,29 @@ package struct SeparatedRow: Sendable {
     out.append(0x22)
   }
 
-  private static func harmless(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+  /// - Parameter keepsASCII: for TSV, which escapes ASCII controls itself.
+  private static func harmless(_ bytes: UnsafeBufferPointer<UInt8>, butASCII keepsASCII: Bool = false) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
-    let scalars = text.unicodeScalars.map { isHarmless($0) ? $0 : "\u{FFFD}" }
+    let scalars = text.unicodeScalars.map { keepsASCII && $0.isASCII || isHarmless($0) ? $0 : "\u{FFFD}" }
     return String(String.UnicodeScalarView(scalars))
+  }
+
+  /// Lines of any format without characters that control or reorder the text of a terminal.
+  package static func harmlessLines(_ bytes: [UInt8]) -> [UInt8] {
+    let text = String(decoding: bytes, as: UTF8.self)
+    let scalars = text.unicodeScalars.map { ["\r", "\n"].contains($0) || isHarmless($0) ? $0 : "\u{FFFD}" }
+    return Array(String(String.UnicodeScalarView(scalars)).utf8)
   }
 
   /// Excludes C0 and C1 controls (U+009B is a CSI) and characters that reorder or hide text.
   package static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    case 0..<0x20, 0x7F..<0xA0, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF: false
+    case 0..<0x20, 0x7F..<0xA0, 0x61C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF: false
     default: true
     }
   }
 
-  private static func appendEscaped(_ bytes: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
+  private static func appendEscaped(_ bytes: some Sequence<UInt8>, to out: inout [UInt8]) {
     for byte in bytes {
       switch byte {
       case 0x09: out += [0x5C, 0x74]

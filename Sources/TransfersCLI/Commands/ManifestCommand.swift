@@ -85,7 +85,7 @@ struct ManifestBuildCommand: Command {
       return try ManifestTool(output: context.out.descriptor, replacing: common.output) { reporter.notice($0) }.build(
         list == nil ? sources : [], list: list, options.listFormat, base: options.base, rules: rules,
         followsSymlinks: options.followSymlinks, digests: digest, target.form
-      ) { [out = context.out] in out.write($0) }
+      ) { [out = context.out, form = target.form] in out.writeManifest($0, form) }
     }
     context.out.markComplete()
     if !common.quiet {
@@ -121,7 +121,7 @@ struct ManifestConvertCommand: Command {
     let totals = try failing { () throws(TransferError) in
       defer { reporter.finish() }
       return try ManifestTool { reporter.notice($0) }.convert(source.path, source.listFormat, to: target.form) {
-        context.out.write($0)
+        context.out.writeManifest($0, target.form)
       }
     }
     context.out.markComplete()
@@ -171,7 +171,7 @@ struct ManifestRebaseCommand: Command {
       defer { reporter.finish() }
       return try ManifestTool { reporter.notice($0) }.rebase(
         source.path, source.listFormat, from: from, to: target, keepsOthers: keepOthers, to: form
-      ) { context.out.write($0) }
+      ) { context.out.writeManifest($0, form) }
     }
     context.out.markComplete()
     totals.tell(context, quiet: common.quiet)

@@ -1,5 +1,6 @@
 import TransferModel
 import TransferReports
+import Transfers
 
 #if canImport(Glibc)
   import Glibc
@@ -67,6 +68,12 @@ final class OutputStream: Sendable {
   /// Writes JSON text. Terminals treat some non-ASCII characters as commands (U+009B begins a sequence), or reorder
   /// text by them; these are escaped for terminals, which is equivalent JSON.
   func writeJSON(_ bytes: [UInt8]) { write(isTerminal ? JSONWriter.harmless(bytes) : bytes) }
+
+  /// Writes lines of a manifest, whose names come from disks and servers.
+  func writeManifest(_ bytes: [UInt8], _ form: ManifestForm) {
+    guard isTerminal else { return write(bytes) }
+    write(form == .jsonl ? JSONWriter.harmless(bytes) : SeparatedRow.harmlessLines(bytes))
+  }
 
   func write(_ bytes: [UInt8]) {
     health.withLock { health in
