@@ -46,9 +46,8 @@ struct Connection {
         var request = head.request
         request.body = try body(head)
         let response = handler(request)
-        guard send(response, withBody: request.method != "HEAD", closing: head.wantsClose), !head.wantsClose else {
-          return linger()
-        }
+        let closes = head.wantsClose || response.closes
+        guard send(response, withBody: request.method != "HEAD", closing: closes), !closes else { return linger() }
       } catch {
         _ = send(error.response, withBody: true, closing: true)
         return linger()

@@ -9,6 +9,8 @@ public struct HTTPResponse: Sendable, Hashable {
   public var status: Int
   public var fields: [HTTPRequest.Field]
   public var body: [UInt8]
+  /// Whether the connection ends after this response.
+  package var closes = false
 
   public init(_ status: Int, fields: [HTTPRequest.Field] = [], body: [UInt8] = []) {
     (self.status, self.fields, self.body) = (status, fields, body)

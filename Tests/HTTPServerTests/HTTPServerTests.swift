@@ -90,6 +90,21 @@ import TransferModel
     #expect(said.contains("HTTP/1.1 400 ") && !said.contains("[\"3\"]"))
   }
 
+  /// The client would keep the connection, and its place.
+  @Test func aResponseMayEndTheConnection() throws {
+    let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0)) { _ in
+      var response = HTTPResponse(401, text: "no")
+      response.closes = true
+      return response
+    }
+    server.start()
+    defer { server.stop() }
+    let client = try RawClient(port: server.port)
+    client.say("GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
+    let said = client.hear()
+    #expect(said.ranges(of: "HTTP/1.1 401 ").count == 1 && said.contains("Connection: close\r\n"), "\(said)")
+  }
+
   @Test func aBodyThatEndsEarlyIsNoRequest() throws {
     let said = try answer(to: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nshort")
     #expect(status(said) == "408")

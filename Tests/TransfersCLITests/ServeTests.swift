@@ -101,6 +101,8 @@ import TransferModel
     #expect(health.hasSuffix("\r\n\r\nok\n"))
     let forged = try spoken(to: serving.port, "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", ends: true)
     #expect(forged.hasPrefix("HTTP/1.1 421 "))
+    let foreign = try spoken(to: serving.port, "GET /files HTTP/1.1\r\nHost: localhost\r\n\r\n", ends: true)
+    for head in [health, forged, foreign] { #expect(head.contains("\r\nConnection: close\r\n"), "\(head)") }
     #expect(try program.run("list", "files", "f5", "--json", "--store", ledger).out.contains(#""state":"pending""#))
     serving.running.signal(SIGTERM)
     #expect(try serving.running.wait().code == 0)

@@ -20,6 +20,7 @@ final class ServeDesk: Sendable {
 
   func answer(_ request: HTTPRequest) -> HTTPResponse {
     var response = decided(request)
+    response.closes = Self.endsConnection(ServeRoute(request.path), status: response.status)
     let fields = [
       ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"),
       ("X-Frame-Options", "DENY"), ("Cross-Origin-Resource-Policy", "same-origin"),
@@ -27,6 +28,12 @@ final class ServeDesk: Sendable {
     ]
     response.fields += fields.map { HTTPRequest.Field($0.0, $0.1) }
     return response
+  }
+
+  /// A client that has not shown the token keeps no connection: their number is limited.
+  private static func endsConnection(_ route: ServeRoute?, status: Int) -> Bool {
+    guard let route, route != .health else { return true }
+    return [401, 403, 405, 421].contains(status)
   }
 
   private func decided(_ request: HTTPRequest) -> HTTPResponse {
