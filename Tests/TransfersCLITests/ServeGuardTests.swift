@@ -152,12 +152,17 @@ import TransferModel
     }
     #expect(try words("id=f1", "state=paused") == ["f1", "--state=paused"])
     #expect(try words("id=f1", "id=b2") == ["f1", "--batch=b2"])
+    #expect(try words("id=f1", "id=b2-b4,b7") == ["f1", "--batch=b2", "--batch=b3", "--batch=b4", "--batch=b7"])
     #expect(try words("id=b2", "id=b2,b3") == ["b2"])
+    #expect(try words("batch=b1", "id=b3") == ["b3", "--batch=b1"], "what is in both, and so nothing")
     #expect(try words("state=paused", "state=paused") == ["--state=paused"])
     #expect(try words("all", "batch=nightly") == ["--batch=nightly"])
     #expect(try words("state=failed", "") == ["--state=failed"])
     #expect(try words("batch=b1", "last") == ["--batch=b1", "--last"], "refused if it is not the last one")
-    for (query, base) in [("state=failed", "state=paused"), ("batch=b1", "batch=b2"), ("id=f1", "id=f2")] {
+    for (query, base) in [
+      ("state=failed", "state=paused"), ("batch=b1", "batch=b2"), ("id=f1", "id=f2"),
+      ("id=f1&batch=b1", "id=b3"), ("id=f1", "id=b3-b1"), ("id=f1", "id=b1-b5000"), ("id=f1", "id=b1-f2"),
+    ] {
       #expect(throws: CommandFailure.self, "\(query)") { try words(query, base) }
     }
   }

@@ -70,11 +70,26 @@ struct ServeTerms {
     var terms = within(base)
     if base.has("last"), !terms.has("last") { terms.options.append(("last", nil)) }
     guard !ids.isEmpty, !base.ids.isEmpty, !Set(ids).isSubset(of: base.ids) else { return terms }
-    guard base.ids.allSatisfy({ $0.hasPrefix("b") }) else {
+    // Batches of the verb would take the place of those that the server was started for.
+    guard !terms.has("batch"), let batches = Self.batches(base.ids) else {
       throw .usage("serve was started for other IDs, and verbs stay within them")
     }
-    if !terms.has("batch") { terms.options += base.ids.map { ("batch", $0) } }
+    terms.options += batches.map { ("batch", $0) }
     return terms
+  }
+
+  /// The batches of IDs such as `b3` and `b5-b7`, one by one; nil if other rows are among them, or too many.
+  private static func batches(_ ids: [String]) -> [String]? {
+    var found: [String] = []
+    for id in ids {
+      let ends = id.split(separator: "-", omittingEmptySubsequences: false)
+      let numbers = ends.compactMap { $0.first == "b" ? Int64($0.dropFirst()) : nil }
+      guard numbers.count == ends.count, ends.count <= 2, let first = numbers.first, let last = numbers.last,
+        first > 0, last >= first, last - first < 1_000
+      else { return nil }
+      found += (first...last).map { "b\($0)" }
+    }
+    return found.count <= 1_000 ? found : nil
   }
 
   func has(_ name: String) -> Bool { options.contains { $0.name == name } }
