@@ -14,7 +14,7 @@ final class JSONLines: ManifestLines {
   func entry(_ line: UnsafeRawBufferPointer, _ number: Int) throws(ManifestFault) -> ManifestEntry? {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
     let value: JSONValue
-    do throws(JSONFault) { value = try JSONReader.read(Array(line)) } catch { throw Self.fault(error) }
+    do throws(JSONFault) { value = try JSONReader.read(Array(line), isExact: true) } catch { throw Self.fault(error) }
     guard case .object(let members) = value else { throw Self.noObject }
     if try frame.takes(value) { return nil }
     var texts: [ManifestField: [UInt8]] = [:]
@@ -130,6 +130,8 @@ final class JSONLines: ManifestLines {
     switch fault {
     case .notUTF8: ManifestFault("it is not UTF-8", "convert the file to UTF-8")
     case .tooDeep, .tooLarge: ManifestFault("its JSON is nested too deep", "write flat objects")
+    case .loneSurrogate:
+      ManifestFault("a text in it has half of a surrogate pair", "put the exact bytes of a path into path_b64")
     case .syntax: noObject
     }
   }

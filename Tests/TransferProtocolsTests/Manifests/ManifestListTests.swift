@@ -90,4 +90,16 @@ import TransferModel
       #expect(try ManifestScene.entries(format, "\u{FEFF}\r\n\n").isEmpty)
     }
   }
+
+  /// Python writes bytes of a name that are not UTF-8 as `\udcff`: as U+FFFD they would be another name.
+  @Test(arguments: [#"\ud800"#, #"\udcff"#, #"\ud83dx"#, #"\ud83d\u0041"#])
+  func halvesOfSurrogatePairsAreNoNames(_ half: String) throws {
+    func text(_ name: String) -> String {
+      #"{"path":"a","url":"http://h/a"}"# + "\n" + #"{"path":"b\#(name)","url":"http://h/b"}"#
+    }
+    let cause = try #require(ManifestScene.cause(.jsonl, text(half)))
+    #expect(cause.contains("line 2") && cause.contains("half of a surrogate pair"), "\(cause)")
+    let pair = try ManifestScene.entries(.jsonl, text(#"\ud83d\ude00"#))
+    #expect(pair.map(\.path) == [NameBytes("a"), NameBytes("b\u{1F600}")])
+  }
 }

@@ -2,7 +2,7 @@ import StrictYAML
 
 /// Why JSON from a server is refused.
 enum JSONFault: Error, Hashable {
-  case tooLarge, tooDeep, notUTF8
+  case tooLarge, tooDeep, notUTF8, loneSurrogate
   case syntax(offset: Int)
 }
 
@@ -14,8 +14,11 @@ struct JSONReader {
 
   private let bytes: [UInt8]
   private var position = 0
+  private var hasLoneSurrogate = false
 
-  static func read(_ bytes: [UInt8]) throws(JSONFault) -> JSONValue {
+  /// - Parameter isExact: refuses texts that are no Unicode, such as names in which another program has hidden bytes
+  ///   that are not UTF-8.
+  static func read(_ bytes: [UInt8], isExact: Bool = false) throws(JSONFault) -> JSONValue {
     guard bytes.count <= largest else { throw .tooLarge }
     guard String(validating: bytes, as: UTF8.self) != nil else { throw .notUTF8 }
     var reader = JSONReader(bytes: bytes)
@@ -23,6 +26,7 @@ struct JSONReader {
     let value = try reader.value(depth: 0)
     reader.skipBlanks()
     guard reader.position == bytes.count else { throw reader.fault }
+    if isExact, reader.hasLoneSurrogate { throw .loneSurrogate }
     return value
   }
 
@@ -143,16 +147,21 @@ struct JSONReader {
   private mutating func scalar() throws(JSONFault) -> Unicode.Scalar {
     let high = try unit()
     guard (0xD800..<0xDC00).contains(high), bytes[position...].starts(with: [0x5C, 0x75]) else {
-      return Unicode.Scalar(high) ?? "\u{FFFD}"
+      return Unicode.Scalar(high) ?? replaced()
     }
     let before = position
     position += 2
     let low = try unit()
     guard (0xDC00..<0xE000).contains(low) else {
       position = before
-      return "\u{FFFD}"
+      return replaced()
     }
     return Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)) ?? "\u{FFFD}"
+  }
+
+  private mutating func replaced() -> Unicode.Scalar {
+    hasLoneSurrogate = true
+    return "\u{FFFD}"
   }
 
   private mutating func unit() throws(JSONFault) -> UInt32 {

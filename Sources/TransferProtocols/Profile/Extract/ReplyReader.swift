@@ -64,7 +64,7 @@ final class ReplyReader {
       case .tooDeep:
         return .failure(
           DocumentFault(message: "the JSON of the answer is nested deeper than \(JSONReader.deepest) levels"))
-      case .notUTF8, .syntax: return .failure(DocumentFault(message: "the answer is not JSON"))
+      case .notUTF8, .loneSurrogate, .syntax: return .failure(DocumentFault(message: "the answer is not JSON"))
       }
     }
   }
