@@ -117,6 +117,8 @@ public struct ClaimedFile: Sendable {
   public var doneChunks: Int
   /// The sum of their lengths.
   public var doneBytes: Int64
+  /// Where the bytes that were sent of its chunks in the live session end, as offsets in the file, by their numbers.
+  package var sentEnds: [Int: Int64] = [:]
   /// The server lost a chunk that it had acknowledged.
   public var hasLosses = false
   /// When its waiting chunks may be sent again, in milliseconds since 1970 UTC; 0 if that time has come.

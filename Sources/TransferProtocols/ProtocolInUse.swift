@@ -81,7 +81,9 @@ extension ProtocolInUse {
   package func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
-    weighed(base.interpret(reply, to: step, facts, context), to: step, facts, context)
+    let meaning = base.interpret(reply, to: step, facts, context)
+    let believed = facts.believed(meaning, to: step, abilities(facts), failures: context.failures)
+    return weighed(believed, to: step, facts, context)
   }
 
   /// The adjusted meaning of an answer that was interpreted without the protocol.

@@ -54,6 +54,12 @@ public struct TransferFacts: Sendable {
   public var storedChunks = 0
   /// Acknowledged bytes of the file, as far as known.
   public var acked: Int64 = 0
+  /// Where the bytes that were sent of each chunk in this session end, as offsets in the file, by number.
+  var sentEnds: [Int: Int64] = [:]
+  /// The largest offset that was sent or acknowledged in this session.
+  package var sentThrough: Int64 = 0
+  /// The ledger is a copy, and its original may have sent more.
+  package var isSentElsewhere = false
   /// The server lost acknowledged data of this file.
   public var hasLosses = false
   /// The file has a layout in the ledger; until then ``layout`` is an estimate of protocols that plan late.

@@ -14,6 +14,9 @@ extension TransferFacts {
     self.claimed(lostAnswer: claimed.lostAnswer)
     storedChunks = claimed.doneChunks
     acked = claimed.doneBytes
+    sentThrough = claimed.doneBytes
+    for (seq, end) in claimed.sentEnds { sent(seq, through: end) }
+    isSentElsewhere = claimed.isDoubtful
     hasLosses = claimed.hasLosses
     isPlanned = claimed.layout != nil
     past = claimed.past

@@ -75,6 +75,9 @@ extension Job {
     range.flatMap { range in prepared?.body.flatMap { $0.sentPiece(of: range) } }
   }
 
+  /// Where the part of the file ends that its request read; nil if it read nothing.
+  var sentEnd: Int64? { range.flatMap { range in prepared?.body?.sentEnd(of: range) } }
+
   /// The facts about its file, as seen for its place.
   func facts(_ work: FileWork) -> TransferFacts { work.machine.facts.seen(from: place) }
 

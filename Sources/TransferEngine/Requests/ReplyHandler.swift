@@ -41,6 +41,7 @@ final class ReplyHandler {
     }
     if job.inquiry?.holds(reply) == true { return cancelQuestion(of: job) }
     let reply = job.settled(reply)
+    if let chunk = job.step.step.chunk, let end = job.sentEnd { work.machine.facts.sent(chunk.seq, through: end) }
     if job.range != nil {
       tally.moved(bytes: reply.bytesMoved)
       batches.quotas.moved(reply.bytesMoved, of: job.file, in: job.destination.batch)

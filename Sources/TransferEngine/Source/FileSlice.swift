@@ -82,6 +82,9 @@ final class FileSlice: BodySource, @unchecked Sendable {
     return SentContent.Piece(range: ByteRange(offset: range.offset, length: digested), digest: running.finish())
   }
 
+  /// Where the bytes that were read end; nil if none were.
+  var sentEnd: Int64? { digested > 0 ? range.offset + digested : nil }
+
   private func checkIdentity(_ last: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) {
     let now = try file.currentIdentity()
     switch admitted.relation(to: now) {

@@ -61,6 +61,14 @@ struct PreparedBody: Sendable {
     }
   }
 
+  /// Where the bytes of `range` end that were read; nil for none.
+  func sentEnd(of range: ByteRange) -> Int64? {
+    switch content {
+    case .memory(let bytes, _): bytes.isEmpty ? nil : range.offset + Int64(bytes.count)
+    case .slice(let slice): slice.sentEnd
+    }
+  }
+
   /// SHA-256 of the bytes that were sent, if it is recorded; nil if the body was not sent completely.
   func sentSHA256() -> Digest? {
     switch content {

@@ -126,6 +126,7 @@ extension LedgerTransaction {
       file.session?.facts.mayHoldBytes =
         try db.first(Self.sentToSession, .id(file.id), .id(session.id)) { $0.flag(0) } ?? false
     }
+    if file.direction == .upload { file.sentEnds = try sentEnds(file.id, file.session?.id) }
     if file.layout != nil {
       (file.doneChunks, file.doneBytes, file.hasLosses) =
         try db.first(
@@ -161,6 +162,22 @@ extension LedgerTransaction {
   static let sentToSession: StaticString = """
     SELECT EXISTS (SELECT 1 FROM attempt
       WHERE file_id = ? AND operation = 'part' AND session_id = ? AND (bytes_transferred > 0 OR outcome = 'crashed'))
+    """
+
+  /// How far the bodies of a session may have been sent, by the number of the chunk. The body of a crashed attempt
+  /// counts to the end of its chunk, and so does that of an attempt that the ledger refused to close: what they had
+  /// read was perhaps not recorded.
+  private func sentEnds(_ file: FileID, _ session: SessionID?) throws -> [Int: Int64] {
+    let ends = try db.rows(Self.sentEnds, .id(file), .id(session)) { ($0.int(0), $0.int64(1)) }
+    return Dictionary(ends, uniquingKeysWith: max)
+  }
+
+  static let sentEnds: StaticString = """
+    SELECT c.seq, iif(a.outcome <> 'crashed' AND b.attempt_id IS NOT NULL, b.offset + b.length, c.offset + c.length)
+    FROM attempt a CROSS JOIN chunk c ON c.id = a.chunk_id LEFT JOIN sent_body b ON b.attempt_id = a.id
+    WHERE a.file_id = ? AND a.operation = 'part' AND a.session_id IS ?
+      AND (a.bytes_transferred > 0 OR a.outcome IN ('ok', 'crashed') OR b.attempt_id IS NOT NULL
+        OR a.may_have_arrived AND a.error_code = 'engine.bug')
     """
 
   static let lostAnswers: StaticString = """
