@@ -64,4 +64,22 @@ import TransferProtocols
     #expect(file.state == "failed" && file.cause == "proto.offset", "\(file)")
     #expect((1...4).contains(server.count("PATCH")) && server.count("HEAD") > 0)
   }
+
+  /// Every creation is answered with the same upload.
+  @Test func oneUploadIsNotThreeFiles() throws {
+    let server = try AnsweringServer { request in
+      switch request.method {
+      case "OPTIONS": Self.answer("204 No Content", ["Tus-Version: 1.0.0", "Tus-Extension: creation,termination"])
+      case "POST": Self.answer("201 Created", ["Location: /up/1"])
+      case "PATCH": Self.answer("204 No Content", ["Upload-Offset: 1000"])
+      default: Self.answer("200 OK", ["Upload-Offset: 0", "Upload-Length: 1000"])
+      }
+    }
+    try push(server, [1_000, 1_000, 1_000], to: "tus+")
+    let files = try files()
+    #expect(files.count { $0.state == "done" } == 1)
+    #expect(files.count { $0.state == "failed" && $0.cause == "proto.bad_reply" } == 2, "\(files)")
+    #expect(server.count("PATCH") == 1)
+    #expect(server.count("DELETE") == 0, "the upload is that of the first file")
+  }
 }

@@ -100,6 +100,11 @@ final class ReplyHandler {
       let mailbox = mailbox
       return listed.askWhichAreKnown(engine.ledger) { mailbox.put(.knownSessions($0, listed)) }
     }
+    if let named = NamedSession(id, meaning, reply, work.machine) {
+      job.phase = .answered
+      let mailbox = mailbox
+      return named.askWhetherItIsTaken(engine.ledger) { mailbox.put(.lookedUp($0, named)) }
+    }
     if let listed = ListedPages(
       id, meaning, reply, work, ignoresCase: engine.configuration.ignoresCase)
     {
@@ -127,12 +132,26 @@ final class ReplyHandler {
       identityNow: requests[listed.request]?.identityNow)
   }
 
+  /// The URL of a new upload was looked up. Another one may have got it since.
+  func sessionIsLookedUp(_ result: Result<Bool, TransferError>, _ named: NamedSession) {
+    switch result {
+    case .success(let isTaken):
+      let meaning = named.meaning(isTaken: isTaken || files.isSession(named.remoteID, ofAnotherThan: named.file))
+      outcomes.conclude(named.request, meaning, reply: named.reply, identityNow: requests[named.request]?.identityNow)
+    case .failure(let error):
+      stop.fail(error)
+      outcomes.interrupt(named.request, named.reply)
+    }
+  }
+
   /// An interim answer to a running request: the name of its session becomes durable at once.
   func heard(_ id: Job.ID, _ reply: InterimReply) {
     guard let job = requests[id], let work = files[job.file], work.refusal == nil else { return }
     let proto = job.destination.resolved.transferProtocol
     let context = job.context(work, civilMs: engine.civilMs)
-    guard let session = proto.interpretInterim(reply, to: job.step.step, work.machine.facts, context) else { return }
+    guard let session = proto.interpretInterim(reply, to: job.step.step, work.machine.facts, context),
+      !files.isSession(session.remoteID, ofAnotherThan: job.file)
+    else { return }
     let changes = work.machine.heard(job.step, session, proto)
     if !changes.isEmpty { files.advance(job.file, changes: changes) }
   }
