@@ -57,8 +57,9 @@ enum SpecialAddress {
     return String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Whether one of the addresses of `host` is special. With `isNumeric`, only literal addresses are checked, without a
-  /// DNS query; otherwise this blocks during the query. A name without an address is not special.
+  /// Whether all addresses of `host` are special: a name that has others too belongs to a public server, whose operator
+  /// may have added one to reach what only we can reach. With `isNumeric`, only literal addresses are checked, without
+  /// a DNS query; otherwise this blocks during the query. A name without an address is not special.
   static func isSpecial(host: String, isNumeric: Bool) -> Bool {
     if host == "localhost" || host.hasSuffix(".localhost") { return true }
     var hints = addrinfo()
@@ -68,11 +69,16 @@ enum SpecialAddress {
     let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     guard getaddrinfo(bare, nil, &hints, &list) == 0 else { return false }
     defer { freeaddrinfo(list) }
-    var next = list
+    return areSpecial(list)
+  }
+
+  /// Whether the list has addresses, and all of them are special.
+  static func areSpecial(_ list: UnsafePointer<addrinfo>?) -> Bool {
+    var (next, isAny) = (list, false)
     while let entry = next {
-      if let address = entry.pointee.ai_addr, isSpecial(address) { return true }
-      next = entry.pointee.ai_next
+      guard let address = entry.pointee.ai_addr, isSpecial(address) else { return false }
+      (next, isAny) = (UnsafePointer(entry.pointee.ai_next), true)
     }
-    return false
+    return isAny
   }
 }

@@ -24,6 +24,33 @@ import TransferModel
   ])
   func theseAreNot(_ host: String) { #expect(!SpecialAddress.isSpecial(host: host, isNumeric: true)) }
 
+  /// A name with a public address too is that of a public server.
+  @Test func aNameIsSpecialOnlyIfAllItsAddressesAre() throws {
+    func list(_ host: String) throws -> UnsafeMutablePointer<addrinfo> {
+      var hints = addrinfo()
+      hints.ai_flags = AI_NUMERICHOST
+      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+      var found: UnsafeMutablePointer<addrinfo>?
+      let status = getaddrinfo(host, nil, &hints, &found)
+      #expect(status == 0)
+      return try #require(found)
+    }
+    func areSpecial(_ first: String, _ second: String) throws -> Bool {
+      let (head, tail) = (try list(first), try list(second))
+      defer {
+        head.pointee.ai_next = nil
+        freeaddrinfo(head)
+        freeaddrinfo(tail)
+      }
+      head.pointee.ai_next = tail
+      return SpecialAddress.areSpecial(head)
+    }
+    #expect(try areSpecial("10.0.0.1", "127.0.0.1"))
+    #expect(try !areSpecial("10.0.0.1", "1.1.1.1"))
+    #expect(try !areSpecial("1.1.1.1", "10.0.0.1"))
+    #expect(!SpecialAddress.areSpecial(nil))
+  }
+
   /// An address in any spelling, and a name that resolves to one: `localhost` is in /etc/hosts.
   @Test(arguments: ["127.0.0.1", "localhost", "0x7f.1", "2130706433"])
   func noConnectionLeadsThere(_ host: String) async {
