@@ -89,6 +89,9 @@ struct DavSource: GetSource {
     return .refused(inner, detail: "reported for the collection in a 207 answer", context)
   }
 
+  /// A link of a server to a folder above it is a tree without an end.
+  private static let deepest = 64
+
   private static func isSame(_ member: DavCollection.Member, as base: String) -> Bool {
     let url = URLReference.resolve(member.href, against: base)
     guard let found = components(url) else { return false }
@@ -113,6 +116,10 @@ struct DavSource: GetSource {
     if let status = member.failedStatus {
       let text = "the server answered \(status) for it when its folder was listed"
       object.verdict = .refused(Failure(ErrorCode(httpStatus: status), text))
+    }
+    if member.isCollection, key.bytes.count(where: { $0 == 0x2F }) >= deepest {
+      let text = "it is deeper than \(deepest) folders: perhaps the server has a loop"
+      object.verdict = .refused(Failure(.protoBadReply, text))
     }
     if name.contains(0x2F) {
       object.verdict = .refused(Failure(.sourceName, "its name contains a slash, which is invalid in a local name"))

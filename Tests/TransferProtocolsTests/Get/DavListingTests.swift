@@ -63,6 +63,21 @@ import TransferModel
     guard case .refused = page.objects[2].verdict else { return #expect(Bool(false)) }
   }
 
+  /// A link to a folder above itself is a tree without an end.
+  @Test(arguments: [(63, true), (64, false)]) func aTreeHasAnEnd(_ depth: Int, _ isFollowed: Bool) throws {
+    let base = String(repeating: "l/", count: depth)
+    var reply = TransferReply()
+    reply.status = 207
+    let members = response("/" + base, folder) + response("/\(base)l/", folder) + response("/\(base)f")
+    reply.body = Array("<d:multistatus xmlns:d=\"DAV:\">\(members)</d:multistatus>".utf8)
+    guard case .listed(let page) = proto.interpret(reply, to: .probe(marker: nil), facts(base), Scene.context()).outcome
+    else { return #expect(Bool(false)) }
+    let refusals: [ErrorCode?] = page.objects.map {
+      if case .refused(let failure) = $0.verdict { failure.code } else { nil }
+    }
+    #expect(refusals == [isFollowed ? nil : .protoBadReply, nil], "its files are fetched")
+  }
+
   @Test(arguments: ["/a%20b/x", "http://other/a%20b/c/x", "https://h/a%20b/c/x", "/a%20b/c/../x", "/", "/a%20b/c%zz"])
   func whatIsElsewhereIsRefused(_ href: String) {
     let meaning = list(response("/a%20b/c/", folder) + response(href))
