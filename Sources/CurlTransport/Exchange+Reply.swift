@@ -41,6 +41,12 @@ extension Exchange {
     case .performed(let code):
       reply.curlCode = answer.refusal?.code ?? Int32(code.rawValue)
       guard code != CURLE_OK else { return }
+      if code == CURLE_OUT_OF_MEMORY, answer.refusal == nil, answer.receivedBytes > 0, answer.status == 0 {
+        // libcurl 7.88.1 calls a line of 100 KB "Out of memory"; CURLE_TOO_LARGE is that of later versions.
+        reply.curlCode = 100
+        reply.curlMessage = "a header line of the answer is too long"
+        return
+      }
       reply.curlMessage =
         answer.refusal?.message ?? addresses?.message
         ?? Self.withoutSecrets(

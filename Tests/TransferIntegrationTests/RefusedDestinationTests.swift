@@ -165,6 +165,10 @@ final class RefusedScene {
     try withLedger { try $0.read { Set(try $0.files(RowFilter(), after: 0, limit: 1_000).map { "\($0.state)" }) } }
   }
 
+  func causes() throws -> Set<String?> {
+    try withLedger { try $0.read { Set(try $0.files(RowFilter(), after: 0, limit: 1_000).map(\.cause)) } }
+  }
+
   func failures() throws -> Int64 {
     try withLedger { ledger in
       try ledger.read { reader in

@@ -7,9 +7,14 @@ import TransferModel
   static let longTag = "ETag: \"" + String(repeating: "a", count: 2_000) + "\"\r\n"
   static let longDate = "Date: " + String(repeating: "b", count: 200) + "\r\n"
 
+  /// libcurl refuses a line of 100 KB.
+  static let longLine = "X-Debug: " + String(repeating: "d", count: 150_000) + "\r\n"
+  static let longHeader = String(repeating: "X-Debug: " + String(repeating: "d", count: 9_000) + "\r\n", count: 40)
+
   @Test(
     arguments: [
-      ("", longTag), ("", longDate), ("dav+", longTag), ("s3://bucket/in/", longTag), ("s3://bucket/in/", ""),
+      ("", longTag), ("", longDate), ("", longLine), ("", longHeader), ("dav+", longTag), ("s3://bucket/in/", longTag),
+      ("s3://bucket/in/", ""),
     ])
   func theBodyIsSentTwiceAtMost(_ destination: String, fields: String) throws {
     let scene = try RefusedScene(destination, answer: FixedAnswerServer.answer("201 Created", fields))
@@ -27,6 +32,13 @@ import TransferModel
     try scene.add(count: 1)
     #expect(try scene.run().done == 1)
     #expect(scene.server.bodies == 2)
+  }
+
+  @Test func aLongLineIsNotCalledLackOfMemory() throws {
+    let scene = try RefusedScene("", answer: FixedAnswerServer.answer("201 Created", Self.longLine))
+    try scene.add(count: 1)
+    _ = try scene.run()
+    #expect(try scene.causes() == ["proto.bad_reply"])
   }
 
   /// It may have created an upload each time.

@@ -105,7 +105,9 @@ struct ReplyReading: Sendable {
     // Without bytes that were received again.
     if let region { interpreted.bytesReceived = region.taken }
     let found = transferProtocol.interpret(interpreted, to: step, facts, context)
-    guard interpreted.isUnusableSuccess, case .failed(let failure, .retry) = found.outcome else { return found }
+    guard case .failed(let failure, .retry) = found.outcome else { return found }
+    if interpreted.hasOverlongHeader, case .chunk = step { return found.asUnusableSuccess }
+    guard interpreted.isUnusableSuccess else { return found }
     // Every other step may have made something at the server each time.
     guard case .chunk = step else { return found.with(.failed(failure, .permanent)) }
     return found.asUnusableSuccess
@@ -136,6 +138,9 @@ struct ReplyReading: Sendable {
 }
 
 extension TransferReply {
+  /// The header of the answer is too long to be read, so that not even its status is known.
+  fileprivate var hasOverlongHeader: Bool { status == 0 && (curlCode == 23 || curlCode == 100) && bodyFailure == nil }
+
   /// The server reports success with a field that is too long to be kept. It would probably do so again after another
   /// body.
   fileprivate var isUnusableSuccess: Bool { (200..<300).contains(status) && !isAnswered && !isEarlySuccess }
