@@ -33,7 +33,7 @@ package struct ChunkLayout: Hashable, Sendable {
     precondition(size >= 0 && chunkSize > 0, "layout of \(size) by \(chunkSize)")
     self.size = size
     self.chunkSize = chunkSize
-    count = size == 0 ? 1 : Int((size + chunkSize - 1) / chunkSize)
+    count = max(1, Int(size.dividedUp(by: chunkSize)))
   }
 
   /// Chunks of `chunkSize` bytes, the last of which includes the remainder: less than twice as much for protocols whose

@@ -29,6 +29,13 @@ extension FixedWidthInteger where Self: SignedInteger {
     return rest < 0 ? quotient - 1 : quotient
   }
 
+  /// `self / divisor` rounded up; `self` must not be negative, `divisor` must be positive. It never overflows, however
+  /// large a length in a manifest, an option or an answer is.
+  package func dividedUp(by divisor: Self) -> Self {
+    let (quotient, rest) = quotientAndRemainder(dividingBy: divisor)
+    return rest > 0 ? quotient + 1 : quotient
+  }
+
   /// The nearest representable integer; 0 for NaN.
   package init(nearest value: Double) {
     let whole = value.rounded()

@@ -20,7 +20,7 @@ public struct PieceDigests: Sendable, Hashable {
 
   /// The pieces completely within a range, of a file of `size` bytes. The last piece ends with the file.
   package func pieces(within range: ByteRange, of size: Int64) -> Range<Int> {
-    let first = Int((range.offset + length - 1) / length)
+    let first = Int(range.offset.dividedUp(by: length))
     let end = range.end >= size ? count : Int(range.end / length)
     return first < end ? first..<end : first..<first
   }
@@ -32,7 +32,7 @@ public struct PieceDigests: Sendable, Hashable {
   }
 
   /// Whether the pieces cover all of a file of `size` bytes.
-  package func covers(_ size: Int64) -> Bool { Int64(count) == size / length + (size % length == 0 ? 0 : 1) }
+  package func covers(_ size: Int64) -> Bool { Int64(count) == size.dividedUp(by: length) }
 }
 
 /// The stored form: `{"algorithm":"sha256","bytes":"base64","length":262144}`.

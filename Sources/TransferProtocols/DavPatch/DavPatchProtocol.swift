@@ -54,7 +54,7 @@ public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate
 
   package func layout(size: Int64) throws(TransferError) -> ChunkLayout {
     let most = partSize == nil ? Self.mostChosenChunks : Self.mostChunks
-    let chunkSize = max(partSize ?? Self.defaultPart, (size + most - 1) / most)
+    let chunkSize = max(partSize ?? Self.defaultPart, size.dividedUp(by: most))
     return size > chunkSize ? ChunkLayout(size: size, chunkSize: chunkSize) : ChunkLayout(whole: size)
   }
 

@@ -38,6 +38,11 @@ extension GetProtocol {
         .usage, "read --part-size", cause: "\(size) bytes are too few for a range",
         remedy: "give \(leastChunk >> 10) KiB or more")
     }
+    guard size <= mostChunk else {
+      throw TransferError(
+        .usage, "read --part-size", cause: "\(size) bytes are too many for a range",
+        remedy: "give \(mostChunk >> 40) TiB or less, or leave it out")
+    }
     return size
   }
 }

@@ -31,6 +31,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
   /// Concurrent ranges of one file: many servers allow an address only a few connections.
   private static let usualRanges = 4
   static let leastChunk: Int64 = 64 << 10
+  static let mostChunk: Int64 = 1 << 40
   private static let usualChunk: Int64 = 32 << 20
   static let mostChunks: Int64 = 10_000
   /// A file is not divided into shorter ranges, each of which is a request and a row, unless a person wants that.
@@ -80,7 +81,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
   func layout(of version: RemoteVersion, _ expected: ExpectedContent) -> ChunkLayout {
     guard version.hasRanges(expected) else { return ChunkLayout(whole: version.size) }
     let (least, wanted) = (version.size / Self.mostChunks + 1, chunkSize ?? chosenChunk(version.size))
-    let length = wanted >= least ? wanted : least + (expected.pieces?.length ?? 1) - 1
+    let length = wanted >= least ? wanted : least +| ((expected.pieces?.length ?? 1) - 1)
     return ChunkLayout(
       size: version.size, chunkSize: Self.aligned(length, to: expected.pieces, of: version.size))
   }

@@ -6,6 +6,9 @@ enum NamedPieces {
   private static let form = ManifestFault(
     "its pieces cannot be read", "write sha256:LENGTH:BASE64, with all digests one after the other")
 
+  /// As the largest size of a file (RFC 8259 section 6).
+  private static let longestPiece: Int64 = 1 << 53
+
   static func text(_ pieces: PieceDigests) -> String {
     "\(pieces.algorithm.rawValue):\(pieces.length):\(base64(pieces.bytes))"
   }
@@ -14,7 +17,8 @@ enum NamedPieces {
   static func read(_ text: some Sequence<UInt8>, size: Int64?) throws(ManifestFault) -> PieceDigests {
     let parts = String(decoding: Array(text), as: UTF8.self).split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, let algorithm = ManifestDigest.algorithm(named: parts[0].utf8),
-      let length = Int64(parts[1]), length > 0, let bytes = bytesFromBase64(String(parts[2])),
+      let length = Int64(parts[1]), (1...longestPiece).contains(length),
+      let bytes = bytesFromBase64(String(parts[2])),
       bytes.count % algorithm.byteCount == 0
     else { throw form }
     let pieces = PieceDigests(algorithm, length: length, bytes: bytes)
@@ -25,7 +29,7 @@ enum NamedPieces {
   /// - Parameter file: the name of the file for error messages.
   static func check(_ pieces: PieceDigests, size: Int64?, of file: String = "it") throws(ManifestFault) {
     guard let size else { throw ManifestFault("\(file) has pieces and no size", "add the size") }
-    let needed = size / pieces.length + (size % pieces.length == 0 ? 0 : 1)
+    let needed = size.dividedUp(by: pieces.length)
     guard Int64(pieces.count) == needed else {
       throw ManifestFault(
         "\(file) has hashes of \(pieces.count) pieces, and \(needed) pieces", "fetch the manifest again")
@@ -53,7 +57,8 @@ enum ManifestTime {
       let digits = text[text.index(after: point)...].prefix { $0.isASCII && $0.isWholeNumber }.prefix(9)
       fraction = Int64(digits + String(repeating: "0", count: 9 - digits.count)) ?? 0
     }
-    let (ns, isTooFar) = ms.floored(by: 1_000).multipliedReportingOverflow(by: 1_000_000_000)
-    return isTooFar ? nil : ns + fraction
+    let (whole, isTooFar) = ms.floored(by: 1_000).multipliedReportingOverflow(by: 1_000_000_000)
+    let (ns, isBehindTheLast) = whole.addingReportingOverflow(fraction)
+    return isTooFar || isBehindTheLast ? nil : ns
   }
 }

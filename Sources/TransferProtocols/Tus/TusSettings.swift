@@ -66,7 +66,7 @@ struct TusSettings: Sendable, Hashable {
 
   /// The part size, or whole MiB if the part size would give more than `most` chunks.
   private func chunkSize(_ size: Int64, most: Int64) -> Int64 {
-    let least = (size + most - 1) / most
+    let least = size.dividedUp(by: most)
     guard least > partSize else { return partSize }
     return (least + Self.mebibyte - 1) / Self.mebibyte * Self.mebibyte
   }

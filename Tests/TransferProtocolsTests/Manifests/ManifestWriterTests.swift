@@ -66,7 +66,8 @@ import TransferModel
 
   /// A time in another format is not a reason to refuse a list.
   @Test func timesInOtherFormsArePassedOver() throws {
-    for time in ["1700000000", "1.7e9", "\"yesterday\"", "[1]", "null"] {
+    let last = "\"2262-04-11T23:47:16.999Z\"", later = "\"9999-12-31T23:59:59.999Z\""
+    for time in ["1700000000", "1.7e9", "\"yesterday\"", "[1]", "null", last, later] {
       let found = try Self.read(Array("{\"path\":\"a\",\"mtime\":\(time)}\n".utf8), .jsonl)
       #expect(found.map(\.mtimeNs) == [nil])
     }

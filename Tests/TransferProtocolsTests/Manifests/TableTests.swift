@@ -93,4 +93,14 @@ import TransferModel
     let cause = ManifestScene.cause(.jsonl, "{\"path\":\"a\"}\n" + line)
     #expect(cause?.hasPrefix("line 2: ") == true && cause?.contains(expected) == true, "\(line): \(cause ?? "taken")")
   }
+
+  @Test(arguments: [
+    ("9007199254740992", false), ("9007199254740993", true), ("9223372036854775807", true), ("0", true), ("-1", true),
+  ])
+  func piecesHaveTheLengthOfAFileAtMost(_ length: String, _ isRefused: Bool) {
+    let digest = base64([UInt8](repeating: 1, count: 32))
+    let line = "{\"path\":\"a\",\"size\":5,\"piece_digests\":\"sha256:\(length):\(digest)\"}"
+    let cause = ManifestScene.cause(.jsonl, line)
+    #expect(cause?.contains("its pieces cannot be read") == (isRefused ? true : nil), "\(cause ?? "taken")")
+  }
 }

@@ -24,9 +24,9 @@ extension ProfileProtocol {
     if profile.chunk.mode == .single { return ChunkLayout(whole: size) }
     var layout = cut(size, chunkSize)
     if layout.count > profile.chunk.maxCount, canGrow {
-      let least = (size + Int64(profile.chunk.maxCount) - 1) / Int64(profile.chunk.maxCount)
+      let least = size.dividedUp(by: Int64(profile.chunk.maxCount))
       let step = profile.chunk.multipleOf
-      layout = cut(size, (least + step - 1) / step * step)
+      layout = cut(size, least.dividedUp(by: step) *| step)
     }
     guard layout.count <= profile.chunk.maxCount, layout.count == 1 || layout.chunkSize <= profile.chunk.maxSize else {
       throw Self.limit("the file of \(size) bytes needs more than the \(profile.chunk.maxCount) chunks of the profile")
