@@ -24,7 +24,7 @@ extension S3Protocol {
     }
     let receipts = Dictionary(facts.parts.map { ($0.seq, $0.etag) }, uniquingKeysWith: { first, _ in first })
     let parts = listed.compactMap { $0 }.filter { $0.seq < facts.layout.count && Self.isOurs($0, receipts) }
-    guard root.value("IsTruncated")?.lowercased() == "true" else { return .partsListed(parts, next: nil) }
+    guard root.isTruncated else { return .partsListed(parts, next: nil) }
     let last = listed.compactMap { $0 }.map { $0.seq + 1 }.max()
     guard let next = root.value("NextPartNumberMarker").flatMap({ Int($0) }) ?? last,
       next > marker.flatMap({ Int($0) }) ?? 0
@@ -140,7 +140,7 @@ extension S3Protocol {
   private func nextPage(_ root: XMLElement, after page: OrphanSearch.Page?, _ facts: TransferFacts) -> OrphanSearch
     .Page?
   {
-    guard root.value("IsTruncated")?.lowercased() == "true", let key = root["NextKeyMarker"]?.text,
+    guard root.isTruncated, let key = root["NextKeyMarker"]?.text,
       isOurKey(key, root, facts), let uploadID = root.value("NextUploadIdMarker")
     else { return nil }
     let number = (page?.number ?? 0) + 1

@@ -87,7 +87,12 @@ extension S3Source {
   private static func next(
     _ root: XMLElement, last: NameBytes?, after marker: String?
   ) throws(Failure) -> String? {
-    guard root.value("IsTruncated") == "true" else { return nil }
+    guard root.isTruncated else {
+      guard root.value("NextContinuationToken") == nil else {
+        throw Failure(.protoBadReply, "the list of objects says that it is complete, and names a next page")
+      }
+      return nil
+    }
     let next =
       root.value("NextContinuationToken").map { "\(tokenMark)\($0)" }
       ?? last.map { "\(keyMark)\(PercentEncoding.component($0.bytes))" }
@@ -105,4 +110,10 @@ extension S3Source {
     }
     return next
   }
+}
+
+extension XMLElement {
+  /// Whether a page of a list says that another one follows, in either form of a boolean (XML Schema part 2, section
+  /// 3.2.2) and in any case.
+  var isTruncated: Bool { ["true", "1"].contains(value("IsTruncated")?.lowercased()) }
 }

@@ -62,6 +62,26 @@ import TransferModel
     #expect(page2.objects.map(\.path) == [NameBytes("sub/x+y")] && page2.isLast && page2.found == 4)
   }
 
+  @Test(arguments: ["True", "TRUE", "1"])
+  func aPageThatIsTruncatedInAnyWordIsNotTheLast(_ word: String) throws {
+    var facts = facts("")
+    let page = try page(
+      "<IsTruncated>\(word)</IsTruncated><NextContinuationToken>t</NextContinuationToken>"
+        + "<Contents><Key>a</Key></Contents>", &facts)
+    #expect(!page.isLast)
+    #expect(try query(facts).hasPrefix("continuation-token=t&"))
+  }
+
+  /// Whether a list is complete is not guessed.
+  @Test(arguments: ["<IsTruncated>False</IsTruncated>", "<IsTruncated>yes</IsTruncated>", ""])
+  func aPageThatContradictsItselfIsRefused(_ statement: String) throws {
+    let meaning = list(
+      "<ListBucketResult>\(statement)<NextContinuationToken>t</NextContinuationToken>"
+        + "<Contents><Key>a</Key></Contents></ListBucketResult>", facts(""))
+    guard case .failed(let failure, .permanent) = meaning.outcome else { return #expect(Bool(false)) }
+    #expect(failure.code == .protoBadReply)
+  }
+
   /// Servers that know only the first version of the call send no token.
   @Test func withoutATokenTheLastKeyLeadsOn() throws {
     var facts = facts("")
