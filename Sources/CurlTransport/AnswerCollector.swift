@@ -125,9 +125,9 @@ struct AnswerCollector {
 
 extension HTTPFields {
   /// The end of the body is unknown, so the answer must be discarded (RFC 9112 section 6.3): its lengths differ or are
-  /// not numbers. Equal lengths count as one; with Transfer-Encoding they are ignored.
+  /// not numbers. Equal lengths count as one; in a chunked answer they are ignored.
   fileprivate var hasUncertainEnd: Bool {
-    guard contains(.contentLength), !contains(.transferEncoding) else { return false }
+    guard contains(.contentLength), !isChunked else { return false }
     let lengths = self[values: .contentLength].flatMap { value in
       value.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " && $0 != "\t" } }
     }

@@ -43,7 +43,7 @@ extension GetProtocol {
       return .failed(failure, .retry(isThrottled: false))
     }
     var version = version(size: reply.bytesReceived, reply.fields, isWhole: true, context)
-    version.isEndUncertain = length == nil && reply.fields[.transferEncoding] == nil
+    version.isEndUncertain = length == nil && !reply.fields.isChunked
     guard !facts.isPlanned || facts.layout.size == version.size else {
       let text = "the remote file changed its size from \(facts.layout.size) to \(version.size) bytes"
       return .failed(Failure(.sourceChanged, text), .permanent)

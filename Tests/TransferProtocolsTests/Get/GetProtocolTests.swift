@@ -127,7 +127,11 @@ import TransferModel
   }
 
   /// A chunked body ends where it says so. Any other one ends with the connection, and nobody can tell why that ended.
-  @Test(arguments: [("chunked", nil, "size"), ("chunked", "9", "size"), (nil, nil, "none")])
+  @Test(arguments: [
+    ("chunked", nil, "size"), ("chunked", "9", "size"), ("gzip, Chunked", nil, "size"), (nil, nil, "none"),
+    ("identity", nil, "none"), ("identity", "9", "none"), ("chunked, identity", nil, "none"), ("gzip", nil, "none"),
+    ("chunked,", nil, "size"), (" ", nil, "none"),
+  ])
   func aFileWithoutALengthIsAsLongAsItsBody(_ coding: String?, _ length: String?, _ confirmation: String) throws {
     var head = HTTPFields()
     (head[.transferEncoding], head[.contentLength]) = (coding, length)
