@@ -7,6 +7,7 @@ enum KeptField: String, CaseIterable {
   case location
   case versionID = "x-amz-version-id"
   case date
+  case modified = "last-modified"
 
   /// In bytes. ETags have up to 80 in practice, session URLs up to 2,000.
   var most: Int {
@@ -14,7 +15,7 @@ enum KeptField: String, CaseIterable {
     case .etag: TransferReply.longestTag
     case .location: 8 << 10
     case .versionID: 1 << 10
-    case .date: 128
+    case .date, .modified: 128
     }
   }
 

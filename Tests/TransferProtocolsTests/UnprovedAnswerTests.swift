@@ -126,7 +126,7 @@ import TransferModel
         try interpret(place, Scene.reply(200, [("ETag", "\"\(long)\"")])) == "proto.lost_answer unknown", "\(place)")
     }
     let s3 = try Scene.s3()
-    for field in ["ETag", "x-amz-version-id", "Date"] {
+    for field in ["ETag", "x-amz-version-id", "Date", "Last-Modified"] {
       let reply = Scene.reply(200, [("ETag", "\"e\""), (field, "\"\(long)\"")])
       let meaning = s3.interpret(reply, to: .chunk(Scene.chunk()), Scene.facts(), Scene.context())
       #expect(text(meaning) == "proto.bad_reply retry(isThrottled: false)", "\(field)")
