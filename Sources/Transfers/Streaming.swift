@@ -39,6 +39,7 @@ package struct Streaming {
   private let spool: DownloadSpool
   private let settings: [DownloadOrigin: BatchSettings]
   private let rate: Int64?
+  package var policy = RetryPolicy.standard
 
   /// - Parameter rate: bytes per second; nil for no limit.
   /// - Throws: `.usage`, `.badList`, `.noSource` and `.config`, like an `add` of the same files.
@@ -67,7 +68,8 @@ package struct Streaming {
   package func file(to descriptor: Int32) throws(TransferError) -> StreamResult {
     let output = DescriptorOutput(descriptor)
     return try each(to: Self.output) { entry, resolved in
-      StreamedFile(resolved, key: entry.url.key, entry.expected, to: output, clock: SystemClock())
+      StreamedFile(
+        resolved, key: entry.url.key, entry.expected, to: output, clock: SystemClock(), policy: policy)
     }
   }
 
@@ -100,7 +102,8 @@ package struct Streaming {
     let tar = TarOutput(output, nowMs: SystemClock().wallMs)
     var result = try each(to: name) { entry, resolved in
       tar.open(entry.path, size: entry.expected.size)
-      return StreamedFile(resolved, key: entry.url.key, entry.expected, to: tar, clock: SystemClock())
+      return StreamedFile(
+        resolved, key: entry.url.key, entry.expected, to: tar, clock: SystemClock(), policy: policy)
     } then: { () throws(Failure) in
       try tar.close()
     }

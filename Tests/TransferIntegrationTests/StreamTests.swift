@@ -60,6 +60,24 @@ import TransferProtocols
     #expect(ranges.count > 7 && zip(ranges, ranges.dropFirst()).allSatisfy { $0.offset <= $1.offset })
   }
 
+  /// A server that gives hardly anything of each range has failed; the fortieth answer is a complete one.
+  @Test func aByteOfEachRangeIsNoProgress() throws {
+    let scene = try Scene(script: "match GET * times=40 : cut-after=1\n")
+    let objects = try objects(scene, [500_000])
+    let path = "\(scene.root)/out"
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    defer { close(descriptor) }
+    var streaming = try streaming([scene.url + "/up/o0"])
+    streaming.policy = RetryPolicy(baseMs: 0)
+    let result = try streaming.file(to: descriptor)
+    let code = result.failure?.failure.code
+    #expect(code == .protoBadReply || code == .netReset, "\(result)")
+    // A connection that was cut may have delivered a request twice.
+    #expect(try ranges(scene, "o0").count <= 2 * RetryPolicy.standard.maxAttempts)
+    let bytes = try Scene.read(NameBytes(path))
+    #expect(bytes == Array(objects["o0"]?.prefix(bytes.count) ?? []))
+  }
+
   /// Nothing of another version follows what was written; as long as nothing was written, the new version is used.
   @Test func versionsAreNotMixed() throws {
     let scene = try Scene(script: "match GET * nth=4 times=99 : version=7\n")

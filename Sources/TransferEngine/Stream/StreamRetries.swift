@@ -16,8 +16,17 @@ struct StreamRetries {
 
   init(_ policy: RetryPolicy) { self.policy = policy }
 
-  /// Bytes arrived: earlier failures no longer count.
-  mutating func moved() { (failures, repairs, wasRefreshed) = (0, 0, false) }
+  /// Bytes of the `asked` ones arrived. If they are enough, earlier failures no longer count; if they are hardly any,
+  /// this is a failure too, and the next request waits.
+  mutating func count(_ gained: Int64, of asked: Int64, _ facts: TransferFacts) throws(Failure) {
+    guard gained > 0 else { return }
+    (repairs, wasRefreshed) = (0, false)
+    if facts.isAllStored || BodyProgress.forgives(gained, ofFile: facts.layout.size) {
+      failures = 0
+    } else if BodyProgress.isTiny(gained, of: asked) {
+      try wait(Failure(.protoBadReply, "the server sent only \(gained) of \(asked) bytes"), false)
+    }
+  }
 
   mutating func failed(_ failure: Failure) { broken = failure }
 

@@ -118,7 +118,7 @@ public final class StreamedFile: @unchecked Sendable {
     let update = facts.apply(meaning, to: step, resolved.transferProtocol.abilities)
     if let held = sink.held, update.gained > 0 { try give(held) }
     for change in update.changes { try take(change) }
-    if update.gained > 0 { retries.moved() }
+    try retries.count(update.gained, of: min(range.length, facts.layout.size - range.offset), facts)
   }
 
   /// Obtains a URL from a command, if the file has none that can be requested.
