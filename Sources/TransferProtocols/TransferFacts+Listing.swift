@@ -22,8 +22,14 @@ extension TransferFacts {
     for part in page where part.receipt == nil && part.length == layout.range(part.seq).length {
       listed[part.seq] = part
     }
-    adopt(page.compactMap(\.receipt), &update)
+    adopt(Self.named(once: page.compactMap(\.receipt)), &update)
     if !lost.isEmpty { update.changes.append(.disownChunks(lost)) }
+  }
+
+  /// The first receipt of each chunk: a list that names a chunk twice says no more than one that names it once.
+  private static func named(once receipts: [PartReceipt]) -> [PartReceipt] {
+    var seen: Set<Int> = []
+    return receipts.filter { seen.insert($0.seq).inserted }
   }
 
   /// Uncertain chunks that the server's list proves to be stored.

@@ -88,6 +88,16 @@ import Testing
     #expect(facts.storedChunks == 2 && facts.acked == 20 && facts.hasLosses)
   }
 
+  @Test func aChunkThatAListNamesTwiceIsAdoptedOnce() {
+    var facts = facts(stored: 0)
+    facts.doubts = [ChunkDoubt(seq: 1, length: 10, remote: [:], isBackingOff: false)]
+    let listed = ListedPart(seq: 1, length: 10, etag: "e", receipt: part(1))
+    let update = facts.apply(.partsListed([listed, listed], next: nil), to: .probe(marker: nil), sideBySide)
+    guard case .adoptChunks(let parts, _)? = update.changes.first else { return #expect(Bool(false)) }
+    #expect(parts.map(\.seq) == [1])
+    #expect(facts.storedChunks == 1 && facts.acked == 10)
+  }
+
   @Test func aChunkInDoubtIsAskedAboutBeforeItIsSentAgain() {
     let lost = Interpretation.failed(Failure(.netReset, "cut"), .retry(isThrottled: false))
     var doubted = facts { $0.isProbed = true }

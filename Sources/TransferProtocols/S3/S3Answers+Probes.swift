@@ -23,7 +23,8 @@ extension S3Protocol {
       return badReply(reply, "a part in the list has no number, size or ETag", .retry(isThrottled: false), context)
     }
     let receipts = Dictionary(facts.parts.map { ($0.seq, $0.etag) }, uniquingKeysWith: { first, _ in first })
-    let parts = listed.compactMap { $0 }.filter { $0.seq < facts.layout.count && Self.isOurs($0, receipts) }
+    let parts = Self.unambiguous(
+      listed.compactMap { $0 }.filter { $0.seq < facts.layout.count && Self.isOurs($0, receipts) })
     guard root.isTruncated else { return .partsListed(parts, next: nil) }
     let last = listed.compactMap { $0 }.map { $0.seq + 1 }.max()
     guard let next = root.value("NextPartNumberMarker").flatMap({ Int($0) }) ?? last,
@@ -31,6 +32,16 @@ extension S3Protocol {
     else { return badReply(reply, "the list of parts does not advance", .retry(isThrottled: false), context) }
     // After our last part nothing is ours, however long the list continues.
     return .partsListed(parts, next: next >= facts.layout.count ? nil : String(next))
+  }
+
+  /// Each part once. A part that is named twice, with different contents, is left out, and so sent again.
+  private static func unambiguous(_ parts: [ListedPart]) -> [ListedPart] {
+    let named = Dictionary(grouping: parts, by: \.seq)
+    var seen: Set<Int> = []
+    return parts.filter { part in
+      seen.insert(part.seq).inserted
+        && (named[part.seq] ?? []).allSatisfy { $0.length == part.length && bare($0.etag) == bare(part.etag) }
+    }
   }
 
   private static func part(_ element: XMLElement, _ doubts: [ChunkDoubt]) -> ListedPart? {

@@ -385,5 +385,9 @@ import TransferModel
     #expect(try receipts(["crc64nvme": crc.description], listed(2, tag, 5)) == [nil])
     #expect(try receipts(both, listed(2, tag, 4)) == [nil])
     #expect(try receipts(both, listed(1, tag, 5)) == [nil])
+    // Named twice, it is one part; with two contents it is none.
+    #expect(try receipts(both, listed(2, tag, 5) + listed(2, tag, 5)) == [.etag])
+    #expect(try receipts(both, listed(2, tag, 5) + listed(2, "x", 5)) == [])
+    #expect(try receipts(both, listed(2, tag, 5) + listed(2, tag, 4)) == [])
   }
 }
