@@ -168,6 +168,7 @@ extension ResumableProtocol {
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ answer: Failure
   ) -> Interpretation {
     let announced = UploadLimit(reply.field("upload-limit")) ?? discovery(facts.learned).limits
+    if let refusal = announced.refusal(size: facts.file.size) { return .failed(refusal, .permanent) }
     let least = max(announced.minAppend ?? 0, min(TusSettings.mebibyte, announced.maxAppend ?? .max))
     guard chunk.body.length > least else { return .failed(answer, .permanent) }
     let half = max(1, min(chunk.body.length / 2, TusSettings.defaultPart))

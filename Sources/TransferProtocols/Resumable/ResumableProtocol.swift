@@ -122,6 +122,10 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
     if !facts.isAllStored, let expiresAtMs = expiry(session), expiresAtMs <= facts.wallMs {
       return .dropSession(Failure(.protoSessionGone, "the upload expired on the server"))
     }
+    let most = session.notes[Self.appendNote].flatMap { Int64($0) }
+    if !facts.isAllStored, let refusal = most.flatMap({ UploadLimit.refusal(size: facts.file.size, bodies: $0) }) {
+      return .fail(refusal)
+    }
     let mustAsk = facts.isPlanned && !facts.isProbed && (facts.isResumed || facts.lostAnswer != nil)
     if mustAsk { return .control(.probe(marker: nil)) }
     return facts.isAllStored ? .control(.finish) : .chunks

@@ -39,7 +39,19 @@ struct UploadLimit: Sendable, Hashable {
 
   /// Why a file of this size cannot be uploaded; nil if it can.
   func refusal(size: Int64) -> Failure? {
-    guard let maxSize, size > maxSize else { return nil }
-    return Failure(.policyLimit, "\(size) bytes are more than the server accepts: \(maxSize)")
+    if let maxSize, size > maxSize {
+      return Failure(.policyLimit, "\(size) bytes are more than the server accepts: \(maxSize)")
+    }
+    return maxAppend.flatMap { Self.refusal(size: size, bodies: $0) }
+  }
+
+  /// Bodies shorter than ``TusSettings/smallestPart`` are sent only for a file that needs no more of them than this.
+  private static let mostShortBodies: Int64 = 64
+
+  /// Why a file of this size cannot be sent in bodies of at most `most` bytes: it would take a request for almost every
+  /// byte.
+  static func refusal(size: Int64, bodies most: Int64) -> Failure? {
+    guard most < TusSettings.smallestPart, size.dividedUp(by: max(1, most)) > mostShortBodies else { return nil }
+    return Failure(.policyLimit, "the server takes only \(most) bytes at once of a file of \(size) bytes")
   }
 }

@@ -40,6 +40,12 @@ import TransferModel
     #expect(try first(5, ["speaks": "9", "max-append-size": "4"]) == "create")
     #expect(try first(5, ["speaks": "9", "min-size": "6"]) == "chunk that opens")
     #expect(try first(5, ["speaks": "9", "max-size": "4"]) == "fail policy.limit")
+    // One byte a request is no upload.
+    #expect(try first(9 << 20, ["speaks": "9", "max-append-size": "1"]) == "fail policy.limit")
+    #expect(try first(9 << 20, ["speaks": "9", "max-append-size": "0"]) == "fail policy.limit")
+    #expect(try first((64 << 10) - 64, ["speaks": "9", "max-append-size": "1023"]) == "create")
+    #expect(try first((64 << 10) - 63, ["speaks": "9", "max-append-size": "1023"]) == "fail policy.limit")
+    #expect(try first(9 << 20, ["speaks": "9", "max-append-size": "16384"]) == "create")
     #expect(try first(0) == "chunk that opens")
     // A POST that is repeated may create two objects.
     #expect(try first(5, post: true) == "create")
@@ -182,6 +188,14 @@ import TransferModel
     #expect(try layout(200 << 20, ["speaks": "9", "max-append-size": "1048576"]).chunkSize == 1 << 20)
     #expect(try layout(200 << 20, ["speaks": "9", "max-append-size": "5"]).count == 1)
     #expect(try layout(200 << 20, ["speaks": "9", "min-append-size": "5"]).count == 1)
+  }
+
+  /// The limit may come with the answer that creates the upload, or with a refusal of a body.
+  @Test func anUploadWithALimitOfAFewBytesIsNotGoneOnWith() throws {
+    let limited = R.facts(size: 9 << 20) { $0.session?.notes = ["max-append": "1"] }
+    #expect(try step(limited) == "fail policy.limit")
+    #expect(try step(R.facts(size: 9 << 20) { $0.session?.notes = ["max-append": "1048576"] }) == "chunks")
+    #expect(try step(R.facts(size: 5) { $0.session?.notes = ["max-append": "1"] }) == "chunks")
   }
 
   @Test func bodiesAreWhatTheServerTakes() throws {
