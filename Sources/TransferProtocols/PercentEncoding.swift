@@ -36,6 +36,9 @@ enum PercentEncoding {
     return String(decoding: out, as: UTF8.self)
   }
 
+  /// Whether the byte occurs in paths that ``path(_:)`` has encoded.
+  static func isOfEncodedPath(_ byte: UInt8) -> Bool { isUnreserved(byte) || byte == 0x2F || byte == 0x25 }
+
   private static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true

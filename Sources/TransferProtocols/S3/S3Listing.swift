@@ -43,7 +43,8 @@ extension S3Source {
     }
     var progress = ListingProgress(facts.session)
     do throws(Failure) {
-      let keys = try root.all("Contents").map { item throws(Failure) in (try Self.key(item, root), item) }
+      let isEncoded = Self.areKeysEncoded(root, below: facts.file.key)
+      let keys = try root.all("Contents").map { item throws(Failure) in (try Self.key(item, isEncoded), item) }
       let next = try Self.next(root, last: keys.last?.0, after: progress.next)
       let objects = try keys.map { key, item throws(Failure) in
         try Self.object(key, item, below: facts.file.key)
@@ -57,13 +58,29 @@ extension S3Source {
     }
   }
 
-  private static func key(_ item: XMLElement, _ root: XMLElement) throws(Failure) -> NameBytes {
+  /// Whether the keys of a page are percent-encoded, as we request. Some servers encode them without saying so: then
+  /// all of them consist of what an encoder leaves, at least one is changed by decoding, and all begin with the prefix
+  /// when they are decoded.
+  private static func areKeysEncoded(_ root: XMLElement, below prefix: NameBytes) -> Bool {
+    if let type = root.value("EncodingType") { return type.lowercased() == "url" }
+    var hasEncoded = false
+    for item in root.all("Contents") {
+      let text = Array((item["Key"]?.text ?? "").utf8)
+      guard text.allSatisfy(PercentEncoding.isOfEncodedPath), let key = PercentEncoding.decode(text),
+        key.starts(with: prefix.bytes)
+      else { return false }
+      hasEncoded = hasEncoded || text.contains(0x25)
+    }
+    return hasEncoded
+  }
+
+  private static func key(_ item: XMLElement, _ isEncoded: Bool) throws(Failure) -> NameBytes {
     guard let text = item["Key"]?.text, !text.isEmpty else {
       throw Failure(.protoBadReply, "the list of objects has one without a key")
     }
     // A blank is encoded as a plus there.
     let bytes = Array(text.utf8).map { $0 == 0x2B ? 0x20 : $0 }
-    guard root.value("EncodingType") == "url" else { return NameBytes(Array(text.utf8)) }
+    guard isEncoded else { return NameBytes(Array(text.utf8)) }
     guard let key = PercentEncoding.decode(bytes) else {
       throw Failure(.protoBadReply, "the list of objects has a key without the announced encoding")
     }

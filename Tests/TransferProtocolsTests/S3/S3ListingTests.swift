@@ -82,6 +82,30 @@ import TransferModel
     #expect(failure.code == .protoBadReply)
   }
 
+  private func keys(_ keys: [String], below prefix: String, _ statement: String = "") throws -> [NameBytes] {
+    var facts = facts(prefix)
+    let contents = keys.map { "<Contents><Key>\($0)</Key></Contents>" }.joined()
+    return try page(statement + contents, &facts).objects.map(\.key)
+  }
+
+  /// Some servers encode keys as they are asked to, and do not say so.
+  @Test func keysThatAreEncodedWithoutSayingSoAreDecoded() throws {
+    #expect(
+      try keys(["d%20e/a%2Bb", "d%20e/plain"], below: "d e/") == [NameBytes("d e/a+b"), NameBytes("d e/plain")])
+    #expect(try keys(["x", "%C3%A9"], below: "") == [NameBytes("x"), NameBytes("\u{e9}")])
+    #expect(try keys(["a%2Bb"], below: "", "<EncodingType>URL</EncodingType>") == [NameBytes("a+b")])
+  }
+
+  /// A key with a byte that an encoder would not have left shows that the page is not encoded.
+  @Test(arguments: [["a%20b", "c d"], ["a%20b", "c+d"], ["a%20b", "100%"], ["a%20b", "\u{e9}"]])
+  func keysThatAreNotEncodedStay(_ names: [String]) throws {
+    #expect(try keys(names, below: "") == names.map { NameBytes($0) })
+  }
+
+  @Test func keysThatBeginWithThePrefixOnlyAsTheyAreStay() throws {
+    #expect(try keys(["100%25/a%20b"], below: "100%25/") == [NameBytes("100%25/a%20b")])
+  }
+
   /// Servers that know only the first version of the call send no token.
   @Test func withoutATokenTheLastKeyLeadsOn() throws {
     var facts = facts("")
