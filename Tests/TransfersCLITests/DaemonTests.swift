@@ -194,6 +194,8 @@ import Testing
     while !text.hasPrefix("RELOADING=1") { text = try socket.next() }
     #expect(text.contains("\nMONOTONIC_USEC="))
     while !text.hasPrefix("READY=1") { text = try socket.next() }
+    // A job that is signalled before it can wait for signals ends by that, and the daemon says so.
+    try running.waitUntilSaid("job quick ended with 0")
     running.signal(SIGTERM)
     while !text.hasPrefix("STOPPING=1") { text = try socket.next() }
     #expect(try running.wait().code == 0)
