@@ -36,8 +36,8 @@ import TransferModel
     #expect(verdict(now: now, at: 99_000) == .another(now))
   }
 
-  /// What was compared with a list has nothing to wait for once it is another file: the engine fails it. A new ctime or
-  /// device is no other file.
+  /// A file that was compared with a list does not wait once its size, time or inode has changed: the engine fails it.
+  /// If only its ctime or device has changed, it is still the same file.
   @Test func aComparedFileThatChangedWaitsForNothing() {
     for part in [\SourceIdentity.size, \.mtimeNs] {
       var now = Self.seen

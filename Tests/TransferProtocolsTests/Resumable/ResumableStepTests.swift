@@ -40,7 +40,7 @@ import TransferModel
     #expect(try first(5, ["speaks": "9", "max-append-size": "4"]) == "create")
     #expect(try first(5, ["speaks": "9", "min-size": "6"]) == "chunk that opens")
     #expect(try first(5, ["speaks": "9", "max-size": "4"]) == "fail policy.limit")
-    // One byte a request is no upload.
+    // An upload with one byte in each request would take millions of them.
     #expect(try first(9 << 20, ["speaks": "9", "max-append-size": "1"]) == "fail policy.limit")
     #expect(try first(9 << 20, ["speaks": "9", "max-append-size": "0"]) == "fail policy.limit")
     #expect(try first((64 << 10) - 64, ["speaks": "9", "max-append-size": "1023"]) == "create")
