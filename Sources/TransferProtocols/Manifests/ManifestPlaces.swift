@@ -47,12 +47,10 @@ struct ManifestPlaces {
     return (.urls(all), target)
   }
 
-  static let largestSize = ContentSize.largest
-
   static func size(_ text: some Collection<UInt8>) throws(ManifestFault) -> Int64 {
     let isNumber = !text.isEmpty && text.count <= 16 && text.allSatisfy { (0x30...0x39).contains($0) }
     let size = isNumber ? text.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) } : -1
-    guard (0...largestSize).contains(size) else {
+    guard (0...ContentSize.largest).contains(size) else {
       throw ManifestFault("its size is not a number of bytes from 0 to 2^53", "write the size in decimal digits")
     }
     return size
