@@ -6,13 +6,12 @@ import TransferModel
 final class Commits {
   private let engine: Engine
   private let mailbox: Mailbox<EngineEvent>
-  private let pool: PreparingPool?
+  private let pool: PreparingPool
   private var queue = CommitQueue()
   /// Units whose local work has not ended.
   private var postponed = 0
 
-  /// Without a pool, work on local files is done at once.
-  init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>, pool: PreparingPool? = nil) {
+  init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>, pool: PreparingPool) {
     (self.engine, self.mailbox, self.pool) = (engine, mailbox, pool)
   }
 
@@ -31,10 +30,6 @@ final class Commits {
 
   /// The same after `work` has been done on a preparing thread: until then nobody else can claim the file.
   func append(_ unit: FileUnit, after work: @escaping @Sendable () -> Void) {
-    guard let pool else {
-      work()
-      return append(unit)
-    }
     postponed += 1
     let mailbox = mailbox
     pool.wait(work, then: { mailbox.put(.localWorkEnded(unit)) })
