@@ -86,18 +86,9 @@ final class ShardSet {
     let files = placed.reduce(0) { $0 + $1.totals.files }
     let bytes = placed.reduce(Int64(0)) { $0 +| $1.totals.bytes }
     digest(ManifestWriter.end(files: files, bytes: bytes))
-    let part = "\(folder)/.\(Self.indexName).part"
     let text = ShardIndex.text(
       placed, manifest: hexText(manifest.finish().bytes), files: files, bytes: bytes, failed: failed)
-    let descriptor = Glibc.open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
-    defer { if descriptor >= 0 { close(descriptor) } }
-    guard descriptor >= 0, FileText.write(text, to: descriptor, at: 0), fsync(descriptor) == 0,
-      rename(part, "\(folder)/\(Self.indexName)") == 0
-    else {
-      let error = Self.failure("write", part)
-      unlink(part)
-      throw error
-    }
+    try Self.put(text, "\(folder)/\(Self.indexName)", through: "\(folder)/.\(Self.indexName).part")
     isKept = true
     try sync()
     return placed
@@ -131,6 +122,22 @@ final class ShardSet {
       if name != ".", name != ".." { names.append(name) }
     }
     return names
+  }
+
+  /// Writes a file durably, or not at all. `part` is its name until it is complete.
+  static func put(
+    _ bytes: [UInt8], _ path: String, through part: String, mode: mode_t = 0o666
+  ) throws(TransferError) {
+    unlink(part)
+    let descriptor = Glibc.open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+    defer { if descriptor >= 0 { close(descriptor) } }
+    guard descriptor >= 0, FileText.write(bytes, to: descriptor, at: 0), fsync(descriptor) == 0,
+      rename(part, path) == 0
+    else {
+      let error = failure("write", path)
+      unlink(part)
+      throw error
+    }
   }
 
   /// The error of the last system call.

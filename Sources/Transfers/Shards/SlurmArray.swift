@@ -2,80 +2,27 @@ import CScripts
 import TransferEngine
 package import TransferModel
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
-/// A Slurm array job that transfers the shards of a set: one task for each, with its own engine and ledger
-/// (docs/scale.md). A task runs tools/slurm/transfers-array.sh, which is embedded in this program.
+/// A Slurm array job that does the work on the shards of a set (docs/scale.md). A task runs
+/// tools/slurm/transfers-array.sh, which is embedded in this program.
 package struct SlurmArray: Sendable {
-  package enum Work: Sendable, Hashable {
-    /// Files below a folder, as the nodes see it, to a destination.
-    case upload(base: String, destination: String)
-    case download(into: String)
-  }
-
-  private let shards: ShardFolder
-  /// Absolute path of a folder that all nodes share, for ledgers and logs.
-  private let shared: String
-  private let work: Work
-  /// Arguments of `add` or `pull`.
-  private let words: [String]
-  /// The number of tasks that run at the same time.
-  package let atOnce: Int
-  /// Limits of one task; nil for none.
-  package private(set) var rate: Int64?
-  package private(set) var workers: Int?
-  /// The maximum number of runs of one task.
-  package var tries = 20
-  /// A folder on a disk of the node, for the ledgers; nil for its temporary folder.
-  package var local: String?
+  package let work: ShardWork
   /// Options of `sbatch`.
-  package var options: [String] = []
+  private let options: [String]
 
-  /// - Parameter atOnce: the maximum number of tasks at the same time.
-  package init(_ shards: ShardFolder, shared: String, _ work: Work, words: [String], atOnce: Int) {
-    (self.shards, self.shared, self.work, self.words) = (shards, shared, work, words)
-    self.atOnce = min(atOnce, shards.shards.count)
-  }
+  package init(_ work: ShardWork, options: [String]) { (self.work, self.options) = (work, options) }
 
-  package var count: Int { shards.shards.count }
-
-  /// The folder of the files if this host does not have it; the nodes may.
-  package var missingBase: String? {
-    guard case .upload(let base, _) = work, !FolderPlace.isFolder(NameBytes(base)) else { return nil }
-    return base
-  }
-
-  /// Divides the limits of all tasks together, in bytes per second and connections: each may use its share, even if the
-  /// others do not use theirs.
-  package mutating func divide(rate: Int64?, workers: Int?) {
-    self.rate = rate.map { max(1, $0 / Int64(atOnce)) }
-    self.workers = workers.map { max(1, $0 / atOnce) }
-  }
+  private static let script = "transfers-array.sh"
 
   /// The command line that submits it.
   package var command: [String] {
-    let (verb, place, destination) =
-      switch work {
-      case .upload(let base, let destination): ("add", base, destination)
-      case .download(let folder): ("pull", folder, "-")
-      }
-    return [
-      "sbatch", "--array=1-\(count)%\(atOnce)", "--requeue", "--signal=B:TERM@180", "--open-mode=append",
-      "--output=\(shared)/shard-%a.log", "--job-name=transfers",
-    ] + options + [
-      script, "--task", verb, shards.path, shared, place, destination, String(rate ?? 0), String(workers ?? 0),
-      String(tries), local ?? "-",
-    ] + words
+    [
+      "sbatch", "--array=1-\(work.count)%\(work.atOnce)", "--requeue", "--signal=B:TERM@180", "--open-mode=append",
+      "--output=\(work.shared)/shard-%a.log", "--job-name=transfers",
+    ] + options + ["\(work.shared)/\(Self.script)", "--task"] + work.arguments
   }
 
   /// The same, quoted for a shell.
   package var commandText: String { command.map(ShellText.quoted).joined(separator: " ") }
-
-  private var script: String { "\(shared)/transfers-array.sh" }
 
   /// Creates the folder for the ledgers and submits the job to Slurm. Blocking.
   /// - Returns: the number of the job.
@@ -85,14 +32,17 @@ package struct SlurmArray: Sendable {
     guard try run(["/bin/sh", "-c", "command -v sbatch"]).code == 0 else {
       throw unavailable("there is no command sbatch", "run this where jobs are submitted, or see --print")
     }
-    try prepare()
+    try work.makeFolder()
+    var length = 0
+    let text = UnsafeBufferPointer(start: cscripts_slurm_task(&length), count: length)
+    try work.put(Array(text), Self.script, mode: 0o755)
     // Its error output is captured, too.
     let (code, output) = try run(["/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"] + command)
-    let text = String(decoding: output, as: UTF8.self)
-    let words = text.split(whereSeparator: \.isWhitespace)
+    let said = String(decoding: output, as: UTF8.self)
+    let words = said.split(whereSeparator: \.isWhitespace)
     guard code == 0, let job = words.last.map(String.init), words.count > 3, Int(job) != nil else {
-      let said = text.split(separator: "\n").last.map(String.init) ?? "no message"
-      throw unavailable("Slurm did not accept the job (exit code \(code)): \(said)", "fix that, and submit again")
+      let cause = said.split(separator: "\n").last.map(String.init) ?? "no message"
+      throw unavailable("Slurm did not accept the job (exit code \(code)): \(cause)", "fix that, and submit again")
     }
     return job
   }
@@ -106,33 +56,7 @@ package struct SlurmArray: Sendable {
   }
 
   private func unavailable(_ cause: String, _ remedy: String) -> TransferError {
-    TransferError(.unavailable, "submit shards in", NameBytes(shards.path), cause: cause, remedy: remedy)
-  }
-
-  /// Creates the folder, the script, and an id by which nodes distinguish this folder from an earlier one.
-  private func prepare() throws(TransferError) {
-    guard mkdir(shared, 0o777) == 0 || errno == EEXIST else { throw ShardSet.failure("make folder", shared) }
-    var length = 0
-    let text = UnsafeBufferPointer(start: cscripts_slurm_task(&length), count: length)
-    try put(Array(text), script, mode: 0o755)
-    guard access("\(shared)/id", F_OK) != 0 else { return }
-    let id = String(UInt64.random(in: .min ... .max), radix: 16)
-    try put(Array("\(id)\n".utf8), "\(shared)/id", mode: 0o666)
-  }
-
-  /// Writes a file durably, or not at all.
-  private func put(_ bytes: [UInt8], _ path: String, mode: mode_t) throws(TransferError) {
-    let part = "\(path).\(getpid())"
-    unlink(part)
-    let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
-    defer { if descriptor >= 0 { close(descriptor) } }
-    guard descriptor >= 0, FileText.write(bytes, to: descriptor, at: 0), fsync(descriptor) == 0,
-      rename(part, path) == 0
-    else {
-      let error = ShardSet.failure("write", path)
-      unlink(part)
-      throw error
-    }
+    TransferError(.unavailable, "submit shards in", NameBytes(work.shards.path), cause: cause, remedy: remedy)
   }
 }
 

@@ -89,12 +89,13 @@ struct ShardSubmitCommand: Command {
     if !incomplete { try failing { () throws(TransferError) in try folder.checkComplete() } }
     try checkWords(context)
     let place = AbsolutePath.of(base)
-    let work = destination.map { SlurmArray.Work.upload(base: place, destination: $0) } ?? .download(into: place)
-    var job = SlurmArray(folder, shared: AbsolutePath.of(shared), work, words: words, atOnce: atOnce)
-    job.divide(rate: rate?.bytesPerSecond, workers: workers)
-    job.tries = tries
-    job.local = local.map { AbsolutePath.of($0) }
-    job.options = sbatch.flatMap { $0.split(separator: " ").map(String.init) }
+    let direction =
+      destination.map { ShardWork.Direction.upload(base: place, destination: $0) } ?? .download(into: place)
+    var work = ShardWork(folder, shared: AbsolutePath.of(shared), direction, words: words, atOnce: atOnce)
+    work.divide(rate: rate?.bytesPerSecond, workers: workers)
+    work.tries = tries
+    work.local = local.map { AbsolutePath.of($0) }
+    let job = SlurmArray(work, options: sbatch.flatMap { $0.split(separator: " ").map(String.init) })
     let number = prints ? nil : try failing { () throws(TransferError) in try job.submit() }
     let output = ShardSubmitOutput(job: job, unlisted: folder.failed, number: number)
     try common.print(output, store: StoreIdentity(path: nil), context)
@@ -131,15 +132,15 @@ struct ShardSubmitOutput: OutputValue {
     [
       .words { "$ \(printable($0.job.commandText))\n" },
       .facts([
-        .integer("shards", "shards") { $0.job.count },
+        .integer("shards", "shards") { $0.job.work.count },
         .integer("files_not_listed", "files not listed") { $0.unlisted },
-        .integer("at_once", "at the same time") { $0.job.atOnce },
-        .rate("task_bps", "rate of each task") { $0.job.rate },
-        .integer("task_workers", "workers of each task") { $0.job.workers },
-        .integer("tries", "tries of each shard") { $0.job.tries },
+        .integer("at_once", "at the same time") { $0.job.work.atOnce },
+        .rate("task_bps", "rate of each task") { $0.job.work.rate },
+        .integer("task_workers", "workers of each task") { $0.job.work.workers },
+        .integer("tries", "tries of each shard") { $0.job.work.tries },
         .text("job", "job") { $0.number },
         .text("remark", "remark") { output in
-          output.job.missingBase.map { "there is no folder \"\($0)\" on this host; the nodes need it" }
+          output.job.work.missingBase.map { "there is no folder \"\($0)\" on this host; the nodes need it" }
         },
         .list("command") { $0.job.command },
       ]),
