@@ -65,7 +65,7 @@ restore() {
     copy=complete
     say "$name continues with the backup, which contains all that was sent"
   else
-    copy=''
+    copy=old
     say "$name continues with a backup that is older than what was sent"
   fi
 }
@@ -101,15 +101,16 @@ was_idle() {
 
 # Keeps the ledger.
 keep() {
-  local latest=''
+  local latest='' state=closed
   read -r latest _ <"$shared/$name.try" || true
   # Its backup must not replace the newer one, which records what was sent since.
   [[ ! $latest || $latest == "$this_run" ]] ||
     fail 6 "another run of $name has begun meanwhile; the ledger of this one is \"$store\" on $(hostname)"
+  if [[ $copy == old ]]; then state=open; fi
   if [[ $newest == none && ! -e $store ]]; then
     # A pull that was refused before it recorded anything.
     rm -f "$shared/$name.try" "$here/try"
-  elif ! { [[ $latest ]] && back_up && put "$shared/$name.try" "$this_run closed $idle $sum" &&
+  elif ! { [[ $latest ]] && back_up && put "$shared/$name.try" "$this_run $state $idle $sum" &&
     put "$here/try" "$this_run - $copy"; }; then
     say "no backup of $name in \"$shared\"; the ledger is \"$store\" on $(hostname)"
     # The exit code of the engine counts, even if the shared folder fails now.
@@ -207,7 +208,8 @@ sum=${sum%% *}
 # backup contains all that was sent) or not ("open"); how many runs of its task were idle; what the ledger is for. It is
 # first written when the files are recorded: until then, a call with another destination is a correction.
 # HERE/try is "RUN BEFORE COPY": the run that had the ledger here; while it starts, RUN and STATE of SHARED/NAME.try
-# before it; "complete" until an engine has run with a complete backup.
+# before it; "complete" until an engine has run with a complete backup, "old" for good after one that was not: some of
+# its files may have been sent by a node that was killed, and no later backup knows which.
 newest=none state=none idle=0 known=$sum last='' before='' copy=''
 if [[ -e $shared/$name.try ]]; then read -r newest state idle known <"$shared/$name.try"; fi
 if [[ -e $here/try ]]; then read -r last before copy <"$here/try"; fi
