@@ -19,6 +19,20 @@ import TransferModel
     #expect(try rows(f, .files([])) == [])
   }
 
+  /// A tus server compares each body with the digest sent with it, and names none.
+  @Test func aServerThatNamesNoDigestComparedOursToo() throws {
+    let f = try LedgerFixture()
+    _ = try f.add("a", to: f.makeBatch())
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(run)
+      try tx.sendAll(file.id, run)
+      let own = FileProof(confirmation: .digest, digest: Digest(crc32c: 7))
+      _ = try tx.completeFile(file.id, run, FileReceipt(own, location: "put:there/a"))
+    }
+    #expect(try rows(f) == ["put:there checksum:crc32c 1"])
+  }
+
   /// The first request of the file is repeated from the beginning: nothing was resumed. Its chunk is stored by two.
   @Test func aChunkOfTwoRequestsIsAResumption() throws {
     let f = try LedgerFixture()

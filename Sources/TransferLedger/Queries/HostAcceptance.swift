@@ -26,14 +26,15 @@ extension LedgerReader {
     let host, accepted: String
   }
 
-  /// The proof of each done upload. A download is compared with digests on this side: its server confirms nothing.
+  /// The proof of each done upload. A server that checks each body against the digest sent with it, as tus does, names
+  /// none of its own. A download is compared with digests on this side: its server confirms nothing.
   static let confirmed: StaticString = """
     SELECT f.batch_id, iif(r.confirmation = 'digest',
-        'checksum:' || substr(r.remote_digest, 1, instr(r.remote_digest, ':') - 1), r.confirmation) AS accepted,
+        'checksum:' || substr(coalesce(r.remote_digest, r.digest), 1, instr(coalesce(r.remote_digest, r.digest), ':') - 1), r.confirmation) AS accepted,
       count(*), min(r.recorded_at), max(r.recorded_at), NULL
     FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
     WHERE {files} AND f.state = 'done' AND f.is_download IS NULL AND r.confirmation <> 'none'
-      AND (r.confirmation <> 'digest' OR r.remote_digest IS NOT NULL)
+      AND (r.confirmation <> 'digest' OR coalesce(r.remote_digest, r.digest) IS NOT NULL)
     GROUP BY f.batch_id, accepted
     """
   static let ranged: StaticString = """
