@@ -51,6 +51,20 @@ import Testing
     #expect((listed.code, listed.out) == (0, "job\nnightly\n"), "\(listed.err)")
   }
 
+  /// The documents name the ledger that they are about; there may be none for a configured job.
+  @Test func documentsAboutJobsNameTheLedger() throws {
+    let program = try BuiltProgram()
+    let (config, store) = (program.folder.path + "/c.yaml", program.folder.path + "/l.db")
+    try writeFile(config, Array("jobs: {nightly: {from: [/data], to: \"http://127.0.0.1:9/in/\"}}".utf8))
+    let words = ["--config", config, "--store", store, "--json"].map { Array($0.utf8) }
+    #expect(try program.run(["job", "list"].map { Array($0.utf8) } + words).out.contains(#""uid":null"#))
+    try OpenStore(at: store, .create).close()
+    for command in ["check", "job list", "job show nightly"] {
+      let out = try program.run(command.split(separator: " ").map { Array($0.utf8) } + words).out
+      #expect(out.contains(#""uid":""#) && !out.contains("null,\"uid\""), "\(command): \(out)")
+    }
+  }
+
   // MARK: - Scans
 
   private func scan(_ job: String, msAgo: Int64, files: Int) -> ScanRow {

@@ -48,7 +48,7 @@ struct CheckCommand: Command {
     let value = CheckOutput(
       try reading(path, context), job: job, maxAgeMs: maxAge?.ms, maxFailed: maxFailed, maxPending: maxPending,
       scanLimits: CheckScans.Limits(ageMs: maxScanAge?.ms, files: minFiles), nowMs: context.clock.wallMs)
-    try common.print(value, store: StoreIdentity(path: path), context)
+    try common.print(value, store: .ofAny(path, context), context)
     guard value.verdict != .ok else { return }
     var failure = CommandFailure(.partial, code: "check", value.line, remedy: value.remedy)
     (failure.exitStatus, failure.isTold) = (value.verdict.rawValue, true)

@@ -19,8 +19,7 @@ struct DoctorCommand: Command {
     let path = try common.storePath(context)
     let facts = MachineFacts()
     let findings = ProgramChecks.all(facts) + LedgerChecks(path, context).all() + MachineChecks.all(facts, context)
-    let store = (try? StoreIdentity.read(path, context)) ?? StoreIdentity(path: path)
-    try common.print(DoctorOutput(findings), store: store, context)
+    try common.print(DoctorOutput(findings), store: .ofAny(path, context), context)
     let failed = findings.filter { $0.verdict == .fail }
     guard let first = failed.first else { return }
     let isStore = failed.contains { ["ledger", "disk", "engine"].contains($0.check.prefix { $0 != "." }) }

@@ -64,10 +64,10 @@ struct VerifyCommand: Command {
   /// Prints files that are not intact, with `--verbose` all.
   private func verify(_ path: String, _ context: Context) throws(CommandFailure) -> VerifyResult {
     let ledger = try LedgerAccess.open(path, context)
-    let filter = try rows.filter(ledger, context)
+    let (filter, store) = (try rows.filter(ledger, context), try StoreIdentity(ledger))
     ledger.close()
     var printer = RowPrinter(
-      schema: "transfers.verify/1", store: StoreIdentity(path: path), filters: rows.filters, common, context)
+      schema: "transfers.verify/1", store: store, filters: rows.filters, common, context)
     let result = try failing { () throws(TransferError) in
       try context.store(path).verify(filter, subset ?? .all, repairs: repair) { file, finding in
         let isIntact = (try? finding.get())?.verdict == .intact

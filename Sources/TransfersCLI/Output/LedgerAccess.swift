@@ -35,6 +35,11 @@ extension StoreIdentity {
     schemaVersion = .integer(facts.schemaVersion)
   }
 
+  /// The identity of the ledger at `path`; only the path if none can be opened there.
+  static func ofAny(_ path: String, _ context: Context) -> StoreIdentity {
+    (try? read(path, context)) ?? StoreIdentity(path: path)
+  }
+
   /// The identity of the ledger at `path`.
   static func read(_ path: String, _ context: Context) throws(CommandFailure) -> StoreIdentity {
     let ledger = try LedgerAccess.open(path, context)

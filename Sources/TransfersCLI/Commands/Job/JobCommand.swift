@@ -40,7 +40,7 @@ struct JobListCommand: Command {
     let path = try common.storePath(context)
     let rows = try JobStatus.all(path, context)
     var printer = RowPrinter(
-      schema: "transfers.job.list/1", rowType: "job", store: StoreIdentity(path: path), common, context)
+      schema: "transfers.job.list/1", rowType: "job", store: .ofAny(path, context), common, context)
     printer.print(FigureTable(Self.columns, rows))
     try printer.finish(empty: "no jobs; \"transfers config example\" has two")
   }
@@ -78,6 +78,6 @@ struct JobShowCommand: Command {
     let isKnown = try JobsInLedger.names(path, context).contains(name)
     let job = isKnown ? context.config.jobs[name] : try context.config.job(name)
     let status = try JobStatus.read(name, job, path, context)
-    try common.print(status, store: StoreIdentity(path: path), context)
+    try common.print(status, store: .ofAny(path, context), context)
   }
 }

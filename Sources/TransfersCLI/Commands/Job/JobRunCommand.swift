@@ -189,7 +189,7 @@ struct JobBooks {
   private func writeMetrics(_ path: String) throws(CommandFailure) {
     let status = try JobStatus.read(job.name, job, storePath, context, batches: 0)
     let header = ReportHeader(
-      store: StoreIdentity(path: storePath), filters: [:], generatedMs: context.clock.wallMs, checks: [])
+      store: .ofAny(storePath, context), filters: [:], generatedMs: context.clock.wallMs, checks: [])
     do throws(CommandFailure) {
       let file = try OutputFile(NameBytes(path), store: storePath)
       file.stream.write(PrometheusReport.render(status.report, header))
