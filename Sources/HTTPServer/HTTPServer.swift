@@ -34,8 +34,11 @@ public final class HTTPServer: Sendable {
   /// The port that was bound; 0 for a socket file.
   public var port: UInt16 { socket.port }
 
-  /// Starts serving, on its own threads. Call it once.
-  public func start() { acceptor.withLock { $0 = WorkerThread { [self] in acceptAll() } } }
+  /// Starts serving, on its own threads. Call it once. Throws `.config` if there is no thread.
+  public func start() throws(TransferError) {
+    let started = try WorkerThread(to: "accept connections") { [self] in acceptAll() }
+    acceptor.withLock { $0 = started }
+  }
 
   /// Closes all connections and waits for the threads: no handler runs afterwards. A second call does nothing.
   public func stop() {
@@ -65,7 +68,12 @@ public final class HTTPServer: Sendable {
         turnAway(accepted)
         continue
       }
-      WorkerThread { [self] in serve(accepted, number) }.detach()
+      if let thread = try? WorkerThread(to: "serve a connection", { [self] in serve(accepted, number) }) {
+        thread.detach()
+      } else {
+        live.withLock { $0.sockets[number] = nil }
+        turnAway(accepted)
+      }
     }
   }
 

@@ -10,7 +10,10 @@ final class Gate: Sendable {
   init() throws(TransferError) {
     var ends: (Int32, Int32) = (-1, -1)
     let made = withUnsafeMutableBytes(of: &ends) { pipe($0.baseAddress!.assumingMemoryBound(to: Int32.self)) }
-    guard made == 0 else { throw TransferError(.bug, "open pipe", cause: errorText(errno)) }
+    guard made == 0 else {
+      throw TransferError(
+        .config, "open pipe", cause: errorText(errno), remedy: "raise the limit of open files (ulimit -n)")
+    }
     for end in [ends.0, ends.1] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     reader = Descriptor(ends.0)
     writer = Lock(Descriptor(ends.1))

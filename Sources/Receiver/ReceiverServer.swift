@@ -49,13 +49,21 @@ public final class ReceiverServer: Sendable {
   public var port: UInt16 { listener.port }
   public var summary: ReceiverSummary { core.summary }
 
-  /// Starts serving on its own threads, and returns the URL. Can be called once.
+  /// Starts serving on its own threads, and returns the URL. Can be called once. Throws `.config` if there is no
+  /// thread.
   @discardableResult
-  public func start() -> String {
-    threads.withLock { threads in
+  public func start() throws(TransferError) -> String {
+    try threads.withLock { threads throws(TransferError) in
       precondition(threads == nil, "the receiver was started before")
-      threads = Threads(
-        acceptor: WorkerThread { [self] in acceptAll() }, reaper: WorkerThread { [self] in joinEnded() })
+      let reaper = try WorkerThread(to: "end connections") { [self] in joinEnded() }
+      do throws(TransferError) {
+        let acceptor = try WorkerThread(to: "accept connections") { [self] in acceptAll() }
+        threads = Threads(acceptor: acceptor, reaper: reaper)
+      } catch {
+        ended.close()
+        reaper.join()
+        throw error
+      }
     }
     return url
   }
@@ -96,9 +104,12 @@ public final class ReceiverServer: Sendable {
     while let socket = listener.accept() {
       let isServed = live.withLock { live in
         guard live.running.count < core.settings.maxConnections else { return false }
-        live.accepted += 1
-        let number = live.accepted
-        live.running[number] = Running(socket: socket, thread: WorkerThread { [self] in serve(socket, number) })
+        let number = live.accepted + 1
+        guard let thread = try? WorkerThread(to: "serve a connection", { [self] in serve(socket, number) }) else {
+          return false
+        }
+        live.accepted = number
+        live.running[number] = Running(socket: socket, thread: thread)
         return true
       }
       if !isServed { turnAway(socket) }

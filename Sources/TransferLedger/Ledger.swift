@@ -94,7 +94,7 @@ public final class Ledger: Sendable {
     try store.refuseMerged(connection)
     let detector = CopyDetector(file, gate, watermark, wallMs: clock.wallMs)
     let finding = try detector.looking(connection)
-    let writer = Writer(store: store, connection: connection, gate: gate, clock: clock)
+    let writer = try Writer(store: store, connection: connection, gate: gate, clock: clock)
     return Ledger(path: file.path, reader: reader, writer: writer, clock: clock, copyFinding: finding)
   }
 

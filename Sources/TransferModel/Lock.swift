@@ -122,11 +122,21 @@ package final class WorkerThread: @unchecked Sendable {
   private var thread = pthread_t()
   private var isJoined = false
 
-  /// Starts `body` on a new thread.
-  package init(_ body: @escaping @Sendable () -> Void) {
+  /// Starts `body` on a new thread. Throws `config` if the system has none to give: then `body` does not run.
+  /// - Parameter name: what the thread does, for the error: `deliver callbacks`.
+  package init(to name: String, _ body: @escaping @Sendable () -> Void) throws(TransferError) {
     let box = Unmanaged.passRetained(Box(body))
     let status = pthread_create(&thread, nil, Self.enter, box.toOpaque())
-    precondition(status == 0, "pthread_create: \(status)")
+    guard status != 0 else { return }
+    box.release()
+    throw TransferError(
+      .config, "start a thread to", NameBytes(name), cause: String(cString: strerror(status)),
+      remedy: "raise the limit of processes and threads (ulimit -u), or end other programs")
+  }
+
+  /// The same for tests and tools, which end if there is no thread.
+  package convenience init(_ body: @escaping @Sendable () -> Void) {
+    do throws(TransferError) { try self.init(to: "test", body) } catch { preconditionFailure("\(error)") }
   }
 
   /// Waits for the end of the thread; once, from another thread.

@@ -62,7 +62,7 @@ struct TransfersReceiver: ParsableCommand {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     do throws(TransferError) {
       let server = try ReceiverServer(try settings())
-      announce(server.start())
+      announce(try server.start())
       try writePortFile(server.port)
       var received: Int32 = 0
       sigwait(&signals, &received)

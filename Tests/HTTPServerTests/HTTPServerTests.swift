@@ -12,7 +12,7 @@ import TransferModel
       return HTTPResponse(
         200, text: "\(request.method) \(request.path) \(terms) \(String(decoding: request.body, as: UTF8.self))")
     }
-    server.start()
+    try server.start()
     return server
   }
 
@@ -97,12 +97,27 @@ import TransferModel
       response.closes = true
       return response
     }
-    server.start()
+    try server.start()
     defer { server.stop() }
     let client = try RawClient(port: server.port)
     client.say("GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
     let said = client.hear()
     #expect(said.ranges(of: "HTTP/1.1 401 ").count == 1 && said.contains("Connection: close\r\n"), "\(said)")
+  }
+
+  @Test func withoutAThreadAConnectionIsTurnedAway() async {
+    await #expect(processExitsWith: .success) {
+      let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0)) { _ in HTTPResponse(200, text: "yes") }
+      let other = try HTTPServer(.tcp(host: "127.0.0.1", port: 0)) { _ in HTTPResponse(200, text: "yes") }
+      try server.start()
+      refuseThreads()
+      let client = try RawClient(port: server.port)
+      let said = client.hear()
+      precondition(said.hasPrefix("HTTP/1.1 503 "), said)
+      server.stop()
+      let error = #expect(throws: TransferError.self) { try other.start() }
+      precondition(error?.kind == .config && error?.subject == NameBytes("accept connections"))
+    }
   }
 
   @Test func aBodyThatEndsEarlyIsNoRequest() throws {
@@ -207,7 +222,7 @@ import TransferModel
     let old = umask(0)
     let server = try HTTPServer(.unix(path: NameBytes(path))) { _ in HTTPResponse(200, text: "hello") }
     umask(old)
-    server.start()
+    try server.start()
     var status = stat()
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
     let client = try RawClient(path: path)
@@ -230,4 +245,15 @@ import TransferModel
     close(file)
     unlink(path)
   }
+}
+
+/// From now on no thread can be started in this process, whoever runs it: there is no room for its stack.
+private func refuseThreads() {
+  typealias SetDefault = @convention(c) (UnsafePointer<pthread_attr_t>) -> Int32
+  var attributes = pthread_attr_t()
+  pthread_attr_init(&attributes)
+  precondition(pthread_attr_setstacksize(&attributes, 1 << 50) == 0)
+  // A GNU extension that Swift does not import.
+  let function = unsafeBitCast(dlsym(nil, "pthread_setattr_default_np"), to: SetDefault?.self)
+  precondition(function?(&attributes) == 0)
 }

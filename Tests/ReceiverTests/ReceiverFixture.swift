@@ -26,7 +26,7 @@ final class ReceiverFixture {
       Self.remove(base)
       throw error
     }
-    server.start()
+    try server.start()
   }
 
   deinit {

@@ -13,8 +13,8 @@ import TransferProtocols
     for piece in Self.pieces { piece.withUnsafeBytes { digest.add($0) } }
   }
 
-  @Test func theOrderIsKeptOnOtherThreads() {
-    let pool = PreparingPool(threadCount: 3)
+  @Test func theOrderIsKeptOnOtherThreads() throws {
+    let pool = try PreparingPool(threadCount: 3)
     for _ in 0..<20 {
       let digest = BodyDigest(.sha256) { pool.wait($0, then: {}) }
       add(digest)

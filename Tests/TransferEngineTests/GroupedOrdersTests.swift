@@ -23,8 +23,8 @@ import TransferModel
     return gate
   }
 
-  @Test func whatComesWhileThePoolIsBusyIsOneGroupUpToItsLimit() {
-    let pool = PreparingPool(threadCount: 1)
+  @Test func whatComesWhileThePoolIsBusyIsOneGroupUpToItsLimit() throws {
+    let pool = try PreparingPool(threadCount: 1)
     let orders = grouped(pool)
     let gate = keepBusy(pool)
     for order in 1...7 { orders.add(order) }
@@ -34,8 +34,8 @@ import TransferModel
     #expect(groups.take() == [[1, 2, 3], [4, 5, 6], [7]])
   }
 
-  @Test func oneThatComesToAnIdlePoolWaitsForNoOther() {
-    let pool = PreparingPool(threadCount: 1)
+  @Test func oneThatComesToAnIdlePoolWaitsForNoOther() throws {
+    let pool = try PreparingPool(threadCount: 1)
     let orders = grouped(pool)
     for order in 1...4 {
       orders.add(order)
@@ -45,8 +45,8 @@ import TransferModel
   }
 
   /// A group may take the orders of a later one; each order is performed once.
-  @Test func noOrderIsLeft() {
-    let pool = PreparingPool(threadCount: 3)
+  @Test func noOrderIsLeft() throws {
+    let pool = try PreparingPool(threadCount: 3)
     let orders = grouped(pool)
     let adders = (0..<4).map { part in
       WorkerThread { for order in 0..<500 { orders.add(part * 500 + order) } }

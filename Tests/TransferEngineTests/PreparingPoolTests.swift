@@ -71,7 +71,7 @@ import TransferProtocols
       begun.put(())
       _ = gate.take()
     }
-    let pool = PreparingPool(threadCount: 1)
+    let pool = try PreparingPool(threadCount: 1)
     pool.perform(try order("long", version)) { [results] in results.put("long \(Self.text($0))") }
     #expect(begun.take(timeoutMs: 20_000)?.count == 1)
     // Another order for the same file would only wait with the first one, and occupies no thread for that.
@@ -92,7 +92,7 @@ import TransferProtocols
   /// A long answer does not delay sources, nor they the answer.
   @Test func sourcesDoNotWaitForAnAnswer() throws {
     let gate = Mailbox<Void>()
-    let pool = PreparingPool(threadCount: 1)
+    let pool = try PreparingPool(threadCount: 1)
     pool.read({ gate.take()?.count }) { [results] _ in results.put("answer") }
     pool.perform(try order("short")) { [results] in results.put(Self.text($0)) }
     #expect(next() == ["prepared"])
@@ -101,8 +101,16 @@ import TransferProtocols
     pool.stop()
   }
 
+  @Test func aPoolWithoutThreadsIsAnError() async {
+    await #expect(processExitsWith: .success) {
+      refuseThreads()
+      let error = #expect(throws: TransferError.self) { try PreparingPool(threadCount: 2) }
+      precondition(error?.kind == .config && error?.subject == NameBytes("prepare requests"))
+    }
+  }
+
   @Test func whatWasOrderedIsDoneBeforeItStops() throws {
-    let pool = PreparingPool(threadCount: 2)
+    let pool = try PreparingPool(threadCount: 2)
     let count = Lock(0)
     for _ in 0..<200 {
       pool.perform(try order("short")) { _ in count.withLock { $0 += 1 } }
@@ -137,4 +145,15 @@ import TransferProtocols
     #expect(asked.withLock { $0 } == 3, "two buffers were read")
     #expect(version?.identity == known && version?.needsProof != true, "the comparison is still pending")
   }
+}
+
+/// From now on no thread can be started in this process, whoever runs it: there is no room for its stack.
+private func refuseThreads() {
+  typealias SetDefault = @convention(c) (UnsafePointer<pthread_attr_t>) -> Int32
+  var attributes = pthread_attr_t()
+  pthread_attr_init(&attributes)
+  precondition(pthread_attr_setstacksize(&attributes, 1 << 50) == 0)
+  // A GNU extension that Swift does not import.
+  let function = unsafeBitCast(dlsym(nil, "pthread_setattr_default_np"), to: SetDefault?.self)
+  precondition(function?(&attributes) == 0)
 }

@@ -43,7 +43,7 @@ import Testing
     defer { ledger.close() }
     let carrier = SlowCarrier()
     let deliveries = CallbackDeliveries(ledger, by: carrier, clock: SystemClock())
-    deliveries.start()
+    try deliveries.start()
     var begun = 0
     while begun < 2 { begun += carrier.begun.take()?.count ?? 2 }
     let ending = WorkerThread { deliveries.finish(withinMs: 0, graceMs: 60_000) }
@@ -60,7 +60,7 @@ import Testing
     defer { ledger.close() }
     let carrier = SlowCarrier()
     let deliveries = CallbackDeliveries(ledger, by: carrier, clock: SystemClock())
-    deliveries.start()
+    try deliveries.start()
     _ = carrier.begun.take()
     deliveries.finish(withinMs: 0, graceMs: 0)
     #expect(try states(ledger) == ["waiting", "waiting"])

@@ -31,7 +31,7 @@ final class Scene {
     settings.seed = seed
     settings.bearerToken = bearerToken
     server = try ReceiverServer(settings)
-    url = server.start()
+    url = try server.start()
   }
 
   deinit {

@@ -32,8 +32,11 @@ public final class CallbackDeliveries: Sendable {
     (self.ledger, self.carrier, self.clock) = (ledger, carrier, clock)
   }
 
-  /// Starts the delivery thread.
-  public func start() { thread.withLock { $0 = WorkerThread { [self] in work() } } }
+  /// Starts the delivery thread. Throws `.config` if there is none.
+  public func start() throws(TransferError) {
+    let started = try WorkerThread(to: "deliver callbacks") { [self] in work() }
+    thread.withLock { $0 = started }
+  }
 
   /// Begins due deliveries for at most `withinMs`, and waits for those it has begun. A delivery that is still running
   /// after `graceMs` is interrupted and is due again in the next run. The grace must therefore not be shorter than a
@@ -126,9 +129,13 @@ public final class CallbackDeliveries: Sendable {
       else { break }
       hasBegun = true
       state.running[callback.receiver, default: 0] += 1
-      WorkerThread { [self] in
-        messages.put(.ended(callback, carrier.deliver(callback) { [self] in isOver.withLock { $0 } }))
-      }.detach()
+      do throws(TransferError) {
+        try WorkerThread(to: "deliver a callback") { [self] in
+          messages.put(.ended(callback, carrier.deliver(callback) { [self] in isOver.withLock { $0 } }))
+        }.detach()
+      } catch {
+        messages.put(.ended(callback, DeliveryEnd(.failed, message: "\(error)")))
+      }
     }
     return hasBegun
   }

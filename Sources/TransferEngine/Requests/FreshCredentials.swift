@@ -50,13 +50,17 @@ final class FreshCredentials: Sendable {
 
   private func ask(_ source: any CredentialSource, _ waiters: [Waiter]) {
     let key = ObjectIdentifier(source)
-    let pool: PreparingPool? = state.withLock { state in
-      let isBeingAsked = state.waiting[key] != nil
-      state.waiting[key, default: []] += waiters
-      guard !isBeingAsked else { return nil }
-      let pool = state.pool ?? PreparingPool(threadCount: Self.atOnce)
-      state.pool = pool
-      return pool
+    let pool: PreparingPool?
+    do throws(TransferError) {
+      pool = try state.withLock { state throws(TransferError) -> PreparingPool? in
+        let isBeingAsked = state.waiting[key] != nil
+        state.waiting[key, default: []] += waiters
+        guard !isBeingAsked else { return nil }
+        if state.pool == nil { state.pool = try PreparingPool(threadCount: Self.atOnce) }
+        return state.pool
+      }
+    } catch {
+      return tell(.failure(Failure(.localFDLimit, "\(error)")), key)
     }
     pool?.wait({ [self] in patiently(source) }, then: { [self] answer in tell(answer, key) })
   }

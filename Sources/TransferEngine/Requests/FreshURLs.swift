@@ -25,12 +25,16 @@ final class FreshURLs: Sendable {
 
   /// Calls `then` with a URL for the file.
   func get(_ file: FileID, _ key: NameBytes, from source: any URLSource, then: @escaping @Sendable (Answer) -> Void) {
-    let pool: PreparingPool? = state.withLock { state in
-      state.waiting[file, default: []].append(then)
-      guard state.waiting[file]?.count == 1 else { return nil }
-      let pool = state.pool ?? PreparingPool(threadCount: Self.atOnce)
-      state.pool = pool
-      return pool
+    let pool: PreparingPool?
+    do throws(TransferError) {
+      pool = try state.withLock { state throws(TransferError) -> PreparingPool? in
+        state.waiting[file, default: []].append(then)
+        guard state.waiting[file]?.count == 1 else { return nil }
+        if state.pool == nil { state.pool = try PreparingPool(threadCount: Self.atOnce) }
+        return state.pool
+      }
+    } catch {
+      return tell(.failure(Failure(.localFDLimit, "\(error)")), file)
     }
     pool?.wait({ [self] in ask(file, key, source) }, then: { [self] answer in tell(answer, file) })
   }

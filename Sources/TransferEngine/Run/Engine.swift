@@ -35,7 +35,7 @@ public struct Engine: Sendable {
     let run = run
     let recovery = try recover()
     if configuration.claimsFiles { try ledger.write { tx in try tx.awaitLooks() } }
-    let loop = EngineLoop(engine: self)
+    let loop = try EngineLoop(engine: self)
     stop.onRequest { loop.ask($0) }
     let mailbox = loop.mailbox
     ledger.retryCommits(CommitRetry(forMs: configuration.diskWaitMs) { mailbox.put(.diskTrouble($0)) })

@@ -50,9 +50,9 @@ final class EngineLoop: @unchecked Sendable {
   private let inFlight: InFlightNotes
   let wakeUp: WakeUp
 
-  init(engine: Engine) {
+  init(engine: Engine) throws(TransferError) {
     self.engine = engine
-    pool = PreparingPool(threadCount: engine.configuration.preparingThreads)
+    pool = try PreparingPool(threadCount: engine.configuration.preparingThreads)
     stop = RunStop(engine)
     tally = RunTally(engine)
     claims = Claims(engine, mailbox)

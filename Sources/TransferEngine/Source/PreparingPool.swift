@@ -11,18 +11,25 @@ final class PreparingPool: Sendable {
   private let answers = Mailbox<PreparingQueue.Task>()
   private let threads: [WorkerThread]
 
-  init(threadCount: Int) {
+  /// Throws `.config` if there are not that many threads.
+  init(threadCount: Int) throws(TransferError) {
     let count = max(1, threadCount)
     let (orders, answers) = (PreparingQueue(threads: count, hasReserve: count == 1), answers)
     self.orders = orders
     let roles =
       Array(repeating: .always, count: count) + (count == 1 ? [.reserve, .short] : [PreparingQueue.Role.short])
-    threads =
-      roles.map { role in WorkerThread { orders.work(role) } } + [
-        WorkerThread {
+    var started: [WorkerThread] = []
+    do throws(TransferError) {
+      for role in roles { started.append(try WorkerThread(to: "prepare requests") { orders.work(role) }) }
+      started.append(
+        try WorkerThread(to: "read answers") {
           while let tasks = answers.take() { for task in tasks { task() } }
-        }
-      ]
+        })
+    } catch {
+      Self.end(orders, answers, started)
+      throw error
+    }
+    threads = started
   }
 
   /// Runs `order`; `then` is called on a thread of the pool.
@@ -46,7 +53,11 @@ final class PreparingPool: Sendable {
   }
 
   /// Finishes all orders and ends the threads.
-  func stop() {
+  func stop() { Self.end(orders, answers, threads) }
+
+  private static func end(
+    _ orders: PreparingQueue, _ answers: Mailbox<PreparingQueue.Task>, _ threads: [WorkerThread]
+  ) {
     orders.close()
     answers.close()
     for thread in threads { thread.join() }

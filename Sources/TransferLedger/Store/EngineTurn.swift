@@ -17,7 +17,7 @@ public final class EngineTurn: Sendable {
   public init(at path: String) throws(TransferError) {
     let file = try StoreFile(at: path, makesFolder: false)
     let lock = try SidecarLock(path: file.path + ".lock")
-    _ = WorkerThread { [state] in
+    _ = try WorkerThread(to: "wait for the turn of the engine") { [state] in
       let isHeld = lock.waitAlone()
       state.withLock { $0 = isHeld ? .held(lock) : .over }
     }

@@ -17,12 +17,13 @@ final class Writer: @unchecked Sendable {
   private let connection: WriteConnection
   private let reserve: SpaceReserve
 
-  init(store: Store, connection: Connection, gate: Gate, clock: any TransferClock) {
+  init(store: Store, connection: Connection, gate: Gate, clock: any TransferClock) throws(TransferError) {
     path = store.path
     self.clock = clock
     self.connection = WriteConnection(store: store, connection: connection, gate: gate, clock: clock)
     reserve = SpaceReserve(ledgerPath: store.path)
-    thread.withLock { $0 = WorkerThread { [self] in work() } }
+    let started = try WorkerThread(to: "write the ledger") { [self] in work() }
+    thread.withLock { $0 = started }
   }
 
   /// For an engine: another program may lock the ledger for a long time, and an engine that gave up would leave its

@@ -240,7 +240,7 @@ extension TransferStore {
     let delivery = CallbackDelivery(ledger, clock: clock, carriedBy: machine.transport)
     defer { delivery.stop() }
     let deliveries = CallbackDeliveries(ledger, by: delivery, clock: clock)
-    deliveries.start()
+    try deliveries.start()
     deliveries.finish(withinMs: withinMs, graceMs: CallbackDelivery.graceMs)
     return try ledger.read { try $0.callbacksLeft() }
   }

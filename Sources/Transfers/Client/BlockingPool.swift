@@ -38,16 +38,17 @@ final class BlockingPool: Sendable {
   func run<Value: Sendable>(
     _ body: @escaping @Sendable () throws(TransferError) -> Value
   ) async throws(TransferError) -> Value {
-    let box = threads.state.withLock { $0.idle.popLast() } ?? begin()
+    let idle = threads.state.withLock { $0.idle.popLast() }
+    let box = if let idle { idle } else { try begin() }
     let result = await withCheckedContinuation { (waiting: CheckedContinuation<Result<Value, TransferError>, Never>) in
       box.put { waiting.resume(returning: Result { () throws(TransferError) in try body() }) }
     }
     return try result.get()
   }
 
-  private func begin() -> Mailbox<Job> {
+  private func begin() throws(TransferError) -> Mailbox<Job> {
     let box = Mailbox<Job>()
-    let thread = WorkerThread { [threads] in
+    let thread = try WorkerThread(to: "work for the client") { [threads] in
       while let jobs = box.take() {
         for job in jobs { job() }
         guard threads.isIdle(box) else { return }

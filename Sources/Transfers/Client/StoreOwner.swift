@@ -8,7 +8,10 @@ final class StoreOwner: Sendable {
   init(_ store: OpenStore) { self.store = store }
 
   deinit {
-    let thread = WorkerThread { [store] in store.close() }
-    thread.detach()
+    if let thread = try? WorkerThread(to: "close the store", { [store] in store.close() }) {
+      thread.detach()
+    } else {
+      store.close()
+    }
   }
 }

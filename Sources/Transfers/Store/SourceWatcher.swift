@@ -39,10 +39,10 @@ package final class SourceWatcher: Sendable {
   /// The interval between two checks whether sources are still the same, in milliseconds.
   private static let lookMs: Int64 = 2_000
 
-  private let state = Lock(State())
+  private let state: Lock<State>
   private let wake: (read: Int32, write: Int32)
 
-  /// nil if no descriptors are available; `errno` says why.
+  /// nil if no descriptors or no thread are available; `errno` says why.
   package init?(_ clock: any TransferClock) {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { return nil }
@@ -50,8 +50,15 @@ package final class SourceWatcher: Sendable {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
+    let (state, reader) = (Lock(State()), ends[0])
+    guard let thread = try? WorkerThread(to: "watch sources", { Self.work(state, reader, clock) }) else {
+      for end in ends { close(end) }
+      errno = EAGAIN
+      return nil
+    }
+    thread.detach()
+    self.state = state
     wake = (ends[0], ends[1])
-    WorkerThread { [state, wake] in Self.work(state, wake.read, clock) }.detach()
   }
 
   /// Ends the thread.

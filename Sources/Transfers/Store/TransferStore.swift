@@ -53,7 +53,7 @@ package struct TransferStore: Sendable {
     let delivery = CallbackDelivery(ledger, clock: clock, carriedBy: machine.transport)
     defer { delivery.stop() }
     let callbacks = CallbackDeliveries(ledger, by: delivery, clock: clock)
-    callbacks.start()
+    try callbacks.start()
     defer {
       // Receivers may be slow, and another engine may have work: deliveries have a lock of their own.
       ledger.releaseEngine()

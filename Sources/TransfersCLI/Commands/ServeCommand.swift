@@ -91,7 +91,7 @@ struct ServeCommand: Command, ChangesRows {
       stops.put(())
       return true
     }
-    server.start()
+    try failing { () throws(TransferError) in try server.start() }
     defer { server.stop() }
     try common.print(value, store: StoreIdentity(ledger), context)
     if !common.quiet { context.err.writeLine("serving\(control ? "" : " read-only"); Ctrl-C ends it") }

@@ -70,7 +70,7 @@ enum DaemonLifeline {
   /// Waits for the end of the daemon on standard input, if this process was started by a daemon.
   static func watch(_ context: Context) {
     guard context.variable(variable) != nil else { return }
-    _ = WorkerThread {
+    let thread = try? WorkerThread(to: "wait for the end of the daemon") {
       var byte: UInt8 = 0
       while true {
         let count = read(0, &byte, 1)
@@ -78,5 +78,7 @@ enum DaemonLifeline {
       }
       kill(getpid(), SIGTERM)
     }
+    // Otherwise it could outlive the daemon, which starts another one later.
+    if thread == nil { kill(getpid(), SIGTERM) }
   }
 }

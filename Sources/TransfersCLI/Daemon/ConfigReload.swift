@@ -35,9 +35,13 @@ final class ConfigReload {
       return
     }
     isReading = true
-    WorkerThread { [read, results] in
-      do throws(CommandFailure) { results.put(.success(try read())) } catch { results.put(.failure(error)) }
-    }.detach()
+    do throws(TransferError) {
+      try WorkerThread(to: "read the configuration") { [read, results] in
+        do throws(CommandFailure) { results.put(.success(try read())) } catch { results.put(.failure(error)) }
+      }.detach()
+    } catch {
+      results.put(.failure(CommandFailure(error)))
+    }
   }
 
   /// What was read; nil while nothing was, or when it has to be read again.

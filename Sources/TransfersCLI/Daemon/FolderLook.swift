@@ -43,8 +43,12 @@ final class FolderLook {
   }
 
   private func begin() {
+    nextMs = clock.bootMs + Self.everyMs
+    // Without a thread the next look is due at its time.
+    guard let thread = try? WorkerThread(to: "look for folders", { [isAnyBack, results] in results.put(isAnyBack()) })
+    else { return }
+    thread.detach()
     isLooking = true
-    WorkerThread { [isAnyBack, results] in results.put(isAnyBack()) }.detach()
   }
 
   /// What is wrong with the ledger is noticed by the daemon itself.

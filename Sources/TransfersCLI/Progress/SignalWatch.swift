@@ -35,7 +35,11 @@ final class SignalWatch: Sendable {
     let signals = [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCONT].filter { !Self.isIgnored($0) }
     var mask = Self.set(signals)
     pthread_sigmask(SIG_BLOCK, &mask, nil)
-    _ = WorkerThread { [self] in wait(for: signals) }
+    if (try? WorkerThread(to: "wait for signals", { [self] in wait(for: signals) })) == nil {
+      // Each of them then does what it does to a program that knows nothing of it; these two end nothing.
+      signal(SIGUSR1, SIG_IGN)
+      pthread_sigmask(SIG_UNBLOCK, &mask, nil)
+    }
   }
 
   /// From now on signals are counted and passed to `handler` instead of ending the process.

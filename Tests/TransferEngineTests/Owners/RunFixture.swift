@@ -27,7 +27,7 @@ final class RunFixture {
     let observer = EngineObserver(progress: nil) { [heard] notice in heard.withLock { $0.append(notice) } }
     engine = Engine(
       ledger: ledger, run: run, resolver: server, clock: clock, configuration: configuration, observer: observer)
-    loop = EngineLoop(engine: engine)
+    loop = try EngineLoop(engine: engine)
   }
 
   deinit {
