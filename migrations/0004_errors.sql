@@ -45,7 +45,7 @@ INSERT INTO error_code (code, category, hint) VALUES
   ('source.settling', 'source', 'not sent until it has been unchanged for its settle time; run again'),
   ('source.short_read', 'source', 'the file became shorter while it was read'),
   ('local.disk_full', 'local', 'free space on this machine'),
-  ('local.fd_limit', 'local', 'raise the limit of open files (ulimit -n)'),
+  ('local.fd_limit', 'local', 'raise the limit of open files (ulimit -n) or of threads (ulimit -u)'),
   ('local.io', 'local', 'a local disk failed; see the system log'),
   ('auth.expired', 'auth', 'renew the credentials'),
   ('auth.missing', 'auth', 'provide credentials: environment, file or --auth'),

@@ -23,6 +23,11 @@ public struct CurlConfiguration: Sendable, Hashable {
   public var maxConnections = 64
   /// Connections that one pool keeps, including those in use.
   public var maxIdleConnections = 64
+  /// The most pools of a transport, each of them a thread with descriptors, at least 2; nil for what the limit of
+  /// descriptors allows (``DescriptorLimit``).
+  package var maxPools: Int?
+  /// A pool that had no request for this long ends, with its thread and its connections, in milliseconds.
+  package var idlePoolMs: Int64 = 5_000
   /// A connection that was idle for longer is not reused. Servers close idle ones after 2 s (gunicorn) or 5 s (Node,
   /// Apache) and more; a request sent at that moment loses its answer, and nobody can tell whether it took effect.
   /// libcurl detects a close that has already arrived, so that the two can only cross while it is under way.

@@ -8,7 +8,8 @@ internal import TransferModel
   internal import Darwin
 #endif
 
-/// One thread with one multi handle, for one origin and one credential. This is the interface for other threads.
+/// One thread with one multi handle: for one origin and one credential, or for guests (``PoolSet``). This is the
+/// interface for other threads.
 final class CurlPool: Sendable {
   enum Command: Sendable {
     case start(Order)
@@ -21,29 +22,43 @@ final class CurlPool: Sendable {
     var isClosed = false
     /// To be closed after the last request.
     var isRetired = false
+    /// When the thread found that it has no request, by the boot clock; nil while it has one.
+    var idleSinceNs: Int64?
   }
+
+  static let purpose = "hold connections"
 
   private let inbox = Lock(Inbox())
   private let counters = Lock<[ExchangeID: ByteCounter]>([:])
+  private let idleLimitNs: Int64
   private let multi: MultiHandle
   private let thread: Lock<WorkerThread?>
 
-  /// Starts the thread. nil when libcurl has no memory for a multi handle.
-  init?(_ configuration: CurlConfiguration, limiter: RateLimiter) {
-    guard let multi = MultiHandle(maxIdleConnections: configuration.maxIdleConnections) else { return nil }
-    self.multi = multi
+  /// Starts the thread, which calls `onEnd` as its last act.
+  init(
+    _ configuration: CurlConfiguration, limiter: RateLimiter, onEnd: @escaping @Sendable (CurlPool) -> Void
+  ) throws(PoolShortage) {
+    multi = try MultiHandle(maxIdleConnections: configuration.maxIdleConnections)
+    idleLimitNs = configuration.idlePoolMs * 1_000_000
     thread = Lock(nil)
-    let worker = WorkerThread { [self] in
-      Self.blockSignals()
-      PoolLoop(self, multi, configuration, limiter).run()
+    do throws(TransferError) {
+      let worker = try WorkerThread(to: Self.purpose) { [self] in
+        Self.blockSignals()
+        PoolLoop(self, multi, configuration, limiter).run()
+        multi.end()
+        onEnd(self)
+      }
+      thread.withLock { $0 = worker }
+    } catch {
+      throw .threads(error)
     }
-    thread.withLock { $0 = worker }
   }
 
   /// False when the pool is closed: then the command is not executed.
   func put(_ command: Command) -> Bool {
     inbox.withLock {
       guard !$0.isClosed else { return false }
+      if case .start = command { $0.idleSinceNs = nil }
       $0.commands.append(command)
       // Later commands of the same iteration need no second wake-up.
       if $0.commands.count == 1 { multi.wake() }
@@ -74,15 +89,31 @@ final class CurlPool: Sendable {
     }
   }
 
-  /// A retired pool has executed its last request: ``join()`` returns at once.
-  var hasEnded: Bool { inbox.withLock { $0.isRetired && $0.isClosed } }
+  /// nil while it has a request.
+  var idleSinceNs: Int64? { inbox.withLock(\.idleSinceNs) }
 
-  /// For the thread of the pool, while it has no request: whether it ends.
-  func closesIfRetired() -> Bool {
+  /// Ends the thread if it has no request; false if it has one.
+  func endsIfIdle() -> Bool {
     inbox.withLock {
-      guard $0.isRetired, $0.commands.isEmpty else { return false }
+      guard $0.idleSinceNs != nil, !$0.isClosed else { return $0.isClosed }
+      multi.wake()
       $0.isClosed = true
       return true
+    }
+  }
+
+  /// For the thread of the pool, while it has no request: how long it waits for one, in nanoseconds. nil when it ends:
+  /// from then on no command is accepted.
+  func idleLeftNs(nowNs: Int64) -> Int64? {
+    inbox.withLock {
+      guard !$0.isClosed, $0.commands.isEmpty else { return 0 }
+      let sinceNs = $0.idleSinceNs ?? nowNs
+      $0.idleSinceNs = sinceNs
+      guard !$0.isRetired, nowNs - sinceNs < idleLimitNs else {
+        $0.isClosed = true
+        return nil
+      }
+      return idleLimitNs - (nowNs - sinceNs)
     }
   }
 
@@ -120,9 +151,15 @@ final class MultiHandle: @unchecked Sendable {
   /// Shares TLS sessions: without it, 7.88.1 keeps them for each easy handle separately. Needs no locks, because one
   /// thread uses it.
   let share: UnsafeMutableRawPointer?
+  private var hasEnded = false
 
-  init?(maxIdleConnections: Int) {
-    guard let raw = ccurl_multi_init() else { return nil }
+  init(maxIdleConnections: Int) throws(PoolShortage) {
+    guard let raw = ccurl_multi_init() else { throw .memory }
+    // Without descriptors for it libcurl makes a handle that nothing can wake (libcurl 7.88.1).
+    guard ccurl_multi_wakeup(raw) == CURLM_OK else {
+      ccurl_multi_cleanup(raw)
+      throw .descriptors
+    }
     self.raw = raw
     share = ccurl_share_init()
     if let share { _ = ccurl_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue)) }
@@ -130,8 +167,13 @@ final class MultiHandle: @unchecked Sendable {
     _ = ccurl_multi_set_long(raw, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
   }
 
-  /// All easy handles must have been released before.
-  deinit {
+  deinit { end() }
+
+  /// Closes its connections and descriptors. All easy handles must have been released before; nothing may wake it
+  /// afterwards.
+  func end() {
+    guard !hasEnded else { return }
+    hasEnded = true
     ccurl_multi_cleanup(raw)
     if let share { ccurl_share_cleanup(share) }
   }

@@ -52,6 +52,11 @@ extension Exchange {
         ?? Self.withoutSecrets(
           easy.message(for: code), otherwise: EasyHandle.generalMessage(for: code), order.request)
       reply.isAddressRefused = addresses?.refused != nil && answer.status == 0
+      if hasNoLookup(code) {
+        reply.isLocalShortage = true
+        reply.curlMessage =
+          "look up the name of the server: no thread or descriptor is left; raise the limits (ulimit -u, ulimit -n)"
+      }
       reply.systemError = Int32(truncatingIfNeeded: easy.long(CURLINFO_OS_ERRNO))
       guard passes > 1, answer.refusal == nil, bodyFailure == nil else { return }
       reply.curlMessage = "the server closed the reused connection before it answered"
@@ -68,6 +73,12 @@ extension Exchange {
       reply.curlCode = Int32(CURLE_ABORTED_BY_CALLBACK.rawValue)
       reply.curlMessage = "cancelled"
     }
+  }
+
+  /// libcurl looks up each name on a thread with a pair of descriptors. If there are none, it reports a name that does
+  /// not exist (libcurl 7.88.1).
+  private func hasNoLookup(_ code: CURLcode) -> Bool {
+    code == CURLE_COULDNT_RESOLVE_HOST && easy.message(for: code).contains("thread failed to start")
   }
 
   /// libcurl's message may quote its input; a message that quotes one of our values is replaced by the general text.

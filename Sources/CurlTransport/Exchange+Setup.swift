@@ -32,6 +32,10 @@ extension Exchange {
     easy.set(CURLOPT_TCP_KEEPIDLE, 30)
     easy.set(CURLOPT_TCP_KEEPINTVL, 15)
     easy.set(CURLOPT_MAXAGE_CONN, configuration.maxIdleSeconds)
+    if order.isGuest {
+      easy.set(CURLOPT_FRESH_CONNECT, true)
+      easy.set(CURLOPT_FORBID_REUSE, true)
+    }
   }
 
   /// libcurl interprets a connect limit of 0 as its default of 300 s, so "no limit" is 24 days.

@@ -13,4 +13,6 @@ struct Order: Sendable {
   let refusal: RequestRefusal?
   let onReply: @Sendable (TransferReply) -> Void
   let counter = ByteCounter()
+  /// Its connection serves no other request, because the pool is not that of its origin and credential.
+  var isGuest = false
 }

@@ -26,7 +26,8 @@ final class PoolLoop {
     generation = limiter.generation
   }
 
-  /// Returns after the pool was closed and every reply was delivered, or it was retired and has no request left.
+  /// Returns after the pool was closed and every reply was delivered, or it has no request left and was retired, or has
+  /// been idle for long enough.
   func run() {
     while true {
       let inbox = pool.takeCommands()
@@ -41,8 +42,12 @@ final class PoolLoop {
       releaseHeld()
       // Requests that have just ended made room for others; a new handle ends the wait below immediately.
       startWaiting()
-      if running.isEmpty, waiting.isEmpty, pool.closesIfRetired() { break }
-      ccurl_multi_poll(multi.raw, waitMs())
+      var idleNs = Int64.max
+      if running.isEmpty, waiting.isEmpty {
+        guard let leftNs = pool.idleLeftNs(nowNs: csys_boottime_ns()) else { break }
+        idleNs = leftNs
+      }
+      ccurl_multi_poll(multi.raw, waitMs(atMostNs: idleNs))
     }
     cancelAll()
   }
@@ -169,9 +174,9 @@ extension PoolLoop {
   }
 
   /// The time until the next event that libcurl does not know about; libcurl shortens the wait for its own timers.
-  private func waitMs() -> Int32 {
+  private func waitMs(atMostNs idleNs: Int64) -> Int32 {
     let nextNs = running.values.lazy.compactMap(\.heldUntilNs).reduce(nextStallCheckNs, min)
-    let waitNs = max(0, nextNs - csys_awake_ns())
+    let waitNs = min(max(0, nextNs - csys_awake_ns()), idleNs)
     return Int32(min(waitNs / 1_000_000 + (waitNs % 1_000_000 == 0 ? 0 : 1), 60_000))
   }
 }

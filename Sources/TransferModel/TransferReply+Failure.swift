@@ -48,6 +48,7 @@ extension TransferReply {
 
   private var transportErrorCode: ErrorCode {
     if isAddressRefused { return .httpRedirect }
+    if isLocalShortage { return .localFDLimit }
     return switch curlCode {
     case 0, 8, 23, 61, 63, 100: .protoBadReply
     // The code for an unknown scheme is also used for an answer that is not HTTP/1.
@@ -88,6 +89,7 @@ extension TransferReply {
 
   private var failureText: String {
     if curlCode == 0 { return "the server sent no answer" }
+    if isLocalShortage { return curlMessage }
     return curlMessage.isEmpty ? "libcurl error \(curlCode)" : "\(curlMessage) (libcurl error \(curlCode))"
   }
 }

@@ -157,6 +157,9 @@ package struct TransferReply: Sendable {
   package var longestPauseMs: Int64 = 0
   /// The address is one that ``AddressRule`` forbids.
   package var isAddressRefused = false
+  /// This machine had no thread, descriptor or memory for the request: nothing was sent, and nothing is wrong with the
+  /// server. `curlMessage` says what to do.
+  package var isLocalShortage = false
   /// We stopped it; nothing is wrong with the server.
   package var isCancelled = false
   /// Set if reading the request body failed, or the sink of the answer's body; the request was then ended by us.

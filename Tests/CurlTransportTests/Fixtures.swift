@@ -15,7 +15,7 @@ func withServer(
   defer { server.stop() }
   var configuration = CurlConfiguration(userAgent: agent)
   // A loaded machine may need some time between two requests.
-  configuration.maxIdleSeconds = 60
+  (configuration.maxIdleSeconds, configuration.idlePoolMs) = (60, 60_000)
   configure(&configuration)
   let transport = loadedTransport(configuration)
   defer { transport.stop() }

@@ -19,16 +19,19 @@ final class ScriptedServer: Sendable {
     var threads: [WorkerThread] = []
   }
 
-  init(_ script: @escaping @Sendable (ServerConnection) -> Void) {
+  /// - Parameter everywhere: listens at each address of this machine, for ``url(_:)``.
+  init(everywhere: Bool = false, _ script: @escaping @Sendable (ServerConnection) -> Void) {
     signal(SIGPIPE, SIG_IGN)
     setenv("no_proxy", "127.0.0.1", 1)
-    (listener, port) = listenOnLoopback(backlog: 256)
+    (listener, port) = listenOnLoopback(backlog: 256, everywhere: everywhere)
     acceptor = Lock(nil)
     let worker = WorkerThread { [self] in acceptAll(script) }
     acceptor.withLock { $0 = worker }
   }
 
   var url: String { "http://127.0.0.1:\(port)" }
+  /// One of 254 origins that lead here, if it listens everywhere.
+  func url(_ number: Int) -> String { "http://127.0.0.\(number):\(port)" }
   var accepted: Int { state.withLock { $0.accepted } }
 
   private func acceptAll(_ script: @escaping @Sendable (ServerConnection) -> Void) {
@@ -166,9 +169,9 @@ final class DeafPort: Sendable {
   }
 }
 
-private func listenOnLoopback(backlog: Int32) -> (descriptor: Int32, port: UInt16) {
+func listenOnLoopback(backlog: Int32, everywhere: Bool = false) -> (descriptor: Int32, port: UInt16) {
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-  withLoopback(port: 0) { precondition(bind(descriptor, $0, $1) == 0, "bind") }
+  withLoopback(port: 0, everywhere: everywhere) { precondition(bind(descriptor, $0, $1) == 0, "bind") }
   precondition(listen(descriptor, backlog) == 0, "listen")
   var address = sockaddr_in()
   var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -178,11 +181,13 @@ private func listenOnLoopback(backlog: Int32) -> (descriptor: Int32, port: UInt1
   return (descriptor, UInt16(bigEndian: address.sin_port))
 }
 
-private func withLoopback(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Void) {
+private func withLoopback(
+  port: UInt16, everywhere: Bool = false, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Void
+) {
   var address = sockaddr_in()
   address.sin_family = sa_family_t(AF_INET)
   address.sin_port = port.bigEndian
-  address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+  address.sin_addr.s_addr = in_addr_t(everywhere ? 0 : 0x7F00_0001).bigEndian
   withUnsafePointer(to: &address) {
     $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
   }

@@ -18,6 +18,11 @@ import Testing
       }
     }
   }
+
+  @Test func aTransportHasAThreadForEachSixteenDescriptors() {
+    #expect([16, 256, 1_024, 65_536].map { DescriptorLimit($0).connectionThreads } == [2, 16, 64, 128])
+    #expect(DescriptorLimit(1_024).wakeDescriptors == 128)
+  }
 }
 
 /// From now on no thread can be started in this process, whoever runs it: there is no room for its stack.

@@ -8,7 +8,8 @@ extension HostGate.Outcome {
     if case .failed(let failure, .elsewhere) = meaning.outcome, failure.code != .httpRedirect {
       // The file continues at another place. Files that need this place detect its state themselves.
       self = .interrupted
-    } else if reply.bodyFailure != nil {
+    } else if reply.bodyFailure != nil || reply.transportFailure?.code == .localFDLimit {
+      // The fault is on this machine.
       self = .interrupted
     } else if reply.proxyRefusal != nil {
       // The proxy is reachable, and nothing is known about the host.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A server of bad downloads: the first component of a path says what is wrong with the answer. Prints its URL. With the
-files of a certificate and its key it speaks TLS; PLAIN is the URL of another one without."""
+files of a certificate and its key it speaks TLS; PLAIN is the URL of another one without; LISTEN is its address."""
 import ctypes
 import http.server
 import os
@@ -72,6 +72,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 256
 
     def handle_error(self, request, client_address):
         """A client that goes away is no error here."""
@@ -79,7 +80,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 # It ends with the script that started it (PR_SET_PDEATHSIG).
 ctypes.CDLL(None).prctl(1, signal.SIGTERM)
-server = Server(("127.0.0.1", 0), Handler)
+server = Server((os.environ.get("LISTEN", "127.0.0.1"), 0), Handler)
 scheme = "http"
 if len(sys.argv) > 1:
     scheme, context = "https", ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
