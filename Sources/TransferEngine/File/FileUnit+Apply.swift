@@ -4,9 +4,18 @@ import TransferProtocols
 
 extension FileUnit {
   /// Applies the unit with the ledger's named transitions, in this order: size, plan, end of the attempt, changes,
-  /// beginning. Throws `.leaseLost` at the first transition that does not apply, because then another process owns the
-  /// rows.
+  /// beginning. Throws at the first transition that does not apply: `.leaseLost` if another engine took over, and
+  /// otherwise `.bug`, because only the rows of this file are not as expected.
   func apply(_ tx: LedgerTransaction, run: RunID) throws -> Begun {
+    do {
+      return try begin(tx, run)
+    } catch let error as TransferError where error.kind == .leaseLost {
+      try tx.requireLease(run)
+      throw refusal("\(error.operation): \(error.cause)")
+    }
+  }
+
+  private func begin(_ tx: LedgerTransaction, _ run: RunID) throws -> Begun {
     var begun = Begun(file: file)
     if let size { try require(tx.learnSize(file, run, size), "learn the size") }
     if let plan, case .chunks(let limit)? = begin, ended == nil, changes.isEmpty {
@@ -104,18 +113,18 @@ extension FileUnit {
     case .resetChunks: _ = try tx.resetChunks(file, run)
     case .recut(let layout): try require(tx.recut(file, run, layout), "divide the file again")
     case .openSession(let remoteID, let expiresAtMs, let notes):
-      guard let session else { preconditionFailure("open a session that was not intended") }
+      guard let session else { throw refusal("open a session that was not intended") }
       let opened = try tx.openSession(session, run, remoteID: remoteID, expiresAtMs: expiresAtMs, notes: notes)
       try require(opened, "open session")
     case .askAbout(let attempt):
-      guard let session else { preconditionFailure("query a session that was not intended") }
+      guard let session else { throw refusal("query a session that was not intended") }
       try require(tx.askAbout(attempt, of: session, run), "query attempt")
     case .beginOwnSession(let remoteID, let notes):
       let id = try tx.beginOwnSession(file, run, remoteID: remoteID, notes: notes)
       begun.session = ClaimedSession(
         id: id, SessionFacts(remoteID: remoteID, intendedAtMs: tx.wallMs, notes: notes))
     case .noteSession(let notes):
-      guard let session = session ?? begun.session?.id else { preconditionFailure("notes without a session") }
+      guard let session = session ?? begun.session?.id else { throw refusal("notes without a session") }
       try require(tx.noteSession(session, run, notes), "note session")
     case .renewSession(let notes, _):
       if let session { try require(tx.endSession(session, .gone), "end session") }
@@ -168,5 +177,11 @@ extension FileUnit {
       .leaseLost, what, NameBytes(file.description),
       cause: "another process changed it (now: \(state ?? "gone or owned by another run"))",
       remedy: "nothing was lost; run \"transfers run\" again")
+  }
+
+  /// The change cannot be made, which concerns this file only.
+  private func refusal(_ cause: String) -> TransferError {
+    TransferError(
+      .bug, "change a file", NameBytes(file.description), cause: cause, remedy: "run \"transfers store check\"")
   }
 }

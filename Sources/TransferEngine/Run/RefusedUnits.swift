@@ -32,13 +32,13 @@ final class RefusedUnits {
 
   /// Whether a failed write was caused by a unit, and was handled.
   private func isOfUnit(_ error: TransferError, _ units: [FileUnit], isRepeat: Bool) -> Bool {
-    guard error.kind == .bug || error.kind == .leaseLost, !units.isEmpty else { return false }
+    guard error.kind == .bug, !units.isEmpty else { return false }
     guard isRepeat else {
       // This includes a single unit: it may depend on one of the refused units, which is now applied before it.
       for unit in units { commits.write([unit], isRepeat: true) }
       return true
     }
-    guard let unit = units.first, error.kind == .bug || refused.contains(unit.file) else { return false }
+    guard let unit = units.first else { return false }
     files[unit.file]?.destination.requests -= unit.requestCount
     tally.takeBack(unit)
     if refused.insert(unit.file).inserted { giveUp(unit.file, "the ledger refused a change: \(error.cause)") }

@@ -73,7 +73,7 @@ public struct LedgerTransaction {
   }
 
   /// Throws `.leaseLost` if `run` has ended because another engine took over.
-  func requireLease(_ run: RunID) throws {
+  package func requireLease(_ run: RunID) throws {
     let holds = try db.first("SELECT 1 FROM engine_run WHERE id = ? AND ended_at IS NULL", .id(run)) { _ in true }
     if holds != true { throw leaseLost("run \(run)", "its lease ended") }
   }
