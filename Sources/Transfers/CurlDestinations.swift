@@ -34,6 +34,10 @@ final class CurlDestinations: DestinationResolver {
     return resolved
   }
 
+  func host(of settings: BatchSettings) throws(TransferError) -> String {
+    try AllProtocols.origin(settings, credentialsRegion: nil).description
+  }
+
   /// The file with the authorities to trust; nil for libcurl's default. An unusable file causes one error here, not one
   /// for every file that is sent.
   private static func authorities(_ settings: BatchSettings, _ origin: WebOrigin) throws(TransferError) -> String? {

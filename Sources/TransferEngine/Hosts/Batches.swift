@@ -59,6 +59,12 @@ final class Batches {
     return destination
   }
 
+  /// The name of the host of a batch, which need not have a destination for this.
+  func hostName(of batch: BatchID) throws(TransferError) -> String {
+    if let known = destinations[batch] { return known.host.name }
+    return try engine.resolver.host(of: settings(of: batch))
+  }
+
   private func adopt(_ destination: BatchDestination) {
     destinations[destination.batch] = destination
     limit(destination.resolved.transport)

@@ -19,6 +19,8 @@ final class ClosedHosts {
   private let requests: Requests
   private let outcomes: RequestOutcomes
   private var watch = UnreachableWatch()
+  /// The hosts of batches that may have no destination in this run; nil where it could not be determined.
+  private var others: [BatchID: String?] = [:]
   /// Transactions that postponed files.
   private var postponements: Int64 = 0
 
@@ -103,9 +105,9 @@ final class ClosedHosts {
       return false
     }
     try lookAtOthers()
-    let due = batches.all.reduce(into: [BatchID: Int64]()) { due, destination in
-      if !batches.isOverdue(destination.batch) { due[destination.batch] = opening[destination.host.name] }
-    }
+    let known = batches.all.map { ($0.batch, Optional($0.host.name)) }
+    let due = others.merging(known) { $1 }.compactMapValues { $0.flatMap { opening[$0] } }
+      .filter { !batches.isOverdue($0.key) }
     let except = intake.fetched.except
     let ready = try engine.ledger.read { reader in
       try reader.readyBatches(among: Set(due.keys)).filter { batch in
@@ -122,15 +124,18 @@ final class ClosedHosts {
     return true
   }
 
-  /// Learns the hosts of batches with ready files that this run has not looked at: it may end before it has seen all. A
-  /// batch that cannot be set up is left to the next run, which says why.
+  /// Learns the hosts of batches with ready files that this run has not looked at, each once: the run may end before it
+  /// has begun all. A batch whose host cannot be determined is left to the next run, which says why.
   private func lookAtOthers() throws(TransferError) {
     var last = BatchID(rawValue: 0)
     while true {
       let found = try engine.ledger.read { [last] in try $0.readyBatches(after: last, limit: HostShares.lookLimit) }
-      for batch in found where batches.blocked[batch] == nil {
-        do throws(TransferError) { _ = try batches.destination(of: batch) } catch {
+      for batch in found where batches.blocked[batch] == nil && others[batch] == nil {
+        do throws(TransferError) {
+          others[batch] = .some(try batches.hostName(of: batch))
+        } catch {
           guard error.concernsOneBatch else { throw error }
+          others[batch] = .some(nil)
         }
       }
       guard found.count == HostShares.lookLimit, let final = found.last else { return }

@@ -104,6 +104,13 @@ public struct ResolvedDestination: Sendable {
 /// run.
 public protocol DestinationResolver: Sendable {
   func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination
+
+  /// The host of the destination, as ``ResolvedDestination/host`` has it; without credentials or a transport.
+  func host(of settings: BatchSettings) throws(TransferError) -> String
+}
+
+extension DestinationResolver {
+  public func host(of settings: BatchSettings) throws(TransferError) -> String { try resolve(settings).host }
 }
 
 /// Callbacks of a running engine. Called on the engine's thread: return quickly.

@@ -49,6 +49,24 @@ import TransferModel
     #expect(try run.hasReadyFiles())
   }
 
+  /// Of batches that the run has not begun only the host is determined, and of each once, however often it looks.
+  @Test func noBatchIsSetUpToBePostponed() throws {
+    let run = try paused()
+    for n in 0..<5 { try run.add("b\(n)") }
+    try run.add("c", to: "two")
+    try run.add("d", to: "unusable")
+    #expect(try run.loop.closed.postpone())
+    while !run.loop.commits.isIdle { run.handleArrived() }
+    let ready = { try run.ledger.read { try $0.readyBatches(after: BatchID(rawValue: 0), limit: 100).count } }
+    #expect(try ready() == 2, "those of the other hosts")
+    try run.add("e")
+    #expect(try run.loop.closed.postpone())
+    while !run.loop.commits.isIdle { run.handleArrived() }
+    #expect(try ready() == 2)
+    #expect(try !run.loop.closed.postpone())
+    #expect(run.server.setUps == (whole: 1, hosts: 8))
+  }
+
   @Test func aPauseThatTheRunWaitsForPostponesNothing() throws {
     let run = try paused { $0.patienceMs = 7_200_000 }
     try run.add("b")

@@ -15,6 +15,8 @@ final class ScriptedServer: DestinationResolver, Transport, CredentialSource {
 
   private let running = Lock<[Running]>([])
   private let paths = Lock<[String]>([])
+  private let resolved = Lock(0)
+  private let asked = Lock(0)
   let label = "test"
 
   /// Requests without an answer.
@@ -42,7 +44,19 @@ final class ScriptedServer: DestinationResolver, Transport, CredentialSource {
     found?.onReply(reply)
   }
 
+  /// How many destinations were set up, and of how many only the host was determined.
+  var setUps: (whole: Int, hosts: Int) { (resolved.withLock { $0 }, asked.withLock { $0 }) }
+
+  func host(of settings: BatchSettings) throws(TransferError) -> String {
+    asked.withLock { $0 += 1 }
+    guard settings.destination != "unusable" else {
+      throw TransferError(.config, "set up destination", NameBytes(settings.destination), cause: "it is unusable")
+    }
+    return settings.destination
+  }
+
   func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
+    resolved.withLock { $0 += 1 }
     guard settings.destination != "unusable" else {
       throw TransferError(.config, "set up destination", NameBytes(settings.destination), cause: "it is unusable")
     }
