@@ -319,6 +319,8 @@ CREATE INDEX chunk_pending ON chunk (file_id, seq) WHERE state = 'pending';
 
 CREATE INDEX chunk_reused ON chunk (file_id, reused) WHERE reused IS NOT NULL;
 
+CREATE INDEX chunk_upload ON chunk (remote) WHERE remote > '{"url":"http';
+
 CREATE INDEX chunk_waiting ON chunk (not_before) WHERE state = 'waiting';
 
 CREATE TRIGGER chunk_arrow BEFORE UPDATE OF state ON chunk

@@ -697,6 +697,9 @@ CREATE INDEX chunk_pending ON chunk (file_id, seq) WHERE state = 'pending';
 CREATE INDEX chunk_waiting ON chunk (not_before) WHERE state = 'waiting';
 -- Holds few files: how much of a file was not fetched.
 CREATE INDEX chunk_reused ON chunk (file_id, reused) WHERE reused IS NOT NULL;
+-- Looks up whether a chunk has the upload that a server gave to another one. Holds chunks with an upload of their own
+-- only, whose URL is the first of the values in `remote`.
+CREATE INDEX chunk_upload ON chunk (remote) WHERE remote > '{"url":"http';
 
 -- One request, recorded before it is sent.
 CREATE TABLE attempt (

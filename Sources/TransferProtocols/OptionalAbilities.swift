@@ -151,7 +151,44 @@ public protocol AbortTargets: Sendable {
 }
 
 /// The ID of a session is a URL on the server of the destination: whoever knows it can continue the upload.
-package protocol SessionURLs: Sendable {}
+package protocol SessionURLs: NamedUploads {}
+
+extension SessionURLs {
+  package func uploadName(_ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts) -> UploadName? {
+    guard facts.session?.remoteID == nil else { return nil }
+    return meaning.opened.map { UploadName($0.remoteID, .everywhere) }
+  }
+}
+
+/// The server names an upload, and nothing else in the requests to it tells it from other uploads: with the same name
+/// for two files, or for two chunks, one would be stored in place of the other. A protocol without this ability chooses
+/// the names itself, or they mean nothing without the key, as the UploadId of S3.
+package protocol NamedUploads: Sendable {
+  /// The name in an answer of the upload that it opened for the file, or for the chunk of the step; nil for none.
+  func uploadName(_ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts) -> UploadName?
+}
+
+package struct UploadName: Sendable, Hashable {
+  package enum Scope: Sendable, Hashable {
+    /// A URL: it is the same upload for every destination.
+    case everywhere
+    /// Another destination may have another upload with this name.
+    case destination
+    /// Only the chunks of one file must have different names, because the requests also contain what tells files apart.
+    case file
+  }
+
+  package let text: String
+  package let scope: Scope
+  /// The number of the chunk whose own upload it is; nil for the upload of the file.
+  package let chunk: Int?
+
+  package init(_ text: String, _ scope: Scope, chunk: Int? = nil) {
+    (self.text, self.scope, self.chunk) = (text, scope, chunk)
+  }
+
+  package var isURL: Bool { text.hasPrefix("http://") || text.hasPrefix("https://") }
+}
 
 /// The server can list our sessions whose IDs the ledger does not know: ``StepRequest/probe(marker:)`` with a session
 /// that has no ID is answered by ``Interpretation/Outcome/orphansListed(_:next:)``.

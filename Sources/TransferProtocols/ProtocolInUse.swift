@@ -18,6 +18,7 @@ public struct ProtocolInUse: Sendable {
   private let listing: (any ListingProof)?
   private let aborts: (any AbortTargets)?
   private let estimate: (any RequestEstimate)?
+  private let named: (any NamedUploads)?
   /// nil if done files cannot be queried.
   package let laterQuestions: (any LaterQuestions)?
   public let findsOrphans: Bool
@@ -39,6 +40,7 @@ public struct ProtocolInUse: Sendable {
     listing = base as? any ListingProof
     aborts = base as? any AbortTargets
     estimate = base as? any RequestEstimate
+    named = base as? any NamedUploads
     laterQuestions = base as? any LaterQuestions
     findsOrphans = base is any OrphanListing
     plansLate = latePlanning?.plansLate ?? false
@@ -104,6 +106,10 @@ extension ProtocolInUse {
   package func interpretInterim(
     _ reply: InterimReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> OpenedSession? { interim?.interpretInterim(reply, to: step, facts, context) }
+
+  package func uploadName(_ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts) -> UploadName? {
+    named?.uploadName(meaning, to: step, facts)
+  }
 
   package func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     partialBodies?.bodyRange(of: chunk, facts) ?? chunk.rest

@@ -53,7 +53,9 @@ final class AnsweringServer: Sendable {
     close(listener)
   }
 
-  func count(_ method: String) -> Int { seen.withLock { $0.count { $0.method == method } } }
+  func count(_ method: String) -> Int { requests(method).count }
+
+  func requests(_ method: String) -> [Request] { seen.withLock { $0.filter { $0.method == method } } }
 
   private static func serve(_ listener: Int32, _ seen: Lock<[Request]>, _ react: (Request) -> Reaction) {
     while true {

@@ -34,11 +34,6 @@ final class FilesInWork {
   var count: Int { all.count }
   var isEmpty: Bool { all.isEmpty }
 
-  /// Whether an active file other than `file` has a session with this ID.
-  func isSession(_ remoteID: String, ofAnotherThan file: FileID) -> Bool {
-    all.contains { $0.key != file && $0.value.machine.facts.session?.remoteID == remoteID }
-  }
-
   /// Active files with chunks in backoff.
   var waiting: some Collection<FileID> { inBackoff.ids }
   /// The number of these chunks.

@@ -24,6 +24,10 @@ final class Job {
   var inquiry: Inquiry?
   /// For a query: the request that it is about.
   var beside: ID?
+  /// An interim answer named its upload, and the ledger is queried about that name.
+  var isNaming = false
+  /// Its reply, which arrived meanwhile.
+  var heldReply: TransferReply?
   /// Bytes of the body before those of the file.
   var prefixLength = 0
   /// The facts about the destination when the request was made.

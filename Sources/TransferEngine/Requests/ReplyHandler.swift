@@ -13,6 +13,7 @@ final class ReplyHandler {
   private let files: FilesInWork
   private let requests: Requests
   private let outcomes: RequestOutcomes
+  let uploads: UploadLookups
   private let pool: PreparingPool
   private let shortBodies: GroupedOrders<(id: Job.ID, reading: ReplyReading)>
   /// The chunks that got a success in this run that cannot be used.
@@ -24,6 +25,8 @@ final class ReplyHandler {
   ) {
     (self.engine, self.mailbox, self.stop, self.tally, self.batches) = (engine, mailbox, stop, tally, batches)
     (self.files, self.requests, self.outcomes, self.pool) = (files, requests, outcomes, pool)
+    uploads = UploadLookups(
+      engine, mailbox, stop: stop, files: files, requests: requests, outcomes: outcomes)
     shortBodies = GroupedOrders(pool, most: LocalFiles.mostTogether) { group in
       if group.count > 1 { for (_, reading) in group { reading.region?.beginSettling() } }
       mailbox.put(contentsOf: group.map { .read($0.id, $0.reading.read()) })
@@ -38,6 +41,10 @@ final class ReplyHandler {
     if work.refusal != nil {
       outcomes.connectionIsFree(job, .interrupted)
       return outcomes.drop(id)
+    }
+    if job.isNaming {
+      job.heldReply = reply
+      return
     }
     if job.inquiry?.holds(reply) == true { return cancelQuestion(of: job) }
     let reply = job.settled(reply)
@@ -100,11 +107,7 @@ final class ReplyHandler {
       let mailbox = mailbox
       return listed.askWhichAreKnown(engine.ledger) { mailbox.put(.knownSessions($0, listed)) }
     }
-    if let named = NamedSession(id, meaning, reply, work.machine) {
-      job.phase = .answered
-      let mailbox = mailbox
-      return named.askWhetherItIsTaken(engine.ledger) { mailbox.put(.lookedUp($0, named)) }
-    }
+    if uploads.take(meaning, reply, of: job, work) { return }
     if let listed = ListedPages(
       id, meaning, reply, work, ignoresCase: engine.configuration.ignoresCase)
     {
@@ -132,28 +135,13 @@ final class ReplyHandler {
       identityNow: requests[listed.request]?.identityNow)
   }
 
-  /// The URL of a new upload was looked up. Another one may have got it since.
-  func sessionIsLookedUp(_ result: Result<Bool, TransferError>, _ named: NamedSession) {
-    switch result {
-    case .success(let isTaken):
-      let meaning = named.meaning(isTaken: isTaken || files.isSession(named.remoteID, ofAnotherThan: named.file))
-      outcomes.conclude(named.request, meaning, reply: named.reply, identityNow: requests[named.request]?.identityNow)
-    case .failure(let error):
-      stop.fail(error)
-      outcomes.interrupt(named.request, named.reply)
-    }
-  }
-
-  /// An interim answer to a running request: the name of its session becomes durable at once.
+  /// An interim answer to a running request.
   func heard(_ id: Job.ID, _ reply: InterimReply) {
     guard let job = requests[id], let work = files[job.file], work.refusal == nil else { return }
     let proto = job.destination.resolved.transferProtocol
     let context = job.context(work, civilMs: engine.civilMs)
-    guard let session = proto.interpretInterim(reply, to: job.step.step, work.machine.facts, context),
-      !files.isSession(session.remoteID, ofAnotherThan: job.file)
-    else { return }
-    let changes = work.machine.heard(job.step, session, proto)
-    if !changes.isEmpty { files.advance(job.file, changes: changes) }
+    guard let session = proto.interpretInterim(reply, to: job.step.step, work.machine.facts, context) else { return }
+    uploads.hear(session, job, work)
   }
 
   /// A chunk is sent again after its first success that cannot be used, and no more after the second.

@@ -16,8 +16,8 @@ enum EngineEvent: Sendable {
   case localWorkEnded(FileUnit)
   case reused(FileID, FileProof, Result<Reused, Failure>)
   case knownSessions(Result<Set<String>, TransferError>, ListedSessions)
-  /// Whether another upload has the URL of a new one.
-  case lookedUp(Result<Bool, TransferError>, NamedSession)
+  /// Whether another upload has the name of a new one.
+  case lookedUp(Result<Bool, TransferError>, GivenUpload)
   case examined(Result<Interpretation, TransferError>, ListedPages)
   case heartbeat(Result<TransitionResult, TransferError>)
   case counted(Result<WorkSize, TransferError>)

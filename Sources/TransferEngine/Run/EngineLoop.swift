@@ -168,7 +168,7 @@ final class EngineLoop: @unchecked Sendable {
     case .localWorkEnded(let unit): commits.localWorkEnded(unit)
     case .reused(let file, let proof, let result): localOutcomes.reused(file, proof, result)
     case .knownSessions(let result, let listed): replies.sessionsAreKnown(result, listed)
-    case .lookedUp(let result, let named): replies.sessionIsLookedUp(result, named)
+    case .lookedUp(let result, let upload): replies.uploads.lookedUp(result, upload)
     case .examined(let result, let listed): replies.pageIsExamined(result, listed)
     case .heartbeat(let result): heartbeat.ended(result)
     case .counted(let result): tally.counted(result)

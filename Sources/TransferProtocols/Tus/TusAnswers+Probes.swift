@@ -52,7 +52,7 @@ extension TusProtocol {
     guard reply.isSuccess else { return refusedCreation(reply, context) }
     do throws(Failure) {
       let url = try SessionURL.read(reply, endpoint.origin, request: endpointURL(facts))
-      return .chunkPrepared(["url": url, "ref": reply.field("location") ?? url])
+      return .chunkPrepared(["url": url, "written": reply.field("location") ?? url])
     } catch {
       return .failed(error, .permanent)
     }

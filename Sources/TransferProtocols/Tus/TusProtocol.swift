@@ -148,6 +148,15 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
     session.notes[expiryNote].flatMap { Int64($0) } ?? session.expiresAtMs
   }
 
+  /// Also that of each upload that will be joined.
+  package func uploadName(_ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts) -> UploadName? {
+    if case .prepareChunk(let chunk) = step, case .chunkPrepared(let remote) = meaning.outcome {
+      return remote["url"].map { UploadName($0, .everywhere, chunk: chunk.seq) }
+    }
+    guard facts.session?.remoteID == nil else { return nil }
+    return meaning.opened.map { UploadName($0.remoteID, .everywhere) }
+  }
+
   public func abortTargets(_ facts: TransferFacts) -> [String] {
     guard let session = facts.session else { return [] }
     guard session.notes[Self.mode.note] == Self.mode.concatenation else { return session.remoteID.map { [$0] } ?? [] }

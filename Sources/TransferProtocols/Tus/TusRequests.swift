@@ -66,7 +66,7 @@ extension TusProtocol {
   }
 
   private func join(_ facts: TransferFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
-    let references = facts.parts.compactMap { $0.remote["ref"] }
+    let references = facts.parts.compactMap { $0.remote["written"] }
     guard references.count == facts.layout.count else {
       throw Failure(.engineBug, "\(references.count) uploads are known of \(facts.layout.count)")
     }

@@ -6,7 +6,7 @@ import TransferModel
 
 /// Several parallel uploads that are joined at the end.
 @Suite struct TusConcatenationTests {
-  private let remote = ["url": "http://h/files/7", "ref": "/files/7"]
+  private let remote = ["url": "http://h/files/7", "written": "/files/7"]
 
   private func facts(_ change: (inout TransferFacts) -> Void = { _ in }) -> TransferFacts {
     TusScene.facts(size: 10, chunk: 4, extensions: "creation,concatenation") { facts in
@@ -20,7 +20,7 @@ import TransferModel
     facts.parts = [("hell", 0), ("o wo", 1), ("rl", 2)].map { text, seq in
       PartReceipt(
         seq: seq, length: Int64(text.utf8.count), etag: "", digest: Scene.digest(text, .crc32c), confirmation: .digest,
-        remote: ["url": "http://h/files/\(seq)", "ref": "/files/\(seq)"])
+        remote: ["url": "http://h/files/\(seq)", "written": "/files/\(seq)"])
     }
   }
 
@@ -107,7 +107,7 @@ import TransferModel
     let long = "http://h/" + String(repeating: "x", count: 2_990)
     let facts = facts { facts in
       stored(&facts)
-      for seq in 0..<3 { facts.parts[seq].remote["ref"] = long + "\(seq)" }
+      for seq in 0..<3 { facts.parts[seq].remote["written"] = long + "\(seq)" }
     }
     let field = try TusScene.tus().request(.finish, facts, TusScene.context(facts)).fields[.init("upload-concat")!]
     #expect(field?.hasPrefix("final;/xxx") == true)
@@ -117,7 +117,7 @@ import TransferModel
     let prepare = StepRequest.prepareChunk(TusScene.chunk(1, 4..<8))
     #expect(
       try interpret(Scene.reply(201, [("Location", "7")]), prepare, facts())
-        == #"prepared ["ref=7", "url=http://h/files/7"]"#)
+        == #"prepared ["url=http://h/files/7", "written=7"]"#)
     #expect(try interpret(Scene.reply(201), prepare, facts()) == "proto.bad_reply permanent")
     #expect(try interpret(Scene.reply(201, [("Location", "http://x/")]), prepare, facts()) == "http.redirect permanent")
     #expect(try interpret(Scene.reply(501), prepare, facts()).hasSuffix("proto.unsupported sessionGone"))

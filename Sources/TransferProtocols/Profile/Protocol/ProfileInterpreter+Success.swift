@@ -28,8 +28,7 @@ extension ProfileInterpreter {
   // MARK: - Sessions
 
   private func opened(_ values: ExtractedValues) -> Interpretation {
-    let sessionID = values.notes[SessionNotes.session("id")].flatMap(StoredValue.read).flatMap { try? $0.text() }
-    let (remoteID, expiry) = (sessionID ?? scope.uuid, expiresAtMs(values))
+    let (remoteID, expiry) = (proto.remoteID(values.notes, orElse: scope.uuid), expiresAtMs(values))
     // An empty file needs no request for its content: it exists with its session.
     guard facts.file.size == 0, !proto.wants(.chunk, facts) else {
       return noted(values.notes, .opened(OpenedSession(remoteID: remoteID, expiresAtMs: expiry)))

@@ -59,8 +59,10 @@ extension ProfileProtocol {
   }
 
   /// A UUID (version 8, RFC 9562) that belongs to one session of one file.
-  static func uuid(_ uid: UID, _ ms: Int64) -> String {
-    let hash = RunningDigest.of(Array("session \(uid) \(ms)".utf8), .sha256).bytes
+  static func uuid(_ uid: UID, _ ms: Int64) -> String { uuid(of: "session \(uid) \(ms)") }
+
+  static func uuid(of text: String) -> String {
+    let hash = RunningDigest.of(Array(text.utf8), .sha256).bytes
     let words = [hash[0..<8], hash[8..<16]].map { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
     let high = words[0] & ~0xF000 | 0x8000
     let low = words[1] & ~(3 << 62) | 1 << 63
