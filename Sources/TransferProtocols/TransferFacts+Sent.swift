@@ -9,15 +9,46 @@ extension TransferFacts {
     sentThrough = max(sentThrough, end)
   }
 
+  /// Whether the server may have the chunk up to `end`, an offset in the file: the bytes were sent, if not by this
+  /// ledger.
+  func mayHold(_ chunk: ChunkFacts, through end: Int64) -> Bool {
+    isSentElsewhere || end <= max(chunk.range.offset + chunk.acked, sentEnds[chunk.seq] ?? 0)
+  }
+
   /// `meaning`, unless the answer claims bytes that were never sent.
   func believed(
     _ meaning: Interpretation, to step: StepRequest, _ abilities: ProtocolAbilities, failures: Int
   ) -> Interpretation {
-    guard !isSentElsewhere, let (claimed, most) = excess(in: meaning.outcome, step, abilities) else { return meaning }
+    guard !isSentElsewhere else { return meaning }
+    if let refusal = unproved(meaning.outcome, step, abilities) {
+      return meaning.learned.map { refusal.with(learned: $0) } ?? refusal
+    }
+    guard let (claimed, most) = excess(in: meaning.outcome, step, abilities) else { return meaning }
     let failure = Failure(.protoOffset, "the server claims to have \(claimed) bytes; at most \(most) were sent")
     // Without its notes: they belong to an upload that is given up.
     let refusal = Interpretation.failed(failure, failures < 2 ? .sessionGone : .permanent)
     return meaning.learned.map { refusal.with(learned: $0) } ?? refusal
+  }
+
+  /// After a lost answer a query found the file, and only its size says that it is this one. If no body went out to its
+  /// end, an older version has that size, and the file is sent again, or is unknown where that could do harm. A digest
+  /// proves the content, whatever was sent; nil then.
+  private func unproved(
+    _ outcome: Interpretation.Outcome, _ step: StepRequest, _ abilities: ProtocolAbilities
+  ) -> Interpretation? {
+    guard step == .verify, case .finished(let proof) = outcome, !isAllStored, sentInOrder(abilities) < layout.size,
+      proof.confirmation == .size || proof.confirmation == .none
+    else { return nil }
+    guard abilities.unrepeatable.contains(.part) else { return .absent }
+    let text = """
+      the server has a file of the same size, but no body was sent completely, and the answer to one was lost: it may be \
+      an older file
+      """
+    return .failed(Failure(.protoLostAnswer, text), .unknown)
+  }
+
+  private func sentInOrder(_ abilities: ProtocolAbilities) -> Int64 {
+    abilities.parallelChunks ? sentInParallel : max(acked, sentThrough)
   }
 
   /// The claimed bytes and the limit that they exceed.
@@ -26,7 +57,7 @@ extension TransferFacts {
   ) -> (Int64, Int64)? {
     switch (outcome, step) {
     case (.offset(let offset), _):
-      let most = abilities.parallelChunks ? sentInParallel : max(acked, sentThrough)
+      let most = sentInOrder(abilities)
       return offset > most ? (offset, most) : nil
     case (.chunkProbed(let held), .probeChunk(let chunk)): return excess(held, chunk)
     case (.stored(let part, _), .probeChunk(let chunk)): return excess(part.length, chunk)

@@ -144,6 +144,7 @@ final class ProfileDriver {
       let sent = slice(ByteRange(offset: chunk.range.offset, length: chunk.body.end - chunk.range.offset))
       chunk.digests[proto.sentDigest] = RunningDigest.of(sent, proto.sentDigest)
       interpreted = .chunk(chunk)
+      if !reply.isBodyIncomplete { facts.sent(chunk.seq, through: chunk.body.end) }
     }
     return apply(proto.interpret(reply, to: interpreted, facts, context), step, reply)
   }
@@ -304,6 +305,13 @@ extension ProfileDriver.Turn {
     reply.curlCode = 56
     reply.requestMayHaveArrived = true
     return Self(line: line, reply: reply)
+  }
+
+  /// The same before its body was sent completely.
+  static func cutOff(_ line: String) -> Self {
+    var turn = lost(line)
+    turn.reply.isBodyIncomplete = true
+    return turn
   }
 }
 

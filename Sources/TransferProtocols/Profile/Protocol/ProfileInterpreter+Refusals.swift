@@ -53,7 +53,8 @@ extension ProfileInterpreter {
     switch proto.profile.onAmbiguousLast {
     case .resend: return nil
     case .probe: return .failed(failure, .probe).with(notes: [SessionNotes.probe: "1"])
-    case .commitAnyway: return .stored(receipt(chunk, [:], nil), proof: nil)
+    case .commitAnyway:
+      return facts.mayHold(chunk, through: chunk.range.end) ? .stored(receipt(chunk, [:], nil), proof: nil) : nil
     case .restart: return sessionGone(failure)
     case .fail: return unknown(failure)
     }

@@ -57,6 +57,10 @@ extension ProfileInterpreter {
   /// had.
   private func skipped(_ failure: Failure) throws -> Interpretation {
     guard let chunk else { return .failed(failure, .permanent) }
+    if case .chunk = step, !facts.mayHold(chunk, through: chunk.range.end), !proto.namesDigestOfChunk {
+      return again(
+        Failure(.protoOffset, "the server claims to have the chunk, which was not sent completely: \(failure.message)"))
+    }
     let values = extracted()
     if isLast(chunk), case .chunk = step, lacksRequired(values, [.result], of: chunk) {
       return ambiguous(failure) ?? .failed(Self.unsaid, .permanent)

@@ -137,6 +137,10 @@ extension ProfileInterpreter {
       failure.message = "the server claims \(offset) bytes of a file that has \(facts.layout.size)"
       return .failed(failure, .permanent)
     }
+    guard facts.mayHold(chunk, through: min(offset, chunk.range.end)) else {
+      failure.message = "the server claims \(offset) bytes of the file, which were not all sent"
+      return sessionGone(failure)
+    }
     if offset >= chunk.range.end { return stored(chunk, values) }
     guard leadsOn(offset) else { return sessionGone(unreachable(offset)) }
     if offset > chunk.body.offset { return noted(values.notes, .advanced(acked: offset - chunk.range.offset)) }
@@ -171,15 +175,7 @@ extension ProfileInterpreter {
     return finished(values.notes.merging(marks) { $1 })
   }
 
-  /// The file exists. After a lost answer to the first of two last steps the second one is still pending.
-  private func verified(_ values: ExtractedValues) -> Interpretation {
-    guard facts.lostAnswer == .finish, let finish = proto.finishName, proto.isPending(finish, facts, notes),
-      proto.isPending(proto.saveName, facts, notes)
-    else { return finished(values.notes) }
-    return noted(values.notes.merging([SessionNotes.done(finish): "1"]) { $1 }, .settled)
-  }
-
-  private func finished(_ values: [String: String]) -> Interpretation {
+  func finished(_ values: [String: String]) -> Interpretation {
     var proof = proto.proof(facts, confirmation: proved("file"), reply: reply)
     // If answers for the file were lost, only the digest that was compared is known.
     if proof.confirmation == .digest, proof.digest == nil { (proof.digest, proof.remoteDigest) = (compared, compared) }
@@ -192,36 +188,5 @@ extension ProfileInterpreter {
       rules.success.requirements.contains { $0.names("file", field: hash.rawValue) && $0.isPresent(reader) }
     }
     return hash.flatMap { context.fileDigests[$0.algorithm] }
-  }
-
-  /// `verify` was inconclusive, which is not "absent". If all steps are done, their answers count; in doubt the
-  /// protocol continues if that is harmless.
-  func inconclusive(_ failure: Failure) -> Interpretation {
-    if proto.isEnded(facts, notes) {
-      return forgetting(counters, .finished(proto.proof(facts, confirmation: notes.proved, reply: nil)))
-    }
-    let lost: StepName? =
-      switch facts.lostAnswer {
-      case .finish: proto.finishName
-      case .save: proto.saveName
-      default: .chunk
-      }
-    let isHarmless = lost == .chunk ? proto.profile.chunk.isIdempotent : lost.flatMap(proto.profile.step)?.isIdempotent
-    return isHarmless == true ? .inconclusive : unknown(failure, lost)
-  }
-
-  /// A file that is verified after all steps must be the one that was sent.
-  func different(_ requirement: Requirement, _ message: String) -> Interpretation {
-    guard requirement.namesHash(of: "file") || requirement.names("file", field: "size") else {
-      return missing(Failure(.protoBadReply, message))
-    }
-    return .failed(Failure(.integrityMismatch, message), .permanent)
-  }
-
-  /// All steps are done, but the file is missing: it may take a moment to appear.
-  func missing(_ failure: Failure) -> Interpretation {
-    var failure = failure
-    failure.message = "the server completed the upload, but does not find it: \(failure.message)"
-    return .failed(failure, failures < ProfileProtocol.mostLooks ? .retry(isThrottled: false) : .permanent)
   }
 }

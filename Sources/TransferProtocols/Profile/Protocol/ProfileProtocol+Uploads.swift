@@ -79,6 +79,12 @@ extension ProfileProtocol: NamedUploads {
     return chunkVariables.contains { $0.root == "chunk" && $0.field.map(places.contains) == true }
   }
 
+  /// The server knows which bytes are meant before it has them.
+  var namesDigestOfChunk: Bool {
+    let digests = Set(profile.chunk.hashes.map(\.rawValue))
+    return chunkVariables.contains { $0.root == "chunk" && $0.field.map(digests.contains) == true }
+  }
+
   private var chunkVariables: [Expression.Variable] {
     guard let step = profile.step(.chunk) else { return [] }
     let fields = step.query + step.headers + profile.headers
