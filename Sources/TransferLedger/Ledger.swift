@@ -27,7 +27,7 @@ public final class Ledger: Sendable {
   private let reader: SnapshotReader
   private let writer: Writer?
   let clock: any TransferClock
-  /// Held from ``startRun(_:turn:)`` until ``releaseEngine()`` or ``close()``.
+  /// Held from ``startRun(_:turn:beginning:)`` until ``releaseEngine()`` or ``close()``.
   private let engineLock = Lock<SidecarLock?>(nil)
 
   private init(
@@ -145,16 +145,15 @@ public final class Ledger: Sendable {
     LedgerMark(version: try read { try $0.dataVersion() }, stamp: reader.stamp)
   }
 
-  /// Commits the queued jobs, empties the WAL through the gate, releases the lock of ``startRun(_:turn:)`` and closes.
-  /// Idempotent.
+  /// Commits the queued jobs, empties the WAL through the gate, releases the engine's lock and closes. Idempotent.
   public func close() {
     writer?.close()
     reader.close()
     engineLock.withLock { $0 = nil }
   }
 
-  /// Ends being the engine, without closing: commits the queued jobs, and releases the lock of ``startRun(_:turn:)``
-  /// with the files that belong to an engine. Blocking; call it after the run has ended.
+  /// Ends being the engine, without closing: commits the queued jobs, and releases the engine's lock with the
+  /// files that belong to an engine. Blocking; call it after the run has ended.
   public func releaseEngine() {
     writer?.endEngine()
     engineLock.withLock { $0 = nil }
@@ -163,12 +162,19 @@ public final class Ledger: Sendable {
   /// Becomes the only engine of this ledger: takes the lock on `<path>.lock` and holds it until ``releaseEngine()`` or
   /// ``close()``, marks runs that crashed as such, and records the new one. Blocking. Throws `.locked` if another
   /// engine has the lock; the cause names its process and machine. If the lock of `turn` is held, it is taken over.
-  public func startRun(_ run: NewRun, turn: EngineTurn? = nil) throws(TransferError) -> RunID {
+  /// `beginning` is called, perhaps repeatedly, on the writer thread, when all locks are held and the run is about to
+  /// be recorded: from then on its end is to be recorded, too.
+  public func startRun(
+    _ run: NewRun, turn: EngineTurn? = nil, beginning: @escaping @Sendable () -> Void = {}
+  ) throws(TransferError) -> RunID {
     try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in
       if held == nil { held = try lockForEngine(run, turn) }
     }
     writer?.waitLong()
-    let id = try write { try $0.beginRun(run) }
+    let id = try write { tx in
+      beginning()
+      return try tx.beginRun(run)
+    }
     if let mark = try read({ reader in try reader.watermark(of: id) }) {
       writer?.keep(WatermarkFile(path: Watermark.path(ofLedger: path), mark))
     }

@@ -103,6 +103,53 @@ import TransferModel
     #expect(try scene.kept("up/a-long") == long && scene.kept("up/short") == short)
   }
 
+  /// Signals may not end the process any more: the run has a row, but its engine does not work yet.
+  @Test func aRunThatStillCopiesIsDrained() throws {
+    let scene = try Scene()
+    for name in ["a", "b", "c"] { try Scene.write([1], to: NameBytes("\(scene.root)/source/\(name)")) }
+    try Scene.write([], to: NameBytes(scene.storePath + ".staged"))
+    #expect(throws: TransferError.self) { try staged(scene) }
+    unlink(scene.storePath + ".staged")
+    unlink("\(scene.root)/source/a")
+    let (stop, heard) = (StopSignal(), Lock<[Bool]>([]))
+    let result = try TransferStore(at: scene.storePath).run(
+      RunOptions(argv: ["test"]), progress: nil,
+      notice: { notice in
+        guard case .failed = notice else { return }
+        heard.withLock { $0.append(stop.isHeard) }
+        stop.drain()
+      }, stop: stop)
+    #expect(heard.withLock(\.self) == [true])
+    #expect(result.stoppedBy == .drained)
+    #expect(try copies(scene).isEmpty && scene.commits().isEmpty)
+    let store = try OpenStore(at: scene.storePath, .existing)
+    #expect(try store.read { try $0.engine(SystemClock()).run?.how } == "drained")
+    store.close()
+    let next = try scene.run()
+    #expect((next.done, next.failed) == (2, 1))
+  }
+
+  /// The range does not begin with the file, so that no file system shares its blocks.
+  @Test func aLongCopyEndsSoonAfterAStop() throws {
+    let scene = try Scene()
+    let source = open("\(scene.root)/source/long", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(source) }
+    #expect(ftruncate(source, 64 << 20) == 0)
+    let (copies, polls) = (StagedCopies(storePath: scene.storePath), Lock(0))
+    try copies.makeFolder()
+    let stop = ReadStop {
+      polls.withLock { polls in
+        polls += 1
+        return polls > 1
+      }
+    }
+    let failure = #expect(throws: Failure.self) {
+      try copies.make("copy", mtimeNs: 0, from: source, ByteRange(offset: 1, length: 63 << 20), stop)
+    }
+    #expect(failure?.code == .engineInterrupted)
+    #expect(try Scene.read(copies.path("copy")).count == 16 << 20)
+  }
+
   @Test func aCancelledFileLeavesNoCopy() throws {
     let scene = try Scene()
     _ = try scene.makeTree(seed: 6, count: 3)

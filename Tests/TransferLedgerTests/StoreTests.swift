@@ -266,6 +266,18 @@ import TransferModel
     rmdir(f.path + "-shm")
   }
 
+  @Test func itIsSaidThatARunBeginsBeforeItIsRecorded() throws {
+    let f = try LedgerFixture()
+    let (other, isRecorded) = (try Ledger.open(at: f.path, mode: .readOnly, clock: f.clock), Lock<[Bool]>([]))
+    defer { other.close() }
+    let run = try f.ledger.startRun(NewRun(argv: [], version: "", host: "here", bootID: "", pid: 7)) {
+      let newest = try? other.read { try $0.newestRun() }
+      isRecorded.withLock { $0.append(newest != nil) }
+    }
+    #expect(isRecorded.withLock(\.self) == [false])
+    #expect(try other.read { try $0.newestRun()?.id } == run)
+  }
+
   @Test func oneEngineOwnsALedger() throws {
     let f = try LedgerFixture()
     _ = try f.startRun()

@@ -181,8 +181,10 @@ import Testing
     }
   }
 
+  /// The job has nothing to send: it leaves nothing, however far it has come when it is stopped.
   @Test func aServiceManagerIsToldWhatHappens() throws {
     let receiver = try RunningReceiver(in: try TemporaryFolder())
+    unlink(source + "/a")
     try configure(receiver, "every: 1h")
     let socket = try NoticeSocket(program.folder.path + "/notify")
     let running = try daemon(
@@ -194,8 +196,6 @@ import Testing
     while !text.hasPrefix("RELOADING=1") { text = try socket.next() }
     #expect(text.contains("\nMONOTONIC_USEC="))
     while !text.hasPrefix("READY=1") { text = try socket.next() }
-    // A job that is signalled before it can wait for signals ends by that, and the daemon says so.
-    try running.waitUntilSaid("job quick ended with 0")
     running.signal(SIGTERM)
     while !text.hasPrefix("STOPPING=1") { text = try socket.next() }
     #expect(try running.wait().code == 0)

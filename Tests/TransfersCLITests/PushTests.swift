@@ -235,6 +235,32 @@ import TransferModel
     #expect(try readText(receiver.root + "/in/a") == "newer content of a")
   }
 
+  /// Its file was busy; when the older version has ended, it is recorded again. Here the push then waits for its copy.
+  @Test func aSignalBetweenTheRunsOfAPushStopsTheNextRun() throws {
+    let receiver = try receiver("match PUT * nth=1 : late-hold=put")
+    let first = try program.start("push", source + "/a", receiver.url + "/in/", "--store", store, number: 1)
+    while access(receiver.root + "/in/a", F_OK) != 0 { sched_yield() }
+    try writeFile(source + "/a", Array("newer content of a".utf8))
+    let second = try program.start(
+      "push", "--stage", source + "/a", receiver.url + "/in/", "--store", store, number: 2)
+    try second.waitUntilSaid("another engine owns the ledger")
+    let copies = open(store + ".staged", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(copies) }
+    #expect(flock(copies, LOCK_EX) == 0)
+    try receiver.release("put")
+    _ = try first.wait()
+    let states = ["store", "sql", "SELECT DISTINCT state FROM file", "--store", store]
+    while try !program.run(states.map { Array($0.utf8) }).out.contains("settling") {}
+    second.signal(SIGTERM)
+    try second.waitUntilSaid("stop")
+    flock(copies, LOCK_UN)
+    let outcome = try second.wait()
+    #expect((outcome.code, outcome.signal) == (5, 0), "\(outcome)")
+    #expect(try readText(receiver.root + "/in/a") != "newer content of a")
+    #expect(try program.run("run", "--store", store).code == 0)
+    #expect(try readText(receiver.root + "/in/a") == "newer content of a")
+  }
+
   @Test func aPushNeedNotWaitForAnotherEngine() throws {
     let receiver = try receiver("match PUT * : hold=put")
     let first = try program.start("push", source, receiver.url + "/in/", "--store", store, number: 1)

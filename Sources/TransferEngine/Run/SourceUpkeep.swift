@@ -68,11 +68,12 @@ final class SourceUpkeep {
     let (copies, ledger, notice, mailbox) = (
       engine.configuration.copies, engine.ledger, engine.observer.notice, mailbox
     )
+    let isStopped = readStop.isAsked
     pool.wait(
       { () -> Result<SourceLooks.Result, TransferError> in
         Result { () throws(TransferError) in
           let seen = try looks.pass()
-          if seen.settled > 0 { try copies?.settleLeft(ledger, notice: notice) }
+          if seen.settled > 0 { try copies?.settleLeft(ledger, isStopped: isStopped, notice: notice) }
           return seen
         }
       }, then: { mailbox.put(.looked($0)) })

@@ -29,22 +29,30 @@ public struct StagedCopies: Sendable {
   /// Copies the source of every file that waits for it, and makes the file ready. Each copy is durable before its file
   /// may be claimed; after a crash in between the copy is unreferenced until ``sweep(_:)`` removes it, and the file
   /// still waits. A source that changed meanwhile is not copied: the engine detects the change and begins its next
-  /// generation. A file whose copy does not fit goes on waiting, and does not delay the others.
+  /// generation. A file whose copy does not fit goes on waiting, and does not delay the others; so do all that are left
+  /// when `isStopped` returns true.
   /// - Returns: the files whose copies do not fit.
-  public func settle(_ ledger: Ledger, notice: (Notice) -> Void) throws(TransferError) -> [FileID] {
+  public func settle(
+    _ ledger: Ledger, isStopped: @escaping @Sendable () -> Bool = { false }, notice: (Notice) -> Void
+  ) throws(TransferError) -> [FileID] {
     let hold = try hold()
     defer { withExtendedLifetime(hold) {} }
     var (last, waiting): (Int64, [FileID]) = (0, [])
     while true {
       let page = try ledger.read { [last] reader in try reader.settlingFiles(after: last, limit: 500) }
       guard let final = page.last else { return waiting }
-      for file in page where try !settle(file, ledger, notice) { waiting.append(file.id) }
+      for file in page {
+        if isStopped() { return waiting }
+        if try !settle(file, ledger, ReadStop(isAsked: isStopped), notice) { waiting.append(file.id) }
+      }
       last = final.id.rawValue
     }
   }
 
   /// The same for files left by an interrupted `add`; no effect if an `add` is running, or none are left.
-  public func settleLeft(_ ledger: Ledger, notice: (Notice) -> Void) throws(TransferError) {
+  public func settleLeft(
+    _ ledger: Ledger, isStopped: @escaping @Sendable () -> Bool, notice: (Notice) -> Void
+  ) throws(TransferError) {
     guard !(try ledger.read { reader in try reader.settlingFiles(after: 0, limit: 1) }).isEmpty else { return }
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0 else {
@@ -52,19 +60,20 @@ public struct StagedCopies: Sendable {
       return
     }
     if lock >= 0 { close(lock) }
-    _ = try settle(ledger, notice: notice)
+    _ = try settle(ledger, isStopped: isStopped, notice: notice)
   }
 
-  /// False if its copy does not fit.
+  /// False if it goes on waiting.
   private func settle(
-    _ file: SettlingFile, _ ledger: Ledger, _ notice: (Notice) -> Void
+    _ file: SettlingFile, _ ledger: Ledger, _ stop: ReadStop, _ notice: (Notice) -> Void
   ) throws(TransferError) -> Bool {
     let name = Self.newName()
     var staged: String?
     do throws(Failure) {
-      if try copy(file, to: name) { staged = name }
+      if try copy(file, to: name, stop) { staged = name }
     } catch {
       remove(name)
+      if error.code == .engineInterrupted { return false }
       guard error.isOfOneCopy else { throw notCopied(file.path, error) }
       notice(.failed(path: file.path, error))
       if !error.code.isOfSource { return false }
@@ -75,11 +84,11 @@ public struct StagedCopies: Sendable {
   }
 
   /// False if the source is no longer the recorded version.
-  private func copy(_ file: SettlingFile, to name: String) throws(Failure) -> Bool {
+  private func copy(_ file: SettlingFile, to name: String, _ stop: ReadStop) throws(Failure) -> Bool {
     let source = try SourceFile(path: file.path)
     guard file.identity.relation(to: source.identity) != .other else { return false }
     let whole = ByteRange(offset: 0, length: file.identity.size)
-    try make(name, mtimeNs: file.identity.mtimeNs, from: source.descriptor, whole)
+    try make(name, mtimeNs: file.identity.mtimeNs, from: source.descriptor, whole, stop)
     try syncFolder()
     return try source.currentIdentity() == source.identity
   }
@@ -91,10 +100,14 @@ public struct StagedCopies: Sendable {
 
   /// Disk space left free for the ledger, which has to record the copies, in bytes.
   private static let roomLeft: Int64 = 1 << 20
+  /// How much is copied before a stop is noticed.
+  private static let stepLength: Int64 = 16 << 20
 
   /// Makes a copy of a range of `source` with its mtime, and syncs it, but not the folder. Nothing is copied if it does
   /// not fit: other files, and other programs, need what is left.
-  func make(_ name: String, mtimeNs: Int64, from source: Int32, _ range: ByteRange) throws(Failure) {
+  func make(
+    _ name: String, mtimeNs: Int64, from source: Int32, _ range: ByteRange, _ stop: ReadStop = .never
+  ) throws(Failure) {
     let target = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard target >= 0 else { throw localFailure("create a file in \(folder)") }
     defer { close(target) }
@@ -102,9 +115,7 @@ public struct StagedCopies: Sendable {
       // A clone that could not be shortened leaves bytes that the source may no longer have.
       if ftruncate(target, 0) != 0 { throw localFailure("empty the copy in \(folder)") }
       try requireSpace(range.length)
-      if csys_copy_part(source, range.offset, target, 0, range.length) != 0 {
-        throw localFailure("copy it into \(folder)")
-      }
+      try copy(range, of: source, to: target, stop)
     }
     if (0..<Self.roomLeft).contains(freeBytes(folder)) {
       errno = ENOSPC
@@ -113,6 +124,18 @@ public struct StagedCopies: Sendable {
     let modified = timespec(tv_sec: Int(mtimeNs / 1_000_000_000), tv_nsec: Int(mtimeNs % 1_000_000_000))
     var times = [modified, modified]
     if futimens(target, &times) != 0 || fsync(target) != 0 { throw localFailure("sync the copy in \(folder)") }
+  }
+
+  private func copy(_ range: ByteRange, of source: Int32, to target: Int32, _ stop: ReadStop) throws(Failure) {
+    var done: Int64 = 0
+    while done < range.length {
+      if stop.isAsked() { throw Failure(.engineInterrupted, "stopped while the source was copied") }
+      let length = min(Self.stepLength, range.length - done)
+      if csys_copy_part(source, range.offset + done, target, done, length) != 0 {
+        throw localFailure("copy it into \(folder)")
+      }
+      done += length
+    }
   }
 
   /// Whether the copy shares the blocks of its source (XFS, Btrfs), and so takes no space. Where that is impossible,

@@ -91,7 +91,7 @@ final class StagedCopy: Sendable {
       guard let file = try? SourceFile(path: path), file.identity.size >= recorded.range.end,
         try Self.digest(of: file, recorded.range, stop) == recorded.digest
       else { continue }
-      try copies.replace(name, mtimeNs: source.mtimeNs, from: file.descriptor, recorded.range)
+      try copies.replace(name, mtimeNs: source.mtimeNs, from: file.descriptor, recorded.range, stop)
       return try SourceFile(path: copies.path(name))
     }
     let place = "bytes \(recorded.range.offset) to \(recorded.range.end - 1) of \"\(recorded.paths[0].embedded)\""
@@ -118,14 +118,14 @@ final class StagedCopy: Sendable {
 extension StagedCopies {
   /// Makes a copy in the place of the one with this name, durably.
   fileprivate func replace(
-    _ name: String, mtimeNs: Int64, from source: Int32, _ range: ByteRange
+    _ name: String, mtimeNs: Int64, from source: Int32, _ range: ByteRange, _ stop: ReadStop
   ) throws(Failure) {
     let hold: Hold
     do throws(TransferError) { hold = try self.hold() } catch { throw Failure(.localIO, "\(error)") }
     defer { withExtendedLifetime(hold) {} }
     let temporary = Self.newName()
     do throws(Failure) {
-      try make(temporary, mtimeNs: mtimeNs, from: source, range)
+      try make(temporary, mtimeNs: mtimeNs, from: source, range, stop)
       if rename("\(folder)/\(temporary)", "\(folder)/\(name)") != 0 { throw localFailure("rename a copy in \(folder)") }
     } catch {
       remove(temporary)

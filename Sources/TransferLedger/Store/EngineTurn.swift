@@ -3,7 +3,7 @@ public import TransferModel
 
 /// A place in the queue of processes that wait to become the engine of a ledger. The kernel keeps the queue: a
 /// dedicated thread waits for the lock without polling, and the longest waiter is next. Once acquired, the lock is held
-/// for ``Ledger/startRun(_:turn:)``; it is released when the process ends.
+/// for ``Ledger/startRun(_:turn:beginning:)``; it is released when the process ends.
 public final class EngineTurn: Sendable {
   private enum State: Sendable {
     case waiting

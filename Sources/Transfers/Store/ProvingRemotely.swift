@@ -29,7 +29,7 @@ extension TransferStore {
     let counts = try ledger.read { try $0.doneUploadCounts(filter) }
     proof.replaced = counts.replaced
     guard counts.standing > 0 else { return }
-    let run = try startRun(ledger, argv)
+    let run = try startRun(ledger, argv, stop)
     let configuration = EngineConfiguration.chosen
     let resolver = CurlDestinations(connections: configuration.workers, hook: hook, carriedBy: machine.transport)
     defer { resolver.stop() }
@@ -49,9 +49,9 @@ extension TransferStore {
       remedy: "use \"transfers prove --remote\" with each of its shards")
   }
 
-  private func startRun(_ ledger: Ledger, _ argv: [String]) throws(TransferError) -> RunID {
+  private func startRun(_ ledger: Ledger, _ argv: [String], _ stop: StopSignal) throws(TransferError) -> RunID {
     do throws(TransferError) {
-      return try ledger.startRun(Self.newRun(argv))
+      return try ledger.startRun(Self.newRun(argv)) { stop.onRequest { _ in } }
     } catch {
       guard error.kind == .locked else { throw error }
       throw TransferError(

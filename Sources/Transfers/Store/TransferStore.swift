@@ -36,7 +36,9 @@ package struct TransferStore: Sendable {
     defer { shared?.leave() }
     let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer { ledger.close() }
-    let run = try ledger.startRun(Self.newRun(options.argv, clock), turn: options.turn?.place)
+    // From then on a signal does not end the process: the end of the run is to be recorded.
+    let hears = { @Sendable in stop.onRequest { _ in } }
+    let run = try ledger.startRun(Self.newRun(options.argv, clock), turn: options.turn?.place, beginning: hears)
     if options.trustsCopy { _ = try ledger.write { tx in try tx.trustCopy(run) } }
     let doubtful = try ledger.read { reader in try reader.doubtfulFiles() }
     if doubtful > 0 { notice(.remark(Self.copyRemark(doubtful))) }
@@ -44,7 +46,7 @@ package struct TransferStore: Sendable {
     configuration.sharedRate = shared
     let copies = StagedCopies(storePath: path)
     configuration.copies = copies
-    try Self.settle(copies, ledger, notice)
+    try Self.settle(copies, ledger, stop, notice)
     let resolver = CurlDestinations(connections: configuration.workers, hook: hook, carriedBy: machine.transport)
     defer { resolver.stop() }
     let engine = Engine(
@@ -86,10 +88,10 @@ package struct TransferStore: Sendable {
 
   /// Makes the copies of files that an interrupted `add` has left without one.
   private static func settle(
-    _ copies: StagedCopies, _ ledger: Ledger, _ notice: @escaping @Sendable (Notice) -> Void
+    _ copies: StagedCopies, _ ledger: Ledger, _ stop: StopSignal, _ notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) {
     do throws(TransferError) {
-      try copies.settleLeft(ledger, notice: notice)
+      try copies.settleLeft(ledger, isStopped: { stop.isAsked }, notice: notice)
     } catch {
       // These files keep waiting, and do not delay others.
       guard error.kind == .storeIO else { throw error }

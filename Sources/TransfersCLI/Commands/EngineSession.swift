@@ -34,13 +34,17 @@ struct EngineSession {
     (options.drainMs, options.progressEveryMs) = (progress.drainTimeout.ms, reporter.everyMs)
     options.diskWaitMs = progress.diskWait.ms
     options.ownsProcess = true
-    defer { reporter.finish() }
+    defer {
+      reporter.finish()
+      listenAfterwards()
+    }
     return try context.store(storePath).run(
       options, progress: { [reporter] in reporter.progress($0) }, notice: { [reporter] in reporter.notice($0) },
       stop: stop)
   }
 
-  /// Before the engine runs, a signal ends the process, which may be waiting for a lock.
+  /// Before the engine runs, a signal ends the process, which may be waiting for a lock. One that was caught since an
+  /// earlier run of this session stops this run, too.
   private func listen(_ stop: StopSignal) {
     signals.handle { [reporter] signal, count in
       guard stop.isHeard else { return false }
@@ -50,6 +54,16 @@ struct EngineSession {
       } else {
         stop.stopNow()
       }
+      return true
+    }
+    let earlier = signals.received.count
+    if earlier > 0 { earlier == 1 ? stop.drain() : stop.stopNow() }
+  }
+
+  /// Between runs of this session, and after the last: what is recorded still has to be told.
+  private func listenAfterwards() {
+    signals.handle { [reporter] _, _ in
+      reporter.announce("stopping; no further file is begun")
       return true
     }
   }

@@ -75,9 +75,9 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .auth: "no usable credentials, or they were refused: the files of that destination wait, the others were sent"
     case .config: "an unusable destination or setting: its files wait, the others were sent"
     case .timeout: "wait --timeout or push --wait expired; nothing was stopped"
-    case .interrupted: "second Ctrl-C: stopped immediately, the state is saved"
+    case .interrupted: "second Ctrl-C, or the first before a run began: stopped immediately, the state is saved"
     case .closed: "pull to standard output: the reader closed the pipe; nothing is printed"
-    case .terminated: "second SIGTERM: stopped immediately, the state is saved"
+    case .terminated: "second SIGTERM, or the first before a run began: stopped immediately, the state is saved"
     }
   }
 
