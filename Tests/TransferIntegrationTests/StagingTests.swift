@@ -92,15 +92,41 @@ import TransferModel
     let told = Lock<[Notice]>([])
     let waiting = try StagedCopies(storePath: scene.storePath) { _ in (1 << 20) + (512 << 10) }
       .settle(ledger) { notice in told.withLock { $0.append(notice) } }
-    ledger.close()
     #expect(waiting.count == 1)
+    try expectCauses([long.count], ledger)
+    ledger.close()
     let failures = told.withLock(\.self).map { if case .failed(_, let failure) = $0 { failure.message } else { "" } }
     #expect(failures.count == 1 && failures[0].hasPrefix("the copy takes 600000 bytes, and 1048576 must stay free"))
     let sizes = try copies(scene).map { try Scene.read(NameBytes("\(scene.storePath).staged/\($0)")).count }
     #expect(sizes == [10])
     // The next run finds room.
     #expect(try scene.run().done == 2)
+    let later = try Ledger.open(at: scene.storePath, mode: .readOnly, clock: MovableClock())
+    try expectCauses([], later)
+    later.close()
     #expect(try scene.kept("up/a-long") == long && scene.kept("up/short") == short)
+  }
+
+  /// The causes that are shown for files which wait for space: of the whole ledger, of a batch, and of a run.
+  private func expectCauses(_ sizes: [Int], _ ledger: Ledger) throws {
+    var (ofBatch, ofRun) = (RowFilter(), RowFilter())
+    ofBatch.withinBatches = [1]
+    (ofRun.withinBatches, ofRun.finishedSinceMs) = ([1], .max)
+    let (all, groups, states) = try ledger.read { reader in
+      (
+        try [RowFilter(), ofBatch, ofRun].map { try reader.failures($0) } + [try reader.endings(RowFilter())],
+        try reader.failures(RowFilter(), by: [.code]), try reader.files(RowFilter(), after: 0, limit: 9)
+      )
+    }
+    for rows in all {
+      #expect(rows.map(\.code) == sizes.map { _ in "local.disk_full" } && rows.allSatisfy { $0.files == 1 })
+      let messages = zip(rows.compactMap(\.exampleMessage), sizes)
+      #expect(messages.allSatisfy { $0.hasPrefix("the copy takes \($1) bytes, and ") })
+      #expect(rows.allSatisfy { $0.examplePath?.description.hasSuffix("/a-long") == true && !$0.hint.isEmpty })
+    }
+    #expect(groups.map(\.files) == sizes.map { _ in 1 })
+    let waiting = states.filter { $0.cause != nil || $0.message != nil }
+    #expect(waiting.map { [$0.state, $0.cause] } == sizes.map { _ in ["settling", "local.disk_full"] })
   }
 
   /// Signals may not end the process any more: the run has a row, but its engine does not work yet.

@@ -76,7 +76,10 @@ public struct StagedCopies: Sendable {
       if error.code == .engineInterrupted { return false }
       guard error.isOfOneCopy else { throw notCopied(file.path, error) }
       notice(.failed(path: file.path, error))
-      if !error.code.isOfSource { return false }
+      if !error.code.isOfSource {
+        _ = try ledger.write { tx in try tx.noteUncopied(file.id, error) }
+        return false
+      }
     }
     let result = try ledger.write { [staged] tx in try tx.settle(file.id, staged: staged) }
     if !result.isApplied, staged != nil { remove(name) }

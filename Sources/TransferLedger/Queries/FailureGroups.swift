@@ -9,7 +9,8 @@ extension LedgerReader {
       """
       SELECT f.cause, f.batch_id, f.finished_at, f.finished_at, f.path,
         (SELECT a.mirror FROM attempt a WHERE a.file_id = f.id AND a.error_code = f.cause ORDER BY a.id DESC LIMIT 1)
-      FROM file f WHERE f.state IN ('failed', 'unknown')
+      FROM file f WHERE f.state IN ('failed', 'unknown', 'settling')
+        AND (f.state <> 'settling' OR f.cause IS NOT NULL AND f.cause <> 'source.settling')
         AND f.state <> 'done' AND f.state <> 'active' AND f.state <> 'pending' AND f.state <> 'finishing'
         AND {files}
       ORDER BY f.id

@@ -10,8 +10,9 @@ extension LedgerReader {
     return try failures(ended: ended, met: try metByCode(filter))
   }
 
-  /// Only the failures that ended files, without reading attempts: for callers that must be fast however long the
-  /// history is. For everything and for whole batches, they are read from the index `file_rest`.
+  /// Only the failures that ended files, or that keep their copies from being made, without reading attempts: for
+  /// callers that must be fast however long the history is. For everything and for whole batches, they are read from
+  /// the index `file_rest`.
   public func endings(_ filter: RowFilter) throws -> [FailureRow] { try failures(ended: endedByCode(filter), met: [:]) }
 
   private func failures(ended: [String: FailureHits], met: [String: FailureHits]) throws -> [FailureRow] {
@@ -30,10 +31,11 @@ extension LedgerReader {
       try db.rows(
         """
         SELECT f.cause, count(*), max(f.id), min(f.finished_at), max(f.finished_at)
-        FROM file f WHERE f.state IN ('failed', 'unknown')
+        FROM file f WHERE f.state IN ('failed', 'unknown', 'settling')
+          AND (f.state <> 'settling' OR f.cause IS NOT NULL AND f.cause <> 'source.settling')
           AND f.state <> 'done' AND f.state <> 'active' AND f.state <> 'pending' AND f.state <> 'finishing'
           AND {files}
-          AND (?1 IS NULL OR f.finished_at >= ?1 OR f.state = 'unknown')
+          AND (?1 IS NULL OR f.finished_at >= ?1 OR f.state <> 'failed')
         GROUP BY f.cause
         """, filter, .int(filter.finishedSinceMs), row: Self.hits))
   }
@@ -54,17 +56,20 @@ extension LedgerReader {
     return met
   }
 
-  // Grouped in index order, so that nothing is sorted: a cause may have several rows. ?1: includes hidden files.
+  // Grouped in index order, so that nothing is sorted: a cause may have several rows. A settling file counts if its
+  // copy could not be made, not while its source may still be written. ?1: includes hidden files.
   static let allEnded: StaticString = """
     SELECT cause, count(*), max(id), min(finished_at), max(finished_at) FROM file
-    WHERE state IN ('failed', 'unknown')
+    WHERE state IN ('failed', 'unknown', 'settling')
+      AND (state <> 'settling' OR cause IS NOT NULL AND cause <> 'source.settling')
       AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing'
       AND (?1 OR hidden IS NULL)
     GROUP BY state, batch_id, cause
     """
   static let batchEnded: StaticString = """
     SELECT cause, count(*), max(id), min(finished_at), max(finished_at) FROM file
-    WHERE state IN ('failed', 'unknown')
+    WHERE state IN ('failed', 'unknown', 'settling')
+      AND (state <> 'settling' OR cause IS NOT NULL AND cause <> 'source.settling')
       AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing'
       AND batch_id IN (SELECT value FROM json_each(?1))
     GROUP BY state, batch_id, cause

@@ -4,7 +4,7 @@ public struct FailureRow: Sendable, Hashable {
   public var category: String
   /// What can be done about it.
   public var hint: String
-  /// Files that ended for this reason.
+  /// Files that ended for this reason, or whose copies (`--stage`) could not be made yet.
   public var files: Int64
   /// Attempts that failed for this reason, independent of the outcome of their files.
   public var attempts: Int64

@@ -45,7 +45,7 @@ struct StatusOutput: OutputValue {
       .table("held", "cannot be sent", BatchFigures.held) { $0.now.held },
     ]
 
-  /// Why files ended without success.
+  /// Why files ended without success, or wait for their copies.
   static let causes: [SectionForm<StatusOutput>] =
     [
       .table("failures", nil, FailureFigures.ofFiles, TableLook(isForPrograms: true)) { $0.now.failures },

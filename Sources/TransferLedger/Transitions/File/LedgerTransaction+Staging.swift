@@ -17,7 +17,7 @@ extension LedgerReader {
 
   static let settlingFiles: StaticString = """
     SELECT id, path, size, mtime_ns, ctime_ns, inode, device, boot FROM file
-    WHERE state = 'settling' AND id > ? AND cause IS NULL ORDER BY id LIMIT ?
+    WHERE state = 'settling' AND id > ? AND cause IS NOT 'source.settling' ORDER BY id LIMIT ?
     """
 }
 
@@ -27,11 +27,24 @@ extension LedgerTransaction {
   public func settle(_ file: FileID, staged: String?) throws -> TransitionResult {
     let changes = try db.run(
       """
-      UPDATE file SET state = iif(requested_action IS NULL, 'pending', 'paused'), requested_action = NULL, staged = ?
-      WHERE id = ? AND state = 'settling' AND cause IS NULL
+      UPDATE file SET state = iif(requested_action IS NULL, 'pending', 'paused'), requested_action = NULL, staged = ?,
+        cause = NULL, message = NULL
+      WHERE id = ? AND state = 'settling' AND cause IS NOT 'source.settling'
       """, .string(staged), .id(file))
-    if changes == 1 { return .applied }
-    return .lost(to: try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) })
+    return changes == 1 ? .applied : .lost(to: try settlingState(of: file))
+  }
+
+  /// Stays settling: the copy could not be made because of `failure`, and the next run or `add` tries it again.
+  public func noteUncopied(_ file: FileID, _ failure: Failure) throws -> TransitionResult {
+    let changes = try db.run(
+      """
+      UPDATE file SET cause = ?, message = ? WHERE id = ? AND state = 'settling' AND cause IS NOT 'source.settling'
+      """, .raw(failure.code), .text(failure.message), .id(file))
+    return changes == 1 ? .applied : .lost(to: try settlingState(of: file))
+  }
+
+  private func settlingState(of file: FileID) throws -> String? {
+    try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) }
   }
 
   /// Done, cancelled, superseded and hidden files release their copy: if one is ever sent again, its source is sent. A

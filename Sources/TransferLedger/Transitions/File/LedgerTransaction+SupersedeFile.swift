@@ -73,7 +73,7 @@ extension LedgerTransaction {
     try db.run(
       """
       UPDATE file SET state = 'superseded', live = NULL, not_before = NULL, requested_action = NULL, cause = 'source.changed',
-        finished_at = max(coalesce(started_at, 0), ?)
+        message = iif(state = 'settling', NULL, message), finished_at = max(coalesce(started_at, 0), ?)
       WHERE id = ? AND state IN ('pending', 'settling')
       """, .int(wallMs), .id(file))
     try dropSession(of: file)
