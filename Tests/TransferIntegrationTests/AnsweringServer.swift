@@ -20,53 +20,26 @@ final class AnsweringServer: Sendable {
     case hangUp
   }
 
-  let url: String
-  private let listener: Int32
-  private let thread: WorkerThread
+  private let listener: LoopbackListener
   private let seen: Lock<[Request]>
 
+  var url: String { listener.url }
+
   init(_ react: @escaping @Sendable (Request) -> Reaction) throws {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    // A short buffer, so that little of a body is sent that nobody reads.
-    var room: Int32 = 65_536
-    setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
-        bind(listener, raw, length) == 0 && getsockname(listener, raw, &length) == 0
-      }
-    }
-    guard isBound, listen(listener, 1_024) == 0 else { throw Scene.Broken(what: "listen: \(errno)") }
-    self.listener = listener
-    url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
     let seen = Lock<[Request]>([])
     self.seen = seen
-    thread = WorkerThread { Self.serve(listener, seen, react) }
-  }
-
-  deinit {
-    shutdown(listener, CInt(SHUT_RDWR))
-    thread.join()
-    close(listener)
+    // A short buffer, so that little of a body is sent that nobody reads.
+    listener = try LoopbackListener(receiveBuffer: 65_536) { Self.serve($0, seen, react) }
   }
 
   func count(_ method: String) -> Int { requests(method).count }
 
   func requests(_ method: String) -> [Request] { seen.withLock { $0.filter { $0.method == method } } }
 
-  private static func serve(_ listener: Int32, _ seen: Lock<[Request]>, _ react: (Request) -> Reaction) {
-    while true {
-      let client = accept(listener, nil, nil)
-      guard client >= 0 else { return }
-      if let (request, received) = readHead(client) {
-        seen.withLock { $0.append(request) }
-        if case .answer(let text) = react(request) { finish(client, request, received, text) }
-      }
-      close(client)
-    }
+  private static func serve(_ client: Int32, _ seen: Lock<[Request]>, _ react: (Request) -> Reaction) {
+    guard let (request, received) = readHead(client) else { return }
+    seen.withLock { $0.append(request) }
+    if case .answer(let text) = react(request) { finish(client, request, received, text) }
   }
 
   private static func finish(_ client: Int32, _ request: Request, _ received: Int, _ text: String) {
@@ -77,10 +50,7 @@ final class AnsweringServer: Sendable {
       guard count > 0 else { return }
       left -= count
     }
-    let bytes = Array(text.utf8)
-    _ = send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-    shutdown(client, CInt(SHUT_WR))
-    while recv(client, &buffer, buffer.count, 0) > 0 {}
+    LoopbackListener.send(text, to: client)
   }
 
   /// The head, and the number of bytes of the body that came with it; nil if the client is gone.

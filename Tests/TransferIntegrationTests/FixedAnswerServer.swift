@@ -6,10 +6,10 @@ import TransferModel
 
 /// A server that reads each request and always gives the same answer, with one connection per request.
 final class FixedAnswerServer: Sendable {
-  let url: String
-  private let listener: Int32
-  private let thread: WorkerThread
+  private let listener: LoopbackListener
   private let state: State
+
+  var url: String { listener.url }
 
   final class State: Sendable {
     let answer: Lock<String>
@@ -35,50 +35,21 @@ final class FixedAnswerServer: Sendable {
   }
 
   init(_ answer: String, first: String? = nil) throws {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
-        bind(listener, raw, length) == 0 && getsockname(listener, raw, &length) == 0
-      }
-    }
-    guard isBound, listen(listener, 1_024) == 0 else { throw Scene.Broken(what: "listen: \(errno)") }
-    self.listener = listener
-    url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
     let state = State(answer, first: first)
     self.state = state
-    thread = WorkerThread { Self.serve(listener, state) }
-  }
-
-  deinit {
-    shutdown(listener, CInt(SHUT_RDWR))
-    thread.join()
-    close(listener)
+    listener = try LoopbackListener { Self.serve($0, state) }
   }
 
   var requests: Int { state.requests.withLock { $0 } }
   var bodies: Int { state.bodies.withLock { $0 } }
   func setAnswer(_ answer: String) { state.answer.withLock { $0 = answer } }
 
-  private static func serve(_ listener: Int32, _ state: State) {
-    while true {
-      let client = accept(listener, nil, nil)
-      guard client >= 0 else { return }
-      if let initial = readRequest(client) {
-        state.requests.withLock { $0 += 1 }
-        // PUT, POST and PATCH.
-        if initial == 0x50 { state.bodies.withLock { $0 += 1 } }
-        let bytes = Array(state.nextAnswer().utf8)
-        _ = send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-        shutdown(client, CInt(SHUT_WR))
-        var rest = [UInt8](repeating: 0, count: 4_096)
-        while recv(client, &rest, rest.count, 0) > 0 {}
-      }
-      close(client)
-    }
+  private static func serve(_ client: Int32, _ state: State) {
+    guard let initial = readRequest(client) else { return }
+    state.requests.withLock { $0 += 1 }
+    // PUT, POST and PATCH.
+    if initial == 0x50 { state.bodies.withLock { $0 += 1 } }
+    LoopbackListener.send(state.nextAnswer(), to: client)
   }
 
   /// Reads head and body; only small ones. Returns the first letter of the method; nil if the client is gone.
