@@ -12,10 +12,13 @@ public final class Ledger: Sendable {
     case readOnly
   }
 
-  /// Suffixes of the path of a ledger: the files that belong to it.
+  /// The suffix of the folder with the staged copies of a ledger.
+  public static let copiesSuffix = ".staged"
+
+  /// Suffixes of the path of a ledger: the files that belong to it, and the folder with its staged copies.
   public static let fileSuffixes = [
     "", "-wal", "-shm", "-journal", ".lock", ".gate", ".watermark", ".sending", ".inflight", ".reserve",
-    ".key", ".callbacks", ".daemon",
+    ".key", ".callbacks", ".daemon", copiesSuffix,
   ]
 
   /// Absolute.

@@ -193,6 +193,8 @@ import TransferModel
   /// Even by another path, next to a pattern, and for temporary files.
   @Test func whatTheProgramWritesItselfIsNoHint() throws {
     folder.makeDirectory("in/deep")
+    folder.makeDirectory("in/deep/l.db.staged")
+    folder.makeDirectory("in/deep/other.staged")
     #expect(folder.withPath("link") { symlink("in/deep", $0) } == 0)
     let own = OwnFiles(
       ledger: String(decoding: path("link/l.db").bytes, as: UTF8.self),
@@ -202,11 +204,14 @@ import TransferModel
     for name in ["l.db", "l.db-wal", "l.db-shm", "l.db.callbacks", "l.db.key-aBcDeF", ".transfers-aBcDeF"] {
       write("in/deep/\(name)")
     }
+    write("in/deep/l.db.staged/0123")
     write("in/.transfers-aBcDeF")
     move("in/.transfers-aBcDeF", "in/job.prom")
     #expect(!hears(deep) && !hears(shallow))
     write("in/l.db")
     #expect(hears(deep) && !hears(shallow))
+    write("in/deep/other.staged/0123")
+    #expect(hears(deep))
     write("in/deep/job.prom")
     #expect(hears(deep) && hears(shallow))
   }

@@ -36,7 +36,7 @@ public struct SourceAdmitter {
 
   let sources: ResolvedSources
   let lanes: [AdmissionLane]
-  let ownFiles: LedgerFiles
+  let ownFiles: OwnFiles
   /// The markers that show that sources are complete; nil if none are required.
   let marker: ReadyMarker?
   let notice: @Sendable (Notice) -> Void
@@ -44,7 +44,7 @@ public struct SourceAdmitter {
   /// - Parameter lanes: one for each destination.
   /// - Parameter ownFiles: files of the ledger, which are not sent if they are among the sources.
   public init(
-    _ sources: ResolvedSources, _ lanes: [AdmissionLane], ownFiles: LedgerFiles, marker: ReadyMarker? = nil,
+    _ sources: ResolvedSources, _ lanes: [AdmissionLane], ownFiles: OwnFiles, marker: ReadyMarker? = nil,
     notice: @escaping @Sendable (Notice) -> Void
   ) {
     self.sources = sources

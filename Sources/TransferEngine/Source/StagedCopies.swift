@@ -18,7 +18,7 @@ public struct StagedCopies: Sendable {
   public init(storePath: String) { self.init(storePath: storePath) { csys_free_bytes($0) } }
 
   init(storePath: String, freeBytes: @escaping @Sendable (String) -> Int64) {
-    (folder, self.freeBytes) = (storePath + ".staged", freeBytes)
+    (folder, self.freeBytes) = (storePath + Ledger.copiesSuffix, freeBytes)
   }
 
   func path(_ name: String) -> NameBytes { NameBytes("\(folder)/\(name)") }

@@ -51,6 +51,9 @@ struct SourceRemover {
   func remove(_ due: DueRemoval) throws(TransferError) -> RemovalEnd {
     if stop.isAsked() { return Self.stopped }
     guard let relative = places.relative(due.path) else { return .kept(.sourceKind, "it is not below its folder") }
+    if let ledger = Ledger.ledger(owning: due.path) {
+      return .kept(.sourceKind, "it belongs to the ledger \(ledger.embedded)")
+    }
     let (name, folder) = (relative.lastComponent, places.folder(of: relative))
     guard folder >= 0 else { return errno == ENOENT ? try gone(due, relative) : failed("open its folder", errno) }
     return Self.located(try remove(due, name, from: folder, relative), name, in: folder)

@@ -1,5 +1,4 @@
 import CSys
-import TransferLedger
 public import TransferModel
 
 #if canImport(Glibc)
@@ -31,14 +30,4 @@ public struct FileNumbers: Sendable {
   package func contains(_ identity: SourceIdentity) -> Bool {
     ids.contains(ID(device: identity.device, inode: identity.inode))
   }
-}
-
-/// The files of a ledger: a ledger inside a source tree must not be sent, because sending changes it.
-public struct LedgerFiles: Sendable {
-  private let numbers: FileNumbers
-
-  /// Examines the database at `path` and the files that SQLite and transfers keep beside it. Blocking.
-  public init(_ path: String) { numbers = FileNumbers(Ledger.fileSuffixes.map { NameBytes(path + $0) }) }
-
-  package func contains(_ identity: SourceIdentity) -> Bool { numbers.contains(identity) }
 }
