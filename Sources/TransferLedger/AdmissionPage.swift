@@ -164,11 +164,23 @@ public struct PageAdmission: Sendable, Hashable {
   public var busy: [Int] = []
   /// Positions in the page: the key is taken by something of another kind, a segment of a growing file or a whole file.
   public var taken: [Int] = []
+  /// Would replace the objects of other files, which may be the only copies.
+  package var onlyCopies: [OnlyCopy] = []
+  /// Of the changed: those that replace the object of a file with another path.
+  package var replacedOthers = 0
   /// Undecided: only their content tells whether they are what was sent before. They must be admitted again with a
   /// ``ContentVerdict``.
   public var moved: [MovedFile] = []
 
   public init() {}
+}
+
+/// A source that would replace the object of a done file with another path, whose source was deleted.
+package struct OnlyCopy: Sendable, Hashable {
+  /// Position of the source in the page.
+  package var index: Int
+  package var file: FileID
+  package var path: NameBytes
 }
 
 /// A file that was sent before, and whose ctime or device has changed since.

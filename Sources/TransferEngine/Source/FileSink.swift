@@ -44,6 +44,7 @@ final class PageWriter: RecordingSink {
   private var hasCompared = false
   private var inFlight = 0
   private var recorded = SourceAdmitter.Recorded()
+  private var replacedOthers = 0
 
   init(_ ledger: Ledger, _ target: AdmissionTarget, notice: @escaping @Sendable (Notice) -> Void) {
     self.ledger = ledger
@@ -69,6 +70,10 @@ final class PageWriter: RecordingSink {
     if page.count > 0 { try submit() }
     while inFlight > 0 || compared.count > 0 { if inFlight > 0 { try collect() } else { try submitCompared() } }
     recorded.counts.add(unrecorded: seen)
+    if replacedOthers > 0 {
+      let files = replacedOthers == 1 ? "1 file replaces an object" : "\(replacedOthers) files replace objects"
+      notice(.remark("\(files) at the destination that a file with another path became"))
+    }
     return recorded
   }
 
@@ -135,6 +140,8 @@ final class PageWriter: RecordingSink {
 
   private func count(_ page: AdmissionPage, _ done: PageAdmission) {
     recorded.take(done)
+    replacedOthers += done.replacedOthers
+    for one in done.onlyCopies { notice(.failed(path: page.path(one.index), .replacing(one))) }
     for index in done.unknown {
       notice(.skipped(path: page.path(index), reason: "its last upload is unknown; see \"transfers report failures\""))
     }
@@ -158,6 +165,16 @@ extension SourceAdmitter {
   )
 }
 
+extension Failure {
+  /// Nothing is recorded of it: it would be the next generation of that file.
+  package static func replacing(_ one: OnlyCopy) -> Failure {
+    Failure(
+      .sourceName,
+      "its key is that of \(one.file) (\"\(one.path.embedded)\"), whose source was deleted: it would replace the only copy; send it elsewhere, or give that one up with \"transfers rm \(one.file)\""
+    )
+  }
+}
+
 extension SourceAdmitter.Recorded {
   mutating func take(_ done: PageAdmission) {
     batch = done.batch ?? batch
@@ -170,10 +187,10 @@ extension SourceAdmitter.Recorded {
     counts.requeued += done.requeued
     files.append(done.files)
     failedBefore.append(done.failedBefore)
-    failedBefore.insert(.sourceName, count: done.taken.count)
+    failedBefore.insert(.sourceName, count: done.taken.count + done.onlyCopies.count)
     counts.repeated += done.repeated
     counts.unknown += done.unknown.count
-    counts.failed += done.failed + done.taken.count
+    counts.failed += done.failed + done.taken.count + done.onlyCopies.count
     counts.settling += done.settling
     counts.bytes +|= done.bytes
   }

@@ -41,8 +41,16 @@ extension TransferStore {
             place: target.keyPlace, path: $0.path, key: $0.key, identity: $0.identity, in: batch, nowMs: nowMs)
         }
       }
+      let onlyCopies = try ledger?.read { reader in
+        try page.map { try reader.onlyCopy(place: target.keyPlace, path: $0.path, key: $0.key) }
+      }
       for (index, file) in page.enumerated() {
         let standing = try Self.standing(of: file, standings?[index], ledger)
+        if standing.isRecorded, let only = onlyCopies?[index] {
+          notice(.failed(path: file.path, .replacing(only)))
+          plans.withLock { $0[n].counts.failed += 1 }
+          continue
+        }
         notice(.planned(path: file.path, key: file.key, size: file.identity.size, verdict: standing.rawValue))
         each(n, file.path, PlannedFiles.Entry(key: file.key, file.identity), standing.rawValue)
         let layout = try target.transferProtocol.layout(size: file.identity.size)
@@ -160,17 +168,22 @@ extension PlanResult {
     case .busy: counts.busy += 1
     case .unknown: counts.unknown += 1
     }
-    guard standing == .new || standing == .changed || standing == .requeued else { return false }
+    guard standing.isRecorded else { return false }
     counts.bytes +|= bytes
     return true
   }
+}
+
+extension SyncStatus {
+  /// Whether it would be transferred.
+  fileprivate var isRecorded: Bool { self == .new || self == .changed || self == .requeued }
 }
 
 extension SourceCounts {
   /// Adds what a scan found besides the files that were looked up in the ledger.
   fileprivate mutating func add(_ seen: SourceCounts) {
     repeated = seen.repeated
-    failed = seen.failed
+    failed += seen.failed
     add(unrecorded: seen)
   }
 }

@@ -34,6 +34,8 @@ struct Admitter {
   var isCompared = false
   /// The number of selected files that are not to be sent yet.
   private(set) var settling = 0
+  /// How many of the added files replace a live one of another path.
+  private(set) var replacedOthers = 0
 
   /// - Parameter batch: the batch, if it exists already.
   init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?) throws {
@@ -81,6 +83,10 @@ struct Admitter {
       settling += 1
       return isSelected(current, as: .queued(current.id))
     case .unchanged, .moved, .outdated:
+      if !current.isSamePath {
+        if let only = try onlyCopy(path, key, current) { return .onlyCopy(only.file, only.path) }
+        replacedOthers += 1
+      }
       let generation = 1 + max(current.generation, try pastFile(path, key)?.generation ?? 0)
       if current.state == .unknown {
         try tx.supersedeUnknown(current.id, of: current.batch)
@@ -108,12 +114,21 @@ struct Admitter {
     {
       return .unchanged(past.id)
     }
+    if let only = try onlyCopy(path, key) { return .onlyCopy(only.file, only.path) }
     if past.maySucceed(as: identity, isStaged: isStaged), try fits(past), try isRecordedSo(past.id) {
       requeued.insert(past.id)
       return isSelected(past, as: .requeued(past.id))
     }
     if past.state == .failed || past.state == .cancelled { try supersedeEnded(key) }
     return .added(try add(path, key, identity, mode, 1 + past.generation), superseded: nil)
+  }
+
+  private func onlyCopy(
+    _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ current: ExistingFile? = nil
+  ) throws -> (file: FileID, path: NameBytes)? {
+    guard let destination else { return nil }
+    return try LedgerReader(db: tx.db).onlyCopy(
+      at: destination, current, path: NameBytes(Array(path)), key: NameBytes(Array(key)))
   }
 
   /// Whether a file was recorded with what would be recorded for the next one besides its names and identity.

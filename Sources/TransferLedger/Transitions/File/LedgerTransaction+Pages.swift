@@ -31,6 +31,7 @@ extension LedgerTransaction {
     try admitter.finish()
     result.batch = admitter.batch
     result.settling = admitter.settling
+    result.replacedOthers = admitter.replacedOthers
     result.files = admitter.selected
     result.failedBefore = admitter.failedBefore
     if let batch = admitter.batch { try noteFolders(page.folders, of: batch) }
@@ -55,6 +56,7 @@ extension PageAdmission {
     case .unknown: unknown.append(index)
     case .busy: busy.append(index)
     case .taken: taken.append(index)
+    case .onlyCopy(let file, let path): onlyCopies.append(OnlyCopy(index: index, file: file, path: path))
     case .moved(let file, let identity): moved.append(MovedFile(index: index, file: file, identity: identity))
     }
   }

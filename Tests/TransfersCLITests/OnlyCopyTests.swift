@@ -1,0 +1,82 @@
+import Glibc
+import Testing
+
+/// A file does not replace the object of another one whose source was deleted after it was sent.
+@Suite struct OnlyCopyTests {
+  private let scene: ReceiverScene
+  private var folder: String { scene.folder }
+
+  init() throws {
+    scene = try ReceiverScene(script: "")
+    for name in ["x", "y"] {
+      mkdir(scene.folder + "/in/" + name, 0o700)
+      try writeFile(scene.folder + "/in/\(name)/same", Array("of \(name)".utf8))
+    }
+  }
+
+  private func push(_ name: String, _ more: String...) throws -> BuiltProgram.Outcome {
+    try scene.transfers(["push", folder + "/in/\(name)/same", scene.receiver.url + "/up/same"] + more)
+  }
+
+  private func stored() throws -> String { try readText(folder + "/objects/up/same") }
+
+  private func isThere(_ name: String) -> Bool { access(folder + "/in/\(name)/same", F_OK) == 0 }
+
+  private func expectRefused(_ outcome: BuiltProgram.Outcome) throws {
+    #expect(outcome.code == 4, "\(outcome.out)\(outcome.err)")
+    #expect(outcome.err.contains("it would replace the only copy"), "\(outcome.err)")
+    #expect(try stored() == "of x")
+    #expect(isThere("y"))
+    #expect(try scene.transfers(["store", "check"]).code == 0)
+  }
+
+  @Test(arguments: [[], ["--after", "delete"]]) func theOtherFileIsRefusedUntilItIsGivenUp(_ more: [String]) throws {
+    #expect(try push("x", "--after", "delete").code == 0)
+    #expect(!isThere("x"))
+    let words: [String] = ["push", folder + "/in/y/same", scene.receiver.url + "/up/same"]
+    let plan = try scene.transfers(["add", "-n"] + words.dropFirst() + more)
+    #expect(plan.err.contains("it would replace the only copy") && plan.out.contains("nothing to send"), "\(plan.out)")
+    for _ in 0..<2 {
+      let outcome = try scene.transfers(words + more)
+      try expectRefused(outcome)
+      #expect(outcome.err.contains("is that of f1 (\"\(folder)/in/x/same\")"), "\(outcome.err)")
+    }
+    #expect(try scene.transfers(["rm", "f1"]).code == 0)
+    let outcome = try scene.transfers(words + more)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(try stored() == "of y")
+  }
+
+  /// The row of the deleted source is not the newest of its key.
+  @Test func aCancelledVersionChangesNothing() throws {
+    #expect(try push("x", "--after", "delete").code == 0)
+    try writeFile(folder + "/in/x/same", Array("newer x".utf8))
+    #expect(try scene.transfers(["add", folder + "/in/x/same", scene.receiver.url + "/up/same"]).code == 0)
+    #expect(try scene.transfers(["cancel", "f2"]).code == 0)
+    try expectRefused(try push("y"))
+  }
+
+  @Test func twoJobsWithOneFolderDoNotReplaceEachOther() throws {
+    let to = "\"\(scene.receiver.url)/up/\", after: delete"
+    let config = "jobs: {job-x: {from: \(folder)/in/x, to: \(to)}, job-y: {from: \(folder)/in/y, to: \(to)}}"
+    try writeFile(folder + "/config.yaml", Array(config.utf8))
+    chmod(folder + "/config.yaml", 0o600)
+    let words = ["job", "run", "--no-syslog", "--config", folder + "/config.yaml"]
+    #expect(try scene.transfers(words + ["job-x"]).code == 0)
+    try expectRefused(try scene.transfers(words + ["job-y"]))
+  }
+
+  /// The same file, and one that was moved and so has a copy.
+  @Test func aNewerVersionAndWhatHasACopyAreReplaced() throws {
+    #expect(try push("x", "--after", "delete").code == 0)
+    try writeFile(folder + "/in/x/same", Array("newer x".utf8))
+    mkdir(folder + "/moved", 0o700)
+    let newer = try push("x", "--after", "move:\(folder)/moved")
+    #expect(newer.code == 0 && !newer.err.contains("another path"), "\(newer.err)")
+    #expect(try stored() == "newer x")
+    let other = try push("y")
+    #expect(other.code == 0, "\(other.err)")
+    #expect(other.err.contains("1 file replaces an object at the destination that a file with another path became"))
+    #expect(try stored() == "of y")
+  }
+}
