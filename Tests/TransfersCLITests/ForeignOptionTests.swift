@@ -119,6 +119,37 @@ import TransferModel
         == "transfers: error[usage]: \(option) has no value. Try: give \(option.dropLast()) a value, or leave it out\n")
   }
 
+  /// As from a variable of a script that is not set.
+  @Test(arguments: [
+    ["rm", "-n", "--dest", ""], ["cancel", "--batch", "b1", "--state", ""], ["rm", "--last", "--error", ""],
+    ["retry", "--host", ""], ["list", "--dest", "up", "--path", ""], ["add", "--name", "", "SRC", "http://h/"],
+    ["pull", "http://h/a", "DIR/", "--name", ""], ["status", "-o", ""], ["run", "--rate", "", "--batch", "b1"],
+  ])
+  func anEmptyValueIsNone(_ typed: [String]) throws {
+    let path = try FilledLedger(in: program.folder).path
+    let rows = ["store", "sql", "SELECT id, state, hidden FROM file", "--store", path].map { Array($0.utf8) }
+    let before = try program.run(rows).out
+    let words = typed.map { $0.replacing("SRC", with: source).replacing("DIR", with: program.folder.path) }
+    let outcome = try program.run((words + ["--store", path]).map { Array($0.utf8) })
+    let index = try #require(typed.firstIndex(of: ""))
+    let option = typed[index - 1] == "-o" ? "--output" : typed[index - 1]
+    #expect(outcome.code == 64)
+    #expect(
+      outcome.err
+        == "transfers: error[usage]: \(option) has no value. Try: give \(option) a value, or leave it out\n")
+    #expect(try program.run(rows).out == before)
+  }
+
+  @Test(arguments: [
+    ["rm", "--state", ",", "--last"], ["list", "--error", ",,"], ["cancel", "--batch", "b1", "--state=,"],
+  ])
+  func aListOfNothingIsNoCondition(_ typed: [String]) throws {
+    let path = try FilledLedger(in: program.folder).path
+    let outcome = try program.run((typed + ["--store", path]).map { Array($0.utf8) })
+    #expect(outcome.code == 64)
+    #expect(outcome.err.contains("has no value; give --"), "\(outcome.err)")
+  }
+
   @Test func anEmptyPartOfAValueIsAValue() throws {
     let path = try FilledLedger(in: program.folder).path
     #expect(try program.run("set", "b1", "--label=lane=", "--store", path).code == 0)

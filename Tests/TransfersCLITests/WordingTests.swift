@@ -113,7 +113,7 @@ import TransferReports
   @Test func anEmptyPathOfTheLedgerIsWrongUse() throws {
     let outcome = try program.run("status", "--store", "")
     #expect(outcome.code == 64)
-    #expect(outcome.err.contains("--store needs a path in UTF-8. Try: --store PATH"), "\(outcome.err)")
+    #expect(outcome.err.contains("--store has no value. Try: give --store a value"), "\(outcome.err)")
     let nowhere = try program.run("add", source, "http://h/", "--store", "/proc/x.db")
     #expect(nowhere.code == 7)
     #expect(nowhere.err.contains(". Try: "), "\(nowhere.err)")

@@ -27,7 +27,7 @@ struct ArgumentLine: Sendable {
     let command = path.command
     tail = Self.spelledOut(path.options[...]) + Self.spelledOut(path.rest)
     typed = words + tail
-    if let failure = Self.empty(tail) { throw failure }
+    if let failure = Self.empty(tail, command) { throw failure }
     let isCommand = command.configuration.subcommands.isEmpty
     var environment = try EnvironmentOptions(
       isCommand ? context.environment : [:], for: { OptionList(of: command) }, typed: tail)
@@ -47,14 +47,22 @@ struct ArgumentLine: Sendable {
     arguments = Self.joined(words, environment.settings, tail)
   }
 
-  /// For `--name=` the parser would take the next argument, a source, as the value.
-  private static func empty(_ tail: [String]) -> CommandFailure? {
+  /// For `--name=` the parser would take the next argument, a source, as the value. For `--dest ""` it would take the
+  /// empty text, usually of a variable that is not set, which selects everything.
+  private static func empty(_ tail: [String], _ command: any ParsableCommand.Type) -> CommandFailure? {
     let options = tail.prefix { $0 != "--" }
-    guard let bad = options.first(where: { $0.hasPrefix("--") && $0.firstIndex(of: "=") == $0.indices.last }) else {
-      return nil
+    if let bad = options.first(where: { $0.hasPrefix("--") && $0.firstIndex(of: "=") == $0.indices.last }) {
+      return valueless(EscapedArgument.shown(String(bad.dropLast())), sign: "=")
     }
-    let option = EscapedArgument.shown(String(bad.dropLast()))
-    return .usage("\(option)= has no value", remedy: "give \(option) a value, or leave it out")
+    let named = zip(options, options.dropFirst()).filter { $1.isEmpty && $0.hasPrefix("-") && !$0.contains("=") }
+    guard !named.isEmpty else { return nil }
+    let list = OptionList(of: command)
+    let bad = named.lazy.compactMap { list.option(named: $0.0) }.first(where: \.takesValue)
+    return bad.map { valueless("--" + $0.long) }
+  }
+
+  private static func valueless(_ option: String, sign: String = "") -> CommandFailure {
+    .usage("\(option)\(sign) has no value", remedy: "give \(option) a value, or leave it out")
   }
 
   /// The options from the environment that do not apply together with the others.

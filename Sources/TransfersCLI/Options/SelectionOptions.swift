@@ -146,6 +146,10 @@ struct RowOptions: ParsableArguments {
     if let minSize, let maxSize, minSize.bytes > maxSize.bytes {
       throw ValidationError("--min-size \(minSize.text) is more than --max-size \(maxSize.text): no file can match")
     }
+    let lists: [(String, [String])] = [("--state", states), ("--error", errors)]
+    if let (option, _) = lists.first(where: { $1.contains { Self.words([$0]).isEmpty } }) {
+      throw ValidationError("\(option) has no value; give \(option) a value, or leave it out")
+    }
     if last, !batches.isEmpty { throw ValidationError("--last and --batch name different batches") }
   }
 
