@@ -29,6 +29,7 @@ struct DownloadTarget: Sendable {
         .usage, "read the number of ranges", cause: "it is \(segments)",
         remedy: "give \(range.lowerBound) to \(range.upperBound)")
     }
+    try TransferStore.checkNames(options.name, job: options.job)
     try checkZsync()
     try refuseUnsupportedOptions(origins)
     var batches: [DownloadOrigin: NewBatch] = [:]

@@ -69,11 +69,21 @@ extension TransferStore {
     }
   }
 
+  /// - Throws: `.usage` for an empty name of a batch or a job.
+  static func checkNames(_ batch: String?, job: String?) throws(TransferError) {
+    guard batch == "" || job == "" else { return }
+    let what = batch == "" ? "batch" : "job"
+    throw TransferError(.usage, "name the \(what)", cause: "its name is empty", remedy: "give it a name, or none")
+  }
+
   /// The sources, and the destination of each of the options.
   static func resolve(
     _ sources: [NameBytes], _ all: [UploadOptions]
   ) throws(TransferError) -> (ResolvedSources, [UploadTarget]) {
-    for options in all { _ = try UploadTarget(options.settings) }
+    for options in all {
+      try checkNames(options.name, job: options.job)
+      _ = try UploadTarget(options.settings)
+    }
     let found = try all[0].selection(sources).resolve()
     let targets = try all.map { options throws(TransferError) in try UploadTarget(try options.settings(for: found)) }
     for (n, target) in targets.enumerated() {

@@ -3,6 +3,10 @@ import Testing
 import TransferModel
 import Transfers
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// How programs use a store through `TransferClient`. Each method is durable when it returns: a second client sees its
 /// effect at once.
 @Suite struct ClientVerbTests {
@@ -44,6 +48,27 @@ import Transfers
     #expect(try await client.set(all, change).changed == [batch])
     let row = try #require(try await other.batches().first)
     #expect((row.priority, row.limits.rate, row.labels) == (5, 1 << 20, ["lane": "slow"]))
+  }
+
+  @Test(arguments: [["name"], ["job"]]) func noNameIsEmpty(_ empty: [String]) async throws {
+    let scene = try Scene()
+    _ = try scene.makeTree(seed: 3, count: 1)
+    mkdir("\(scene.root)/in", 0o700)
+    let client = try await TransferClient.open(scene.storePath)
+    var upload = scene.options()
+    var download = DownloadOptions(urls: [scene.url + "/up/a"], folder: NameBytes("\(scene.root)/in"))
+    if empty == ["name"] { (upload.name, download.name) = ("", "") } else { (upload.job, download.job) = ("", "") }
+    let first = await error { [upload] in try await client.add(["\(scene.root)/source"], upload) }
+    let second = await error { [download] in try await client.add(download) }
+    #expect(first?.kind == .usage && second?.kind == .usage, "\(String(describing: first))")
+    #expect(try await client.batches().isEmpty)
+  }
+
+  private func error(_ body: () async throws -> AddResult) async -> TransferError? {
+    do {
+      _ = try await body()
+      return nil
+    } catch { return error as? TransferError }
   }
 
   @Test func whatIsDoneCanBeTidiedAwayAndReported() async throws {
