@@ -30,6 +30,8 @@ public struct UploadOptions: Sendable {
   /// The file that marks a source as complete: `{path}.done`, `{dir}/{stem}.ready`, `{dir}/.done`. Sources without it
   /// are not recorded. It is not sent, and is deleted or moved together with its source.
   public var readyFile: String?
+  /// Files that jobs write themselves, which are not sent.
+  package var ownFiles: [String] = []
   /// The action on sources when their files are done.
   public var fate = SourceFate.keep
   /// What the destination has already, which is not sent; nil if that is not known.

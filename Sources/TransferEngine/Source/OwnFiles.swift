@@ -9,9 +9,9 @@ import TransferModel
 #endif
 
 /// Files that the program itself writes: those of a ledger, the output files of jobs, and the temporary files beside
-/// them. Those of a ledger are not sent, because sending changes them; and changes of all of them are no reason to run
-/// a job. They are recognised by folder and name, because they are created and removed repeatedly: in a first run, the
-/// ledger is created after the sources were named.
+/// them. They are not sent, because sending changes them, and their changes are no reason to run a job. They are
+/// recognised by folder and name, because they are created and removed repeatedly: in a first run, the ledger is
+/// created after the sources were named.
 public struct OwnFiles: Sendable {
   private struct Place: Sendable {
     let folder: NameBytes
@@ -48,10 +48,21 @@ public struct OwnFiles: Sendable {
     }
   }
 
-  /// The file or folder of the ledger at this absolute path, or the folder of copies that contains it; nil for any
-  /// other path. Blocking for a name that one of them may have: some system calls.
-  func ofLedger(_ path: BorrowedName, _ identity: SourceIdentity) -> NameBytes? {
-    ofLedger(path) ?? (numbers.contains(identity) ? NameBytes(Array(path)) : nil)
+  /// One of these files among the sources.
+  struct Found {
+    /// Of a staged copy, its folder.
+    let path: NameBytes
+    /// Why it is not sent.
+    let reason: String
+  }
+
+  /// The file of the ledger or the output file at this absolute path; nil for any other path. Blocking for a name that
+  /// one of them may have: some system calls.
+  func found(_ path: BorrowedName, _ identity: SourceIdentity) -> Found? {
+    if let own = ofLedger(path) ?? (numbers.contains(identity) ? NameBytes(Array(path)) : nil) {
+      return Found(path: own, reason: "it belongs to the ledger of this upload")
+    }
+    return Self.isOne(path, outputs) ? Found(path: NameBytes(Array(path)), reason: "a job writes it itself") : nil
   }
 
   private func ofLedger(_ path: BorrowedName) -> NameBytes? {

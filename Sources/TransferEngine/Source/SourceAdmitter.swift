@@ -42,7 +42,7 @@ public struct SourceAdmitter {
   let notice: @Sendable (Notice) -> Void
 
   /// - Parameter lanes: one for each destination.
-  /// - Parameter ownFiles: files of the ledger, which are not sent if they are among the sources.
+  /// - Parameter ownFiles: are not sent if they are among the sources.
   public init(
     _ sources: ResolvedSources, _ lanes: [AdmissionLane], ownFiles: OwnFiles, marker: ReadyMarker? = nil,
     notice: @escaping @Sendable (Notice) -> Void

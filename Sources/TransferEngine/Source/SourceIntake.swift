@@ -9,8 +9,8 @@ final class SourceIntake<Sink: FileSink> {
   private let isSingleFile: Bool
   /// The counts of findings that concern all destinations.
   private var seen = SourceCounts()
-  /// Files and folders of the ledger that were found.
-  private var ledgerFound: Set<NameBytes> = []
+  /// Files that the program itself writes, and the folder of its copies, as far as they were found.
+  private var ownFound: Set<NameBytes> = []
 
   /// - Parameter sinks: one for each lane of the admitter.
   init(_ sinks: [Sink], _ admitter: SourceAdmitter) {
@@ -39,10 +39,10 @@ final class SourceIntake<Sink: FileSink> {
   private func take(
     _ path: BorrowedName, _ relative: BorrowedName, _ identity: SourceIdentity, _ mode: UInt32, _ listed: ListedFile?
   ) throws(TransferError) {
-    if let own = admitter.ownFiles.ofLedger(path, identity) {
-      guard ledgerFound.insert(own).inserted else { return }
+    if let own = admitter.ownFiles.found(path, identity) {
+      guard ownFound.insert(own.path).inserted else { return }
       seen.special += 1
-      return admitter.notice(.skipped(path: own, reason: "it belongs to the ledger of this upload"))
+      return admitter.notice(.skipped(path: own.path, reason: own.reason))
     }
     if let marker = admitter.marker, !isReady(path, marker) { return }
     if let listed, case let name = NameBytes(Array(path)), let failure = listed.difference(from: identity, at: name) {

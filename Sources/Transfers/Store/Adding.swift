@@ -27,7 +27,8 @@ extension TransferStore {
     defer { opened.withLock { $0.ledger }?.close() }
     let lanes = try lanes(targets, all, notice) { opened.withLock { $0.ledger } }
     let admitter = SourceAdmitter(
-      found, lanes, ownFiles: OwnFiles(ledger: path), marker: try options.marker, notice: notice)
+      found, lanes, ownFiles: OwnFiles(ledger: path, files: options.ownFiles), marker: try options.marker,
+      notice: notice)
     let copies = StagedCopies(storePath: path)
     let open = { () throws(TransferError) -> (ledger: Ledger, targets: [AdmissionTarget]) in
       let ledger = try Ledger.open(at: path, mode: .create, clock: clock)

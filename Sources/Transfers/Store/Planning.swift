@@ -21,8 +21,8 @@ extension TransferStore {
     let plans = Lock(targets.map { _ in PlanResult() })
     let (batches, nowMs) = (zip(targets, all).map { $0.batch($1) }, machine.clock.wallMs)
     let admitter = SourceAdmitter(
-      found, try lanes(targets, all, notice) { ledger }, ownFiles: OwnFiles(ledger: path), marker: try options.marker,
-      notice: notice)
+      found, try lanes(targets, all, notice) { ledger }, ownFiles: OwnFiles(ledger: path, files: options.ownFiles),
+      marker: try options.marker, notice: notice)
     let seen = try admitter.examine { n, page throws(TransferError) in
       let (target, batch) = (targets[n], batches[n])
       guard batch.settings.growing != .segments else {

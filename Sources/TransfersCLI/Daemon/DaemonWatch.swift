@@ -26,7 +26,7 @@ struct DaemonWatch {
   }
 
   static func sources(of held: HeldConfig, store: String, _ context: Context) -> Watched {
-    let ownFiles = held.config.jobs.values.compactMap { $0["prom_file"]?.value }
+    let ownFiles = held.config.metricsFiles
     var watched = Watched()
     for (name, job) in held.config.jobs.sorted(by: { $0.key < $1.key }) where job.isWatched {
       do throws(CommandFailure) {

@@ -114,6 +114,7 @@ struct BatchOptions: ParsableArguments {
       priority: priority, rules: try OrderedRules.read(context.parsed),
       followSymlinks: sourceOptions.followSymlinks, list: sourceOptions.list(sources), base: sourceOptions.base)
     options.job = context.job
+    if context.job != nil { options.ownFiles = context.config.metricsFiles }
     options.listFormat = sourceOptions.listFormat
     options.known = try known.list()
     fate.apply(to: &options)

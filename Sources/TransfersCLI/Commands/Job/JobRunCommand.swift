@@ -192,6 +192,12 @@ struct JobBooks {
       store: .ofAny(storePath, context), filters: [:], generatedMs: context.clock.wallMs, checks: [])
     do throws(CommandFailure) {
       let file = try OutputFile(NameBytes(path), store: storePath)
+      if file.isReplaced, !MetricsFile.mayReplace(path) {
+        file.discard()
+        throw CommandFailure(
+          .error, code: "output", "prom_file \"\(NameBytes(path))\" has something else than metrics of this program",
+          remedy: "change prom_file")
+      }
       file.stream.write(PrometheusReport.render(status.report, header))
       file.stream.makeReadable()
       try file.keep()
