@@ -71,6 +71,25 @@ import Testing
     #expect(again.code == 0 && !again.err.contains("stays"), "\(again.err)")
   }
 
+  /// The folder that files are moved to, or the source, is named by a symbolic link.
+  @Test(arguments: [("in", "link"), ("source", "in/done"), ("in", "out/deep/done")])
+  func noFolderAmongTheSourcesTakesThem(_ source: String, _ target: String) throws {
+    for name in ["/in/done", "/in/deep", "/in/deep/done"] { mkdir(folder + name, 0o700) }
+    for (link, place) in [("link", "in/done"), ("source", "in"), ("out", "in")] { symlink(place, folder + "/" + link) }
+    let words: [String] = [
+      "push", "\(folder)/\(source)", receiver.url + "/up/", "--after", "move:\(folder)/\(target)",
+    ]
+    let outcome = try transfers(words)
+    #expect(outcome.code == 64, "\(outcome.err)")
+    #expect(outcome.err.contains("it is among the sources"), "\(outcome.err)")
+    #expect(isThere("/in/a") && !isThere("/objects/up"))
+    let excluded = try transfers(words + ["--exclude", "done"])
+    #expect(excluded.code == 0, "\(excluded.err)")
+    #expect(isThere("/objects/up/a") && !isThere("/in/a") && isThere("/\(target)/a"))
+    #expect(try transfers(words + ["--exclude", "done"]).code == 0)
+    #expect(try transfers(["list", "files", "--ids", "--all"]).out == "f1\nf2\n")
+  }
+
   /// An unavailable file system is not a failure: its sources wait for any number of runs, and are removed when it is
   /// back.
   @Test func whatIsAwayWaits() throws {

@@ -26,7 +26,8 @@ extension ResolvedSources {
         cause: "it is on another file system than the sources, which are moved by renaming",
         remedy: "name a folder on the file system of the sources")
     }
-    guard !isScanned(path), home.inode != status.inode || home.device != status.device else {
+    let isBase = home.inode == status.inode && home.device == status.device
+    guard !isBase, !isScanned(path), !isScannedUnderOtherName(path) else {
       throw Self.amongSources(path)
     }
     return path
@@ -36,6 +37,25 @@ extension ResolvedSources {
     TransferError(
       .usage, "move sources to", folder, cause: "it is among the sources, so files moved there would be sent again",
       remedy: "name a folder elsewhere, or exclude it with --exclude")
+  }
+
+  /// The same where symbolic links lead: the scan follows those that are sources, and the folder may be one or be below
+  /// one.
+  fileprivate func isScannedUnderOtherName(_ folder: NameBytes) -> Bool {
+    guard case .places(let places, _) = kind, let real = folder.withCString({ realpath($0, nil) }) else { return false }
+    defer { free(real) }
+    let path = Array(UnsafeRawBufferPointer(start: real, count: strlen(real)))
+    var known: [FolderNumber: [NameBytes]] = [:]
+    for place in places {
+      if let number = FolderNumber(place.path) { known[number, default: []].append(place.path) }
+    }
+    // The folder itself, and those above it.
+    let ends = [path.count] + path.indices.reversed().filter { path[$0] == 0x2F }
+    return ends.contains { end in
+      guard let number = FolderNumber(end == 0 ? NameBytes("/") : NameBytes(Array(path[..<end]))) else { return false }
+      let below = NameBytes(Array(path[end...].drop { $0 == 0x2F }))
+      return (known[number] ?? []).contains { isScanned($0.appending(below)) }
+    }
   }
 
   fileprivate func isScanned(_ folder: NameBytes) -> Bool {
@@ -58,7 +78,7 @@ extension ResolvedSources {
 }
 
 extension SourceSelection {
-  /// Whether a folder is among the named sources by its name; the sources need not exist.
+  /// Whether a folder is among the named sources, by its name or through symbolic links; neither need exist.
   public func contains(folder: NameBytes) -> Bool {
     let paths = sources.filter { !SourcePattern.isOne($0) }.map(SourceFound.absolute)
     let home = paths.count == 1 ? paths[0] : Self.shared(paths.map(SourceFound.parent))
@@ -66,7 +86,23 @@ extension SourceSelection {
     let places = paths.map { path in
       SourcePlace(path: path, relativeStart: min(path.bytes.count, shared.bytes.count) + 1)
     }
-    return ResolvedSources(self, .places(places, isSingleFile: false), base: shared)
-      .isScanned(SourceFound.absolute(folder))
+    let resolved = ResolvedSources(self, .places(places, isSingleFile: false), base: shared)
+    let path = SourceFound.absolute(folder)
+    return resolved.isScanned(path) || resolved.isScannedUnderOtherName(path)
+  }
+}
+
+/// Identifies a folder regardless of its names.
+private struct FolderNumber: Hashable {
+  let device: UInt64
+  let inode: UInt64
+
+  /// nil if there is no such folder. Links are followed.
+  init?(_ path: NameBytes) {
+    var status = csys_file_status()
+    guard path.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0, status.mode & S_IFMT == S_IFDIR else {
+      return nil
+    }
+    (device, inode) = (status.device, status.inode)
   }
 }
