@@ -30,9 +30,10 @@ enum JobReport {
     "\"" + text.prefix(400).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
   }
 
-  /// The summary of a run that failed, for standard error; the line of the error itself follows.
+  /// The summary of a run that failed, for standard error; the line of the error itself follows. Empty if only that
+  /// line says what is wrong, for example that a source is missing.
   static func lines(_ outcome: JobOutcome) -> String {
-    guard outcome.failure != nil, let output = outcome.output else { return "" }
+    guard outcome.failure != nil, let output = outcome.output, !output.isSuccess else { return "" }
     let text = TextReport.render(output.report, TextStyle(columns: nil, usesColour: false, isASCII: false))
     let lines = text.split(separator: "\n", omittingEmptySubsequences: true)
     return lines.prefix(mostLines - 1).map { $0 + "\n" }.joined()

@@ -24,6 +24,9 @@ struct RunOutput: OutputValue {
     selector = Self.selector(add)
   }
 
+  /// Nothing that it counts is wrong.
+  var isSuccess: Bool { status == .ok }
+
   static let form = ReportForm<RunOutput>(
     "transfers.run/1",
     [
