@@ -90,4 +90,20 @@ import Testing
     #expect(end.code == 0, "\(end.err)")
     #expect(!end.err.contains("error["), "\(end.err)")
   }
+
+  /// What a receiver leaves in the background goes on after its delivery.
+  @Test func itsWorkInTheBackgroundIsDone() throws {
+    let work = "(cat '\(folder)/pipe' > '\(folder)/new'; mv '\(folder)/new' '\(folder)/late') &"
+    try writeFile("\(folder)/hang.sh", Array("#!/bin/sh\n\(work)\n".utf8))
+    try configure()
+    #expect(try run("job", "run", "one", "--no-syslog").code == 0)
+    #expect(try ask("SELECT count(*) FROM v_deliveries WHERE outcome = 'ok'") == [1])
+    for _ in 0..<20_000 where access("\(folder)/late", F_OK) != 0 {
+      // Fails while nobody reads it.
+      let pipe = open("\(folder)/pipe", O_WRONLY | O_NONBLOCK)
+      if pipe >= 0 { close(pipe) }
+      usleep(1_000)
+    }
+    #expect(access("\(folder)/late", F_OK) == 0, "the process was killed")
+  }
 }

@@ -7,8 +7,9 @@ public import TransferModel
   import Darwin
 #endif
 
-/// A child process started without a shell. Its process group is killed when this object is released. Its standard
-/// error is not read, because it could contain a secret.
+/// A child process started without a shell. If it has not ended when this object is released, it is killed with its
+/// process group; what a program that has ended left in the background goes on. Its standard error is not read, because
+/// it could contain a secret.
 public final class RunningCommand {
   private static let mostOutput = 64 << 10
   /// Interval between checks whether its result is still needed, in milliseconds.
@@ -45,12 +46,14 @@ public final class RunningCommand {
   deinit {
     guard process > 0 else { return }
     close(descriptor)
+    // The number of a process that has ended may belong to another one by now.
+    guard code == nil else { return }
     // Includes its child processes.
     csys_command_kill(process)
     // A program that runs as another user, or hangs in the kernel, is abandoned after a while.
     let endNs = csys_boottime_ns() + Self.mostEndMs * 1_000_000
     var last: Int32 = 0
-    while code == nil, csys_command_ended(process, &last) == 0, csys_boottime_ns() < endNs { usleep(1_000) }
+    while csys_command_ended(process, &last) == 0, csys_boottime_ns() < endNs { usleep(1_000) }
   }
 
   /// Its complete output if it succeeds: at most 64 KiB. Blocking.
@@ -75,8 +78,8 @@ public final class RunningCommand {
     return output
   }
 
-  /// Its exit code and the beginning of its output; the rest is read and discarded. Child processes that are still
-  /// running are killed when this value is released, and are not waited for. Blocking.
+  /// Its exit code and the beginning of its output; the rest is read and discarded. Processes that it left in the
+  /// background are not waited for. Blocking.
   /// - Returns: its exit code; -1 if a signal ended it.
   /// - Throws: an error with its code if it exceeds the time limit; `engine.interrupted` when `isOver` returns true.
   public func result(
