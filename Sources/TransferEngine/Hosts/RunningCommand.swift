@@ -12,8 +12,8 @@ public import TransferModel
 /// it could contain a secret.
 public final class RunningCommand {
   private static let mostOutput = 64 << 10
-  /// Interval between checks whether its result is still needed, in milliseconds.
-  private static let lookMs: Int32 = 100
+  /// Interval between checks whether it has ended and whether its result is still needed, in milliseconds.
+  private static let lookMs: Int32 = 10
   /// Maximum wait for a killed program to end, in milliseconds.
   private static let mostEndMs: Int64 = 2_000
 
@@ -56,24 +56,19 @@ public final class RunningCommand {
     while csys_command_ended(process, &last) == 0, csys_boottime_ns() < endNs { usleep(1_000) }
   }
 
-  /// Its complete output if it succeeds: at most 64 KiB. Blocking.
+  /// Its complete output if it succeeds: at most 64 KiB. Processes that it left in the background, which may keep its
+  /// output open, are not waited for. Blocking.
   /// - Parameters:
   ///   - limitMs: time limit, in milliseconds.
-  ///   - isOver: polled ten times a second; returns true once the caller no longer needs the output.
+  ///   - isOver: polled a hundred times a second; returns true once the caller no longer needs the output.
   /// - Throws: an error with its code; `engine.interrupted` when `isOver` returns true.
   public func output(limitMs: Int64, isOver: () -> Bool) throws(Failure) -> [UInt8] {
-    let endNs = csys_boottime_ns() + limitMs * 1_000_000
-    var output: [UInt8] = []
-    while try !read(into: &output) || !hasEnded() {
-      if isOver() { throw Failure(.engineInterrupted, "stopped while waiting for a command") }
-      guard csys_boottime_ns() < endNs else {
-        isLate = true
-        throw Failure(errorCode, "the command did not end within \(limitMs / 1_000) s")
-      }
+    let (code, output) = try end(limitMs, isOver) { output throws(Failure) in
+      guard output.count > Self.mostOutput else { return false }
+      throw Failure(errorCode, "the command wrote more than \(Self.mostOutput >> 10) KiB")
     }
     guard code == 0 else {
-      let how = code.map { $0 < 0 ? "was ended by a signal" : "ended with exit code \($0)" } ?? ""
-      throw Failure(errorCode, "the command \(how)")
+      throw Failure(errorCode, "the command \(code < 0 ? "was ended by a signal" : "ended with exit code \(code)")")
     }
     return output
   }
@@ -85,12 +80,25 @@ public final class RunningCommand {
   public func result(
     keeping most: Int, limitMs: Int64, isOver: () -> Bool
   ) throws(Failure) -> (code: Int32, output: [UInt8]) {
+    try end(limitMs, isOver) { output in
+      guard output.count >= most else { return false }
+      output.removeLast(output.count - most)
+      return true
+    }
+  }
+
+  /// Reads its output until it has ended. What it wrote is in the pipe by then, and is read without waiting for more.
+  /// - Parameter limit: called when some output was read; returns whether no more of it is needed.
+  private func end(
+    _ limitMs: Int64, _ isOver: () -> Bool, _ limit: (inout [UInt8]) throws(Failure) -> Bool
+  ) throws(Failure) -> (code: Int32, output: [UInt8]) {
     let endNs = csys_boottime_ns() + limitMs * 1_000_000
     var (output, isAtEnd): ([UInt8], Bool) = ([], false)
     while true {
       let hasEnded = hasEnded(pauseUs: isAtEnd ? 1_000 : 0)
-      if !isAtEnd { isAtEnd = readOn(&output, most, waitMs: hasEnded ? 0 : Self.lookMs / 10) ?? hasEnded }
-      if hasEnded, isAtEnd { return (code ?? -1, output) }
+      if !isAtEnd { isAtEnd = read(into: &output, waitMs: hasEnded ? 0 : Self.lookMs) ?? hasEnded }
+      let isEnough = try limit(&output)
+      if hasEnded, isAtEnd || isEnough { return (code ?? -1, output) }
       if isOver() { throw Failure(.engineInterrupted, "stopped while waiting for a command") }
       guard csys_boottime_ns() < endNs else {
         isLate = true
@@ -100,31 +108,17 @@ public final class RunningCommand {
   }
 
   /// True at the end of its output; nil if nothing can be read at the moment.
-  private func readOn(_ output: inout [UInt8], _ most: Int, waitMs: Int32) -> Bool? {
+  private func read(into output: inout [UInt8], waitMs: Int32) -> Bool? {
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, waitMs) > 0 else { return nil }
     var block = [UInt8](repeating: 0, count: 64 << 10)
     let count = Glibc.read(descriptor, &block, block.count)
     guard count >= 0 else { return nil }
-    output += block[..<min(count, most - output.count)]
-    return count == 0
-  }
-
-  /// True at the end of its output.
-  private func read(into output: inout [UInt8]) throws(Failure) -> Bool {
-    var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    guard Glibc.poll(&poll, 1, Self.lookMs) > 0 else { return false }
-    var block = [UInt8](repeating: 0, count: 4_096)
-    let count = Glibc.read(descriptor, &block, block.count)
-    if count < 0 { return false }
     output += block[..<count]
-    guard output.count <= Self.mostOutput else {
-      throw Failure(errorCode, "the command wrote more than \(Self.mostOutput >> 10) KiB")
-    }
     return count == 0
   }
 
-  private func hasEnded(pauseUs: UInt32 = 1_000) -> Bool {
+  private func hasEnded(pauseUs: UInt32) -> Bool {
     if code != nil { return true }
     var last: Int32 = 0
     guard csys_command_ended(process, &last) != 0 else {
