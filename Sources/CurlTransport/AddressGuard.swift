@@ -58,24 +58,6 @@ final class AddressGuard {
   }
 }
 
-/// Whether a request goes through a proxy of the environment. It is decided here if it has to be known; libcurl is then
-/// configured accordingly.
-enum ProxyRoute {
-  static func isProxied(_ origin: Origin) -> Bool {
-    let names = origin.isTLS ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
-    guard (names + ["all_proxy", "ALL_PROXY"]).contains(where: { value($0) != nil }) else { return false }
-    let exceptions = (value("no_proxy") ?? value("NO_PROXY") ?? "").lowercased()
-    return !exceptions.split(whereSeparator: { $0 == "," || $0 == " " }).contains { entry in
-      let name = entry.hasPrefix(".") ? entry.dropFirst() : entry
-      return name == "*" || origin.host == name || origin.host.hasSuffix("." + name)
-    }
-  }
-
-  private static func value(_ name: String) -> String? {
-    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-  }
-}
-
 extension Exchange {
   /// Sets the options that ``AddressGuard`` needs. False when the request is refused before anything is sent.
   func guardAddresses() -> Bool {

@@ -104,4 +104,45 @@ import TransferModel
       try check(direct.isAddressRefused && server.accepted == 0, "\(direct)")
     }
   }
+
+  /// Entries of `no_proxy`, a host, and whether requests to it go through the proxy.
+  private static let exceptions: [(entries: String, host: String, isProxied: Bool)] = [
+    ("127.0.0.0/8", "127.0.0.1", false), ("127.0.0.0/8", "127.1", false), ("10.0.0.0/8", "127.0.0.1", true),
+    ("127.0.0.0/31", "127.0.0.1", false), ("127.0.0.2/31", "127.0.0.1", true), ("127.0.0.1/32", "127.0.0.1", false),
+    ("127.0.0.2", "127.0.0.1", true), ("h.example, 127.0.0.1", "127.0.0.1", false), ("0.0.1", "127.0.0.1", true),
+    ("::1", "[::1]", false), ("fd00::/8", "[::1]", true),
+    ("127.0.0.1", "[::1]", true), ("::/0", "127.0.0.1", true), ("127.0.0.0/8", "localhost", true),
+    ("localhost.", "localhost", false), ("LocalHost", "localhost", false), (".localhost", "localhost", false),
+    ("host", "localhost", true), ("*", "localhost", false), ("h.example,*", "localhost", true),
+  ]
+
+  /// libcurl 7.88.1 sends a request to [::1] to the proxy although `::/64` or `0:0::1` is excepted.
+  @Test(arguments: [("::/64", true), ("0:0::1", true), ("[::1]", true), ("fd00::/8", false), ("::2/127", false)])
+  func networksOfVersion6AreCompared(_ entry: String, _ isExcepted: Bool) {
+    #expect(ProxyExceptions(entry).contains("[::1]") == isExcepted)
+  }
+
+  @Test func aFinalDotMeansNothing() {
+    #expect(ProxyExceptions("example.org").contains("a.example.org."))
+    #expect(!ProxyExceptions("example.org").contains("notexample.org.") && !ProxyExceptions(".").contains("a"))
+  }
+
+  /// A URL that a server names goes the same way as one that a person names, which libcurl decides.
+  @Test func noProxyMeansWhatItMeansToLibcurl() async {
+    await #expect(processExitsWith: .success) {
+      let proxy = ScriptedServer(answeringAll(answer("201 Created")))
+      let server = ScriptedServer(answeringAll(answer("200 OK")))
+      setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+      let transport = loadedTransport(CurlConfiguration(userAgent: agent))
+      for (entries, host, isProxied) in AddressTests.exceptions {
+        setenv("no_proxy", entries, 1)
+        var request = TransferRequest(method: .get, url: "http://\(host):\(server.port)/")
+        let usual = await transport.perform(request)
+        request.addresses = .public(unlessOf: "http://127.0.0.1")
+        let named = await transport.perform(request)
+        try check((usual.status == 201) == isProxied, "libcurl: \(entries) \(host) \(usual)")
+        try check((named.status == 201) == isProxied, "\(entries) \(host) \(named)")
+      }
+    }
+  }
 }
