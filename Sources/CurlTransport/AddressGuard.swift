@@ -11,65 +11,95 @@ internal import TransferModel
 /// each address immediately before libcurl connects to it, so that DNS rebinding cannot bypass it. Belongs to one
 /// exchange.
 final class AddressGuard {
-  /// The address that was refused.
-  private(set) var refused: String?
+  private enum Refusal {
+    /// An address that only we can reach.
+    case special(String)
+    /// A host that libcurl would decode, so that it may be any address.
+    case encoded(String)
+    /// An address that only we can reach, and nobody can tell at the moment whether the destination has one, too.
+    case untold
+  }
+
+  private var refusal: Refusal?
   private let home: String
+  private let homes: HomeAddresses
 
   /// nil when every address is allowed.
-  init?(_ rule: AddressRule) {
+  init?(_ rule: AddressRule, _ homes: HomeAddresses = .shared) {
     guard case .public(let home) = rule else { return nil }
-    self.home = home
+    (self.home, self.homes) = (home, homes)
   }
 
   /// Opens the socket, or refuses with CURL_SOCKET_BAD.
   func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
     let at = address.pointee
     let isAllowed = withUnsafePointer(to: &address.pointee.addr) { to in
-      guard SpecialAddress.isSpecial(to), !isHomeSpecial else { return true }
-      refused = SpecialAddress.text(to, at.addrlen)
-      return false
+      guard SpecialAddress.isSpecial(to) else { return true }
+      return allows(.special(SpecialAddress.text(to, at.addrlen)))
     }
     return isAllowed ? socket(at.family, at.socktype | Int32(SOCK_CLOEXEC.rawValue), at.protocol) : -1
   }
 
   /// Whether a request to this host may go through a proxy. The proxy resolves names, so that only an address written
-  /// in the URL can be checked here.
+  /// in the URL can be checked here. libcurl decodes percent-encoding and names in Unicode.
   func mayAsk(host: String) -> Bool {
-    guard SpecialAddress.isSpecial(host: host, isNumeric: true), !isHomeSpecial else { return true }
-    refused = host
+    if !host.hasPrefix("["), host.utf8.contains(where: { $0 >= 0x80 || $0 == 0x25 }) { return allows(.encoded(host)) }
+    return !SpecialAddress.isSpecial(literal: host) || allows(.special(host))
+  }
+
+  /// If the destination has such an address itself, its neighbours are allowed.
+  private func allows(_ special: Refusal) -> Bool {
+    switch homes.isSpecial(home) {
+    case true?: return true
+    case false?: refusal = special
+    case nil: refusal = .untold
+    }
     return false
   }
 
-  var message: String? {
-    refused.map {
-      "the server refers to \(printable($0)): unlike the destination, an address of this machine or a private network"
+  /// The host or address that is refused for good.
+  var refused: String? {
+    switch refusal {
+    case .special(let host), .encoded(let host): host
+    case .untold, nil: nil
     }
   }
 
-  private static let known = Lock<[String: Bool]>([:])
+  /// The same request may be allowed later.
+  var isUntold: Bool { if case .untold = refusal { true } else { false } }
 
-  /// Whether the destination itself has such an address. Looked up once, and only when needed.
-  private var isHomeSpecial: Bool {
-    if let known = Self.known.withLock({ $0[home] }) { return known }
-    guard let origin = try? Origin(url: home) else { return false }
-    let isSpecial = SpecialAddress.isSpecial(host: origin.host, isNumeric: false)
-    Self.known.withLock { $0[home] = isSpecial }
-    return isSpecial
+  var message: String? {
+    switch refusal {
+    case nil: nil
+    case .special(let address):
+      "the server refers to \(printable(address)): unlike the destination, an address of this machine or a private network"
+    case .encoded(let host): "the server refers to \(printable(host)), an encoded host that may be any address"
+    case .untold:
+      "the server refers to an address of a private network, and that of the destination cannot be looked up at the moment"
+    }
+  }
+
+  /// The reply to a request for which no connection may be made.
+  var reply: TransferReply {
+    let code = isUntold ? CURLE_COULDNT_RESOLVE_HOST : CURLE_COULDNT_CONNECT
+    var reply = TransferReply.refused(Int32(code.rawValue), message ?? "")
+    reply.isAddressRefused = !isUntold
+    return reply
   }
 }
 
 extension Exchange {
-  /// Sets the options that ``AddressGuard`` needs. False when the request is refused before anything is sent.
-  func guardAddresses() -> Bool {
-    guard let addresses, let origin = try? Origin(url: order.request.url) else { return true }
+  /// Sets the options that ``AddressGuard`` needs. Returns the reply if the request is refused before anything is sent.
+  func guardAddresses() -> TransferReply? {
+    guard let addresses, let origin = try? Origin(url: order.request.url) else { return nil }
     if ProxyRoute.isProxied(origin) {
       easy.set(CURLOPT_NOPROXY, "")
-      return addresses.mayAsk(host: origin.host)
+      return addresses.mayAsk(host: origin.host) ? nil : addresses.reply
     }
     easy.set(CURLOPT_PROXY, "")
     easy.set(CURLOPT_OPENSOCKETDATA, pointer: Unmanaged.passUnretained(addresses).toOpaque())
     easy.note(ccurl_set_open_socket(easy.raw, Self.onOpenSocket))
-    return true
+    return nil
   }
 
   private static let onOpenSocket: ccurl_open_socket_callback = { user, _, address in

@@ -19,6 +19,9 @@ extension Exchange {
     reply.body = answer.body
     reply.bodyFailure = bodyFailure
     describe(end, in: &reply)
+    if addresses?.isUntold == true, answer.status == 0, reply.curlCode != 0 {
+      reply.curlCode = Int32(CURLE_COULDNT_RESOLVE_HOST.rawValue)
+    }
     reply.isBodyTruncated = answer.isBodyTruncated || (answer.status != 0 && reply.curlCode != 0)
     reply.bytesSent = bytesInFirstPass ?? min(offset, easy.offset(CURLINFO_SIZE_UPLOAD_T))
     reply.bytesReceived = received

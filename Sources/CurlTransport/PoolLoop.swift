@@ -85,11 +85,7 @@ final class PoolLoop {
     let exchange = Exchange(order, easy: easy, limiter: limiter, ownTime: ownTime)
     let code = exchange.configure(configuration)
     guard code == CURLE_OK else { return deliver(.refused(code), to: order) }
-    guard exchange.guardAddresses() else {
-      var reply = TransferReply.refused(Int32(CURLE_COULDNT_CONNECT.rawValue), exchange.addresses?.message ?? "")
-      reply.isAddressRefused = true
-      return deliver(reply, to: order)
-    }
+    if let refused = exchange.guardAddresses() { return deliver(refused, to: order) }
     guard ccurl_multi_add_handle(multi.raw, easy.raw) == CURLM_OK else {
       return deliver(.refused(CURLE_FAILED_INIT), to: order)
     }

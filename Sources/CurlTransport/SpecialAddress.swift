@@ -57,17 +57,27 @@ enum SpecialAddress {
     return String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Whether all addresses of `host` are special: a name that has others too belongs to a public server, whose operator
-  /// may have added one to reach what only we can reach. With `isNumeric`, only literal addresses are checked, without
-  /// a DNS query; otherwise this blocks during the query. A name without an address is not special.
-  static func isSpecial(host: String, isNumeric: Bool) -> Bool {
-    if host == "localhost" || host.hasSuffix(".localhost") { return true }
+  /// Whether a host is an address, written as such in a URL, that is special. Needs no DNS query.
+  static func isSpecial(literal host: String) -> Bool { isSpecial(host, AI_NUMERICHOST) ?? false }
+
+  /// Whether all addresses of a host are special: a name that has others too belongs to a public server, whose operator
+  /// may have added one to reach what only we can reach. A name without an address is not special. nil if nobody can
+  /// tell at the moment. Blocks during a DNS query.
+  static func isSpecial(name host: String) -> Bool? { isSpecial(host, 0) }
+
+  private static func isSpecial(_ host: String, _ flags: Int32) -> Bool? {
+    let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+    if name == "localhost" || name.hasSuffix(".localhost") { return true }
     var hints = addrinfo()
-    hints.ai_flags = isNumeric ? AI_NUMERICHOST : 0
+    hints.ai_flags = flags
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
-    let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-    guard getaddrinfo(bare, nil, &hints, &list) == 0 else { return false }
+    let bare = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
+    switch getaddrinfo(bare, nil, &hints, &list) {
+    case 0: break
+    case EAI_AGAIN, EAI_FAIL, EAI_MEMORY, EAI_SYSTEM: return nil
+    default: return false
+    }
     defer { freeaddrinfo(list) }
     return areSpecial(list)
   }

@@ -15,14 +15,15 @@ import TransferModel
     "100.127.0.1",
     "0.0.0.0", "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "febf::1", "fc00::1", "fdff::1", "ff02::1",
     "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::7f00:1", "64:ff9b::a00:1", "2002:a00:1::", "localhost", "a.localhost",
+    "localhost.", "127.0.0.1.",
   ])
-  func theseAreSpecial(_ host: String) { #expect(SpecialAddress.isSpecial(host: host, isNumeric: true)) }
+  func theseAreSpecial(_ host: String) { #expect(SpecialAddress.isSpecial(literal: host)) }
 
   @Test(arguments: [
     "1.1.1.1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1", "192.0.2.1", "2606:4700::1", "::ffff:1.1.1.1",
     "64:ff9b::101:101", "2002:101:101::", "localhost.example",
   ])
-  func theseAreNot(_ host: String) { #expect(!SpecialAddress.isSpecial(host: host, isNumeric: true)) }
+  func theseAreNot(_ host: String) { #expect(!SpecialAddress.isSpecial(literal: host)) }
 
   /// A name with a public address too is that of a public server.
   @Test func aNameIsSpecialOnlyIfAllItsAddressesAre() throws {
