@@ -14,42 +14,42 @@ import TransferProtocols
 /// Files that were fetched before and are fetched again: what is already here is not transferred.
 @Suite struct PullAgainTests: PullScenes {
   /// Objects that are this old have validators that distinguish them from all others.
-  private func age(_ scene: Scene, _ name: String, seconds: Int = 3_600) {
+  func age(_ scene: Scene, _ name: String, seconds: Int = 3_600) {
     let then = timeval(tv_sec: time(nil) - seconds, tv_usec: 0)
     var times = [then, then]
     #expect(utimes("\(scene.root)/kept/up/\(name)", &times) == 0)
   }
 
-  private func local(_ scene: Scene, _ name: String = "o0") -> NameBytes { NameBytes("\(scene.root)/in/\(name)") }
+  func local(_ scene: Scene, _ name: String = "o0") -> NameBytes { NameBytes("\(scene.root)/in/\(name)") }
 
-  private func status(_ path: NameBytes) -> stat {
+  func status(_ path: NameBytes) -> stat {
     var found = stat()
     #expect(stat(path.description, &found) == 0)
     return found
   }
 
   /// Fetched once, from objects that are an hour old.
-  private func fetched(_ scene: Scene, _ sizes: [Int], partSize: Int64? = 64 << 10) throws -> [String: [UInt8]] {
+  func fetched(_ scene: Scene, _ sizes: [Int], partSize: Int64? = 64 << 10) throws -> [String: [UInt8]] {
     let objects = try objects(scene, sizes)
     for name in objects.keys { age(scene, name) }
     #expect(try pull(scene, objects.keys.sorted(), partSize: partSize).result.done == sizes.count)
     return objects
   }
 
-  private func again(_ scene: Scene, _ names: [String] = ["o0"]) throws -> Scene.Outcome {
+  func again(_ scene: Scene, _ names: [String] = ["o0"]) throws -> Scene.Outcome {
     try pull(scene, names, overwrites: true)
   }
 
   /// The bytes of an object that the receiver sent after its first `before` ranges.
-  private func sent(_ scene: Scene, _ name: String = "o0", after before: Int) throws -> Int64 {
+  func sent(_ scene: Scene, _ name: String = "o0", after before: Int) throws -> Int64 {
     try ranges(scene, name).dropFirst(before).reduce(0) { $0 + $1.length }
   }
 
-  private func texts(_ scene: Scene, _ sql: String) throws -> [String] {
+  func texts(_ scene: Scene, _ sql: String) throws -> [String] {
     try Connection(path: scene.storePath, access: .readOnly).rowsOnce(sql) { $0.text(0) }
   }
 
-  private func expectSound(_ scene: Scene) throws {
+  func expectSound(_ scene: Scene) throws {
     let ledger = try Ledger.open(at: scene.storePath, mode: .readOnly, clock: SystemClock())
     defer { ledger.close() }
     #expect(try ledger.read { try $0.check() }.map { "\($0.invariant): \($0.detail)" } == [])
@@ -154,7 +154,7 @@ import TransferProtocols
 
   // MARK: - Parts of files
 
-  private func spoil(_ scene: Scene, at offset: Int, _ count: Int = 1) throws {
+  func spoil(_ scene: Scene, at offset: Int, _ count: Int = 1) throws {
     let descriptor = open(local(scene).description, O_WRONLY)
     defer { close(descriptor) }
     #expect(pwrite(descriptor, [UInt8](repeating: 0x55, count: count), count, off_t(offset)) == count)

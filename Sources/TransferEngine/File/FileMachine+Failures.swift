@@ -111,6 +111,15 @@ extension FileMachine {
     return []
   }
 
+  /// The same with what a person can do if the file was to be repaired, and other content came than that recorded.
+  func explained(_ reason: FileEnding) -> FileEnding {
+    guard case .fail(let failure, let keepsSession) = reason, failure.code == .integrityMismatch,
+      let past = facts.past, past.isSuspect, facts.file.expected.saysContent, past.meets(facts.file.expected)
+    else { return reason }
+    let text = "\(failure.message); that is not what was fetched before, and \"transfers pull --overwrite\" takes it"
+    return .fail(Failure(failure.code, text), keepsSession: keepsSession)
+  }
+
   /// The protocol gives up the session. This counts as a failure, so that a server whose sessions expire at once does
   /// not keep us busy forever.
   mutating func dropSession(_ failure: Failure, nowMs: Int64) {

@@ -238,7 +238,7 @@ struct FileMachine: Sendable {
   /// released, but then failed, became unknown or changed while its last requests ended, ends for that reason.
   mutating func end(_ reason: FileEnding) {
     switch ending {
-    case nil, .release: phase = phase.ending(reason)
+    case nil, .release: phase = phase.ending(explained(reason))
     case .fail, .unknown, .supersede, .duplicate: break
     }
   }

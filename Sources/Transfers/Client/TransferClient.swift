@@ -79,8 +79,8 @@ public final class TransferClient: Sendable {
   /// read completely. The finding for a file is durable when `found` is called with it.
   /// - Parameters:
   ///   - share: selects only one of several equal shares of the files.
-  ///   - repairs: records changed and missing files to be fetched again completely; ``run(until:_:stop:notice:)``
-  ///     fetches them and replaces the existing files.
+  ///   - repairs: records changed and missing files to be fetched again; ``run(until:_:stop:notice:)`` fetches what is
+  ///     wrong of them. They are replaced only by the recorded content: if the server has another version, they fail.
   /// - Throws: errors of the store.
   public func verify(
     _ filter: RowFilter, share: FileShare = .all, repairs: Bool = false,

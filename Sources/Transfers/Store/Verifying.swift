@@ -31,7 +31,7 @@ extension TransferStore {
   /// Compares the local files of downloads with what was recorded about them, and records the findings. Each file is
   /// read completely. The finding for a file is durable when `found` is called with it.
   /// - Parameter repairs: records changed and missing files to be fetched again, in batches with the same settings that
-  ///   replace existing files.
+  ///   replace existing files. They are replaced only by the recorded content: another version fails.
   /// - Throws: errors of the store.
   package func verify(
     _ filter: RowFilter, _ share: FileShare, repairs: Bool = false,
@@ -97,7 +97,7 @@ private struct Repair {
     var bad: [BatchID: [NewDownload]] = [:]
     for case (let file, .success(let found)) in findings where found.verdict != .intact {
       if targets[file.batch] == nil { targets[file.batch] = try target(for: file.batch) }
-      bad[file.batch, default: []].append(NewDownload(path: file.path, key: file.key, expected: file.expected))
+      bad[file.batch, default: []].append(NewDownload(path: file.path, key: file.key, expected: file.proven))
     }
     guard !bad.isEmpty else { return 0 }
     let (files, targets) = (bad.sorted { $0.key < $1.key }, targets)
@@ -124,6 +124,15 @@ private struct Repair {
       priority: Int(row.priority), job: row.job)
     let mark = try ledger.read { reader in try reader.addedMark() }
     return AdmissionTarget(new, since: mark, wallMs: wallMs)
+  }
+}
+
+extension KeptDownload {
+  /// The content that was recorded of it, whatever the server has now.
+  fileprivate var proven: ExpectedContent {
+    var proven = expected
+    (proven.size, proven.digests, proven.isListed) = (size, digests, false)
+    return proven
   }
 }
 

@@ -27,7 +27,7 @@ struct VerifyCommand: Command {
   var subset: FileShare?
   @Flag(
     help:
-      "Queue changed and missing files for the next \"transfers run\", which replaces them.")
+      "Queue changed and missing files for the next \"transfers run\", which fetches the recorded content again.")
   var repair = false
   @OptionGroup var common: CommonOptions
 

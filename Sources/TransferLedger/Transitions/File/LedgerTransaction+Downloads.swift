@@ -171,17 +171,27 @@ extension Connection {
       remedy: "wait for it, cancel it, or choose another folder")
   }
 
-  /// Requires that the unfinished download `id` has the same path and expected content as `file`.
+  /// Requires that the unfinished download `id` has the path of `file`, and at least its expected content: a repair
+  /// expects more.
   /// - Throws: `.usage` otherwise.
   func requireSame(_ file: NewDownload, _ id: FileID) throws {
     let path = try path(of: id)
     let expected = try expectation(of: id)
-    guard path != file.path || (expected != file.expected && !file.expected.isEmpty) else { return }
+    guard path != file.path || !(expected?.includes(file.expected) ?? file.expected.isEmpty) else { return }
     let cause =
       path == file.path
       ? "unfinished file \(id) is expected to have a different size or digest"
       : "file \(id), from the same URL, is being fetched to \((path ?? file.path).embedded)"
     throw TransferError(.usage, "add", file.path, cause: cause, remedy: "wait for it, or cancel it first")
+  }
+}
+
+extension ExpectedContent {
+  /// Whether a file that meets this meets the other too, and comes from the same places.
+  fileprivate func includes(_ other: ExpectedContent) -> Bool {
+    if other.isEmpty || self == other { return true }
+    return size == other.size ?? size && other.digests.allSatisfy(digests.contains) && pieces == other.pieces
+      && mirrors == other.mirrors && (!isListed || other.isListed)
   }
 }
 
