@@ -98,6 +98,9 @@ package struct Streaming {
     return result
   }
 
+  /// For an early end of the process: no archive leaves a partial file behind.
+  package static func abandonArchives() { UnfinishedArchives.abandon() }
+
   private func archive(to output: any StreamOutput, named name: NameBytes) throws(TransferError) -> StreamResult {
     let tar = TarOutput(output, nowMs: SystemClock().wallMs)
     var result = try each(to: name) { entry, resolved in

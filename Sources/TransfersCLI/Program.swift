@@ -1,6 +1,7 @@
 import ArgumentParser
 import TransferModel
 import TransferReports
+import Transfers
 
 #if canImport(Glibc)
   import Glibc
@@ -21,6 +22,7 @@ public enum Program {
     let signals = SignalWatch {
       TerminalModes.restore()
       OutputFile.abandonUnfinished()
+      Streaming.abandonArchives()
     }
     let context = Context.ofProcess().answering(signals)
     DaemonLifeline.watch(context)

@@ -94,4 +94,25 @@ import TransferModel
     var status = stat()
     #expect(piped.code == 0 && stat(pipe, &status) == 0 && status.st_size == 2 * (512 + 2_097_152) + 1_024)
   }
+
+  /// Nothing remains of an archive that is not complete, whatever ends the program.
+  @Test(arguments: [SIGTERM, SIGINT, SIGKILL]) func anInterruptedArchiveLeavesNoFile(_ number: Int32) throws {
+    let isAsked = Mailbox<Void>()
+    let server = try ScriptedServer { [object] request in
+      guard request.target == "/b" else { return object.answer(request) }
+      isAsked.put(())
+      return nil
+    }
+    let folder = program.folder.path + "/to"
+    mkdir(folder, 0o700)
+    // Only a file without a name is gone whatever happens.
+    let unnamed = open(folder, O_WRONLY | O_DIRECTORY | 0o20_000_000, 0o600)
+    if number == SIGKILL, unnamed < 0 { return }
+    close(unnamed)
+    let pull = try program.start("pull", "--into-tar", folder + "/x.tar", server.url + "/a", server.url + "/b")
+    #expect(isAsked.take(timeoutMs: 60_000) != nil)
+    pull.signal(number)
+    #expect(try pull.wait().signal == number)
+    #expect(try names(in: folder) == [])
+  }
 }

@@ -1,6 +1,12 @@
 import TransferModel
 import TransferProtocols
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// The local end of a download: its names, and its partial file, opened or created by the first thread that needs it.
 final class Target: Sendable {
   let names: TargetNames
@@ -47,6 +53,23 @@ final class Target: Sendable {
       }
       if let size { try opened?.reserve(size) } else { try opened?.empty() }
       return opened
+    }
+  }
+
+  /// A partial file without a name, which disappears with the process unless it gets one; nil if the file system has
+  /// no such files. Its folder must exist. Blocking.
+  func unnamed(in open: inout OpenFolders) throws(Failure) -> TargetFile? {
+    guard let folder = try open.folder(of: names), let made = try TargetFile(unnamed: names, in: folder, syncs) else {
+      return nil
+    }
+    opened.withLock { $0 = made }
+    return made
+  }
+
+  /// Gives it the name of the partial file. Blocking.
+  func name(_ file: TargetFile) throws(Failure) {
+    guard let folder = try TargetFolder(of: names), folder.link(file.descriptor, as: names.partial) == 0 else {
+      throw TargetFile.failure("name the file", errno)
     }
   }
 

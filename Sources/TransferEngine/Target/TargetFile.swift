@@ -88,6 +88,21 @@ final class TargetFile: ReadableFile {
     try self.init(try Self.make(names.partial, in: folder), names, isSparse: isSparse, syncs)
   }
 
+  /// O_TMPFILE of <fcntl.h>, where it needs _GNU_SOURCE (open(2), Linux 3.11).
+  private static let noName: Int32 = 0o20_000_000 | O_DIRECTORY
+
+  /// Creates a file without a name in the folder; nil if that is not possible there, or if it could not get a name
+  /// later.
+  convenience init?(unnamed names: TargetNames, in folder: TargetFolder, _ syncs: FileSyncs = .system) throws(Failure) {
+    let descriptor = folder.open(NameBytes("."), O_RDWR | Self.noName, mode: 0o600)
+    guard descriptor >= 0 else { return nil }
+    guard access("/proc/self/fd/\(descriptor)", F_OK) == 0, fchmod(descriptor, 0o600) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    try self.init(descriptor, names, syncs)
+  }
+
   /// Clears a range to zeros, which use no space if the file system supports that (fallocate(2), Linux 2.6.38).
   func clear(_ range: ByteRange) throws(Failure) {
     guard csys_punch_hole(descriptor, range.offset, range.length) != 0 else { return }

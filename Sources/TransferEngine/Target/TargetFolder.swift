@@ -109,6 +109,11 @@ final class TargetFolder {
     return name.withCString { csys_status_at(descriptor, $0, 0, &status) } == 0 ? status : nil
   }
 
+  /// Gives this name to an open file without one (open(2), O_TMPFILE). 0, or -1 with errno.
+  func link(_ file: Int32, as name: NameBytes) -> Int32 {
+    name.withCString { linkat(AT_FDCWD, "/proc/self/fd/\(file)", descriptor, $0, AT_SYMLINK_FOLLOW) }
+  }
+
   /// Renames the partial file to its final name. 0, or -1 with errno.
   func place(_ names: TargetNames, replacing: Bool) -> Int32 {
     names.partial.withCString { from in
