@@ -129,7 +129,7 @@ struct DownloadTarget: Sendable {
   ///   a list has such names.
   /// - Throws: `.usage` for sources that are invalid or cannot be fetched, and for two files with the same name.
   func spool(
-    ignoresCase: @escaping () -> Bool, notice: @escaping @Sendable (Notice) -> Void
+    isForLedger: Bool = true, ignoresCase: @escaping () -> Bool, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> DownloadSpool {
     let base = try options.baseURL.map { text throws(TransferError) in try DownloadURL(base: text) }
     let spool = try DownloadSpool(ignoresCase: ignoresCase)
@@ -146,7 +146,7 @@ struct DownloadTarget: Sendable {
     guard spool.count > 0 || options.sources.contains(where: \.isList) else {
       throw TransferError(.usage, "read URLs", cause: "there are none", remedy: "name at least one file to fetch")
     }
-    try spool.check()
+    try spool.check(isForLedger: isForLedger)
     return spool
   }
 

@@ -47,7 +47,7 @@ package struct Streaming {
     _ options: DownloadOptions, rate: Int64?, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) {
     let target = DownloadTarget(options)
-    spool = try target.spool(ignoresCase: { false }, notice: notice)
+    spool = try target.spool(isForLedger: false, ignoresCase: { false }, notice: notice)
     settings = try target.batches(spool.origins).mapValues(\.settings)
     self.rate = rate
     try refuseFolders()

@@ -115,4 +115,19 @@ import TransferModel
     #expect(try pull.wait().signal == number)
     #expect(try names(in: folder) == [])
   }
+
+  /// A list of deduplicated content names one file several times. An archive has all of them; a ledger has one row for
+  /// the file, and what it advises helps.
+  @Test func anArchiveTakesOneFileUnderTwoNames() throws {
+    let (list, path) = (program.folder.path + "/l.csv", program.folder.path + "/x.tar")
+    try writeFile(list, Array("url,path\n\(server.url)/a,one\n\(server.url)/a,two\n".utf8))
+    let archive = try program.run("pull", "--into-tar", path, "--files-from", list)
+    var status = stat()
+    #expect(archive.code == 0 && stat(path, &status) == 0, "\(archive.err)")
+    #expect(status.st_size == 2 * (512 + 2_097_152) + 1_024)
+    let store = program.folder.path + "/l.db"
+    let recorded = try program.run("pull", "--store", store, "--files-from", list, program.folder.path)
+    let isHelpful = recorded.err.contains("list it once, and copy the file afterwards; nothing was recorded")
+    #expect(recorded.code == ExitCode.usage.rawValue && isHelpful, "\(recorded.err)")
+  }
 }

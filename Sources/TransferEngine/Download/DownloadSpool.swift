@@ -103,10 +103,11 @@ public final class DownloadSpool {
     return Self.folded(path).starts(with: Self.folded(folder) + [0x2F]) && ignoresCase
   }
 
+  /// - Parameter isForLedger: whether the files are to be recorded: a ledger has only one row for each URL in a folder.
   /// - Throws: `.usage` if a file has two sources, or if other files need it as a folder.
-  public func check() throws(TransferError) {
+  public func check(isForLedger: Bool = true) throws(TransferError) {
     guard fflush(file) == 0 else { throw Spooling.failure(errno) }
-    try checkURLs()
+    if isForLedger { try checkURLs() }
     try places.forEachGroup { group throws(TransferError) in
       guard group.contains(where: { $0.offset & Self.isFolder == 0 }) else { return }
       let files = try distinct(group)
@@ -118,7 +119,7 @@ public final class DownloadSpool {
     }
   }
 
-  /// A ledger has only one row for each URL in a folder.
+  /// - Throws: `.usage` if one URL has several names.
   private func checkURLs() throws(TransferError) {
     try urls.forEachGroup { group throws(TransferError) in
       var known: [DownloadEntry] = []
@@ -153,10 +154,18 @@ public final class DownloadSpool {
   }
 
   private static func fault(_ entry: DownloadEntry, _ other: DownloadEntry, _ cause: String) -> TransferError {
-    let urls = entry.url == other.url ? "\(entry.url), named twice" : "\(other.url) and \(entry.url)"
+    let isSame = entry.url == other.url
+    let urls = isSame ? "\(entry.url), named twice" : "\(other.url) and \(entry.url)"
+    let remedy =
+      if !isSame {
+        "give them different paths, or pull them into different folders"
+      } else if entry.path == other.path {
+        "list it once"
+      } else {
+        "list it once, and copy the file afterwards"
+      }
     return TransferError(
-      .usage, "add", entry.path, cause: "\(urls): \(cause)",
-      remedy: "give them different paths, or pull them into different folders; nothing was recorded")
+      .usage, "add", entry.path, cause: "\(urls): \(cause)", remedy: "\(remedy); nothing was recorded")
   }
 
   // MARK: - Reading

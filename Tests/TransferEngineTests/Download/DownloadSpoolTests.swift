@@ -56,6 +56,15 @@ import TransferProtocols
     #expect(try cause([entry("http://h/a", "x"), entry("http://h/b", "X")]) == nil)
   }
 
+  /// Other paths do not help: the ledger has one row for the URL.
+  @Test(arguments: [("y", "list it once, and copy the file afterwards"), ("x", "list it once")])
+  func oneURLForTwoEntriesIsRefusedWithAWayOut(_ path: String, _ remedy: String) throws {
+    let spool = try spool([entry("http://h/a", "x", 1), entry("http://h/a", path, 2)])
+    let error = #expect(throws: TransferError.self) { try spool.check() }
+    #expect(error?.cause.hasPrefix("http://h/a, named twice: ") == true)
+    #expect(error?.remedy == "\(remedy); nothing was recorded")
+  }
+
   @Test func namesOfDifferentCaseAreOneWhereTheFileSystemSaysSo() throws {
     let entries = try [entry("http://h/a", "D/Ä"), entry("http://h/b", "d/ä")]
     #expect(try cause(entries) == nil)
