@@ -104,7 +104,7 @@ private func eventually(_ isSo: () -> Bool) -> Bool {
       }
     }
     defer { server.stop() }
-    let transport = makeTransport(most: 2)
+    let transport = makeTransport(most: 2, idleMs: 60_000)
     defer { transport.stop() }
     let first = await transport.perform(get(server.url, as: "a"))
     let held = transport.begin(get("\(server.url)/held", as: "a"))
