@@ -22,9 +22,11 @@ import Testing
 
   private func isThere(_ name: String) -> Bool { access(folder + "/in/\(name)/same", F_OK) == 0 }
 
-  private func expectRefused(_ outcome: BuiltProgram.Outcome) throws {
+  private func expectRefused(
+    _ outcome: BuiltProgram.Outcome, says text: String = "it would replace the only copy"
+  ) throws {
     #expect(outcome.code == 4, "\(outcome.out)\(outcome.err)")
-    #expect(outcome.err.contains("it would replace the only copy"), "\(outcome.err)")
+    #expect(outcome.err.contains(text), "\(outcome.err)")
     #expect(try stored() == "of x")
     #expect(isThere("y"))
     #expect(try scene.transfers(["store", "check"]).code == 0)
@@ -63,7 +65,10 @@ import Testing
     chmod(folder + "/config.yaml", 0o600)
     let words = ["job", "run", "--no-syslog", "--config", folder + "/config.yaml"]
     #expect(try scene.transfers(words + ["job-x"]).code == 0)
-    try expectRefused(try scene.transfers(words + ["job-y"]))
+    // A job is quiet: its plan has the rest.
+    try expectRefused(try scene.transfers(words + ["job-y"]), says: "1  source.name")
+    let plan = try scene.transfers(words + ["-n", "job-y"])
+    #expect(plan.err.contains("it would replace the only copy"), "\(plan.err)")
   }
 
   /// The same file, and one that was moved and so has a copy.

@@ -83,10 +83,8 @@ struct Admitter {
       settling += 1
       return isSelected(current, as: .queued(current.id))
     case .unchanged, .moved, .outdated:
-      if !current.isSamePath {
-        if let only = try onlyCopy(path, key, current) { return .onlyCopy(only.file, only.path) }
-        replacedOthers += 1
-      }
+      if let only = try onlyCopy(path, key, current) { return .onlyCopy(only.file, only.path) }
+      if !current.isSamePath { replacedOthers += 1 }
       let generation = 1 + max(current.generation, try pastFile(path, key)?.generation ?? 0)
       if current.state == .unknown {
         try tx.supersedeUnknown(current.id, of: current.batch)
