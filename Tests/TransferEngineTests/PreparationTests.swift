@@ -57,6 +57,21 @@ import Testing
     #expect(code(Preparation.perform(order)) == .sourceChanged)
   }
 
+  /// A short body is read at once, from a file that may have been opened long before.
+  @Test func whatIsNoLongerUnderItsNameIsNotSent() throws {
+    folder.write(NameBytes("source"), "0123456789")
+    var order = try order(ByteRange(offset: 5, length: 5))
+    order.file = try SourceFile(path: path)
+    #expect(code(Preparation.perform(order)) == nil)
+    folder.write(NameBytes("next"), "012345678X")
+    let next = folder.path.appending(NameBytes("next"))
+    #expect(next.withCString { next in path.withCString { rename(next, $0) } } == 0)
+    #expect(code(Preparation.perform(order)) == .sourceChanged)
+    // It has been removed, and the open file has what was added.
+    #expect(path.withCString { unlink($0) } == 0)
+    #expect(code(Preparation.perform(order)) == nil)
+  }
+
   /// To digest what the server holds, all of it is read, and the source is checked again afterwards. The source is
   /// changed in the middle of the read, when the reader checks whether to stop.
   @Test func whatChangesWhileItIsReadIsNotSent() throws {

@@ -30,19 +30,20 @@ extension Scene {
   }
 }
 
-/// The destinations of the program, with a hook before each of their requests, S3 keys that nobody checks, or an error
-/// in place of a destination.
+/// The destinations of the program, with a hook before each of their requests or before each that sends bytes of a
+/// source, S3 keys that nobody checks, or an error in place of a destination.
 final class Interposed: DestinationResolver, CredentialSource {
   private let destinations = CurlDestinations()
   private let beforeStart: @Sendable () -> Void
+  private let beforeBody: @Sendable () -> Void
   private let refusal: @Sendable (BatchSettings) -> TransferError?
   let label = "test"
 
   init(
-    beforeStart: @escaping @Sendable () -> Void = {},
+    beforeStart: @escaping @Sendable () -> Void = {}, beforeBody: @escaping @Sendable () -> Void = {},
     refusal: @escaping @Sendable (BatchSettings) -> TransferError? = { _ in nil }
   ) {
-    (self.beforeStart, self.refusal) = (beforeStart, refusal)
+    (self.beforeStart, self.beforeBody, self.refusal) = (beforeStart, beforeBody, refusal)
   }
 
   deinit { destinations.stop() }
@@ -51,7 +52,8 @@ final class Interposed: DestinationResolver, CredentialSource {
     if let error = refusal(settings) { throw error }
     var resolved = try destinations.resolve(settings)
     if settings.destination.hasPrefix("s3") { resolved.credentials = self }
-    resolved.transport = InterposedTransport(inner: resolved.transport, beforeStart: beforeStart)
+    resolved.transport = InterposedTransport(
+      inner: resolved.transport, beforeStart: beforeStart, beforeBody: beforeBody)
     return resolved
   }
 
@@ -64,13 +66,17 @@ final class Interposed: DestinationResolver, CredentialSource {
 private final class InterposedTransport: Transport {
   private let inner: any Transport
   private let beforeStart: @Sendable () -> Void
+  private let beforeBody: @Sendable () -> Void
 
-  init(inner: any Transport, beforeStart: @escaping @Sendable () -> Void) {
-    (self.inner, self.beforeStart) = (inner, beforeStart)
+  init(
+    inner: any Transport, beforeStart: @escaping @Sendable () -> Void, beforeBody: @escaping @Sendable () -> Void
+  ) {
+    (self.inner, self.beforeStart, self.beforeBody) = (inner, beforeStart, beforeBody)
   }
 
   func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void) {
     beforeStart()
+    if case .source = request.body { beforeBody() }
     inner.start(id, request, onReply: onReply)
   }
   func cancel(_ id: ExchangeID) { inner.cancel(id) }

@@ -5,12 +5,14 @@ import TransferProtocols
 
 /// A byte range of a source file as a request body: read straight into libcurl's buffer, and digested in the same pass.
 ///
-/// Before it passes on the last bytes it compares the file's identity with that at admission: a source that changed
-/// while it was sent never becomes a complete body, so the server cannot complete a mix of two versions.
+/// Before it passes on the last bytes it compares the file's identity with that at admission, and checks whether its
+/// path still leads to it: a source that was changed or replaced while it was sent never becomes a complete body, so
+/// the server completes neither a mix of two versions nor an old one.
 final class FileSlice: BodySource, @unchecked Sendable {
   let file: SourceFile
   let range: ByteRange
-  private let path: NameBytes
+  /// nil for a staged copy, which has no newer version.
+  private let path: NameBytes?
   private let admitted: SourceIdentity
   private let algorithm: DigestAlgorithm
   /// Where SHA-256 is computed; nil if it is not recorded.
@@ -25,7 +27,7 @@ final class FileSlice: BodySource, @unchecked Sendable {
   private(set) var identityNow: SourceIdentity?
 
   init(
-    file: SourceFile, path: NameBytes, range: ByteRange, admitted: SourceIdentity, algorithm: DigestAlgorithm,
+    file: SourceFile, path: NameBytes?, range: ByteRange, admitted: SourceIdentity, algorithm: DigestAlgorithm,
     hashing: BodyDigest.Threads? = nil, journal: SendingJournal.Entry? = nil
   ) {
     self.hashing = hashing
@@ -87,13 +89,15 @@ final class FileSlice: BodySource, @unchecked Sendable {
 
   private func checkIdentity(_ last: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) {
     let now = try file.currentIdentity()
+    let newer = path.flatMap(file.replacement)
     switch admitted.relation(to: now) {
+    case _ where newer != nil: break
     case .same: return
     case .moved where try isStillWhatWasRead(last, at: offset): return
     case .moved, .other: break
     }
-    identityNow = try SourceFile.identityNow(path)
-    throw admitted.change(to: now)
+    if let path { identityNow = try SourceFile.identityNow(path) }
+    throw admitted.change(to: newer ?? now)
   }
 
   /// Whether the file still has the bytes that were read for this body. A changed ctime alone does not require sending

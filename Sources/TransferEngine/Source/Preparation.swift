@@ -216,12 +216,20 @@ enum Preparation {
     throw order.version.identity.change(to: try file.currentIdentity())
   }
 
+  /// Checks that the path still leads to the same version.
+  private static func checkPath(of file: SourceFile, _ order: PreparationOrder) throws(Failure) {
+    if order.range == nil {
+      _ = try admittedIdentity(try SourceFile(path: order.path), order)
+    } else if order.file != nil, let newer = file.replacement(at: order.path) {
+      throw order.version.identity.change(to: newer)
+    }
+  }
+
   /// nil if ctime changed meanwhile, so that the file must be compared again.
   private static func read(
     _ file: SourceFile, _ identity: SourceIdentity, _ order: PreparationOrder
   ) throws(Failure) -> Prepared? {
-    // Checks that the name still leads to the same version.
-    if order.range == nil, order.copy == nil { _ = try admittedIdentity(try SourceFile(path: order.path), order) }
+    if order.copy == nil { try checkPath(of: file, order) }
     var body = try order.range.map { range throws(Failure) in try prepareBody(file, range, identity, order) }
     if let head = order.head {
       body?.head = try file.digests(of: head, [order.sentAlgorithm], order.stop)[order.sentAlgorithm]
@@ -255,8 +263,9 @@ enum Preparation {
       ahead = try file.digests(of: range, order.digestsAhead, order.stop)
     }
     let slice = FileSlice(
-      file: file, path: order.path, range: range, admitted: identity, algorithm: order.sentAlgorithm,
-      hashing: order.recordedSHA256 == .ofBody ? order.hashing : nil, journal: order.journal)
+      file: file, path: order.copy == nil ? order.path : nil, range: range, admitted: identity,
+      algorithm: order.sentAlgorithm, hashing: order.recordedSHA256 == .ofBody ? order.hashing : nil,
+      journal: order.journal)
     return PreparedBody(content: .slice(slice), ahead: ahead)
   }
 

@@ -56,6 +56,16 @@ public final class SourceFile: ReadableFile {
     return SourceIdentity(status)
   }
 
+  /// The identity of what has the path now, if that is not this file; nil if it is, or if nothing has the path. A
+  /// newer version that was renamed over this file changes no byte of it, and one in a new folder not even its ctime.
+  func replacement(at path: NameBytes) -> SourceIdentity? {
+    var (own, found) = (csys_file_status(), csys_file_status())
+    guard path.withCString({ csys_status_at(AT_FDCWD, $0, 0, &found) }) == 0, csys_status_fd(descriptor, &own) == 0,
+      found.inode != own.inode || found.device != own.device
+    else { return nil }
+    return SourceIdentity(found)
+  }
+
   /// Its birth time in nanoseconds since 1970 UTC; nil where the file system does not record it.
   var bornNs: Int64? {
     let bornNs = csys_birth_ns_fd(descriptor)

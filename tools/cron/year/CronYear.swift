@@ -150,10 +150,21 @@ package final class CronYear {
       arrived: Dictionary(grouping: arrived) { String($0.key.prefix { $0 != "/" }) }, err: outcome.err)
     // An engine sends the due files of all jobs.
     for judge in judges { try judge.judge(result, server, &tally) }
-    if isCalm, outcome.code != 0, outcome.code != 5 {
+    if isCalm, outcome.code != 0, outcome.code != 5, !isOfDeletedOnly(outcome.err, judge.tree) {
       throw YearFailure("\(judge.tree.job.name) ended with \(outcome.code) although nothing failed: \(outcome.err)")
     }
     return outcome.code
+  }
+
+  /// Whether all failures are those of files that were deleted while they waited for the quota of their job: these fail
+  /// when their turn comes, which may be in the calm phase.
+  private func isOfDeletedOnly(_ err: String, _ tree: SourceTree) -> Bool {
+    let causes = err.split(separator: "\n").drop { !$0.hasPrefix("Files") }.dropFirst().prefix { !$0.hasPrefix("Next:") }
+    return !causes.isEmpty
+      && causes.allSatisfy { cause in
+        let example = cause.split(separator: "/").last.map(String.init) ?? ""
+        return cause.contains(" source.missing ") && tree.current[example] == nil
+      }
   }
 
   private func job(_ name: String) throws -> EmbeddedJob {
