@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static int status(int dirfd, const char *name, int flags, csys_file_status *out) {
@@ -60,7 +62,7 @@ int csys_punch_hole(int fd, int64_t offset, int64_t length) {
 }
 
 // umask(2) cannot be read without setting it for all threads. Source: proc(5), since Linux 4.7.
-uint32_t csys_umask(void) {
+static uint32_t process_umask(void) {
   char line[256];
   unsigned mask = 022;
   FILE *status = fopen("/proc/self/status", "re");
@@ -70,6 +72,54 @@ uint32_t csys_umask(void) {
   }
   fclose(status);
   return mask;
+}
+
+// An ACL as the value of an attribute. Source: <linux/posix_acl_xattr.h>; all numbers are little endian.
+enum { ACL_VERSION = 2, ACL_HEADER = 4, ACL_ENTRY = 8 };
+enum { ACL_USER_OBJ = 0x01, ACL_GROUP_OBJ = 0x04, ACL_MASK = 0x10, ACL_OTHER = 0x20 };
+// The longest attribute (XATTR_SIZE_MAX of <linux/limits.h>).
+enum { LONGEST_ACL = 65536 };
+
+// The kernel applies no umask then, and keeps of the mode what the ACL allows (acl(5), "OBJECT CREATION").
+uint32_t csys_new_file_mode(int folder) {
+  uint32_t mode = 0666 & ~process_umask(), owner = 0, group = 0, others = 0, has_mask = 0;
+  unsigned char *acl = malloc(LONGEST_ACL);
+  if (acl == NULL) return mode & 0600;
+  ssize_t size = fgetxattr(folder, "system.posix_acl_default", acl, LONGEST_ACL);
+  if (size >= ACL_HEADER + 3 * ACL_ENTRY && acl[0] == ACL_VERSION) {
+    for (ssize_t at = ACL_HEADER; at + ACL_ENTRY <= size; at += ACL_ENTRY) {
+      uint32_t tag = acl[at] | (uint32_t)acl[at + 1] << 8, rights = acl[at + 2] & 6;
+      if (tag == ACL_USER_OBJ) owner = rights;
+      if (tag == ACL_OTHER) others = rights;
+      if (tag == ACL_MASK || (tag == ACL_GROUP_OBJ && !has_mask)) group = rights;
+      if (tag == ACL_MASK) has_mask = 1;
+    }
+    mode = owner << 6 | group << 3 | others;
+  }
+  free(acl);
+  return mode;
+}
+
+static int has_no_acl(void) { return errno == ENODATA || errno == EOPNOTSUPP || errno == ENOSYS; }
+
+int csys_copy_acl(int from, int to) {
+  static const char name[] = "system.posix_acl_access";
+  // The descriptor of a reference has no fgetxattr(2).
+  char path[32];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", from);
+  void *acl = malloc(LONGEST_ACL);
+  if (acl == NULL) return -1;
+  ssize_t size = getxattr(path, name, acl, LONGEST_ACL);
+  int result = -1;
+  if (size > 0) {
+    if (fsetxattr(to, name, acl, (size_t)size, 0) == 0) result = 1;
+  } else if (size == 0 || has_no_acl()) {
+    if (fremovexattr(to, name) == 0 || has_no_acl()) result = 0;
+  }
+  int code = errno;
+  free(acl);
+  errno = code;
+  return result;
 }
 
 static int copy_through_memory(int from, int64_t offset, int to, int64_t target, int64_t length) {

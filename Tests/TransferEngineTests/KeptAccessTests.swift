@@ -25,7 +25,7 @@ import TransferProtocols
     try target.placing(size: 1, digest: nil, modifiedMs: nil, access: access).perform()
     var status = stat()
     #expect(stat(root + "/a", &status) == 0)
-    return (status, target.refusedOwner.withLock { $0 })
+    return (status, target.refusedAccess.withLock { $0 })
   }
 
   @Test(arguments: [0o640, 0o777, 0o400, 0] as [UInt32])

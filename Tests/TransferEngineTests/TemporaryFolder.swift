@@ -15,8 +15,8 @@ final class TemporaryFolder {
 
   struct CannotMake: Error {}
 
-  init() throws {
-    var template = Array("\(temporaryRoot)/transfers-test-XXXXXX".utf8CString)
+  init(in root: String = temporaryRoot) throws {
+    var template = Array("\(root)/transfers-test-XXXXXX".utf8CString)
     guard let made = template.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress!) }) else { throw CannotMake() }
     path = NameBytes(String(cString: made))
   }

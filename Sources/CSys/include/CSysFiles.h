@@ -83,8 +83,13 @@ int csys_begin_writing(int fd);
 /// -1 with errno.
 int csys_punch_hole(int fd, int64_t offset, int64_t length);
 
-/// The permissions that are removed from files that this process creates (umask(2)).
-uint32_t csys_umask(void);
+/// The permissions of a file that is created with mode 0666 in the open directory `folder`: what its default ACL gives
+/// to owner, mask and others; without one, what umask(2) leaves.
+uint32_t csys_new_file_mode(int folder);
+
+/// Gives the open file `to` the POSIX ACL of `from`, which may be open by reference only (O_PATH), and with it other
+/// permissions. 1; 0 if `from` has none, and then `to` has none either; -1 with errno.
+int csys_copy_acl(int from, int to);
 
 /// Asks the kernel to read a range ahead. Advice only.
 void csys_will_need(int fd, int64_t offset, int64_t length);

@@ -7,8 +7,8 @@ final class LocalOutcomes {
   private let engine: Engine
   private let tally: RunTally
   private let files: FilesInWork
-  /// It was said that owners may not be set.
-  private var hasToldOfOwners = false
+  /// It was said that owners or permissions may not be set.
+  private var hasToldOfAccess = false
 
   init(_ engine: Engine, tally: RunTally, files: FilesInWork) {
     (self.engine, self.tally, self.files) = (engine, tally, files)
@@ -23,15 +23,15 @@ final class LocalOutcomes {
     var renewal: [String: String]?
     if case .failure(let failure) = result { renewal = places?.renewal(after: failure, work.machine.facts) }
     let changes = work.machine.placed(result, proof, retryMs: retryMs(work), renewal: renewal)
-    tellOfOwner(work)
+    tellOfAccess(work)
     files.advance(file, changes: changes)
   }
 
   /// Once in a run, because it would be the same for each file.
-  private func tellOfOwner(_ work: FileWork) {
-    guard !hasToldOfOwners, let refused = work.target?.refusedOwner.withLock({ $0 }) else { return }
-    hasToldOfOwners = true
-    tally.noted(work.machine, "\(refused.message); files keep the owner that this process gives them (said once)")
+  private func tellOfAccess(_ work: FileWork) {
+    guard !hasToldOfAccess, let refused = work.target?.refusedAccess.withLock({ $0 }) else { return }
+    hasToldOfAccess = true
+    tally.noted(work.machine, "\(refused.message); files keep what this system gives them (said once)")
   }
 
   /// The intact data of the local file of a download was copied.

@@ -27,8 +27,8 @@ struct Placing: Sendable {
   var modifiedMs: Int64?
   /// Permissions and owner that the server has stored with the file, as far as they are to be kept.
   var access = FileAccess()
-  /// Gets the reason if the owner may not be set.
-  var refusedOwner: @Sendable (Failure) -> Void = { _ in }
+  /// Gets the reason if they may not be set.
+  var refusedAccess: @Sendable (Failure) -> Void = { _ in }
   var overwrites: Bool
   var file: TargetFile?
   /// Digests that the whole file must have, and that have not been compared yet.
@@ -68,11 +68,12 @@ struct Placing: Sendable {
   /// reused, so the content is compared too.
   func placed(in folder: TargetFolder) throws(Failure) -> SourceFile? {
     guard known.inode != 0 else { return nil }
-    let isHidden = !isKept && permissions & 0o400 == 0
+    let mode = access.mode ?? folder.replaced(names.name)?.mode ?? 0o600
+    let isHidden = !isKept && mode & 0o400 == 0
     if isHidden { folder.permit(0o400, for: names.name, known) }
     guard let found = try? SourceFile(path: names.final), found.identity.isSameFile(as: known) else { return nil }
     // The open file can still be read.
-    if isHidden, fchmod(found.descriptor, permissions) != 0 {
+    if isHidden, fchmod(found.descriptor, mode) != 0 {
       throw TargetFile.failure("set the permissions of the file", errno)
     }
     guard found.identity.size == size else { return nil }
@@ -81,10 +82,8 @@ struct Placing: Sendable {
     return try found.digests(of: whole, [digest.algorithm], stop)[digest.algorithm] == digest ? found : nil
   }
 
-  private var permissions: UInt32 { access.mode ?? 0o666 & ~csys_umask() }
-
-  /// The file is complete, and gets its permissions and its time.
-  func finish(_ file: TargetFile) throws(Failure) {
+  /// The file is complete, and gets its owner, its permissions and its time.
+  func finish(_ file: TargetFile, in folder: TargetFolder) throws(Failure) {
     var status = csys_file_status()
     guard csys_status_fd(file.descriptor, &status) == 0 else {
       throw TargetFile.failure("examine the partial file", errno)
@@ -94,10 +93,8 @@ struct Placing: Sendable {
     }
     try compare(file)
     if let parted { try compare(file, with: parted) }
-    try setOwner(file)
-    guard fchmod(file.descriptor, permissions) == 0 else {
-      throw TargetFile.failure("set the permissions of the file", errno)
-    }
+    let placed = PlacedAccess(wanted: access, descriptor: file.descriptor, refused: refusedAccess)
+    try placed.apply(in: folder, replacing: overwrites ? folder.replaced(names.name) : nil)
     if let modifiedMs { setTime(file, modifiedMs) }
   }
 
@@ -144,21 +141,6 @@ struct Placing: Sendable {
     throw Failure(
       .integrityMismatch,
       "the digests of its parts should have \(parted.digest), but those of the received data have \(found)")
-  }
-
-  /// Before the permissions, so that nobody gets those of another. Without permission to give files away, the group is
-  /// set alone if that is possible. A refusal is reported, and does not fail the file.
-  private func setOwner(_ file: TargetFile) throws(Failure) {
-    guard access.owner != nil || access.group != nil else { return }
-    let (owner, group) = (access.owner ?? .max, access.group ?? .max)
-    guard fchown(file.descriptor, owner, group) != 0 else { return }
-    let error = errno
-    // EINVAL: the number has no counterpart in this user namespace.
-    guard [EPERM, EINVAL, EOPNOTSUPP, ENOSYS].contains(error) else {
-      throw TargetFile.failure("set the owner of the file", error)
-    }
-    _ = fchown(file.descriptor, .max, group)
-    refusedOwner(TargetFile.failure("set the owner of the file", error))
   }
 
   /// Errors are ignored: a file system that cannot store the time is no reason to fail the file.

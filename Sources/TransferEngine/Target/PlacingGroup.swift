@@ -64,7 +64,7 @@ private struct Member {
     guard let folder else { throw Placing.partialIsGone }
     file = placing.isKept ? nil : try placing.opened(in: folder)
     if let file {
-      try placing.finish(file)
+      try placing.finish(file, in: folder)
       sha256 = try placing.sha256(of: file)
       return
     }

@@ -21,8 +21,8 @@ final class Target: Sendable {
   private let syncs: FileSyncs
   private let opened = Lock<TargetFile?>(nil)
   private let kept = Lock<SourceIdentity?>(nil)
-  /// The owner that was to be kept, and may not be set.
-  let refusedOwner = Lock<Failure?>(nil)
+  /// The owner or permissions that were to be kept, and may not be set.
+  let refusedAccess = Lock<Failure?>(nil)
 
   init(
     _ names: TargetNames, known: SourceIdentity, overwrites: Bool, isSparse: Bool = false, isNamedLater: Bool = false,
@@ -122,7 +122,7 @@ final class Target: Sendable {
       modifiedMs: modifiedMs,
       overwrites: overwrites, file: kept == nil ? file : nil, compared: compared, stop: stop, syncs: syncs)
     (placing.access, placing.parted) = (access, parted)
-    placing.refusedOwner = { [self] refused in refusedOwner.withLock { $0 = refused } }
+    placing.refusedAccess = { [self] refused in refusedAccess.withLock { $0 = refused } }
     return placing
   }
 }

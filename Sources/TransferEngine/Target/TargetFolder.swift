@@ -15,6 +15,8 @@ final class TargetFolder {
   /// The folders below the root, from the top; the last is the folder itself. Empty for the root itself.
   private let path: [NameBytes]
   private let descriptor: Int32
+  /// The permissions of any new file in it.
+  private(set) lazy var newFileMode = csys_new_file_mode(descriptor)
 
   /// Creates missing folders below the folder of the batch; never that folder itself, which may be the mount point of a
   /// disk that is not mounted.
@@ -97,6 +99,12 @@ final class TargetFolder {
   /// What has this name, in words, if it is not a regular file; links are not followed.
   func other(_ name: NameBytes) -> String? {
     status(of: name).flatMap { $0.mode & S_IFMT == S_IFREG ? nil : fileKind($0.mode) }
+  }
+
+  /// The regular file that has this name; nil for none.
+  func replaced(_ name: NameBytes) -> ReplacedFile? {
+    let found = name.withCString { csys_open_path(descriptor, $0) }
+    return found < 0 ? nil : ReplacedFile(found)
   }
 
   /// Whether the name refers to this file, and not by a symbolic link.
