@@ -48,6 +48,12 @@ final class Connection {
 
   /// False if SQLite could only open the file for reading.
   var isWritable: Bool { sqlite3_db_readonly(db, "main") == 0 }
+  /// Whether its path no longer leads to its file, which was deleted, moved or replaced. Source:
+  /// https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlhasmoved
+  var hasLostItsPath: Bool {
+    var hasMoved: Int32 = 0
+    return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK && hasMoved != 0
+  }
   /// False outside of transactions, also after SQLite itself rolled one back because of a failure.
   var isInTransaction: Bool { sqlite3_get_autocommit(db) == 0 }
 

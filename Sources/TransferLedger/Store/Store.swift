@@ -88,6 +88,15 @@ struct Store: Sendable {
     guard version == migrations.count else { throw newer(version, "write to store") }
   }
 
+  /// Called inside a write transaction: the next process that opens the path would find nothing of what is written now,
+  /// and begin the same requests.
+  func requirePath(of connection: Connection) throws {
+    guard connection.hasLostItsPath else { return }
+    throw TransferError(
+      .storeIO, "write to store", NameBytes(path), cause: "its file was deleted, moved or replaced while it was in use",
+      remedy: "put it back, then run \"transfers run\"; results that arrived since are not recorded")
+  }
+
   private func newer(_ version: Int, _ operation: String) -> TransferError {
     TransferError(
       .storeNewer, operation, NameBytes(path),

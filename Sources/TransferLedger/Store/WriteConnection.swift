@@ -60,6 +60,10 @@ final class WriteConnection {
   /// Without ``CommitRetry``, a second such failure means that the disk cannot be trusted: all further work is refused.
   func reopen(after error: TransferError, isRetrying: () -> Bool) {
     uncertainCommits += 1
+    do { if let connection { try store.requirePath(of: connection) } } catch {
+      connection = nil
+      return refusal = error as? TransferError
+    }
     guard uncertainCommits == 1 || isRetrying() else {
       connection = nil
       refusal = error
@@ -96,11 +100,16 @@ final class WriteConnection {
 
   private func runReferenced(_ batch: ArraySlice<any WriteJob>, on connection: Connection) -> Outcome {
     do { try gate.inTurn { () throws(SQLiteError) in try begin(connection) } } catch { return classify(error) }
-    do { try store.requireOwnSchema(connection) } catch {
+    do {
+      try store.requireOwnSchema(connection)
+      try store.requirePath(of: connection)
+    } catch {
       rollback(connection)
-      guard let newer = error as? TransferError else { return classify(error) }
-      refusal = newer
-      return .failed(newer)
+      guard let final = error as? TransferError else { return classify(error) }
+      // Not even a checkpoint: another ledger may have the path now, and with it the names of the log.
+      self.connection = nil
+      refusal = final
+      return .failed(final)
     }
     let transaction = LedgerTransaction(db: connection, wallMs: clock.wallMs, bootMs: clock.bootMs)
     do {
