@@ -7,6 +7,7 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -59,8 +60,15 @@ int csys_open_beneath(int root, const char *path, int flags, uint32_t mode) {
 int csys_rename_exclusive_at(int from_folder, const char *from, int to_folder, const char *to) {
   if (renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;
-  if (linkat(from_folder, from, to_folder, to, 0) != 0) return -1;
-  return unlinkat(from_folder, from, 0);
+  if (linkat(from_folder, from, to_folder, to, 0) == 0) return unlinkat(from_folder, from, 0);
+  // No hard links: FAT, and most file systems in user space.
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK && errno != EACCES) return -1;
+  struct stat found;
+  if (fstatat(to_folder, to, &found, AT_SYMLINK_NOFOLLOW) == 0) {
+    errno = EEXIST;
+    return -1;
+  }
+  return errno == ENOENT ? renameat(from_folder, from, to_folder, to) : -1;
 }
 
 int csys_rename_exclusive_in(int folder, const char *from, const char *to) {

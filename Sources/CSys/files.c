@@ -45,8 +45,12 @@ int csys_open_directory(int dirfd, const char *name, int follows) {
 void csys_will_need(int fd, int64_t offset, int64_t length) { posix_fadvise(fd, offset, length, POSIX_FADV_WILLNEED); }
 
 int csys_preallocate(int fd, int64_t length) {
-  if (length == 0 || fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length) == 0) return 0;
-  return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -1;
+  while (length > 0 && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length) != 0) {
+    if (errno == EINTR) continue;
+    // Anything else says that it cannot allocate: EOPNOTSUPP, EINVAL (old NFS), EPERM (a sandbox), ENODEV …
+    return errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO ? -1 : 0;
+  }
+  return 0;
 }
 
 int csys_begin_writing(int fd) {

@@ -33,7 +33,8 @@ int csys_open_directory(int dirfd, const char *_Nonnull name, int follows);
 int csys_open_beneath(int root, const char *_Nonnull path, int flags, uint32_t mode);
 
 /// Renames `from` to `to`, both names in the directory `folder`, unless `to` exists (RENAME_NOREPLACE). 0, or -1 with
-/// errno, for example EEXIST.
+/// errno, for example EEXIST. Where the file system has neither that nor hard links, a file that gets the name `to`
+/// while this runs is replaced.
 int csys_rename_exclusive_in(int folder, const char *_Nonnull from, const char *_Nonnull to);
 
 /// The same from one directory to another on the same file system (EXDEV otherwise). If the file system cannot do it in
@@ -72,7 +73,7 @@ void csys_free_listing(csys_listing *_Nonnull listing);
 int csys_open_unnamed(const char *_Nonnull folder);
 
 /// Allocates the blocks of the first `length` bytes, without changing the size of the file. 0, even if the file system
-/// does not support it; -1 with errno.
+/// does not support it; -1 with errno if the bytes cannot be stored.
 int csys_preallocate(int fd, int64_t length);
 
 /// Starts writing the file's dirty pages to the disk (sync_file_range(2)) without waiting: this does not make anything

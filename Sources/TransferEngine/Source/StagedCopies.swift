@@ -167,14 +167,14 @@ public struct StagedCopies: Sendable {
     let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unusable("open the parent of", errno) }
     defer { close(descriptor) }
-    if fsync(descriptor) != 0 { throw unusable("sync the parent of", errno) }
+    if syncFolderNames(descriptor) != 0 { throw unusable("sync the parent of", errno) }
   }
 
   func syncFolder() throws(Failure) {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw localFailure("open \(folder)") }
     defer { close(descriptor) }
-    if fsync(descriptor) != 0 { throw localFailure("sync \(folder)") }
+    if syncFolderNames(descriptor) != 0 { throw localFailure("sync \(folder)") }
   }
 
   /// Also on a full disk it is `.storeIO`, which a run survives: the ledger may well have room (a quota, another disk).

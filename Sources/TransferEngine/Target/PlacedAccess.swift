@@ -15,14 +15,26 @@ struct PlacedAccess {
   let wanted: FileAccess
   /// The open file.
   let descriptor: Int32
-  /// Gets the reason if the owner that is wanted may not be set, which does not fail the file.
+  /// Gets the reason if something that is wanted may not be set, which does not fail the file.
   let refused: (Failure) -> Void
 
   /// The owner is set first, so that nobody gets the permissions of another.
   func apply(in folder: TargetFolder, replacing replaced: ReplacedFile?) throws(Failure) {
     try setOwner()
-    let mode = wanted.mode ?? replaced.map(permissions) ?? folder.newFileMode
-    guard fchmod(descriptor, mode) == 0 else { throw TargetFile.failure("set the permissions of the file", errno) }
+    if let mode = wanted.mode {
+      guard fchmod(descriptor, mode) != 0 else { return }
+      refused(try tolerated(errno))
+    } else {
+      let mode = replaced.map(permissions) ?? folder.newFileMode
+      if fchmod(descriptor, mode) != 0 { _ = try tolerated(errno) }
+    }
+  }
+
+  /// Where permissions cannot be set at all (FAT, CIFS, 9p), the mount decides who may do what.
+  private func tolerated(_ code: Int32) throws(Failure) -> Failure {
+    let failure = TargetFile.failure("set the permissions of the file", code)
+    guard [EPERM, EOPNOTSUPP, ENOSYS, EROFS].contains(code) else { throw failure }
+    return failure
   }
 
   /// Without permission to give files away, the group is set alone if that is possible.

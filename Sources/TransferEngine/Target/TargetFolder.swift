@@ -142,7 +142,7 @@ final class TargetFolder {
 
   /// Syncs the names in the folder. Durable on return.
   func syncNames(_ fsync: (Int32) -> Int32 = fsync) throws(Failure) {
-    guard fsync(descriptor) == 0 else { throw TargetFile.failure("sync the folder", errno) }
+    guard syncFolderNames(descriptor, fsync) == 0 else { throw TargetFile.failure("sync the folder", errno) }
   }
 
   /// The same, including the names of the folders that lead to it.

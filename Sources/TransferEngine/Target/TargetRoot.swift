@@ -39,7 +39,7 @@ final class TargetRoot {
     let opened = open(folder)
     guard opened >= 0 else { throw Self.failure(folder, errno) }
     defer { close(opened) }
-    guard fsync(opened) == 0 else { throw TargetFile.failure("sync the folder", errno) }
+    guard syncFolderNames(opened, fsync) == 0 else { throw TargetFile.failure("sync the folder", errno) }
   }
 
   static func failure(_ folder: NameBytes, _ code: Int32) -> Failure {

@@ -81,7 +81,7 @@ struct CopyTarget {
     let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard parent >= 0 else { throw failure(errno) }
     defer { close(parent) }
-    guard fsync(parent) == 0 else { throw failure(errno) }
+    guard syncFolderNames(parent) == 0 else { throw failure(errno) }
   }
 
   /// Removes the unfinished copy.

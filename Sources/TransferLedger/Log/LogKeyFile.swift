@@ -108,7 +108,7 @@ struct LogKeyFile {
   private func syncFolder() throws(TransferError) {
     let folder = open(StoreFile.split(path).folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { if folder >= 0 { close(folder) } }
-    guard folder >= 0, fsync(folder) == 0 else { throw failure("write", errno) }
+    guard folder >= 0, syncFolderNames(folder) == 0 else { throw failure("write", errno) }
   }
 
   private func failure(_ verb: String, _ number: Int32) -> TransferError {

@@ -52,7 +52,7 @@ struct StoreFile {
     let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw TransferError(errno: errno, "make store", path: path) }
     defer { Glibc.close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw TransferError(errno: errno, "make store", path: path) }
+    guard syncFolderNames(descriptor) == 0 else { throw TransferError(errno: errno, "make store", path: path) }
   }
 
   /// Bytes in the write-ahead log; 0 if there is none.

@@ -97,7 +97,7 @@ final class ShardSet {
   private func sync() throws(TransferError) {
     let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { if descriptor >= 0 { close(descriptor) } }
-    guard descriptor >= 0, fsync(descriptor) == 0 else { throw Self.failure("sync folder", folder) }
+    guard descriptor >= 0, syncFolderNames(descriptor) == 0 else { throw Self.failure("sync folder", folder) }
   }
 
   /// Requires an empty folder, because a shard of another set would be mistaken for one of these.

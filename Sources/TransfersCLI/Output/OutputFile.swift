@@ -78,8 +78,7 @@ struct OutputFile {
     Self.forget(temporary)
     let folder = open(Self.folder(target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { if folder >= 0 { close(folder) } }
-    // Some file systems cannot sync a directory and say so with EINVAL.
-    guard folder >= 0, fsync(folder) == 0 || errno == EINVAL else {
+    guard folder >= 0, syncFolderNames(folder) == 0 else {
       throw Self.failure("sync the directory of", path, errno)
     }
   }

@@ -114,7 +114,9 @@ final class SourcePlaces {
 
   /// - Throws: `local.io`.
   func sync() throws(Failure) {
-    for folder in changed where fsync(folder) != 0 { throw Self.failure("sync the folder of a source", errno) }
+    for folder in changed where syncFolderNames(folder) != 0 {
+      throw Self.failure("sync the folder of a source", errno)
+    }
     changed = []
   }
 
