@@ -42,8 +42,9 @@ public struct RunResult: Sendable, Hashable {
   public var stoppedBy: StopCause?
   /// The hosts that accepted no connections, if that ended the run.
   public var unreachable: [String] = []
-  /// Batches with files that wait for a URL, and what the command did that should have given the first of them.
-  package var missingURLs: [BatchID: String] = [:]
+  /// Batches with files that wait for the next run, with the failure of the first of them: the command gave no URL, or
+  /// the target disk is full.
+  package var waiting: [BatchID: Failure] = [:]
   /// Batches that could not be sent, with the reason: no credentials (`.auth`), unusable settings (`.config`).
   public var blocked: [BatchID: TransferError] = [:]
   /// Batches with a file whose failure the ledger refused to record, with that error. Their other files were sent.

@@ -109,8 +109,8 @@ package protocol SeveralPlaces: Sendable {
 /// The kind of an answer's body.
 public enum AnswerContent: Sendable {
   /// The bytes of the file from `from`, which is at most the first requested offset, to `to`, or to the end of the body
-  /// if its length is not known.
-  case bytes(from: Int64, to: Int64?)
+  /// if its length is not known; `of` is the size of the whole file, if the answer says it.
+  case bytes(from: Int64, to: Int64?, of: Int64? = nil)
   /// The bytes of the file from its start to the end of the body, whose length is not known. A body of more than `most`
   /// bytes is ended with the interpretation, a failure.
   case bytesToEnd(most: Int64, Interpretation)

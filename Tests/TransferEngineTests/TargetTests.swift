@@ -261,6 +261,37 @@ import TransferProtocols
     #expect(fstat(file.descriptor, &status) == 0 && status.st_blocks <= 8)
   }
 
+  /// The beginning of a file comes with the size of all of it.
+  @Test func nothingIsTakenOfAFileThatDoesNotFit() throws {
+    let file = try #require(try target().file(size: nil, holdsBytes: false))
+    let (size, most) = (file.freeBytes + 1, Int64.max / 2)
+    for (size, code) in [(size, ENOSPC), (most, EFBIG)] {
+      let region = TargetRegion(file, ByteRange(offset: 0, length: 100), .crc32c) { _, _ in
+        .bytes(from: 0, to: 10, of: size)
+      }
+      guard case .failure(let failure) = region.begin(status: 206, fields: [:]) else {
+        Issue.record("its beginning was accepted")
+        continue
+      }
+      #expect(failure.code == .localDiskFull && failure.systemError == code)
+      #expect(failure.isOfFullDisk == (code == ENOSPC) && file.hasNoData)
+    }
+  }
+
+  /// Nothing can continue such a body, so it does not keep the room that it took.
+  @Test func aBodyWithoutALengthLeavesNothingOnAFullDisk() async {
+    await #expect(processExitsWith: .success) {
+      let test = try TargetTests()
+      let file = try #require(try test.target().file(size: nil, holdsBytes: false))
+      let region = TargetRegion(file, ByteRange(offset: 0, length: 100), .crc32c) { _, _ in .bytes(from: 0, to: nil) }
+      try #require(region.begin(status: 200, fields: [:]) == .success(true))
+      try #require(test.bytes.withUnsafeBytes { region.write($0) } == nil && !file.hasNoData)
+      try RefusingKernel.refuse([(.write, ENOSPC)])
+      let failure = test.bytes.withUnsafeBytes { region.write($0) }
+      try #require(failure?.isOfFullDisk == true && file.hasNoData)
+    }
+  }
+
   /// What must stay free is in proportion to the file.
   @Test(arguments: [(0, 1 << 20), (5_000, 1 << 20), (40 << 20, 10 << 20), (1 << 40, 64 << 20)])
   func aSmallFileDemandsLittleRoom(_ size: Int, _ room: Int) {

@@ -116,7 +116,7 @@ import TransferModel
       scene, try command(scene, "if [ $n = 1 ]; then \(signed(scene)); else \(answer.isEmpty ? ":" : answer); fi"))
     let result = try scene.run()
     #expect(result.done == 0 && result.failed == 0 && result.left == 1, "\(result)")
-    #expect(result.stoppedBy == .notDue && result.retries == 0 && result.missingURLs.count == 1)
+    #expect(result.stoppedBy == .notDue && result.retries == 0 && result.waiting.count == 1)
     #expect(try cause(scene) == "auth.needs_url")
     let before = try ranges(scene, "o0").reduce(0) { $0 + $1.length }
     #expect(before >= 65_536)

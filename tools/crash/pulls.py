@@ -55,7 +55,9 @@ class PullCase(cases.Case):
         return ended
 
     def allowed(self, kill):
-        """A file whose disk is full or fails has failed; the others continue."""
+        """Files wait while there is no room for them; one whose disk fails has failed, and the others continue."""
+        if kill.how == "room":
+            return (*self.fair, 5, 7)
         return (*self.fair, 3, 4, 7) if kill.is_fault else self.fair
 
     @property
@@ -90,8 +92,9 @@ class PullCase(cases.Case):
             self.fetch_the_rest()
 
     def finish(self):
-        """`run` finishes the recorded files; those that failed because of a disk fault are retried first."""
-        if any(kill.is_fault for kill in self.plan):
+        """`run` finishes the recorded files; those that failed because of a disk fault are retried first. Those that
+        waited for room continue by themselves."""
+        if any(kill.is_fault and kill.how != "room" for kill in self.plan):
             self.perform(["retry", "--state", "failed"])
         ended = self.perform(["run"])
         if ended.code not in ((3, 4) if self.stranger else self.fair):

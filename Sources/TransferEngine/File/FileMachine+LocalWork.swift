@@ -87,11 +87,14 @@ extension FileMachine {
     // Other protocols close theirs.
     case _ where failure.code == .localFDLimit: end(.release(notBeforeMs: retryMs, failure.code, isFailure: false))
     case _ where failure.code == .engineInterrupted: end(.release(notBeforeMs: nil, nil, isFailure: false))
+    case _ where failure.isOfFullDisk:
+      if failure.isLostWrite { sessionFate.lose(.useless) }
+      end(.release(notBeforeMs: retryMs, failure.code, isFailure: false))
     case _ where failure.isLostWrite:
       sessionFate.lose(.useless)
       end(.fail(failure, keepsSession: false))
     case _ where failure.code == .integrityMismatch: end(.fail(failure, keepsSession: false))
-    // The received data is kept for a retry, which can succeed when the name is free or the disk has space.
+    // The received data is kept for a retry, which can succeed when the name is free.
     default: end(.fail(failure, keepsSession: true))
     }
   }

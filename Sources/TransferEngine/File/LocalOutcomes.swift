@@ -22,7 +22,7 @@ final class LocalOutcomes {
     let places = work.destination.resolved.transferProtocol.places
     var renewal: [String: String]?
     if case .failure(let failure) = result { renewal = places?.renewal(after: failure, work.machine.facts) }
-    let changes = work.machine.placed(result, proof, retryMs: retryMs(work), renewal: renewal)
+    let changes = work.machine.placed(result, proof, retryMs: retryMs(work, result), renewal: renewal)
     tellOfAccess(work)
     files.advance(file, changes: changes)
   }
@@ -39,14 +39,18 @@ final class LocalOutcomes {
     guard let work = files[file], work.refusal == nil else { return }
     let before = work.machine.bytesStored
     if case .success(let found) = result, let remark = found.remark { tally.noted(work.machine, remark) }
-    let changes = work.machine.reused(result, proof, retryMs: retryMs(work))
+    let changes = work.machine.reused(result, proof, retryMs: retryMs(work, result))
     tally.reused(bytes: work.machine.bytesStored - before)
     if let partial = try? result.get().partial { work.recorded = partial }
     files.advance(file, changes: changes)
   }
 
   /// The retry time after one more consecutive failure that no request caused.
-  private func retryMs(_ work: FileWork) -> Int64 {
+  private func retryMs<T>(_ work: FileWork, _ result: Result<T, Failure>) -> Int64 {
+    if case .failure(let failure) = result, failure.isOfFullDisk {
+      tally.waits(work.machine, failure)
+      return engine.wallMs + RetryPolicy.nextRunMs
+    }
     var generator = SystemRandomNumberGenerator()
     let number = work.machine.failures + 1
     return engine.wallMs

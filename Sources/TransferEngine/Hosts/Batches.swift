@@ -193,11 +193,11 @@ final class Batches {
   /// Batches with enough active files for their share: files of other batches are claimed first.
   var held: [BatchID] { sharing.filter { $0.files >= Self.filesAhead($0) }.map(\.batch) }
 
-  /// Batches from which nothing is claimed because of their servers: their host is one of `names`, or the server
-  /// refused the batch. Overdue batches are excluded.
+  /// Batches from which nothing is claimed because of their servers or disks: their host is one of `names`, the server
+  /// refused the batch, or its disk is full. Overdue batches are excluded.
   func heldByServers(hosts names: Set<String>) -> Set<BatchID> {
     let known = blocked.keys.filter { destinations[$0] != nil || refused.contains($0) }
-    return batches(ofHosts: names).union(known).subtracting(holds.overdue)
+    return batches(ofHosts: names).union(known).union(quotas.fullDisks.batches).subtracting(holds.overdue)
   }
 
   func batches(ofHosts names: Set<String>) -> Set<BatchID> {

@@ -1,8 +1,8 @@
 import TransferLedger
 import TransferModel
 
-/// The quotas of jobs: owner of their accounts, which start from the bytes that attempts in the ledger have sent. Used
-/// by the engine's thread.
+/// The quotas of jobs, and the room on the disks of batches: owner of the accounts, which start from the bytes that
+/// attempts in the ledger have sent, and of the ``FullDiskWatch``. Used by the engine's thread.
 final class JobQuotas {
   /// Interval between checks for the end of a period, in milliseconds.
   private static let lookMs: Int64 = 1_000
@@ -13,13 +13,15 @@ final class JobQuotas {
   /// The job of a batch with a quota; nil for a batch without one.
   private var jobs: [BatchID: String?] = [:]
   private var nextLookMs: Int64 = 0
+  /// Batches whose target disk has no room, whatever their quota.
+  var fullDisks = FullDiskWatch()
 
   init(_ engine: Engine, _ claims: Claims) { (self.engine, self.claims) = (engine, claims) }
 
   /// Batches of which no file is begun.
   var resting: Set<BatchID> {
-    if accounts.isEmpty { return [] }
-    return Set(jobs.filter { _, job in job.flatMap { accounts[$0]?.isUsedUp } ?? false }.keys)
+    if accounts.isEmpty { return fullDisks.batches }
+    return fullDisks.batches.union(jobs.filter { _, job in job.flatMap { accounts[$0]?.isUsedUp } ?? false }.keys)
   }
 
   /// Whether a file may begin; if not, no file of its batch is begun for now.

@@ -182,7 +182,7 @@ final class ReplyHandler {
       transferProtocol: job.destination.resolved.transferProtocol, step: job.step.step, facts: facts,
       context: job.context(work, civilMs: engine.civilMs))
     if let failure = reply.bodyFailure {
-      reading.meaning = job.prepared?.region?.refusal ?? .failed(failure, .permanent)
+      reading.meaning = job.prepared?.region?.refusal ?? .failed(failure, failure.remedyOfTarget)
     } else if reply.status == 417, !job.destination.learned.refusesExpect, !reply.isCancelled {
       reading.meaning = expectationFailed(job)
     } else if case .chunk(let chunk) = job.requestStep, let body = job.prepared?.body {

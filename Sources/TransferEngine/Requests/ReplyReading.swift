@@ -37,7 +37,7 @@ struct ReplyReading: Sendable {
 
   private mutating func settle() {
     guard let region, meaning == nil else { return }
-    if let failure = region.settle() { return meaning = .failed(failure, .permanent) }
+    if let failure = region.settle() { return meaning = .failed(failure, failure.remedyOfTarget) }
     do throws(Failure) {
       if try comparePieces(in: region) { return }
     } catch {

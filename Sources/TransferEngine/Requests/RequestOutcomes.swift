@@ -72,6 +72,7 @@ final class RequestOutcomes {
     ended(job, result, changes)
     // After its own attempt: the last of the others to end releases the file, and no attempt of it may be open then.
     if work.machine.ending != nil { endOthers(of: job.file) }
+    noteRoom(job, meaning)
   }
 
   /// We stopped a request, or never sent it.
@@ -160,7 +161,7 @@ final class RequestOutcomes {
       failure, isThrottled: isThrottled, of: job.file, number: failures + 1, drop: drop, budgetMs: budgetMs,
       nowMs: engine.wallMs)
     retry.identityNow = identityNow
-    if failure.code == .authNeedsURL { retry.notBeforeMs = engine.wallMs + RetryPolicy.nextRunMs }
+    if failure.awaitsNextRun(remedy) { retry.notBeforeMs = engine.wallMs + RetryPolicy.nextRunMs }
     return retry
   }
 
@@ -192,9 +193,25 @@ final class RequestOutcomes {
   ) {
     guard case .failed(let failure, let remedy) = meaning.outcome else { return }
     if remedy == .refreshCredential { work.destination.resolved.credentials.refresh() }
-    if failure.code == .authNeedsURL { tally.waits(work.machine, failure) }
+    if failure.awaitsNextRun(remedy) { tally.waits(work.machine, failure) }
     guard remedy != .hold, remedy != .elsewhere, outcome == .retry else { return }
     tally.retried(work.machine, failure, failures: job.step.failures + 1, dueMs: retry.notBeforeMs)
+  }
+
+  /// When the disk of a batch is full, its files that have nothing on it yet wait for the next run; space for the
+  /// others is allocated.
+  private func noteRoom(_ job: Job, _ meaning: Interpretation) {
+    let batch = job.destination.batch
+    switch meaning.outcome {
+    case .begun: batches.quotas.fullDisks.fits(batch)
+    case .failed(let failure, .hold) where failure.isOfFullDisk:
+      guard batches.quotas.fullDisks.refused(job.file, of: batch) else { return }
+      for (file, work) in files.all where work.destination.batch == batch {
+        guard work.machine.ending == nil, !work.machine.facts.holdsBytes else { continue }
+        release(file, notBeforeMs: nil, .localDiskFull)
+      }
+    default: break
+    }
   }
 
   // MARK: - Releasing
@@ -236,6 +253,13 @@ final class RequestOutcomes {
   /// run; the others continue, and the run ends with the error.
   func block(_ batch: BatchID, _ error: TransferError) {
     if batches.block(batch, error) { release(batch) }
+  }
+}
+
+extension Failure {
+  /// Only a person can help, in this run.
+  fileprivate func awaitsNextRun(_ remedy: Remedy) -> Bool {
+    code == .authNeedsURL || remedy == .hold && isOfFullDisk
   }
 }
 

@@ -114,6 +114,7 @@ final class RunEnd {
   func whyLeft(_ left: WorkLeft) -> StopCause? {
     if left.files > 0 {
       if parts.batches.hasOverdue { return .deadline }
+      if !parts.batches.quotas.fullDisks.batches.isEmpty { return .notDue }
       return parts.batches.quotas.resting.isEmpty ? parts.limits.leavesFiles ? .limit : nil : .quota
     }
     return left.paused > 0 ? .paused : left.settling > 0 ? .settling : nil

@@ -130,7 +130,7 @@ final class RunTally {
 
   /// The file waits for the next run.
   func waits(_ machine: FileMachine, _ failure: Failure) {
-    if result.missingURLs[machine.claimed.batch] == nil { result.missingURLs[machine.claimed.batch] = failure.message }
+    if result.waiting[machine.claimed.batch] == nil { result.waiting[machine.claimed.batch] = failure }
     engine.observer.notice(.waiting(path: machine.claimed.path, failure))
   }
 

@@ -141,10 +141,11 @@ struct PreparationFailure: Error, Sendable {
   var identityNow: SourceIdentity?
   var remedy: Remedy
 
-  /// A file that finds no free descriptor is put on hold, and this does not count as a failure of the file.
+  /// A file that finds no free descriptor, or no room on a disk, is put on hold, and this does not count as a failure
+  /// of the file.
   init(_ failure: Failure, identityNow: SourceIdentity? = nil, remedy: Remedy = .permanent) {
     (self.failure, self.identityNow) = (failure, identityNow)
-    self.remedy = failure.code == .localFDLimit ? .hold : remedy
+    self.remedy = failure.code == .localFDLimit || failure.isOfFullDisk ? .hold : remedy
   }
 }
 

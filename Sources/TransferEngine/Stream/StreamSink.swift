@@ -45,7 +45,7 @@ final class StreamSink: BodySink, @unchecked Sendable {
         preconditionFailure("an answer was refused without a failure")
       }
       return .failure(failure)
-    case .bytes(let from, let to):
+    case .bytes(let from, let to, _):
       guard from <= range.offset else {
         return .failure(Failure(.engineBug, "the protocol accepted bytes from \(from) on as content of \(range)"))
       }

@@ -43,6 +43,8 @@ final class TargetFile: ReadableFile {
 
   /// See ``TargetSpace/reserve(_:)``.
   func reserve(_ size: Int64) throws(Failure) { try space.reserve(size) }
+  /// See ``TargetSpace/requireRoom(for:)``.
+  func requireRoom(for size: Int64) throws(Failure) { try space.requireRoom(for: size) }
   /// See ``TargetSpace/empty()``.
   func empty() throws(Failure) {
     arrivals.withLock { $0 = [:] }

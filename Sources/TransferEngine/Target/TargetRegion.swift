@@ -64,14 +64,14 @@ final class TargetRegion: BodySink, @unchecked Sendable {
         preconditionFailure("an answer was refused without a failure")
       }
       return .failure(failure)
-    case .bytes(let from, let to): return accept(from: from, to: to)
+    case .bytes(let from, let to, let size): return accept(from: from, to: to, of: size ?? to)
     case .bytesToEnd(let most, let meaning):
       longest = LongestBody(most: most, meaning)
       return accept(from: 0, to: nil)
     }
   }
 
-  private func accept(from: Int64, to: Int64?) -> Result<Bool, Failure> {
+  private func accept(from: Int64, to: Int64?, of size: Int64? = nil) -> Result<Bool, Failure> {
     guard from <= range.offset else {
       return .failure(Failure(.engineBug, "the protocol accepted bytes from \(from) on as content of \(range)"))
     }
@@ -79,6 +79,8 @@ final class TargetRegion: BodySink, @unchecked Sendable {
     do throws(Failure) {
       let file = try opened()
       try findRepeated(in: file)
+      // The beginning of a file that does not fit would only take room from others.
+      if let size { try file.requireRoom(for: size) }
       if let to, to > range.end { try file.reserve(to) }
     } catch {
       return .failure(error)
@@ -109,6 +111,8 @@ final class TargetRegion: BodySink, @unchecked Sendable {
       position += Int64(bytes.count)
       return nil
     } catch {
+      // Nothing can continue a body of unknown length, so it does not keep the room that it took.
+      if error.isOfFullDisk, end == nil { try? file?.empty() }
       return error
     }
   }

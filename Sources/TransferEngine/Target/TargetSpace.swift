@@ -26,18 +26,12 @@ final class TargetSpace: Sendable {
   func reserve(_ size: Int64) throws(Failure) {
     try reserved.withLock { reserved throws(Failure) in
       guard reserved < size else { return }
-      var status = stat()
-      guard fstat(descriptor, &status) == 0 else { throw TargetFile.failure("examine the partial file", errno) }
+      let status = try status()
       if isSparse {
         try lengthen(to: size, from: Int64(status.st_size))
         return reserved = size
       }
-      let (missing, free) = (size - Int64(status.st_blocks) * 512, freeBytes)
-      let room = Self.room(besides: size)
-      guard missing <= 0 || free < 0 || missing <= free - room else {
-        let text = "\(missing) bytes of the file are to be stored, and \(room) must stay free, but the disk has \(free)"
-        throw Failure(.localDiskFull, text, systemError: ENOSPC)
-      }
+      try requireRoom(for: size, having: Int64(status.st_blocks) * 512)
       guard csys_preallocate(descriptor, size) == 0 else {
         let code = errno
         // Space that a failed allocation did get is behind the end of the file.
@@ -46,6 +40,31 @@ final class TargetSpace: Sendable {
       }
       reserved = size
     }
+  }
+
+  /// Refuses a file of `size` bytes for which there is not enough space, before its first byte is written. A sparse
+  /// file may take less.
+  func requireRoom(for size: Int64) throws(Failure) {
+    try reserved.withLock { reserved throws(Failure) in
+      guard reserved < size, !isSparse else { return }
+      try requireRoom(for: size, having: Int64(try status().st_blocks) * 512)
+    }
+  }
+
+  private func status() throws(Failure) -> stat {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw TargetFile.failure("examine the partial file", errno) }
+    return status
+  }
+
+  private func requireRoom(for size: Int64, having allocated: Int64) throws(Failure) {
+    var disk = statvfs()
+    guard fstatvfs(descriptor, &disk) == 0 else { return }
+    let (unit, missing, room) = (Int64(disk.f_frsize), size - allocated, Self.room(besides: size))
+    let (free, whole) = (Int64(disk.f_bavail) * unit, Int64(disk.f_blocks) * unit)
+    guard missing > 0, missing > free - room else { return }
+    let text = "\(missing) bytes of the file are to be stored, and \(room) must stay free, but the disk has \(free)"
+    throw Failure(.localDiskFull, text, systemError: size > whole && whole > 0 ? EFBIG : ENOSPC)
   }
 
   /// Called before any writer writes behind the current end, so that truncation cannot remove data.

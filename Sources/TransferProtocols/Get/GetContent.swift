@@ -84,7 +84,7 @@ extension GetProtocol: BodiesInAnswers {
       return .refused(withoutRanges("the server sent a different range than requested", facts.learned))
     }
     if let wrong = Self.wrongLength(fields, sent) { return .refused(withoutRanges(wrong, facts.learned)) }
-    return .bytes(from: 0, to: sent.end)
+    return .bytes(from: 0, to: sent.end, of: size)
   }
 
   /// A body that may have no end is not taken beyond the size that the file must have, if that is known.

@@ -105,7 +105,7 @@ struct PushWork {
     defer { ledger.close() }
     var numbers = RunNumbers(
       try totals(ledger), wallMs: result.wallMs, stop: result.stoppedBy, unreachable: result.unreachable)
-    numbers.missingURL = result.missingURLs.filter { files.batches.contains($0.key) }.min { $0.key < $1.key }?.value
+    numbers.waiting = result.waiting.filter { files.batches.contains($0.key) }.min { $0.key < $1.key }?.value
     if !options.waitsForSettling { numbers.leaveSettling() }
     numbers.unrecorded = result.unrecorded.filter { files.batches.contains($0.key) }.min { $0.key < $1.key }?.value
     return numbers

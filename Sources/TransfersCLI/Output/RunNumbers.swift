@@ -31,8 +31,8 @@ struct RunNumbers: Sendable, Hashable {
   var unrecorded: TransferError?
   /// Hosts that took no connections, when that is why it stopped.
   var unreachable: [String] = []
-  /// What the command did that should have given a URL to the first of the files that wait for one.
-  var missingURL: String?
+  /// The failure of the first of the files that wait for the next run.
+  var waiting: Failure?
 
   init(_ run: RunResult) {
     (done, failed, unknown) = (run.done, run.failed - run.mismatched, run.unknown)
@@ -40,7 +40,7 @@ struct RunNumbers: Sendable, Hashable {
     (bytesAcked, bytesTransferred, retries, wallMs) = (run.bytesAcked, run.bytesTransferred, run.retries, run.wallMs)
     bytesReused = run.bytesReused
     (stoppedBy, unreachable) = (run.stoppedBy, run.unreachable)
-    missingURL = run.missingURLs.min { $0.key < $1.key }?.value
+    waiting = run.waiting.min { $0.key < $1.key }?.value
   }
 
   /// For a run, which covers all files of the ledger that are not hidden: its own results, and the state of the others,
@@ -108,7 +108,8 @@ struct RunNumbers: Sendable, Hashable {
     case .interrupted: "stopped immediately"
     case .unreachable: "no connection to \(Self.list(unreachable))"
     case .notDue:
-      missingURL.map { "files wait for URLs: \(printable($0))" } ?? "the remaining files are not due for a long time"
+      waiting.map { "files wait for \($0.code == .localDiskFull ? "space" : "URLs"): \(printable($0.message))" }
+        ?? "the remaining files are not due for a long time"
     case .paused: "paused"
     case .deadline: "the deadline has passed"
     case .limit: "the limit of this run was reached"

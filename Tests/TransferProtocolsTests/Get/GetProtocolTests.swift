@@ -206,7 +206,7 @@ import TransferModel
     case .refused(let meaning):
       guard case .failed(let failure, .permanent) = meaning.outcome else { return .engineBug }
       return failure.code
-    case .bytes(let from, _):
+    case .bytes(let from, _, _):
       #expect(from <= chunk.body.offset)
       return nil
     case .other, .bytesToEnd: return nil

@@ -164,9 +164,11 @@ expect "download: an archive that cannot be written" 4 'denied|not permitted' \
   "${nobody[@]}" "$transfers" pull --into-tar "$work/pull-denied/x.tar" "$plain/good/a.bin"
 mkdir -p "$work/small-disk"
 if ((EUID == 0)) && mount -t tmpfs -o size=2m tmpfs "$work/small-disk" 2>/dev/null; then
-  for kind in endless large; do
+  # Without a length nobody knows whether the file would fit on the empty disk.
+  for kind in endless:5 large:4; do
+    code=${kind#*:} kind=${kind%:*}
     store "pull-full-$kind"
-    expect "download: a full disk, $kind" 4 'local.disk_full' "$transfers" pull "$plain/$kind/a.bin" "$work/small-disk"
+    expect "download: a full disk, $kind" "$code" 'local.disk_full' "$transfers" pull "$plain/$kind/a.bin" "$work/small-disk"
     nothing "download: a full disk, $kind" "$work/small-disk"
     rm -f "$work/small-disk"/.*.part
     expect "download: a full disk, $kind, into an archive" 4 'disk_full|the size of the file' \

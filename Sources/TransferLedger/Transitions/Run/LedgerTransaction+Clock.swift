@@ -90,7 +90,8 @@ extension LedgerTransaction {
     """
   /// These files waited for the next run (`RetryPolicy.nextRunMs`), which is this one.
   static let endWaitsForThisRun: StaticString = """
-    UPDATE file SET not_before = NULL WHERE state = 'pending' AND not_before > ? AND cause = 'auth.needs_url'
+    UPDATE file SET not_before = NULL
+    WHERE state = 'pending' AND not_before > ? AND cause IN ('auth.needs_url', 'local.disk_full')
     """
   static let shiftWaitsOfFiles: StaticString =
     "UPDATE file SET not_before = max(?2, not_before - ?1) WHERE state = 'pending' AND not_before > ?2"
