@@ -58,6 +58,20 @@ import Testing
     #expect(ran.err.hasSuffix("Try: transfers config check \(config)\n"), "\(ran.err)")
   }
 
+  /// A setting that is right only together with another one, or in place of the sources.
+  @Test(arguments: [
+    "files_from: FOLDER/list, to: URL",
+    "files_from: FOLDER/list.csv, list_format: csv, missing: skip, base: FOLDER, to: URL",
+    "files_from0: FOLDER/list, base: FOLDER, to: URL",
+    "direction: download, files_from: FOLDER/urls, list_format: csv, base_url: URL, to: FOLDER/in",
+    "direction: download, from: URL, overwrite: true, zsync: true, to: FOLDER/in",
+  ]) func theCheckAcceptsWhatARunTakes(_ job: String) throws {
+    let text = job.replacing("FOLDER", with: folder).replacing("URL", with: "\"http://127.0.0.1:9/in/\"")
+    try writeFile(config, Array("jobs: {right: {\(text)}}\n".utf8))
+    let outcome = try run("config", "check")
+    #expect(outcome.code == 0, "\(outcome.out)\(outcome.err)")
+  }
+
   /// A field of a destination that the job gives no value.
   @Test func aFieldOfADestinationNeedsItsLabel() throws {
     let box = "destinations: {box: {url: \"http://127.0.0.1:9/{label.zz}/\"}}"

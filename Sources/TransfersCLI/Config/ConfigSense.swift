@@ -29,16 +29,22 @@ enum ConfigSense {
     for direction in directions {
       guard let list = lists[direction], let option = list.option(long: long) else { continue }
       let arguments = EnvironmentOptions.arguments(setting, option, list)
-      let places = direction == .upload ? ["--", "source", "http://host/"] : ["--", "http://host/file", "folder"]
-      do { _ = try RootCommand.parseAsRoot([direction == .upload ? "push" : "pull"] + arguments + places) } catch {
+      let line = [direction == .upload ? "push" : "pull"] + arguments + ["--"] + places(long, direction)
+      do { _ = try RootCommand.parseAsRoot(line) } catch {
         let text = RootCommand.message(for: error).split(whereSeparator: \.isNewline).first ?? ""
-        // These options need another option, which is missing in this command line.
-        if setting.option != "missing", setting.option != "input", setting.option != "list-format" {
-          message = String(text)
-        }
+        if !needingOthers.contains(long) { message = String(text) }
       }
     }
     return message.map { ConfigFault(place: setting.place, message: $0) }
+  }
+
+  /// Options that need another option, which is missing in the line that checks their value.
+  private static let needingOthers: Set<String> = ["missing", "input", "list-format", "zsync"]
+
+  /// The words that complete a line with this option: the list of an upload stands for its sources.
+  private static func places(_ option: String, _ direction: Direction) -> [String] {
+    guard direction == .upload else { return ["http://host/file", "folder"] }
+    return ["files-from", "files-from0"].contains(option) ? ["http://host/"] : ["source", "http://host/"]
   }
 
   /// A section with the defaults added, as commands use it.
