@@ -27,6 +27,8 @@ public struct RunOptions: Sendable {
   public var awaited: Set<BatchID>?
   /// Starts no file; only ends upload sessions on servers that are marked for it.
   public var onlyEndsSessions = false
+  /// Jobs whose files are left to their own runs, because this one has not their limits.
+  package var leftJobs: Set<String> = []
   /// The process exists only for this run, so its limit of open files may be raised.
   package var ownsProcess = false
   /// The engine's place in the queue for the ledger, if its turn has come.

@@ -16,7 +16,10 @@ extension BuiltProgram {
     func signal(_ number: Int32) { kill(pid, number) }
 
     /// Waits until the program has written this text to standard error; throws if it ends without doing so.
-    func waitUntilSaid(_ text: String) throws { try spoken.wait(for: text) }
+    func waitUntilSaid(_ text: String, times: Int = 1) throws { try spoken.wait(for: text, times) }
+
+    /// How often the program has written this text so far.
+    func countSaid(_ text: String) -> Int { spoken.count(text) }
 
     func wait() throws -> Outcome {
       let (code, signal) = BuiltProgram.wait(pid)
@@ -60,10 +63,12 @@ final class SpokenText: Sendable {
 
   private var now: String { String(decoding: text.withLock { $0 }, as: UTF8.self) }
 
-  fileprivate func wait(for wanted: String) throws {
-    while !now.contains(wanted) {
+  fileprivate func count(_ text: String) -> Int { now.ranges(of: text).count }
+
+  fileprivate func wait(for wanted: String, _ times: Int) throws {
+    while count(wanted) < times {
       guard news.take() != nil else {
-        if now.contains(wanted) { return }
+        if count(wanted) >= times { return }
         throw Unsaid(wanted: wanted, said: now)
       }
     }

@@ -67,6 +67,7 @@ final class FileIntake {
   private func take(_ file: ClaimedFile) throws(TransferError) {
     if file.isFetched, try place(file) { return }
     if batches.blocked[file.batch] != nil { return release(file) }
+    if try batches.left.contains(file.batch) { return release(file) }
     let destination = try batches.destination(of: file.batch)
     if room.hasTooMany(destination.host) { return release(file) }
     if !stop.isStopping, try !batches.quotas.admits(file) { return release(file) }

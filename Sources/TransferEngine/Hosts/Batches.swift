@@ -21,12 +21,14 @@ final class Batches {
   private var refused: Set<BatchID> = []
   private var holds = BatchHolds()
   let quotas: JobQuotas
+  let left: LeftBatches
   /// Destinations with a share of the connections.
   private var sharing: [BatchDestination] = []
 
   init(_ engine: Engine, rate: RunRate, hosts: Hosts, claims: Claims) {
     (self.engine, self.rate, self.hosts, self.claims) = (engine, rate, hosts, claims)
     quotas = JobQuotas(engine, claims)
+    left = LeftBatches(engine)
   }
 
   // MARK: - Destinations
@@ -177,7 +179,7 @@ final class Batches {
   // MARK: - Claims
 
   /// Batches of which no file is begun in this run, or no further one.
-  var resting: Set<BatchID> { holds.overdue.union(blocked.keys).union(quotas.resting) }
+  var resting: Set<BatchID> { holds.overdue.union(blocked.keys).union(quotas.resting).union(left.batches) }
 
   /// The sizes of files that are not claimed, by batch: each of their bodies is the whole file, and longer than what is
   /// left of the byte limit of the run.

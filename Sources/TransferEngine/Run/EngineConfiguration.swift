@@ -20,6 +20,8 @@ public struct EngineConfiguration: Sendable {
   /// The batches for which the run was started: once their files have ended, the run does not wait for those of others.
   /// If nil, it waits for all.
   public var awaited: Set<BatchID>?
+  /// Jobs whose files are left to their own runs, because this run has not their limits: none is begun.
+  package var leftJobs: Set<String> = []
   /// The run does not end while a source may settle within ``patienceMs``.
   public var waitsForSettling = true
   /// Time limit of the run, in milliseconds: no request begins that cannot end within it; nil for no limit.

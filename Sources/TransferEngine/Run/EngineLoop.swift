@@ -130,6 +130,7 @@ final class EngineLoop: @unchecked Sendable {
   func work() throws(TransferError) -> RunResult {
     defer { close() }
     try patience.begin()
+    try batches.left.look()
     try tally.countAtStart()
     aborts.beginPass(counts: true)
     while true {

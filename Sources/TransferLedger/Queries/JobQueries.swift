@@ -30,6 +30,11 @@ extension LedgerReader {
     ) { $0.flag(0) } ?? false
   }
 
+  /// The job that created a batch; nil if a command did.
+  package func job(of batch: BatchID) throws -> String? {
+    try db.first("SELECT job FROM batch WHERE id = ? AND origin_id IS NULL", .id(batch)) { $0.textOrNil(0) } ?? nil
+  }
+
   /// The unfinished files of a job, or all of them if `job` is nil. Reads only such files, through the indexes of their
   /// states.
   package func unfinished(ofJob job: String?) throws -> UnfinishedFiles {

@@ -22,6 +22,12 @@ extension LedgerReader {
     try db.first("SELECT job, bytes, period, reached_at FROM job_quota WHERE job = ?", .text(job), row: Self.quota)
   }
 
+  /// The quotas that have ever held a file back since they were set.
+  package func reachedQuotas() throws -> [QuotaRow] {
+    try db.rows(
+      "SELECT job, bytes, period, reached_at FROM job_quota WHERE reached_at IS NOT NULL ORDER BY job", row: Self.quota)
+  }
+
   private static func quota(_ row: SQLRow) throws(SQLiteError) -> QuotaRow {
     QuotaRow(
       job: row.text(0), quota: JobQuota(bytes: row.int64(1), per: try row.named(2)), reachedMs: row.int64OrNil(3))

@@ -23,6 +23,19 @@ extension StoreReader {
       endMs: row.quota.period.nextLocalStart(after: nowMs), reachedMs: row.reachedMs)
   }
 
+  /// The job that created a batch; nil if a command did.
+  package func job(of batch: BatchID) throws -> String? { try reader.job(of: batch) }
+
+  /// The jobs whose files wait for the next period of their quota.
+  package func jobsAtQuota(nowMs: Int64) throws -> Set<String> {
+    let reached = try reader.reachedQuotas().filter { row in
+      let period = row.quota.period
+      return row.reachedMs.map { (period.localStart(of: nowMs)..<period.nextLocalStart(after: nowMs)).contains($0) }
+        ?? false
+    }
+    return Set(reached.map(\.job))
+  }
+
   /// The files that are not at rest, of one job or, with nil, of all jobs.
   package func unfinished(ofJob job: String?) throws -> UnfinishedFiles { try reader.unfinished(ofJob: job) }
 

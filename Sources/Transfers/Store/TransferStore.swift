@@ -76,6 +76,7 @@ package struct TransferStore: Sendable {
     configuration.rate = options.rates ?? RateTimetable(options.rate)
     configuration.claimsFiles = !options.onlyEndsSessions
     configuration.awaited = options.awaited
+    configuration.leftJobs = options.leftJobs
     configuration.drainMs = options.drainMs
     configuration.maxDurationMs = options.maxDurationMs
     configuration.maxBytes = options.maxBytes

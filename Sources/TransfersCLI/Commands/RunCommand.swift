@@ -26,6 +26,7 @@ struct RunCommand: Command {
     let path = try common.storePath(context)
     var options = engine.runOptions(context)
     options.waitsForSettling = !settling.noWait
+    options.leftJobs = JobLimits.leftJobs(context, by: nil)
     try LedgerAccess.check(path, context)
     let session = EngineSession(common, progress, title: "transfers run", context)
     let startedMs = context.clock.wallMs
@@ -34,9 +35,17 @@ struct RunCommand: Command {
     var numbers = RunNumbers(result, standing: try standing(path, context))
     numbers.unrecorded = result.unrecorded.min { $0.key < $1.key }?.value
     if settling.noWait { numbers.leaveSettling() }
-    try session.conclude(
-      numbers, add: nil, destination: "",
-      storePath: path, sinceMs: startedMs)
+    do throws(CommandFailure) {
+      try session.conclude(
+        numbers, add: nil, destination: "",
+        storePath: path, sinceMs: startedMs)
+    } catch {
+      var failure = error
+      // What an engine of the daemon leaves to runs of jobs, or to the next day, is no error.
+      let isLeft = failure.status == .workLeft && (numbers.stoppedBy == nil || numbers.stoppedBy == .quota)
+      if isLeft, context.variable(DaemonLifeline.variable) != nil { failure.isTold = true }
+      throw failure
+    }
   }
 
   private func standing(_ storePath: String, _ context: Context) throws(CommandFailure) -> FileTotals {

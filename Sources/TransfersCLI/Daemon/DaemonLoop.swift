@@ -34,6 +34,7 @@ final class DaemonLoop {
   private var watch = DaemonWatch()
   private let folders: FolderLook
   private var demand = EngineDemand()
+  private var jobDemands = JobDemands()
   private var seen: StoreMark?
   private var lookAtMs: Int64 = 0
   private var startAtMs: Int64 = 0
@@ -120,16 +121,21 @@ final class DaemonLoop {
     let timely = plan.due(nowMs: clock.wallMs, running: crew.jobs)
     let hinted = watch.due(nowMs: clock.bootMs, running: crew.jobs)
     for name in timely + hinted.filter({ !timely.contains($0) }) {
-      // The engine that owns the ledger may be a child of ours: the job waits for it, and then knows its result.
-      let policy = held.config.jobs[name]?["if_locked"]?.value ?? "wait"
-      guard start(name, ["job", "run", "--if-locked", policy] + terms + ["--", name]) else {
-        // The job stays due.
-        startAtMs = clock.bootMs + Self.startPauseMs
-        return
-      }
-      plan.started(name, nowMs: clock.wallMs)
-      watch.started(name, clock)
+      guard startJob(name) else { return }
     }
+  }
+
+  /// False if the job could not be started, which was reported: it stays due.
+  private func startJob(_ name: String) -> Bool {
+    // The engine that owns the ledger may be a child of ours: the job waits for it, and then knows its result.
+    let policy = held.config.jobs[name]?["if_locked"]?.value ?? "wait"
+    guard start(name, ["job", "run", "--if-locked", policy] + terms + ["--", name]) else {
+      startAtMs = clock.bootMs + Self.startPauseMs
+      return false
+    }
+    plan.started(name, nowMs: clock.wallMs)
+    watch.started(name, clock)
+    return true
   }
 
   private var terms: [String] { ["--quiet", "--store", EscapedArgument.encode(Array(ledger.path.utf8))] }
@@ -148,6 +154,7 @@ final class DaemonLoop {
   private func reap() {
     for (job, code, isAside) in crew.reap() {
       if let job {
+        jobDemands.ended(job, nowMs: clock.bootMs)
         watch.ended(job, nowMs: clock.bootMs) {
           reporter.attempt { () throws(TransferError) in try ledger.read { try $0.scans(ofJob: job, limit: 100) } }
             ?? []
@@ -185,26 +192,23 @@ final class DaemonLoop {
     guard mark != seen || clock.bootMs >= lookAtMs else { return }
     (seen, lookAtMs) = (mark, clock.bootMs + Self.lookMs)
     guard var look = reporter.attempt({ () throws(TransferError) in try ledger.read(self.look) }) else { return }
-    if look == .settled, folders.findsWork() { look = .left }
-    guard demand.isNeeded(look, jobsRun: !crew.jobs.isEmpty, nowMs: clock.bootMs) else {
+    if look.engine == .settled, folders.findsWork() { look.engine = .left }
+    startJobsAgain(look.jobs)
+    guard demand.isNeeded(look.engine, jobsRun: !crew.jobs.isEmpty, nowMs: clock.bootMs) else {
       // A job may be about to send the files.
-      if look == .left { lookAtMs = clock.bootMs + Self.stepMs }
+      if look.engine == .left { lookAtMs = clock.bootMs + Self.stepMs }
       return
     }
     if start(nil, ["run"] + terms) { folders.taken() } else { demand.ended(nowMs: clock.bootMs) }
   }
 
-  private func look(_ reader: StoreReader) throws -> EngineDemand.Look {
-    try reader.engine(clock).isAlive ? .owned : left(reader)
-  }
+  private func look(_ reader: StoreReader) throws -> DaemonLook { try DaemonLook(reader, held.config, clock) }
 
-  private func left(_ reader: StoreReader) throws -> EngineDemand.Look {
-    if try reader.unfinished(ofJob: nil).count > 0,
-      try !AwaitedFiles(RowFilter(), reader).state(reader, nowMs: clock.wallMs).isSettled
-    {
-      return .left
+  /// Runs jobs again that have left files which no other run sends.
+  private func startJobsAgain(_ left: Set<String>) {
+    for name in jobDemands.due(left, running: crew.jobs, nowMs: clock.bootMs) where clock.bootMs >= startAtMs {
+      guard startJob(name) else { return }
     }
-    return try reader.isUpkeepDue(nowMs: clock.wallMs) ? .left : .settled
   }
 
   // MARK: Signs of life
@@ -242,7 +246,7 @@ final class DaemonLoop {
         remedy: "transfers daemon", signal: signal)
     }
     // Includes files that another engine is sending.
-    guard try LedgerAccess.read(ledger, self.left) == .left else { return }
+    guard try LedgerAccess.read(ledger, { try DaemonLook.isWorkLeft($0, nowMs: self.clock.wallMs) }) else { return }
     throw CommandFailure(.workLeft, "stopped with files left", remedy: "transfers daemon")
   }
 }

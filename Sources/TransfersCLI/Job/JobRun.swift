@@ -177,6 +177,7 @@ struct JobRun {
     options.argv = argv
     // The next run scans them again.
     options.waitsForSettling = false
+    options.leftJobs = JobLimits.leftJobs(context, by: job)
     let patienceMs: Int64? = policy == "wait" ? nil : policy == "fail" ? 0 : Self.graceMs
     var work = PushWork(
       session: session, storePath: storePath, options: options, files: files, patienceMs: patienceMs, context: context)
