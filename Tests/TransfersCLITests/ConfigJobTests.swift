@@ -31,6 +31,8 @@ import Testing
     ("after: \"move:FOLDER/out/sent\"", 4, "it is among the sources"),
     ("name: \"{label.zz}\"", 4, "{label.zz}, which has no value"),
     ("method: put", 4, "method"),
+    ("name: fixed\n    to: \"http://h/{date}/\"", 4, "\"name\" is the same on days with different values of \"to\""),
+    ("name: \"{year}-{day}\"\n    to: \"http://h/{date}/\"", 4, "\"name\" is the same on days"),
   ]
 
   @Test(arguments: Self.jobs) func theCheckRefusesWhatTheRunRefuses(
@@ -42,7 +44,7 @@ import Testing
           syslog: false
           \(job.job)
           from: FOLDER/out
-          to: "http://127.0.0.1:9/in/"
+          \(job.job.contains("to: ") ? "" : "to: \"http://127.0.0.1:9/in/\"")
 
       """
     try writeFile(config, Array(text.replacing("FOLDER", with: folder).utf8))
@@ -65,6 +67,9 @@ import Testing
     "files_from0: FOLDER/list, base: FOLDER, to: URL",
     "direction: download, files_from: FOLDER/urls, list_format: csv, base_url: URL, to: FOLDER/in",
     "direction: download, from: URL, overwrite: true, zsync: true, to: FOLDER/in",
+    "from: FOLDER/out, name: \"{date}\", to: \"http://h/{year}/{month}/{day}/\"",
+    "from: FOLDER/out, name: \"{year}{month}\", to: \"http://h/{month}/{year}/\"",
+    "from: FOLDER/out, name: fixed, to: URL",
   ]) func theCheckAcceptsWhatARunTakes(_ job: String) throws {
     let text = job.replacing("FOLDER", with: folder).replacing("URL", with: "\"http://127.0.0.1:9/in/\"")
     try writeFile(config, Array("jobs: {right: {\(text)}}\n".utf8))
@@ -81,6 +86,18 @@ import Testing
     #expect(wrong.code == 78 && wrong.out.contains(":3:"), "\(wrong.out)")
     #expect(try run("job", "run", "wrong").code == 78)
     try writeFile(config, Array("\(text), labels: {zz: x}}\n".utf8))
+    let right = try run("config", "check")
+    #expect(right.code == 0, "\(right.out)")
+  }
+
+  /// The date may be in the URL of a destination.
+  @Test func aNamedDestinationWithADateNeedsItInTheName() throws {
+    let box = "destinations: {box: {url: \"http://127.0.0.1:9/{date}/\"}}"
+    let text = "\(box)\njobs:\n  wrong: {from: \(folder)/out, to: box, name: "
+    try writeFile(config, Array("\(text)fixed}\n".utf8))
+    let wrong = try run("config", "check")
+    #expect(wrong.code == 78 && wrong.out.contains(":3:") && wrong.out.contains("same on days"), "\(wrong.out)")
+    try writeFile(config, Array("\(text)\"{date}\"}\n".utf8))
     let right = try run("config", "check")
     #expect(right.code == 0, "\(right.out)")
   }

@@ -46,7 +46,8 @@ struct ConfigFields: Sendable {
   /// The time for date fields, in UTC.
   let wallMs: Int64
 
-  private static let known = ["date", "year", "month", "day", "batch", "job"]
+  static let ofDate = ["date", "year", "month", "day"]
+  private static let known = ofDate + ["batch", "job"]
   private static let ofDestination: Set<Substring> = ["path", "name"]
 
   /// The error in a text; nil if it is valid.

@@ -10,6 +10,7 @@ enum JobSense {
     guard job["to"] != nil, job["from"] ?? job["files_from"] ?? job["files_from0"] != nil else { return nil }
     do throws(CommandFailure) {
       let line = try JobLine(job, context)
+      if let fault = try changingDestination(job, context) { return fault }
       if job.direction == .upload {
         let (sources, all) = try line.uploads([])
         for options in all { try failing { () throws(TransferError) in try options.check(sources) } }
@@ -22,6 +23,30 @@ enum JobSense {
       }
       return nil
     } catch { return fault(error, job) }
+  }
+
+  /// The fault of a name that two days share although the destination differs: a batch has one destination.
+  private static func changingDestination(
+    _ job: ConfigSection, _ context: Context
+  ) throws(CommandFailure) -> ConfigFault? {
+    guard let name = job["name"], let to = job["to"], to.values.count == 1 else { return nil }
+    // The URL of a named destination has fields, too.
+    let isNamed = job.direction == .upload && !to.value.contains("://")
+    let plain = to.value + (isNamed ? context.config.plainURL(to.value, .destination) : "")
+    guard ConfigFields.ofDate.contains(where: { plain.contains("{\($0)}") }) else { return nil }
+    var places: [String: String] = [:]
+    // Within two years, all that is less than a whole date occurs again.
+    for day in 0..<Int64(731) {
+      var fields = ConfigFields(
+        job: job.name, labels: BatchOptions.table(job["labels"]?.values ?? []),
+        wallMs: context.clock.wallMs + day * 86_400_000)
+      fields.batch = try fields.fill(name.value)
+      let place = isNamed ? try context.config.url(to.value, .destination, fields) : try fields.fill(to.value)
+      guard let batch = fields.batch, places.updateValue(place, forKey: batch) ?? place != place else { continue }
+      let message = "\"name\" is the same on days with different values of \"to\", and a batch has one destination"
+      return ConfigFault(place: name.place, message: "\(message); give it the same date fields, or leave it out")
+    }
+    return nil
   }
 
   /// - Throws: `.config` with the position of the fault.

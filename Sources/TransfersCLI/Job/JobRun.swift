@@ -64,7 +64,7 @@ struct JobRun {
   ) -> JobOutcome {
     let startedMs = context.clock.wallMs
     var outcome = JobOutcome(startedMs: startedMs, endedMs: startedMs)
-    let (faults, engineEnd) = (SourceFaults(), EngineEnd(context.clock))
+    let (faults, engineEnd) = (SourceFaults(job), EngineEnd(context.clock))
     do throws(CommandFailure) {
       let lines = try parsed()
       guard let (command, inner) = lines.first else { return outcome }
