@@ -52,6 +52,20 @@ import TransferModel
     #expect(try arrived() == 5)
   }
 
+  /// A program that sends until it is stopped starts no engine on the same day.
+  @Test func aRunThatGoesOnWaitsForTheNextDay() throws {
+    try add(job: "nightly")
+    try store.setQuota(ofJob: "nightly", JobQuota(bytes: 25_000, per: .day))
+    let result = try run()
+    let ledger = try OpenStore(at: scene.storePath, .existing, clock: clock)
+    defer { ledger.close() }
+    let rest = RunRest(after: result, event: try ledger.read { try $0.newestNumbers().event }, clock)
+    clock.advance(ms: 120_000)
+    #expect(try !ledger.read { try rest.isOver($0) })
+    clock.advance(ms: 86_400_000)
+    #expect(try ledger.read { try rest.isOver($0) })
+  }
+
   @Test func filesOfOthersAreNotHeldBack() throws {
     try add(job: "nightly")
     try store.setQuota(ofJob: "nightly", JobQuota(bytes: 10_000, per: .day))

@@ -11,7 +11,8 @@ public enum RunGoal: Sendable, Hashable {
 extension TransferClient {
   /// Sends the files recorded in the store by this client or others. Ends on `stop` or when the task is cancelled,
   /// after finishing what is being sent. Everything counted in the result is durable. A batch that cannot be sent does
-  /// not delay others; the result names it with its error.
+  /// not delay others; the result names it with its error. The limits of the options in time and bytes are those of the
+  /// whole call, whatever the goal: a run until it is stopped ends when one of them is reached.
   /// - Throws: `.locked` when another engine owns the store; errors of the store.
   public func run(
     until goal: RunGoal = .idle, _ options: RunOptions = RunOptions(), stop: StopSignal = StopSignal(),
@@ -32,22 +33,33 @@ extension TransferClient {
   private func work(
     _ goal: RunGoal, _ options: RunOptions, _ stop: StopSignal, _ notice: @escaping @Sendable (Notice) -> Void
   ) async throws(TransferError) -> RunResult {
-    var sum = RunResult()
+    let endMs = options.maxDurationMs.map { clock.awakeMs +| $0 } ?? .max
+    var (sum, rest) = (RunResult(), options)
     while true {
-      let result = try await pool.run { [files, latest] () throws(TransferError) in
+      let result = try await pool.run { [files, latest, rest] () throws(TransferError) in
         defer { latest.forget() }
-        return try files.run(options, progress: { latest.tell($0) }, notice: notice, stop: stop)
+        return try files.run(rest, progress: { latest.tell($0) }, notice: notice, stop: stop)
       }
       sum.add(result)
-      guard goal == .stopped, try await hasWork(after: result, stop) else { return sum }
+      guard goal == .stopped, result.stoppedBy != .limit else { return sum }
+      rest.maxBytes = options.maxBytes.map { $0 - sum.bytesTransferred }
+      let hasBytes = rest.maxBytes.map { $0 > 0 } ?? true
+      guard hasBytes, try await hasWork(after: result, beforeMs: endMs, stop) else {
+        if !stop.isAsked { sum.stoppedBy = .limit }
+        return sum
+      }
+      if options.maxDurationMs != nil { rest.maxDurationMs = max(1, endMs - clock.awakeMs) }
     }
   }
 
-  /// Waits until there is something to send; false when asked to stop.
-  private func hasWork(after result: RunResult, _ stop: StopSignal) async throws(TransferError) -> Bool {
-    let rest = Rest(after: result, event: try await read { try $0.newestNumbers().event }, clock)
+  /// Waits until there is something to send; false when asked to stop, and at the end of the call by the clock that
+  /// stops while the machine sleeps.
+  private func hasWork(
+    after result: RunResult, beforeMs endMs: Int64, _ stop: StopSignal
+  ) async throws(TransferError) -> Bool {
+    let rest = RunRest(after: result, event: try await read { try $0.newestNumbers().event }, clock)
     var pace = WatchPace(clock)
-    while !stop.isAsked {
+    while !stop.isAsked, clock.awakeMs < endMs {
       if try await watch.once(&pace, { try rest.isOver($0) ? true : nil }) != nil { return true }
       try? await Task.sleep(for: .milliseconds(pace.rest() ?? WatchPace.stepMs))
     }
@@ -56,18 +68,18 @@ extension TransferClient {
 }
 
 /// Decides when an idle engine has work again.
-private struct Rest: Sendable {
-  let clock: any TransferClock
+struct RunRest: Sendable {
+  private let clock: any TransferClock
   /// The newest event when the engine became idle.
-  let event: Int64
+  private let event: Int64
   /// The earliest time, by the boot clock, to retry what could not be sent, unless a new event is recorded first.
-  let untilMs: Int64
+  private let untilMs: Int64
   /// The earliest time to retry callbacks and removals: a receiver that is paused has some that are due.
-  let upkeepMs: Int64
+  private let upkeepMs: Int64
 
   init(after result: RunResult, event: Int64, _ clock: any TransferClock) {
     (self.event, self.clock) = (event, clock)
-    let hadTrouble = result.error != nil || result.stoppedBy == .unreachable
+    let hadTrouble = result.error != nil || [.unreachable, .quota].contains(result.stoppedBy)
     untilMs = clock.bootMs + (hadTrouble ? 60_000 : 0)
     upkeepMs = clock.bootMs + 60_000
   }
@@ -75,7 +87,9 @@ private struct Rest: Sendable {
   func isOver(_ reader: StoreReader) throws -> Bool {
     guard try clock.bootMs >= untilMs || reader.newestNumbers().event > event else { return false }
     let nowMs = clock.wallMs
-    let held = Set(try reader.overdueBatches(RowFilter(), nowMs: nowMs).map(\.id))
+    // An engine would not begin a file of these.
+    var held = Set(try reader.overdueBatches(RowFilter(), nowMs: nowMs).map(\.id))
+    for job in try reader.jobsAtQuota(nowMs: nowMs) { held.formUnion(try reader.unfinished(ofJob: job).files.batches) }
     if try reader.hasReadyFiles(without: held) { return true }
     if clock.bootMs >= upkeepMs, try reader.isUpkeepDue(nowMs: nowMs) { return true }
     return try reader.nextDueMs(without: held).map { $0 <= nowMs } ?? false

@@ -23,6 +23,36 @@ import TransferModel
     try scene.expectSameBytes(files)
   }
 
+  /// The limit is that of the call, and not of each engine that it starts.
+  @Test func theLimitOfARunUntilItIsStoppedIsThatOfTheWholeCall() async throws {
+    let scene = try Scene()
+    func write(_ n: UInt8) throws {
+      try Scene.write([UInt8](repeating: n, count: 10_000), to: NameBytes("\(scene.root)/source/f\(n)"))
+    }
+    try write(0)
+    let (client, other) = (
+      try await TransferClient.open(scene.storePath), try await TransferClient.open(scene.storePath)
+    )
+    let stop = StopSignal()
+    var limited = RunOptions(workers: 1)
+    limited.maxBytes = 15_000
+    let options = limited
+    async let run = client.run(until: .stopped, options, stop: stop)
+    let first = try await other.add(["\(scene.root)/source"], scene.options())
+    _ = try await other.wait(for: .batch(try #require(first.batch)), until: .done)
+    for n: UInt8 in 1...2 { try write(n) }
+    let second = try #require(try await other.add(["\(scene.root)/source"], scene.options()).batch)
+    // Ends a run that sends these as well.
+    let ending = Task {
+      _ = try await other.wait(for: .batch(second), until: .done)
+      stop.drain()
+    }
+    let result = try await run
+    ending.cancel()
+    #expect(result.stoppedBy == .limit && result.done == 1 && result.bytesTransferred == 10_000, "\(result)")
+    #expect(try scene.commits().count == 1)
+  }
+
   @Test func cancellingTheTaskOfARunFinishesWhatIsSentAndStops() async throws {
     let scene = try Scene(script: "match PUT * nth=2 : late-hold=second\n")
     _ = try scene.makeTree(seed: 5, count: 30)
