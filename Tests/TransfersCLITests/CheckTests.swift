@@ -35,6 +35,9 @@ import Testing
     let ahead = check([row("nightly", succeededMsAgo: -3_600_000)], maxAgeMs: 60_000)
     #expect(ahead.verdict == .critical)
     #expect(ahead.line.contains("in the future"))
+    let warned = check([row("nightly", succeededMsAgo: -3_600_000)], maxAgeMs: nil)
+    #expect(warned.verdict == .warning)
+    #expect(warned.line.contains("the last success of job nightly is 1h 00m in the future"))
   }
 
   /// A configured job counts even if the ledger does not have it.
@@ -96,6 +99,23 @@ import Testing
     #expect(old.line.contains("scan of job nightly is 1d 01h ago"), "\(old.line)")
     let none = check([], uploads: ["nightly"], CheckScans.Limits(files: 0))
     #expect(none.verdict == .critical && none.line.contains("job nightly has no complete scan"))
+  }
+
+  /// If the clock was set back, nothing is known of what the job has found since then.
+  @Test func aScanInTheFutureIsTold() {
+    let scans = [scan("nightly", msAgo: -3_600_000, files: 9)]
+    let text = "the last complete scan of job nightly is 1h 00m in the future: the clock was set back"
+    for limits in [CheckScans.Limits(ageMs: 60_000), CheckScans.Limits(files: 1)] {
+      let ahead = check(scans, uploads: ["nightly"], limits)
+      #expect(ahead.verdict == .critical && ahead.line.contains(text), "\(ahead.line)")
+    }
+    let warned = check(scans, uploads: ["nightly"], CheckScans.Limits())
+    #expect(warned.verdict == .warning && warned.line.contains(text), "\(warned.line)")
+    #expect(check([scan("nightly", msAgo: -30_000, files: 9)], uploads: [], CheckScans.Limits()).verdict == .ok)
+    // A scan since then counts, although the one of other sources is later.
+    let since = check(
+      scans + [scan("nightly", msAgo: 1_000, files: 0)], uploads: ["nightly"], CheckScans.Limits(files: 1))
+    #expect(since.line.contains("found 0 files, at least 1 expected") && !since.line.contains("future"))
   }
 
   /// Its runs left the files to another engine, which has sent them.

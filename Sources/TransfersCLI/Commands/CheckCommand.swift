@@ -13,10 +13,10 @@ struct CheckCommand: Command {
         1  WARNING   more unfinished files than --max-pending, sources that --after should have removed and that
                      stay, or callbacks that were given up (deleted ones count until one is delivered
                      again); a configured job that has not run yet, or whose last run could not begin: no source, no
-                     usable credentials, a wrong setting
+                     usable credentials, a wrong setting; a last success or complete scan in the future
         2  CRITICAL  more failed and unknown files than --max-failed, or a last success longer ago than --max-age, or
-                     in the future; a last complete scan longer ago than --max-scan-age, or of fewer files than
-                     --min-files
+                     in the future; a last complete scan longer ago than --max-scan-age, of fewer files than
+                     --min-files, or, with one of these two, in the future
         3  UNKNOWN   the state cannot be determined: no ledger, no such job, an invalid option
       Without --job the check covers the whole ledger and all its jobs. Files that "clean" has hidden do not count.
 
@@ -68,8 +68,9 @@ struct CheckCommand: Command {
       let wanted = Set(context.config.jobs.keys).filter { job == nil || $0 == job }
       let scans = try reader.scans(ofJob: job).filter { !$0.job.isEmpty }
       let settled = try Set(scans.map(\.job)).filter { try reader.unfinished(ofJob: $0).count == 0 }
+      let past = scans.filter { !CheckScans.isAhead($0.completedMs, nowMs) }
       let jobs = CheckScans.counting(
-        scans, settled: settled, in: try reader.jobs().filter { job == nil || $0.job == job })
+        past, settled: settled, in: try reader.jobs().filter { job == nil || $0.job == job })
       return CheckReading(
         jobs: jobs, scans: scans,
         uploads: Set(scans.map(\.job)).union(wanted.filter { context.config.jobs[$0]?.direction == .upload }).sorted(),
@@ -124,7 +125,7 @@ struct CheckOutput: OutputValue {
     _ reading: CheckReading, job: String?, maxAgeMs: Int64?, maxFailed: Int, maxPending: Int?,
     scanLimits: CheckScans.Limits = CheckScans.Limits(), nowMs: Int64
   ) {
-    (scans, self.nowMs) = (CheckScans(reading.scans, scanLimits), nowMs)
+    (scans, self.nowMs) = (CheckScans(reading.scans, scanLimits, nowMs: nowMs), nowMs)
     self.job = job
     let states = reading.totals.byState
     failed = (states[.failed] ?? 0) + (states[.unknown] ?? 0)
@@ -155,10 +156,22 @@ struct CheckOutput: OutputValue {
       for fault in Self.lateJobs(reading, job, maxAgeMs, nowMs) { found(.critical, fault) }
     }
     for fault in reading.jobs.compactMap(CheckScans.fault) { found(.warning, fault) }
-    for fault in scans.faults(of: reading.uploads, nowMs: nowMs) { found(.critical, fault) }
+    for (worse, fault) in Self.faults(scans, reading, maxAgeMs, scanLimits, nowMs) { found(worse, fault) }
     for name in reading.neverRan { found(maxAgeMs == nil ? .warning : .critical, "job \(name) has not run yet") }
     if !reading.isKnown { found(.unknown, "no job \"\(job ?? "")\" in the configuration or the ledger") }
     (self.problems, self.verdict) = (problems, verdict)
+  }
+
+  /// The faults of scans, and successes in the future. For a limit, what lies in the future is as bad as nothing.
+  private static func faults(
+    _ scans: CheckScans, _ reading: CheckReading, _ maxAgeMs: Int64?, _ limits: CheckScans.Limits, _ nowMs: Int64
+  ) -> [(Verdict, String)] {
+    let ofScans =
+      scans.faults(of: reading.uploads, nowMs: nowMs).map { (Verdict.critical, $0) }
+      + scans.ahead(nowMs: nowMs).map { (limits.isEmpty ? Verdict.warning : .critical, $0) }
+    // With a limit they are among the late jobs.
+    guard maxAgeMs == nil else { return ofScans }
+    return ofScans + reading.jobs.compactMap { $0.successAhead(reading, nowMs: nowMs) }.map { (Verdict.warning, $0) }
   }
 
   /// Jobs without a success within the time, or with one in the future.
@@ -168,17 +181,11 @@ struct CheckOutput: OutputValue {
     }
     return reading.jobs.compactMap { row in
       guard let success = row.succeededMs(reading) else { return "job \(row.job) has never succeeded" }
-      guard success - nowMs <= clockToleranceMs else {
-        let ahead = Quantity.duration(success - nowMs)
-        return "the last success of job \(row.job) is \(ahead) in the future: the clock was set back"
-      }
+      if let fault = row.successAhead(reading, nowMs: nowMs) { return fault }
       guard nowMs - success > maxAgeMs else { return nil }
       return "the last success of job \(row.job) is \(Quantity.duration(nowMs - success)) ago"
     }
   }
-
-  /// By how much clocks may differ, in milliseconds.
-  private static let clockToleranceMs: Int64 = 60_000
 
   static let form = ReportForm<CheckOutput>(
     "transfers.check/1",
@@ -238,5 +245,10 @@ extension JobRow {
   fileprivate func succeededMs(_ reading: CheckReading) -> Int64? {
     guard reading.heldByQuota[job] != nil, result == ExitCode.workLeft.name else { return succeededMs }
     return max(succeededMs ?? .min, endedMs)
+  }
+
+  /// The fault of a success in the future; nil if there is none.
+  fileprivate func successAhead(_ reading: CheckReading, nowMs: Int64) -> String? {
+    succeededMs(reading).flatMap { CheckScans.ahead("the last success of job \(job)", $0, nowMs: nowMs) }
   }
 }

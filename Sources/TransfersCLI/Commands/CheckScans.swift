@@ -7,20 +7,28 @@ struct CheckScans: Sendable {
   struct Limits: Sendable {
     var ageMs: Int64?
     var files: Int?
+    var isEmpty: Bool { ageMs == nil && files == nil }
   }
+
+  /// By how much clocks may differ, in milliseconds.
+  private static let clockToleranceMs: Int64 = 60_000
 
   /// Results of runs that began nothing; those of transfers are counted by files.
   private static let faults: Set<String> = Set(
     [.error, .store, .usage, .badData, .noSource, .unavailable, .auth, .config, .empty].map(\ExitCode.name))
 
-  /// The newest scan of each checked job.
+  /// The newest scan of each checked job; one in the future only if the job has no other.
   private let newest: [String: ScanRow]
   private let limits: Limits
 
-  init(_ scans: [ScanRow], _ limits: Limits) {
-    newest = Dictionary(scans.map { ($0.job, $0) }) { $0.completedMs >= $1.completedMs ? $0 : $1 }
+  init(_ scans: [ScanRow], _ limits: Limits, nowMs: Int64) {
+    func rank(_ scan: ScanRow) -> (Int, Int64) { (Self.isAhead(scan.completedMs, nowMs) ? 0 : 1, scan.completedMs) }
+    newest = Dictionary(scans.map { ($0.job, $0) }) { rank($0) >= rank($1) ? $0 : $1 }
     self.limits = limits
   }
+
+  /// Whether a time lies in the future: the clock was set back.
+  static func isAhead(_ ms: Int64, _ nowMs: Int64) -> Bool { ms - nowMs > clockToleranceMs }
 
   /// What is wrong with the last run of a job; nil for nothing.
   static func fault(_ row: JobRow) -> String? {
@@ -30,10 +38,23 @@ struct CheckScans: Sendable {
     return "the last run of job \(row.job) ended with \(row.result)\(message)".replacing("|", with: "/")
   }
 
+  /// The fault of a time that lies in the future; nil if it does not.
+  static func ahead(_ what: String, _ ms: Int64, nowMs: Int64) -> String? {
+    guard isAhead(ms, nowMs) else { return nil }
+    return "\(what) is \(Quantity.duration(ms - nowMs)) in the future: the clock was set back"
+  }
+
+  /// Faults of scans in the future, in words: nothing is known of what the jobs have found since then.
+  func ahead(nowMs: Int64) -> [String] {
+    newest.values.sorted { $0.job < $1.job }.compactMap { scan in
+      Self.ahead("the last complete scan of job \(scan.job)", scan.completedMs, nowMs: nowMs)
+    }
+  }
+
   /// Faults of the scans of jobs, in words. A job of the configuration that downloads has none.
   func faults(of jobs: [String], nowMs: Int64) -> [String] {
     var found: [String] = []
-    for job in jobs where limits.ageMs != nil || limits.files != nil {
+    for job in jobs where !limits.isEmpty {
       guard let scan = newest[job] else {
         found.append("job \(job) has no complete scan")
         continue
