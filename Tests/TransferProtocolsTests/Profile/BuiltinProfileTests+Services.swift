@@ -82,9 +82,10 @@ extension BuiltinProfileTests {
     }
   }
 
-  private func graph(_ size: Int) throws -> ProfileDriver {
-    try ProfileDriver(
-      builtin("graph", "https://graph.example/v1.0", ["drive": "D"], partSize: 320 << 10), content: pattern(size),
+  private func graph(_ size: Int, _ inputs: [String: String] = [:]) throws -> ProfileDriver {
+    let inputs = inputs.merging(["drive": "D"]) { $1 }
+    return try ProfileDriver(
+      builtin("graph", "https://graph.example/v1.0", inputs, partSize: 320 << 10), content: pattern(size),
       secrets: ["token": "T"])
   }
 
@@ -143,6 +144,19 @@ extension BuiltinProfileTests {
       return
     }
     #expect(failure.code == .integrityMismatch)
+  }
+
+  /// SharePoint writes properties into documents. Sending one again would not change that.
+  @Test func aDocumentThatTheServerMakesLongerIsSentOnce() throws {
+    let create = Turn.on("POST https://graph.example/v1.0/drives", 200, Self.session)
+    let put = Turn.on("PUT https://other.example/s?sig=1", 201, #"{"id":"x","size":12}"#)
+    let end = try graph(10).run([create, put])
+    #expect(end.failure?.code == .integrityMismatch, "\(end)")
+    #expect(end.failure?.message.contains("the server has changed the file") == true, "\(end)")
+    let allowed = try graph(10, ["rewrites": "allow"]).run([create, put])
+    #expect(allowed.isDone(TransferModel.Confirmation.none), "\(allowed)")
+    let same = try graph(10, ["rewrites": "refuse"])
+    #expect(same.run([create, .on("PUT https://other.example/s?sig=1", 201, #"{"size":10}"#)]).isDone(.size))
   }
 
   @Test func aPageIsNoSuccessOfAnUpload() throws {

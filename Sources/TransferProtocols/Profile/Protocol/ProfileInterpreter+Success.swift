@@ -108,7 +108,7 @@ extension ProfileInterpreter {
       return nil
     }
     let confirmation = proved("file") ?? part.confirmation
-    let ofBytesSent = rules.success.requirements.contains { requirement in
+    let ofBytesSent = requirements.contains { requirement in
       (requirement.namesHash(of: "chunk") || requirement.names("file", field: ProfileHash.crc32c.rawValue))
         && requirement.isPresent(reader)
     }
@@ -185,7 +185,7 @@ extension ProfileInterpreter {
   /// The digest of the whole file that a requirement compared.
   private var compared: Digest? {
     let hash = proto.profile.file.hashes.first { hash in
-      rules.success.requirements.contains { $0.names("file", field: hash.rawValue) && $0.isPresent(reader) }
+      requirements.contains { $0.names("file", field: hash.rawValue) && $0.isPresent(reader) }
     }
     return hash.flatMap { context.fileDigests[$0.algorithm] }
   }

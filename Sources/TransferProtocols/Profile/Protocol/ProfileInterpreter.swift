@@ -113,13 +113,18 @@ struct ProfileInterpreter {
     return true
   }
 
+  /// The requirements that apply. One whose condition cannot be evaluated does.
+  var requirements: [Requirement] {
+    rules.success.requirements.filter { (try? $0.source.isWanted(scope)) ?? true }
+  }
+
   /// nil if all requirements hold.
   func unmetRequirement() throws -> Interpretation? {
     if reader.isPage, !readsBody {
       return misshapen("the server answered an HTML page" + (readsJSON ? ", not JSON" : ""))
     }
     let isEnded = proto.isEnded(facts, notes)
-    for requirement in rules.success.requirements where !(requirement.isOfDoubt && isEnded) {
+    for requirement in requirements where !(requirement.isOfDoubt && isEnded) {
       if requirement.isOptional && !requirement.isPresent(reader) { continue }
       if let fault = reader.documentFault(requirement.source.source) { return misshapen(fault) }
       if isUncheckable(requirement) { continue }
@@ -132,6 +137,10 @@ struct ProfileInterpreter {
       }
       if step == .verify { return isEnded ? different(requirement, message) : .absent }
       if requirement.namesHash(of: "chunk") { return again(Failure(.integrityMismatch, message)) }
+      if isLongerThanSent(requirement) {
+        let text = "\(message): the upload is complete, and the server has changed the file"
+        return .failed(Failure(.integrityMismatch, text), .permanent)
+      }
       // The server stored a different file, so it is sent again.
       if requirement.namesHash(of: "file") || requirement.names("file", field: "size") {
         return sessionGone(Failure(.integrityMismatch, message))
@@ -139,6 +148,16 @@ struct ProfileInterpreter {
       return .failed(Failure(.protoBadReply, message), .permanent)
     }
     return nil
+  }
+
+  /// Whether the answer completes the upload with more bytes than were sent: the server writes into files, and would do
+  /// so again.
+  private func isLongerThanSent(_ requirement: Requirement) -> Bool {
+    guard requirement.names("file", field: "size"), let chunk, chunk.range.end == facts.layout.size,
+      name == .chunk, proto.finishName == nil
+    else { return false }
+    let found = (try? requirement.source.values(in: reader))?.first.flatMap { try? $0.integer() }
+    return found.map { $0 > facts.layout.size } ?? false
   }
 
   /// The answer lacks a length or a digest that the profile requires, but nothing is known to be wrong.
@@ -152,11 +171,11 @@ struct ProfileInterpreter {
   }
 
   private var readsBody: Bool {
-    rules.success.requirements.contains { $0.source.source == .body } || rules.have.exists?.readsBody == true
+    requirements.contains { $0.source.source == .body } || rules.have.exists?.readsBody == true
   }
 
   private var readsJSON: Bool {
-    let sources = rules.extract.map(\.extraction.source) + rules.success.requirements.map(\.source.source)
+    let sources = rules.extract.map(\.extraction.source) + requirements.map(\.source.source)
     return sources.contains { source in
       if case .json = source { true } else { false }
     }
@@ -176,7 +195,7 @@ struct ProfileInterpreter {
 
   /// What the requirements that held prove about the `chunk` or `file` that was sent.
   func proved(_ root: String) -> Confirmation? {
-    let checked = rules.success.requirements.filter { !isUncheckable($0) && $0.isPresent(reader) }
+    let checked = requirements.filter { !isUncheckable($0) && $0.isPresent(reader) }
     if checked.contains(where: { $0.namesHash(of: root) }) { return .digest }
     return checked.contains { $0.names(root, field: "size") } ? .size : nil
   }

@@ -179,22 +179,24 @@ extension ProfileDecoder {
   mutating func requirement(
     _ node: YAMLNode, _ name: StepName?, _ place: ProfileNames.Place
   ) -> Requirement? {
-    let keys = ["json", "xml", "header", "body_regex", "if_present", "in_doubt"]
+    let keys = ["json", "xml", "header", "body_regex", "if_present", "in_doubt", "when"]
     guard let map = map(node, "require", keys: keys + Self.tests) else { return nil }
     if let node = map["in_doubt"], name != .verify { fault(node.mark, "only verify has requirements \"in_doubt\"") }
     let isOfDoubt = bool(map["in_doubt"], "in_doubt", false)
+    let when = expression(map["when"], "require.when", place)
     if let regex = map["body_regex"] {
       if let other = (["json", "xml", "header", "if_present"] + Self.tests).lazy.compactMap({ map[$0] }).first {
         fault(other.mark, "body_regex cannot be combined with another source or test")
       }
       return pattern(regex, "body_regex").map {
-        Requirement(source: Extraction(source: .body), test: .matches($0), isOfDoubt: isOfDoubt)
+        Requirement(source: Extraction(source: .body, when: when), test: .matches($0), isOfDoubt: isOfDoubt)
       }
     }
     guard let source = source(map, "require") else { return nil }
     let isOptional = bool(map["if_present"], "if_present", false)
     return test(map, "require", place).map {
-      Requirement(source: Extraction(source: source), test: $0, isOptional: isOptional, isOfDoubt: isOfDoubt)
+      Requirement(
+        source: Extraction(source: source, when: when), test: $0, isOptional: isOptional, isOfDoubt: isOfDoubt)
     }
   }
 
