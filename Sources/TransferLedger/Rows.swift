@@ -134,6 +134,8 @@ public struct ClaimedFile: Sendable {
   public var isDoubtful = false
   /// For a download: the earlier one that wrote the file at its path, from the same URL.
   package var past: PastDownload?
+  /// For a download: the newest version that an earlier generation had, or this one in an earlier session.
+  package var earlierVersion: SessionFacts?
 
   /// An upload that was compared with a list or a plan: if its source changes, it fails, and no next version is sent.
   package var isCompared: Bool { direction == .upload && !expected.isEmpty }

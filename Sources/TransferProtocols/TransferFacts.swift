@@ -79,6 +79,10 @@ public struct TransferFacts: Sendable {
   var mirror = 0
   /// For a download that may replace an existing file: the download that wrote it.
   package var past: PastDownload?
+  /// For a download: the newest version that an earlier generation had, or an earlier session of this one.
+  package var earlierVersion: SessionFacts?
+  /// For a download: there is a file with its final name. Only found out for an answer with a web page.
+  package var replacesFile = false
   /// Intact data was copied from the local file since the claim (``TransferStep/reuse(_:)``).
   public var isReused = false
   /// Checksums of the blocks of the file, until an existing file was compared with them.

@@ -1,3 +1,4 @@
+import HTTPTypes
 import TransferLedger
 import TransferModel
 import TransferProtocols
@@ -127,7 +128,9 @@ final class LocalFiles {
       endsChunk: range.end == chunk.end && !receiving.isReadAnew(step, facts),
       hasPast: step == .create && isToBeCompared(work, job),
       algorithm: job.destination.resolved.transferProtocol.sentDigest,
-      content: { status, fields in receiving.content(status: status, fields, of: step, facts) }, stop: readStop)
+      content: { status, fields in
+        receiving.content(status: status, fields, of: step, facts.replacing(target, by: fields))
+      }, stop: readStop)
     // Pieces are compared with their digests, and some of what is in the file may be wrong.
     order.others = facts.file.expected.pieces == nil ? stored(work.machine.claimed.id) : nil
     if step == .create { order.twins = twins(facts, order.algorithm) }
@@ -202,6 +205,16 @@ final class LocalFiles {
     if placing.isShort { return placings.add((file, proof, placing)) }
     let mailbox = mailbox
     pool.wait({ PlacingGroup.perform([placing])[0] }, then: { mailbox.put(.placed(file, proof, $0)) })
+  }
+}
+
+extension TransferFacts {
+  /// The same, knowing whether a web page would replace a file.
+  fileprivate func replacing(_ target: Target, by fields: HTTPFields) -> TransferFacts {
+    guard target.overwrites, fields.announcesPage else { return self }
+    var facts = self
+    facts.replacesFile = target.standing() != nil
+    return facts
   }
 }
 

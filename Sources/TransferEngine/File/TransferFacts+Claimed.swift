@@ -20,5 +20,6 @@ extension TransferFacts {
     hasLosses = claimed.hasLosses
     isPlanned = claimed.layout != nil
     past = claimed.past
+    earlierVersion = claimed.earlierVersion
   }
 }

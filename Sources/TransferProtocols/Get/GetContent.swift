@@ -24,6 +24,7 @@ extension GetProtocol: BodiesInAnswers {
     }
     guard case .chunk(let chunk) = step else { return beginning(status, fields, facts) }
     guard let version = RemoteVersion(facts.session) else { return .other }
+    if let meaning = pageInPlaceOfVersion(fields, version) { return .refused(meaning) }
     return chunk.isPart(of: facts) ? part(status, fields, chunk, version, facts) : whole(status, fields, chunk, version)
   }
 
@@ -56,7 +57,7 @@ extension GetProtocol: BodiesInAnswers {
       .with(opened: OpenedSession(remoteID: version.name, expiresAtMs: nil)).with(notes: version.notes)
   }
 
-  private func kind(of facts: TransferFacts) -> NamedKind {
+  func kind(of facts: TransferFacts) -> NamedKind {
     NamedKind(source.fileName(ofKey: facts.file.key))
   }
 
@@ -65,11 +66,7 @@ extension GetProtocol: BodiesInAnswers {
   private func beginning(_ status: Int, _ fields: HTTPFields, _ facts: TransferFacts) -> AnswerContent {
     let range = ContentRange(fields[.contentRange])
     let size = status == 200 ? Self.length(fields) : range?.size
-    if !source.sendsWhatIsStored, !facts.file.expected.saysContent, kind(of: facts).refusesPage(fields) {
-      let text =
-        "the server sent a web page (\(printable(fields[.contentType] ?? ""))), but the file name is not that of a page"
-      return .refused(.failed(Failure(.protoBadReply, text), .permanent))
-    }
+    if let meaning = pageInPlaceOfFile(fields, facts) { return .refused(meaning) }
     if let wanted = facts.file.expected.size, let size, size != wanted {
       if facts.file.expected.isListed {
         let text = "the remote file changed its size from \(wanted) to \(size) bytes since it was listed"

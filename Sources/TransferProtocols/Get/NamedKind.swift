@@ -1,4 +1,3 @@
-import HTTPTypes
 import TransferModel
 
 /// What the name of a file implies for the answers to a request for it.
@@ -11,16 +10,21 @@ struct NamedKind {
     self.ext = String(decoding: ext, as: UTF8.self)
   }
 
-  private static let pages: Set<String> = [
-    "html", "htm", "xhtml", "xht", "shtml", "php", "asp", "aspx", "jsp", "cgi", "md", "txt",
-  ]
+  private static let pages: Set<String> = ["html", "htm", "xhtml", "xht", "shtml"]
+  private static let programs: Set<String> = ["php", "asp", "aspx", "jsp", "cgi"]
+  /// Texts that some servers send as pages.
+  private static let texts: Set<String> = ["md", "txt"]
 
-  /// Whether an answer is a web page instead of the file: a login, or an error with status 200. This is assumed for
-  /// names that end in a dot and two to eight letters and digits, one of them a letter, except names of pages.
-  func refusesPage(_ fields: HTTPFields) -> Bool {
-    let type = fields[.contentType]?.lowercased() ?? ""
-    guard type.hasPrefix("text/html") || type.hasPrefix("application/xhtml") else { return false }
-    return (2...8).contains(ext.utf8.count) && !Self.pages.contains(ext)
+  /// A web page by its name.
+  var isPage: Bool { Self.pages.contains(ext) }
+
+  /// The name of a program, whose answers usually are web pages.
+  var isProgram: Bool { Self.programs.contains(ext) }
+
+  /// The name says that the file is no web page: it ends in a dot and two to eight letters and digits, one of them a
+  /// letter, except names of pages.
+  var isNoPage: Bool {
+    (2...8).contains(ext.utf8.count) && !isPage && !isProgram && !Self.texts.contains(ext)
       && ext.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
       && ext.utf8.contains { $0 > 0x39 }
   }

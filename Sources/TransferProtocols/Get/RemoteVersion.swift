@@ -18,6 +18,8 @@ struct RemoteVersion: Sendable, Hashable {
   var isFresh = false
   /// The length was known only when the connection ended, so it is uncertain whether the file is complete.
   var isEndUncertain = false
+  /// The server sent it as a web page.
+  var isPage = false
   /// Digests of the whole file according to its server.
   var digests: [Digest] = []
   /// The server's own ID of the version; nil for none.
@@ -34,6 +36,7 @@ struct RemoteVersion: Sendable, Hashable {
     self.size = size
     etag = fields[.eTag].flatMap { $0.isEmpty ? nil : $0 }
     modified = fields[.lastModified]
+    isPage = fields.announcesPage
     let age = Self.age(modified: modified, date: fields[.date], wallMs: wallMs)
     // If a minute lies between the change and the answer (RFC 9110 section 8.8.2.2), a second change in the same second
     // would have been visible, even if the clocks differ slightly.
@@ -77,7 +80,7 @@ struct RemoteVersion: Sendable, Hashable {
 
   private enum Key {
     static let size = "size", etag = "etag", modified = "modified", date = "date", ranges = "ranges"
-    static let digests = "digests", end = "end", fresh = "fresh", version = "version", name = "name"
+    static let digests = "digests", end = "end", fresh = "fresh", version = "version", name = "name", page = "page"
   }
 
   var notes: [String: String] {
@@ -88,6 +91,7 @@ struct RemoteVersion: Sendable, Hashable {
     if acceptsRanges { notes[Key.ranges] = "bytes" }
     if isFresh { notes[Key.fresh] = "yes" }
     if isEndUncertain { notes[Key.end] = "uncertain" }
+    if isPage { notes[Key.page] = "yes" }
     notes[Key.version] = versionID
     notes[Key.name] = givenName
     if !digests.isEmpty { notes[Key.digests] = digests.map(\.description).joined(separator: " ") }
@@ -106,6 +110,7 @@ struct RemoteVersion: Sendable, Hashable {
     acceptsRanges = session.notes[Key.ranges] != nil
     isFresh = session.notes[Key.fresh] != nil
     isEndUncertain = session.notes[Key.end] != nil
+    isPage = session.notes[Key.page] != nil
     versionID = session.notes[Key.version]
     givenName = session.notes[Key.name]
     access = FileAccess(notes: session.notes)
@@ -114,7 +119,7 @@ struct RemoteVersion: Sendable, Hashable {
 
   /// The notes that other servers with the same version share.
   static func withoutValidators(_ notes: [String: String]) -> [String: String] {
-    notes.filter { $0.key == Key.size || $0.key == Key.ranges || $0.key == Key.name }
+    notes.filter { [Key.size, Key.ranges, Key.name, Key.page].contains($0.key) }
   }
 
   // MARK: - Comparing with later answers

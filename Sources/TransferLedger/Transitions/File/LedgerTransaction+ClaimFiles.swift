@@ -25,6 +25,7 @@ extension LedgerTransaction {
       var claimed = isFresh ? file : try withHistory(file)
       claimed.isDoubtful = doubtful.contains(file.id)
       claimed.past = try pastDownload(of: claimed)
+      claimed.earlierVersion = try earlierVersion(of: claimed, isFresh: isFresh)
       return claimed
     }
   }
