@@ -16,6 +16,8 @@ struct BodyInterpreter: Sendable, Hashable {
   /// Whether 202 is a success, which only means that the request may be processed later (RFC 9110 section 15.3.3); nil
   /// if the user has not decided.
   var accepts202 = false
+  /// The protocol says by other means that the body is stored, whatever the success is called.
+  var acceptsAnyStatus = false
   /// `Repr-Digest` in the answer is the digest of the stored content.
   var readsDigest = true
   var sentDigest = DigestAlgorithm.crc32c
@@ -25,13 +27,15 @@ struct BodyInterpreter: Sendable, Hashable {
   ) -> Interpretation {
     if let failure = reply.transportFailure { return lost(failure, reply) }
     switch StatusClass(reply.status) {
-    case .success: return unproved(reply, context) ?? stored(reply, chunk)
+    case .success: return unproved(reply, context) ?? vague(reply) ?? stored(reply, chunk)
     case .redirect where !isRepeatable && reply.mayFollowSuccess:
       return .failed(Failure(afterDelivery: reply, context), .unknown)
     case .redirect: return .failed(Failure(redirect: reply), .permanent)
     case .throttled where !isRepeatable && reply.mayHideSuccess(context):
       return .failed(Failure(afterDelivery: reply, context), .unknown)
     case .throttled: return .failed(answer(reply, context), .retry(isThrottled: true))
+    case .retry where !isRepeatable && reply.saysNothing, .permanent where !isRepeatable && reply.saysNothing:
+      return .failed(Failure(afterDelivery: reply, context), .unknown)
     case .retry: return retried(reply, context)
     case .permanent: return refused(reply, facts, context)
     }
@@ -67,6 +71,14 @@ struct BodyInterpreter: Sendable, Hashable {
     return .failed(Failure(answer: reply, code: .protoBadReply, detail: text, wallMs: context.wallMs), .permanent)
   }
 
+  /// Another success does not say what became of the body: an intermediary changed the answer (203), a form is to be
+  /// cleared (205), or the status is unregistered.
+  private func vague(_ reply: TransferReply) -> Interpretation? {
+    guard !acceptsAnyStatus, ![200, 201, 202, 204].contains(reply.status) else { return nil }
+    let text = "the server answered \(reply.status), which does not say that it stored the body"
+    return .failed(Failure(.protoLostAnswer, text), .unknown)
+  }
+
   /// 200, 201 and 204 confirm that the object exists; 202 and others only that the body was accepted.
   private func stored(_ reply: TransferReply, _ chunk: ChunkFacts) -> Interpretation {
     let sent = chunk.digests[sentDigest]
@@ -86,7 +98,7 @@ struct BodyInterpreter: Sendable, Hashable {
     return .stored(part, proof: proof)
   }
 
-  /// A gateway or a crashed handler may have passed a POST on; 408 and 425 mean that nothing was processed.
+  /// A gateway or a crashed handler may have passed a POST on; 425 means that nothing was processed.
   private func retried(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     let failure = answer(reply, context)
     guard !isRepeatable, reply.status >= 500 else { return .failed(failure, .retry(isThrottled: false)) }
@@ -121,6 +133,10 @@ extension TransferReply {
   /// 301, 302 and 303 may follow a successful POST: they name the page to show next (RFC 9110 section 15.4.4 for 303;
   /// by convention also 301 and 302). 307 and 308 request a repetition elsewhere, so nothing was done.
   var mayFollowSuccess: Bool { !isBodyIncomplete && [301, 302, 303].contains(status) }
+
+  /// Whether the answer says nothing of what became of a request: a status of no class (RFC 9110 section 15), or 408
+  /// to a body that went out completely, which an intermediary may send that waited for the server's answer.
+  var saysNothing: Bool { !(100..<600).contains(status) || (status == 408 && !isBodyIncomplete) }
 
   /// A gateway may give up on a request that it delivered, and answer 503 itself. This is excluded with `Retry-After`,
   /// and if the body was not read completely; 429 is sent before anything is done (RFC 6585 section 4).

@@ -100,6 +100,23 @@ import TransferModel
       #expect(try interpret(place, Scene.reply(429)) == "http.429 retry(isThrottled: true)")
       #expect(try interpret(place, Scene.reply(307)) == "http.redirect permanent")
       #expect(try interpret(place, Self.early(302)) == "http.redirect permanent")
+      #expect(try interpret(place, Self.early(408)) == "http.4xx retry(isThrottled: false)")
+      #expect(try interpret(place, Scene.reply(425)) == "http.4xx retry(isThrottled: false)")
+    }
+  }
+
+  /// 408 after the whole body, and a status outside the five classes, which says nothing (RFC 9110 section 15).
+  @Test func aPostIsNotRepeatedAfterAnAnswerThatSaysNothingOfIt() throws {
+    for place in Self.posting {
+      #expect(try interpret(place, Scene.reply(408)) == "http.4xx unknown", "\(place)")
+      for status in [600, 999] {
+        #expect(try interpret(place, Scene.reply(status)) == "proto.bad_reply unknown", "\(place)")
+        #expect(try interpret(place, Self.early(status)) == "proto.bad_reply unknown", "\(place)")
+      }
+    }
+    for place in Self.putting {
+      #expect(try interpret(place, Scene.reply(408)) == "http.4xx retry(isThrottled: false)", "\(place)")
+      #expect(try interpret(place, Scene.reply(600)) == "proto.bad_reply permanent", "\(place)")
     }
   }
 

@@ -125,7 +125,7 @@ extension ResumableProtocol {
     var interpreter = bodyInterpreter(facts)
     // The server supports uploads: whatever the status, the answer is that of the program behind it.
     if isNamed || interop(facts).isComplete(reply) == true {
-      (interpreter.acceptsPage, interpreter.accepts202) = (true, true)
+      (interpreter.acceptsPage, interpreter.accepts202, interpreter.acceptsAnyStatus) = (true, true, true)
     }
     let meaning = interpreter.interpret(reply, chunk, facts, context)
     if case .failed(let failure, .retry) = meaning.outcome, failure.code == .integrityMismatch, isNamed {

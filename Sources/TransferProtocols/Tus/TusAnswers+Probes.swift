@@ -78,6 +78,7 @@ extension TusProtocol {
   /// The answer to the concatenation. An error that may hide a success is treated like a lost answer, because the
   /// outcome cannot be queried.
   func interpretJoin(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
+    let mayFollow = reply.mayFollowSuccess || reply.saysNothing
     switch reply.status {
     case _ where reply.isSuccess: return joined(reply, facts, context)
     case 404, 410: return unfinished(reply, context)
@@ -86,7 +87,7 @@ extension TusProtocol {
     case 500 where TusError.code(reply) == "ERR_LOCK_TIMEOUT": return refused(reply, context)
     case 500, 502, 504, 520..<528, 598, 599:
       return .failed(Failure(afterDelivery: reply, context, detail: TusError.text(reply)), .unknown)
-    case _ where reply.mayFollowSuccess || (StatusClass(reply.status) == .throttled && reply.mayHideSuccess(context)):
+    case _ where mayFollow || (StatusClass(reply.status) == .throttled && reply.mayHideSuccess(context)):
       return .failed(Failure(afterDelivery: reply, context, detail: TusError.text(reply)), .unknown)
     default: return refused(reply, context)
     }

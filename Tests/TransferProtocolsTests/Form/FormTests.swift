@@ -112,7 +112,7 @@ import TransferModel
 
   @Test(arguments: [
     (200, "stored 0 none whole none"), (201, "stored 0 none whole none"), (302, "http.redirect unknown"),
-    (400, "http.400 permanent"), (401, "auth.refused permanent"), (408, "http.4xx retry(isThrottled: false)"),
+    (400, "http.400 permanent"), (401, "auth.refused permanent"), (408, "http.4xx unknown"),
     (413, "http.413 permanent"), (429, "http.429 retry(isThrottled: true)"), (500, "http.500 unknown"),
     (502, "http.502 unknown"), (503, "http.503 unknown"),
   ])

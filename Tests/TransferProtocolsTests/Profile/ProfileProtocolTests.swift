@@ -156,6 +156,10 @@ import Testing
     #expect(driver.run([.lost(put)]).unknown != nil)
     #expect(driver.proto.abilities.unrepeatable == [.part])
     #expect(try ProfileDriver.of(text + "}").run([.on(put, 502)]).unknown != nil)
+    // An intermediary may have given up on it, and a status of no class says nothing.
+    for status in [408, 600] {
+      #expect(try ProfileDriver.of(text + "}").run([.on(put, status)]).unknown != nil, "\(status)")
+    }
     #expect(try ProfileDriver.of(text + "}").run([.on(put, 429), .on(put, 200)]).isDone())
     let asked = try ProfileDriver.of(
       text + ", probe_chunk: {method: GET, url: /q, have: {exists: {status: 200}}}}")

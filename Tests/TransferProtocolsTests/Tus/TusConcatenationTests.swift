@@ -153,7 +153,7 @@ import TransferModel
     (429, "", "", "retry(isThrottled: true)"), (503, "", "", "unknown"), (302, "", "", "unknown"),
     (500, "", "", "unknown"),
     (500, "ERR_LOCK_TIMEOUT: x", "", "retry(isThrottled: false)"), (502, "", "", "unknown"), (504, "", "", "unknown"),
-    (403, "", "", "permanent"), (201, "", "", "unknown"),
+    (403, "", "", "permanent"), (201, "", "", "unknown"), (408, "", "", "unknown"), (600, "", "", "unknown"),
   ])
   func joiningIsNeverRepeatedInDoubt(_ status: Int, _ body: String, _ note: String, _ remedy: String) throws {
     #expect(try interpret(Scene.reply(status, [], body), .finish, facts(stored)).hasSuffix(" " + remedy))

@@ -72,7 +72,8 @@ extension ProfileInterpreter {
     case .throttled: return .failed(failure(), .retry(isThrottled: true))
     // The storage is full: a retry does not free space.
     case .retry where reply.status == 507: return permanent()
-    case .retry where reply.status >= 500: return uncertain(failure(), .retry(isThrottled: false))
+    case .retry where reply.status >= 500 || reply.saysNothing: return uncertain(failure(), .retry(isThrottled: false))
+    case .permanent where reply.saysNothing: return uncertain(failure(), .permanent)
     case .retry: return again(failure())
     case .redirect where reply.mayFollowSuccess && rules.method == "POST": return uncertain(elsewhere, .permanent)
     case .redirect: return .failed(elsewhere, .permanent)
