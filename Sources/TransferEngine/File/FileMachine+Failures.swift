@@ -30,10 +30,7 @@ extension FileMachine {
       return sessionGone(job, failure, retry)
     case .permanent:
       return failedForGood(job, failure, keepsSession: bytesStored > 0 && failure.leavesUploadIntact)
-    case .unknown:
-      end(.unknown(failure))
-      guard case .chunk(let chunk, let attempt) = job.target else { return [] }
-      return [.chunkUnknown(chunk, attempt)]
+    case .unknown: return leftUnknown(job, failure)
     }
   }
 
@@ -46,7 +43,8 @@ extension FileMachine {
     switch remedy {
     case .permanent: return .fatal
     case .unknown: return .unknown
-    case .retry, .probe, .sessionGone: return retry.isExhausted ? .fatal : .retry
+    case .retry, .probe: return retry.isExhausted ? retry.mayBeStored ? .unknown : .fatal : .retry
+    case .sessionGone: return retry.isExhausted ? .fatal : .retry
     case .repair, .refreshCredential, .hold, .elsewhere, .makeParents: return .retry
     }
   }
@@ -59,6 +57,7 @@ extension FileMachine {
   private mutating func retried(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
     // A download without data has only an empty partial file; a listing has its page.
     let holdsSomething = claimed.direction == .upload || claimed.key.isFolder || bytesStored > 0
+    if retry.isExhausted, retry.mayBeStored { return leftUnknown(job, Failure(.protoLostAnswer, failure.message)) }
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: holdsSomething) }
     if let shorter = retry.shorterLayout {
       sessionFate.recut(shorter)
@@ -71,6 +70,12 @@ extension FileMachine {
     }
     requests.backOff(untilMs: retry.notBeforeMs)
     return [.retryChunk(chunk, attempt, notBeforeMs: retry.notBeforeMs)]
+  }
+
+  private mutating func leftUnknown(_ job: JobStep, _ failure: Failure) -> [FileChange] {
+    end(.unknown(failure))
+    guard case .chunk(let chunk, let attempt) = job.target else { return [] }
+    return [.chunkUnknown(chunk, attempt)]
   }
 
   private mutating func failedForGood(_ job: JobStep, _ failure: Failure, keepsSession: Bool) -> [FileChange] {

@@ -55,6 +55,8 @@ struct FileMachine: Sendable {
   /// Requests with an open attempt, and those requested from the ledger.
   var openCount: Int { requests.count }
   var backoffs: ChunkBackoffs { requests.backoffs }
+  /// One body is the whole file, and no session tells what the server has of it.
+  var hasOneUnaskedBody: Bool { isWhole && facts.session?.remoteID == nil }
   var isWhole: Bool { facts.layout.count == 1 }
   /// No request of an earlier run can have left anything of the file on the server.
   var isUntouched: Bool {

@@ -28,6 +28,8 @@ struct RetryDecision: Sendable, Hashable {
   var isExhausted: Bool
   /// The current identity of the source, if the failure says that it changed.
   var identityNow: SourceIdentity?
+  /// The server reported a success before it had received the body: nobody knows whether it has the file.
+  var mayBeStored = false
   /// The source changed too often in this run.
   var isRestless = false
   /// A shorter layout for a file of which hardly anything is stored, because bodies of the current length do not

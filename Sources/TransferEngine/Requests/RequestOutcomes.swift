@@ -47,6 +47,7 @@ final class RequestOutcomes {
     guard let (job, work) = requests.end(id) else { return }
     let loss = reply.flatMap { HostGate.Outcome($0, meaning, wallMs: engine.civilMs) == .lost ? $0 : nil }
     var retry = decide(job, meaning, loss, identityNow, work.machine)
+    retry.mayBeStored = reply?.isEarlySuccess == true && work.machine.hasOneUnaskedBody && job.step.chunk != nil
     if loss?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(job, work.machine) }
     var result = AttemptResult(meaning, reply, retry, wallMs: engine.wallMs)
     result.mirror = job.mirror(work)

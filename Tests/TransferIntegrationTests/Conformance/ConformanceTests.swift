@@ -115,6 +115,19 @@ import Transfers
     #expect(try scene.requestCount == 1)
   }
 
+  /// It says so each time, and each time without the body: nobody knows what it has, and the file has not failed.
+  @Test(arguments: Subject.large.filter { !$0.hasSession && !$0.mayBeUnknown })
+  func successesBeforeTheBodyLeaveItUnknown(subject: Subject) throws {
+    let fault = "match \(subject.dataMethod) \(subject.dataPath) times=99 : early-status=200\n"
+    let scene = try ConformanceScene(subject, size: 12 << 20, script: fault)
+    scene.maxAttempts = 2
+    try scene.add()
+    try scene.runToEnd()
+    #expect(try scene.states() == ["unknown proto.lost_answer"])
+    #expect(try scene.messages().first?.contains("the state of the file is not known") == true)
+    #expect(try scene.requestCount <= 4)
+  }
+
   @Test(arguments: Subject.withSession) func aForgottenSessionIsBegunAnew(subject: Subject) throws {
     try sweep(subject, "forget-session")
   }
