@@ -106,6 +106,24 @@ import TransferModel
     #expect(wasRefused == isRefused)
   }
 
+  /// Even a range with the ETag of the version; a page that began as one goes on.
+  @Test func aPageIsNoRangeOfAnythingElse() throws {
+    var head = strong
+    for isPage in [false, true] {
+      head[.contentType] = isPage ? "text/html" : "application/zip"
+      let facts = try facts(head)
+      let fields: HTTPFields = [
+        .contentRange: "bytes 65536-131071/\(size)", .eTag: "\"v1\"", .contentType: "text/html",
+      ]
+      let content = proto.content(status: 206, fields, of: .chunk(chunk(1, of: facts)), facts)
+      guard case .refused(let meaning) = content else {
+        #expect(isPage)
+        continue
+      }
+      #expect(!isPage && text(meaning) == "source.changed permanent")
+    }
+  }
+
   /// nginx gives two files of the same second and length the same strong ETag.
   @Test(arguments: [(0, false), (1, false), (2, true), (29, true)])
   func theTagOfAFreshFileIsNotTrusted(_ seconds: Int, _ isTrusted: Bool) throws {
