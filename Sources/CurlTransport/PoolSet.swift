@@ -123,7 +123,7 @@ enum PoolShortage: Error {
   /// libcurl could not be initialized.
   case library
 
-  /// The reply to a request for which there is no pool at all.
+  /// The reply to a request that no pool can take.
   var reply: TransferReply {
     var reply: TransferReply
     switch self {

@@ -34,7 +34,7 @@ public final class HTTPServer: Sendable {
   /// The port that was bound; 0 for a socket file.
   public var port: UInt16 { socket.port }
 
-  /// Starts serving, on its own threads. Call it once. Throws `.config` if there is no thread.
+  /// Starts serving on its own threads. Call it only once. Throws `.config` if no thread can be started.
   public func start() throws(TransferError) {
     let started = try WorkerThread(to: "accept connections") { [self] in acceptAll() }
     acceptor.withLock { $0 = started }

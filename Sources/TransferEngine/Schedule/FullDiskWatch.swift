@@ -15,19 +15,19 @@ struct FullDiskWatch: Sendable {
   private var refused: [BatchID: Set<FileID>] = [:]
   private(set) var batches: Set<BatchID> = []
 
-  /// There is no room for a file. Returns whether the batch rests from now on.
+  /// Records that the disk had no room for a file. Returns true if the batch is put on hold because of it.
   mutating func refused(_ file: FileID, of batch: BatchID) -> Bool {
     refused[batch, default: []].insert(file)
     return refused[batch, default: []].count >= Self.mostInARow && batches.insert(batch).inserted
   }
 
-  /// There was room for a file.
+  /// Records that the disk had room for a file.
   mutating func fits(_ batch: BatchID) { refused[batch] = nil }
 }
 
 extension Failure {
-  /// What follows from a failure of the target of a download. A disk that is full is no fault of the file, which waits
-  /// for the next run, unless it would not fit on the empty disk.
+  /// How the engine reacts when the target of a download fails. A full disk is not the file's fault: the file waits for
+  /// the next run, unless it is too large even for the empty disk.
   var remedyOfTarget: Remedy { isOfFullDisk ? .hold : .permanent }
 
   var isOfFullDisk: Bool { code == .localDiskFull && systemError != EFBIG }

@@ -97,7 +97,7 @@ private struct FolderNumber: Hashable {
   let device: UInt64
   let inode: UInt64
 
-  /// nil if there is no such folder. Links are followed.
+  /// Follows symbolic links. Returns nil if the folder does not exist.
   init?(_ path: NameBytes) {
     var status = csys_file_status()
     guard path.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0, status.mode & S_IFMT == S_IFDIR else {
