@@ -79,7 +79,11 @@ import TransferModel
     #expect(kind { _ = try f.ledger.write(job(refused: .max, by: full)) } == .storeFull)
     #expect(f.clock.bootMs - before == 10_000)
     #expect(try results(f) == ["0"])
+    // The last transactions of an engine do not wait again, each for itself.
+    #expect(kind { _ = try f.ledger.write(job(refused: .max, by: full)) } == .storeFull)
+    #expect(f.clock.bootMs - before == 10_000)
     #expect(try f.ledger.write(job(refused: 0, by: full)) == 1)
+    #expect(try f.ledger.write(job(refused: 3, by: full)) == 4)
   }
 
   @Test func oneFailureOfTheDiskIsCuredByANewConnection() throws {

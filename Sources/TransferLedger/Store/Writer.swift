@@ -16,6 +16,9 @@ final class Writer: @unchecked Sendable {
   // Only used by the thread, once it runs, except for `waitLong` and `keep`, which lock.
   private let connection: WriteConnection
   private let reserve: SpaceReserve
+  /// When the disk first refused a transaction since the last one that became durable, by the boot clock: all
+  /// transactions share one wait. Only used by the thread.
+  private var troubledMs: Int64?
 
   init(store: Store, connection: Connection, gate: Gate, clock: any TransferClock) throws(TransferError) {
     path = store.path
@@ -108,27 +111,31 @@ final class Writer: @unchecked Sendable {
 
   /// Retries a transaction that the disk refused, as long as ``CommitRetry`` allows.
   private func transactRetrying(_ batch: ArraySlice<any WriteJob>) -> WriteConnection.Outcome {
-    let startedMs = clock.bootMs
     while true {
       let outcome = connection.transact(batch)
       switch outcome {
-      case .durable, .refused: return outcome
+      case .durable:
+        troubledMs = nil
+        return outcome
+      case .refused: return outcome
       case .failed(let error) where error.kind == .storeFull:
-        guard mayTryAgain(after: error, startedMs) else { return outcome }
+        guard mayTryAgain(after: error) else { return outcome }
       // A new connection is read-only if it cannot open the WAL for writing because the disk still fails.
       case .failed(let error) where error.kind == .storeReadOnly && connection.uncertainCommits > 0:
         connection.reopen(after: error) { retry.withLock { $0 != nil } }
-        guard mayTryAgain(after: error, startedMs) else { return outcome }
+        guard mayTryAgain(after: error) else { return outcome }
       case .failed: return outcome
       case .uncertain(let error):
         connection.reopen(after: error) { retry.withLock { $0 != nil } }
-        guard mayTryAgain(after: error, startedMs) else { return outcome }
+        guard mayTryAgain(after: error) else { return outcome }
       }
     }
   }
 
   /// Waits before a retry; false if there should be none.
-  private func mayTryAgain(after error: TransferError, _ startedMs: Int64) -> Bool {
+  private func mayTryAgain(after error: TransferError) -> Bool {
+    let startedMs = troubledMs ?? clock.bootMs
+    troubledMs = startedMs
     guard let retry = retry.withLock({ $0 }) else { return false }
     if error.kind == .storeFull || connection.uncertainCommits > 1 { retry.onTrouble(error) }
     if error.kind == .storeFull {
