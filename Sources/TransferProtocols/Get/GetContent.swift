@@ -122,8 +122,9 @@ extension GetProtocol: BodiesInAnswers {
     return .failed(failure, .permanent).with(learned: Self.refusingRanges(learned))
   }
 
-  private static func unnamed(_ version: RemoteVersion) -> String {
-    "a range came without the \(version.etag == nil ? "Last-Modified" : "ETag") that shows its version"
+  private static func unnamed(_ version: RemoteVersion, in fields: HTTPFields) -> String {
+    if version.hasNewETag(in: fields) { return "a range came with an ETag, and the first answer had none" }
+    return "a range came without the \(version.etag == nil ? "Last-Modified" : "ETag") that shows its version"
   }
 
   private static func refusingRanges(_ learned: LearnedFacts) -> LearnedFacts {
@@ -149,7 +150,9 @@ extension GetProtocol: BodiesInAnswers {
     }
     if let change = version.change(in: fields, size: content.size) { return .refused(.failed(change, .permanent)) }
     if let doubt = source.doubt(of: version, in: fields) { return .refused(.failed(doubt, .permanent)) }
-    guard source.isNamed(version, in: fields) else { return .refused(noRanges(facts.learned, Self.unnamed(version))) }
+    guard source.isNamed(version, in: fields) else {
+      return .refused(noRanges(facts.learned, Self.unnamed(version, in: fields)))
+    }
     // A range that begins earlier is legal (RFC 9110 section 15.3.7): the bytes before are compared.
     guard range.offset <= chunk.body.offset, range.end > chunk.body.offset, range.end <= chunk.body.end else {
       let sent = "the server sent the bytes from \(range.offset) to \(range.end)"

@@ -128,8 +128,13 @@ struct RemoteVersion: Sendable, Hashable {
   /// drops it, and `If-Range` too, nothing shows of which version a range is. RFC 9110 section 15.3.7 requires an ETag
   /// in a range if the complete answer has one.
   func isNamed(in fields: HTTPFields) -> Bool {
-    validator == nil || fields[etag == nil ? .lastModified : .eTag] != nil
+    if validator == nil { return true }
+    return etag == nil ? fields[.lastModified] != nil && !hasNewETag(in: fields) : fields[.eTag] != nil
   }
+
+  /// The ranges were identified by their date because the first answer had no ETag, and this one has one: two such
+  /// ETags may name two versions of the same date.
+  func hasNewETag(in fields: HTTPFields) -> Bool { etag == nil && validator != nil && fields[.eTag]?.isEmpty == false }
 
   /// Why an answer with these fields belongs to another version; nil if nothing in it shows that.
   func change(in fields: HTTPFields, size now: Int64?) -> Failure? {
