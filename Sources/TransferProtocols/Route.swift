@@ -7,7 +7,10 @@ public struct Route: Sendable, Hashable {
   public private(set) var url: String?
   /// URLs followed since content last arrived.
   private(set) var left: [String] = []
-  /// How often since then a target was given up because it refused.
+  /// A redirect led to another origin. Later requests carry no credentials, even if that origin leads back: it chooses
+  /// what is fetched (the Fetch standard, HTTP-redirect fetch, removes `Authorization` for good, too).
+  private(set) var leftOrigin = false
+  /// How often since content last arrived a target was given up because it refused.
   private(set) var returns = 0
   /// The latest targets; each works as a secret.
   private(set) var places: [String] = []
@@ -29,13 +32,15 @@ public struct Route: Sendable, Hashable {
   /// Begins at a URL other than the file's own.
   public mutating func begin(at place: String) {
     guard place != start else { return }
-    (start, url, left) = (place, nil, [])
+    (start, url, left, leftOrigin) = (place, nil, [], false)
     note(place)
   }
 
-  mutating func go(to place: String) {
+  /// Follows a redirect, which `leaves` the origin of the start or not.
+  mutating func go(to place: String, leaves: Bool) {
     if let url { left.append(url) }
     url = place
+    leftOrigin = leftOrigin || leaves
     note(place)
   }
 
@@ -52,7 +57,7 @@ public struct Route: Sendable, Hashable {
 
   /// Returns to the file's own URL, because the target refused.
   mutating func goBack() {
-    (start, url, left) = (nil, nil, [])
+    (start, url, left, leftOrigin) = (nil, nil, [], false)
     returns += 1
   }
 

@@ -45,7 +45,7 @@ extension WebSource {
       throw Failure(.httpRedirect, "more than \(Self.mostRedirects) redirects, the last to \(origin)")
     }
     var next = route
-    next.go(to: url)
+    next.go(to: url, leaves: origin != WebOrigin(url: original))
     return next
   }
 

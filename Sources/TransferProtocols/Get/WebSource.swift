@@ -52,7 +52,7 @@ struct WebSource: GetSource {
     let began = facts.route.start.flatMap(WebOrigin.init(url:)) ?? place.origin
     if facts.route.url != nil, WebOrigin(url: url) != began {
       request.addresses = .public(unlessOf: began.description)
-    } else if facts.route.start == nil {
+    } else if facts.route.start == nil, !facts.route.leftOrigin {
       // A URL from a command contains everything it needs.
       request.fields[.authorization] = try context.credential.authorization
     }

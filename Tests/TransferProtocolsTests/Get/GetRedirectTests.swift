@@ -56,8 +56,15 @@ import TransferModel
     #expect(try request().url == url)
     #expect(try request().fields[.authorization] == nil)
     #expect(try request().addresses == .public(unlessOf: "https://h"))
-    // After the redirect no other origin gets the credentials, but ours gets them again.
+    // That origin would choose what our credentials fetch, even after a further redirect of our server.
     #expect(answer(302, "https://h/c")?.1 == .elsewhere)
+    #expect(try request().url == "https://h/c")
+    #expect(try request().fields[.authorization] == nil)
+    #expect(answer(302, "d")?.1 == .elsewhere)
+    #expect(try request().fields[.authorization] == nil)
+    // From the start on they are sent again.
+    #expect(answer(403)?.1 == .elsewhere)
+    #expect(try request().url == "https://h/a")
     #expect(try request().fields[.authorization] != nil)
   }
 
