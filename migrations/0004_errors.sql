@@ -40,6 +40,7 @@ INSERT INTO error_code (code, category, hint) VALUES
   ('source.denied', 'source', 'check the permissions of the file'),
   ('source.io', 'source', 'the disk failed to read the file; see the system log'),
   ('source.kind', 'source', 'only regular files can be sent'),
+  ('source.mismatch', 'source', 'the file is not the one that the list describes; correct the list or the file, and push again'),
   ('source.missing', 'source', 'the file no longer exists; push again when it is back'),
   ('source.name', 'source', 'the name cannot be expressed at the destination; rename the file'),
   ('source.settling', 'source', 'not sent until it has been unchanged for its settle time; run again'),

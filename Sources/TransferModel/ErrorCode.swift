@@ -45,6 +45,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
 
   case integrityMismatch = "integrity.mismatch"
 
+  case sourceMismatch = "source.mismatch"
   case sourceMissing = "source.missing"
   case sourceDenied = "source.denied"
   case sourceChanged = "source.changed"

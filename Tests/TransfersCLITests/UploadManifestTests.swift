@@ -81,7 +81,10 @@ import TransferModel
     #expect(outcome.err.contains("its sha256 is not that in the list (line 4)"), "\(outcome.err)")
     let failed = try program.run("list", "files", "--state", "failed", "--store", root + "/l.db", "--json").out
     #expect(
-      failed.contains("integrity.mismatch") && failed.contains("in/sub/c") && !failed.contains("b.csv"), "\(failed)")
+      failed.contains("source.mismatch") && failed.contains("in/sub/c") && !failed.contains("b.csv"), "\(failed)")
+    // Nothing was sent, so nothing arrived corrupted; and it means the same to each command.
+    let run = try program.run(["run", "--store", root + "/l.db"].map { Array($0.utf8) }, environment: keys)
+    #expect(run.code == 3 && !run.err.contains("corrupted"), "\(run.code) \(run.err)")
     // With the right line it is sent.
     let again = try push("m.csv", "path,size\na.bam,5\n")
     #expect(again.code == 0 && received.keys.sorted() == ["bucket/in/a.bam"], "\(again.err)")

@@ -25,7 +25,7 @@ public struct ListedFile: Sendable, Hashable {
   /// Why the file is not the one that is meant; nil if it is. Reads it if it has a digest. Blocking.
   func difference(from identity: SourceIdentity, at path: NameBytes) -> Failure? {
     if let size, size != identity.size {
-      return Failure(.integrityMismatch, "it has \(identity.size) bytes, and \(size) in the list (line \(line))")
+      return Failure(.sourceMismatch, "it has \(identity.size) bytes, and \(size) in the list (line \(line))")
     }
     guard let digest else { return nil }
     do throws(Failure) {
@@ -35,7 +35,7 @@ public struct ListedFile: Sendable, Hashable {
       guard identity.relation(to: file.identity) == .same, identity.relation(to: try file.currentIdentity()) == .same
       else { return Failure(.sourceChanged, "it changed while it was compared with the list") }
       guard found[digest.algorithm] != digest else { return nil }
-      return Failure(.integrityMismatch, "its \(digest.algorithm) is not that in the list (line \(line))")
+      return Failure(.sourceMismatch, "its \(digest.algorithm) is not that in the list (line \(line))")
     } catch {
       return error
     }
