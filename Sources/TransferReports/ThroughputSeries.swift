@@ -63,7 +63,8 @@ package struct ThroughputSeries: Sendable {
     let start = attempt.startedMs
     let end = max(start, attempt.endedMs ?? nowMs)
     if let index = index(start) { rows[index].attempts += 1 }
-    if attempt.isError, let index = index(end) { rows[index].errors += 1 }
+    // In its last millisecond, because one that ends with the window belongs to it.
+    if attempt.isError, let index = index(max(start, end - 1)) { rows[index].errors += 1 }
     guard end > start else {
       guard let index = index(start) else { return }
       rows[index].bytesAcked +|= attempt.bytesAcked

@@ -101,8 +101,9 @@ def spread(a, rows, begin, end, step):
     start, stop = a.started_at, a.ended_at
     if begin <= start < end:
         rows[start // step]["attempts"] += 1
-    if figures.is_error(a) and begin <= stop < end:
-        rows[stop // step]["errors"] += 1
+    last = max(start, stop - 1)
+    if figures.is_error(a) and begin <= last < end:
+        rows[last // step]["errors"] += 1
     if stop <= start:
         if begin <= start < end:
             rows[start // step]["bytes_acked"] += a.bytes_acked

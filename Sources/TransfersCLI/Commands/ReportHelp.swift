@@ -15,7 +15,7 @@ enum ReportHelp {
     machine slept), counted once, until the last heartbeat of an engine.
 
     throughput distributes the bytes of each attempt evenly over its duration. Intervals begin at multiples of \
-    --bucket in UTC; an attempt counts where it began, an error where it ended; Workers is the mean number of \
+    --bucket in UTC; an attempt counts where it began, an error in its last millisecond; Workers is the mean number of \
     concurrent attempts. --since and --until set the window.
 
     batches reports whole batches with at least one selected file. summary, hosts, retries, daily, weekly and \
