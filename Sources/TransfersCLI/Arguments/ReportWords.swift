@@ -114,12 +114,13 @@ struct FailCondition: ExpressibleByArgument, Hashable, Sendable {
 }
 
 extension FailCondition.Figure {
-  /// A limit as people type it for this figure: `1%`, `20M`, `10m`, `3`.
+  /// A limit as people type it for this figure: `1%` or `0.01`, `20M`, `10m`, `3`.
   func number(_ text: String) -> Double? {
     let number: Double? =
       switch self {
       case .errorRate where text.hasSuffix("%"): Double(text.dropLast()).map { $0 / 100 }
-      case .errorRate: Double(text)
+      // 5 would be taken for 500 %.
+      case .errorRate: Double(text).flatMap { $0 < 1 ? $0 : nil }
       case .bytesUnacked: ByteQuantity(text: text).map { Double($0.bytes) }
       case .wallMs, .p95Ms: TimeSpan(text: text).map { Double($0.ms) } ?? Int64(text).map(Double.init)
       default: Int64(text).map(Double.init)
