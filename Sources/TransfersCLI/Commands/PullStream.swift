@@ -61,7 +61,12 @@ struct PullStream {
     let failure = failed.failure
     if failed.isClosedReader { return CommandFailure(.closed, "standard output was closed by its reader") }
     let status: ExitCode =
-      failure.code == .integrityMismatch ? .mismatch : failure.code.category == .auth ? .auth : .allFailed
+      switch failure.code {
+      case .integrityMismatch: .mismatch
+      case .localIO, .localDiskFull: .error
+      case let code where code.category == .auth: .auth
+      default: .allFailed
+      }
     let partly = failed.written > 0 ? " (\(Quantity.count(Int(failed.written), "byte")) of it had been written)" : ""
     return CommandFailure(
       status, code: failure.code.rawValue,

@@ -160,21 +160,23 @@ store pull-denied
 if ((EUID == 0)); then chown 65534 "${TRANSFERS_STORE%/*}"; fi
 expect "download: a folder that cannot be written" 4 'denied|not permitted' "${nobody[@]}" "$transfers" pull "$plain/good/a.bin" "$work/pull-denied"
 check "download: a folder that cannot be written: it is empty" is "$(ls -A "$work/pull-denied")" ""
-expect "download: an archive that cannot be written" 4 'denied|not permitted' \
+expect "download: an archive that cannot be written" 1 'denied|not permitted' \
   "${nobody[@]}" "$transfers" pull --into-tar "$work/pull-denied/x.tar" "$plain/good/a.bin"
+# shellcheck disable=SC2016 # the inner shell expands them
+expect "download: standard output cannot be written" 1 'disk_full' \
+  bash -c '"$0" pull "$1" - >/dev/full' "$transfers" "$plain/good/a.bin"
 mkdir -p "$work/small-disk"
 if ((EUID == 0)) && mount -t tmpfs -o size=2m tmpfs "$work/small-disk" 2>/dev/null; then
   # Without a length nobody knows whether the file would fit on the empty disk.
-  for kind in endless:5 large:4; do
-    code=${kind#*:} kind=${kind%:*}
+  while read -r kind code of_archive; do
     store "pull-full-$kind"
     expect "download: a full disk, $kind" "$code" 'local.disk_full' "$transfers" pull "$plain/$kind/a.bin" "$work/small-disk"
     nothing "download: a full disk, $kind" "$work/small-disk"
     rm -f "$work/small-disk"/.*.part
-    expect "download: a full disk, $kind, into an archive" 4 'disk_full|the size of the file' \
+    expect "download: a full disk, $kind, into an archive" "$of_archive" 'disk_full|the size of the file' \
       "$transfers" pull --into-tar "$work/small-disk/x.tar" "$plain/$kind/a.bin"
     check "download: a full disk, $kind, into an archive: nothing is left" is "$(ls -A "$work/small-disk")" ""
-  done
+  done <<<$'endless 5 4\nlarge 4 1'
   umount "$work/small-disk"
 else
   skip "download: a full disk" "mount is not allowed here"
