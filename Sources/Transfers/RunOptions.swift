@@ -33,6 +33,9 @@ public struct RunOptions: Sendable {
   package var ownsProcess = false
   /// The engine's place in the queue for the ledger, if its turn has come.
   package var turn: EngineTurn?
+  /// Delivers the callbacks of this run and of others of the caller, who finishes them. If nil, this run waits for its
+  /// callbacks at its end.
+  package var callbacks: RunCallbacks?
   /// Called when the engine has ended and has released its lock, before callbacks are waited for.
   package var whenEnded: (@Sendable () -> Void)?
   /// Continues with a copy of a ledger as if it were the original, trusting that the original has sent nothing since.

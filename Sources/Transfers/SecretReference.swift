@@ -83,10 +83,14 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// - Parameter isOver: called while a command runs; true when nobody waits any longer.
+  /// - Parameters:
+  ///   - limitMs: how long a command may take, in milliseconds.
+  ///   - isOver: called while a command runs; true when nobody waits any longer.
   /// - Throws: `auth.missing` when the secret is not exactly one line, with a description of what was found.
-  func read(isOver: () -> Bool) throws(Failure) -> String {
-    let text = try content(isOver)
+  func read(
+    limitMs: Int64 = RunningCommand.credentialLimitMs, isOver: () -> Bool
+  ) throws(Failure) -> String {
+    let text = try content(limitMs, isOver)
     let lines = text.split(whereSeparator: \.isNewline)
     guard let line = lines.first else { throw Failure(.authMissing, "\(self) is empty; it must contain a secret") }
     guard lines.count == 1 else {
@@ -95,7 +99,7 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     return String(line)
   }
 
-  private func content(_ isOver: () -> Bool) throws(Failure) -> String {
+  private func content(_ limitMs: Int64, _ isOver: () -> Bool) throws(Failure) -> String {
     switch self {
     case .environment(let name):
       guard let text = Environment.value(name) else { throw Failure(.authMissing, "\(self) is not set, or empty") }
@@ -103,7 +107,7 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     case .file(let path): return try text(ofFile: path)
     case .command(let command):
       let words = ShellWords.split(command) ?? []
-      return try text(RunningCommand.credential(words, isOver: isOver))
+      return try text(RunningCommand.credential(words, limitMs: limitMs, isOver: isOver))
     case .credential(let name):
       guard let folder = Environment.value("CREDENTIALS_DIRECTORY") else {
         throw Failure(.authMissing, "\(self) does not exist: CREDENTIALS_DIRECTORY, which systemd sets, is not set")
@@ -138,15 +142,17 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
 
 extension RunningCommand {
   /// How long a command may take to supply a secret, in milliseconds.
-  private static let credentialLimitMs: Int64 = 60_000
+  static let credentialLimitMs: Int64 = 60_000
   /// The delay before a command that may succeed later is retried, in milliseconds.
   private static let credentialRetryMs: Int64 = 10_000
 
   /// The output of a command that supplies a secret. Blocking.
   /// - Throws: `auth.missing`, with a retry delay if the command may succeed later; `engine.interrupted` when `isOver`.
-  static func credential(_ words: [String], isOver: () -> Bool) throws(Failure) -> [UInt8] {
+  static func credential(
+    _ words: [String], limitMs: Int64 = credentialLimitMs, isOver: () -> Bool
+  ) throws(Failure) -> [UInt8] {
     let command = try RunningCommand(words, code: .authMissing)
-    do throws(Failure) { return try command.output(limitMs: credentialLimitMs, isOver: isOver) } catch {
+    do throws(Failure) { return try command.output(limitMs: limitMs, isOver: isOver) } catch {
       var failure = error
       if command.isTemporary { failure.retryAfterMs = credentialRetryMs }
       throw failure

@@ -75,6 +75,38 @@ import Testing
     #expect(wall == toldMs - startedMs)
   }
 
+  /// The result of the run is recorded at once, and its callback goes out beside the one that hangs: one deadline is
+  /// for both of them.
+  @Test func itHoldsUpNoCallbackAboutTheRun() throws {
+    try configure(", on_result: \"exec:\(folder)/hang.sh\"")
+    let job = try program.start(["job", "run", "one", "--no-syslog"] + settings)
+    let sql = """
+      SELECT (SELECT count(*) FROM v_deliveries WHERE outcome = 'open')
+        + 10 * (SELECT count(*) FROM v_deliveries WHERE outcome <> 'open')
+      """
+    var now: [Int64] = []
+    while now != [2], (now.first ?? 0) < 10 {
+      usleep(20_000)
+      now = try ask(sql)
+    }
+    #expect(now == [2], "that of the file had ended before that of the run began")
+    try release()
+    #expect(try job.wait().code == 0)
+    #expect(try ask("SELECT count(*) FROM v_deliveries WHERE outcome = 'ok'") == [2])
+  }
+
+  /// What could not be delivered stays in the outbox; a signal ends the wait.
+  @Test func aSignalEndsTheWait() throws {
+    try configure()
+    let job = try program.start(["job", "run", "one", "--no-syslog"] + settings)
+    try waitUntilItHangs()
+    job.signal(SIGTERM)
+    _ = try job.wait()
+    #expect(try ask("SELECT count(*) FROM v_deliveries WHERE outcome = 'interrupted'") == [1])
+    let states = "SELECT count(*) FROM outbox WHERE state = 'waiting'"
+    #expect(try ask(states) == [1])
+  }
+
   /// The engine of the daemon waits for the callback too, and must not keep the next one from starting.
   @Test func itHoldsUpNoEngineOfTheDaemon() throws {
     try configure()

@@ -7,12 +7,39 @@ package protocol CallbackCarrier: Sendable {
   func deliver(_ callback: DueCallback, isOver: @escaping @Sendable () -> Bool) -> DeliveryEnd
 }
 
+/// How long deliveries go on after the run that they belong to, in milliseconds from its end.
+package struct CallbackDeadline: Sendable, Hashable {
+  /// The longest time that one delivery may take.
+  package static let limitMs: Int64 = 30_000
+  /// Within this time after its limit a delivery has ended: its program was killed, and waited for.
+  static let marginMs: Int64 = 3_000
+  /// After the end of a run: with the limit of the last delivery and the margin 40 s.
+  package static let ofRun = CallbackDeadline(beginMs: 7_000)
+  /// After a run that somebody stops: time for receivers that answer at once.
+  static let ofStop = CallbackDeadline(beginMs: 1_000, interruptMs: 2_000)
+
+  /// Until then due deliveries are begun.
+  package let beginMs: Int64
+  /// Deliveries that run then are interrupted, and are due again in the next run. Later than one that was begun last
+  /// may take: otherwise every run would begin a slow delivery and none would finish it.
+  package let interruptMs: Int64
+  /// Then they are abandoned: one that cannot be interrupted (its program is killed and does not end, a file system
+  /// does not answer) does not keep the process from ending.
+  package var abandonMs: Int64 { interruptMs +| (Self.marginMs - Self.slackMs) }
+
+  private static let slackMs: Int64 = 500
+
+  package init(beginMs: Int64, interruptMs: Int64? = nil) {
+    (self.beginMs, self.interruptMs) = (beginMs, interruptMs ?? beginMs +| Self.limitMs +| Self.slackMs)
+  }
+}
+
 /// Delivers callbacks, alone or while an engine runs, on its own threads, so that no file waits for a delivery. Each
 /// delivery is recorded before it begins and after it ends. Only one process delivers at a time (``DeliveryTurn``).
 public final class CallbackDeliveries: Sendable {
   private enum Message: Sendable {
     case ended(DueCallback, DeliveryEnd)
-    case finish(withinMs: Int64, graceMs: Int64)
+    case finish(CallbackDeadline, isStopped: @Sendable () -> Bool)
   }
 
   /// Concurrent deliveries, in total and to one receiver.
@@ -38,11 +65,10 @@ public final class CallbackDeliveries: Sendable {
     thread.withLock { $0 = started }
   }
 
-  /// Begins due deliveries for at most `withinMs`, and waits for those it has begun. A delivery that is still running
-  /// after `graceMs` is interrupted and is due again in the next run. The grace must therefore not be shorter than a
-  /// delivery may take: otherwise every run would begin a slow delivery and none would finish it. Blocking.
-  public func finish(withinMs: Int64, graceMs: Int64) {
-    messages.put(.finish(withinMs: withinMs, graceMs: graceMs))
+  /// Begins due deliveries, and waits for those it has begun, until the deadline. Blocking.
+  /// - Parameter isStopped: polled; true when there is no time for that: what takes long is interrupted then.
+  package func finish(_ deadline: CallbackDeadline, isStopped: @escaping @Sendable () -> Bool = { false }) {
+    messages.put(.finish(deadline, isStopped: isStopped))
     let thread = thread.withLock { held in
       defer { held = nil }
       return held
@@ -56,8 +82,7 @@ public final class CallbackDeliveries: Sendable {
     var running: [Int64: Int] = [:]
     /// Consecutive failures of each receiver, and until when it is paused, by the boot clock.
     var failing: [Int64: (count: Int, untilMs: Int64)] = [:]
-    var endMs: Int64?
-    var graceMs: Int64 = 0
+    var ending: Ending?
     /// The ledger cannot be written at the moment.
     var isStuck = false
     /// The end of a delivery was not recorded: taking the delivery turn again recovers its row.
@@ -70,26 +95,53 @@ public final class CallbackDeliveries: Sendable {
     }
   }
 
+  /// The end of the run, in milliseconds of the boot clock.
+  private struct Ending {
+    let startMs: Int64
+    var deadline: CallbackDeadline
+    let isStopped: @Sendable () -> Bool
+
+    var beginMs: Int64 { startMs +| deadline.beginMs }
+    var interruptMs: Int64 { startMs +| deadline.interruptMs }
+    var abandonMs: Int64 { startMs +| deadline.abandonMs }
+
+    mutating func look(_ nowMs: Int64) {
+      guard isStopped() else { return }
+      let stop = CallbackDeadline.ofStop
+      // From now on.
+      let pastMs = nowMs - startMs
+      deadline = CallbackDeadline(
+        beginMs: min(deadline.beginMs, pastMs +| stop.beginMs),
+        interruptMs: min(deadline.interruptMs, pastMs +| stop.interruptMs))
+    }
+  }
+
   private func work() {
     var state = State()
     while true {
       if state.mustRecover, state.count == 0 { (state.turn, state.mustRecover) = (nil, false) }
       if state.turn == nil { state.turn = (try? ledger.deliveryTurn()) ?? nil }
       let hasMore = begin(&state)
-      if state.endMs != nil, state.count == 0, !hasMore { return }
-      if let endMs = state.endMs, clock.bootMs >= endMs +| state.graceMs { isOver.withLock { $0 = true } }
+      state.ending?.look(clock.bootMs)
+      if let ending = state.ending {
+        if state.count == 0, !hasMore { return }
+        if clock.bootMs >= ending.interruptMs { isOver.withLock { $0 = true } }
+        if clock.bootMs >= ending.abandonMs { return }
+      }
       for message in messages.take(timeoutMs: clock.machineMs(wait(state))) ?? [] { take(message, &state) }
     }
   }
 
   private func wait(_ state: State) -> Int64 {
-    guard let leftMs = state.endMs.map({ $0 - clock.bootMs }), leftMs > 0 else { return Self.lookMs }
-    return min(Self.lookMs, leftMs)
+    guard let ending = state.ending else { return Self.lookMs }
+    let timesMs = [ending.beginMs, ending.interruptMs, ending.abandonMs].map { $0 - clock.bootMs }
+    return timesMs.filter { $0 > 0 }.reduce(Self.lookMs, min)
   }
 
   private func take(_ message: Message, _ state: inout State) {
     switch message {
-    case .finish(let withinMs, let graceMs): (state.endMs, state.graceMs) = (clock.bootMs +| withinMs, graceMs)
+    case .finish(let deadline, let isStopped):
+      state.ending = Ending(startMs: clock.bootMs, deadline: deadline, isStopped: isStopped)
     case .ended(let callback, let end):
       state.running[callback.receiver, default: 1] -= 1
       note(callback.receiver, end, &state)
@@ -115,7 +167,7 @@ public final class CallbackDeliveries: Sendable {
 
   /// True if a due delivery was begun.
   private func begin(_ state: inout State) -> Bool {
-    let isEnding = state.endMs.map { clock.bootMs >= $0 } ?? false
+    let isEnding = state.ending.map { clock.bootMs >= $0.beginMs } ?? false
     guard state.turn != nil, !state.isStuck, !state.mustRecover, !isEnding else {
       state.isStuck = false
       return false

@@ -9,20 +9,20 @@ import TransferReports
 /// Delivers callbacks: runs programs without a shell, and posts documents over libcurl. Redirects are failures:
 /// documents go only to the receiver that was named.
 final class CallbackDelivery: CallbackCarrier {
-  /// How long one delivery may take, in milliseconds.
-  static let limitMs: Int64 = 30_000
-  /// How long to wait for deliveries that have started to end within their limit, in milliseconds.
-  static let graceMs = limitMs + 5_000
-
   private let ledger: Ledger
   private let clock: any TransferClock
+  /// How long one delivery may take with all that it needs, in milliseconds.
+  private let limitMs: Int64
   /// Used instead of libcurl; nil for libcurl.
   private let carrier: (any Transport)?
   private let transport = Lock<CurlTransport?>(nil)
   private let numbers = Lock<UInt64>(0)
 
-  init(_ ledger: Ledger, clock: any TransferClock, carriedBy carrier: (any Transport)?) {
-    (self.ledger, self.clock, self.carrier) = (ledger, clock, carrier)
+  init(
+    _ ledger: Ledger, clock: any TransferClock, carriedBy carrier: (any Transport)?,
+    limitMs: Int64 = CallbackDeadline.limitMs
+  ) {
+    (self.ledger, self.clock, self.carrier, self.limitMs) = (ledger, clock, carrier, limitMs)
   }
 
   /// Closes all connections. Blocks until the last thread has ended.
@@ -33,15 +33,33 @@ final class CallbackDelivery: CallbackCarrier {
     }?.stop()
   }
 
+  /// The time of one delivery. Programs and requests take time of the machine, whatever the clock of the ledger is.
+  private struct Term {
+    let endMs: Int64
+    let isOver: @Sendable () -> Bool
+
+    init(limitMs: Int64, _ isOver: @escaping @Sendable () -> Bool) {
+      (endMs, self.isOver) = (SystemClock().bootMs +| limitMs, isOver)
+    }
+
+    /// What is left, in milliseconds.
+    func leftMs() throws(Failure) -> Int64 {
+      let leftMs = endMs - SystemClock().bootMs
+      guard leftMs > 0 else { throw Failure(.localIO, "its key or its URL took all of its time") }
+      return leftMs
+    }
+  }
+
   func deliver(_ callback: DueCallback, isOver: @escaping @Sendable () -> Bool) -> DeliveryEnd {
+    let term = Term(limitMs: limitMs, isOver)
     do throws(Failure) {
       switch callback.setting.kind {
       case .exec:
         let words = ShellWords.split(callback.setting.target) ?? []
-        return try run(words, try document(callback), isOver)
-      case .mail: return try mail(callback, isOver)
-      case .webhook: return try post(callback, isOver)
-      case .ping: return try ping(callback, isOver)
+        return try run(words, try document(callback), term)
+      case .mail: return try mail(callback, term)
+      case .webhook: return try post(callback, term)
+      case .ping: return try ping(callback, term)
       }
     } catch {
       return DeliveryEnd(error.code == .engineInterrupted ? .interrupted : .failed, message: error.message)
@@ -50,10 +68,10 @@ final class CallbackDelivery: CallbackCarrier {
 
   // MARK: - Programs
 
-  private func run(_ words: [String], _ input: [UInt8], _ isOver: () -> Bool) throws(Failure) -> DeliveryEnd {
+  private func run(_ words: [String], _ input: [UInt8], _ term: Term) throws(Failure) -> DeliveryEnd {
     let command = try RunningCommand(words, input: input, code: .localIO)
     let (code, output) = try command.result(
-      keeping: DeliveryEnd.outputBytes, limitMs: Self.limitMs, isOver: isOver)
+      keeping: DeliveryEnd.outputBytes, limitMs: try term.leftMs(), isOver: term.isOver)
     let kept = CallbackOutput.masked(output, [])
     if code == 0 { return DeliveryEnd(.ok, exitCode: 0, output: kept) }
     let how = code < 0 ? "was ended by a signal" : "ended with exit code \(code)"
@@ -61,7 +79,7 @@ final class CallbackDelivery: CallbackCarrier {
   }
 
   /// `-i`: a line with only a dot does not end the message; `-t`: it contains the recipients. Source: sendmail(8).
-  private func mail(_ callback: DueCallback, _ isOver: () -> Bool) throws(Failure) -> DeliveryEnd {
+  private func mail(_ callback: DueCallback, _ term: Term) throws(Failure) -> DeliveryEnd {
     let words = ShellWords.split(callback.setting.target) ?? []
     guard words.count > 1, let job = Self.job(callback.body) else {
       throw Failure(.engineBug, "a mail without recipients or without a job")
@@ -69,39 +87,39 @@ final class CallbackDelivery: CallbackCarrier {
     let message = MailMessage.bytes(
       to: Array(words.dropFirst()), subject: "transfers: job \(job.name ?? ""): \(job.result ?? "")", id: callback.key,
       host: HostFacts.name, lines: job.lines(in: ledger.path))
-    return try run([words[0], "-i", "-t"], message, isOver)
+    return try run([words[0], "-i", "-t"], message, term)
   }
 
   // MARK: - Requests
 
-  private func post(_ callback: DueCallback, _ isOver: @Sendable () -> Bool) throws(Failure) -> DeliveryEnd {
+  private func post(_ callback: DueCallback, _ term: Term) throws(Failure) -> DeliveryEnd {
     let body = try document(callback)
     let seconds = clock.civilMs / 1_000
     var secrets: [String] = []
     var fields = [("webhook-id", callback.key), ("webhook-timestamp", "\(seconds)"), ("Idempotency-Key", callback.key)]
     if !callback.setting.secret.isEmpty {
-      let secret = try secret(callback.setting.secret, isOver)
+      let secret = try secret(callback.setting.secret, term)
       secrets += [secret] + (secret.hasPrefix("whsec_") ? [String(secret.dropFirst(6))] : [])
       fields.append(
         ("webhook-signature", Webhook.signature(secret: secret, id: callback.key, seconds: seconds, body: body)))
     }
-    let url = try url(callback, &secrets, isOver)
+    let url = try url(callback, &secrets, term)
     guard let request = TransferRequest.post(url, json: body, fields: fields.map { (name: $0.0, value: $0.1) }) else {
       throw Failure(.engineBug, "a field of a webhook is not valid")
     }
-    return try send(request, secrets, isOver)
+    return try send(request, secrets, term)
   }
 
-  private func ping(_ callback: DueCallback, _ isOver: @Sendable () -> Bool) throws(Failure) -> DeliveryEnd {
+  private func ping(_ callback: DueCallback, _ term: Term) throws(Failure) -> DeliveryEnd {
     var secrets: [String] = []
-    let url = Webhook.ping(try url(callback, &secrets, isOver), callback.setting.event)
+    let url = Webhook.ping(try url(callback, &secrets, term), callback.setting.event)
     let text = [(name: "Content-Type", value: "text/plain; charset=utf-8")]
     guard
       let request = TransferRequest.post(url, json: Array((Self.job(callback.body)?.summary ?? "").utf8), fields: text)
     else {
       throw Failure(.engineBug, "a field of a ping is not valid")
     }
-    return try send(request, secrets, isOver)
+    return try send(request, secrets, term)
   }
 
   /// The job in a callback document, for receivers that do not read JSON.
@@ -114,11 +132,11 @@ final class CallbackDelivery: CallbackCarrier {
   }
 
   private func send(
-    _ request: TransferRequest, _ secrets: [String], _ isOver: @Sendable () -> Bool
+    _ request: TransferRequest, _ secrets: [String], _ term: Term
   ) throws(Failure) -> DeliveryEnd {
     var request = request
     request.limits = RequestLimits(
-      connectMs: 10_000, stallMs: 0, totalMs: Self.limitMs, maxReplyBytes: DeliveryEnd.outputBytes)
+      connectMs: 10_000, stallMs: 0, totalMs: try term.leftMs(), maxReplyBytes: DeliveryEnd.outputBytes)
     let transport = try connected()
     let id = ExchangeID(
       rawValue: numbers.withLock { number in
@@ -129,7 +147,7 @@ final class CallbackDelivery: CallbackCarrier {
     transport.start(id, request) { replies.put($0) }
     while true {
       if let reply = replies.take(timeoutMs: 100)?.first { return judged(reply, secrets, url: request.url) }
-      if isOver() { transport.cancel(id) }
+      if term.isOver() { transport.cancel(id) }
     }
   }
 
@@ -166,18 +184,18 @@ final class CallbackDelivery: CallbackCarrier {
   }
 
   private func url(
-    _ callback: DueCallback, _ secrets: inout [String], _ isOver: () -> Bool
+    _ callback: DueCallback, _ secrets: inout [String], _ term: Term
   ) throws(Failure) -> String {
     guard let reference = SecretReference(callback.setting.target) else { return callback.setting.target }
-    let url = try reference.read(isOver: isOver)
+    let url = try reference.read(limitMs: try term.leftMs(), isOver: term.isOver)
     secrets.append(url)
     guard Webhook.isURL(url) else { throw Failure(.authMissing, "\(reference) does not contain an http or https URL") }
     return url
   }
 
-  private func secret(_ text: String, _ isOver: () -> Bool) throws(Failure) -> String {
+  private func secret(_ text: String, _ term: Term) throws(Failure) -> String {
     guard let reference = SecretReference(text) else { throw Failure(.authMissing, "the key is not a reference") }
-    return try reference.read(isOver: isOver)
+    return try reference.read(limitMs: try term.leftMs(), isOver: term.isOver)
   }
 
   // MARK: - Documents
@@ -224,24 +242,5 @@ private struct ToldJob: Decodable {
     let since = failed > (result == "ok" ? 0 : 1) ? ["Failed runs since the last mail: \(failed).", ""] : []
     return ["The job \(job) ended with \"\(result ?? "")\".", ""] + since + said + table
       + [summary ?? "", "", "transfers job show \(job)", "The ledger is \(ledger)."]
-  }
-}
-
-extension TransferStore {
-  /// How long deliveries are started at the end of a run, in milliseconds; the last ones get the usual time limit.
-  package static let callbackEndMs: Int64 = 10_000
-
-  /// Delivers callbacks that are due, for at most this time; skips those that an engine or another process is
-  /// delivering at the moment. Returns how many are left.
-  package func deliverCallbacks(withinMs: Int64) throws(TransferError) -> CallbacksLeft {
-    let clock = machine.clock
-    let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
-    defer { ledger.close() }
-    let delivery = CallbackDelivery(ledger, clock: clock, carriedBy: machine.transport)
-    defer { delivery.stop() }
-    let deliveries = CallbackDeliveries(ledger, by: delivery, clock: clock)
-    try deliveries.start()
-    deliveries.finish(withinMs: withinMs, graceMs: CallbackDelivery.graceMs)
-    return try ledger.read { try $0.callbacksLeft() }
   }
 }

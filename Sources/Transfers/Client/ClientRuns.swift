@@ -30,7 +30,21 @@ extension TransferClient {
   /// reader misses some. For a run in another process, use ``progress(of:)``. Ends with the client.
   public func engineProgress() -> AsyncStream<ProgressSnapshot> { latest.stream() }
 
+  /// Callbacks are delivered also between engines, and are waited for once, after the last.
   private func work(
+    _ goal: RunGoal, _ options: RunOptions, _ stop: StopSignal, _ notice: @escaping @Sendable (Notice) -> Void
+  ) async throws(TransferError) -> RunResult {
+    let callbacks = RunCallbacks()
+    var options = options
+    options.callbacks = callbacks
+    let result = await Result { [options] () async throws(TransferError) in
+      try await engines(goal, options, stop, notice)
+    }
+    try await pool.run { callbacks.finish { stop.isAsked } }
+    return try result.get()
+  }
+
+  private func engines(
     _ goal: RunGoal, _ options: RunOptions, _ stop: StopSignal, _ notice: @escaping @Sendable (Notice) -> Void
   ) async throws(TransferError) -> RunResult {
     let endMs = options.maxDurationMs.map { clock.awakeMs +| $0 } ?? .max

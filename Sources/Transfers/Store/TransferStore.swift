@@ -35,7 +35,8 @@ package struct TransferStore: Sendable {
     let shared = try options.rateGroup.map { name throws(TransferError) in try SharedRate(name, in: RateFolder.path) }
     defer { shared?.leave() }
     let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
-    defer { ledger.close() }
+    var isKept = false
+    defer { if !isKept { ledger.close() } }
     // From then on a signal does not end the process: the end of the run is to be recorded.
     let hears = { @Sendable in stop.onRequest { _ in } }
     let run = try ledger.startRun(Self.newRun(options.argv, clock), turn: options.turn?.place, beginning: hears)
@@ -52,18 +53,14 @@ package struct TransferStore: Sendable {
     let engine = Engine(
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
       observer: EngineObserver(progress: progress, notice: notice))
-    let delivery = CallbackDelivery(ledger, clock: clock, carriedBy: machine.transport)
-    defer { delivery.stop() }
-    let callbacks = CallbackDeliveries(ledger, by: delivery, clock: clock)
-    try callbacks.start()
+    let callbacks = options.callbacks ?? RunCallbacks()
+    isKept = try callbacks.start(ledger, on: machine, clock: clock)
     defer {
       // Receivers may be slow, and another engine may have work: deliveries have a lock of their own.
       ledger.releaseEngine()
       shared?.leave()
       options.whenEnded?()
-      // A run that is stopped does not wait for them.
-      callbacks.finish(
-        withinMs: stop.isAsked ? 0 : Self.callbackEndMs, graceMs: stop.isAsked ? 0 : CallbackDelivery.graceMs)
+      if options.callbacks == nil { callbacks.finish { stop.isAsked } }
     }
     let result = try engine.work(until: stop)
     // Copies that cannot be removed now are removed by the next run.

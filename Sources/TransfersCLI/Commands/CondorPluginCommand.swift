@@ -86,6 +86,7 @@ struct CondorPluginCommand: Command {
     }
     var pairs = pairs
     let session = EngineSession(common, progress, title: "transfers condor-plugin", context)
+    defer { session.end() }
     do throws(TransferError) {
       let added = try pairs.record(in: path) { [reporter = session.reporter] in reporter.notice($0) }
       let work = PushWork(

@@ -15,9 +15,16 @@ struct EngineSession {
   let context: Context
   let reporter: ProgressReporter
   private let signals: SignalWatch
+  /// Those of all engines of this session.
+  private let callbacks: RunCallbacks
 
-  init(_ common: CommonOptions, _ progress: ProgressOptions, title: String, _ context: Context) {
+  /// - Parameter callbacks: of a caller who finishes them; otherwise ``end()`` does.
+  init(
+    _ common: CommonOptions, _ progress: ProgressOptions, title: String, _ context: Context,
+    callbacks: RunCallbacks = RunCallbacks()
+  ) {
     self.common = common
+    self.callbacks = callbacks
     self.progress = progress
     self.context = context
     signals = context.signals ?? SignalWatch()
@@ -34,6 +41,7 @@ struct EngineSession {
     (options.drainMs, options.progressEveryMs) = (progress.drainTimeout.ms, reporter.everyMs)
     options.diskWaitMs = progress.diskWait.ms
     options.ownsProcess = true
+    options.callbacks = callbacks
     defer {
       reporter.finish()
       listenAfterwards()
@@ -42,6 +50,14 @@ struct EngineSession {
       options, progress: { [reporter] in reporter.progress($0) }, notice: { [reporter] in reporter.notice($0) },
       stop: stop)
   }
+
+  /// Waits for callbacks, which have one deadline, however many engines there were. A signal ends the wait.
+  func end() {
+    callbacks.finish(isStopped: isStopRequested)
+  }
+
+  /// Whether a stop was requested by now; for any thread.
+  var isStopRequested: @Sendable () -> Bool { { [signals] in signals.received.count > 0 } }
 
   /// Before the engine runs, a signal ends the process, which may be waiting for a lock. One that was caught since an
   /// earlier run of this session stops this run, too.

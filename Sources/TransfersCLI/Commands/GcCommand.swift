@@ -87,6 +87,7 @@ struct GcCommand: Command, ChangesRows {
     var options = RunOptions(argv: RecordedArguments.masked(context.arguments))
     options.onlyEndsSessions = true
     let session = EngineSession(common, progress, title: "transfers gc", context)
+    defer { session.end() }
     let result = try failing { () throws(TransferError) in try session.run(path, options) }
     if let error = result.error { throw CommandFailure(error) }
   }

@@ -69,6 +69,7 @@ struct PullCommand: Command, HasInapplicableOptions, NamesPlace {
     try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
     try engine.checkRateGroup()
     let session = EngineSession(common, progress, title: "transfers pull", context)
+    defer { session.end() }
     let startedMs = context.clock.wallMs
     let add = try failing { () throws(TransferError) in
       defer { session.reporter.finish() }

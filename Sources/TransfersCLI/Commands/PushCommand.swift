@@ -58,6 +58,7 @@ struct PushCommand: Command, HasInapplicableOptions, NamesPlace {
     try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
     try engine.checkRateGroup()
     let session = EngineSession(common, progress, title: "transfers push", context)
+    defer { session.end() }
     let startedMs = context.clock.wallMs
     var add = try record(options, path, session, context)
     let destination = RecordedArguments.masked([options.settings.destination])[0]

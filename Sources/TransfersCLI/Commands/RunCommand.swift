@@ -29,6 +29,7 @@ struct RunCommand: Command {
     options.leftJobs = JobLimits.leftJobs(context, by: nil)
     try LedgerAccess.check(path, context)
     let session = EngineSession(common, progress, title: "transfers run", context)
+    defer { session.end() }
     let startedMs = context.clock.wallMs
     let result = try failing { () throws(TransferError) in try session.run(path, options) }
     if let error = result.blocked.min(by: { $0.key < $1.key })?.value { throw CommandFailure(error) }

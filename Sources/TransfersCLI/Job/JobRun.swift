@@ -16,6 +16,8 @@ struct JobOutcome {
   var isSkipped = false
   var startedMs: Int64
   var endedMs: Int64
+  /// Whether a signal has stopped it by now.
+  var isStopRequested: @Sendable () -> Bool = { false }
 
   /// The name of its exit code, or `skipped`.
   var result: String { failure?.status.name ?? (isSkipped ? "skipped" : ExitCode.ok.name) }
@@ -43,6 +45,8 @@ struct JobRun {
   let argv: [String]
   let context: Context
 
+  private let callbacks = RunCallbacks()
+
   /// How long to wait for another engine that may be about to end before files are left to it: it may have looked for
   /// work for the last time already.
   private static let graceMs: Int64 = 1_000
@@ -52,7 +56,7 @@ struct JobRun {
     _ telling: JobTelling, writesLog: Bool, plans: [PlannedFiles]?,
     _ parsed: () throws(CommandFailure) -> [JobLine.Parsed]
   ) -> (outcome: JobOutcome, problems: [CommandFailure]) {
-    let books = JobBooks(job: job, storePath: storePath, context: context, telling: telling)
+    let books = JobBooks(job: job, storePath: storePath, context: context, telling: telling, callbacks: callbacks)
     var problems = books.open()
     let outcome = run(plans: plans, parsed)
     problems += books.close(outcome, writesLog: writesLog)
@@ -113,7 +117,8 @@ struct JobRun {
     add: (TransferStore, @escaping @Sendable (Notice) -> Void) throws(TransferError) -> [AddResult]
   ) throws(CommandFailure) {
     try setQuota(context)
-    let session = EngineSession(common, progress, title: "transfers job run \(job.name)", context)
+    let session = EngineSession(common, progress, title: "transfers job run \(job.name)", context, callbacks: callbacks)
+    outcome.isStopRequested = session.isStopRequested
     let results = try faults.keeping(storePath) { () throws(TransferError) in
       try add(context.store(storePath)) { [reporter = session.reporter] in reporter.notice($0) }
     }

@@ -112,6 +112,8 @@ struct JobBooks {
   let storePath: String
   let context: Context
   let telling: JobTelling
+  /// Those of the engines of the run.
+  let callbacks: RunCallbacks
 
   /// Records that the run has started. A failure here does not stop the transfers.
   /// - Returns: the error, if any.
@@ -137,8 +139,8 @@ struct JobBooks {
       attempt { () throws(CommandFailure) in try takeBack() }
     } else {
       attempt { () throws(CommandFailure) in try record(outcome) }
-      attempt { () throws(CommandFailure) in try deliver() }
     }
+    attempt { () throws(CommandFailure) in try deliver(outcome) }
     if let file = job["prom_file"] { attempt { () throws(CommandFailure) in try writeMetrics(file.value) } }
     let isWell = (outcome.isSuccess || outcome.isSkipped) && problems.isEmpty
     if writesLog {
@@ -171,12 +173,13 @@ struct JobBooks {
   }
 
   /// Delivers the callbacks of the run that has just ended, and those of files and batches that are due: a run without
-  /// files begins no engine, which would deliver them. Failed ones are retried by a later run.
-  private func deliver() throws(CommandFailure) {
+  /// files begins no engine, which would deliver them. Those of files that are still being delivered go on beside them,
+  /// until one deadline. Failed ones are retried by a later run.
+  private func deliver(_ outcome: JobOutcome) throws(CommandFailure) {
+    defer { callbacks.finish(isStopped: outcome.isStopRequested) }
+    guard !callbacks.isOpen, !outcome.isSkipped else { return }
     if telling.callbacks.isEmpty, try !hasDueCallback() { return }
-    try failing { () throws(TransferError) in
-      _ = try context.store(storePath).deliverCallbacks(withinMs: TransferStore.callbackEndMs)
-    }
+    try failing { () throws(TransferError) in try context.store(storePath).start(callbacks) }
   }
 
   private func hasDueCallback() throws(CommandFailure) -> Bool {
