@@ -155,6 +155,25 @@ import TransferModel
     #expect(try run("push", "-q", "--settle", "0", source, "\(receiver.url)/zero/").code == 0)
   }
 
+  /// What is deleted before its turn is nothing to send, and no failure: it is told, and closed in the ledger.
+  @Test func aFileThatIsDeletedBeforeItsTurnIsNoFailure() throws {
+    for name in ["a", "b"] { try writeFile(source + "/" + name, Array("long".utf8)) }
+    // Both files are longer.
+    #expect(try run("job", "run", "nightly", "--max-bytes", "1").code == 5)
+    unlink(source + "/b")
+    let outcome = try run("job", "run", "nightly", "-v", "--no-syslog")
+    #expect(outcome.code == 0 && outcome.err == "", "\(outcome.code) \(outcome.err)")
+    #expect(outcome.out.contains(" done=1 failed=0 ") && outcome.out.contains(" gone=1 "), "\(outcome.out)")
+    #expect((stored("a"), stored("b")) == ("long", nil))
+    let closed = try run("list", "files", "--all", "--format", "tsv", "--columns", "path,state,cause").out
+    #expect(closed.contains("/b\tsuperseded\tsource.missing\n"), "\(closed)")
+    #expect(try run("store", "check").code == 0)
+    // A later file with its name is another one.
+    try writeFile(source + "/b", Array("later".utf8))
+    #expect(try run("job", "run", "nightly").code == 0)
+    #expect(stored("b") == "later")
+  }
+
   /// A planned file whose marker has disappeared waits for the marker; the file does not count as missing.
   @Test func aPlannedFileThatIsNotReadyWaits() throws {
     try configure(", ready_file: '{path}.done'")

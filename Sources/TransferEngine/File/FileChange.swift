@@ -66,11 +66,13 @@ enum FileChange: Sendable, Hashable {
   case supersede(SourceIdentity, notBeforeMs: Int64?)
   /// The file is not sent, because another file has delivered the same content.
   case endDuplicate(DeliveredFile)
+  /// Its source was deleted before anything of it was sent, for this reason.
+  case endGone(String)
 
   /// After this change the engine no longer holds the file.
   var isRelease: Bool {
     switch self {
-    case .complete, .release, .fail, .unknown, .supersede, .endListing, .endDuplicate: true
+    case .complete, .release, .fail, .unknown, .supersede, .endListing, .endDuplicate, .endGone: true
     case .storeChunk, .findChunk, .retryChunk, .releaseChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
       .storePiece, .noteMissing, .probeChunk, .doubtChunk, .noteChunk, .disownChunks, .storeBeginning, .adoptChunks,
       .alignChunks, .confirmChunks,

@@ -14,6 +14,7 @@ extension FileMachine {
     let failure = claimed.staged == nil ? failure : failure.ofCopy
     if failure.code == .sourceChanged, remedy != .elsewhere { return sourceChanged(job, failure, retry) }
     if failure.code == .policyDuplicate { return returned(job) }
+    if failure.code == .sourceMissing, isOfScan, isNothingSent { return sourceGone(job) }
     if failure.isLostWrite { sessionFate.lose(.useless) }
     switch remedy {
     case .retry: return retried(job, failure, retry)
@@ -139,6 +140,13 @@ extension FileMachine {
   mutating func isDuplicate(of original: DeliveredFile) {
     if sessionID != nil { sessionFate.lose(.gone) }
     end(.duplicate(original))
+  }
+
+  /// Nothing of the file was sent, so a session that was intended for it does not exist.
+  private mutating func sourceGone(_ job: JobStep) -> [FileChange] {
+    if sessionID != nil { sessionFate.lose(.gone) }
+    end(.gone("its source was deleted before anything of it was sent"))
+    return returned(job)
   }
 
   private mutating func sourceChanged(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {

@@ -31,6 +31,8 @@ struct FileMachine: Sendable {
   var repairsInARow = 0
   /// How long a table of published checksums may be that is requested now; see ``TableRoom``.
   var tableRoom: Int64 = .max
+  /// It was found by the scan of a job, which the next run repeats: what is deleted before its turn is nothing to send.
+  var isOfScan = false
   /// The length of the table that was requested, until its search has ended; 0 for none.
   var tableLength: Int64 = 0
 
@@ -61,6 +63,11 @@ struct FileMachine: Sendable {
   /// No request of an earlier run can have left anything of the file on the server.
   var isUntouched: Bool {
     claimed.session == nil && claimed.lostAnswer == nil && !claimed.isDoubtful && bytesStored == 0
+  }
+  /// No request can have left anything of the file on the server, in this run either.
+  var isNothingSent: Bool {
+    bytesStored == 0 && facts.lostAnswer == nil && facts.session?.remoteID == nil && !claimed.isDoubtful
+      && openCount <= 1
   }
   /// No chunk is stored, except perhaps the shorter last one.
   var isHardlyStored: Bool { bytesStored < facts.layout.chunkSize }
@@ -241,7 +248,7 @@ struct FileMachine: Sendable {
   mutating func end(_ reason: FileEnding) {
     switch ending {
     case nil, .release: phase = phase.ending(explained(reason))
-    case .fail, .unknown, .supersede, .duplicate: break
+    case .fail, .unknown, .supersede, .duplicate, .gone: break
     }
   }
 

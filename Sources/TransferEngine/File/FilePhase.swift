@@ -64,6 +64,8 @@ enum FileEnding: Sendable, Hashable {
   case unknown(Failure)
   case supersede(SourceIdentity, notBeforeMs: Int64)
   case duplicate(DeliveredFile)
+  /// Its source was deleted before anything of it was sent.
+  case gone(String)
   case release(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
 
   var isDuplicate: Bool { if case .duplicate = self { true } else { false } }

@@ -31,6 +31,7 @@ struct FileRelease {
     case .unknown(let failure): [.unknown(failure.code, failure.message)]
     case .supersede(let identity, let notBeforeMs): [.supersede(identity, notBeforeMs: notBeforeMs)]
     case .duplicate(let other): [.endDuplicate(other)]
+    case .gone(let reason): [.endGone(reason)]
     case .release(let dueMs, let code, let isFailure): recut + [release(dueMs, code, isFailure: isFailure)]
     }
   }

@@ -165,6 +165,7 @@ extension FileUnit {
           tx.releaseFile(file, run, notBeforeMs: nil, code: nil, isFailure: false), "release a duplicate")
       }
       try require(tx.endDuplicate(file, run, of: other), "end duplicate")
+    case .endGone(let reason): try require(tx.endGone(file, run, reason: reason), "end a file without a source")
     }
   }
 

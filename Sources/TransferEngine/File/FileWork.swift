@@ -55,6 +55,7 @@ final class FileWork {
         known: file.identity, overwrites: settings.overwrites, isSparse: settings.isSparse,
         isNamedLater: settings.usesRemoteNames, engine.configuration.syncs)
     }
+    machine.isOfScan = destination.isOfJob && !file.isCompared && target == nil
     // An existing file is not examined if it is not to be replaced.
     if target?.overwrites != true || target?.isNamedLater == true { machine.facts.past = nil }
     if let settings = destination.refusals.settings.download, !file.key.isFolder,

@@ -22,6 +22,8 @@ final class BatchDestination {
   let resolved: ResolvedDestination
   let host: HostState
   let refusals: DestinationRefusals
+  /// A job made the batch.
+  let isOfJob: Bool
   var learned = LearnedFacts()
   /// Its active files, and its requests that were requested from the ledger and have not ended.
   var files = 0 { didSet { host.files += files - oldValue } }
@@ -35,8 +37,10 @@ final class BatchDestination {
   /// Which file queries the abilities of the server.
   var discovery = Discovery()
 
-  init(batch: BatchID, resolved: ResolvedDestination, host: HostState, refusals: DestinationRefusals) {
-    self.batch = batch
+  init(
+    batch: BatchID, resolved: ResolvedDestination, host: HostState, refusals: DestinationRefusals, isOfJob: Bool = false
+  ) {
+    (self.batch, self.isOfJob) = (batch, isOfJob)
     self.refusals = refusals
     self.resolved = resolved
     self.host = host

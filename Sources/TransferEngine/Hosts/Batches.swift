@@ -95,8 +95,9 @@ final class Batches {
       throw error
     }
     let resolved = try engine.resolver.resolve(settings)
+    let job = try engine.ledger.read { reader in try reader.job(of: batch) }
     return BatchDestination(
-      batch: batch, resolved: resolved, host: hosts.host(resolved.host), refusals: refusal)
+      batch: batch, resolved: resolved, host: hosts.host(resolved.host), refusals: refusal, isOfJob: job != nil)
   }
 
   private func limit(_ transport: any Transport) {

@@ -60,6 +60,9 @@ final class RunTally {
     case .endDuplicate(let other):
       progress.ended(size: machine.facts.layout.size, bytesAcked: machine.facts.layout.size)
       engine.observer.notice(.skipped(path: machine.claimed.path, reason: other.reason))
+    case .endGone(let reason):
+      progress.ended(size: machine.facts.layout.size, bytesAcked: held)
+      engine.observer.notice(.skipped(path: machine.claimed.path, reason: reason))
     case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
     case .renewSession(_, let failure): noted(machine, "\(failure.message); all of it is fetched again")
     case .release, .storeChunk, .findChunk, .retryChunk, .releaseChunk, .failChunk, .chunkUnknown, .advanceChunk,

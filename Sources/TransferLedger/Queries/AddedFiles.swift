@@ -23,6 +23,7 @@ extension LedgerReader {
     let successors = next.filter { id in !AddedFiles.holds(id, all) }.sorted().map { $0...$0 }
     try forEach(all + successors) { ranges in
       totals.duplicates += try db.first(Self.addedDuplicates, ranges) { $0.int(0) } ?? 0
+      totals.gone += try db.first(Self.addedGone, ranges) { $0.int(0) } ?? 0
       try addFiles(ranges, nowMs, to: &totals)
       try addTraffic(ranges, since: added.mark, to: &totals)
     }
@@ -130,6 +131,10 @@ extension LedgerReader {
         WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.live = 1 AND n.generation > f.generation)
       AND NOT EXISTS (SELECT 1 FROM file n
         WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.live IS NULL AND n.generation > f.generation)
+    """
+  static let addedGone: StaticString = """
+    SELECT count(*) FROM json_each(?1) r CROSS JOIN file f ON f.id BETWEEN r.value ->> 0 AND r.value ->> 1
+    WHERE +f.state = 'superseded' AND f.cause = 'source.missing'
     """
   // Bytes acknowledged for a generation that was superseded since then do not count; its sent bytes do.
   static let addedTraffic: StaticString = """

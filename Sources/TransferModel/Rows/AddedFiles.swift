@@ -105,6 +105,8 @@ package struct AddedTotals: Sendable, Hashable {
   package var overdue = 0
   /// Not sent, because other files had delivered the same content.
   package var duplicates = 0
+  /// Their sources were deleted before anything of them was sent.
+  package var gone = 0
   /// Body bytes that answers since the `add` acknowledged.
   package var bytesAckedSince: Int64 = 0
 

@@ -12,6 +12,8 @@ struct RunNumbers: Sendable, Hashable {
   var cancelled = 0
   /// For a push: files not sent, because other files had delivered the same content.
   var duplicates = 0
+  /// For a job: files not sent, because their sources were deleted before.
+  var gone = 0
   /// For a run: files that were done, failed or unknown before it began.
   var doneBefore = 0
   var badBefore = 0
@@ -58,7 +60,7 @@ struct RunNumbers: Sendable, Hashable {
   /// For the files of one push. `stop` is why the run that sent them ended; blocked batches of others are ignored.
   init(_ added: AddedTotals, wallMs: Int64, stop: StopCause?, unreachable: [String] = []) {
     self.init(added.files, wallMs: wallMs)
-    duplicates = added.duplicates
+    (duplicates, gone) = (added.duplicates, added.gone)
     // Bytes that the server lost and got again were acknowledged twice, but count once.
     bytesAcked = min(added.bytesAckedSince, added.files.bytesMoved)
     guard left > 0, left > paused else { return }

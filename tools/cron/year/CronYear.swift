@@ -150,26 +150,10 @@ package final class CronYear {
       arrived: Dictionary(grouping: arrived) { String($0.key.prefix { $0 != "/" }) }, err: outcome.err)
     // An engine sends the due files of all jobs.
     for judge in judges { try judge.judge(result, server, &tally) }
-    if isCalm, outcome.code != 0, outcome.code != 5, !hasLostWaitingFiles(judge.tree) {
+    if isCalm, outcome.code != 0, outcome.code != 5 {
       throw YearFailure("\(judge.tree.job.name) ended with \(outcome.code) although nothing failed: \(outcome.err)")
     }
     return outcome.code
-  }
-
-  /// Whether the job has a quota, and each of its failed files was deleted while it waited for that: such a file fails
-  /// when its turn comes, which may be in the calm phase.
-  private func hasLostWaitingFiles(_ tree: SourceTree) -> Bool {
-    guard tree.job.more.contains("quota") else { return false }
-    let failed = program.run([
-      "list", "files", "--state", "failed", "--job", tree.job.name, "--format", "tsv", "--columns", "cause,path",
-      "--config", configPath, "--store", storePath,
-    ])
-    let rows = failed.out.split(separator: "\n").dropFirst()
-    return failed.code == 0 && !rows.isEmpty
-      && rows.allSatisfy { row in
-        let name = row.split(separator: "/").last.map(String.init) ?? ""
-        return row.hasPrefix("source.missing\t") && tree.current[name] == nil
-      }
   }
 
   private func job(_ name: String) throws -> EmbeddedJob {
