@@ -53,6 +53,10 @@ import TransferModel
         state.refusals -= 1
         return refusal
       }
+      if request.target == "/token" {
+        return ScriptedServer.Reply(
+          body: #"{"accessToken":"next-login","expiresIn":28800,"refreshToken":"next-refresh","tokenType":"Bearer"}"#)
+      }
       state.handedOut += 1
       let (key, endMs) = ("ASIA\(state.handedOut)", (Int64(time(nil)) + validSeconds) * 1_000)
       let end = CivilTime(wallMs: endMs).rfc3339
@@ -103,6 +107,7 @@ import TransferModel
     try writeFile(path, Array(config.utf8))
     var variables = [
       "AWS_CONFIG_FILE": path, "AWS_ENDPOINT_URL_STS": cloud.server.url, "AWS_ENDPOINT_URL_SSO": cloud.server.url,
+      "AWS_ENDPOINT_URL_SSO_OIDC": cloud.server.url,
       "AWS_EC2_METADATA_DISABLED": "true",
     ]
     variables.merge(environment) { $1 }
@@ -224,6 +229,69 @@ import TransferModel
     let asked = try #require(cloud.asked.last)
     #expect(asked.target == "/federation/credentials?role_name=Writer&account_id=12")
     #expect(asked.headers["x-amz-sso_bearer_token"] == "login-token")
+  }
+
+  private static let singleSignOn = """
+    [profile sso]
+    sso_session = corp
+    sso_account_id = 12
+    sso_role_name = Writer
+    [sso-session corp]
+    sso_region = eu-west-1
+    sso_start_url = https://corp.example/
+    """
+
+  /// Stores an expired login in the cache; returns its path. The name is the SHA-1 of "corp".
+  private func storeLogin(registration: String = "2999-01-01T00:00:00Z") throws -> String {
+    for folder in ["/.aws", "/.aws/sso", "/.aws/sso/cache"] { mkdir(program.folder.path + folder, 0o700) }
+    let path = program.folder.path + "/.aws/sso/cache/ee0bfd2552fbd840c02cc48b6e823320543c450f.json"
+    let login = #"""
+      {"startUrl":"https://corp.example/","region":"eu-west-1","accessToken":"old-login",\#
+      "expiresAt":"2026-01-01T00:00:00Z","clientId":"the-client","clientSecret":"client-secret",\#
+      "registrationExpiresAt":"\#(registration)","refreshToken":"old-refresh"}
+      """#
+    try writeFile(path, Array(login.utf8))
+    return path
+  }
+
+  /// As the AWS tools do: they find the next refresh token in the cache, where only its owner may read it.
+  @Test func anExpiredLoginIsRenewed() throws {
+    let cloud = try Cloud()
+    let path = try storeLogin()
+    chmod(path, 0o644)
+    let outcome = try push(cloud, config: Self.singleSignOn, ["HOME": program.folder.path], ["--profile", "sso"])
+    #expect(outcome.code == 0 && cloud.keys.last == "ASIA1", "\(outcome.err)")
+    try #require(cloud.asked.map { $0.target.prefix(6) } == ["/token", "/feder"])
+    let body = String(decoding: cloud.asked[0].body, as: UTF8.self)
+    for part in ["refresh_token", "old-refresh", "the-client", "client-secret"] { #expect(body.contains(part)) }
+    #expect(cloud.asked[0].headers["authorization"] == nil)
+    #expect(cloud.asked[1].headers["x-amz-sso_bearer_token"] == "next-login")
+    let stored = try readText(path)
+    for part in ["next-login", "next-refresh", "the-client", "2999-01-01T00:00:00Z"] { #expect(stored.contains(part)) }
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    let cache = program.folder.path + "/.aws/sso/cache"
+    #expect(try names(in: cache).count == 1)
+    let ledger = String(decoding: try readBytes(program.folder.path + "/s.db"), as: UTF8.self)
+    for secret in ["next-login", "next-refresh", "client-secret"] { #expect(!ledger.contains(secret)) }
+    // It is valid now.
+    try writeFile("\(source)/f1", Array("changed".utf8))
+    #expect(try push(cloud, config: Self.singleSignOn, ["HOME": program.folder.path], ["--profile", "sso"]).code == 0)
+    #expect(cloud.asked.count { $0.target == "/token" } == 1)
+  }
+
+  /// A login that the service does not renew any more, one whose client is no longer registered, and a cache that
+  /// cannot be written: a person is told what to do, and the login stays as it is.
+  @Test(arguments: ["refused", "unregistered"]) func aLoginThatCannotBeRenewedStays(_ why: String) throws {
+    let refusal = ScriptedServer.Reply(status: 400, body: #"{"error":"invalid_grant"}"#)
+    let cloud = try Cloud(refusals: 9, refusal: refusal)
+    let path = try storeLogin(registration: why == "refused" ? "2999-01-01T00:00:00Z" : "2026-01-01T00:00:00Z")
+    let before = try readText(path)
+    let outcome = try push(cloud, config: Self.singleSignOn, ["HOME": program.folder.path], ["--profile", "sso"])
+    #expect(outcome.code == 77 && outcome.err.contains("aws sso login"), "\(outcome.code) \(outcome.err)")
+    #expect(cloud.asked.count == (why == "refused" ? 1 : 0))
+    #expect(try readText(path) == before)
+    #expect(try names(in: program.folder.path + "/.aws/sso/cache").count == 1)
   }
 
   /// Nothing is sent, the files wait, and the output of the program is not shown.

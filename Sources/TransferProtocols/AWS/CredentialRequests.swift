@@ -57,19 +57,27 @@ public enum CredentialRequests {
   package static func roleCredentials(
     of session: AWSSingleSignOn, token: String, endpoint: String?
   ) throws(CredentialFault) -> TransferRequest {
-    guard S3Settings.isRegion(session.region) else { throw CredentialFault("sso_region is not a region") }
-    // The token gives full access to the login.
-    if let endpoint, !endpoint.hasPrefix("https://"),
-      (try? S3Settings.endpoint(endpoint)).map({ ContainerEndpoint.isOfThisMachine($0) }) != true
-    {
-      throw CredentialFault("AWS_ENDPOINT_URL_SSO is plain HTTP to another machine; use https")
-    }
-    let base = endpoint ?? "https://portal.sso.\(session.region).\(TokenServiceEndpoint.suffix(session.region))"
+    let base = try Self.endpoint(endpoint, "AWS_ENDPOINT_URL_SSO", service: "portal.sso", region: session.region)
     let query =
       "role_name=\(PercentEncoding.component(session.role))&account_id=\(PercentEncoding.component(session.account))"
     var request = get("\(base)/federation/credentials?\(query)", [("x-amz-sso_bearer_token", token)])
     request.limits = .control
     return request
+  }
+
+  /// The endpoint of a service of IAM Identity Center: the one of this variable, or that of the region.
+  static func endpoint(
+    _ named: String?, _ variable: String, service: String, region: String
+  ) throws(CredentialFault) -> String {
+    guard S3Settings.isRegion(region) else { throw CredentialFault("sso_region is not a region") }
+    guard var named else { return "https://\(service).\(region).\(TokenServiceEndpoint.suffix(region))" }
+    // The token gives full access to the login.
+    guard
+      named.hasPrefix("https://")
+        || (try? S3Settings.endpoint(named)).map({ ContainerEndpoint.isOfThisMachine($0) }) == true
+    else { throw CredentialFault("\(variable) is plain HTTP to another machine; use https") }
+    while named.hasSuffix("/") { named.removeLast() }
+    return named
   }
 
   /// A request to the endpoint of a container or an instance, which answers at once or not at all.

@@ -100,18 +100,3 @@ extension TemporaryCredential {
   /// A word from a server, for an error message.
   static func shown(_ text: String) -> String { "\"\(NameBytes(Array(text.utf8.prefix(200))).embedded)\"" }
 }
-
-/// The login that `aws sso login` stored in its cache.
-public enum SingleSignOnToken {
-  /// Parses the token from a file of the cache.
-  /// - Throws: if it is not a valid token, or has expired at `wallMs` (milliseconds since 1970 UTC).
-  public static func read(_ bytes: [UInt8], wallMs: Int64) throws(CredentialFault) -> String {
-    let document = try TemporaryCredential.document(bytes, "the login in the cache of AWS tools")
-    guard case .string(let token)? = document["accessToken"], case .string(let expires)? = document["expiresAt"],
-      // Older versions wrote "UTC" for the zone.
-      let expiresAtMs = CivilTime.wallMs(rfc3339: expires.hasSuffix("UTC") ? expires.dropLast(3) + "Z" : expires)
-    else { throw CredentialFault("the login in the cache of AWS tools lacks its token or expiry time") }
-    guard expiresAtMs > wallMs else { throw CredentialFault("the login has expired; run \"aws sso login\"") }
-    return token
-  }
-}

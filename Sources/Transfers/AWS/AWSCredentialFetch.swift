@@ -14,8 +14,8 @@ final class AWSCredentialFetch {
   static let leastOfInstanceMs: Int64 = 600_000
 
   private let environment: AWSEnvironment
-  private let clock: any TransferClock
-  private let isOver: @Sendable () -> Bool
+  let clock: any TransferClock
+  let isOver: @Sendable () -> Bool
   private var transports: [Bool: CurlTransport] = [:]
   private var number: UInt64 = 0
 
@@ -76,20 +76,6 @@ final class AWSCredentialFetch {
   ) throws(CredentialFault) -> TemporaryCredential {
     try patiently { () throws(CredentialFault) in
       try CredentialRequests.credential(of: exchange(try request(), isLocal: false))
-    }
-  }
-
-  private func singleSignOn(_ session: AWSSingleSignOn) throws(CredentialFault) -> TemporaryCredential {
-    let key = hexText(RunningDigest.of(Array(session.cacheKey.utf8), .sha1).bytes)
-    let path = "\(Environment.value("HOME") ?? "")/.aws/sso/cache/\(key).json"
-    guard let bytes = FileText.bytes(path) else {
-      throw CredentialFault("there is no login (\(path)); run \"aws sso login\"")
-    }
-    let token = try SingleSignOnToken.read(bytes, wallMs: clock.civilMs)
-    let request = try CredentialRequests.roleCredentials(
-      of: session, token: token, endpoint: Environment.value("AWS_ENDPOINT_URL_SSO"))
-    return try patiently { () throws(CredentialFault) in
-      try TemporaryCredential(ofSingleSignOn: exchange(request, isLocal: false))
     }
   }
 
@@ -166,9 +152,9 @@ final class AWSCredentialFetch {
   // MARK: - Requests
 
   /// Retries after a delay if the failure is transient.
-  private func patiently(
-    _ ask: () throws(CredentialFault) -> TemporaryCredential
-  ) throws(CredentialFault) -> TemporaryCredential {
+  func patiently<Value>(
+    _ ask: () throws(CredentialFault) -> Value
+  ) throws(CredentialFault) -> Value {
     for pauseMs in Self.pausesMs {
       do throws(CredentialFault) { return try ask() } catch {
         guard error.isTransient, !isOver() else { throw error }
@@ -178,7 +164,7 @@ final class AWSCredentialFetch {
     return try ask()
   }
 
-  private func exchange(_ request: TransferRequest, isLocal: Bool) -> TransferReply {
+  func exchange(_ request: TransferRequest, isLocal: Bool) -> TransferReply {
     let transport: CurlTransport
     do throws(TransferError) { transport = try self.transport(isLocal: isLocal) } catch {
       var reply = TransferReply()

@@ -142,9 +142,9 @@ import TransferModel
   @Test func loginsExpire() throws {
     let text = #"{"accessToken":"tok","expiresAt":"2026-11-24T06:30:00UTC"}"#
     let end = try #require(CivilTime(year: 2026, month: 11, day: 24, hour: 6, minute: 30)).wallMs
-    #expect(try SingleSignOnToken.read(Array(text.utf8), wallMs: end - 1) == "tok")
-    #expect(throws: CredentialFault.self) { try SingleSignOnToken.read(Array(text.utf8), wallMs: end) }
-    #expect(throws: CredentialFault.self) { try SingleSignOnToken.read(Array("{}".utf8), wallMs: 0) }
+    #expect(try SingleSignOnLogin(Array(text.utf8)).validToken(wallMs: end - 1) == "tok")
+    #expect(throws: CredentialFault.self) { try SingleSignOnLogin(Array(text.utf8)).validToken(wallMs: end) }
+    #expect(throws: CredentialFault.self) { try SingleSignOnLogin(Array("{}".utf8)) }
   }
 
   @Test(arguments: [
