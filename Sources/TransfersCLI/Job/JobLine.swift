@@ -43,16 +43,29 @@ struct JobLine {
   }
 
   private func parsed(_ options: [String], to: String) throws(CommandFailure) -> Parsed {
+    let (line, inner) = try arguments(options, to: to)
+    do { return (try RootCommand.parseAsRoot(line.arguments), inner.parsing(line.arguments)) } catch {
+      throw line.failure(ParserMessage(RootCommand.message(for: error)))
+    }
+  }
+
+  /// The options that the command gets besides the typed ones, for each of its destinations.
+  func environments() throws(CommandFailure) -> [EnvironmentOptions] {
+    var all: [EnvironmentOptions] = []
+    for to in job["to"]?.values ?? [""] { all.append(try arguments([], to: to).line.environment) }
+    return all
+  }
+
+  private func arguments(
+    _ options: [String], to: String
+  ) throws(CommandFailure) -> (line: ArgumentLine, inner: Context) {
     let words = [job.direction == .upload ? "push" : "pull"] + options + ["--"] + (try places(to))
     var inner = Context(
       arguments: words, environment: context.environment, out: context.out, err: context.err, machine: context.machine,
       signals: context.signals)
     inner = inner.configured(context.config)
     inner.job = job.name
-    let line = try ArgumentLine(inner, job: filled)
-    do { return (try RootCommand.parseAsRoot(line.arguments), inner.parsing(line.arguments)) } catch {
-      throw line.failure(ParserMessage(RootCommand.message(for: error)))
-    }
+    return (try ArgumentLine(inner, job: filled), inner)
   }
 
   /// The sources of an upload, and the options for each of its destinations.

@@ -18,6 +18,8 @@ struct JobStatus: OutputValue {
   var removals = RemovalTotals()
   var callbacks = CallbacksLeft()
   var quota: QuotaUsage?
+  /// The effective ones, with their origins.
+  var settings: [ConfigShowCommand.Value] = []
   let nowMs: Int64
 
   /// Reads the job from a ledger; a missing ledger has none.
@@ -115,8 +117,8 @@ struct JobStatus: OutputValue {
       .record("files", nil, counts) { $0 },
       .words { RemovalFigures.remark($0.removals) },
       RemovalFigures.reasons { $0.removals },
-      .table("settings", "Settings", settings, TableLook(isForPrograms: true)) { $0.job?.settings ?? [] },
-      .forPeople("Settings", settings) { $0.job?.settings ?? [] },
+      .table("settings", "Settings", ConfigShowCommand.columns, TableLook(isForPrograms: true)) { $0.settings },
+      .forPeople("Settings", ConfigShowCommand.columns) { $0.settings },
       .table("batches", "Last batches", BatchFigures.ofFiles, TableLook(isForPrograms: true)) { $0.batches },
       .forPeople("Last batches", inShort) { $0.batches },
       .facts([.text("next", "") { $0.next }.saying { "Next: \($0.next)" }]),
@@ -130,11 +132,6 @@ struct JobStatus: OutputValue {
     .integer("sources_to_remove", "sources to delete or move") { $0.removals.waiting > 0 ? $0.removals.waiting : nil },
     .integer("sources_put_off", "put off") { $0.removals.putOff > 0 ? $0.removals.putOff : nil },
     .integer("sources_kept", "sources kept") { $0.removals.kept > 0 ? $0.removals.kept : nil },
-  ]
-
-  private static let settings: [Column<ConfigSetting>] = [
-    .text("key", "Key") { $0.key }, .text("value", "Value") { $0.shown },
-    .text("origin", "Origin") { $0.place.description },
   ]
 
   private static let inShort: [Column<BatchRow>] = BatchFigures.columns.filter {

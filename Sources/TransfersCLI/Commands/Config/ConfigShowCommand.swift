@@ -53,11 +53,18 @@ struct ConfigShowCommand: Command {
     return values
   }
 
-  /// Variables take precedence over files.
-  private func defaults(_ config: Config, _ context: Context) throws(CommandFailure) -> [Value] {
+  /// The ledger, and what names it.
+  static func store(
+    _ common: CommonOptions, _ config: Config, _ context: Context
+  ) throws(CommandFailure) -> Value {
     let (store, origin) = try StoreLocation.find(
       option: common.store, environment: context.environment, configured: config.defaults["store"])
-    var found = ["store": Value(key: "defaults.store", value: store, origin: origin)]
+    return Value(key: "defaults.store", value: store, origin: origin)
+  }
+
+  /// Variables take precedence over files.
+  private func defaults(_ config: Config, _ context: Context) throws(CommandFailure) -> [Value] {
+    var found = ["store": try Self.store(common, config, context)]
     for (long, setting) in config.defaults where long != "store" {
       found[setting.key] = Value(
         key: "defaults.\(setting.key)", value: setting.shown, origin: setting.place.description)

@@ -68,7 +68,7 @@ enum JobsInLedger {
 /// `transfers job show`.
 struct JobShowCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show a job: its settings, its status, and its next action.")
+    commandName: "show", abstract: "Show a job: its effective settings, its status, and its next action.")
 
   @Argument(help: ArgumentHelp("A job of the configuration.", valueName: "name")) var name: String
   @OptionGroup var common: CommonOptions
@@ -77,7 +77,11 @@ struct JobShowCommand: Command {
     let path = try common.storePath(context)
     let isKnown = try JobsInLedger.names(path, context).contains(name)
     let job = isKnown ? context.config.jobs[name] : try context.config.job(name)
-    let status = try JobStatus.read(name, job, path, context)
+    var status = try JobStatus.read(name, job, path, context)
+    if let job {
+      let store = try ConfigShowCommand.store(common, context.config, context)
+      status.settings = JobSettings.effective(job, store: store, context)
+    }
     try common.print(status, store: .ofAny(path, context), context)
   }
 }
