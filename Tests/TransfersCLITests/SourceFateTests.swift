@@ -90,6 +90,34 @@ import Testing
     #expect(try transfers(["list", "files", "--ids", "--all"]).out == "f1\nf2\n")
   }
 
+  /// One clear error before anything is recorded or sent. The folder is not made: a misspelt name would hide files.
+  @Test(arguments: ["push", "job"]) func aFolderThatCannotTakeSourcesIsRefusedFirst(_ command: String) throws {
+    let other = "/dev/shm/transfers-\(getpid())-\(command)"
+    mkdir(other, 0o700)
+    defer { rmdir(other) }
+    // Nobody can write there, root neither.
+    let cases = [
+      (folder + "/missing", Int32(66), "there is no such folder"), (other, 64, "it is on another file system"),
+      ("/sys/kernel", 64, "it is on another file system"),
+    ]
+    var (here, there) = (stat(), stat())
+    try #require(stat(folder, &here) == 0 && stat(other, &there) == 0)
+    for (target, code, cause) in cases where target != other || here.st_dev != there.st_dev {
+      var words = ["push", folder + "/in", receiver.url + "/up/", "--after", "move:\(target)"]
+      if command == "job" {
+        let text = "jobs: {send: {from: \(folder)/in, to: \"\(receiver.url)/up/\", after: \"move:\(target)\"}}\n"
+        try writeFile(folder + "/c.yaml", Array(text.utf8))
+        chmod(folder + "/c.yaml", 0o600)
+        words = ["job", "run", "send", "--no-syslog", "--config", folder + "/c.yaml"]
+      }
+      let outcome = try transfers(words)
+      #expect(outcome.code == code && outcome.err.contains(cause), "\(target): \(outcome.code) \(outcome.err)")
+      #expect(outcome.err.split(separator: "\n").count <= 2, "\(outcome.err)")
+      #expect(isThere("/in/a") && !isThere("/objects/up"))
+      #expect(access(folder + "/missing", F_OK) != 0)
+    }
+  }
+
   /// An unavailable file system is not a failure: its sources wait for any number of runs, and are removed when it is
   /// back.
   @Test func whatIsAwayWaits() throws {

@@ -95,6 +95,37 @@ def gone(case, is_restarted):
     expect("removed by hand", case.removals(), {"a": ("skipped", "source.missing"), "b": ("done", None)})
 
 
+def refused(programs, root, receiver):
+    """A folder to move sources to that cannot take them: nothing is sent."""
+    folder = os.path.join(root, "refused")
+    source, plain = os.path.join(folder, "in"), os.path.join(folder, "plain")
+    for made in ("in", "plain", "bound", "fixed", "other"):
+        os.makedirs(os.path.join(folder, made))
+    killed.write(os.path.join(source, "a"), b"a")
+    bound, fixed, other = (os.path.join(folder, name) for name in ("bound", "fixed", "other"))
+    mount("--bind", plain, bound)
+    mount("-t", "tmpfs", "tmpfs", other)
+    # The sources themselves are on the read-only file system.
+    mount("--bind", folder, fixed)
+    mount("-o", "remount,bind,ro", fixed)
+    cases = [(source, bound, "it is on another mount"), (source, other, "it is on another file system"),
+             (os.path.join(fixed, "in"), os.path.join(fixed, "plain"), "it takes no files: read-only file system"),
+             (source, os.path.join(folder, "none"), "there is no such folder")]
+    try:
+        for base, target, cause in cases:
+            ended = programs.run(["push", base, f"{receiver.url}/refused/", "--after", f"move:{target}",
+                                  "--store", os.path.join(folder, "ledger.db")])
+            if ended.code not in (64, 66) or cause not in ended.err:
+                raise SystemExit(f"FAILED  {target}: {ended}, expected {cause}")
+        expect("refused", os.listdir(source), ["a"])
+        ended = programs.run(["push", source, f"{receiver.url}/refused/", "--after", f"move:{plain}",
+                              "--store", os.path.join(folder, "ledger.db")])
+        expect("moved", (ended.code, os.listdir(plain)), (0, ["a"]))
+    finally:
+        for mounted in (bound, fixed, other):
+            subprocess.run(["umount", mounted], check=True)
+
+
 def main():
     root = sys.argv[1]
     programs = killed.Programs(ROOT)
@@ -105,9 +136,10 @@ def main():
                 folder = os.path.join(root, f"{test.__name__}-{is_restarted}")
                 os.mkdir(folder)
                 test(Mounted(programs, folder, receiver), is_restarted)
+        refused(programs, root, receiver)
     finally:
         receiver.stop()
-    print("mounts: 4 cases, 0 failed", flush=True)
+    print("mounts: 5 cases, 0 failed", flush=True)
 
 
 if __name__ == "__main__":

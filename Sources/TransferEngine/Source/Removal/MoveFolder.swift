@@ -8,8 +8,8 @@ public import TransferModel
 #endif
 
 extension ResolvedSources {
-  /// Checks the folder that sources are to be moved to: it must exist, be on their file system, and not be scanned with
-  /// them. Returns its absolute path. Blocking.
+  /// Checks the folder that sources are to be moved to: it must exist, be on their file system and below the same mount
+  /// of it, take files, and not be scanned with them. Returns its absolute path. Blocking.
   /// - Throws: `.noSource` if it does not exist; `.usage` if sources cannot be moved to it.
   public func checked(moveFolder folder: NameBytes) throws(TransferError) -> NameBytes {
     let path = SourceFound.absolute(folder)
@@ -25,6 +25,17 @@ extension ResolvedSources {
         .usage, "move sources to", path,
         cause: "it is on another file system than the sources, which are moved by renaming",
         remedy: "name a folder on the file system of the sources")
+    }
+    if let base, let here = MountNumber(base), let there = MountNumber(path), here != there {
+      throw TransferError(
+        .usage, "move sources to", path,
+        cause: "it is on another mount than the sources (a bind mount, perhaps), and rename(2) does not cross mounts",
+        remedy: "name a folder below the mount of the sources")
+    }
+    guard path.withCString({ faccessat(AT_FDCWD, $0, W_OK | X_OK, AT_EACCESS) }) == 0 else {
+      throw TransferError(
+        .usage, "move sources to", path, cause: "it takes no files: \(systemText(errno))",
+        remedy: "make it writable, or name another folder on the file system of the sources")
     }
     let isBase = home.inode == status.inode && home.device == status.device
     guard !isBase, !isScanned(path), !isScannedUnderOtherName(path) else {
@@ -89,6 +100,27 @@ extension SourceSelection {
     let resolved = ResolvedSources(self, .places(places, isSingleFile: false), base: shared)
     let path = SourceFound.absolute(folder)
     return resolved.isScanned(path) || resolved.isScannedUnderOtherName(path)
+  }
+}
+
+/// The mount by which a folder is reached. Two mounts of one file system have the same device number, but a rename
+/// between them fails (EXDEV, rename(2)).
+private struct MountNumber: Equatable {
+  private let text: String
+
+  /// nil if it is not known: /proc is not mounted, or the folder cannot be read.
+  init?(_ folder: NameBytes) {
+    let opened = folder.withCString { csys_open_directory(AT_FDCWD, $0, 1) }
+    guard opened >= 0 else { return nil }
+    defer { close(opened) }
+    let facts = open("/proc/self/fdinfo/\(opened)", O_RDONLY | O_CLOEXEC)
+    guard facts >= 0 else { return nil }
+    defer { close(facts) }
+    var bytes = [UInt8](repeating: 0, count: 1_024)
+    let count = read(facts, &bytes, bytes.count)
+    let lines = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
+    guard let line = lines.first(where: { $0.hasPrefix("mnt_id:") }) else { return nil }
+    text = String(line)
   }
 }
 

@@ -150,7 +150,7 @@ struct SourceRemover {
       // Both names belong to one file: an earlier attempt was interrupted here.
       return name.withCString { unlinkat(folder, $0, 0) } == 0 ? nil : failed("move it", errno)
     case EEXIST: return .kept(.policyExists, "its name already exists in the target folder")
-    case EXDEV: return .kept(.localIO, "the target folder is on another file system")
+    case EXDEV: return .kept(.localIO, "the target folder is on another file system, or another mount of it")
     case let code: return failed("move it", code)
     }
   }
