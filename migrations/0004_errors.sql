@@ -59,7 +59,7 @@ INSERT INTO error_code (code, category, hint) VALUES
   ('policy.duplicate', 'policy', 'another file has delivered the same content; push it without --dedupe to send it anyway'),
   ('policy.exists', 'policy', 'the destination already exists and must not be replaced'),
   ('policy.proof', 'policy', 'the server proved less than --after-proof requires, so the source was kept; compare it and remove it manually'),
-  ('policy.limit', 'policy', 'the file exceeds a limit of the server or of its protocol, which the message names; send it elsewhere or in another way'),
+  ('policy.limit', 'policy', 'the file exceeds a limit of the server, of its protocol or of the run, which the message names; raise the limit, or send it elsewhere or in another way'),
   ('engine.bug', 'engine', 'a bug in transfers; please report it'),
   ('engine.copied', 'engine', 'the ledger is a copy, and its original may have sent the file since; check the server, then "transfers resolve"'),
   ('engine.interrupted', 'engine', 'stopped on request; the next run continues'),

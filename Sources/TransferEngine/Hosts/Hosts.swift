@@ -49,6 +49,9 @@ final class Hosts {
       job.id, host: job.host, batch: job.batch, isUrgent: job.range == nil, bytes: job.range?.length ?? 0)
   }
 
+  /// What answers may take that are longer than their request asked for; nil for no limit.
+  var allowance: ByteAllowance? { scheduler.allowance }
+
   /// The next request that may be sent now; call until nil.
   func takeNext() -> Job.ID? { scheduler.takeNext(nowMs: engine.bootMs) }
 
@@ -65,7 +68,7 @@ final class Hosts {
     let wasOpen = scheduler.gate(host: host)?.isOpen ?? false
     scheduler.jobEnded(
       job.id, host: host, batch: job.batch, outcome, bytes: bytes, length: job.range?.length ?? 0,
-      nowMs: engine.bootMs)
+      taken: job.prepared?.region?.allowed ?? 0, nowMs: engine.bootMs)
     guard let gate = scheduler.gate(host: host) else { return }
     if let range = job.range {
       switch outcome {

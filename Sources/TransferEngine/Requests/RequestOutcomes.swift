@@ -15,6 +15,8 @@ final class RequestOutcomes {
   private let urls: FreshURLs
   private let credentials: FreshCredentials
   private var retries: Retries
+  /// A file waits for the next run, because its body was longer than the bytes that were left of the limit.
+  private(set) var holdsForLimit = false
 
   init(
     _ engine: Engine, tally: RunTally, hosts: Hosts, batches: Batches, files: FilesInWork, requests: Requests,
@@ -205,6 +207,7 @@ final class RequestOutcomes {
     let batch = job.destination.batch
     switch meaning.outcome {
     case .begun: batches.quotas.fullDisks.fits(batch)
+    case .failed(let failure, .hold) where failure.code == .policyLimit: holdsForLimit = true
     case .failed(let failure, .hold) where failure.isOfFullDisk:
       guard batches.quotas.fullDisks.refused(job.file, of: batch) else { return }
       for (file, work) in files.all where work.destination.batch == batch {
@@ -260,7 +263,7 @@ final class RequestOutcomes {
 extension Failure {
   /// Only a person can help, in this run.
   fileprivate func awaitsNextRun(_ remedy: Remedy) -> Bool {
-    code == .authNeedsURL || remedy == .hold && isOfFullDisk
+    code == .authNeedsURL || remedy == .hold && (isOfFullDisk || code == .policyLimit)
   }
 }
 

@@ -202,6 +202,7 @@ final class RequestSender {
     let context = job.context(work, civilMs: engine.civilMs)
     var request = try proto.request(job.requestStep, facts, context)
     if let body = job.prepared?.body { request.body = body.requestBody(in: request.envelope) }
+    job.prepared?.region?.allowance = hosts.allowance
     request.sink = job.prepared?.region
     job.prefixLength = request.envelope?.prefix.count ?? 0
     request.credentialLabel = destination.resolved.credentials.label

@@ -97,7 +97,7 @@ final class RunEnd {
     let awaitsAbort = found.nextAbortMs.map { $0 - wallMs <= parts.patience.abortMs } ?? false
     if due - wallMs > parts.patience.ms, !awaitsAbort {
       if settles { return false }
-      parts.stop.end(for: .notDue)
+      parts.stop.end(for: parts.limits.leavesFiles ? .limit : .notDue)
       return true
     }
     claims.wake(atMs: max(due, wallMs))

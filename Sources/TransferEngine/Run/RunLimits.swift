@@ -25,7 +25,9 @@ final class RunLimits {
   /// Files that were reported because they are longer than the limit.
   private var told: Set<FileID> = []
   /// Files remain that are longer than what is left of the limit.
-  private(set) var leavesFiles = false
+  private var leavesLongFiles = false
+  /// The same, and files whose bodies turned out to be longer.
+  var leavesFiles: Bool { leavesLongFiles || outcomes.holdsForLimit }
 
   init(
     _ engine: Engine, stop: RunStop, hosts: Hosts, batches: Batches, requests: Requests, outcomes: RequestOutcomes,
@@ -82,7 +84,7 @@ final class RunLimits {
     guard let most = engine.configuration.maxBytes, [nil, .limit, .notDue].contains(stop.cause) else { return }
     let resting = batches.resting
     let left = batches.sizesLeftOut.filter { !resting.contains($0.key) }
-    leavesFiles = try engine.ledger.read { reader in
+    leavesLongFiles = try engine.ledger.read { reader in
       try left.contains { try !reader.readyFiles(of: $0.key, sizes: $0.value, limit: 1).isEmpty }
     }
     let whole = batches.wholeFiles(above: most).filter { !resting.contains($0.key) }.sorted { $0.key < $1.key }

@@ -67,10 +67,10 @@ struct Scheduler: Sendable {
   /// A sent request has ended; its connection is free.
   mutating func jobEnded(
     _ job: JobID, host: String, batch: BatchID, _ outcome: HostGate.Outcome, bytes: Int64 = 0, length: Int64 = 0,
-    nowMs: Int64
+    taken: Int64 = 0, nowMs: Int64
   ) {
     sendingCount -= 1
-    limits.ended(batch, bytes: bytes, length: length)
+    limits.ended(batch, bytes: bytes, length: length, taken: taken)
     hosts[host]?.gate.ended(job, outcome, bytes: bytes, length: length, nowMs: nowMs)
   }
 
@@ -95,6 +95,9 @@ struct Scheduler: Sendable {
 
   /// How many bytes of bodies may still be begun; nil for no limit.
   var bytesLeft: Int64? { limits.bytesLeft }
+
+  /// The same for answers while they arrive.
+  var allowance: ByteAllowance? { limits.allowance }
 
   /// Limits for all batches together.
   mutating func setLimits(endMs: Int64?, bytes: Int64?) { limits.set(endMs: endMs, bytes: bytes) }

@@ -12,9 +12,9 @@ struct SendingLimits: Sendable {
   private var shares: [BatchID: Share] = [:]
   /// The time by which bodies of a batch must end.
   private var ends: [BatchID: Int64] = [:]
-  /// The time by which all bodies must end, and how many bytes of bodies may still be begun; nil for no limit.
+  /// The time by which all bodies must end, and how many bytes of bodies may still move; nil for no limit.
   private var endMs: Int64?
-  private(set) var bytesLeft: Int64?
+  private(set) var allowance: ByteAllowance?
   /// The byte limit of the whole run.
   private(set) var mostBytes: Int64?
   /// Limit of the total length of running bodies; nil for no limit. A single body of any length is always allowed.
@@ -29,7 +29,11 @@ struct SendingLimits: Sendable {
   var hasAnyEnd: Bool { hasEnd || !ends.isEmpty }
 
   /// Limits for all batches together.
-  mutating func set(endMs: Int64?, bytes: Int64?) { (self.endMs, bytesLeft, mostBytes) = (endMs, bytes, bytes) }
+  mutating func set(endMs: Int64?, bytes: Int64?) {
+    (self.endMs, allowance, mostBytes) = (endMs, bytes.map(ByteAllowance.init), bytes)
+  }
+
+  var bytesLeft: Int64? { allowance?.left }
 
   /// The machine slept, which does not count: bodies may end later by this.
   mutating func slept(ms: Int64) { endMs = endMs.map { $0 +| ms } }
@@ -59,13 +63,13 @@ struct SendingLimits: Sendable {
   mutating func began(_ waiting: HostQueue.Waiting) {
     if !shares.isEmpty { shares[waiting.batch]?.sending += 1 }
     sendingBytes += waiting.bytes
-    bytesLeft = bytesLeft.map { $0 - waiting.bytes }
+    allowance?.begin(waiting.bytes)
   }
 
-  /// A request with a body of `length` has ended; `bytes` of it moved.
-  mutating func ended(_ batch: BatchID, bytes: Int64, length: Int64) {
+  /// A request with a body of `length` has ended; `bytes` moved, for which its answer has taken `taken` more.
+  mutating func ended(_ batch: BatchID, bytes: Int64, length: Int64, taken: Int64 = 0) {
     sendingBytes -= length
-    bytesLeft = bytesLeft.map { $0 + max(0, length - bytes) }
+    allowance?.giveBack(max(0, length + taken - bytes))
     if !shares.isEmpty { shares[batch]?.sending -= 1 }
   }
 }

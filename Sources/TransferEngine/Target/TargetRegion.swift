@@ -35,6 +35,13 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   private var end: Int64?
   /// For a body of unknown length.
   private var longest: LongestBody?
+  /// Limits a body that is longer than the range, which the run has allowed; nil for no limit. Set before the request
+  /// is sent.
+  var allowance: ByteAllowance?
+  /// Bytes of ``allowance`` that were taken for this body.
+  private(set) var allowed: Int64 = 0
+  /// The bytes of the body that have arrived.
+  private var arrived: Int64 = 0
   private var checkedAt: Int64 = 0
   /// The result of ``beginSettling()``.
   private var beginning: Result<Void, Failure> = .success(())
@@ -76,6 +83,7 @@ final class TargetRegion: BodySink, @unchecked Sendable {
       return .failure(Failure(.engineBug, "the protocol accepted bytes from \(from) on as content of \(range)"))
     }
     (position, end) = (from, to)
+    if let to, let failure = limit(to - from) { return .failure(failure) }
     do throws(Failure) {
       let file = try opened()
       try findRepeated(in: file)
@@ -86,6 +94,18 @@ final class TargetRegion: BodySink, @unchecked Sendable {
       return .failure(error)
     }
     return .success(true)
+  }
+
+  /// The failure if the body has `length` bytes, and the run has not as many left. It waits for the next run.
+  private func limit(_ length: Int64) -> Failure? {
+    guard let allowance, length - range.length > allowed else { return nil }
+    let more = length - range.length - allowed
+    guard allowance.take(more) else {
+      let body = end == nil ? "the body has no length, and continued after \(arrived) bytes" : "it has \(length) bytes"
+      return Failure(.policyLimit, "\(body); --max-bytes leaves \(range.length + allowed + allowance.left)")
+    }
+    allowed += more
+    return nil
   }
 
   private func opened() throws(Failure) -> TargetFile {
@@ -103,6 +123,11 @@ final class TargetRegion: BodySink, @unchecked Sendable {
       refusal = longest.meaning
       return failure
     }
+    if end == nil, let failure = limit(arrived + Int64(bytes.count)) {
+      try? file?.empty()
+      return failure
+    }
+    arrived += Int64(bytes.count)
     do throws(Failure) {
       let ahead = Int(min(Int64(bytes.count), max(0, range.offset - position)))
       if ahead > 0 { try compare(UnsafeRawBufferPointer(rebasing: bytes[..<ahead])) }

@@ -46,7 +46,8 @@ struct PullCommand: Command, HasInapplicableOptions, NamesPlace {
     let given = [
       (dryRun, "--dry-run"), (noRun, "--no-run"), (engine.workers != nil, "--workers"),
       (engine.rateGroup != nil, "--rate-group"),
-      (engine.trustCopy, "--trust-copy"),
+      (engine.trustCopy, "--trust-copy"), (engine.maxBytes != nil, "--max-bytes"),
+      (engine.maxDuration != nil, "--max-duration"),
     ]
     return files.streamConflict ?? given.first { $0.0 }?.1
   }
