@@ -157,6 +157,24 @@ import TransferProtocols
     #expect(try names(in: parts) == ["shard-001.jsonl"])
   }
 
+  /// Uploads of two shards to one key would replace each other; the path serves for a file without a key.
+  @Test(arguments: [
+    (#"{"path":"a"}|{"path":"b","key":"k"}|{"path":"c","key":"k"}"#, "line 3: the key \"k\" is that of line 2"),
+    (#"{"path":"a"}|{"path":"b"}|{"path":"c","key":"a"}"#, "line 3: the key \"a\" is that of line 1"),
+    (#"{"path":"a","key":"b"}|{"path":"b"}"#, "line 2: the key \"b\" is that of line 1"),
+    (#"{"path":"a","key":"b"}|{"path":"b","key":"a"}"#, ""),
+    (#"{"path":"a","url":"http://h/a","key":"7"}|{"path":"b","url":"http://h/b","key":"7"}"#, ""),
+  ])
+  func aKeyThatTwoFilesHaveIsRefused(_ list: String, _ cause: String) throws {
+    try writeFile(manifest, Array(list.replacing("|", with: "\n").utf8))
+    let outcome = try program.run("manifest", "shard", manifest, "--shards", "2", "--into", parts)
+    #expect(outcome.code == (cause.isEmpty ? 0 : 65) && outcome.err.contains(cause), "\(outcome.err)")
+    #expect((access(parts, F_OK) == 0) == cause.isEmpty)
+    let moved = try program.run("manifest", "rebase", manifest, "--from", ".", "--to", "in")
+    let isRefused = cause.contains("\"k\"")
+    #expect(moved.code == (isRefused ? 65 : 0), "\(moved.err)")
+  }
+
   @Test func aFolderIsCutWhileItIsScanned() throws {
     let tree = program.folder.path + "/tree"
     #expect(mkdir(tree, 0o700) == 0)

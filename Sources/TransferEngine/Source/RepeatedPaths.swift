@@ -41,6 +41,19 @@ package final class RepeatedPaths {
     offset += UInt64(MemoryLayout<Head>.stride + count)
   }
 
+  /// Another one with the same paths so far.
+  package func copy() throws(TransferError) -> RepeatedPaths {
+    let other = try RepeatedPaths()
+    guard fseeko(file, 0, SEEK_SET) == 0 else { throw failure() }
+    while other.offset < offset {
+      let (path, line) = try record()
+      try other.take(path, line: line)
+    }
+    // The next path is written behind the others.
+    guard fseeko(file, 0, SEEK_END) == 0 else { throw failure() }
+    return other
+  }
+
   /// The first line whose path an earlier line has; nil if there is none.
   package func first() throws(TransferError) -> Repeat? {
     guard fflush(file) == 0 else { throw failure() }
@@ -48,7 +61,8 @@ package final class RepeatedPaths {
     try keys.forEachGroup { group throws(TransferError) in
       var known: [NameBytes: Int] = [:]
       for mark in group {
-        let (path, line) = try record(at: mark.offset)
+        guard fseeko(file, off_t(mark.offset), SEEK_SET) == 0 else { throw failure() }
+        let (path, line) = try record()
         guard let earlier = known[path] else {
           known[path] = line
           continue
@@ -60,11 +74,10 @@ package final class RepeatedPaths {
     return first
   }
 
-  private func record(at offset: UInt64) throws(TransferError) -> (path: NameBytes, line: Int) {
+  /// The record at the position of the file.
+  private func record() throws(TransferError) -> (path: NameBytes, line: Int) {
     var head = Head(line: 0, count: 0)
-    guard fseeko(file, off_t(offset), SEEK_SET) == 0, fread(&head, MemoryLayout<Head>.stride, 1, file) == 1 else {
-      throw failure()
-    }
+    guard fread(&head, MemoryLayout<Head>.stride, 1, file) == 1 else { throw failure() }
     var path = [UInt8](repeating: 0, count: head.count)
     guard fread(&path, 1, path.count, file) == path.count else { throw failure() }
     return (NameBytes(path), head.line)

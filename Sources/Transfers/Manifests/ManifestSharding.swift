@@ -39,8 +39,9 @@ extension ManifestTool {
   /// Splits a manifest into files `shard-001.jsonl` and so on in a new or empty folder, and writes `shards.json` last
   /// (``ShardIndex``): a folder without it is not a complete set. The same manifest always gives the same shards. All
   /// files are durable on return; if it fails, nothing is left in the folder.
-  /// - Throws: `.noSource`, `.badList` for a manifest that cannot be read or has a path twice, which two engines would
-  ///   transfer at the same time; `.usage` for a folder that is not empty; `.output` for files that cannot be written.
+  /// - Throws: `.noSource`, `.badList` for a manifest that cannot be read, or has a path or a key twice, which two
+  ///   engines would transfer at the same time; `.usage` for a folder that is not empty; `.output` for files that
+  ///   cannot be written.
   package func shard(
     _ path: NameBytes?, _ format: ListFormat?, into folder: NameBytes, count: Int, by measure: ShardMeasure
   ) throws(TransferError) -> [WrittenShard] {
@@ -88,21 +89,17 @@ extension ManifestTool {
     return (try set.keep(failed: failed), failed)
   }
 
-  /// - Throws: `.badList`, after all lines were read, if a path occurs twice.
+  /// - Throws: `.badList`, after all lines were read, if a path or a key occurs twice.
   func readDistinct(
     _ path: NameBytes?, _ format: ListFormat?, moved: (ManifestEntry) -> NameBytes = { $0.path },
     _ body: (ManifestEntry) throws(TransferError) -> Void
   ) throws(TransferError) {
-    let paths = try RepeatedPaths()
+    var distinct = try DistinctEntries()
     try read(path, format) { entry throws(TransferError) in
-      try paths.take(moved(entry), line: entry.line)
+      try distinct.take(entry, at: moved(entry))
       try body(entry)
     }
-    guard let again = try paths.first() else { return }
-    throw TransferError(
-      .badList, "read manifest", path ?? NameBytes("standard input"),
-      cause: "line \(again.line): \"\(again.path.embedded)\" is in line \(again.earlier), too",
-      remedy: "list each file once")
+    try distinct.check(path)
   }
 
   /// Refuses a folder inside the scanned one, because the scan would list the shards that it writes.
