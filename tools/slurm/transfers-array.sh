@@ -43,13 +43,10 @@ record() {
   local code=0
   set_aside
   if [[ $verb == pull ]]; then return; fi
-  # The list is complete before anything is recorded.
-  transfers manifest convert "$shard" --to list0 --output "$here/list" || exit
-  # 3: some files do not exist any more or cannot be sent; they are recorded as failed, and the others are sent. 4: all
-  # are; the backup shows why ("store merge").
-  transfers add --store "$store" --name "$name" --missing skip --files-from0 "$here/list" --base "$place" \
-    "${words[@]}" "$dest" || code=$?
-  rm -f "$here/list"
+  # 3: some files do not exist any more, are not as the manifest says or cannot be sent; they are recorded as failed,
+  # and the others are sent. 4: all are; the backup shows why ("store merge").
+  transfers add --store "$store" --name "$name" --missing skip --files-from "$shard" --base "$place" "${words[@]}" \
+    "$dest" || code=$?
   if ((code == 0 || code == 3 || code == 4)); then back_up || fail 7 "no backup in \"$shared\"; nothing was sent"; fi
   if ((code != 0 && code != 3)); then finish "$code"; fi
 }

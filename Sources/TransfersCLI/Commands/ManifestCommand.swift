@@ -107,7 +107,7 @@ struct ManifestConvertCommand: Command {
 
       Examples:
         transfers manifest convert SHA256SUMS -o files.jsonl
-        transfers manifest convert files.jsonl --to list0 | transfers push --files-from0 - s3://bucket/in/
+        transfers manifest convert files.jsonl --to list0 | tar --create --null --files-from=- --file=files.tar
       """)
 
   @OptionGroup var source: ManifestSource

@@ -108,7 +108,7 @@ struct ShardSubmitCommand: Command {
         _ = try PullCommand.parse(["--files-from", "shard-001.jsonl"] + words + [base])
         return
       }
-      let command = try AddCommand.parse(["--files-from0", "list", "--base", base] + words + [destination])
+      let command = try AddCommand.parse(["--files-from", "shard-001.jsonl", "--base", base] + words + [destination])
       let settings = try command.batch.upload(context).settings
       try failing { () throws(TransferError) in try settings.checkDestination() }
     } catch let failure as CommandFailure {
