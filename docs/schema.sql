@@ -1439,6 +1439,10 @@ CREATE TABLE removal (
   failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
   -- An attempt was begun and its end is not known: it may have removed the source.
   begun INTEGER CHECK (begun = 1),
+  -- Its source was deleted, or may have been, and the object may be the only copy: no file of another path replaces it.
+  -- Set with `begun`, before anything is deleted; NULL again when it is known that nothing was, or when a person gives
+  -- the object up (rm).
+  only_copy INTEGER CHECK (only_copy IS NULL OR only_copy = 1 AND attempts >= 1),
   -- Since when it has been postponed for its cause; NULL when it is not postponed.
   put_off_at INTEGER,
   -- What it was postponed for, until this changes; NULL if an engine is to look at it. The folder of the source, if
@@ -1475,6 +1479,10 @@ BEGIN UPDATE removal SET waits_for = NULL WHERE inode = NEW.inode AND state <> '
 
 CREATE TRIGGER removal_arrow BEFORE UPDATE ON removal
 WHEN OLD.state <> 'pending' AND (OLD.state = 'skipped' AND OLD.cause = 'policy.cancelled' AND NEW.state = 'done') IS NOT 1
+    AND (OLD.only_copy = 1 AND NEW.only_copy IS NULL AND NEW.state = OLD.state AND NEW.attempts = OLD.attempts
+      AND NEW.failures = OLD.failures AND NEW.cause IS OLD.cause AND NEW.message IS OLD.message
+      AND NEW.ended_at = OLD.ended_at) IS NOT 1
+  OR NEW.only_copy = 1 AND OLD.only_copy IS NULL AND OLD.state <> 'pending'
   OR NEW.file_id <> OLD.file_id OR NEW.inode <> OLD.inode OR NEW.recorded_at <> OLD.recorded_at OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
   OR NEW.failures <> OLD.failures AND NEW.failures <> OLD.failures + 1
 BEGIN SELECT RAISE(FAIL, 'an ended removal does not change'); END;

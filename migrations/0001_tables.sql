@@ -452,6 +452,10 @@ CREATE TABLE removal (
   failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
   -- An attempt was begun and its end is not known: it may have removed the source.
   begun INTEGER CHECK (begun = 1),
+  -- Its source was deleted, or may have been, and the object may be the only copy: no file of another path replaces it.
+  -- Set with `begun`, before anything is deleted; NULL again when it is known that nothing was, or when a person gives
+  -- the object up (rm).
+  only_copy INTEGER CHECK (only_copy IS NULL OR only_copy = 1 AND attempts >= 1),
   -- Since when it has been postponed for its cause; NULL when it is not postponed.
   put_off_at INTEGER,
   -- What it was postponed for, until this changes; NULL if an engine is to look at it. The folder of the source, if

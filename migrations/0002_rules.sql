@@ -414,9 +414,14 @@ WHEN NEW.state <> 'pending' OR NEW.attempts <> 0 OR NEW.put_off_at IS NOT NULL O
   OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
     WHERE f.id = NEW.file_id AND f.state = 'done' AND f.is_download IS NULL)
 BEGIN SELECT RAISE(FAIL, 'a source is removed once, after the receipt of its file'); END;
--- A source that was removed while its removal was being revoked is gone: the ledger records that.
+-- A source that was removed while its removal was being revoked is gone: the ledger records that. An object that may be
+-- the only copy can be given up at any time.
 CREATE TRIGGER removal_arrow BEFORE UPDATE ON removal
 WHEN OLD.state <> 'pending' AND (OLD.state = 'skipped' AND OLD.cause = 'policy.cancelled' AND NEW.state = 'done') IS NOT 1
+    AND (OLD.only_copy = 1 AND NEW.only_copy IS NULL AND NEW.state = OLD.state AND NEW.attempts = OLD.attempts
+      AND NEW.failures = OLD.failures AND NEW.cause IS OLD.cause AND NEW.message IS OLD.message
+      AND NEW.ended_at = OLD.ended_at) IS NOT 1
+  OR NEW.only_copy = 1 AND OLD.only_copy IS NULL AND OLD.state <> 'pending'
   OR NEW.file_id <> OLD.file_id OR NEW.inode <> OLD.inode OR NEW.recorded_at <> OLD.recorded_at OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
   OR NEW.failures <> OLD.failures AND NEW.failures <> OLD.failures + 1
 BEGIN SELECT RAISE(FAIL, 'an ended removal does not change'); END;

@@ -175,12 +175,15 @@ public struct PageAdmission: Sendable, Hashable {
   public init() {}
 }
 
-/// A source that would replace the object of a done file with another path, whose source was deleted.
+/// A source that would replace the object of a done file with another path, whose source was deleted or may have been.
 package struct OnlyCopy: Sendable, Hashable {
   /// Position of the source in the page.
-  package var index: Int
+  package var index = 0
   package var file: FileID
   package var path: NameBytes
+  /// The state of its removal: pending while it goes on or since its process was killed, not done if it was revoked
+  /// then.
+  package var removal: RemovalState
 }
 
 /// A file that was sent before, and whose ctime or device has changed since.

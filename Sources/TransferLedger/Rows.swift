@@ -87,8 +87,9 @@ package enum Admission: Sendable, Hashable {
   case busy(FileID)
   /// Its key is that of a segment of a growing file, which nothing else may replace.
   case taken
-  /// Its key is that of this done file of another path, whose source was deleted: it would replace the only copy.
-  case onlyCopy(FileID, NameBytes)
+  /// Its key is that of this done file of another path, whose source was deleted or may have been: it would replace the
+  /// only copy.
+  case onlyCopy(OnlyCopy)
   /// Done, and last seen with this identity, which differs in ctime or device: its content decides.
   case moved(FileID, SourceIdentity)
 }

@@ -49,6 +49,25 @@ import Testing
     #expect(try stored() == "of y")
   }
 
+  /// Neither tidying nor other settings for what comes give up what was deleted.
+  @Test(arguments: [["clean"], ["clean", "--failed"], ["set", "b1", "--after", "keep"], ["cancel", "b1"]])
+  func onlyAPersonWhoRemovesTheFileGivesItUp(_ words: [String]) throws {
+    #expect(try push("x", "--after", "delete").code == 0)
+    _ = try scene.transfers(words)
+    try expectRefused(try push("y"))
+    let removed = try scene.transfers(["rm", "f1"])
+    #expect(removed.code == 0, "\(removed.err)")
+    #expect(try push("y").code == 0)
+    #expect(try stored() == "of y")
+  }
+
+  /// Other ways to write the URL of its object.
+  @Test(arguments: ["/up/{name}", "/up/{path}", "/%75p/{name}", "/%75p/"])
+  func itIsTheSameObjectHoweverItsURLIsWritten(_ place: String) throws {
+    #expect(try push("x", "--after", "delete").code == 0)
+    try expectRefused(try scene.transfers(["push", folder + "/in/y/same", scene.receiver.url + place]))
+  }
+
   /// The row of the deleted source is not the newest of its key.
   @Test func aCancelledVersionChangesNothing() throws {
     #expect(try push("x", "--after", "delete").code == 0)

@@ -168,11 +168,25 @@ extension SourceAdmitter {
 extension Failure {
   /// Nothing is recorded of it: it would be the next generation of that file.
   package static func replacing(_ one: OnlyCopy) -> Failure {
-    Failure(
+    let (what, remedy) =
+      switch one.removal {
+      case .done: ("whose source was deleted: it would replace the only copy", one.givingUp)
+      case .pending:
+        (
+          "whose source is being deleted, or may have been when a run was killed: it would replace the only copy",
+          "push it again after \"transfers run\" has ended that"
+        )
+      case .skipped, .failed:
+        ("whose source a killed run may have deleted: it would replace what may be the only copy", one.givingUp)
+      }
+    return Failure(
       .sourceName,
-      "its key is that of \(one.file) (\"\(one.path.embedded)\"), whose source was deleted: it would replace the only copy; send it elsewhere, or give that one up with \"transfers rm \(one.file)\""
-    )
+      "its key is that of \(one.file) (\"\(one.path.embedded)\"), \(what); send it elsewhere, or \(remedy)")
   }
+}
+
+extension OnlyCopy {
+  fileprivate var givingUp: String { "give that one up with \"transfers rm \(file)\"" }
 }
 
 extension SourceAdmitter.Recorded {

@@ -10,6 +10,8 @@ struct ControlTarget {
   var hasCopy = false
   /// Its source will be deleted or moved, but has not been yet.
   var isToGo = false
+  /// Its object may be the only copy. Removing the file gives it up, even if the file was hidden before.
+  var isOnlyCopy = false
   /// Its source is known and it has no newer generation. Only looked up for files in a state that can be retried.
   var isRepeatable: Bool
 }
@@ -39,7 +41,8 @@ extension ControlVerb {
     case .cancel: cancelEffect(target)
     case .retry: target.state.isRetryable && target.isRepeatable ? .change : .none
     case .resolve: target.state == .unknown ? .change : .none
-    case .remove: target.state.isRunning ? .ask : target.isHidden && !target.hasCopy ? .none : .change
+    case .remove:
+      target.state.isRunning ? .ask : target.isHidden && !target.hasCopy && !target.isOnlyCopy ? .none : .change
     case .clean(let failed): cleanEffect(target, failed)
     }
   }

@@ -12,7 +12,8 @@ struct LedgerSelection {
       outcome.add(
         ControlTarget(
           id: row.id(0), state: try row.named(1), requestedAction: try row.namedOrNil(2), isHidden: row.flag(3),
-          hasCopy: row.flag(6), isToGo: row.flag(5), isRepeatable: row.flag(4)), verb)
+          hasCopy: row.flag(6), isToGo: row.flag(5), isOnlyCopy: row.flag(7),
+          isRepeatable: row.flag(4)), verb)
     }
     return outcome
   }
@@ -30,7 +31,9 @@ struct LedgerSelection {
         AND g.live = 1 AND g.id <> f.id))
       AND NOT (f.staged IS NULL AND EXISTS (SELECT 1 FROM segment s WHERE s.file_id = f.id)),
       f.state = 'done' AND EXISTS (SELECT 1 FROM removal m WHERE m.file_id = f.id AND m.state = 'pending'),
-      f.staged IS NOT NULL AND f.state IN ('failed', 'cancelled')
+      f.staged IS NOT NULL AND f.state IN ('failed', 'cancelled'),
+      f.state = 'done' AND f.hidden = 1
+        AND EXISTS (SELECT 1 FROM removal m WHERE m.file_id = f.id AND m.only_copy = 1 AND m.state <> 'pending')
     FROM file f
     WHERE {files}
     ORDER BY f.id

@@ -95,7 +95,7 @@ struct SourceRemovals: Sendable {
       ends.removeAll { $0.end.isOver }
     }
     remover.places.release()
-    let verb = remover.removal.action == .delete ? "source-deleted" : "source-moved"
+    let verb = remover.removal.action == .delete ? LedgerTransaction.deletionVerb : "source-moved"
     let uncertain = Set(due.filter(\.isBegun).map(\.file))
     try ledger.write { [ends] tx in try tx.endRemovals(ends, verb: verb, uncertain: uncertain) }
     tell(ends, due)
@@ -126,15 +126,5 @@ extension SourceRemover {
       }
     }
     return .putOff(.policyDestination, "a destination does not have it: \(destination)")
-  }
-}
-
-extension RemovalEnd {
-  /// The source is no longer at its path.
-  fileprivate var isOver: Bool {
-    switch self {
-    case .done, .gone: true
-    case .putOff, .delayed, .kept, .failed: false
-    }
   }
 }

@@ -83,7 +83,7 @@ struct Admitter {
       settling += 1
       return isSelected(current, as: .queued(current.id))
     case .unchanged, .moved, .outdated:
-      if let only = try onlyCopy(path, key, current) { return .onlyCopy(only.file, only.path) }
+      if let only = try onlyCopy(path, key, current) { return .onlyCopy(only) }
       if !current.isSamePath { replacedOthers += 1 }
       let generation = 1 + max(current.generation, try pastFile(path, key)?.generation ?? 0)
       if current.state == .unknown {
@@ -112,7 +112,7 @@ struct Admitter {
     {
       return .unchanged(past.id)
     }
-    if let only = try onlyCopy(path, key) { return .onlyCopy(only.file, only.path) }
+    if let only = try onlyCopy(path, key) { return .onlyCopy(only) }
     if past.maySucceed(as: identity, isStaged: isStaged), try fits(past), try isRecordedSo(past.id) {
       requeued.insert(past.id)
       return isSelected(past, as: .requeued(past.id))
@@ -123,7 +123,7 @@ struct Admitter {
 
   private func onlyCopy(
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ current: ExistingFile? = nil
-  ) throws -> (file: FileID, path: NameBytes)? {
+  ) throws -> OnlyCopy? {
     guard let destination else { return nil }
     return try LedgerReader(db: tx.db).onlyCopy(
       at: destination, current, path: NameBytes(Array(path)), key: NameBytes(Array(key)))

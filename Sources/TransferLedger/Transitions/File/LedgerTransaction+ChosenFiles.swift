@@ -51,8 +51,10 @@ extension LedgerTransaction {
     try revokeRemovalsOfChosen("its file was cancelled before the source was removed")
   }
 
-  /// Cancels the files that have not ended, and hides all of them.
+  /// Cancels the files that have not ended, and hides all of them. Only this gives up objects that may be the only
+  /// copies.
   func removeChosen() throws {
+    try giveUpCopiesOfChosen()
     try cancelChosen()
     try hideChosen()
     try releaseCopiesOfChosen()
@@ -65,7 +67,8 @@ extension LedgerTransaction {
     try recordChosen("cleaned")
   }
 
-  /// Hides the files that have ended, and revokes their removals: a hidden file must not remove its source.
+  /// Hides the files that have ended, which says nothing about their objects, and revokes their removals: a hidden file
+  /// must not remove its source.
   func hideChosen() throws {
     try revokeRemovalsOfChosen("its file was hidden before the source was removed")
     try db.run(

@@ -56,7 +56,9 @@ extension PageAdmission {
     case .unknown: unknown.append(index)
     case .busy: busy.append(index)
     case .taken: taken.append(index)
-    case .onlyCopy(let file, let path): onlyCopies.append(OnlyCopy(index: index, file: file, path: path))
+    case .onlyCopy(var only):
+      only.index = index
+      onlyCopies.append(only)
     case .moved(let file, let identity): moved.append(MovedFile(index: index, file: file, identity: identity))
     }
   }

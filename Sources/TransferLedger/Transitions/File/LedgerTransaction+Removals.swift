@@ -17,19 +17,32 @@ public enum RemovalEnd: Sendable, Hashable {
   case failed(ErrorCode, String)
 }
 
+extension RemovalEnd {
+  /// The source is no longer at its path.
+  public var isOver: Bool {
+    switch self {
+    case .done, .gone: true
+    case .putOff, .delayed, .kept, .failed: false
+    }
+  }
+}
+
 extension LedgerTransaction {
   /// How often a removal may fail, over all runs, before its source is kept. A postponed removal has not failed.
   public static let removalsAtMost = 10
 
   /// Stays pending, and counts an attempt before anything is changed, so that a later run knows that this one may have
-  /// removed the source. Returns those that are still due now.
+  /// removed the source. From now on no file of another path replaces the object of a source that is to be deleted.
+  /// Returns those that are still due now.
   public func beginRemovals(_ files: [FileID]) throws -> Set<FileID> {
     var begun: Set<FileID> = []
     for file in files {
       guard let due = try db.dueRemoval(file), due.isWanted else { continue }
       let changes = try db.run(
         """
-        UPDATE removal SET attempts = attempts + 1, begun = 1, cause = NULL, waits_for = NULL, due_at = NULL
+        UPDATE removal SET attempts = attempts + 1, begun = 1, cause = NULL, waits_for = NULL, due_at = NULL,
+          only_copy = iif((SELECT b.after FROM file f CROSS JOIN batch b ON b.id = f.batch_id WHERE f.id = ?1) = 'delete',
+            1, only_copy)
         WHERE file_id = ?1 AND state = 'pending'
         """, .id(file))
       if changes == 1 { begun.insert(file) }
@@ -46,16 +59,18 @@ extension LedgerTransaction {
     _ ends: [(file: FileID, end: RemovalEnd)], verb: String, uncertain: Set<FileID> = []
   ) throws {
     var (done, gone, kept): ([FileID], [String: [FileID]], [String: [FileID]]) = ([], [:], [:])
+    let deletes = verb == Self.deletionVerb
     for (file, end) in ends {
+      if !end.isOver, !uncertain.contains(file) { try noteUntouched(file) }
       switch end {
       case .done:
         guard try close(file, .done, nil, nil) else { continue }
         done.append(file)
-        try closeOthers(of: file, into: &gone)
+        try closeOthers(of: file, deletes, into: &gone)
       case .gone(let message):
         guard try close(file, .done, nil, message) else { continue }
         gone[message, default: []].append(file)
-        try closeOthers(of: file, into: &gone)
+        try closeOthers(of: file, deletes, into: &gone)
       case .putOff(let code, let message):
         try putOff(file, code, message, isUncertain: uncertain.contains(file))
       case .delayed(let code, let message):
@@ -75,17 +90,38 @@ extension LedgerTransaction {
       }
     }
     if !done.isEmpty { try recordEvent(verb, of: done) }
-    for (message, files) in gone.sorted(by: { $0.key < $1.key }) {
-      try recordEvent("source-gone", of: files, detail: message)
-    }
-    for (message, files) in kept.sorted(by: { $0.key < $1.key }) {
-      try recordEvent("source-kept", of: files, detail: message)
+    try recordEach("source-gone", gone)
+    try recordEach("source-kept", kept)
+  }
+
+  /// An event for each cause.
+  private func recordEach(_ verb: String, _ files: [String: [FileID]]) throws {
+    for (message, files) in files.sorted(by: { $0.key < $1.key }) {
+      try recordEvent(verb, of: files, detail: message)
     }
   }
 
+  /// The event of sources that were deleted, not moved.
+  public static let deletionVerb = "source-deleted"
+
+  /// The attempt is known to have changed nothing, even if the removal was revoked meanwhile: the source is there.
+  private func noteUntouched(_ file: FileID) throws {
+    try db.run("UPDATE removal SET only_copy = NULL WHERE file_id = ? AND only_copy = 1", .id(file))
+  }
+
+  /// The objects of the chosen files may be replaced, although their sources were deleted: a person gives them up. A
+  /// removal that may still be going on is revoked by the same verb, but not given up: nobody knows its result yet.
+  func giveUpCopiesOfChosen() throws {
+    try db.run(
+      """
+      UPDATE removal SET only_copy = NULL
+      WHERE file_id IN (SELECT id FROM temp.chosen) AND only_copy = 1 AND state <> 'pending'
+      """)
+  }
+
   /// The removals of the same source for other files.
-  private func closeOthers(of file: FileID, into gone: inout [String: [FileID]]) throws {
-    let others = try closeOthers(of: file)
+  private func closeOthers(of file: FileID, _ deletes: Bool, into gone: inout [String: [FileID]]) throws {
+    let others = try closeOthers(of: file, deletes)
     if !others.isEmpty { gone["it was removed with the source of \(file)", default: []] += others }
   }
 
@@ -99,11 +135,14 @@ extension LedgerTransaction {
   }
 
   /// pending → done, for the removals by other batches of the source of `file`, which is gone from its path.
-  private func closeOthers(of file: FileID) throws -> [FileID] {
+  private func closeOthers(of file: FileID, _ deletes: Bool) throws -> [FileID] {
     let others = try db.rows(Self.othersOfSource, .id(file)) { $0.id(0, FileID.self) }
     return try others.filter { other in
       try db.run(
-        "UPDATE removal SET attempts = attempts + 1, cause = NULL WHERE file_id = ? AND state = 'pending'", .id(other))
+        """
+        UPDATE removal SET attempts = attempts + 1, cause = NULL, only_copy = iif(?2, 1, only_copy)
+        WHERE file_id = ?1 AND state = 'pending'
+        """, .id(other), .integer(deletes ? 1 : 0))
       return try close(other, .done, nil, "it was removed with the source of \(file)")
     }
   }
