@@ -265,6 +265,9 @@ CREATE TABLE file (
   -- The boot in which `device` was seen (the first 64 bits of the kernel's boot id); 0 if unknown.
   boot INTEGER NOT NULL DEFAULT 0,
   mode INTEGER NOT NULL,
+  -- How much of the path of an upload, in bytes, may lead through symbolic links: the folder that was named. If a
+  -- component behind it is one when the file is opened, the file is not sent. NULL: only the last may be none.
+  root INTEGER CHECK (root IS NULL OR root >= 1 AND is_download IS NULL),
   -- The staged copy that is sent instead of the source: its name in the staging folder beside the ledger.
   staged TEXT CHECK (staged <> ''),
   state TEXT NOT NULL CHECK (state = 'settling' OR state = 'pending' OR state = 'active' OR state = 'finishing'

@@ -171,7 +171,7 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   ELSE 0 END
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
 CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, key, is_download, expected,
-  properties, mode, created_at ON file
+  properties, mode, root, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version is a new generation'); END;
 -- Except for the name of a download, which its server may provide before the file is placed.
 CREATE TRIGGER file_named BEFORE UPDATE OF path ON file WHEN OLD.is_download IS NULL OR OLD.state <> 'finishing'

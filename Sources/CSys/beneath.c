@@ -11,8 +11,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+static int is_link(int folder, const char *name) {
+  struct stat found;
+  return fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(found.st_mode);
+}
+
 // Opens one component at a time; none may be a symbolic link.
-static int open_stepwise(int root, const char *path, int flags, uint32_t mode) {
+static int open_stepwise(int root, const char *path, int flags, uint32_t mode, uint64_t resolve) {
   int folder = root;
   for (;;) {
     const char *slash = strchr(path, '/');
@@ -29,6 +34,10 @@ static int open_stepwise(int root, const char *path, int flags, uint32_t mode) {
       } else {
         int step = slash ? O_PATH | O_DIRECTORY | O_CLOEXEC : flags;
         result = openat(folder, name, step | O_NOFOLLOW, mode);
+        // O_DIRECTORY reports a link as ENOTDIR, as if nothing had the path.
+        if (result < 0 && errno == ENOTDIR && (resolve & RESOLVE_NO_SYMLINKS)) {
+          errno = is_link(folder, name) ? ELOOP : ENOTDIR;
+        }
       }
     }
     int code = errno;
@@ -41,12 +50,12 @@ static int open_stepwise(int root, const char *path, int flags, uint32_t mode) {
 }
 
 // Source: openat2(2), since Linux 5.6. Uses the system call, because glibc has no wrapper before 2.43. Containers may
-// forbid it with EPERM, which openat2 itself returns only for immutable files.
-int csys_open_beneath(int root, const char *path, int flags, uint32_t mode) {
+// forbid it with EPERM, which openat2 itself returns only for immutable files, and for O_NOATIME as open(2) does.
+static int open_resolved(int root, const char *path, int flags, uint32_t mode, uint64_t resolve) {
   if (path[0] == 0) path = ".";
   flags |= O_CLOEXEC;
   struct open_how how = {.flags = (uint64_t)(unsigned)flags, .mode = flags & O_CREAT ? mode : 0};
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  how.resolve = resolve | RESOLVE_NO_MAGICLINKS;
   for (int tries = 0; tries < 100; tries++) {
     long fd = syscall(SYS_openat2, root, path, &how, sizeof how);
     if (fd >= 0) return (int)fd;
@@ -54,7 +63,15 @@ int csys_open_beneath(int root, const char *path, int flags, uint32_t mode) {
     if (errno != EAGAIN && errno != EINTR) break;
   }
   if (errno != ENOSYS && errno != EPERM) return -1;
-  return open_stepwise(root, path, flags, mode);
+  return open_stepwise(root, path, flags, mode, resolve);
+}
+
+int csys_open_beneath(int root, const char *path, int flags, uint32_t mode) {
+  return open_resolved(root, path, flags, mode, RESOLVE_BENEATH);
+}
+
+int csys_open_without_links(int root, const char *path, int flags) {
+  return open_resolved(root, path, flags, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
 int csys_rename_exclusive_at(int from_folder, const char *from, int to_folder, const char *to) {

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -31,11 +33,46 @@ int csys_status_at(int dirfd, const char *name, int follows, csys_file_status *o
 
 int csys_status_fd(int fd, csys_file_status *out) { return status(fd, "", AT_EMPTY_PATH, out); }
 
+static const int source_flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW;
+
 int csys_open_source(const char *path) {
-  int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW;
-  int fd = open(path, flags | O_NOATIME);
-  if (fd < 0 && errno == EPERM) fd = open(path, flags);
+  int fd = open(path, source_flags | O_NOATIME);
+  if (fd < 0 && errno == EPERM) fd = open(path, source_flags);
   return fd;
+}
+
+static int open_below(const char *path, size_t root, int flags) {
+  char folder[PATH_MAX];
+  if (root >= sizeof folder || root > strlen(path)) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(folder, path, root);
+  folder[root] = 0;
+  int above = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (above < 0) return -1;
+  path += root;
+  while (*path == '/') path++;
+  int fd = csys_open_without_links(above, path, flags);
+  int code = errno;
+  close(above);
+  errno = code;
+  return fd;
+}
+
+int csys_open_source_below(const char *path, size_t root) {
+  int fd = open_below(path, root, source_flags | O_NOATIME);
+  if (fd < 0 && errno == EPERM) fd = open_below(path, root, source_flags);
+  return fd;
+}
+
+int csys_is_direct(const char *path, size_t root) {
+  int fd = open_below(path, root, O_PATH);
+  if (fd < 0) return 0;
+  struct stat found;
+  int is_direct = fstat(fd, &found) == 0 && !S_ISLNK(found.st_mode);
+  close(fd);
+  return is_direct;
 }
 
 int csys_open_directory(int dirfd, const char *name, int follows) {

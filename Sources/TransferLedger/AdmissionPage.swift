@@ -13,6 +13,8 @@ public struct AdmissionPage: Sendable {
     var properties: Int
     /// See ``NewFile/isCompared``.
     var isCompared: Bool
+    /// See ``NewFile/root``.
+    var root: Int?
     /// The result of comparing its content.
     var verdict: ContentVerdict?
   }
@@ -33,9 +35,9 @@ public struct AdmissionPage: Sendable {
 
   package mutating func append(
     path: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ identity: SourceIdentity, mode: UInt32,
-    properties: ObjectProperties? = nil, isCompared: Bool = false
+    properties: ObjectProperties? = nil, isCompared: Bool = false, root: Int? = nil
   ) {
-    append(path, key, identity, mode, properties, isCompared)
+    append(path, key, identity, mode, properties, isCompared, root)
   }
 
   /// Appends a file of another page whose content had to be compared with that of an older row
@@ -49,9 +51,11 @@ public struct AdmissionPage: Sendable {
       Entry(
         start: bytes.count, pathCount: entry.pathCount, keyCount: entry.keyCount, identity: identity, mode: entry.mode,
         properties: number(of: entry.properties < 0 ? nil : page.properties[entry.properties]),
-        isCompared: entry.isCompared, verdict: verdict))
+        isCompared: entry.isCompared, root: entry.root, verdict: verdict))
     bytes.append(contentsOf: page.bytes[entry.start..<middle + entry.keyCount])
   }
+
+  package func root(_ index: Int) -> Int? { entries[index].root }
 
   package func identity(_ index: Int) -> SourceIdentity? { entries[index].identity }
 
@@ -63,12 +67,12 @@ public struct AdmissionPage: Sendable {
 
   private mutating func append(
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity?, _ mode: UInt32,
-    _ properties: ObjectProperties? = nil, _ isCompared: Bool = false
+    _ properties: ObjectProperties? = nil, _ isCompared: Bool = false, _ root: Int? = nil
   ) {
     entries.append(
       Entry(
         start: bytes.count, pathCount: path.count, keyCount: key.count, identity: identity, mode: mode,
-        properties: number(of: properties), isCompared: isCompared))
+        properties: number(of: properties), isCompared: isCompared, root: root))
     bytes.append(contentsOf: path)
     bytes.append(contentsOf: key)
   }

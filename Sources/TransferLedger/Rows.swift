@@ -55,11 +55,15 @@ public struct NewFile: Sendable {
   package var properties: ObjectProperties
   /// It was compared with a list or a plan: no other version of the source may be sent in its place.
   package var isCompared = false
+  /// How much of the path, in bytes, may lead through symbolic links when it is opened; nil for all of it but the last
+  /// component.
+  package var root: Int?
 
   package init(
     path: NameBytes, key: NameBytes, identity: SourceIdentity, mode: UInt32 = 0,
-    properties: ObjectProperties = ObjectProperties(), isCompared: Bool = false
+    properties: ObjectProperties = ObjectProperties(), isCompared: Bool = false, root: Int? = nil
   ) {
+    self.root = root
     self.path = path
     self.key = key
     self.identity = identity
@@ -110,6 +114,8 @@ public struct ClaimedFile: Sendable {
   public var expected = ExpectedContent()
   /// Properties that rules set for the object of an upload.
   package var properties = ObjectProperties()
+  /// How much of the path of an upload may lead through symbolic links (``NewFile/root``).
+  public var root: Int?
   /// Attempts in a row without progress.
   public var failures: Int
   /// nil until it has a layout.

@@ -78,7 +78,7 @@ import Transfers
     let root = scene.root
     let result = try work(scene) { Self.replace(root, .link) }
     #expect(result.done == 0 && result.failed == 1, "\(result)")
-    #expect(try scene.fileRows().first?.cause == ErrorCode.sourceChanged.rawValue)
+    #expect(try scene.fileRows().first?.cause == ErrorCode.sourceKind.rawValue)
     #expect(try scene.kept(subject.keptIn + "file.bin") != Self.old)
   }
 

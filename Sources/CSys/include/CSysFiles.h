@@ -24,6 +24,19 @@ int csys_status_fd(int fd, csys_file_status *_Nonnull out);
 /// A descriptor, or -1 with errno.
 int csys_open_source(const char *_Nonnull path);
 
+/// The same for a path of which only the first `root` bytes, a directory, may lead through symbolic links: if a
+/// component behind it is one, ELOOP.
+int csys_open_source_below(const char *_Nonnull path, size_t root);
+
+/// Whether `path` exists and no component behind its first `root` bytes is a symbolic link. False if this cannot be
+/// determined.
+int csys_is_direct(const char *_Nonnull path, size_t root);
+
+/// Opens `path`, relative to the directory `root`, if no component of it is a symbolic link; otherwise ELOOP. Uses
+/// RESOLVE_NO_SYMLINKS of openat2(2); on kernels before 5.6, and where a container forbids that, it opens one component
+/// after another. A descriptor with O_CLOEXEC, or -1 with errno.
+int csys_open_without_links(int root, const char *_Nonnull path, int flags);
+
 /// Opens a directory below `dirfd` for listing. A descriptor, or -1 with errno.
 int csys_open_directory(int dirfd, const char *_Nonnull name, int follows);
 

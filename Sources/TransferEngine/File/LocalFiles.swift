@@ -83,7 +83,7 @@ final class LocalFiles {
     var ahead = range == nil ? [] : proto.digestsAhead(destination.learned, work.machine.facts.layout)
     if job.listing(work) != nil { ahead.formUnion(proto.digestsOfListing) }
     var order = PreparationOrder(
-      path: path(of: work.machine.claimed), version: work.version,
+      path: path(of: work.machine.claimed), root: root(of: work.machine.claimed), version: work.version,
       copy: work.copy, range: range,
       head: range == nil ? nil : step.step.chunk?.head, checksIdentity: step.step == .finish,
       digestsAhead: ahead,
@@ -110,6 +110,9 @@ final class LocalFiles {
     guard let staged = file.staged, let copies = engine.configuration.copies else { return file.path }
     return copies.path(staged)
   }
+
+  /// How much of that path may lead through symbolic links: the folder of the copies is not the user's choice.
+  private func root(of file: ClaimedFile) -> Int? { file.staged == nil ? file.root : nil }
 
   /// Opens or creates the partial file.
   private func prepare(

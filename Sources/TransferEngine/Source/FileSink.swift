@@ -36,6 +36,7 @@ final class PageWriter: RecordingSink {
 
   private let ledger: Ledger
   private let target: AdmissionTarget
+  private var roots: SourceRoots
   private let notice: @Sendable (Notice) -> Void
   private let answers = Mailbox<(AdmissionPage, Result<PageAdmission, TransferError>)>()
   private var page = AdmissionPage()
@@ -46,9 +47,12 @@ final class PageWriter: RecordingSink {
   private var recorded = SourceAdmitter.Recorded()
   private var replacedOthers = 0
 
-  init(_ ledger: Ledger, _ target: AdmissionTarget, notice: @escaping @Sendable (Notice) -> Void) {
+  init(
+    _ ledger: Ledger, _ target: AdmissionTarget, _ roots: SourceRoots, notice: @escaping @Sendable (Notice) -> Void
+  ) {
     self.ledger = ledger
     self.target = target
+    self.roots = roots
     self.notice = notice
   }
 
@@ -56,7 +60,9 @@ final class PageWriter: RecordingSink {
     path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
     isCompared: Bool
   ) throws(TransferError) {
-    page.append(path: path, key: key, identity, mode: mode, properties: properties, isCompared: isCompared)
+    page.append(
+      path: path, key: key, identity, mode: mode, properties: properties, isCompared: isCompared,
+      root: roots.root(of: path))
     if page.count >= Self.pageSize || page.byteCount >= Self.pageBytes { try submit() }
   }
 
@@ -133,7 +139,8 @@ final class PageWriter: RecordingSink {
           "some files that were sent have a new ctime or device: their content is compared with what was sent"))
     }
     let content = try ledger.read { reader in try reader.sentContent(of: moved.file) }
-    let (verdict, now) = ContentCheck.verdict(of: page.path(moved.index), moved, content)
+    let (verdict, now) = ContentCheck.verdict(
+      of: page.path(moved.index), root: page.root(moved.index), moved, content)
     guard let identity = now ?? page.identity(moved.index) else { return }
     compared.append(moved.index, of: page, identity, verdict)
   }

@@ -13,6 +13,8 @@ final class FileSlice: BodySource, @unchecked Sendable {
   let range: ByteRange
   /// nil for a staged copy, which has no newer version.
   private let path: NameBytes?
+  /// How much of it may lead through symbolic links; nil for all of it but the last component.
+  private let root: Int?
   private let admitted: SourceIdentity
   private let algorithm: DigestAlgorithm
   /// Where SHA-256 is computed; nil if it is not recorded.
@@ -27,13 +29,14 @@ final class FileSlice: BodySource, @unchecked Sendable {
   private(set) var identityNow: SourceIdentity?
 
   init(
-    file: SourceFile, path: NameBytes?, range: ByteRange, admitted: SourceIdentity, algorithm: DigestAlgorithm,
-    hashing: BodyDigest.Threads? = nil, journal: SendingJournal.Entry? = nil
+    file: SourceFile, path: NameBytes?, root: Int? = nil, range: ByteRange, admitted: SourceIdentity,
+    algorithm: DigestAlgorithm, hashing: BodyDigest.Threads? = nil, journal: SendingJournal.Entry? = nil
   ) {
     self.hashing = hashing
     self.journal = journal
     self.file = file
     self.path = path
+    self.root = root
     self.range = range
     self.admitted = admitted
     self.algorithm = algorithm
@@ -96,7 +99,7 @@ final class FileSlice: BodySource, @unchecked Sendable {
     case .moved where try isStillWhatWasRead(last, at: offset): return
     case .moved, .other: break
     }
-    if let path { identityNow = try SourceFile.identityNow(path) }
+    if let path { identityNow = try SourceFile.identityNow(path, root: root) }
     throw admitted.change(to: newer ?? now)
   }
 

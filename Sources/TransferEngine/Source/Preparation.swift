@@ -104,6 +104,8 @@ enum RecordedSHA256: Sendable, Hashable {
 /// The input of a preparing thread. A value, so that it can be passed between threads.
 struct PreparationOrder: Sendable {
   var path: NameBytes
+  /// How much of the path may lead through symbolic links (``ClaimedFile/root``).
+  var root: Int?
   var version: SourceVersion
   /// Our staged copy, which has the path. Its identity has only the size and the mtime of the source.
   var copy: StagedCopy?
@@ -128,6 +130,9 @@ struct PreparationOrder: Sendable {
   var credential: Credential?
   /// A read that it ends throws `engine.interrupted`, which says nothing about the file.
   var stop = ReadStop.never
+
+  /// The file that has the path now. Blocking.
+  func opened() throws(Failure) -> SourceFile { try SourceFile(path: path, root: root) }
 
   /// All digests for which the whole file is read.
   var digestsOfWholeFile: Set<DigestAlgorithm> {
@@ -168,7 +173,7 @@ enum Preparation {
     if !order.digestsOfWholeFile.isEmpty { length += order.version.identity.size }
     if let copy = order.copy, order.checksIdentity || order.range != nil { length += copy.unprovenLength }
     if order.copy == nil, order.checksIdentity || order.range != nil,
-      let file = order.file ?? (try? SourceFile(path: order.path))
+      let file = order.file ?? (try? order.opened())
     {
       order.file = file
       let isCompared =
@@ -190,7 +195,7 @@ enum Preparation {
       let file =
         if let copy = order.copy {
           try copy.proved(order.file, order.stop)
-        } else if let open = order.file { open } else { try SourceFile(path: order.path) }
+        } else if let open = order.file { open } else { try order.opened() }
       for _ in 0..<patience {
         let identity = try admittedIdentity(file, order)
         guard var prepared = try read(file, identity, order) else { continue }
@@ -200,7 +205,7 @@ enum Preparation {
       throw Failure(.sourceIO, "its ctime keeps changing while it is read")
     } catch {
       guard order.copy == nil else { return .failure(PreparationFailure(error.ofCopy)) }
-      let now = error.code == .sourceChanged ? try? SourceFile(path: order.path).identity : nil
+      let now = error.code == .sourceChanged ? try? order.opened().identity : nil
       return .failure(PreparationFailure(error, identityNow: now))
     }
   }
@@ -213,14 +218,14 @@ enum Preparation {
     let identity =
       isWhole ? try order.version.prove(file, order.stop) : try order.version.recognise(file, order.stop)
     if let identity { return identity }
-    _ = try SourceFile.identityNow(order.path)
+    _ = try SourceFile.identityNow(order.path, root: order.root)
     throw order.version.identity.change(to: try file.currentIdentity())
   }
 
   /// Checks that the path still leads to the same version.
   private static func checkPath(of file: SourceFile, _ order: PreparationOrder) throws(Failure) {
     if order.range == nil {
-      _ = try admittedIdentity(try SourceFile(path: order.path), order)
+      _ = try admittedIdentity(try order.opened(), order)
     } else if order.file != nil, let newer = file.replacement(at: order.path) {
       throw order.version.identity.change(to: newer)
     }
@@ -264,7 +269,7 @@ enum Preparation {
       ahead = try file.digests(of: range, order.digestsAhead, order.stop)
     }
     let slice = FileSlice(
-      file: file, path: order.copy == nil ? order.path : nil, range: range, admitted: identity,
+      file: file, path: order.copy == nil ? order.path : nil, root: order.root, range: range, admitted: identity,
       algorithm: order.sentAlgorithm, hashing: order.recordedSHA256 == .ofBody ? order.hashing : nil,
       journal: order.journal)
     return PreparedBody(content: .slice(slice), ahead: ahead)

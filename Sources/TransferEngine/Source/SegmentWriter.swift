@@ -18,6 +18,7 @@ final class SegmentWriter: RecordingSink {
   private let target: AdmissionTarget
   private let transferProtocol: ProtocolInUse
   private let copies: StagedCopies
+  private var roots: SourceRoots
   private let notice: @Sendable (Notice) -> Void
   /// Sources to be looked up.
   private var found: [GrowingSource] = []
@@ -33,10 +34,10 @@ final class SegmentWriter: RecordingSink {
 
   init(
     _ ledger: Ledger, _ target: AdmissionTarget, _ transferProtocol: ProtocolInUse, _ copies: StagedCopies,
-    notice: @escaping @Sendable (Notice) -> Void
+    _ roots: SourceRoots, notice: @escaping @Sendable (Notice) -> Void
   ) {
     (self.ledger, self.target, self.transferProtocol, self.copies) = (ledger, target, transferProtocol, copies)
-    self.notice = notice
+    (self.roots, self.notice) = (roots, notice)
   }
 
   func take(
@@ -51,7 +52,7 @@ final class SegmentWriter: RecordingSink {
     found.append(
       GrowingSource(
         path: NameBytes(Array(path)), key: NameBytes(Array(key)), identity, mode: mode,
-        properties: properties ?? ObjectProperties(), .empty))
+        properties: properties ?? ObjectProperties(), root: roots.root(of: path), .empty))
     if found.count >= Self.pageSize { try flush() }
   }
 
@@ -119,7 +120,7 @@ final class SegmentWriter: RecordingSink {
   private func examine(_ source: inout GrowingSource) throws(TransferError) -> Examined {
     for _ in 0..<Self.patience {
       let file: SourceFile
-      do throws(Failure) { file = try SourceFile(path: source.path) } catch { return .failed(error) }
+      do throws(Failure) { file = try SourceFile(path: source.path, root: source.root) } catch { return .failed(error) }
       // Its name may lead to another file than the scan found.
       (source.identity, source.bornNs) = (file.identity, file.bornNs)
       let growing = GrowingFile(file, at: source.path, key: source.key, try known(source))

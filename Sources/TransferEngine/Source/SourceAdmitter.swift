@@ -65,7 +65,8 @@ public struct SourceAdmitter {
   ) throws(TransferError) -> [Recorded] {
     try admit { () throws(TransferError) in
       let (ledger, targets) = try open()
-      return targets.map { PageWriter(ledger, $0, notice: notice) }
+      let roots = SourceRoots(sources)
+      return targets.map { PageWriter(ledger, $0, roots, notice: notice) }
     }
   }
 
@@ -76,8 +77,9 @@ public struct SourceAdmitter {
   ) throws(TransferError) -> [Recorded] {
     try admit { () throws(TransferError) in
       let (ledger, targets) = try open()
+      let roots = SourceRoots(sources)
       return zip(targets, lanes).map { target, lane in
-        SegmentWriter(ledger, target, lane.transferProtocol, copies, notice: notice)
+        SegmentWriter(ledger, target, lane.transferProtocol, copies, roots, notice: notice)
       }
     }
   }

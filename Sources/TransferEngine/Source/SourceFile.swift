@@ -15,10 +15,14 @@ public final class SourceFile: ReadableFile {
 
   /// Opens `path` without following a symbolic link in its last component and without blocking on a FIFO.
   /// Blocking call: never from the engine's loop.
+  /// - Parameter root: how much of the path may lead through symbolic links (``SourceRoots``); nil for all of it but
+  ///   the last component.
   /// - Throws: `source.missing`, `source.denied`, `source.kind`, `local.fd_limit`, `source.io`.
-  public init(path: NameBytes) throws(Failure) {
-    let descriptor = path.withCString { csys_open_source($0) }
-    guard descriptor >= 0 else { throw Self.openFailure(errno) }
+  public init(path: NameBytes, root: Int? = nil) throws(Failure) {
+    let descriptor = path.withCString { name in
+      if let root { csys_open_source_below(name, root) } else { csys_open_source(name) }
+    }
+    guard descriptor >= 0 else { throw Self.openFailure(errno, path) }
     var status = csys_file_status()
     guard csys_status_fd(descriptor, &status) == 0 else {
       let code = errno
@@ -36,13 +40,13 @@ public final class SourceFile: ReadableFile {
   deinit { close(descriptor) }
 
   /// The current identity at the path; nil if it cannot be opened. A file that was removed from its path is missing,
-  /// not changed, although removing an open file changes its ctime.
-  /// - Throws: `source.missing`.
-  static func identityNow(_ path: NameBytes) throws(Failure) -> SourceIdentity? {
+  /// not changed, although removing an open file changes its ctime. What a symbolic link leads to is no newer version.
+  /// - Throws: `source.missing`, `source.kind`.
+  static func identityNow(_ path: NameBytes, root: Int?) throws(Failure) -> SourceIdentity? {
     do throws(Failure) {
-      return try SourceFile(path: path).identity
+      return try SourceFile(path: path, root: root).identity
     } catch {
-      if error.code == .sourceMissing { throw error }
+      if error.code == .sourceMissing || error.systemError == ELOOP { throw error }
       return nil
     }
   }
@@ -72,8 +76,18 @@ public final class SourceFile: ReadableFile {
     return bornNs > 0 ? bornNs : nil
   }
 
-  private static func openFailure(_ code: Int32) -> Failure {
+  private static func isLink(_ path: NameBytes) -> Bool {
+    var status = csys_file_status()
+    return path.withCString { csys_status_at(AT_FDCWD, $0, 0, &status) } == 0 && status.mode & S_IFMT == S_IFLNK
+  }
+
+  private static func openFailure(_ code: Int32, _ path: NameBytes) -> Failure {
     switch code {
+    case ELOOP where !isLink(path):
+      Failure(
+        .sourceKind,
+        "a folder above it is a symbolic link now, which is not followed; add it again to send what is there",
+        systemError: code)
     case ENOENT, ENOTDIR: Failure(.sourceMissing, "no such file", systemError: code)
     case EACCES, EPERM: Failure(.sourceDenied, "permission denied", systemError: code)
     case ELOOP: Failure(.sourceKind, "is a symbolic link, not a regular file", systemError: code)

@@ -88,7 +88,7 @@ public struct StagedCopies: Sendable {
 
   /// False if the source is no longer the recorded version.
   private func copy(_ file: SettlingFile, to name: String, _ stop: ReadStop) throws(Failure) -> Bool {
-    let source = try SourceFile(path: file.path)
+    let source = try SourceFile(path: file.path, root: file.root)
     guard file.identity.relation(to: source.identity) != .other else { return false }
     let whole = ByteRange(offset: 0, length: file.identity.size)
     try make(name, mtimeNs: file.identity.mtimeNs, from: source.descriptor, whole, stop)

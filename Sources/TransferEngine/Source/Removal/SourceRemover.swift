@@ -126,7 +126,7 @@ struct SourceRemover {
     }
     let content = try content(due.file)
     do throws(Failure) {
-      let file = try SourceFile(path: due.path)
+      let file = try SourceFile(path: due.path, root: removal.base.utf8.count)
       if try ContentCheck.identity(of: file, known: due.identity, content, stop) == now { return nil }
       return .kept(.sourceChanged, "it has changed since it was sent")
     } catch {

@@ -32,6 +32,8 @@ struct Admitter {
   var properties: String?
   /// The next file is the one that a list or a plan means (``NewFile/isCompared``).
   var isCompared = false
+  /// Of the next file (``NewFile/root``).
+  var root: Int?
   /// The number of selected files that are not to be sent yet.
   private(set) var settling = 0
   /// How many of the added files replace a live one of another path.
@@ -202,6 +204,7 @@ struct Admitter {
       insert.bind(17, Int64(bitPattern: identity.boot))
       insert.bind(18, properties)
       insert.bind(19, isCompared ? storedComparison(ofSize: identity.size) : nil)
+      if let root { insert.bind(20, Int64(root)) } else { insert.bindNull(20) }
       try insert.run()
     }
     hasRecorded = true

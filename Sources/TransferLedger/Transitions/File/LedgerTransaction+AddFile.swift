@@ -46,15 +46,15 @@ extension LedgerTransaction {
         .bits(identity.device), .int(file.mode), .int(home.priority), .int(notBeforeMs), .int(wallMs),
         .flag(isSettling),
         .bits(identity.boot), storedProperties(file.properties),
-        .string(file.isCompared ? storedComparison(ofSize: identity.size) : nil)))
+        .string(file.isCompared ? storedComparison(ofSize: identity.size) : nil), .int(file.root)))
   }
 
   /// A live file: settling if value 16 is true, otherwise pending. ``Admitter`` binds the values itself.
   static let insertFile: StaticString = """
     INSERT OR FAIL INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns,
-      inode, device, mode, state, priority, not_before, created_at, boot, properties, expected)
+      inode, device, mode, state, priority, not_before, created_at, boot, properties, expected, root)
     VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, iif(?16, 'settling', 'pending'), ?13, ?14, ?15, ?17,
-      ?18, ?19)
+      ?18, ?19, ?20)
     """
 
   /// One more than the highest generation of the key so far, whether it is live, failed or was replaced.

@@ -82,13 +82,13 @@ extension LedgerTransaction {
 
   static let readyFiles: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
-      started_at, chunk_count, staged, is_download, expected, properties
+      started_at, chunk_count, staged, is_download, expected, properties, root
     FROM file WHERE state = 'pending' AND not_before IS NULL ORDER BY priority DESC, id LIMIT ?
     """
 
   static let readyFile: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
-      started_at, chunk_count, staged, is_download, expected, properties
+      started_at, chunk_count, staged, is_download, expected, properties, root
     FROM file WHERE id = ? AND state = 'pending' AND not_before IS NULL
     """
   private static func claimed(_ row: SQLRow) -> ClaimedFile {
@@ -99,6 +99,7 @@ extension LedgerTransaction {
     file.direction = row.isNull(17) ? .upload : .download
     file.expected = storedExpectation(row.textOrNil(18))
     file.properties = storedProperties(row.textOrNil(19))
+    file.root = row.intOrNil(20)
     return file
   }
 

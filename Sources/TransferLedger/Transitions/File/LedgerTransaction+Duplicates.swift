@@ -40,7 +40,7 @@ extension LedgerTransaction {
         file: NewFile(
           path: row.name(2), key: row.name(3), identity: row.identity(from: 6),
           mode: UInt32(truncatingIfNeeded: row.int64(4)), properties: storedProperties(row.textOrNil(5)),
-          isCompared: row.flag(12))
+          isCompared: row.flag(12), root: row.intOrNil(13))
       )
     }
     return try duplicates.map { old in
@@ -55,7 +55,7 @@ extension LedgerTransaction {
 
   static let duplicatesQuery: StaticString = """
     SELECT f.id, f.batch_id, f.path, f.key, f.mode, f.properties, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.device, f.boot,
-      f.expected IS NOT NULL
+      f.expected IS NOT NULL, f.root
     FROM content c CROSS JOIN file f ON f.id = c.file_id
     WHERE c.same_as = ?1 AND f.hidden IS NOT 1
       AND NOT EXISTS (SELECT 1 FROM file n

@@ -17,7 +17,7 @@ extension LedgerTransaction {
     try page.forEach { index, entry, path, key in
       if let identity = entry.identity {
         admitter.properties = entry.properties < 0 ? nil : properties[entry.properties]
-        admitter.isCompared = entry.isCompared
+        (admitter.isCompared, admitter.root) = (entry.isCompared, entry.root)
         let admission = try admitter.admit(path, key, identity, entry.mode, entry.verdict)
         result.count(admission, index, identity.size)
         if target.batch.settings.after != nil, case .unchanged(let file) = admission, try !isToGo(file) {

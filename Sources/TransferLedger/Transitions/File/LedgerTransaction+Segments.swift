@@ -49,14 +49,16 @@ public struct GrowingSource: Sendable {
   public var bornNs: Int64?
   public var mode: UInt32
   package var properties: ObjectProperties
+  /// See ``NewFile/root``.
+  package var root: Int?
   public var finding: Finding
 
   package init(
     path: NameBytes, key: NameBytes, _ identity: SourceIdentity, mode: UInt32 = 0,
-    properties: ObjectProperties = ObjectProperties(), _ finding: Finding
+    properties: ObjectProperties = ObjectProperties(), root: Int? = nil, _ finding: Finding
   ) {
     (self.path, self.key, self.identity, self.mode) = (path, key, identity, mode)
-    (self.properties, self.finding) = (properties, finding)
+    (self.properties, self.root, self.finding) = (properties, root, finding)
   }
 
   public var segment: Segment? {

@@ -5,18 +5,20 @@ public struct SettlingFile: Sendable, Hashable {
   public var id: FileID
   public var path: NameBytes
   package var identity: SourceIdentity
+  /// See ``NewFile/root``.
+  public var root: Int?
 }
 
 extension LedgerReader {
   /// Files after number `after` that wait until their source has been copied.
   public func settlingFiles(after: Int64, limit: Int) throws -> [SettlingFile] {
     try db.rows(Self.settlingFiles, .integer(after), .int(limit)) { row in
-      SettlingFile(id: row.id(0), path: row.name(1), identity: row.identity(from: 2))
+      SettlingFile(id: row.id(0), path: row.name(1), identity: row.identity(from: 2), root: row.intOrNil(8))
     }
   }
 
   static let settlingFiles: StaticString = """
-    SELECT id, path, size, mtime_ns, ctime_ns, inode, device, boot FROM file
+    SELECT id, path, size, mtime_ns, ctime_ns, inode, device, boot, root FROM file
     WHERE state = 'settling' AND id > ? AND cause IS NOT 'source.settling' ORDER BY id LIMIT ?
     """
 }

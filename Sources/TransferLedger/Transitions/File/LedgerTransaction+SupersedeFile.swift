@@ -12,13 +12,13 @@ extension LedgerTransaction {
     try requireWork(file, run)
     let requestedAction = try requestedAction(of: file)
     let old = try db.first(
-      "SELECT batch_id, path, key, mode, is_download, expected, properties FROM file WHERE id = ?", .id(file)
+      "SELECT batch_id, path, key, mode, is_download, expected, properties, root FROM file WHERE id = ?", .id(file)
     ) { row in
       (
         batch: row.id(0, BatchID.self), isDownload: !row.isNull(4), expected: storedExpectation(row.textOrNil(5)),
         file: NewFile(
           path: row.name(1), key: row.name(2), identity: identity, mode: UInt32(truncatingIfNeeded: row.int64(3)),
-          properties: storedProperties(row.textOrNil(6)))
+          properties: storedProperties(row.textOrNil(6)), root: row.intOrNil(7))
       )
     }
     guard let old else { throw TransferError(.bug, "write to store", NameBytes(file.description), cause: "it is gone") }

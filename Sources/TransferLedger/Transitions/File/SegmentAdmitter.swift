@@ -90,8 +90,10 @@ struct SegmentAdmitter {
       throw TransferError(.bug, "add", source.path, cause: "its series has no name for a segment")
     }
     let file = try tx.insert(
-      NewFile(path: source.path, key: key, identity: identity, mode: source.mode, properties: source.properties), home,
-      batch, generation: try tx.nextGeneration(home.destination, key), notBeforeMs: nil, isSettling: true)
+      NewFile(
+        path: source.path, key: key, identity: identity, mode: source.mode, properties: source.properties,
+        root: source.root), home, batch, generation: try tx.nextGeneration(home.destination, key), notBeforeMs: nil,
+      isSettling: true)
     try tx.db.run(
       "INSERT INTO segment (file_id, series_id, start, digest) VALUES (?, ?, ?, ?)", .id(file), .integer(series),
       .integer(segment.start), .text(segment.digest.description))
