@@ -664,6 +664,9 @@ CREATE TABLE file (
   -- A file of which nothing is stored may get a new layout with shorter chunks, as may a download of which only the
   -- beginning is stored: the original chunk length, which older attempts may have moved.
   first_chunk_size INTEGER CHECK (first_chunk_size > chunk_size),
+  -- It was unknown when it was cancelled: a request that must not be repeated may have delivered it. While it is
+  -- cancelled, it is sent again only when a person retries it. Never reset.
+  may_have_arrived INTEGER CHECK (may_have_arrived = 1),
   -- It came to rest at least once while bytes of it were stored. Never reset: it says where to look, not what is there.
   holds INTEGER CHECK (holds = 1),
   created_at INTEGER NOT NULL,
@@ -748,7 +751,8 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'paused' THEN NEW.state = 'pending' OR NEW.state = 'cancelled'
   WHEN 'failed' THEN NEW.state = 'pending' OR NEW.state = 'superseded'
   WHEN 'cancelled' THEN NEW.state = 'pending' OR NEW.state = 'superseded'
-  WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
+  WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'superseded'
+    OR NEW.state = 'cancelled' AND NEW.may_have_arrived IS NOT NULL
   ELSE 0 END
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
 
@@ -922,6 +926,11 @@ BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 1
 CREATE TRIGGER file_sum_late AFTER UPDATE OF state ON file
 WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
 BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12; END;
+
+CREATE TRIGGER file_uncertain BEFORE UPDATE OF may_have_arrived ON file
+WHEN NEW.may_have_arrived IS NOT OLD.may_have_arrived
+  AND (OLD.state = 'unknown' AND NEW.state = 'cancelled' AND NEW.may_have_arrived = 1) IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'only a file that was unknown may have arrived'); END;
 
 CREATE TRIGGER removal_given_up AFTER UPDATE OF hidden, cause ON file
 WHEN NEW.is_download IS NULL AND (NEW.hidden IS NOT OLD.hidden OR NEW.cause IS 'source.missing' AND NEW.cause IS NOT OLD.cause)

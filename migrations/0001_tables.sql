@@ -292,6 +292,9 @@ CREATE TABLE file (
   -- A file of which nothing is stored may get a new layout with shorter chunks, as may a download of which only the
   -- beginning is stored: the original chunk length, which older attempts may have moved.
   first_chunk_size INTEGER CHECK (first_chunk_size > chunk_size),
+  -- It was unknown when it was cancelled: a request that must not be repeated may have delivered it. While it is
+  -- cancelled, it is sent again only when a person retries it. Never reset.
+  may_have_arrived INTEGER CHECK (may_have_arrived = 1),
   -- It came to rest at least once while bytes of it were stored. Never reset: it says where to look, not what is there.
   holds INTEGER CHECK (holds = 1),
   created_at INTEGER NOT NULL,

@@ -167,9 +167,15 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'paused' THEN NEW.state = 'pending' OR NEW.state = 'cancelled'
   WHEN 'failed' THEN NEW.state = 'pending' OR NEW.state = 'superseded'
   WHEN 'cancelled' THEN NEW.state = 'pending' OR NEW.state = 'superseded'
-  WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
+  WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'superseded'
+    OR NEW.state = 'cancelled' AND NEW.may_have_arrived IS NOT NULL
   ELSE 0 END
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
+-- What may have arrived stays so.
+CREATE TRIGGER file_uncertain BEFORE UPDATE OF may_have_arrived ON file
+WHEN NEW.may_have_arrived IS NOT OLD.may_have_arrived
+  AND (OLD.state = 'unknown' AND NEW.state = 'cancelled' AND NEW.may_have_arrived = 1) IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'only a file that was unknown may have arrived'); END;
 CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, key, is_download, expected,
   properties, mode, root, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version is a new generation'); END;

@@ -164,6 +164,8 @@ public struct PageAdmission: Sendable, Hashable {
   public var bytes: Int64 = 0
   /// Positions in the page: the outcome of the last upload is unknown.
   public var unknown: [Int] = []
+  /// Were cancelled when the outcome of their last upload was unknown.
+  package var uncertain: [UncertainFile] = []
   /// Positions in the page: an older version is being sent right now.
   public var busy: [Int] = []
   /// Positions in the page: the key is taken by something of another kind, a segment of a growing file or a whole file.
@@ -205,4 +207,11 @@ public enum ContentVerdict: Sendable, Hashable {
   case same(FileID)
   /// It does not, or that cannot be determined.
   case other(FileID)
+}
+
+/// A source whose last upload was cancelled when it may have arrived.
+package struct UncertainFile: Sendable, Hashable {
+  /// Position of the source in the page.
+  package var index: Int
+  package var file: FileID
 }

@@ -87,6 +87,8 @@ package enum Admission: Sendable, Hashable {
   case repeated(FileID)
   /// Its outcome is unknown; it is not sent again without `retry`.
   case unknown(FileID)
+  /// Was cancelled when its outcome was unknown; it is not sent again without `retry`.
+  case uncertain(FileID)
   /// A file with other content is being sent to this place right now; push again when it is finished.
   case busy(FileID)
   /// Its key is that of a segment of a growing file, which nothing else may replace.

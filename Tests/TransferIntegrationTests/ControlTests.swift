@@ -128,6 +128,26 @@ import Transfers
     #expect(try engine.ledger.read { try $0.check() } == [])
   }
 
+  /// The body had arrived when the request was cut.
+  @Test(arguments: [ControlVerb.cancel, .remove])
+  func aCancelledPostIsSentAgainOnlyByAPerson(_ verb: ControlVerb) throws {
+    let scene = try Self.scene("match POST * times=1 : hold=post\n", size: 1_000)
+    _ = try scene.add(scheme: "post+")
+    let engine = try RunningEngine(scene)
+    try scene.waitUntilHeld("post")
+    #expect(try engine.control(verb).asked.count == 1)
+    #expect(try engine.end().done == 0)
+    for _ in 0..<2 {
+      let again = try scene.add(scheme: "post+")
+      #expect(again.counts.unknown == 1 && again.counts.added == 0)
+      #expect(try scene.run().done == 0)
+    }
+    #expect(try engine.attempts().count == 1)
+    #expect(try engine.control(.retry(startsOver: false), .states([.cancelled])).changed.count == 1)
+    #expect(try scene.run().done == 1)
+    #expect(try engine.ledger.read { try $0.check() } == [])
+  }
+
   /// This test is about rates: at the old one the file would take three minutes.
   @Test func aNewRateOfABatchHoldsForTheRunningEngineAndForNobodyElse() throws {
     let scene = try Self.scene("", size: 20_000_000)

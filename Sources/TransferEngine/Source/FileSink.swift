@@ -152,6 +152,10 @@ final class PageWriter: RecordingSink {
     for index in done.unknown {
       notice(.skipped(path: page.path(index), reason: "its last upload is unknown; see \"transfers report failures\""))
     }
+    for one in done.uncertain {
+      let reason = "its cancelled upload may have arrived; \"transfers retry \(one.file)\" sends it again"
+      notice(.skipped(path: page.path(one.index), reason: reason))
+    }
     for index in done.taken { notice(.failed(path: page.path(index), SourceAdmitter.isTakenBySegment)) }
     for index in done.busy {
       notice(
@@ -210,7 +214,7 @@ extension SourceAdmitter.Recorded {
     failedBefore.append(done.failedBefore)
     failedBefore.insert(.sourceName, count: done.taken.count + done.onlyCopies.count)
     counts.repeated += done.repeated
-    counts.unknown += done.unknown.count
+    counts.unknown += done.unknown.count + done.uncertain.count
     counts.failed += done.failed + done.taken.count + done.onlyCopies.count
     counts.settling += done.settling
     counts.bytes +|= done.bytes

@@ -2,7 +2,7 @@ import TransferModel
 
 /// What the ledger would report about a file if it were added now.
 public enum SyncStatus: String, Sendable, Hashable, Codable {
-  /// Never sent to this key, or failed or cancelled before; recorded as a new row.
+  /// Never sent to this key, or failed or cancelled before it was; recorded as a new row.
   case new
   /// Failed before, with this identity and these settings: the same row is continued.
   case requeued
@@ -14,7 +14,7 @@ public enum SyncStatus: String, Sendable, Hashable, Codable {
   case queued
   /// Another version is being sent.
   case busy
-  /// Its outcome is unknown.
+  /// Its outcome is unknown, or was when it was cancelled.
   case unknown
 }
 
@@ -34,6 +34,7 @@ extension LedgerReader {
     guard let past = try db.first(ExistingFile.pastQuery, home, key, path, row: ExistingFile.init) else {
       return (.new, nil)
     }
+    if past.mayHaveDelivered(identity) { return (.unknown, nil) }
     if batch.settings.dedupe == true, past.isDuplicate(as: identity), try isStillDelivered(past.id) {
       return (.unchanged, nil)
     }

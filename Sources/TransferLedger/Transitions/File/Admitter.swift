@@ -109,6 +109,7 @@ struct Admitter {
       return .added(try add(path, key, identity, mode, 1), superseded: nil)
     }
     if requeued.contains(past.id) { return .repeated(past.id) }
+    if past.mayHaveDelivered(identity) { return .uncertain(past.id) }
     if target.batch.settings.dedupe == true, past.isDuplicate(as: identity),
       try LedgerReader(db: tx.db).isStillDelivered(past.id)
     {
@@ -171,6 +172,8 @@ struct Admitter {
     if let destination, let last = try tx.lastFailure(destination, path, key, failure) {
       return failedBefore.insert(failure.code, of: last.batch, last.hits)
     }
+    // The row that says what may have arrived stays the newest one of its key. The failure was told.
+    if let destination, try tx.mayHaveArrived(destination, key) { return failedBefore.insert(failure.code, count: 1) }
     let batch = try openBatch()
     if let destination { try tx.supersedeEnded(destination, key) }
     hasFailed = true

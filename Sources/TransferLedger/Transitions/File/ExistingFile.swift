@@ -14,6 +14,8 @@ struct ExistingFile {
   var hasLook: Bool
   /// It was not sent, because another file had delivered the same content.
   var isDuplicate: Bool
+  /// It was cancelled when its outcome was unknown.
+  var mayHaveArrived: Bool
 
   /// It may be the same version: any difference can only be seen in the content.
   func mayBe(_ other: SourceIdentity) -> Bool { identity.map { $0.relation(to: other) != .other } ?? false }
@@ -33,6 +35,7 @@ struct ExistingFile {
     state = try row.named(3)
     identity = row.int64OrNil(4) == nil ? nil : row.identity(from: 4)
     (isSamePath, isStaged, hasLook, isDuplicate) = (row.flag(10), row.flag(11), row.flag(12), row.flag(13))
+    mayHaveArrived = row.flag(14)
   }
 
   // MARK: - Findings of an admission
@@ -76,6 +79,12 @@ struct ExistingFile {
     state == .failed && isSamePath && mayBe(now) && self.isStaged == isStaged
   }
 
+  /// For a row that is not live: its request may have delivered this content, and a person cancelled it. Only a person
+  /// repeats that request (`retry`).
+  func mayHaveDelivered(_ now: SourceIdentity) -> Bool {
+    state == .cancelled && mayHaveArrived && hasContent(like: now)
+  }
+
   /// For a row that is not live: it was not sent because it was a duplicate, and its source has not changed since.
   func isDuplicate(as now: SourceIdentity) -> Bool {
     isDuplicate && isSamePath && identity?.relation(to: now) == .same
@@ -86,13 +95,15 @@ struct ExistingFile {
   static let liveQuery: StaticString = """
     SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
       coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL,
-      state = 'settling' AND cause IS 'source.settling', state = 'superseded' AND cause IS 'policy.duplicate'
+      state = 'settling' AND cause IS 'source.settling', state = 'superseded' AND cause IS 'policy.duplicate',
+      may_have_arrived IS NOT NULL
     FROM file LEFT JOIN sighting s ON s.file_id = file.id WHERE destination_id = ?1 AND key = ?2 AND live = 1
     """
   static let pastQuery: StaticString = """
     SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
       coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL,
-      state = 'settling' AND cause IS 'source.settling', state = 'superseded' AND cause IS 'policy.duplicate'
+      state = 'settling' AND cause IS 'source.settling', state = 'superseded' AND cause IS 'policy.duplicate',
+      may_have_arrived IS NOT NULL
     FROM file LEFT JOIN sighting s ON s.file_id = file.id
     WHERE destination_id = ?1 AND key = ?2 AND live IS NULL ORDER BY generation DESC LIMIT 1
     """

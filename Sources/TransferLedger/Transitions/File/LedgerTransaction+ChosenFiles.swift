@@ -35,14 +35,15 @@ extension LedgerTransaction {
     try recordChosen("resumed")
   }
 
-  /// settling, pending, paused, unknown → cancelled; their sessions are marked for abort. The sources of done files are
-  /// kept.
+  /// settling, pending, paused, unknown → cancelled; their sessions are marked for abort. What was unknown may have
+  /// arrived, and is not sent again unless a person retries it. The sources of done files are kept.
   func cancelChosen() throws {
     try recordChosen("cancelled", in: [.settling, .pending, .paused, .unknown])
     try db.run(
       """
       UPDATE file SET state = 'cancelled', live = NULL, not_before = NULL, requested_action = NULL, cause = 'policy.cancelled',
         message = iif(state = 'unknown', 'a request whose answer was lost may have taken effect', NULL),
+        may_have_arrived = iif(state = 'unknown', 1, may_have_arrived),
         finished_at = max(coalesce(started_at, 0), ?)
       WHERE id IN (SELECT id FROM temp.chosen) AND state IN ('settling', 'pending', 'paused', 'unknown')
       """, .int(wallMs))

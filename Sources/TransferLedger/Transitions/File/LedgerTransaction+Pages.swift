@@ -54,6 +54,7 @@ extension PageAdmission {
     case .requeued: requeued += 1
     case .repeated: repeated += 1
     case .unknown: unknown.append(index)
+    case .uncertain(let file): uncertain.append(UncertainFile(index: index, file: file))
     case .busy: busy.append(index)
     case .taken: taken.append(index)
     case .onlyCopy(var only):
@@ -105,6 +106,16 @@ extension LedgerTransaction {
     }
     guard let found, found.isSame else { return nil }
     return (found.batch, found.hits)
+  }
+
+  /// Whether the newest row of a key without a live one was cancelled when its outcome was unknown.
+  func mayHaveArrived(_ destination: Int64, _ key: NameBytes) throws -> Bool {
+    try db.first(
+      """
+      SELECT state = 'cancelled' AND may_have_arrived IS NOT NULL FROM file
+      WHERE destination_id = ? AND key = ? AND live IS NULL ORDER BY generation DESC LIMIT 1
+      """, .integer(destination), .name(key)
+    ) { $0.flag(0) } ?? false
   }
 }
 
