@@ -40,7 +40,9 @@ extension Destination {
 
   /// Checked like any web destination, but names of files are not appended to its path.
   init(endpoint web: Destination, _ text: String) throws(TransferError) {
-    guard case .web(let place) = web.place, web.protocolName == PutProtocol.put.name, place.template == nil else {
+    guard case .web(let place) = web.place, web.protocolName == PutProtocol.put.name, place.template == nil,
+      !text.utf8.contains(0x7B)
+    else {
       throw Self.error(
         text, cause: "a profile (--via) needs an http or https URL without {path} or {name}",
         "write the URL of the server, http://… or https://…, or leave --via out")
@@ -71,7 +73,13 @@ extension Destination {
     let query = parts.count > 1 ? String(parts[1]) : nil
     if let query { try Self.check(query: query, rules, text, direction) }
     let target = path + (query.map { "?" + $0 } ?? "")
-    if target.utf8.contains(0x7B) || target.utf8.contains(0x7D) || rules.isEndpoint {
+    if !rules.isEndpoint, rules.templateRefusal == nil, let folder = FolderTemplate(path),
+      query?.utf8.contains(where: { $0 == 0x7B || $0 == 0x7D }) != true
+    {
+      // The same objects as those of the folder: they are known by the same keys.
+      place = .web(WebPlace(rules: rules, origin: origin, query: query, typed: folder.typed))
+      (prefix, isInto, usesPath) = (folder.typed.prefix, true, folder.usesPath)
+    } else if target.utf8.contains(0x7B) || target.utf8.contains(0x7D) || rules.isEndpoint {
       let template = try Self.template(target, rules, text)
       place = .web(WebPlace(rules: rules, origin: origin, query: nil, template: template))
       prefix = NameBytes("")
@@ -98,7 +106,7 @@ extension Destination {
     return template
   }
 
-  private static func webPrefix(_ path: String, _ text: String) throws(TransferError) -> NameBytes {
+  static func webPrefix(_ path: String, _ text: String) throws(TransferError) -> NameBytes {
     guard let bytes = PercentEncoding.decode(path.utf8.dropFirst()) else {
       throw error(
         text, cause: "a \"%\" is not followed by two hexadecimal digits", "write %25 for the character itself")

@@ -17,7 +17,7 @@ public struct Destination: Sendable, Hashable {
   public let place: Place
   /// ``TransferProtocol/name`` of its protocol.
   public let protocolName: String
-  /// The path below the bucket or origin, decoded; empty for a template.
+  /// The path below the bucket or origin, decoded; empty for a template, unless its only field ends the path.
   public let prefix: NameBytes
   /// Files are stored below ``prefix``, under their relative paths.
   public let isInto: Bool
@@ -51,12 +51,9 @@ public struct Destination: Sendable, Hashable {
   public func appendKey(
     forRelativePath path: UnsafeRawBufferPointer, isSingleFile: Bool, to key: inout [UInt8]
   ) {
-    if case .web(let web) = place, web.template != nil {
-      let start = usesPath ? nil : path.lastIndex(of: 0x2F).map { $0 + 1 }
-      return key.append(contentsOf: path[(start ?? 0)...])
-    }
     key.append(contentsOf: prefix.bytes)
-    if isInto { return key.append(contentsOf: path) }
+    let start = mayJoinPaths ? path.lastIndex(of: 0x2F).map { $0 + 1 } : nil
+    if isInto { return key.append(contentsOf: path[(start ?? 0)...]) }
     guard !isSingleFile else { return }
     key.append(0x2F)
     key.append(contentsOf: path)
@@ -64,7 +61,7 @@ public struct Destination: Sendable, Hashable {
 
   /// Whether files with different paths can have the same key, because keys contain only their names.
   public var mayJoinPaths: Bool {
-    if case .web(let web) = place, web.template != nil { !usesPath } else { false }
+    if case .web = place { !usesPath } else { false }
   }
 
   /// How to give files with different paths different keys, if ``mayJoinPaths``; nil otherwise.

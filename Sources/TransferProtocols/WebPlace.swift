@@ -7,8 +7,13 @@ public struct WebPlace: Sendable, Hashable {
   /// Sent with every request as typed; without the question mark.
   public let query: String?
   public let template: URLTemplate?
+  /// How the beginning of the path was typed, if it was that of a template.
+  private let typed: TypedPrefix?
 
-  init(rules: WebRules, origin: WebOrigin, query: String?, template: URLTemplate? = nil) {
+  init(
+    rules: WebRules, origin: WebOrigin, query: String?, template: URLTemplate? = nil, typed: TypedPrefix? = nil
+  ) {
+    self.typed = typed
     self.rules = rules
     self.origin = origin
     self.query = query
@@ -36,7 +41,39 @@ public struct WebPlace: Sendable, Hashable {
   /// The encoded URL of `key`.
   func url(_ key: NameBytes) -> String {
     if let template { return origin.description + template.filled(key) }
-    return origin.description + "/" + PercentEncoding.path(key.bytes) + (query.map { "?" + $0 } ?? "")
+    return origin.description + "/" + path(key) + (query.map { "?" + $0 } ?? "")
+  }
+}
+
+extension WebPlace {
+  private func path(_ key: NameBytes) -> String {
+    guard let typed, key.bytes.starts(with: typed.prefix.bytes) else { return PercentEncoding.path(key.bytes) }
+    return typed.text + PercentEncoding.path(Array(key.bytes.dropFirst(typed.prefix.bytes.count)))
+  }
+}
+
+/// The beginning of the path of a URL, decoded and as it was typed, both without the first slash: servers may
+/// distinguish two encodings of one character, so it is sent as typed.
+struct TypedPrefix: Sendable, Hashable {
+  let prefix: NameBytes
+  let text: String
+}
+
+/// A template whose only field is at the end of its path: `/in/{path}`, `/in/{name}`, with or without a query. It names
+/// the objects of a folder.
+struct FolderTemplate {
+  let typed: TypedPrefix
+  /// The whole path distinguishes objects; otherwise only the name does.
+  let usesPath: Bool
+
+  init?(_ path: String) {
+    guard let field = ["{path}", "{name}"].first(where: path.hasSuffix) else { return nil }
+    let text = path.dropLast(field.count)
+    guard text.hasPrefix("/"), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x7B && $0 != 0x7D }),
+      let prefix = try? Destination.webPrefix(String(text), path)
+    else { return nil }
+    typed = TypedPrefix(prefix: prefix, text: String(text.dropFirst()))
+    usesPath = field == "{path}"
   }
 }
 

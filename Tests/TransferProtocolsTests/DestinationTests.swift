@@ -25,7 +25,9 @@ import TransferModel
     ("http://h/in/", "a/b", false, "in/a/b"), ("http://h", "b", true, "b"), ("https://h/x%20y", "b", true, "x y"),
     ("http://h/p?x=1", "b", true, "p"), ("post+http://h/u?n={path}", "a/b", false, "a/b"),
     ("post+http://h/u?n={name}", "a/b", false, "b"), ("http://h/{name}/{path}", "a/b", false, "a/b"),
-    ("dav+https://h/d/", "a/b", false, "d/a/b"),
+    ("dav+https://h/d/", "a/b", false, "d/a/b"), ("http://h/in/{path}", "a/b", false, "in/a/b"),
+    ("http://h/in/{name}", "a/b", false, "in/b"), ("http://h/in/{path}", "b", true, "in/b"),
+    ("post+http://h/in/pre-{path}?x=1", "a/b", false, "in/pre-a/b"), ("http://h/{path}/x", "a/b", false, "a/b"),
     ("http://h/@home/", "a", true, "@home/a"),
   ])
   func keys(_ destination: String, _ path: String, _ single: Bool, _ expected: String) throws {
@@ -38,7 +40,8 @@ import TransferModel
     ("http://h/d/?q=1&r", "d/a", "http://h/d/a?q=1&r"),
     ("http://h/u/{path}?n={name}", "a/b c", "http://h/u/a/b%20c?n=b%20c"),
     ("post+https://h?n={path}", "a/b", "https://h/?n=a%2Fb"),
-    ("dav+http://h/d/", "d/a", "http://h/d/a"),
+    ("dav+http://h/d/", "d/a", "http://h/d/a"), ("http://h/in/{path}", "in/a b", "http://h/in/a%20b"),
+    ("http://h/%69n+1/{name}?x=1", "in+1/a b", "http://h/%69n+1/a%20b?x=1"),
   ])
   func urls(_ destination: String, _ key: String, _ expected: String) throws {
     #expect(try Scene.web(destination).location(ofKey: NameBytes(key)) == expected)
@@ -53,6 +56,27 @@ import TransferModel
     #expect(
       try Scene.s3("s3://bucket") { $0.region = "eu-west-1" }.location(ofKey: NameBytes("a/b")) == "s3://bucket/a/b")
     #expect(try Scene.web("http://h/a/").location(ofKey: none) == "http://h/")
+  }
+
+  /// The ledger knows an object by its place and key, however its URL was typed.
+  @Test(arguments: [
+    ("http://h/in/{path}", "http://h/in/"), ("http://h/%69n/{name}", "http://h/in/"),
+    ("resumable+http://h/in/{path}", "http://h/in/"), ("http://h/in/{path}?a=1", "http://h/in/?a=1"),
+  ])
+  func aTemplateThatEndsWithItsFieldIsItsFolder(_ template: String, _ folder: String) throws {
+    #expect(try keyPlace(template) == keyPlace(folder))
+    #expect(try key(template, "b") == key(folder, "b"))
+  }
+
+  private func keyPlace(_ destination: String) throws -> String {
+    try AllProtocols.make(BatchSettings(destination: destination), credentialsRegion: nil).keyPlace
+  }
+
+  @Test(arguments: [
+    "http://h/{path}/x", "http://h/in?n={path}", "http://h/a%2Fb/{path}", "http://h/in/{path}?n={name}",
+  ])
+  func anyOtherTemplateIsAPlaceOfItsOwn(_ template: String) throws {
+    #expect(try Scene.web(template).keyPlace == template)
   }
 
   @Test(arguments: [
