@@ -57,6 +57,19 @@ import Testing
     #expect(code(Preparation.perform(order)) == .sourceChanged)
   }
 
+  /// The kernel says that these files are empty: an empty object would count as all of them.
+  @Test(arguments: [nil, ByteRange(offset: 0, length: 0)]) func whatHasMoreBytesThanItsSizeIsNotSent(
+    _ range: ByteRange?
+  ) throws {
+    let path = NameBytes("/proc/version")
+    let admitted = try SourceFile(path: path).identity
+    try #require(admitted.size == 0)
+    let order = PreparationOrder(
+      path: path, version: SourceVersion(admitted) { () throws(TransferError) in SentContent() }, range: range,
+      checksIdentity: true, digestsAhead: [], digestsOfFile: [], sentAlgorithm: .crc32c)
+    #expect(code(Preparation.perform(order)) == .sourceKind)
+  }
+
   /// A short body is read at once, from a file that may have been opened long before.
   @Test func whatIsNoLongerUnderItsNameIsNotSent() throws {
     folder.write(NameBytes("source"), "0123456789")

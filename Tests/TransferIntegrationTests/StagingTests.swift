@@ -52,6 +52,21 @@ import TransferModel
     #expect(copies(scene).isEmpty)
   }
 
+  /// Files of `/proc` have content, but the kernel says that they are empty.
+  @Test(arguments: [true, false]) func aFileWithMoreBytesThanItsSizeIsNotSent(_ stages: Bool) throws {
+    let scene = try Scene()
+    let settings = BatchSettings(destination: "\(scene.url)/up/", stage: stages)
+    _ = try TransferStore(at: scene.storePath).add(
+      [NameBytes("/proc/version")], UploadOptions(settings: settings), notice: { _ in })
+    let result = try scene.run()
+    #expect(result.done == 0)
+    let ledger = try Ledger.open(at: scene.storePath, mode: .readOnly, clock: MovableClock())
+    defer { ledger.close() }
+    let files = try ledger.read { try $0.files(RowFilter(), after: 0, limit: 2) }
+    let causes = files.map { "\($0.state) \($0.cause ?? "")" }
+    #expect(causes == ["failed source.kind"], "\(causes)")
+  }
+
   @Test func theSameTreeAgainIsUnchangedAndCopiesNothing() throws {
     let scene = try Scene()
     let files = try scene.makeTree(seed: 4, count: 4)

@@ -121,6 +121,8 @@ import TransferModel
     #expect(try build("--digest", "sha3").code == 64)
     #expect(try build("--json").code == 64)
     #expect(try program.run("manifest", "build", tree + "/nowhere").code == 66)
+    let untrue = try program.run("manifest", "build", "--digest", "sha256", "/proc/version")
+    #expect(untrue.code != 0 && untrue.err.contains("has more bytes than its size of 0"), "\(untrue)")
   }
 
   @Test func aManifestIsCutIntoPartsThatAreWhole() throws {

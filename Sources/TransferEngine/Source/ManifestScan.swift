@@ -85,7 +85,9 @@ public struct ManifestScan {
       let file = try SourceFile(path: path)
       let whole = ByteRange(offset: 0, length: file.identity.size)
       let found = try file.digests(of: whole, digests, .never)
+      let more = try file.hasMore(than: file.identity.size)
       guard file.identity.relation(to: try file.currentIdentity()) == .same else { continue }
+      if more { throw .ofUntrueSize(file.identity.size) }
       let sorted = found.values.sorted { ManifestDigest.isStronger($0.algorithm, $1.algorithm) }
       return (file.identity.size, file.identity.mtimeNs, sorted)
     }

@@ -247,9 +247,11 @@ enum Preparation {
     }
     var original: DeliveredFile?
     if let digest = digests[.sha256] { original = try order.delivered?.original(of: file, digest, order.stop) }
+    let more = try file.hasMore(than: identity.size)
     let now = try file.currentIdentity()
     switch identity.relation(to: now) {
     case .same:
+      if more { throw .ofUntrueSize(identity.size) }
       return Prepared(
         body: body, fileDigests: digests.filter { order.digestsOfFile.contains($0.key) },
         sha256: order.recordedSHA256 == .ofFile ? digests[.sha256] : nil, original: original)
@@ -297,6 +299,11 @@ enum Preparation {
 }
 
 extension Failure {
+  /// How much such a file holds is only known at its end, which may never come: none of it is sent, rather than a part.
+  static func ofUntrueSize(_ size: Int64) -> Failure {
+    Failure(.sourceKind, "has more bytes than its size of \(size), as files in /proc do: its length is not known")
+  }
+
   /// The same for a staged copy: nobody may write to it, and no next version of it is sent.
   var ofCopy: Failure {
     guard code == .sourceChanged || code == .sourceMissing else { return self }

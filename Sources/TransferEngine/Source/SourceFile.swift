@@ -70,6 +70,19 @@ public final class SourceFile: ReadableFile {
     return SourceIdentity(found)
   }
 
+  /// Whether it has bytes beyond `size`: the kernel reports a size of 0 for files in `/proc`, and some other file
+  /// systems do not know the sizes of their files.
+  func hasMore(than size: Int64) throws(Failure) -> Bool {
+    var byte: UInt8 = 0
+    while true {
+      let count = pread(descriptor, &byte, 1, off_t(size))
+      if count >= 0 { return count > 0 }
+      guard errno == EINTR else {
+        throw Failure(.sourceIO, "cannot read at byte \(size): \(systemText(errno))", systemError: errno)
+      }
+    }
+  }
+
   /// Its birth time in nanoseconds since 1970 UTC; nil where the file system does not record it.
   var bornNs: Int64? {
     let bornNs = csys_birth_ns_fd(descriptor)

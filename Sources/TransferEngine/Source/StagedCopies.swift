@@ -93,7 +93,10 @@ public struct StagedCopies: Sendable {
     let whole = ByteRange(offset: 0, length: file.identity.size)
     try make(name, mtimeNs: file.identity.mtimeNs, from: source.descriptor, whole, stop)
     try syncFolder()
-    return try source.currentIdentity() == source.identity
+    let more = try source.hasMore(than: file.identity.size)
+    guard try source.currentIdentity() == source.identity else { return false }
+    if more { throw .ofUntrueSize(file.identity.size) }
+    return true
   }
 
   static func newName() -> String {
