@@ -89,13 +89,13 @@ public final class Ledger: Sendable {
       if !file.exists { try file.create() }
       throw error
     }
-    let watermark = Watermark(at: Watermark.path(ofLedger: file.path))
+    let (watermark, hadLog) = (Watermark(at: Watermark.path(ofLedger: file.path)), file.walSize > 0)
     let connection =
       file.exists
       ? try store.prepared(gate, mayBegin: mode == .create, wallMs: clock.wallMs)
       : try store.created(file, gate, wallMs: clock.wallMs)
     try store.refuseMerged(connection)
-    let detector = CopyDetector(file, gate, watermark, wallMs: clock.wallMs)
+    let detector = CopyDetector(file, gate, watermark, hadLog: hadLog, wallMs: clock.wallMs)
     let finding = try detector.looking(connection)
     let writer = try Writer(store: store, connection: connection, gate: gate, clock: clock)
     return Ledger(path: file.path, reader: reader, writer: writer, clock: clock, copyFinding: finding)
@@ -178,8 +178,13 @@ public final class Ledger: Sendable {
       beginning()
       return try tx.beginRun(run)
     }
-    if let mark = try read({ reader in try reader.watermark(of: id) }) {
-      writer?.keep(WatermarkFile(path: Watermark.path(ofLedger: path), mark))
+    if let mark = try read({ reader in try reader.watermark(of: id) }),
+      let file = WatermarkFile(path: Watermark.path(ofLedger: path), mark)
+    {
+      writer?.keep(file)
+      // Before anything is sent, the run is in the database file too: a file that is moved without its log and its
+      // watermark shows that it had a run that did not end.
+      writer?.emptyLog()
     }
     return id
   }

@@ -20,12 +20,13 @@ import TransferModel
   }
 
   /// Starts a run that begins one request.
-  private func act() throws {
+  @discardableResult private func act() throws -> RunID {
     let run = try f.startRun()
     try f.ledger.write { tx in
       let file = try tx.claimAndPlan(run)
       _ = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: false)
     }
+    return run
   }
 
   private func doubts() throws -> [String] { try f.texts("SELECT file_id FROM doubt ORDER BY 1") }
@@ -48,7 +49,8 @@ import TransferModel
     let batch = try f.makeBatch()
     _ = try f.add("a", to: batch)
     _ = try f.add("b", to: batch)
-    try act()
+    let run = try act()
+    _ = try f.ledger.write { try $0.endRun(run, how: "done") }
     let uid = try uid()
     f.ledger.close()
     #expect(rename(f.path, kept) == 0)
@@ -56,6 +58,29 @@ import TransferModel
     defer { moved.close() }
     #expect(moved.copyFinding == nil)
     #expect(try moved.read { try $0.storeFacts() }.uid == uid)
+  }
+
+  /// Moved while a run had not ended, as after a kill. What the run did is in the log: if that is left behind, too, the
+  /// ledger does not know it.
+  @Test(arguments: [false, true]) func aLedgerThatLeftItsLogBehindIsFound(_ takesLog: Bool) throws {
+    let batch = try f.makeBatch()
+    _ = try f.add("a", to: batch)
+    _ = try f.add("b", to: batch)
+    try act()
+    // What a kill would have left: the log, and the ledger without what is in the log.
+    let (before, log) = (f.path + ".before", f.path + ".log")
+    try copy(f.path, before)
+    try copy(f.path + "-wal", log)
+    f.ledger.close()
+    try copy(before, f.path)
+    #expect(rename(f.path, kept) == 0)
+    if takesLog { try copy(log, kept + "-wal") }
+    let moved = try Ledger.open(at: kept, mode: .existing, clock: f.clock)
+    #expect(moved.copyFinding == (takesLog ? nil : CopyFinding(evidence: .withoutLog, files: 2)))
+    moved.close()
+    let again = try Ledger.open(at: kept, mode: .existing, clock: f.clock)
+    defer { again.close() }
+    #expect(again.copyFinding == nil, "it is reported once")
   }
 
   @Test func aCopyInAnotherPlaceIsFound() throws {

@@ -12,6 +12,8 @@ struct CopyFinding: Sendable, Hashable {
     case otherFile
     /// Its own newest actions are missing, and it is in the same place: it was restored from a copy.
     case olderState
+    /// A run of it did not end, and what that run wrote last is not here: the file was moved without its log.
+    case withoutLog
   }
   var evidence: Evidence
   /// Files that were not at rest: the original may have sent them.
@@ -24,10 +26,13 @@ struct CopyDetector {
   let gate: Gate
   /// As it was before the ledger was opened: it does no harm if the ledger has progressed since.
   let watermark: Watermark?
+  /// Whether there was a write-ahead log with content, before the ledger was opened.
+  let hadLog: Bool
   let wallMs: Int64
 
-  init(_ file: StoreFile, _ gate: Gate, _ watermark: Watermark?, wallMs: Int64) {
+  init(_ file: StoreFile, _ gate: Gate, _ watermark: Watermark?, hadLog: Bool, wallMs: Int64) {
     (self.file, self.gate, self.watermark, self.wallMs) = (file, gate, watermark, wallMs)
+    self.hadLog = hadLog
   }
 
   /// Marks a copy as such (``CopyMark``), or records the file that a new ledger is in. nil if the ledger is not a copy,
@@ -38,6 +43,8 @@ struct CopyDetector {
     guard evidence(origin, born) != nil else {
       // If this cannot be written, nothing else can.
       if origin.bornNs == nil, born >= 0 { try? remember(born, connection) }
+      // It was moved with its log, which ends when the ledger is closed: the watermark is what will be left of it.
+      if let lost = origin.lostWatermark { _ = WatermarkFile(path: Watermark.path(ofLedger: file.path), lost) }
       return nil
     }
     let lock = try SidecarLock(path: file.path + ".lock")
@@ -57,6 +64,10 @@ struct CopyDetector {
     var bornNs: Int64?
     /// It has the run and the attempt of the watermark, or is another ledger.
     var knowsWatermark: Bool
+    /// A run did not end since it was marked as a copy, and there is neither a log nor a watermark of this ledger.
+    var lacksLog = false
+    /// The watermark of its newest run, if that did not end and there is a log, but no watermark of this ledger.
+    var lostWatermark: Watermark?
   }
 
   private func origin(_ connection: Connection) throws -> Origin {
@@ -64,15 +75,30 @@ struct CopyDetector {
     let row = try connection.first(
       """
       SELECT uid, born_ns, EXISTS (SELECT 1 FROM engine_run WHERE uid = ?1)
-        AND (?2 = 0 OR EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'attempt' AND seq >= ?2)) FROM store_meta
+        AND (?2 = 0 OR EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'attempt' AND seq >= ?2)),
+        (SELECT uid FROM engine_run WHERE ended_at IS NULL AND started_at > coalesce(copied_at, -1)
+          ORDER BY id DESC LIMIT 1),
+        coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'attempt'), 0)
+      FROM store_meta
       """, .uid(watermark?.run ?? UID(high: 0, low: 0)), .integer(attempt)
-    ) { (uid: $0.uid(0), bornNs: $0.int64OrNil(1), knows: $0.flag(2)) }
+    ) { row in
+      (
+        uid: row.uid(0), bornNs: row.int64OrNil(1), knows: row.flag(2), openRun: row.isNull(3) ? nil : row.uid(3),
+        attempt: row.int64(4)
+      )
+    }
     guard let row else { return Origin(bornNs: nil, knowsWatermark: true) }
-    return Origin(bornNs: row.bornNs, knowsWatermark: row.uid != watermark?.store || row.knows)
+    let isMarked = row.uid == watermark?.store
+    var origin = Origin(bornNs: row.bornNs, knowsWatermark: !isMarked || row.knows)
+    guard !isMarked, let run = row.openRun else { return origin }
+    if hadLog { origin.lostWatermark = Watermark(store: row.uid, run: run, attempt: row.attempt) }
+    origin.lacksLog = !hadLog
+    return origin
   }
 
   private func evidence(_ origin: Origin, _ born: Int64) -> CopyFinding.Evidence? {
     if !origin.knowsWatermark { return .olderState }
+    if origin.lacksLog { return .withoutLog }
     guard let before = origin.bornNs, born >= 0, before != born else { return nil }
     return .otherFile
   }
@@ -111,6 +137,7 @@ extension CopyFinding.Evidence {
     switch self {
     case .otherFile: "is a copy: it is in a different file than before"
     case .olderState: "was restored from an older state"
+    case .withoutLog: "lacks what a run that did not end wrote last: it was moved without its other files"
     }
   }
 }

@@ -51,14 +51,17 @@ final class Gate {
   func checkpointIfLong(_ connection: Connection) throws {
     let size = file.walSize
     guard size > threshold else { return }
-    var isEmptied = try checkpoint(connection)
-    var tries = size > 2 * Self.walLimit ? Self.patientTries : 0
-    while !isEmptied, tries > 0 {
-      tries -= 1
-      usleep(1_000)
-      isEmptied = try checkpoint(connection)
-    }
+    let isEmptied = try size > 2 * Self.walLimit ? checkpointPatiently(connection) : checkpoint(connection)
     threshold = isEmptied ? Self.walLimit : size + Self.walLimit / 4
+  }
+
+  /// Empties the WAL, and waits for a moment if another process is in the way; returns whether it did.
+  func checkpointPatiently(_ connection: Connection) throws -> Bool {
+    for _ in 0..<Self.patientTries {
+      if try checkpoint(connection) { return true }
+      usleep(1_000)
+    }
+    return try checkpoint(connection)
   }
 
   /// One millisecond apart.

@@ -45,7 +45,8 @@ struct Watermark: Equatable {
 }
 
 /// The file of a watermark while an engine runs. Best effort: without it copies are recognized only by their birth
-/// times. It is not made durable, because after a power cut an older one does no harm. Used by one thread at a time.
+/// times. Its name is made durable when a run begins; what it has then is not, because after a power cut an older one
+/// does no harm. Used by one thread at a time.
 final class WatermarkFile: @unchecked Sendable {
   private let descriptor: Int32
   private var mark: Watermark
@@ -55,10 +56,17 @@ final class WatermarkFile: @unchecked Sendable {
     guard descriptor >= 0 else { return nil }
     self.mark = mark
     _ = fchmod(descriptor, 0o600)
-    guard write() else {
+    guard write(), fsync(descriptor) == 0, Self.syncFolder(of: path) else {
       close(descriptor)
       return nil
     }
+  }
+
+  private static func syncFolder(of path: String) -> Bool {
+    let folder = Glibc.open(StoreFile.split(path).folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return false }
+    defer { close(folder) }
+    return syncFolderNames(folder) == 0
   }
 
   deinit { close(descriptor) }

@@ -43,6 +43,11 @@ final class WriteConnection {
     if let connection { _ = try? gate.checkpoint(connection) }
   }
 
+  /// The same, waiting a moment for others to be out of the way.
+  func checkpointPatiently() {
+    if let connection { _ = try? gate.checkpointPatiently(connection) }
+  }
+
   func checkpointIfLong() {
     if let connection { try? gate.checkpointIfLong(connection) }
   }

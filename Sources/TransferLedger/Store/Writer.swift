@@ -56,6 +56,17 @@ final class Writer: @unchecked Sendable {
     _ = released.take()
   }
 
+  /// Copies what was committed into the database file, if no other process is in the way for long. Blocking.
+  func emptyLog() {
+    let done = Mailbox<Void>()
+    enqueue(
+      EmptyLogJob { [self] in
+        connection.checkpointPatiently()
+        done.put(())
+      })
+    _ = done.take()
+  }
+
   /// Ends the wait for the disk: jobs that cannot be committed now fail.
   func stopRetrying() { alarm.close() }
 
@@ -164,6 +175,15 @@ private final class ReleaseJob: WriteJob, @unchecked Sendable {
     reserve.release()
     then()
   }
+}
+
+/// Calls its closure on the writer's thread, outside of a transaction.
+private final class EmptyLogJob: WriteJob, @unchecked Sendable {
+  private let then: @Sendable () -> Void
+  init(_ then: @escaping @Sendable () -> Void) { self.then = then }
+  func run(_ transaction: LedgerTransaction) {}
+  func committed() { then() }
+  func failed(_ error: TransferError) { then() }
 }
 
 /// Reserves the space on the writer's thread, which also releases it.
