@@ -74,6 +74,23 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// Another file with the key of a paused one is not what waits there; a newer version of its own source is.
+  @Test func aPausedFileStandsForItsOwnSourceOnly() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    let a = try f.add("a", to: batch)
+    _ = try f.ledger.write { try $0.pauseFiles(RowFilter(), now: false) }
+    #expect(try f.admit("a", version: 2, to: batch) == .queued(a))
+    var other = LedgerFixture.source("a", version: 3)
+    other.path = NameBytes("/elsewhere/a")
+    let found = try f.ledger.write { [other] tx in try tx.admit(other, to: batch) }
+    #expect(found == .busy(a))
+    var sameFile = LedgerFixture.source("a")
+    sameFile.path = NameBytes("/linked/a")
+    let linked = try f.ledger.write { [sameFile] tx in try tx.admit(sameFile, to: batch) }
+    #expect(linked == .queued(a))
+  }
+
   @Test func aPlaceAndAKeyAreOneObjectWhateverTheBatch() throws {
     let f = try LedgerFixture()
     let a = try f.add("k", to: f.makeBatch("put:one"))

@@ -220,8 +220,9 @@ import TransferModel
     #expect(added.code == 5 && added.out.hasPrefix("0 new, 0 unchanged, 1 busy, "), "\(added)")
     #expect(
       added.err.hasSuffix(
-        "transfers: error[work_left]: 1 changed file not recorded, because an older version was being sent. "
-          + "Try: run the same command again when that version has ended\n"), "\(added.err)")
+        "transfers: error[work_left]: 1 changed file not recorded, because an older version was being sent, "
+          + "or another file of that name is paused. Try: run the same command again when that one has ended\n"),
+      "\(added.err)")
     let plan = try program.run("push", "-n", file, receiver.url + "/in/", "--store", store)
     #expect(plan.out.contains("1 busy") && !plan.out.contains("queued"), "\(plan)")
     let quick = try program.run("push", file, receiver.url + "/in/", "--store", store, "--no-wait", "--json")

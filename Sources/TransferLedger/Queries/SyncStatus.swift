@@ -12,7 +12,7 @@ public enum SyncStatus: String, Sendable, Hashable, Codable {
   case unchanged
   /// Waiting, active or paused.
   case queued
-  /// Another version is being sent.
+  /// Another version is being sent, or another file with its key is paused.
   case busy
   /// Its outcome is unknown, or was when it was cancelled.
   case unknown

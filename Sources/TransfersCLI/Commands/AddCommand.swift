@@ -118,9 +118,10 @@ struct AddOutput: OutputValue {
 
   /// The message for sources whose new content was not recorded.
   static func busy(_ counts: SourceCounts) -> String {
-    "\(Quantity.count(counts.busy, "changed file")) not recorded, because an older version was being sent"
+    let files = Quantity.count(counts.busy, "changed file")
+    return "\(files) not recorded, because an older version was being sent, or another file of that name is paused"
   }
-  static let busyRemedy = "run the same command again when that version has ended"
+  static let busyRemedy = "run the same command again when that one has ended"
 
   static func problem(_ counts: SourceCounts) -> String {
     var parts: [String] = []

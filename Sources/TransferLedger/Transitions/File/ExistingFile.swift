@@ -53,7 +53,7 @@ struct ExistingFile {
     case settling
     /// Its source is still being written.
     case changing
-    /// Another version is active.
+    /// Another version is active, or another file with its key is paused.
     case busy
     /// A new generation replaces it.
     case outdated
@@ -65,7 +65,8 @@ struct ExistingFile {
     case .done:
       guard let identity, mayBe(now) else { return .outdated }
       return identity.relation(to: now) == .same ? .unchanged : .moved(identity)
-    case .paused: return .queued
+    // A newer version of its source follows it when it resumes; another file does not.
+    case .paused: return isSamePath || mayBe(now) ? .queued : .busy
     case .settling where hasLook && isSamePath: return isSeen(as: now) ? .settling : .changing
     // If only ctime or device differ, a file that was begun compares the content when it resumes.
     case .pending, .settling: return mayBe(now) ? .queued : .outdated
