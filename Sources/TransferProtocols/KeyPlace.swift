@@ -7,6 +7,12 @@ enum KeyPlace {
     settings.isEmpty ? url : url + " with " + settings.joined(separator: "&")
   }
 
+  /// The place at a URL where the server decides, by the requests of a protocol, what becomes of a file: an upload by
+  /// another protocol to the same URL is another object.
+  static func text(_ url: String, by name: String, _ settings: [String] = []) -> String {
+    text(url, [setting("protocol", name)] + settings)
+  }
+
   /// The place as seen by one account: on many servers each account has its own place at the same URL. The account is
   /// identified by the reference to its secret, `basic=env:NAME`.
   static func text(_ place: String, auth: String) -> String {

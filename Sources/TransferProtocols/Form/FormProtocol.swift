@@ -41,7 +41,7 @@ public struct FormProtocol: TransferProtocol {
     let named = fields.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
     var settings = named.map { KeyPlace.setting("field", $0.element.name, $0.element.value) }
     if fileField != "file" { settings.append(KeyPlace.setting("file-field", fileField)) }
-    return KeyPlace.text(place.keyPlace, settings)
+    return KeyPlace.text(place.keyPlace, by: name, settings)
   }
 
   package func nextStep(_ facts: TransferFacts) -> TransferStep {

@@ -31,7 +31,8 @@ public struct PutProtocol: TransferProtocol {
 
   public func location(ofKey key: NameBytes) -> String { place.url(key) }
 
-  public var keyPlace: String { place.keyPlace }
+  /// A POST creates an object that the server names: it is none of those that a PUT stores.
+  public var keyPlace: String { method == .post ? KeyPlace.text(place.keyPlace, by: name) : place.keyPlace }
 
   package func nextStep(_ facts: TransferFacts) -> TransferStep {
     if facts.isAllStored {

@@ -54,7 +54,7 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
 
   public func location(ofKey key: NameBytes) -> String { place.location(key) }
 
-  public var keyPlace: String { place.keyPlace }
+  public var keyPlace: String { settings.isPost ? KeyPlace.text(place.keyPlace, by: name) : place.keyPlace }
 
   package func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     settings.sendsDigests ? [.sha256] : []

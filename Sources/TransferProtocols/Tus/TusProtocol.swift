@@ -71,7 +71,7 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
 
   public func location(ofKey key: NameBytes) -> String { endpoint.location(key) }
 
-  public var keyPlace: String { endpoint.keyPlace }
+  public var keyPlace: String { KeyPlace.text(endpoint.keyPlace, by: name) }
 
   package func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     checksum(learned).map { [$0.algorithm] } ?? []

@@ -102,11 +102,12 @@ import TransferModel
       (settings.fields, settings.fileField) = (fields, file)
       return try AllProtocols.make(settings, credentialsRegion: nil).keyPlace
     }
-    #expect(try place("up") == "http://h/up")
-    #expect(try place("up", ["b=x y", "a={path}"]) == "http://h/up with field=a=%7Bpath%7D&field=b=x%20y")
+    #expect(try place("up") == "http://h/up with protocol=form")
+    let fields = "field=a=%7Bpath%7D&field=b=x%20y"
+    #expect(try place("up", ["b=x y", "a={path}"]) == "http://h/up with protocol=form&" + fields)
     #expect(try place("up", ["a=1&field=b=2"]) != place("up", ["a=1", "b=2"]))
     #expect(try place("up", ["a=1", "a=2"]) != place("up", ["a=2", "a=1"]))
-    #expect(try place("up", file: "doc") == "http://h/up with file-field=doc")
+    #expect(try place("up", file: "doc") == "http://h/up with protocol=form&file-field=doc")
     #expect(try place("up?a={name}&b=") != place("up?a=&b={name}"))
   }
 
