@@ -4,6 +4,10 @@ import TransferModel
 
 @testable import Transfers
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// Files on their way to an ``AnsweringServer``.
 struct AnsweringScene {
   let scene: Scene
@@ -23,6 +27,19 @@ struct AnsweringScene {
     try adjust(&settings)
     _ = try TransferStore(at: scene.storePath).add(
       [NameBytes("\(scene.root)/source")], UploadOptions(settings: settings), notice: { _ in })
+    try run()
+  }
+
+  /// Fetches a file in ranges of this length.
+  func pull(_ name: String, from server: AnsweringServer, partSize: Int64) throws {
+    mkdir("\(scene.root)/in", 0o700)
+    var options = DownloadOptions(urls: ["\(server.url)/\(name)"], folder: NameBytes("\(scene.root)/in"))
+    options.options["part-size"] = .number(partSize)
+    _ = try TransferStore(at: scene.storePath).add(options)
+    try run()
+  }
+
+  private func run() throws {
     try withLedger { ledger in
       let run = try ledger.startRun(NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
       var configuration = EngineConfiguration.chosen

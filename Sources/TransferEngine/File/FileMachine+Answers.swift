@@ -136,7 +136,7 @@ extension FileMachine {
     }
     let taken = acked - chunk.acked
     return Failure(
-      .protoBadReply, "the server accepted \(taken) of \(chunk.body.length) bytes, but reported success")
+      .protoBadReply, "only \(taken) of \(chunk.body.length) bytes are stored, although the server reported success")
   }
 
   /// The commit returns how many of them the ledger had recorded as done.

@@ -155,8 +155,7 @@ final class RequestOutcomes {
       return RetryDecision(notBeforeMs: engine.wallMs, isExhausted: false)
     }
     let isThrottled = if case .retry(isThrottled: let flag) = remedy { flag } else { false }
-    // A lost session counts against the file, whichever of its chunks reported it.
-    let failures = remedy == .sessionGone ? max(job.step.failures, machine.failures) : job.step.failures
+    let failures = job.step.failuresBefore(meaning, remedy, machine)
     let drop = loss.flatMap { cutOff($0, job, machine) }
     let budgetMs =
       remedy.costsBudget ? hosts.chargeRetry(job, isThrottled: isThrottled, isLoss: loss != nil) : 0
@@ -275,6 +274,13 @@ extension JobStep {
     case .advanced(let acked): FileMachine.tinyProgress(self, to: acked).map { ($0, .retry(isThrottled: false)) }
     default: nil
     }
+  }
+
+  /// How many failures in a row this one follows. A lost session counts against the file, whichever of its chunks
+  /// reported it. So does a body of which hardly anything was stored: what was stored resets the count of its chunk.
+  fileprivate func failuresBefore(_ meaning: Interpretation, _ remedy: Remedy, _ machine: FileMachine) -> Int {
+    if case .advanced = meaning.outcome { return max(failures, machine.failures) }
+    return remedy == .sessionGone ? max(failures, machine.failures) : failures
   }
 }
 
