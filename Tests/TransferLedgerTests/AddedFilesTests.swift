@@ -98,6 +98,36 @@ import TransferModel
     #expect((end.files.bytesTransferred, end.files.bytesAcked, end.bytesAckedSince) == (15, 10, 10))
   }
 
+  /// What each version sent counts, and what only superseded ones stored is acked nowhere: not in the totals, and not
+  /// in the histories by host, time and batch.
+  @Test func everyVersionOfAChangedSourceCountsWithWhatItSent() throws {
+    let added = try add(f.page(["a"]))
+    let run = try f.startRun()
+    for version in 2...4 {
+      try f.ledger.write { tx in
+        let file = try tx.claimAndPlan(run, chunkSize: 5)
+        let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0]
+        _ = try tx.closeAttempt(chunk.attempt, run, acked(5))
+        _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
+        _ = try tx.supersede(file.id, run, by: LedgerFixture.source("a", version: version).identity, notBeforeMs: nil)
+      }
+    }
+    try send("a", run)
+    let end = try totals(added)
+    #expect(end.files.byState == [.done: 1])
+    #expect((end.files.bytesTransferred, end.files.bytesAcked, end.bytesAckedSince) == (25, 10, 10))
+    for filter in [RowFilter(), .batch(BatchID(rawValue: 1))] {
+      try f.ledger.read { reader in
+        #expect(try reader.totals(filter).bytesAcked == 10)
+        #expect(try reader.hosts(filter).map(\.flow.bytesAcked) == [10])
+        #expect(try reader.periods(.day, filter).map(\.flow.bytesAcked) == [10])
+        var (acked, sent): (Int64, Int64) = (0, 0)
+        try reader.attemptIntervals(filter) { (acked, sent) = (acked + $0.bytesAcked, sent + $0.bytesTransferred) }
+        #expect((acked, sent) == (10, 25))
+      }
+    }
+  }
+
   @Test func rangesOfAnyLengthAreAllFound() throws {
     _ = try add(f.page((0..<1_500).map { "l\($0)" }))
     _ = try add(f.page(["x"]))

@@ -50,7 +50,7 @@ class Flow:
         self.retries += attempt.outcome == "retry"
         self.errors += is_error(attempt)
         self.transferred += attempt.bytes_transferred
-        self.acked += attempt.bytes_acked
+        self.acked += attempt.counted
         if attempt.after_its_end:
             return  # No part of the transfer: an abort, or a query about a done file.
         self.first = attempt.started_at if self.first is None else min(self.first, attempt.started_at)

@@ -106,14 +106,14 @@ def spread(a, rows, begin, end, step):
         rows[last // step]["errors"] += 1
     if stop <= start:
         if begin <= start < end:
-            rows[start // step]["bytes_acked"] += a.bytes_acked
+            rows[start // step]["bytes_acked"] += a.counted
             rows[start // step]["bytes_transferred"] += a.bytes_transferred
         return
     at, until, length = max(start, begin), min(stop, end), stop - start
     while at < until:
         row, after = rows[at // step], min(until, (at // step + 1) * step)
         row["busy"] += after - at
-        for key, size in (("bytes_acked", a.bytes_acked), ("bytes_transferred", a.bytes_transferred)):
+        for key, size in (("bytes_acked", a.counted), ("bytes_transferred", a.bytes_transferred)):
             row[key] += size * (after - start) // length - size * (at - start) // length
         at = after
 

@@ -15,7 +15,7 @@ File = collections.namedtuple(
     "File", "id uid batch generation path key size state cause message hidden created_at started_at finished_at first_chunk_size destination")  # fmt: skip
 Attempt = collections.namedtuple(
     "Attempt", "id uid file chunk run operation n started_at ended_at outcome error_code message http_status curl_code bytes_transferred "
-    "bytes_acked connect_ms first_byte_ms total_ms remote_ip http_version request_id backoff_ms dns_ms tls_ms sent_ms held_ms mirror after_its_end")  # fmt: skip
+    "bytes_acked connect_ms first_byte_ms total_ms remote_ip http_version request_id backoff_ms dns_ms tls_ms sent_ms held_ms mirror after_its_end counted")  # fmt: skip
 Chunk = collections.namedtuple("Chunk", "id file seq length state acked losses reused done_attempt")
 Receipt = collections.namedtuple("Receipt", "file size confirmation digest recorded_at")
 Event = collections.namedtuple("Event", "id at verb batch detail")
@@ -51,7 +51,8 @@ class Store:
             Attempt, "SELECT id, uid, file_id, chunk_id, run_id, operation, n, started_at, ended_at, outcome, error_code, message, http_status, "
             "curl_code, bytes_transferred, bytes_acked, connect_ms, first_byte_ms, total_ms, remote_ip, http_version, request_id, backoff_ms, "
             "dns_ms, tls_ms, sent_ms, held_ms, mirror, operation = 'abort' OR (operation IN ('verify', 'probe') AND chunk_id IS NULL "
-            "AND started_at > (SELECT finished_at FROM file WHERE file.id = file_id AND state = 'done')) "
+            "AND started_at > (SELECT finished_at FROM file WHERE file.id = file_id AND state = 'done')), "
+            "iif((SELECT state FROM file WHERE file.id = file_id) = 'superseded', 0, bytes_acked) "
             "FROM attempt ORDER BY id")  # fmt: skip
 
     def chunks(self):

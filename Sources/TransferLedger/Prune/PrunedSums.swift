@@ -73,7 +73,7 @@ struct PrunedSum {
     costs.add(trace, isAfterItsEnd: attempt.isAfterItsEnd)
     if row.flag(23) { costs.costs += .replacing(trace) }
     files += isFirst ? 1 : 0
-    bytesAcked +|= trace.bytesAcked
+    bytesAcked +|= row.flag(23) ? 0 : trace.bytesAcked
     bytesUntold +|= row.int64(33)
     if let ms = row.int64OrNil(12) { connects[ms, default: 0] += 1 }
     if trace.outcome == .ok, let ms = trace.firstByteMs { firstBytes[ms, default: 0] += 1 }

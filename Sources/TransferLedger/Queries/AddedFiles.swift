@@ -19,6 +19,7 @@ extension LedgerReader {
     try forEach(all) { ranges in
       let found = try db.rows(Self.successors, ranges) { $0.int64OrNil(0) }
       next.formUnion(found.compactMap(\.self))
+      next.formUnion(try db.rows(Self.generationsBetween, ranges) { $0.int64(0) })
     }
     let successors = next.filter { id in !AddedFiles.holds(id, all) }.sorted().map { $0...$0 }
     try forEach(all + successors) { ranges in
@@ -122,6 +123,13 @@ extension LedgerReader {
           AND m.state <> 'superseded' ORDER BY m.generation DESC LIMIT 1))
     FROM json_each(?1) r CROSS JOIN file q ON q.id BETWEEN r.value ->> 0 AND r.value ->> 1
     WHERE +q.state = 'superseded'
+    """
+  // They count only with what they sent.
+  static let generationsBetween: StaticString = """
+    SELECT m.id FROM json_each(?1) r CROSS JOIN file q ON q.id BETWEEN r.value ->> 0 AND r.value ->> 1
+      CROSS JOIN file m ON m.destination_id = q.destination_id AND m.key = q.key AND m.live IS NULL
+        AND m.generation > q.generation
+    WHERE +q.state = 'superseded' AND +m.state = 'superseded'
     """
   static let addedDuplicates: StaticString = """
     SELECT count(*) FROM json_each(?1) r CROSS JOIN content c ON c.file_id BETWEEN r.value ->> 0 AND r.value ->> 1

@@ -42,7 +42,8 @@ extension LedgerReader {
     if filter.isEverything {
       _ = try db.rows(
         """
-        SELECT f.batch_id, a.file_id, a.started_at, a.ended_at, a.bytes_transferred, a.bytes_acked,
+        SELECT f.batch_id, a.file_id, a.started_at, a.ended_at, a.bytes_transferred,
+          iif(f.state = 'superseded', 0, a.bytes_acked),
           CASE a.outcome WHEN 'ok' THEN 0 WHEN 'retry' THEN 1 WHEN 'open' THEN 2 WHEN 'interrupted' THEN 2 ELSE 3 END
             + iif(a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
               AND a.started_at > f.finished_at, 8, 0),
@@ -53,7 +54,8 @@ extension LedgerReader {
     } else {
       _ = try db.rows(
         """
-        SELECT f.batch_id, a.file_id, a.started_at, a.ended_at, a.bytes_transferred, a.bytes_acked,
+        SELECT f.batch_id, a.file_id, a.started_at, a.ended_at, a.bytes_transferred,
+          iif(f.state = 'superseded', 0, a.bytes_acked),
           CASE a.outcome WHEN 'ok' THEN 0 WHEN 'retry' THEN 1 WHEN 'open' THEN 2 WHEN 'interrupted' THEN 2 ELSE 3 END
             + iif({after its end}, 8, 0),
           iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL),

@@ -12,9 +12,9 @@ struct FlowAttempt {
   /// The attempt does not belong to the transfer of its file.
   let isAfterItsEnd: Bool
 
-  /// The columns from 0 on: batch_id, file_id, started_at, ended_at, bytes_transferred, bytes_acked, the number of the
-  /// outcome (0 ok, 1 retry, 2 open or interrupted, 3 another; plus 8 after the end of its file), total_ms of a
-  /// request with content that succeeded.
+  /// The columns from 0 on: batch_id, file_id, started_at, ended_at, bytes_transferred, bytes_acked (0 if its
+  /// generation was superseded), the number of the outcome (0 ok, 1 retry, 2 open or interrupted, 3 another; plus 8
+  /// after the end of its file), total_ms of a request with content that succeeded.
   init(_ row: SQLRow) {
     (batch, file, startedMs, endedMs) = (row.int64(0), row.int64(1), row.int64(2), row.int64OrNil(3))
     (bytesTransferred, bytesAcked) = (row.int64(4), row.int64(5))
