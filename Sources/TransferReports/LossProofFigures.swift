@@ -52,7 +52,7 @@ package struct LossProofFigures: Sendable {
     .integer("different", "different") { $0.outcomes[.different] ?? 0 },
     .integer("absent", "absent") { $0.outcomes[.absent] ?? 0 },
     .integer("inconclusive", "cannot tell") { $0.outcomes[.inconclusive] ?? 0 },
-    .integer("replaced", "replaced by later uploads") { $0.replaced },
+    .integer("replaced", "replaced later") { $0.replaced },
     .integer("left", "not asked") { $0.left },
   ]
 

@@ -1,6 +1,9 @@
 import Testing
+import TransferEngine
 import TransferModel
-import Transfers
+
+@testable import TransferLedger
+@testable import Transfers
 
 #if canImport(Glibc)
   import Glibc
@@ -30,6 +33,25 @@ extension PullAgainTests {
     #expect(try scene.run().done == 1)
     try expectSame(scene, objects)
     try expectSound(scene)
+  }
+
+  /// After a repair, what was found before it contradicts nothing, and a proof says where each done file is counted.
+  @Test func aRepairedFileIsContradictedNoLonger() throws {
+    let scene = try Scene()
+    _ = try fetched(scene, [400_000])
+    try spoil(scene, at: 200_000, 10)
+    let store = TransferStore(at: scene.storePath)
+    #expect(try store.verify(RowFilter(), .all, repairs: true) { _, _ in }.requeued == 1)
+    func contradicted() throws -> Int {
+      let ledger = try Ledger.open(at: scene.storePath, mode: .readOnly, clock: SystemClock())
+      defer { ledger.close() }
+      return try ledger.read { try $0.integrity(RowFilter()) }.contradicted
+    }
+    #expect(try contradicted() == 1)
+    #expect(try scene.run().done == 1)
+    #expect(try contradicted() == 0)
+    let proof = try store.proveRemotely(RowFilter(), argv: ["test"], notice: { _ in }, stop: StopSignal())
+    #expect((proof.asked, proof.replaced, proof.left) == (1, 1, 0))
   }
 
   /// A person takes the other version.

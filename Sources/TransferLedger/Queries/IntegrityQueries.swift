@@ -1,7 +1,8 @@
 import TransferModel
 
 extension LedgerReader {
-  /// How the done files that the filter selects are confirmed. Reads the first and the newest receipt of each.
+  /// How the done files that the filter selects are confirmed. Reads the first and the newest receipt of each. A later
+  /// finding against a file counts no longer when a newer one is done in its place.
   package func integrity(_ filter: RowFilter) throws -> IntegrityFigures {
     var found = IntegrityFigures()
     found.methods = try db.rows(
@@ -22,6 +23,13 @@ extension LedgerReader {
       FROM file f CROSS JOIN receipt r ON r.file_id = f.id
         AND r.n = (SELECT max(n) FROM receipt WHERE file_id = f.id) AND r.n > 1
       WHERE f.state = 'done' AND {files}
+        AND NOT (r.finding IN ('lost', 'differs', 'changed', 'missing') AND (
+          EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live = 1
+            AND g.generation > f.generation AND g.state = 'done')
+          OR EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
+            AND g.live IS NULL AND g.generation > f.generation AND g.state = 'done')
+          OR f.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file g
+            WHERE g.path = f.path AND g.is_download = 1 AND g.state = 'done' AND g.id > f.id)))
       GROUP BY r.finding ORDER BY r.finding
       """, filter
     ) { IntegrityCheck(finding: $0.text(0), files: $0.int(1), oldestMs: $0.int64(2), newestMs: $0.int64(3)) }

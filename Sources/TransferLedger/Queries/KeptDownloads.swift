@@ -17,6 +17,18 @@ extension LedgerReader {
       """, filter, .integer(after), .int(share.count), .int(share.number - 1), .int(limit), row: Self.kept)
   }
 
+  /// How many done downloads that the filter selects ``keptDownloads(_:_:after:limit:)`` leaves out, because a later
+  /// download has their path.
+  public func replacedDownloads(_ filter: RowFilter) throws -> Int {
+    try db.first(
+      """
+      SELECT count(*) FROM file f WHERE f.is_download = 1 AND f.state = 'done'
+        AND EXISTS (SELECT 1 FROM file g WHERE g.path = f.path AND g.is_download = 1 AND g.state = 'done' AND g.id > f.id)
+        AND {files}
+      """, filter
+    ) { $0.int(0) } ?? 0
+  }
+
   private static func kept(_ row: SQLRow) -> KeptDownload {
     let expected = storedExpectation(row.textOrNil(5))
     let proven = row.textOrNil(6).flatMap(Digest.init(text:))

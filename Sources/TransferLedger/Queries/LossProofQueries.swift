@@ -102,6 +102,8 @@ extension LedgerReader {
           AND g.generation > f.generation AND g.state = 'done')
         AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
           AND g.live IS NULL AND g.generation > f.generation AND g.state = 'done')
+        AND NOT (f.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file g
+          WHERE g.path = f.path AND g.is_download = 1 AND g.state = 'done' AND g.id > f.id))
         AND {files} ORDER BY f.id LIMIT ?1
       """
     ),

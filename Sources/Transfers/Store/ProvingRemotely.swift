@@ -27,7 +27,7 @@ extension TransferStore {
     let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer { ledger.close() }
     let counts = try ledger.read { try $0.doneUploadCounts(filter) }
-    proof.replaced = counts.replaced
+    proof.replaced = counts.replaced + (try ledger.read { try $0.replacedDownloads(filter) })
     guard counts.standing > 0 else { return }
     let run = try startRun(ledger, argv, stop)
     let configuration = EngineConfiguration.chosen
