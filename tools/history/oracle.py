@@ -33,7 +33,7 @@ REPORTS = {
     "integrity": oracle_totals.integrity, "events": oracle_lists.events, "runs": oracle_lists.runs,
 }  # fmt: skip
 # The options that each report takes.
-OPTIONS = {"throughput": "bucket", "calendar": "every", "slow": "limit"}
+OPTIONS = {"throughput": "bucket", "calendar": "every", "slow": "limit", "latency": "by"}
 
 
 def moment(text):
