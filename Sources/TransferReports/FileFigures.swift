@@ -19,7 +19,7 @@ package enum FileFigures {
     .bytes("bytes_unacked_at_most") { max(0, $0.bytesTransferredAtMost -| moved($0)) },
     .integer("attempts", "Tries") { $0.attempts },
     .duration("wall_ms", "Took") { wallMs($0) },
-    .rate("bps") { Quantity.rate(bytes: moved($0), ms: wallMs($0)) },
+    .rate("bps") { bps($0) },
     .text("confirmed_by", "Proof") { $0.confirmedBy }.label(),
     .text("digest") { $0.digest },
     .time("started_at") { $0.startedMs },
@@ -32,6 +32,8 @@ package enum FileFigures {
 
   /// Bytes acknowledged for requests.
   private static func moved(_ row: FileRow) -> Int64 { max(0, row.bytesAcked -| row.bytesReused) }
+
+  static func bps(_ row: FileRow) -> Int64? { Quantity.rate(bytes: moved(row), ms: wallMs(row)) }
 
   /// First to last attempt; nil while it runs. Never negative, even when the wall clock was set back.
   static func wallMs(_ row: FileRow) -> Int64? {

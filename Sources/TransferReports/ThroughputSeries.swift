@@ -29,8 +29,9 @@ public struct ThroughputRow: Sendable, Hashable {
 /// exactly its bytes.
 package struct ThroughputSeries: Sendable {
   package static let steps: [(name: String, ms: Int64)] = [
-    ("1m", 60_000), ("5m", 300_000), ("1h", 3_600_000), ("1d", 86_400_000),
+    ("1s", 1_000), ("10s", 10_000), ("1m", 60_000), ("5m", 300_000), ("1h", 3_600_000), ("1d", 86_400_000),
   ]
+  package static let shortestMs: Int64 = 1_000
   /// More intervals are refused, because they could not be read.
   package static let limit = 100_000
 
@@ -65,20 +66,38 @@ package struct ThroughputSeries: Sendable {
     if let index = index(start) { rows[index].attempts += 1 }
     // In its last millisecond, because one that ends with the window belongs to it.
     if attempt.isError, let index = index(max(start, end - 1)) { rows[index].errors += 1 }
-    guard end > start else {
-      guard let index = index(start) else { return }
+    if end == start, let index = index(start) {
       rows[index].bytesAcked +|= attempt.bytesAcked
-      return rows[index].bytesTransferred +|= attempt.bytesTransferred
+      rows[index].bytesTransferred +|= attempt.bytesTransferred
     }
+    spread(start, end) { row, after, until, ms in
+      row.busyMs +|= ms
+      row.bytesAcked +|= Self.share(attempt.bytesAcked, after, until, of: end -| start)
+      row.bytesTransferred +|= Self.share(attempt.bytesTransferred, after, until, of: end -| start)
+    }
+  }
+
+  /// A body that runs at `nowMs`, whose attempt was added before: its bytes so far count as acknowledged.
+  package mutating func add(_ body: InFlightBody, nowMs: Int64) {
+    let (start, end) = (body.startedMs, max(body.startedMs, nowMs))
+    spread(start, end) { row, after, until, _ in
+      let share = Self.share(body.inFlight.bytes, after, until, of: end -| start)
+      row.bytesAcked +|= share
+      row.bytesTransferred +|= share
+    }
+  }
+
+  /// Visits each interval from `start` to `end`, with the times after `start` between which it is, and its length.
+  private mutating func spread(
+    _ start: Int64, _ end: Int64,
+    _ visit: (inout ThroughputRow, _ afterMs: Int64, _ untilMs: Int64, _ lengthMs: Int64) -> Void
+  ) {
     var from = max(start, fromMs)
     let to = min(end, toMs)
     while from < to {
       let index = Int((from -| baseMs) / stepMs)
       let next = min(to, baseMs +| Int64(index + 1) *| stepMs)
-      rows[index].busyMs +|= next -| from
-      let (after, until, whole) = (from -| start, next -| start, end -| start)
-      rows[index].bytesAcked +|= Self.share(attempt.bytesAcked, after, until, of: whole)
-      rows[index].bytesTransferred +|= Self.share(attempt.bytesTransferred, after, until, of: whole)
+      visit(&rows[index], from -| start, next -| start, next -| from)
       from = next
     }
   }

@@ -12,7 +12,7 @@ import Testing
       "Transfers",
       [
         "TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "CScripts",
-        "TransferModel",
+        "CSys", "TransferModel",
       ]
     ),
     ("TransferReports", ["TransferModel"]),

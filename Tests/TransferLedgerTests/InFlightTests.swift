@@ -28,12 +28,13 @@ import TransferModel
 
   private func seen(_ filter: RowFilter = RowFilter()) throws -> [FileID: Int64] {
     guard let note = read() else { return [:] }
-    return try f.ledger.read { try $0.bytesInFlight(note, filter) }
+    return try f.ledger.read { try $0.bodiesInFlight(note, filter) }.byFile.mapValues(\.bytes)
   }
 
   private func told(_ run: RunID? = nil) throws -> InFlightFile {
     let told = try #require(f.ledger.inFlightFile(run ?? self.run))
-    told.note([chunks[0].attempt: 4, chunks[1].attempt: 5, AttemptID(rawValue: 99): 7], bootMs: f.clock.bootMs)
+    let bytes = [chunks[0].attempt: Int64(4), chunks[1].attempt: 5, AttemptID(rawValue: 99): 7]
+    told.note(bytes.mapValues { InFlight(bytes: $0, bytesPerSecond: 10 * $0) }, bootMs: f.clock.bootMs)
     return told
   }
 
@@ -53,6 +54,15 @@ import TransferModel
     let after = read()
     told.note([:], bootMs: f.clock.bootMs)
     #expect(read() == after, "nothing is written while there is nothing to report")
+  }
+
+  @Test func theRatesOfAFileAreAdded() throws {
+    let told = try told()
+    let note = try #require(read())
+    let bodies = try f.ledger.read { try $0.bodiesInFlight(note, RowFilter()) }
+    #expect(bodies.byFile == [file: InFlight(bytes: 9, bytesPerSecond: 90)])
+    #expect(bodies.allSatisfy { $0.startedMs == f.clock.wallMs }, "the row of the attempt says when it began")
+    withExtendedLifetime(told) {}
   }
 
   @Test func onlySelectedFilesCount() throws {
@@ -101,10 +111,11 @@ import TransferModel
 
   @Test func moreRequestsThanFitAreLeftOut() throws {
     let told = try #require(f.ledger.inFlightFile(run))
-    let many = Dictionary(uniqueKeysWithValues: (0..<5_000).map { (AttemptID(rawValue: 1_000 + $0), Int64(1)) })
+    let many = Dictionary(
+      uniqueKeysWithValues: (0..<5_000).map { (AttemptID(rawValue: 1_000 + $0), InFlight(bytes: 1)) })
     told.note(many, bootMs: f.clock.bootMs)
-    #expect(try #require(read()).bytes.count == 2_048)
-    told.note([chunks[0].attempt: 3], bootMs: f.clock.bootMs)
+    #expect(try #require(read()).bodies.count == 2_048)
+    told.note([chunks[0].attempt: InFlight(bytes: 3)], bootMs: f.clock.bootMs)
     #expect(try seen() == [file: 3], "a short list replaces a long one")
   }
 }

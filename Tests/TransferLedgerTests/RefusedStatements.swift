@@ -32,7 +32,7 @@ enum RefusedStatements {
     "UPDATE chunk SET length = 5 WHERE file_id = 2",
     "UPDATE file SET not_before = 1 WHERE id = 2",
     "UPDATE file SET state = 'done', finished_at = 1 << 60 WHERE id = 5",
-    "UPDATE file SET failures = -1 WHERE id = 3",
+    "UPDATE file SET failures = -1 WHERE id = 3", "UPDATE file SET may_have_arrived = 1 WHERE id = 3",
     // all chunks of file 6 are done, but nothing confirms the whole file
     "UPDATE file SET state = 'done', run_id = NULL, finished_at = 1 << 60 WHERE id = 6",
     "UPDATE file SET mode = 5 WHERE id = 6",

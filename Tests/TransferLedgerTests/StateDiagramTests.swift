@@ -19,13 +19,15 @@ import TransferModel
     var anew: String
     var birth: String
     var arrow: String
+    /// What a transition may need besides the state.
+    var beside = ""
     var testDescription: String { table }
   }
 
   static let machines = [
     Machine(
       table: "file", states: FileState.allCases.map(\.rawValue), row: "id = 2", anew: "generation = 1",
-      birth: "file_birth", arrow: "file_arrow"),
+      birth: "file_birth", arrow: "file_arrow", beside: "may_have_arrived = 1, "),
     Machine(
       table: "chunk", states: ChunkState.allCases.map(\.rawValue), row: "file_id = 2 AND seq = 0",
       anew: "remote = NULL",
@@ -96,7 +98,8 @@ import TransferModel
   {
     try db.execute("INSERT OR IGNORE INTO \(machine.table) SELECT * FROM offered")
     func set(_ state: String) throws {
-      try db.execute("UPDATE \(machine.table) SET \(machine.column) = '\(state)' WHERE id = (SELECT id FROM offered)")
+      let change = "\(machine.beside)\(machine.column) = '\(state)'"
+      try db.execute("UPDATE \(machine.table) SET \(change) WHERE id = (SELECT id FROM offered)")
     }
     var found: [(from: String, to: String)] = []
     for from in machine.states {

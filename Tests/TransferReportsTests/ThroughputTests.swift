@@ -69,6 +69,15 @@ import TransferModel
     #expect(found.map(\.busyMs) == [60_000, 30_000, 0])
   }
 
+  @Test func aRunningBodyCountsAsFarAsItIs() throws {
+    var series = try #require(ThroughputSeries(fromMs: 0, toMs: 90_000, stepMs: 60_000))
+    series.add(attempt(30_000, nil, sent: 0), nowMs: 90_000)
+    let running = InFlight(bytes: 1_000, bytesPerSecond: 1)
+    series.add(InFlightBody(file: FileID(rawValue: 1), startedMs: 30_000, running), nowMs: 90_000)
+    #expect(series.rows.map(\.bytesAcked) == [500, 500])
+    #expect(series.rows.map(\.attempts) == [1, 0] && series.rows.map(\.busyMs) == [30_000, 30_000])
+  }
+
   @Test func theWindowIsCutAndHalfOpen() throws {
     let found = try rows([attempt(0, 100_000, sent: 1000), attempt(90_000, 95_000, sent: 7)], from: 50_000, to: 90_000)
     #expect(found.map(\.fromMs) == [50_000, 60_000])
@@ -84,7 +93,7 @@ import TransferModel
   }
 
   @Test func aStepIsChosenAndTooManyAreRefused() {
-    #expect(ThroughputSeries.automaticStepMs(0) == 60_000)
+    #expect(ThroughputSeries.automaticStepMs(0) == 1_000)
     #expect(ThroughputSeries.automaticStepMs(7_200_000) == 300_000)
     #expect(ThroughputSeries.automaticStepMs(1 << 50) == 86_400_000)
     #expect(ThroughputSeries(fromMs: 0, toMs: 60_000 * 100_000, stepMs: 60_000) != nil)

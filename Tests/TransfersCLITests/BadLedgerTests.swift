@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import TransferLedger
+@testable import TransferModel
 
 /// Each kind of bad ledger has its own code, and one line that names the problem, the file and the remedy.
 @Suite struct BadLedgerTests {
@@ -56,10 +57,11 @@ import Testing
     for migration in Migrations.embedded.steps.dropLast() { try old.execute(migration.sql) }
     try old.execute(
       "PRAGMA application_id=\(Store.applicationID); PRAGMA user_version=\(Migrations.embedded.count - 1)")
+    let uid = "\(UID.makeChecked(wallMs: 0))".filter { $0 != "-" }
     try old.execute(
       """
       INSERT INTO store_meta (id, uid, schema_version, view_version, created_by, created_at)
-      VALUES (1, zeroblob(16), 3, 1, 'transfers', 0)
+      VALUES (1, x'\(uid)', 3, 1, 'transfers', 0)
       """)
     for command in ["status", "list", "report"] {
       let looked = try program.run(command, "--store", store)

@@ -48,7 +48,7 @@ import Testing
       "destinations: {box: {url: 's3://bucket/', part-size: 5M}}",
       "c.yaml:1:43: unknown key \"part-size\"; did you mean \"part_size\"?"
     ),
-    ("destinations: {x: {url: 's3://bucket/'}}", "c.yaml:1:16: \"x\" is not a name"),
+    ("destinations: {x: {url: 's3://bucket/'}}", "c.yaml:1:16: invalid name \"x\""),
     ("destinations: {s3: {url: 's3://bucket/'}}", "c.yaml:1:16: \"s3\" is the scheme of a URL"),
     ("destinations: {box: {workers: 3}}", "c.yaml:1:16: destination \"box\" needs \"url\""),
     ("destinations: {box: {url: 'https://u:p@h/'}}", "c.yaml:1:27: a URL must not contain credentials"),

@@ -68,7 +68,12 @@ import TransferModel
     #expect(sent >= 100_000 && sent <= 3 << 20)
     #expect(status.contains("\"bytes_acked\":0,\"bytes_in_flight\":\(sent),\"callbacks_forgotten\""), "\(status)")
     #expect(status.ranges(of: "\"bytes_in_flight\":\(sent),").count == 2, "once for all files, and once for the file")
-    #expect(try run("top --once").out.contains(" in flight\n"))
+    #expect(status.ranges(of: /"bps":[0-9]+/).count == 2, "as often as the bytes: \(status)")
+    let top = try run("top --once").out
+    #expect(top.contains(/of it in flight at [0-9.]+ [KM]?i?B\/s\n/) && top.contains("rate    |"), "\(top)")
+    let why = try run("why f1").out
+    #expect(why.contains(/are in flight, at .*\/s over the last seconds\./), "\(why)")
+    #expect(why.contains("while moving") && !why.contains("while moving     0 B/s"), "\(why)")
     try server.release("body")
     #expect(try running.wait().code == 0)
     #expect(try run("status --json").out.contains("\"bytes_acked\":\(3 << 20),\"bytes_in_flight\":0,"))

@@ -60,14 +60,14 @@ import Testing
     ("set --rate 1M", "--all would change 2 batches"), ("wait", "wait needs a selection"),
     ("gc --end", "gc --end needs to know which sessions; --all would abort"),
     ("set b1", "set needs something to change"), ("set f1 --rate 1M", "not files. Try: transfers set b1 …"),
-    ("set b1 --rate fast", #""fast" is not"#), ("set b1 --workers 0", #""0" is not"#),
-    ("set b1 --workers 257", #""257" is not"#), ("set b1 --label =x", "is not key=value"),
+    ("set b1 --rate fast", #""fast" is not"#), ("set b1 --workers 0", #""0" is out of range"#),
+    ("set b1 --workers 257", #""257" is out of range"#), ("set b1 --label =x", "is not key=value"),
     ("set b1 --deadline soon", #"--deadline "soon" is not a time"#), ("set b1 --deadline 2001-01-01", "is past"),
-    ("pause f9", "no row f9"), ("cancel a1", #""a1" does not select files"#), ("rm --state gone", "no file state"),
+    ("pause f9", "no such file: f9"), ("cancel a1", #""a1" does not select files"#), ("rm --state gone", "no file state"),
     ("retry --state backoff", "retried automatically"), ("retry f1 --state done,failed", "done cannot be retried"),
     ("wait f1 --timeout soon", #""soon" is not"#), ("wait f1 --for ever", #""ever" is not"#),
     ("follow --until 1h", "leave out --until"), ("list --ids --json", "print only IDs"),
-    ("list --print0 --columns id", "print only IDs"), ("clean f9", "no row f9"),
+    ("list --print0 --columns id", "print only IDs"), ("clean f9", "no such file: f9"),
   ])
   func wrongUseIsOneLine(_ command: String, _ part: String) throws {
     let outcome = try run(command)

@@ -84,7 +84,7 @@ import Testing
     }
     #expect(try push("basic=env:ONE").contains("0 new, 1 unchanged") && stored(server.kept) == nil, "\(server)")
     let files = try transfers("list", "files", "--json", "--columns", "destination")
-    #expect(files.out.contains(" with auth=basic:env:TWO"), "\(files.out)")
+    #expect(files.out.contains("auth=basic:env:TWO\""), "\(files.out)")
     for path in ["/l.db", "/l.db-wal"] where access(folder + path, F_OK) == 0 {
       #expect(!(try readText(folder + path).contains("s3cret")))
     }

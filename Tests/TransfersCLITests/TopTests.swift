@@ -73,14 +73,22 @@ import Transfers
 
   @Test(arguments: [(false, "████▒▒▒▒▁▁▁▁▁▁▁▁"), (true, "####>>>>........")])
   func aFileInOnePieceHasABarInTwoTones(_ isASCII: Bool, _ bar: String) {
-    let row = TopReading.Row(live: LiveFile(file(1, state: "active", acked: 25).file, bytesInFlight: 25), chunks: [])
+    let row = TopReading.Row(live: LiveFile(file(1, state: "active", acked: 25).file, InFlight(bytes: 25)), chunks: [])
     let line = frame([row], isASCII: isASCII).first { $0.hasPrefix("> f1") }
     #expect(line?.contains(bar) == true && line?.contains("50 / 100 B") == true, "\(line ?? "")")
   }
 
+  @Test func wideTerminalsShowTheRateOfAFile() {
+    let live = LiveFile(
+      file(1, state: "active", size: 200 << 20).file, InFlight(bytes: 64 << 20, bytesPerSecond: 8 << 20))
+    let row = TopReading.Row(live: live, chunks: [])
+    #expect(frame([row], columns: 120).contains { $0.contains("64.0 / 200 MiB    8.0 MiB/s  ") })
+    #expect(!frame([row], columns: 100).contains { $0.contains("MiB/s") && $0.hasPrefix("> f1") })
+  }
+
   @Test(arguments: [(100, 30, 90, 70), (100, 30, -5, 0), (100, 120, 5, 0), (100, -20, 500, 100), (0, 0, 9, 0)])
   func neverMoreIsInFlightThanIsLeft(_ size: Int64, _ acked: Int64, _ out: Int64, _ expected: Int64) {
-    #expect(LiveFile(file(1, size: size, acked: acked).file, bytesInFlight: out).bytesInFlight == expected)
+    #expect(LiveFile(file(1, size: size, acked: acked).file, InFlight(bytes: out)).bytesInFlight == expected)
   }
 
   @Test func rowsThatDoNotFitAreCountedAndTheChosenOneIsShown() {

@@ -1,15 +1,15 @@
 import TransferLedger
 import TransferModel
 
-/// Publishes once a second, for other processes, how many bytes of running bodies were sent. Used by the engine's
-/// thread.
+/// Publishes once a second, for other processes, how many bytes of running bodies were sent, and how fast. Used by the
+/// engine's thread.
 final class InFlightNotes {
   private let engine: Engine
   private let requests: Requests
   private let file: InFlightFile?
   private var nextMs: Int64 = 0
   /// The previous values: a request that has just ended has no counter any more, but its answer was not processed yet.
-  private var last: [Job.ID: Int64] = [:]
+  private var last: [Job.ID: (count: Int64, rate: RecentRate)] = [:]
 
   init(_ engine: Engine, requests: Requests) {
     (self.engine, self.requests) = (engine, requests)
@@ -20,15 +20,19 @@ final class InFlightNotes {
     guard let file, engine.bootMs >= nextMs else { return }
     nextMs = engine.bootMs + InFlightFile.everyMs
     let counters = requests.isEmpty ? [:] : requests.bytesInFlight()
-    var bytes: [AttemptID: Int64] = [:]
-    var now: [Job.ID: Int64] = [:]
+    var bodies: [AttemptID: InFlight] = [:]
+    var now: [Job.ID: (count: Int64, rate: RecentRate)] = [:]
     for (id, job) in requests.all where job.isSendingBody {
-      let out = min((counters[id] ?? last[id] ?? 0) - Int64(job.prefixLength), job.range?.length ?? 0)
+      guard let count = counters[id] ?? last[id]?.count else { continue }
+      let out = min(count - Int64(job.prefixLength), job.range?.length ?? 0)
       guard out > 0 else { continue }
-      (now[id], bytes[job.step.attempt]) = (counters[id] ?? last[id], out)
+      var rate = last[id]?.rate ?? RecentRate(startedMs: job.sentMs > 0 ? job.sentMs : engine.bootMs)
+      rate.record(bytes: out, atMs: engine.bootMs)
+      now[id] = (count, rate)
+      bodies[job.step.attempt] = InFlight(bytes: out, bytesPerSecond: rate.bytesPerSecond)
     }
     last = now
-    file.note(bytes, bootMs: engine.bootMs)
+    file.note(bodies, bootMs: engine.bootMs)
   }
 
   /// Publishes that no request is running.

@@ -1,20 +1,18 @@
-public import TransferModel
+package import TransferModel
 
 extension LedgerReader {
-  /// Bytes in flight for the selected files, according to a note. Only requests that are still open in the ledger
+  /// The running bodies of the selected files, according to a note. Only requests that are still open in the ledger
   /// count, so bytes that are acknowledged or failed do not. The cost grows with the note.
-  public func bytesInFlight(_ note: InFlightNote, _ filter: RowFilter) throws -> [FileID: Int64] {
-    var sums: [FileID: Int64] = [:]
-    for (attempt, bytes) in note.bytes where bytes > 0 {
-      let file: FileID? = try db.first(
+  package func bodiesInFlight(_ note: InFlightNote, _ filter: RowFilter) throws -> [InFlightBody] {
+    try note.bodies.compactMap { attempt, inFlight in
+      guard inFlight.bytes > 0 else { return nil }
+      return try db.first(
         """
-        SELECT f.id FROM attempt a JOIN file f ON f.id = a.file_id
+        SELECT f.id, a.started_at FROM attempt a JOIN file f ON f.id = a.file_id
         WHERE a.id = ?1 AND a.run_id = ?2 AND a.outcome = 'open'
           AND {files}
         """, filter, .id(attempt), .id(note.run)
-      ) { $0.id(0) }
-      if let file { sums[file] = (sums[file] ?? 0) +| bytes }
+      ) { InFlightBody(file: $0.id(0), startedMs: $0.int64(1), inFlight) }
     }
-    return sums
   }
 }

@@ -1,9 +1,9 @@
 import Glibc
 public import TransferModel
 
-/// How many bytes of the bodies in flight were sent, in `<ledger>.inflight`: for display by other processes. Only the
-/// acknowledged bytes in the ledger count as progress, no decision uses these numbers, and losing them does no harm; so
-/// they cost no transaction and no flush. Used by one thread.
+/// How many bytes of the bodies in flight were sent, and how fast, in `<ledger>.inflight`: for display by other
+/// processes. Only the acknowledged bytes in the ledger count as progress, no decision uses these numbers, and losing
+/// them does no harm; so they cost no transaction and no flush. Used by one thread.
 public final class InFlightFile {
   /// How often it is written.
   public static let everyMs: Int64 = 1_000
@@ -24,13 +24,14 @@ public final class InFlightFile {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Replaces the file's content by `bytes` by request, as of `bootMs`. Does nothing while there is nothing to report.
-  public func note(_ bytes: [AttemptID: Int64], bootMs: Int64) {
-    guard !bytes.isEmpty || !isEmpty else { return }
-    isEmpty = bytes.isEmpty
+  /// Replaces the file's content by `bodies` by request, as of `bootMs`. Does nothing while there is nothing to report.
+  public func note(_ bodies: [AttemptID: InFlight], bootMs: Int64) {
+    guard !bodies.isEmpty || !isEmpty else { return }
+    isEmpty = bodies.isEmpty
     number += 1
-    let records = bytes.prefix(Self.limit).flatMap { [$0.key.rawValue, $0.value] }
-    var words = [InFlightNote.magic, run.rawValue, number, bootMs, Int64(records.count / 2)] + records
+    let kept = bodies.prefix(Self.limit)
+    let records = kept.flatMap { [$0.key.rawValue, $0.value.bytes, $0.value.bytesPerSecond] }
+    var words = [InFlightNote.magic, run.rawValue, number, bootMs, Int64(kept.count)] + records
     words.append(InFlightNote.check(words))
     _ = words.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
   }
@@ -44,13 +45,14 @@ public struct InFlightNote: Sendable, Hashable {
   /// Counts the notes of a run.
   let number: Int64
   let bootMs: Int64
-  let bytes: [(attempt: AttemptID, bytes: Int64)]
+  let bodies: [(attempt: AttemptID, inFlight: InFlight)]
 
   /// A note that was not renewed for this long is outdated.
   private static let longestMs: Int64 = 5_000
   /// Identifies this version of the format. A note is only read on the machine that wrote it.
-  fileprivate static let magic: Int64 = 0x3154_464E_4952_5401
+  fileprivate static let magic: Int64 = 0x3154_464E_4952_5402
   private static let headCount = 5
+  private static let recordCount = 3
 
   /// nil if there is none, if it was read in the middle of a change, or if it is older than a few seconds at `bootMs`.
   public static func read(ofLedger path: String, bootMs: Int64) -> InFlightNote? {
@@ -64,14 +66,16 @@ public struct InFlightNote: Sendable, Hashable {
   }
 
   private static func read(_ descriptor: Int32) -> InFlightNote? {
-    var words = [Int64](repeating: 0, count: headCount + 2 * InFlightFile.limit + 1)
+    var words = [Int64](repeating: 0, count: headCount + recordCount * InFlightFile.limit + 1)
     let length = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
     let found = length / MemoryLayout<Int64>.size
     guard found > headCount, words[0] == magic, (0...Int64(InFlightFile.limit)).contains(words[4]) else { return nil }
-    let end = headCount + 2 * Int(words[4])
+    let end = headCount + recordCount * Int(words[4])
     guard end < found, words[end] == check(words[..<end]) else { return nil }
-    let pairs = stride(from: headCount, to: end, by: 2).map { (AttemptID(rawValue: words[$0]), words[$0 + 1]) }
-    return InFlightNote(run: RunID(rawValue: words[1]), number: words[2], bootMs: words[3], bytes: pairs)
+    let bodies = stride(from: headCount, to: end, by: recordCount).map { at in
+      (AttemptID(rawValue: words[at]), InFlight(bytes: words[at + 1], bytesPerSecond: words[at + 2]))
+    }
+    return InFlightNote(run: RunID(rawValue: words[1]), number: words[2], bootMs: words[3], bodies: bodies)
   }
 
   /// A checksum: a partially overwritten note does not match it.
@@ -82,8 +86,8 @@ public struct InFlightNote: Sendable, Hashable {
     return Int64(bitPattern: sum)
   }
 
-  private init(run: RunID, number: Int64, bootMs: Int64, bytes: [(attempt: AttemptID, bytes: Int64)]) {
-    (self.run, self.number, self.bootMs, self.bytes) = (run, number, bootMs, bytes)
+  private init(run: RunID, number: Int64, bootMs: Int64, bodies: [(attempt: AttemptID, inFlight: InFlight)]) {
+    (self.run, self.number, self.bootMs, self.bodies) = (run, number, bootMs, bodies)
   }
 
   public static func == (left: InFlightNote, right: InFlightNote) -> Bool {

@@ -80,6 +80,8 @@ extension WhyFigures {
     .duration("round_trip_ms", "round trip") { $0.roundTripMs },
     .rate("bound_bps", "at most") { $0.boundBps },
     .rate("send_bps", "while moving") { $0.sendBps },
+    .bytes("bytes_in_flight", "in flight") { $0.inFlight?.bytes },
+    .rate("now_bps", "now") { $0.inFlight?.bytesPerSecond },
     .rate("rate_bps", "rate limit") { $0.rateBps },
     .duration("held_ms", "held by it") { $0.heldMs }.saying { $0.heldMs > 0 ? Quantity.duration($0.heldMs) : nil },
     .share("processor_share", "processor") { $0.processorShare },

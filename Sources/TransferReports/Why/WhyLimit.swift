@@ -29,6 +29,8 @@ package struct WhyLimits: Sendable, Hashable {
   package var boundBps: Int64?
   /// Bytes of all attempts divided by the time in which any body was being sent; nil if unknown for one of them.
   package var sendBps: Int64?
+  /// The running bodies; nil if their engine reports none.
+  package var inFlight: InFlight?
   /// The current rate limit of the batch, and the total delay of bodies by rate limits.
   package var rateBps: Int64?
   package var heldMs: Int64
@@ -46,7 +48,7 @@ package struct WhyLimits: Sendable, Hashable {
     turnaroundMs = bodies > 0 ? tally.turnaroundMs / bodies : nil
     connections = result.peakRequests
     roundTripMs = tally.dialMs
-    (rateBps, heldMs) = (rate, tally.heldMs)
+    (rateBps, heldMs, inFlight) = (rate, tally.heldMs, tally.inFlight)
     sendBps = tally.movedBytes.flatMap { Quantity.rate(bytes: $0, ms: result.parts[.send]) }
     processorShare = Self.share(runs)
     if let chunk = chunkBytes, bodies > 0 {

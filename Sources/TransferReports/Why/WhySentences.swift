@@ -52,6 +52,10 @@ extension WhyFigures {
   private var standing: [String] {
     var out: [String] = []
     if isRunning { out.append("It has not ended: the time is counted until now.") }
+    if let now = tally.inFlight {
+      let rate = Quantity.bytesPerSecond(now.bytesPerSecond)
+      out.append("\(Quantity.bytes(now.bytes)) are in flight, at \(rate) over the last seconds.")
+    }
     if row.state == "crashed" {
       out.append("It crashed: its time ends with its last heartbeat, which is recorded every few seconds.")
     }

@@ -21,7 +21,7 @@ package struct WhyTally: Sendable {
   package private(set) var span: TimeSpan?
   private var byCode: [String: Failures] = [:]
   /// Body bytes of all attempts; nil if those of a running one are unknown.
-  package private(set) var movedBytes: Int64? = 0
+  package private(set) var movedBytes: Int64?
   /// Successful requests with a body; their total bytes, the time in which these moved, and the other time.
   package private(set) var bodies: Int64 = 0
   package private(set) var bodyBytes: Int64 = 0
@@ -32,7 +32,13 @@ package struct WhyTally: Sendable {
   /// The shortest time for a TCP connection; nil without a new one of a millisecond or more.
   package private(set) var dialMs: Int64?
 
-  package init() {}
+  /// The running bodies; nil if their engine reports none.
+  package let inFlight: InFlight?
+
+  package init(_ inFlight: InFlight? = nil) {
+    self.inFlight = inFlight
+    movedBytes = inFlight?.bytes ?? 0
+  }
 
   /// - Parameter lastMs: the end to assume for an attempt with an unknown end.
   package mutating func add(_ attempt: AttemptTrace, lastMs: Int64) {
@@ -41,7 +47,7 @@ package struct WhyTally: Sendable {
     span = TimeSpan(
       min(span?.fromMs ?? .max, attempt.startedMs), max(span?.toMs ?? .min, phases.endMs))
     heldMs +|= attempt.heldMs
-    let isUncounted = attempt.outcome == .open || attempt.outcome == .crashed
+    let isUncounted = attempt.outcome == .crashed || attempt.outcome == .open && inFlight == nil
     movedBytes = isUncounted ? nil : movedBytes.map { $0 +| attempt.bytesTransferred }
     if let dial = attempt.dialMs { dialMs = min(dialMs ?? dial, dial) }
     if attempt.outcome != .ok, attempt.outcome != .open, let code = attempt.errorCode { count(attempt, code) }

@@ -7,7 +7,7 @@ public struct StoreStatus: Sendable {
   public let engine: EngineState
   public let totals: StateTotals
   /// Bytes of the selected files that were sent and are not acknowledged yet, by file; for display.
-  public let inFlight: [FileID: Int64]
+  public let inFlight: [FileID: InFlight]
   /// How many of the selected files are hidden, if there is nothing else to show; otherwise 0.
   public let hidden: Int
   /// When the next waiting file, chunk or abort is due, in milliseconds since 1970 UTC.
@@ -37,7 +37,7 @@ extension StoreReader {
     // Files waiting in a batch past its deadline are not retried.
     let held = Set(try overdueBatches(RowFilter(), nowMs: nowMs).map(\.id))
     return StoreStatus(
-      engine: try engine(clock), totals: totals, inFlight: try bytesInFlight(filter, clock),
+      engine: try engine(clock), totals: totals, inFlight: try bodiesInFlight(filter, clock).byFile,
       hidden: totals.files > 0 || !filter.leavesOutHidden ? 0 : try stateTotals(filter.withHidden).files,
       nextDueMs: try nextDueMs(without: held), active: try runningFiles(filter, limit: 20),
       failures: try endings(filter), overdue: try overdueBatches(filter, nowMs: nowMs),
@@ -46,11 +46,11 @@ extension StoreReader {
   }
 
   /// Empty if no live engine reports them. For display only: real progress is the acknowledged bytes.
-  package func bytesInFlight(_ filter: RowFilter, _ clock: any TransferClock) throws -> [FileID: Int64] {
+  package func bodiesInFlight(_ filter: RowFilter, _ clock: any TransferClock) throws -> [InFlightBody] {
     guard let note = InFlightNote.read(ofLedger: path, bootMs: clock.bootMs), try engine(clock).isAlive else {
-      return [:]
+      return []
     }
-    return try reader.bytesInFlight(note, filter)
+    return try reader.bodiesInFlight(note, filter)
   }
 
   package func summary(_ filter: RowFilter) throws -> SummaryFigures {
@@ -60,10 +60,11 @@ extension StoreReader {
       removals: removals(filter), equalKeys: equalKeys())
   }
 
-  /// Empty without attempts. `stepMs` returns the length of the intervals for a span; both in milliseconds.
+  /// Empty without attempts. `stepMs` returns the length of the intervals for a span; both in milliseconds. The bytes
+  /// of running bodies count as if they were acknowledged.
   /// - Throws: `.usage` when there would be too many intervals.
   package func throughput(
-    _ filter: RowFilter, nowMs: Int64, stepMs: (_ spanMs: Int64) -> Int64
+    _ filter: RowFilter, nowMs: Int64, running: [InFlightBody] = [], stepMs: (_ spanMs: Int64) -> Int64
   ) throws -> [ThroughputRow] {
     guard let span = try attemptSpan(filter, nowMs: nowMs) else { return [] }
     let from = max(span.fromMs, filter.sinceMs ?? .min)
@@ -75,6 +76,7 @@ extension StoreReader {
         remedy: "use a longer --bucket, or --since and --until")
     }
     try attemptIntervals(filter) { series.add($0, nowMs: nowMs) }
+    for body in running { series.add(body, nowMs: nowMs) }
     return series.rows
   }
 }
@@ -82,7 +84,12 @@ extension StoreReader {
 extension StoreStatus {
   /// The bytes in flight of all files; limited to the bytes that are left.
   public var bytesInFlight: Int64 {
-    max(0, min(inFlight.values.reduce(0, +|), totals.bytes -| totals.bytesAcked))
+    max(0, min(inFlight.values.reduce(0) { $0 +| $1.bytes }, totals.bytes -| totals.bytesAcked))
+  }
+
+  /// The rate of all running bodies; nil if none is known.
+  public var bytesPerSecond: Int64? {
+    inFlight.isEmpty ? nil : inFlight.values.reduce(0) { $0 +| $1.bytesPerSecond }
   }
 }
 

@@ -34,12 +34,24 @@ extension StoreReader {
     if case .file = subject { frame.isOneFile = true }
     let host = try reader.hostActivity(row, window, countsOthers: countsOthers)
     frame.hostWaits = host?.waits ?? []
-    var (sweep, tally) = (WallSweep(frame), WhyTally())
+    var (sweep, tally) = (WallSweep(frame), WhyTally(try inFlight(subject, clock)))
     try reader.attemptTraces(row) { attempt in
       sweep.add(attempt)
       tally.add(attempt, lastMs: frame.lastLifeMs[attempt.run] ?? window.toMs)
     }
     return WhyFigures(row, toMs: toMs, sweep.finish(), tally, runs: runs, host: host)
+  }
+
+  /// nil if nothing of it runs, or no live engine reports it.
+  private func inFlight(_ subject: WhySubject, _ clock: any TransferClock) throws -> InFlight? {
+    var filter = RowFilter()
+    switch subject {
+    case .file(let id): filter.files = [id.rawValue...id.rawValue]
+    case .batch(let id): filter.batches = [id.rawValue...id.rawValue]
+    case .run(let id): guard try newestRun()?.id == id else { return nil }
+    }
+    let bodies = try bodiesInFlight(filter, clock)
+    return bodies.isEmpty ? nil : bodies.reduce(InFlight()) { $0 + $1.inFlight }
   }
 
   /// When a file, or its attempts, were deleted; nil if they were not, and for batches and runs.

@@ -34,6 +34,7 @@ struct StatusOutput: OutputValue {
           .bytes("bytes") { $0.now.totals.bytes },
           .bytes("bytes_acked", "bytes") { $0.now.totals.bytesAcked }.saying { $0.isEmpty ? nil : $0.sizes },
           .bytes("bytes_in_flight") { $0.now.bytesInFlight },
+          .rate("bps") { $0.now.bytesPerSecond },
           .time("next_due_at", "next retry") { $0.now.nextDueMs },
           .integer("callbacks_waiting", "callbacks") { $0.now.callbacks.waiting }.saying { $0.now.callbacks.words },
           .integer("callbacks_given_up") { $0.now.callbacks.givenUp },
@@ -62,7 +63,7 @@ struct StatusOutput: OutputValue {
 
   private var isEmpty: Bool { now.totals.files == 0 }
 
-  private var active: [LiveFile] { now.active.map { LiveFile($0, bytesInFlight: now.inFlight[$0.id] ?? 0) } }
+  private var active: [LiveFile] { now.active.map { LiveFile($0, now.inFlight[$0.id]) } }
 
   private var files: [String: Int] {
     let pairs = FileState.allCases.map { ($0.rawValue, now.totals.count($0)) }
@@ -77,7 +78,8 @@ struct StatusOutput: OutputValue {
 
   private var sizes: String {
     let percent = ProgressText.percent(now.totals.bytesAcked, of: now.totals.bytes)
-    let inFlight = now.bytesInFlight > 0 ? ", \(Quantity.bytes(now.bytesInFlight)) in flight" : ""
+    let rate = now.bytesPerSecond.map { " at \(Quantity.bytesPerSecond($0))" } ?? ""
+    let inFlight = now.bytesInFlight > 0 ? ", \(Quantity.bytes(now.bytesInFlight)) in flight\(rate)" : ""
     return "\(Quantity.bytes(now.totals.bytesAcked)) of \(Quantity.bytes(now.totals.bytes)) acknowledged (\(percent)%)"
       + inFlight
   }

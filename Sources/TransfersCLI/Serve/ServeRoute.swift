@@ -76,7 +76,8 @@ enum ServeRoute: Hashable, Sendable {
   /// Whether the answer changes while bodies are sent, even if the ledger does not. The overview polls `now` itself.
   var showsBytesInFlight: Bool {
     switch self {
-    case .view(.now, _), .viewDocument(.now), .document(["status"]): true
+    case .view(.now, _), .view(.file, _), .view(.batch, _), .viewDocument(.now), .document(["status"]): true
+    case .document(let words) where words.first == "why": true
     case .health, .session, .metrics, .view, .page, .viewDocument, .document, .verb: false
     }
   }

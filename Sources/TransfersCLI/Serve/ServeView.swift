@@ -58,7 +58,7 @@ struct ServeView: Command {
       return LiveNow(
         status: output,
         uploads: try LiveNow.uploads(reader, filter).map {
-          LiveFile($0, bytesInFlight: status.inFlight[$0.id] ?? 0)
+          LiveFile($0, status.inFlight[$0.id])
         })
     }
   }

@@ -32,7 +32,8 @@ struct TopFrame {
       .map { paint("\(reading.totals.count($0)) \($0.rawValue)", $0.rawValue) }.joined(separator: ", ")
     // As in the rows of files: with what is on its way.
     let (acked, bytes) = (reading.totals.bytesAcked +| reading.bytesInFlight, reading.totals.bytes)
-    let inFlight = reading.bytesInFlight > 0 ? ", \(Quantity.bytes(reading.bytesInFlight)) of it in flight" : ""
+    let rate = reading.bytesPerSecond.map { " at \(Quantity.bytesPerSecond($0))" } ?? ""
+    let inFlight = reading.bytesInFlight > 0 ? ", \(Quantity.bytes(reading.bytesInFlight)) of it in flight\(rate)" : ""
     var lines = [
       cut("transfers top  \(name)  \(Cell.time(nowMs).text)"), cut("engine  \(reading.engine.line)"),
       counts.isEmpty ? cut("files   nothing is recorded") : fitting("files   ", counts),
@@ -92,8 +93,9 @@ struct TopFrame {
     let map =
       columns >= 70
       ? "  " + pad(TopMap.text(row.chunks, row.live, columns: mapColumns, isASCII: style.isASCII), mapColumns) : ""
+    let rate = columns >= Self.columnsWithRate ? "  " + DisplayWidth.pad(rate(row), to: 11, alignsRight: true) : ""
     let cause = file.cause.map { " (\(printable($0)))" } ?? ""
-    let fixed = start + file.state.padded(9) + " " + size + map + "  "
+    let fixed = start + file.state.padded(9) + " " + size + rate + map + "  "
     guard DisplayWidth.of(fixed) + 4 <= columns else { return cut("\(start)\(file.state)  \(file.path)") }
     let room = columns - DisplayWidth.of(fixed)
     let mark = style.isASCII ? "~" : "…"
@@ -103,7 +105,14 @@ struct TopFrame {
       left >= min(Self.leastName, DisplayWidth.of("\(file.path)"))
       ? DisplayWidth.cutMiddle("\(file.path)", to: left, mark: mark) + cause
       : DisplayWidth.cutMiddle("\(file.path)", to: room, mark: mark)
-    return start + paint(state, file.state) + " " + size + map + "  " + ascii(path)
+    return start + paint(state, file.state) + " " + size + rate + map + "  " + ascii(path)
+  }
+
+  /// Narrower terminals show only the rate of all files.
+  private static let columnsWithRate = 110
+
+  private func rate(_ row: TopReading.Row) -> String {
+    row.live.bytesPerSecond.map { Quantity.bytesPerSecond($0) } ?? ""
   }
 
   /// Columns of a name that is still recognised.

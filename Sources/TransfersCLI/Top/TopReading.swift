@@ -8,7 +8,9 @@ struct TopReading: Sendable {
   var totals: StateTotals
   /// Sent or being sent, and not acknowledged yet.
   var bytesInFlight: Int64 = 0
-  /// Acknowledged bytes a second, over the last ten minutes.
+  /// The rate of running bodies; nil if none is known.
+  var bytesPerSecond: Int64?
+  /// Bytes a second over the last ten minutes, acknowledged and in flight.
   var rates: [Int64]
   /// Files that are not finished, running ones first.
   var rows: [Row]
@@ -37,15 +39,17 @@ struct TopReading: Sendable {
     recent.sinceMs = max(filter.sinceMs ?? .min, clock.wallMs - Self.windowMs)
     // Rows written before the clock was set back are in the future.
     recent.untilMs = min(filter.untilMs ?? .max, clock.wallMs + 1)
-    rates = try reader.throughput(recent, nowMs: clock.wallMs) { _ in 10_000 }.map { $0.bps ?? 0 }
+    let running = try reader.bodiesInFlight(filter, clock)
+    rates = try reader.throughput(recent, nowMs: clock.wallMs, running: running) { _ in 10_000 }.map { $0.bps ?? 0 }
     hosts = try reader.hosts(recent)
     faults = try Self.faults(reader, filter)
     rows = []
-    let inFlight = try reader.bytesInFlight(filter, clock)
-    bytesInFlight = min(inFlight.values.reduce(0, +|), max(0, totals.bytes -| totals.bytesAcked))
+    let (inFlight, all) = (running.byFile, running.reduce(InFlight()) { $0 + $1.inFlight })
+    bytesInFlight = min(all.bytes, max(0, totals.bytes -| totals.bytesAcked))
+    bytesPerSecond = running.isEmpty ? nil : all.bytesPerSecond
     for file in try LiveNow.uploads(reader, filter) {
       let isRunning = ["active", "finishing"].contains(file.state) && rows.count < Self.maps
-      let live = LiveFile(file, bytesInFlight: inFlight[file.id] ?? 0)
+      let live = LiveFile(file, inFlight[file.id])
       rows.append(Row(live: live, chunks: isRunning ? try reader.chunkMap(of: file.id, limit: Self.chunks) : []))
     }
   }

@@ -64,6 +64,17 @@ import TransferModel
     #expect(try run.states().count { $0 == "pending" } == 4)
   }
 
+  /// It was blocked while the claim ran.
+  @Test func aFileOfABlockedBatchIsReleased() throws {
+    let run = try RunFixture()
+    let batch = try run.add("a")
+    let files = try run.claim()
+    run.loop.outcomes.block(batch, TransferError(.auth, "read the credentials", cause: "there are none"))
+    run.loop.intake.claimed(.success(files))
+    run.settle()
+    #expect(try run.states() == ["pending"] && run.server.received.isEmpty && run.loop.files.isEmpty)
+  }
+
   @Test func aRunThatOnlyAbortsClaimsNothing() throws {
     let run = try RunFixture { $0.claimsFiles = false }
     try run.add("a")

@@ -86,4 +86,14 @@ import TransferModel
     #expect(end.whyLeft(left(0, paused: 1, settling: 1)) == .paused)
     #expect(end.whyLeft(left(1, paused: 1, settling: 1)) == nil, "ready files have no reason of their own")
   }
+
+  /// Paused files would not have been sent anyway.
+  @Test func filesThatDoNotFitAreLeftByTheLimit() throws {
+    let run = try RunFixture { $0.maxBytes = 5 }
+    try run.add("a")
+    run.settle()
+    try run.loop.limits.tellLeftOut()
+    let left = WorkLeft(ready: 1, waiting: 0, active: 0, paused: 1, settling: 0, aborts: 0)
+    #expect(run.loop.end.whyLeft(left) == .limit)
+  }
 }
