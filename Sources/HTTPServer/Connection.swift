@@ -26,11 +26,16 @@ struct Connection {
   private let socket: Int32
   private let limits: HTTPLimits
   private let handler: @Sendable (HTTPRequest) -> HTTPResponse
+  private let onTrust: () -> Void
   private var buffer: [UInt8] = []
   private var served = false
 
-  init(_ socket: Int32, _ limits: HTTPLimits, _ handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse) {
-    (self.socket, self.limits, self.handler) = (socket, limits, handler)
+  /// `onTrust` is called when an answer trusts the client.
+  init(
+    _ socket: Int32, _ limits: HTTPLimits, _ handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse,
+    onTrust: @escaping () -> Void
+  ) {
+    (self.socket, self.limits, self.handler, self.onTrust) = (socket, limits, handler, onTrust)
     #if canImport(Glibc)
       var on: Int32 = 1
       setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -46,6 +51,7 @@ struct Connection {
         var request = head.request
         request.body = try body(head)
         let response = handler(request)
+        if response.trusts { onTrust() }
         let closes = head.wantsClose || response.closes
         guard send(response, withBody: request.method != "HEAD", closing: closes), !closes else { return linger() }
       } catch {
@@ -146,7 +152,7 @@ struct Connection {
     }
   }
 
-  private static var nowMs: Int64 {
+  static var nowMs: Int64 {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000

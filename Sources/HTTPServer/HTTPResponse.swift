@@ -11,6 +11,8 @@ public struct HTTPResponse: Sendable, Hashable {
   public var body: [UInt8]
   /// Whether the connection ends after this response.
   package var closes = false
+  /// Whether the client proved that it may be here: from now on its connection is not closed for that of another one.
+  package var trusts = false
 
   public init(_ status: Int, fields: [HTTPRequest.Field] = [], body: [UInt8] = []) {
     (self.status, self.fields, self.body) = (status, fields, body)

@@ -10,9 +10,41 @@ public import TransferModel
 /// It does not know what is served.
 public final class HTTPServer: Sendable {
   private struct Live {
-    var sockets: [Int64: Int32] = [:]
+    struct Place {
+      let socket: Int32
+      var isTrusted = false
+      /// Its connection was closed for another one; its thread is about to end.
+      var isEvicted = false
+    }
+
+    /// By the order in which they were accepted.
+    var places: [Int64: Place] = [:]
     var accepted: Int64 = 0
     var isStopping = false
+
+    enum Taken {
+      case place(Int64)
+      /// All connections are trusted.
+      case full
+      /// As many as the limit were closed for others, and their threads have not ended.
+      case ending
+    }
+
+    /// If all places are taken, the oldest connection that is not trusted is closed for this one: clients that never
+    /// prove who they are cannot keep out one that can.
+    mutating func take(_ socket: Int32, limit: Int) -> Taken {
+      let evicted = places.values.count(where: \.isEvicted)
+      if places.count - evicted >= limit {
+        let others = places.filter { !$0.value.isTrusted && !$0.value.isEvicted }
+        guard let oldest = others.min(by: { $0.key < $1.key }) else { return .full }
+        guard evicted < limit else { return .ending }
+        shutdown(oldest.value.socket, Int32(SHUT_RDWR))
+        places[oldest.key]?.isEvicted = true
+      }
+      accepted += 1
+      places[accepted] = Place(socket: socket)
+      return .place(accepted)
+    }
   }
 
   private let socket: ServerSocket
@@ -21,6 +53,9 @@ public final class HTTPServer: Sendable {
   private let live = Lock(Live())
   private let ended = Mailbox<Void>()
   private let acceptor = Lock<WorkerThread?>(nil)
+  /// How long a new connection waits for those that were closed for others, whose threads end at once unless they are
+  /// making an answer.
+  private static let evictionMs: Int64 = 1_000
 
   /// Binds; connections wait until ``start()``. Throws `.config` when the system refuses the address.
   public init(
@@ -51,37 +86,48 @@ public final class HTTPServer: Sendable {
     taken.join()
     live.withLock { live in
       live.isStopping = true
-      for socket in live.sockets.values { shutdown(socket, Int32(SHUT_RDWR)) }
+      for place in live.places.values { shutdown(place.socket, Int32(SHUT_RDWR)) }
     }
-    while live.withLock({ !$0.sockets.isEmpty }) { _ = ended.take() }
+    while live.withLock({ !$0.places.isEmpty }) { _ = ended.take() }
   }
 
   private func acceptAll() {
     while let accepted = socket.nextConnection() {
-      let number = live.withLock { live -> Int64? in
-        guard live.sockets.count < limits.connections else { return nil }
-        live.accepted += 1
-        live.sockets[live.accepted] = accepted
-        return live.accepted
-      }
-      guard let number else {
+      guard let number = place(accepted) else {
         turnAway(accepted)
         continue
       }
       if let thread = try? WorkerThread(to: "serve a connection", { [self] in serve(accepted, number) }) {
         thread.detach()
       } else {
-        live.withLock { $0.sockets[number] = nil }
+        live.withLock { $0.places[number] = nil }
         turnAway(accepted)
       }
     }
   }
 
+  /// The number of the connection; nil if it is to be turned away.
+  private func place(_ accepted: Int32) -> Int64? {
+    let deadline = Connection.nowMs + Self.evictionMs
+    while true {
+      switch live.withLock({ $0.take(accepted, limit: limits.connections) }) {
+      case .place(let number): return number
+      case .full: return nil
+      case .ending:
+        let restMs = deadline - Connection.nowMs
+        guard restMs > 0 else { return nil }
+        _ = ended.take(timeoutMs: restMs)
+      }
+    }
+  }
+
   private func serve(_ accepted: Int32, _ number: Int64) {
-    var connection = Connection(accepted, limits, handler)
+    var connection = Connection(accepted, limits, handler) { [live] in
+      live.withLock { $0.places[number]?.isTrusted = true }
+    }
     connection.serve()
     live.withLock { live in
-      live.sockets[number] = nil
+      live.places[number] = nil
       close(accepted)
     }
     ended.put(())

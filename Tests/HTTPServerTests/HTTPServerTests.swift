@@ -6,11 +6,14 @@ import TransferModel
 
 @Suite struct HTTPServerTests {
   /// A server that answers with the request as it parsed it.
+  /// It trusts a client that sends the field `Authorization`.
   private func started(_ limits: HTTPLimits = HTTPLimits()) throws -> HTTPServer {
     let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0), limits: limits) { request in
       let terms = request.query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
-      return HTTPResponse(
+      var response = HTTPResponse(
         200, text: "\(request.method) \(request.path) \(terms) \(String(decoding: request.body, as: UTF8.self))")
+      response.trusts = request.has("authorization")
+      return response
     }
     try server.start()
     return server
@@ -170,11 +173,33 @@ import TransferModel
     let server = try started(limits)
     defer { server.stop() }
     let first = try RawClient(port: server.port)
-    first.say("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    first.say("GET / HTTP/1.1\r\nHost: h\r\nAuthorization: a\r\n\r\n")
+    #expect(first.hearOne().hasPrefix("HTTP/1.1 200"))
     let second = try RawClient(port: server.port)
     #expect(status(second.hear()) == "503")
-    first.finish()
-    #expect(status(first.hear()) == "200")
+    first.say("GET /again HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+    #expect(first.hear().contains("GET [\"again\"]"))
+  }
+
+  /// Clients that send nothing, or half a request, or requests that prove nothing, do not keep out one that can.
+  @Test func silentConnectionsMakeRoom() throws {
+    let server = try started()
+    defer { server.stop() }
+    let trusted = try RawClient(port: server.port)
+    trusted.say("GET / HTTP/1.1\r\nHost: h\r\nAuthorization: a\r\n\r\n")
+    #expect(trusted.hearOne().hasPrefix("HTTP/1.1 200"))
+    let others = try (0..<300).map { number in
+      let client = try RawClient(port: server.port)
+      if number % 3 == 1 { client.say("GET / HTTP/1.1\r\n") }
+      if number % 3 == 2 { client.say("GET / HTTP/1.1\r\nHost: h\r\n\r\n") }
+      return client
+    }
+    let late = try RawClient(port: server.port)
+    late.say("GET /late HTTP/1.1\r\nHost: h\r\nAuthorization: a\r\nConnection: close\r\n\r\n")
+    #expect(status(late.hear()) == "200")
+    trusted.say("GET /again HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+    #expect(trusted.hear().contains("GET [\"again\"]"), "the one that was trusted keeps its place")
+    withExtendedLifetime(others) {}
   }
 
   @Test func stoppingEndsWaitingConnections() throws {

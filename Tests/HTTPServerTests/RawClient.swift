@@ -39,6 +39,12 @@ final class RawClient {
   /// Closes the sending side of the connection.
   func finish() { shutdown(socket, Int32(SHUT_WR)) }
 
+  /// The next bytes that the server sends.
+  func hearOne() -> String {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    return String(decoding: buffer[..<max(0, recv(socket, &buffer, buffer.count, 0))], as: UTF8.self)
+  }
+
   /// Everything that the server sends until it closes the connection.
   func hear() -> String {
     var (heard, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))

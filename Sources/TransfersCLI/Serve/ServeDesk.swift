@@ -21,6 +21,7 @@ final class ServeDesk: Sendable {
   func answer(_ request: HTTPRequest) -> HTTPResponse {
     var response = decided(request)
     response.closes = Self.endsConnection(ServeRoute(request.path), status: response.status)
+    response.trusts = guards.sessions.knows(request)
     let fields = [
       ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"),
       ("X-Frame-Options", "DENY"), ("Cross-Origin-Resource-Policy", "same-origin"),
