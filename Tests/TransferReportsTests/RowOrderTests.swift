@@ -54,6 +54,19 @@ import TransferModel
     #expect(report.path(of: "nothing") == "nothing")
   }
 
+  /// The formats with fixed columns know only the table, so JSON takes the column, too.
+  @Test func aColumnTakesPrecedenceOverAFigureWithItsName() {
+    let form = ReportForm<Int64>(
+      "transfers.test/1", rows: "grid",
+      [
+        .facts([.integer("retries", "retries") { $0 }]),
+        .table("grid", nil, [.integer("retries", "Retries") { $0 }]) { [$0, $0] },
+      ])
+    let report = form.report(7)
+    #expect(report.path(of: "retries") == "grid.retries")
+    #expect(report.path(of: "grid.retries") == "grid.retries")
+  }
+
   @Test func checksStandInEveryForm() {
     let checks = [
       ReportCheck(condition: "failed>0", figure: "failed", value: .integer(2), hasPassed: false),

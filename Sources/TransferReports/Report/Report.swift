@@ -11,16 +11,14 @@ package struct Report: Sendable {
     (self.schema, self.sections, self.rows) = (schema, sections, rows)
   }
 
-  /// The path of a figure in the document: a column of the main table may be named without the table.
+  /// The path of a figure in the document: a column of the main table is named without the table. It takes precedence
+  /// over a member with that name, so that the formats with fixed columns print the same.
   package func path(of name: String) -> String {
     guard let rows, let table, table.headings.contains(where: { $0.key == name }) else { return name }
-    let isMember = sections.contains { section in
-      section.key == name || section.key == nil && section.facts?.contains { $0.heading.key == name } ?? false
-    }
     let isTable = sections.contains { section in
       if section.key == rows, case .table = section.content { true } else { false }
     }
-    return isMember || !isTable ? name : "\(rows).\(name)"
+    return isTable ? "\(rows).\(name)" : name
   }
 
   /// The table that formats with fixed columns print.
