@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Figures of a ledger, computed from its rows in plain Python: the expected content of "transfers report".
 
-  tools/history/oracle.py LEDGER REPORT [--since TIME] [--until TIME] [--batch N] [--bucket 1m|5m|1h|1d|auto]
+  tools/history/oracle.py LEDGER REPORT [--since TIME] [--until TIME] [--batch N] [--bucket 1s|10s|1m|5m|1h|1d|auto]
                           [--every day|week|month] [--limit N]
   tools/history/oracle.py LEDGER compare A B
 

@@ -9,7 +9,7 @@ import oracle_costs
 import oracle_lists
 
 STATES_LEFT = ("settling", "pending", "active", "finishing", "paused")
-STEPS = {"1m": 60_000, "5m": 300_000, "1h": 3_600_000, "1d": 86_400_000}
+STEPS = {"1s": 1_000, "10s": 10_000, "1m": 60_000, "5m": 300_000, "1h": 3_600_000, "1d": 86_400_000}
 
 
 def summary(store, selection):

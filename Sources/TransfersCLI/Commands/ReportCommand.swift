@@ -12,7 +12,9 @@ struct ReportCommand: Command, HasInapplicableOptions {
   @Argument(help: ArgumentHelp("Which report.", valueName: "kind")) var chosen = KindOrID(Kind.summary)
   @OptionGroup(title: "Selection") var rows: SelectionOptions
   @Option(help: ArgumentHelp("Stop after this many rows.", valueName: "n")) var limit: Int?
-  @Option(help: ArgumentHelp("For throughput: 1m, 5m, 1h, 1d or auto, at most 120 rows.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp(
+      "For throughput: a time such as 10s, 5m or 1d, or auto, for at most 120 rows.", valueName: "time"))
   var bucket: ThroughputBucket?
   @Option(help: ArgumentHelp("For latency: MEASURE<TIME, as 'file.wall<10m'; may be repeated.", valueName: "expr"))
   var sla: [SLAExpression] = []

@@ -3,7 +3,7 @@ import Transfers
 import TransferModel
 import TransferReports
 
-/// Length of the intervals of `report throughput`.
+/// Length of the intervals of `report throughput`: a second or longer.
 enum ThroughputBucket: Hashable, Sendable, CaseIterable, ExpressibleByArgument {
   case auto
   case fixed(ms: Int64)
@@ -14,8 +14,8 @@ enum ThroughputBucket: Hashable, Sendable, CaseIterable, ExpressibleByArgument {
   init?(argument: String) {
     if argument == "auto" {
       self = .auto
-    } else if let step = ThroughputSeries.steps.first(where: { $0.name == argument }) {
-      self = .fixed(ms: step.ms)
+    } else if let span = TimeSpan(text: argument), span.ms >= ThroughputSeries.shortestMs {
+      self = .fixed(ms: span.ms)
     } else {
       return nil
     }
