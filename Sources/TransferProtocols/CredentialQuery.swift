@@ -3,10 +3,51 @@ import TransferModel
 /// Decides which queries of URLs may be stored, because URLs are stored, shown and logged. A query is taken for a
 /// credential if a parameter says so by its name, if it expires (only a signed URL does), or if a value looks random
 /// and its parameter is not one that names content. So the signatures of servers that nobody knows are found, too.
-enum CredentialQuery {
+package enum CredentialQuery {
   /// `query` is the part after the question mark.
-  static func isOne(_ query: some StringProtocol) -> Bool {
-    isOne(Array(query.utf8), separators: Self.separators)
+  static func isOne(_ query: some StringProtocol) -> Bool { isOne(Array(query.utf8)) }
+
+  package static func isOne(_ query: some Collection<UInt8>) -> Bool {
+    isOne(query, separators: separators) || isTimedHash(query)
+  }
+
+  /// Whether the value of a parameter with this name is always a credential.
+  package static func isSecret(name: some Collection<UInt8>) -> Bool { isSecret(text(of: name)) }
+
+  /// Whether the value of a parameter is a credential, judged without the others.
+  package static func isSecret(name: some Collection<UInt8>, value: some Collection<UInt8>) -> Bool {
+    let (name, value) = (text(of: name), decoded(value))
+    return isSecret(name) || !namesContent(name) && (RandomText.isLikely(value) || isHash(value))
+      || value.contains(0x3D) && isOne(value, separators: innerSeparators, depth: 1)
+  }
+
+  /// Whether the parameter names content, or the time of expiry: not what is to be hidden of a signed URL.
+  package static func isOpen(name: some Collection<UInt8>) -> Bool {
+    let name = text(of: name)
+    return !isSecret(name) && (namesContent(name) || name.contains("expir") || ends.contains(name))
+  }
+
+  /// A digest beside a time, whatever the two parameters are called (`h=…&t=…`): a signature of older programs for
+  /// nginx, lighttpd and others.
+  private static func isTimedHash(_ query: some Collection<UInt8>) -> Bool {
+    let pairs = query.split { separators.contains($0) }.compactMap { pair -> (name: String, value: [UInt8])? in
+      guard let mark = pair.firstIndex(of: 0x3D) else { return nil }
+      return (text(of: pair[..<mark]), decoded(pair[pair.index(after: mark)...]))
+    }
+    return pairs.contains { !namesContent($0.name) && isHash($0.value) } && pairs.contains { isTime($0.value) }
+  }
+
+  /// 64 bits or more in hexadecimal.
+  private static func isHash(_ value: [UInt8]) -> Bool {
+    guard value.count >= 16, value.count % 2 == 0 else { return false }
+    let letters = value.count { (0x61...0x66).contains($0) || (0x41...0x46).contains($0) }
+    let digits = value.count { (0x30...0x39).contains($0) }
+    return letters > 0 && digits > 0 && letters + digits == value.count
+  }
+
+  /// Seconds or milliseconds since 1970.
+  private static func isTime(_ value: [UInt8]) -> Bool {
+    (10...13).contains(value.count) && value.allSatisfy { (0x30...0x39).contains($0) }
   }
 
   private static let separators: Set<UInt8> = [0x26, 0x3B]
@@ -36,20 +77,23 @@ enum CredentialQuery {
 
   // MARK: - Names
 
-  /// Parameters whose value is always a credential.
+  /// Parameters whose value is always a credential: Akamai (hdnts, hdnea, hdntl, gda), CloudFront (policy, keypairid),
+  /// Cloudflare (verify), Dropbox (rlkey), Google Drive (resourcekey), Huawei (authinfo), Tencent (sign), Upyun (upt).
   private static let secrets: Set<String> = [
-    "sig", "auth", "authorization", "pwd", "pw", "pass", "sid", "session", "sessionid", "ticket", "verify", "hdnts",
-    "hdnea", "hdntl", "gda", "appid", "keypairid",
+    "auth", "authorization", "authinfo", "pwd", "pw", "pass", "sid", "session", "sessionid", "ticket", "verify",
+    "hdnts", "hdnea", "hdntl", "gda", "policy", "appid", "keypairid", "rlkey", "resourcekey", "sign", "upt",
   ]
-  /// The same for all names that contain one of these: GitLab, Alibaba, Tencent, Huawei and others have parameters of
-  /// their own.
+  /// The same for all names that contain one of these: GitLab, Alibaba, Tencent, Huawei, Wangsu (wsSecret, wsKeyHash)
+  /// and others have parameters of their own.
   private static let secretParts = [
-    "token", "secret", "passw", "signature", "credential", "apikey", "accesskey", "authkey", "privatekey", "jwt",
-    "hmac",
+    "token", "secret", "passw", "signature", "credential", "apikey", "accesskey", "accessid", "authkey", "privatekey",
+    "keyhash", "jwt", "hmac",
   ]
+  /// The same for all names that end with one of these: OneDrive has tempauth, OpenStack Swift temp_url_sig.
+  private static let secretEnds = ["sig", "auth"]
 
   private static func isSecret(_ name: String) -> Bool {
-    secrets.contains(name) || secretParts.contains { name.contains($0) }
+    secrets.contains(name) || secretParts.contains { name.contains($0) } || secretEnds.contains { name.hasSuffix($0) }
   }
 
   /// Parameters of which a time, in seconds or milliseconds since 1970, is a time of expiry.
@@ -57,7 +101,7 @@ enum CredentialQuery {
 
   private static func expires(_ name: String, _ value: [UInt8]) -> Bool {
     if name.contains("expir") || name == "ttl" { return true }
-    return ends.contains(name) && (10...13).contains(value.count) && value.allSatisfy { (0x30...0x39).contains($0) }
+    return ends.contains(name) && isTime(value)
   }
 
   /// Parameters that name a file, a version or a record, which may be a hash or a random ID.

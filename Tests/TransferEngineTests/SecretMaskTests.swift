@@ -39,6 +39,37 @@ import TransferProtocols
     #expect(SecretMask(nil).applied("nothing to hide") == "nothing to hide")
   }
 
+  /// Error texts quote URLs, and what works as a credential in them has many names.
+  @Test(arguments: [
+    ("no /f?h=0a1b2c3d4e5f60718293a4b5c6d7e8f9&t=1795723456 here", "no /f?h=[hidden]&t=1795723456 here"),
+    ("x?h=aaaaaaaa00000000&t=1795723456", "x?h=[hidden]&t=1795723456"),
+    (
+      "https://www.dropbox.com/scl/fi/a/b.zip?rlkey=abc&dl=1",
+      "https://www.dropbox.com/scl/fi/a/b.zip?rlkey=[hidden]&dl=1"
+    ),
+    ("/v?wsSecret=a&wsTime=b&wskeyhash=c", "/v?wsSecret=[hidden]&wsTime=b&wskeyhash=[hidden]"),
+    ("/b?X-Goog-Signature=a&X-Goog-Credential=b&x=1", "/b?X-Goog-Signature=[hidden]&X-Goog-Credential=[hidden]&x=1"),
+    ("/b?sv=2022&se=2026-11-27T00%3A00%3A00Z&sig=a%2Fb", "/b?sv=2022&se=2026-11-27T00%3A00%3A00Z&sig=[hidden]"),
+    ("/c?Expires=1&Signature=a&Key-Pair-Id=K", "/c?Expires=1&Signature=[hidden]&Key-Pair-Id=[hidden]"),
+    ("/d?Policy=a~b&Signature=c", "/d?Policy=[hidden]&Signature=[hidden]"),
+    ("/e?hdnts=exp=1795723456~acl=/*~hmac=ab", "/e?hdnts=[hidden]"),
+    ("/f?md5=ab_c&expires=17", "/f?md5=[hidden]&expires=17"),
+    ("/g?temp_url_sig=a&temp_url_expires=9", "/g?temp_url_sig=[hidden]&temp_url_expires=9"),
+    ("/h?a=1&amp;sig=b&amp;c=2", "/h?a=1&amp;sig=[hidden]&amp;c=2"),
+    (#"/i?a=1\u0026sig=b"#, #"/i?a=1\u0026sig=[hidden]"#),
+    ("/j#token=abc", "/j#token=[hidden]"), ("x-amz-signature=abc, or", "x-amz-signature=[hidden], or"),
+    ("/k?9e107d9d372bb6826bd81d3542a419d6", "/k?[hidden]"), ("invalid tempauth=v1.ey&x", "invalid tempauth=[hidden]&x"),
+  ])
+  func signedURLsOfAllKindsAreMasked(_ text: String, _ expected: String) {
+    #expect(SecretMask(nil).applied(text) == expected)
+  }
+
+  @Test(arguments: [
+    "what? no=such file", "/a?versionId=3HL4kqtJvjVBH40Nrjfkd&part=2", "/a?id=9e107d9d372bb6826bd81d3542a419d6",
+    "/a?t=1795723456", "use --auth=none", "ETag=9e107d9d372bb6826bd81d3542a419d6 differs", "a=b?", "#1 failed",
+  ])
+  func whatNamesContentIsNotMasked(_ text: String) { #expect(SecretMask(nil).applied(text) == text) }
+
   // MARK: - Ordinary words
 
   private func json(_ secret: String, _ body: String, status: Int = 200) -> String {
@@ -53,7 +84,7 @@ import TransferProtocols
     for (secret, body) in [
       ("session", #"{"session" : {"session_id": 7, "mysession": "sessions"}}"#), ("uploadId", #"{"uploadId":"x"}"#),
       ("7", #"{"n":7,"list":[7, 17],"t":"17"}"#), ("true", #"[true,{"true":1}]"#),
-      ("Code", "<Error><Code>X</Code><Code a=\"b\">Y</Code></Error>"), ("token", "token=abc&tokens=1"),
+      ("Code", "<Error><Code>X</Code><Code a=\"b\">Y</Code></Error>"), ("count", "count=abc&counts=1"),
     ] {
       #expect(json(secret, body, status: status) == body)
     }

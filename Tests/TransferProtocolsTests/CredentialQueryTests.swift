@@ -8,6 +8,8 @@ import Testing
   @Test(arguments: [
     "sig=a", "X-Amz-Signature=a", "access_token=a", "a=1&X-Goog-Credential=b", "api%5Fkey=a", "JWT=a", "verify=1-a",
     "hdnts=a", "hdnea=a", "__gda__=a", "appid=a", "x=1;token=a", "key-pair-id=a",
+    "rlkey=a", "resourcekey=0-a", "wskeyhash=a", "wsSecret=a", "txSecret=a", "tempauth=a", "temp_url_sig=a", "Policy=a",
+    "auth_info=a", "q-sign-algorithm=sha1&q-signature=a", "sign=a", "_upt=a", "GoogleAccessId=a", "X-Tos-Signature=a",
   ])
   func aNameSaysIt(_ query: String) { #expect(CredentialQuery.isOne(query)) }
 
@@ -28,6 +30,10 @@ import Testing
     "9e107d9d372bb6826bd81d3542a419d6", "h=c7u4Zp1oVq8bN0sX%2B%2F6y3A%3D%3D",
   ])
   func aRandomValueIsASecret(_ query: String) { #expect(CredentialQuery.isOne(query)) }
+
+  /// A digest beside a time, whatever the two are called.
+  @Test(arguments: ["h=aaaaaaaa00000000&t=1795723456", "time=1795723456&k=00000000aaaaaaaa"])
+  func aHashBesideATimeIsASignature(_ query: String) { #expect(CredentialQuery.isOne(query)) }
 
   @Test(arguments: [
     "", "a", "download", "download=1", "v=2", "format=csv&year=2026", "path=/data/2026/11/a%20b.tar.gz",

@@ -11,7 +11,8 @@ struct SecretMask: Sendable {
   private let secrets: [String]
   /// URLs of upload sessions, which work as secrets. Read only if a text may contain one.
   private let urls: @Sendable () -> [String]
-  /// Names of query parameters and fields whose value is a secret or works as one.
+  /// Names of query parameters and fields whose value is a secret or works as one, wherever they occur; ``QueryMask``
+  /// knows more of them.
   private static let names = [
     "X-Amz-Signature=", "X-Amz-Security-Token=", "Signature=", "sig=", "upload_id=", "tempauth=", "Bearer ", "Basic ",
   ]
@@ -160,8 +161,8 @@ struct SecretMask: Sendable {
   }
 
   private func applied(_ bytes: [UInt8], _ forms: [SecretForm], names: [String]) -> [UInt8] {
-    // Each of the names ends with one of these two bytes.
-    let hasNames = !names.isEmpty && bytes.contains { $0 == 0x3D || $0 == 0x20 }
+    // Each of the names ends with one of these two bytes, and each query begins with the third.
+    let hasNames = !names.isEmpty && bytes.contains { $0 == 0x3D || $0 == 0x20 || $0 == 0x3F }
     if forms.isEmpty && !hasNames { return bytes }
     let places = forms.contains(where: \.isOrdinary) ? TextPlaces(bytes) : nil
     var out: [UInt8] = []
@@ -171,6 +172,9 @@ struct SecretMask: Sendable {
       if let form = forms.first(where: { rest.starts(with: $0.bytes) && stands($0, at: rest.startIndex, places) }) {
         out += Self.marker
         rest = rest.dropFirst(form.bytes.count)
+      } else if !names.isEmpty, let query = QueryMask.masked(rest, in: bytes, Self.marker) {
+        out += query.shown
+        rest = rest.dropFirst(query.length)
       } else if let name = names.first(where: { rest.starts(with: $0.utf8) }) {
         out += Array(name.utf8) + Self.marker
         rest = rest.dropFirst(name.utf8.count).drop { !Self.endsValue($0) }
@@ -187,7 +191,7 @@ struct SecretMask: Sendable {
     return places.isValue(start..<start + form.bytes.count)
   }
 
-  private static func endsValue(_ byte: UInt8) -> Bool {
+  static func endsValue(_ byte: UInt8) -> Bool {
     byte <= 0x20 || byte == 0x26 || byte == 0x2C || byte == 0x22 || byte == 0x27 || byte == 0x3C || byte == 0x3E
   }
 }
