@@ -20,6 +20,58 @@ import Testing
       (words + ["--config", config, "--store", "\(folder)/l.db"]).map { Array($0.utf8) })
   }
 
+  /// `config check` reports it; only its job is refused.
+  @Test(arguments: [
+    "cron: \"61 * * * *\"", "quota: lots", "every: 5", "watch: maybe", "mail: {a: b}", "mail: \"a b\"", "settle: soon",
+  ])
+  func anInvalidValueStopsOnlyItsJob(_ setting: String) throws {
+    let text = """
+      jobs:
+        wrong:
+          \(setting)
+          from: \(folder)/out
+          to: "http://127.0.0.1:9/in/"
+        right:
+          from: \(folder)/out
+          to: "http://127.0.0.1:9/in/"
+
+      """
+    try writeFile(config, Array(text.utf8))
+    chmod(config, 0o600)
+    #expect(try run("push", "-n", "\(folder)/out", "http://127.0.0.1:9/in/").code == 0)
+    #expect(try run("job", "plan", "right").code == 0)
+    let checked = try run("config", "check")
+    #expect(
+      checked.code == 78 && checked.out.split(separator: "\n").count { $0.contains("c.yaml:3:") } == 1, "\(checked.out)"
+    )
+    let refused = try run("job", "run", "wrong")
+    let isNamed = refused.err.contains("\(config):3:") || refused.err.contains("job wrong: mail takes addresses")
+    #expect(refused.code == 78 && isNamed, "\(refused.err)")
+  }
+
+  /// A key that is not known may be a misspelt setting of any job.
+  @Test func anUnknownKeyStopsEverything() throws {
+    try writeFile(config, Array("jobs:\n  wrong: {form: /a, to: \"http://h/\"}\n".utf8))
+    chmod(config, 0o600)
+    #expect(try run("push", "-n", "\(folder)/out", "http://127.0.0.1:9/in/").code == 78)
+  }
+
+  /// A fault of a destination is reported once, at its position, and not again with the job that uses it.
+  @Test func aFaultOfADestinationIsReportedOnce() throws {
+    let text = """
+      destinations:
+        box: {url: "http://127.0.0.1:9/in/", workers: many}
+      jobs:
+        nightly: {from: \(folder)/out, to: box}
+
+      """
+    try writeFile(config, Array(text.utf8))
+    chmod(config, 0o600)
+    let checked = try run("config", "check")
+    #expect(checked.out.split(separator: "\n").count { $0.contains("c.yaml:") } == 1, "\(checked.out)")
+    #expect(checked.out.contains("workers \"many\" is not a number"), "\(checked.out)")
+  }
+
   /// With the line of the setting that is named first.
   private static let jobs: [(job: String, line: Int, message: String)] = [
     ("growing: segments\n    after: delete", 4, "\"growing\" segments and \"after\" exclude each other"),

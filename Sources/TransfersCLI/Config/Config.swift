@@ -17,6 +17,8 @@ struct ConfigFault: Sendable, Hashable {
   let place: ConfigPlace
   /// One line; may quote the file, so escape it before printing.
   let message: String
+  /// The job that cannot run because of it; nil if nothing of the file can be used.
+  var job: String?
 }
 
 /// One key of a configuration, its value in the form that an option takes on the command line.
@@ -62,6 +64,8 @@ struct Config: Sendable, Hashable {
   var jobs: [String: ConfigSection] = [:]
   /// Settings by the long names of their options.
   var defaults: [String: ConfigSetting] = [:]
+  /// The first fault of each job that has an invalid value.
+  var unusable: [String: ConfigFault] = [:]
   /// The files that were read, in order of precedence.
   var files: [String] = []
 
@@ -86,13 +90,19 @@ struct Config: Sendable, Hashable {
   mutating func fill(from other: Config) {
     destinations.merge(other.destinations) { own, _ in own }
     sources.merge(other.sources) { own, _ in own }
+    unusable.merge(other.unusable.filter { jobs[$0.key] == nil }) { own, _ in own }
     jobs.merge(other.jobs) { own, _ in own }
     defaults.merge(other.defaults) { own, _ in own }
     files += other.files
   }
 
   /// The job with the given name.
-  func job(_ name: String) throws(CommandFailure) -> ConfigSection {
+  /// - Throws: `.config` also for one with an invalid value.
+  func job(_ name: String, check: String) throws(CommandFailure) -> ConfigSection {
+    if let fault = unusable[name] {
+      throw CommandFailure(
+        .config, "read configuration: \(fault.place): \(printable(fault.message))", remedy: check)
+    }
     if let job = jobs[name] { return job }
     let longer = jobs.keys.filter { name.utf8.count > 2 && $0.hasPrefix(name) }
     let near = EditDistance.nearest(to: name, in: jobs.keys.sorted()) ?? (longer.count == 1 ? longer[0] : nil)

@@ -4,6 +4,8 @@ import StrictYAML
 struct ConfigFaults {
   private let file: String
   private var faults: [ConfigFault] = []
+  /// The job whose values are read: an invalid one stops only this job.
+  var job: String?
 
   init(file: String) { self.file = file }
 
@@ -13,16 +15,27 @@ struct ConfigFaults {
 
   func place(_ mark: SourceMark) -> ConfigPlace { ConfigPlace(file: file, mark: mark) }
 
-  mutating func add(_ fault: ConfigFault) { faults.append(fault) }
+  mutating func add(_ fault: ConfigFault) {
+    faults.append(ConfigFault(place: fault.place, message: fault.message, job: job))
+  }
 
   mutating func add(_ mark: SourceMark, _ message: String) {
-    faults.append(ConfigFault(place: place(mark), message: message))
+    add(ConfigFault(place: place(mark), message: message))
+  }
+
+  /// The first fault of each job.
+  var ofJobs: [String: ConfigFault] {
+    Dictionary(sorted.compactMap { fault in fault.job.map { ($0, fault) } }) { first, _ in first }
   }
 
   /// A key that is not among the known ones, with the nearest of these.
   mutating func addUnknown(_ entry: YAMLNode.Entry, _ known: [String]) {
     let word = entry.key.replacing("-", with: "_")
     let near = known.contains(word) ? word : EditDistance.nearest(to: word, in: known.sorted())
+    // It may be a misspelt setting of any job.
+    let reading = job
+    job = nil
+    defer { job = reading }
     add(
       entry.keyMark,
       "unknown key \"\(entry.key)\""

@@ -56,9 +56,11 @@ enum ConfigFiles {
     return (config, faults)
   }
 
-  /// - Throws: `.config` also for errors in it: the first one, with their number.
+  /// - Throws: `.config` also for errors in it: the first one, with their number. An invalid value of a job is an error
+  ///   of the commands that use this job (``Config/job(_:check:)``).
   static func load(_ option: String?, _ context: Context) throws(CommandFailure) -> Config {
-    let (config, faults) = try find(option, context)
+    let (config, all) = try find(option, context)
+    let faults = all.filter { $0.job == nil }
     guard let first = faults.first else { return config }
     let more = faults.count > 1 ? " (and \(Quantity.count(faults.count - 1, "more fault")))" : ""
     throw CommandFailure(
@@ -89,12 +91,12 @@ enum ConfigFiles {
       var status = stat()
       let isHidden = code == EACCES && lstat(name.terminated, &status) != 0
       if !candidate.isNamed, code == ENOENT || code == ENOTDIR || isHidden { return nil }
-      throw failure(name, printable(String(cString: strerror(code))), remedy: "check the path")
+      throw failure(name, printable(systemText(code)), remedy: "check the path")
     }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
-      throw failure(name, printable(String(cString: strerror(errno))), remedy: "check the path")
+      throw failure(name, printable(systemText(errno)), remedy: "check the path")
     }
     if isNull(status) { return [] }
     guard status.st_mode & S_IFMT == S_IFREG else { throw failure(name, "it is not a file", remedy: "check the path") }
@@ -151,7 +153,7 @@ enum ConfigFiles {
       let count = read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else {
-        throw failure(name, printable(String(cString: strerror(errno))), remedy: "check the file")
+        throw failure(name, printable(systemText(errno)), remedy: "check the file")
       }
       if count == 0 { return bytes }
       bytes += buffer[..<count]

@@ -24,6 +24,7 @@ struct ConfigReader {
       reader.faults.add(error.mark, error.message)
     }
     reader.config.files = [file]
+    reader.config.unusable = reader.faults.ofJobs
     return (reader.config, reader.faults.sorted)
   }
 
@@ -57,9 +58,11 @@ struct ConfigReader {
     if let problem = Self.problem(name: entry.key, kind) { faults.add(entry.keyMark, problem) }
     let direction =
       entry.value.entries?.first { $0.key == "direction" }?.value.text == "download" ? Direction.download : .upload
+    faults.job = kind == .job ? entry.key : nil
     let settings = settings(entry.value, schema.keys(kind, direction), "\(kind.rawValue) \"\(entry.key)\"")
     let section = ConfigSection(kind: kind, name: entry.key, place: faults.place(entry.keyMark), settings: settings)
     require(section, entry)
+    faults.job = nil
     config.add(section)
   }
 
@@ -113,7 +116,7 @@ struct ConfigReader {
       }
     }
     guard isPlain, name.utf8.first.map({ $0 != 0x2D && $0 != 0x2E }) ?? false, (2...64).contains(name.utf8.count) else {
-      return "\"\(name)\" is not a name: 2 to 64 letters, digits, \"-\", \".\" and \"_\""
+      return "invalid name \"\(name)\": 2 to 64 letters, digits, \"-\", \".\" and \"_\""
     }
     guard kind != .job, ConfigURL.schemes.contains(name.lowercased()) else { return nil }
     return "\"\(name)\" is the scheme of a URL, so \"\(name):\" would be ambiguous; choose another name"

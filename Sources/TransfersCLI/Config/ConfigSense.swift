@@ -7,14 +7,15 @@ import Transfers
 enum ConfigSense {
   static func faults(_ config: Config, _ context: Context) -> [ConfigFault] {
     let lists = [Direction.upload: OptionList(of: PushCommand.self), .download: OptionList(of: PullCommand.self)]
-    var faults: [ConfigFault] = []
+    var faults = config.defaults.values.compactMap { fault($0, nil, lists) }
     for kind in ConfigSection.Kind.allCases {
       for section in config.sections(kind).values {
         let values = section.settings.compactMap { fault($0, section.direction(kind), lists) }
-        faults += values.isEmpty ? whole(section, config, context) : values
+        // A job may fail by a fault of its destination, which has been found there.
+        let places = Set(faults.map(\.place))
+        faults += values.isEmpty ? whole(section, config, context).filter { !places.contains($0.place) } : values
       }
     }
-    faults += config.defaults.values.compactMap { fault($0, nil, lists) }
     return faults
   }
 
@@ -31,8 +32,9 @@ enum ConfigSense {
       let arguments = EnvironmentOptions.arguments(setting, option, list)
       let line = [direction == .upload ? "push" : "pull"] + arguments + ["--"] + places(long, direction)
       do { _ = try RootCommand.parseAsRoot(line) } catch {
-        let text = RootCommand.message(for: error).split(whereSeparator: \.isNewline).first ?? ""
-        if !needingOthers.contains(long) { message = String(text) }
+        let found = ParserMessage(RootCommand.message(for: error))
+        let text = found.text.replacing("--\(long) \"", with: "\(setting.key) \"")
+        if !needingOthers.contains(long) { message = text }
       }
     }
     return message.map { ConfigFault(place: setting.place, message: $0) }
@@ -76,7 +78,9 @@ enum ConfigSense {
     if let problem = JobCallbacks.problem(section) {
       faults.append(ConfigFault(place: problem.setting.place, message: problem.text))
     }
-    guard faults.isEmpty, let fault = JobSense.fault(section, context.configured(config)) else { return faults }
+    guard faults.isEmpty, config.unusable[section.name] == nil,
+      let fault = JobSense.fault(section, context.configured(config))
+    else { return faults }
     return [fault]
   }
 }

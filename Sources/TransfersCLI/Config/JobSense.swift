@@ -8,6 +8,9 @@ enum JobSense {
   static func fault(_ job: ConfigSection, _ context: Context) -> ConfigFault? {
     // What is missing was reported already.
     guard job["to"] != nil, job["from"] ?? job["files_from"] ?? job["files_from0"] != nil else { return nil }
+    if let problem = JobCallbacks.problem(job) {
+      return ConfigFault(place: problem.setting.place, message: problem.text)
+    }
     do throws(CommandFailure) {
       let line = try JobLine(job, context)
       if let fault = try changingDestination(job, context) { return fault }
@@ -22,7 +25,7 @@ enum JobSense {
         }
       }
       return nil
-    } catch { return fault(error, job) }
+    } catch { return fault(error, job, context.config) }
   }
 
   /// The fault of a name that two days share although the destination differs: a batch has one destination.
@@ -69,12 +72,13 @@ enum JobSense {
   }
 
   /// At the first key that the text names, in the words of the configuration.
-  private static func fault(_ failure: CommandFailure, _ job: ConfigSection) -> ConfigFault {
+  private static func fault(_ failure: CommandFailure, _ job: ConfigSection, _ config: Config) -> ConfigFault {
     var text = failure.text
     // The parser's errors begin with the settings that may have caused them, each with its position.
-    if job.settings.contains(where: { text.hasPrefix("\($0.place): ") }), let end = text.ranges(of: "\": ").last {
-      text = String(text[end.upperBound...])
-    }
+    let others = Array(config.destinations.values) + Array(config.sources.values)
+    let all = job.settings + others.flatMap(\.settings) + Array(config.defaults.values)
+    let culprit = all.first { text.hasPrefix("\($0.place): ") }
+    if culprit != nil, let end = text.ranges(of: "\": ").last { text = String(text[end.upperBound...]) }
     let remedy = failure.remedy
     if !remedy.isEmpty, !remedy.hasPrefix("transfers "), !remedy.hasPrefix("--") { text += "; \(remedy)" }
     for setting in job.settings.sorted(by: { $0.key.utf8.count > $1.key.utf8.count }) {
@@ -82,7 +86,8 @@ enum JobSense {
       text = text.replacing("\"--\(option) ", with: "\"\(setting.key) ")
         .replacing("--\(option)", with: "\"\(setting.key)\"")
     }
-    return ConfigFault(place: place(in: text, job) ?? job.place, message: text)
+    let foreign = culprit.flatMap { job.settings.contains($0) ? nil : $0.place }
+    return ConfigFault(place: foreign ?? place(in: text, job) ?? job.place, message: text)
   }
 }
 

@@ -60,7 +60,7 @@ struct ChildProgram: Sendable {
 
 struct ChildFailure: Error, Sendable {
   let number: Int32
-  var text: String { printable(String(cString: strerror(number))) }
+  var text: String { printable(systemText(number)) }
 }
 
 /// Lets a child of the daemon stop in an orderly way when the daemon has ended, even if it was killed.

@@ -31,7 +31,8 @@ struct DaemonCommand: Command {
       Examples:
         transfers daemon
         transfers daemon --watch /data/out=https://files.example/in/
-        transfers daemon --config /etc/transfers/config.yaml --store /var/lib/transfers/transfers.db
+        transfers daemon --config /etc/transfers/config.yaml \\
+          --store /var/lib/transfers/transfers.db
       """)
 
   @Option(
@@ -62,7 +63,7 @@ struct DaemonCommand: Command {
     let descriptor = open(NameBytes(path).terminated, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw CommandFailure(
-        .store, "open \"\(printable(path))\": \(printable(String(cString: strerror(errno))))",
+        .store, "open \"\(printable(path))\": \(printable(systemText(errno)))",
         remedy: "allow writing in the folder of the ledger")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

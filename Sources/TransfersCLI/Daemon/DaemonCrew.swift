@@ -18,7 +18,7 @@ final class DaemonCrew {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
       throw CommandFailure(
-        .error, "make a pipe: \(printable(String(cString: strerror(errno))))", remedy: "see ulimit -n")
+        .error, "make a pipe: \(printable(systemText(errno)))", remedy: "see ulimit -n")
     }
     self.ends = (ends[0], ends[1])
   }

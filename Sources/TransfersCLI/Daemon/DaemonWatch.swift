@@ -55,7 +55,7 @@ struct DaemonWatch {
       return remarks
     }
     watcher = watcher ?? SourceWatcher(context.clock)
-    if watcher == nil { remarks.append("nothing is watched: \(String(cString: strerror(errno)))") }
+    if watcher == nil { remarks.append("nothing is watched: \(systemText(errno))") }
     watcher?.watch(watched.sources)
     return remarks
   }

@@ -79,7 +79,7 @@ final class HeldConfig: Sendable {
 
   private static func failure(_ folder: String) -> CommandFailure {
     CommandFailure(
-      .store, "keep the configuration in \"\(printable(folder))\": \(printable(String(cString: strerror(errno))))",
+      .store, "keep the configuration in \"\(printable(folder))\": \(printable(systemText(errno)))",
       remedy: "free space, or allow writing there")
   }
 

@@ -119,7 +119,7 @@ enum PlanFile {
 
   private static func missing(_ file: NameBytes, _ job: String) -> CommandFailure {
     CommandFailure(
-      .noSource, "read plan \"\(file)\": \(printable(String(cString: strerror(errno))))",
+      .noSource, "read plan \"\(file)\": \(printable(systemText(errno)))",
       remedy: "transfers job plan \(job) -o FILE")
   }
 

@@ -76,7 +76,8 @@ struct JobShowCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let path = try common.storePath(context)
     let isKnown = try JobsInLedger.names(path, context).contains(name)
-    let job = isKnown ? context.config.jobs[name] : try context.config.job(name)
+    let job =
+      isKnown ? context.config.jobs[name] : try context.config.job(name, check: context.configCheck)
     var status = try JobStatus.read(name, job, path, context)
     if let job {
       let store = try ConfigShowCommand.store(common, context.config, context)

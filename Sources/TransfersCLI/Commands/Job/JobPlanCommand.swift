@@ -27,7 +27,7 @@ struct JobPlanCommand: Command {
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let job = try context.config.job(name)
+    let job = try context.config.job(name, check: context.configCheck)
     try JobPlanner(line: JobLine(job, context), common: common, context: context)
       .writePlan(try common.storePath(context))
   }

@@ -16,8 +16,8 @@ struct JobRunCommand: Command {
       Examples:
         transfers job run nightly
         transfers job run -n nightly
-        transfers job run --plan plan.jsonl             (exactly the files of a plan)
-        */5 * * * *  transfers job run nightly          (crontab)
+        transfers job run --plan plan.jsonl         (exactly the files of a plan)
+        */5 * * * *  transfers job run nightly      (crontab)
       """)
 
   @Argument(help: ArgumentHelp("A job of the configuration; with --plan that of the plan.", valueName: "name"))
@@ -46,7 +46,7 @@ struct JobRunCommand: Command {
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let job = try context.config.job(try jobName())
+    let job = try context.config.job(try jobName(), check: context.configCheck)
     let path = try common.storePath(context)
     let line = try line(job, context)
     guard !dryRun else { return try JobPlanner(line: line, common: common, context: context).printPlan(path, options) }

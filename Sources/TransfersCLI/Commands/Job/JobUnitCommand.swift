@@ -22,14 +22,16 @@ struct JobUnitCommand: Command {
 
       Examples:
         transfers job unit nightly --on-calendar '*:0/5'
-        transfers job unit nightly --only service -o ~/.config/systemd/user/transfers-nightly.service
-        transfers job unit nightly --only timer -o ~/.config/systemd/user/transfers-nightly.timer
+        transfers job unit nightly --only service \\
+          -o ~/.config/systemd/user/transfers-nightly.service
+        transfers job unit nightly --only timer \\
+          -o ~/.config/systemd/user/transfers-nightly.timer
       """)
 
   enum Part: String, ExpressibleByArgument, CaseIterable, Sendable { case service, timer }
 
   @Argument(help: ArgumentHelp("A job of the configuration.", valueName: "name")) var name: String
-  @Option(help: ArgumentHelp("When it runs, in the format of systemd.time (default: *:0/5).", valueName: "times"))
+  @Option(help: ArgumentHelp("When it runs, in the format of systemd.time.", valueName: "times"))
   var onCalendar = "*:0/5"
   @Option(help: ArgumentHelp("Print only this one.", valueName: "unit")) var only: Part?
   @OptionGroup var common: CommonOptions
@@ -41,7 +43,7 @@ struct JobUnitCommand: Command {
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let job = try context.config.job(name)
+    let job = try context.config.job(name, check: context.configCheck)
     var words = [Self.program, "job", "run"]
     if let config = common.config ?? context.variable("TRANSFERS_CONFIG") {
       words += ["--config", try Self.absolute(config, "--config")]
