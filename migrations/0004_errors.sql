@@ -63,5 +63,5 @@ INSERT INTO error_code (code, category, hint) VALUES
   ('engine.bug', 'engine', 'a bug in transfers; please report it'),
   ('engine.copied', 'engine', 'the ledger is a copy, and its original may have sent the file since; check the server, then "transfers resolve"'),
   ('engine.interrupted', 'engine', 'stopped on request; the next run continues'),
-  ('engine.crashed', 'engine', 'the engine crashed while the request was open; check the server, then "transfers resolve"'),
+  ('engine.crashed', 'engine', 'the engine crashed while the request was open; the next run repeats it where that is safe, otherwise the file is unknown: check the server, then "transfers resolve"'),
   ('engine.slept', 'engine', 'the machine slept while the request was open; it is sent again at once, and counts as no failure');

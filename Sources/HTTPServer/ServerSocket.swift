@@ -156,7 +156,7 @@ final class ServerSocket: Sendable {
 
   private static func failure(_ subject: NameBytes, _ number: Int32 = errno) -> TransferError {
     TransferError(
-      .config, "listen on", subject, cause: String(cString: strerror(number)), remedy: "choose another --listen")
+      .config, "listen on", subject, cause: systemText(number), remedy: "choose another --listen")
   }
 }
 

@@ -232,7 +232,7 @@ public final class Ledger: Sendable {
       throw TransferError(
         .locked, "start engine on", NameBytes(path),
         cause: "another engine is running" + (holder.isEmpty ? "" : ": \(holder)"),
-        remedy: "it is already processing this work")
+        remedy: "transfers wait, or transfers status")
     }
     try lock.write("pid \(run.pid) on \(run.host)")
     return lock

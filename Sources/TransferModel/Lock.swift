@@ -130,7 +130,7 @@ package final class WorkerThread: @unchecked Sendable {
     guard status != 0 else { return }
     box.release()
     throw TransferError(
-      .config, "start a thread to", NameBytes(name), cause: String(cString: strerror(status)),
+      .config, "start a thread to", NameBytes(name), cause: systemText(status),
       remedy: "raise the limit of processes and threads (ulimit -u), or end other programs")
   }
 

@@ -67,7 +67,7 @@ struct BodyInterpreter: Sendable, Hashable {
     if reply.answersAnother { return .inconclusive(by: reply) }
     // Servers of plain files (Apache) answer 201 with a page; 200 with a page comes from an intermediary.
     guard reply.status == 200, reply.isWebPage, !acceptsPage else { return nil }
-    let text = "a web page, which does not say that anything is stored (--accept-html counts it as stored)"
+    let text = "a web page, which does not confirm that the file is stored; --accept-html accepts it"
     return .failed(Failure(answer: reply, code: .protoBadReply, detail: text, wallMs: context.wallMs), .permanent)
   }
 

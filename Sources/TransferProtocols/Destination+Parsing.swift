@@ -4,21 +4,28 @@ import TransferModel
 extension Destination {
   /// - Throws: `.usage`, with the remedy. No message quotes text that may be a secret.
   public init(parsing text: String, _ direction: Direction = .upload) throws(TransferError) {
+    do throws(TransferError) { self = try Self.read(text, direction) } catch {
+      guard direction == .download else { throw error }
+      throw TransferError(error.kind, "read URL", error.subject, cause: error.cause, remedy: error.remedy)
+    }
+  }
+
+  private static func read(_ text: String, _ direction: Direction) throws(TransferError) -> Destination {
     guard text.unicodeScalars.allSatisfy({ $0.value > 0x1F && $0.value != 0x7F }) else {
-      throw Self.error(text, cause: "it contains a control character", "percent-encode it where it is meant")
+      throw error(text, cause: "it contains a control character", "percent-encode it where it is meant")
     }
     guard let mark = text.range(of: "://") else {
-      throw Self.error(text, cause: "it has no scheme", Self.schemesRemedy(direction))
+      throw error(text, cause: "it has no scheme", schemesRemedy(direction))
     }
     let rest = String(text[mark.upperBound...])
     let scheme = text[..<mark.lowerBound].lowercased()
     guard let definition = AllProtocols.definition(scheme: scheme, direction) else {
-      throw Self.error(text, cause: "its scheme is unknown", Self.schemesRemedy(direction))
+      throw error(text, cause: "its scheme is unknown", schemesRemedy(direction))
     }
     switch definition.address {
-    case .bucket: try self.init(bucketAndPrefix: rest, definition.name, text)
+    case .bucket: return try Destination(bucketAndPrefix: rest, definition.name, text)
     case .web(_, let rules):
-      try self.init(web: rest, rules, definition.name, isTLS: scheme.hasSuffix("https"), text, direction)
+      return try Destination(web: rest, rules, definition.name, isTLS: scheme.hasSuffix("https"), text, direction)
     case .endpoint: preconditionFailure("\(definition.name) has no schemes")
     }
   }
@@ -28,8 +35,11 @@ extension Destination {
     let bucket = String(slash.map { rest[..<$0] } ?? rest[...])
     guard Self.isBucket(bucket) else {
       throw Self.error(
-        text, cause: "it names no bucket",
-        "write s3://BUCKET/PREFIX/ with a bucket of 3 to 255 letters, digits, \"-\", \".\" and \"_\"")
+        text,
+        cause: bucket.isEmpty
+          ? "it names no bucket"
+          : "its bucket name is not valid: 3 to 255 letters, digits, \"-\", \".\" and \"_\"",
+        "write s3://BUCKET/PREFIX/")
     }
     place = .bucket(bucket)
     protocolName = name

@@ -28,6 +28,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
 
   /// Reads `host`, `host:port` or `[v6]:port`. The error never quotes the text, which may contain a password.
   init(isTLS: Bool, authority: some StringProtocol) throws(OriginFault) {
+    guard !authority.isEmpty else { throw OriginFault.noHost }
     guard !authority.utf8.contains(0x40) else { throw OriginFault.userInfo }
     var host = authority[...]
     var port: Int?
@@ -76,11 +77,12 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
 
 /// Why a host is invalid.
 enum OriginFault: Error {
-  case userInfo, host, port
+  case userInfo, noHost, host, port
 
   var cause: String {
     switch self {
     case .userInfo: "it contains user information, which everybody on this machine can read in the process list"
+    case .noHost: "it has no host"
     case .host: "its host is neither a name nor an address"
     case .port: "its port is not a number from 1 to 65535"
     }
@@ -89,6 +91,7 @@ enum OriginFault: Error {
   var remedy: String {
     switch self {
     case .userInfo: "remove it, and pass \"--auth basic=env:NAME\" or \"--auth bearer=file:PATH\""
+    case .noHost: "write the host after \"://\": https://host/path/"
     case .host: "write a name in ASCII (punycode for others), an IPv4 address, or an IPv6 address in brackets"
     case .port: "write a port from 1 to 65535 behind the colon, or leave both out"
     }

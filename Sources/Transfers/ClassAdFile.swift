@@ -79,7 +79,7 @@ package enum ClassAdFile {
 
   private static func failure(_ output: NameBytes) -> TransferError {
     TransferError(
-      .storeIO, "write output", output, cause: String(cString: strerror(errno)),
+      .storeIO, "write output", output, cause: systemText(errno),
       remedy: "completed transfers are in the ledger; free space, and run the plug-in again")
   }
 }

@@ -45,14 +45,14 @@ enum FileText {
   static func read(_ path: NameBytes, limit: Int = 1 << 20) throws(Unreadable) -> [UInt8] {
     let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
     guard descriptor >= 0 else {
-      throw Unreadable(cause: String(cString: strerror(errno)), isMissing: errno == ENOENT)
+      throw Unreadable(cause: systemText(errno), isMissing: errno == ENOENT)
     }
     defer { close(descriptor) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw Unreadable(cause: String(cString: strerror(errno))) }
+    guard fstat(descriptor, &status) == 0 else { throw Unreadable(cause: systemText(errno)) }
     guard status.st_mode & S_IFMT == S_IFREG else { throw Unreadable(cause: "it is not a regular file") }
     guard let bytes = bytes(in: descriptor, limit: limit) else {
-      throw Unreadable(cause: String(cString: strerror(errno)))
+      throw Unreadable(cause: systemText(errno))
     }
     return bytes
   }

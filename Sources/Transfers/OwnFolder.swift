@@ -19,7 +19,7 @@ package enum OwnFolder {
     var status = stat()
     let isThere = mkdir(folder, 0o700) == 0 || errno == EEXIST
     if isThere, lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() { return }
-    let cause = isThere ? "it is not a folder of this user" : String(cString: strerror(errno))
+    let cause = isThere ? "it is not a folder of this user" : systemText(errno)
     throw TransferError(.storeIO, "make folder", NameBytes(folder), cause: cause, remedy: remedy)
   }
 }

@@ -102,7 +102,9 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
   private func content(_ limitMs: Int64, _ isOver: () -> Bool) throws(Failure) -> String {
     switch self {
     case .environment(let name):
-      guard let text = Environment.value(name) else { throw Failure(.authMissing, "\(self) is not set, or empty") }
+      guard let text = Environment.value(name) else {
+        throw Failure(.authMissing, "\(self) (env:\(name)) is not set, or empty")
+      }
       return text
     case .file(let path): return try text(ofFile: path)
     case .command(let command):

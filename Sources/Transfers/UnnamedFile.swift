@@ -14,7 +14,7 @@ enum UnnamedFile {
     let file = tmpfile()
     defer { if let file { fclose(file) } }
     guard let file, FileText.write(bytes, to: fileno(file), at: 0) else {
-      let cause = String(cString: strerror(errno))
+      let cause = systemText(errno)
       throw TransferError(.storeIO, "write list", NameBytes("/tmp"), cause: cause, remedy: "make room in /tmp")
     }
     return try body(NameBytes("/proc/self/fd/\(fileno(file))"))

@@ -30,7 +30,7 @@ package struct EmbeddedProgram: Sendable {
   package func job(_ name: String, config: String, store path: String) throws -> EmbeddedJob {
     let (context, _, _) = context(["job", "run", name, "--config", config, "--store", path])
     let configured = context.configured(try ConfigFiles.config(context))
-    let job = try configured.config.job(name)
+    let job = try configured.config.job(name, check: configured.configCheck)
     let parsed = try JobLine(job, configured).parsed(["--quiet"])
     return EmbeddedJob(job: job, path: path, context: configured, parsed: parsed)
   }

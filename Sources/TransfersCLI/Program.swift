@@ -40,7 +40,7 @@ public enum Program {
       context = context.parsing(line.arguments)
       try execute(line, context)
       if case .failed(let number) = context.out.state {
-        let cause = printable(String(cString: strerror(number)))
+        let cause = printable(systemText(number))
         throw CommandFailure(
           .error, code: "output", "write standard output: \(cause)",
           remedy: "free space at the target, or write elsewhere with -o FILE")

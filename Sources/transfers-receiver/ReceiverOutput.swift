@@ -54,5 +54,5 @@ extension TransfersReceiver {
 }
 
 private func fileError(_ operation: String, _ path: String) -> TransferError {
-  TransferError(.config, operation, NameBytes(path), cause: String(cString: strerror(errno)))
+  TransferError(.config, operation, NameBytes(path), cause: systemText(errno))
 }

@@ -16,6 +16,20 @@ import Testing
     #expect(Set(listed) == Set(RootCommand.names))
   }
 
+  /// A row that begins with `` `transfers NAME a\|b\|c`` names the subcommands of the command, and no others.
+  @Test func theReferenceListsTheSubcommands() throws {
+    let lines = try #require(Repository.text("docs/commands.md")).split(separator: "\n")
+    for command in RootCommand.configuration.subcommands where !command.configuration.subcommands.isEmpty {
+      let name = command.configuration.commandName ?? ""
+      let row = try #require(lines.first { $0.hasPrefix("| `transfers \(name)") }, "\(name)")
+      let words = row.dropFirst("| `transfers \(name)".count).prefix { $0 != "`" }
+        .replacing("\\|", with: " ").split(separator: " ").map(String.init)
+      var names: Set<String> = []
+      for subcommand in command.configuration.subcommands { names.insert(subcommand.configuration.commandName ?? "") }
+      #expect(Set(words) == names, "\(name)")
+    }
+  }
+
   /// Every command has a one-line description, and `--help` lists every command.
   @Test func helpListsTheCommands() {
     let help = RootCommand.helpMessage()

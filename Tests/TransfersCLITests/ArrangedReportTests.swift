@@ -158,7 +158,7 @@ import TransferReports
     ("report files --fail-on failed", "is not"), ("report files --fail-on failed>-1", "is not"),
     ("report files --fail-on nothing>1", "is not"), ("report files --fail-on error_rate>nan", "is not"),
     ("report files --fail-on error_rate>5", "is not"), ("report files --fail-on error_rate>=1", "is not"),
-    ("report hosts --json --columns nothing", "no column \"nothing\" here"),
+    ("report hosts --json --columns nothing", "unknown column \"nothing\""),
     ("report trace", "report trace writes a file"), ("report trace -o -", "report trace writes a file"),
     ("report trace --sort id", "--sort is not for"),
     ("report trace --fail-on mismatch", "--fail-on is not for trace and otlp"),

@@ -146,11 +146,11 @@ import TransferReports
   }
 
   @Test(arguments: [
-    ("list files --columns nothing", #"no column "nothing" here. Try: some of id,uid,batch"#),
-    ("list files --state paused --columns nothing", "no column"),
-    ("status --columns nothing", #"no column "nothing" here. Try: some of active,bytes"#),
-    ("status --json --columns files.lost", #"no column "lost" here. Try: some of done"#),
-    ("status --columns bytes.x", #"no column "x" here"#), ("list --columns id,id", "a name twice"),
+    ("list files --columns nothing", #"unknown column "nothing". Try: id, uid, batch"#),
+    ("list files --state paused --columns nothing", "unknown column"),
+    ("status --columns nothing", #"unknown column "nothing". Try: active, bps, bytes"#),
+    ("status --json --columns files.lost", #"unknown column "lost". Try: done"#),
+    ("status --columns bytes.x", #"unknown column "x""#), ("list --columns id,id", "a name twice"),
     ("list --columns ,", "needs names"), ("list --json --format csv", "contradict each other"),
     ("list --format xml", #""xml" is not one of"#),
   ])

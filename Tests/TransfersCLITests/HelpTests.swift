@@ -1,3 +1,4 @@
+import ArgumentParser
 import FoundationEssentials
 import Testing
 import TransferReports
@@ -72,6 +73,45 @@ import TransferReports
     let rows = try run(["help", "run", "--format", "tsv", "--columns", "option,short,value,variable"]).out
     #expect(rows.contains("\n--rate\t\tbytes/s\tTRANSFERS_RATE\n"))
     #expect(rows.contains("\n--quiet\t-q\t\tTRANSFERS_QUIET\n"))
+  }
+
+  /// An example can be pasted as it is shown: the parser wraps longer lines at column 80, without their indentation.
+  @Test func noExampleOrTableIsTorn() {
+    for (name, command) in RootCommand.leafNames {
+      let text = command.configuration.discussion
+      for line in text.split(separator: "\n") where line.hasPrefix(" ") {
+        #expect(DisplayWidth.of(line) <= 78, "\(name): \(line)")
+      }
+      let help = RootCommand.helpMessage(for: command, columns: 80)
+      // The usage is one line, which a terminal wraps; all options are listed below it.
+      for line in help.split(separator: "\n") where !line.hasPrefix("USAGE: ") {
+        #expect(DisplayWidth.of(line) <= 80, "\(name): \(line)")
+      }
+    }
+  }
+
+  /// A line of an example that continues ends with a backslash, and the next one is indented further.
+  @Test func examplesContinueWithABackslash() {
+    for (name, command) in RootCommand.leafNames {
+      let lines = command.configuration.discussion.split(separator: "\n", omittingEmptySubsequences: false)
+      for (line, next) in zip(lines, lines.dropFirst()) where line.hasPrefix("  transfers ") {
+        #expect(line.hasSuffix(" \\") == next.hasPrefix("    "), "\(name): \(line)")
+      }
+    }
+  }
+
+  @Test func noDefaultIsPrintedTwice() {
+    for (name, command) in RootCommand.leafNames {
+      let words = RootCommand.helpMessage(for: command, columns: 100_000).split(separator: "\n")
+      for line in words { #expect(line.ranges(of: "(default: ").count <= 1, "\(name): \(line)") }
+    }
+  }
+
+  @Test func onlyAcceptedFormatsOfAListAreOffered() {
+    for (name, command) in RootCommand.leafNames where ["push", "add", "manifest build"].contains(name) {
+      let option = OptionList(of: command).option(long: "list-format")
+      #expect(option?.values.sorted() == ["csv", "jsonl", "list", "sums"], "\(name)")
+    }
   }
 
   private func run(_ words: [String]) throws -> BuiltProgram.Outcome { try program.run(words.map { Array($0.utf8) }) }

@@ -30,7 +30,7 @@ import TransferModel
 
   @Test(
     arguments: [
-      (nil, "cannot be read: No such file or directory"), ("", "is empty"), ("\n\n", "is empty"),
+      (nil, "cannot be read: no such file or directory"), ("", "is empty"), ("\n\n", "is empty"),
       ("a\nb\n", "has 2 lines; a secret must be one line"), ("secret\n", nil),
     ] as [(String?, String?)])
   func whatIsWrongWithASecretIsSaid(_ text: String?, _ part: String?) throws {

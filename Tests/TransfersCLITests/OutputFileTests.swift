@@ -177,7 +177,7 @@ import Testing
     #expect(stat("/dev/null", &facts) == 0 && facts.st_mode & S_IFMT == S_IFCHR)
     let outcome = try list("/dev/full")
     #expect(outcome.code == 1)
-    #expect(outcome.err.contains("No space left on device"))
+    #expect(outcome.err.contains("no space left on device"))
   }
 
   @Test func theNameNeedNotBeText() throws {

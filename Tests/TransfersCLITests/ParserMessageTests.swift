@@ -13,13 +13,17 @@ import Testing
     ),
     (
       "run --max-duration 5",
-      #"--max-duration "5" is not a time with its unit. Try: --max-duration 90s (or 500ms, 30m, 8h, 7d)"#
+      #"--max-duration "5" needs a unit. Try: --max-duration 90s (or 500ms, 30m, 8h, 7d)"#
     ),
     (
       "push --max-bytes 5Mb a b", #"--max-bytes "5Mb" is not a number of bytes. Try: --max-bytes 16MiB (or 4096, 500K)"#
     ),
     ("verify --subset 3", #"--subset "3" is not a share. Try: --subset 3/28"#),
-    ("push --workers many a b", #"--workers "many" is not a valid number. Try: transfers push --help"#),
+    ("push --workers many a b", #"--workers "many" is not a number. Try: transfers push --help"#),
+    ("set --last --workers 999", #"--workers "999" is out of range. Try: transfers set --help"#),
+    ("callbacks retry x", #""x" is not a number. Try: transfers callbacks retry --help"#),
+    ("push --after shred a b", #"--after "shred" is not keep, delete or move:FOLDER. Try: transfers push --help"#),
+    ("report latency --sla foo", #"--sla "foo" is not MEASURE<TIME. Try: --sla 'file.wall<10m'"#),
     ("completions bush", #""bush" is not one of bash, zsh, fish. Try: bash"#),
     ("status --color blue", #"--color "blue" is not one of auto, always, never. Try: transfers status --help"#),
     ("set --priority", "Missing value for '--priority <n>'. Try: transfers set --help"),

@@ -135,7 +135,8 @@ import Transfers
     ]
     let shown = try program.run(plan.map { Array($0.utf8) })
     #expect(
-      shown.out.contains("to https://good.test, https://else.test, with MY_KEY from the environment\n"), "\(shown.out)")
+      shown.out.contains("contacts https://good.test, https://else.test, with MY_KEY from the environment\n"),
+      "\(shown.out)")
     let json = try program.run((plan + ["--json"]).map { Array($0.utf8) })
     #expect(json.out.contains(#""hosts":"https://good.test https://else.test""#), "\(json.out)")
     #expect(json.out.contains(#""variables":"MY_KEY""#), "\(json.out)")

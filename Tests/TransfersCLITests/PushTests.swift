@@ -111,7 +111,7 @@ import TransferModel
         let outcome = try program.run(
           command, source, "http://127.0.0.1:1/in/", "--store", store, "--columns", "bytes,nothing", "--format", format)
         #expect(outcome.code == 64)
-        #expect(outcome.err.contains("no column \""), "\(outcome.err)")
+        #expect(outcome.err.contains("unknown column \""), "\(outcome.err)")
         #expect(access(store, F_OK) != 0)
       }
     }

@@ -66,13 +66,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("show f99", "no row f99"), ("show b3", "no row b3"), ("show c99", "no row c99"), ("show a99", "no row a99"),
-    ("list files f99", "no row f99"), ("list files b9-b12", "no row b9"),
+    ("show f99", "no such file: f99"), ("show b3", "no such batch: b3"), ("show c99", "no such chunk: c99"),
+    ("show a99", "no such attempt: a99"),
+    ("list files f99", "no such file: f99"), ("list files b9-b12", "no such batch: b9"),
     ("list --batch weekly", #"no batch "weekly""#),
     ("list --state lost", #"no file state "lost""#), ("list files a1", #""a1" does not select files"#),
     ("list files f1-f2x", #""f1-f2x" is not an ID"#), ("list files 0badcafe", "the uid 0badcafe… does not exist"),
-    ("list chunks a1", #""a1" does not select files"#), ("list chunks c9", "no row c9"),
-    ("list attempts a99", "no row a99"),
+    ("list chunks a1", #""a1" does not select files"#), ("list chunks c9", "no such chunk: c9"),
+    ("list attempts a99", "no such attempt: a99"),
     ("list --error htp.503", #"no error code "htp.503""#), ("list --error zzz.*", "no error code"),
     ("list --since soon", #"--since "soon" is not a time"#), ("list --until 25-01-01", "is not a time"),
     ("list --since 1h --until 2h", "not later than --since"), ("list --label x", "is not key=value"),
@@ -86,7 +87,8 @@ import Testing
     ("report files --by started", "needs --since or --until"),
     ("report hosts --since 1d --by started", "is not for hosts"),
     ("status --last --batch nightly", "name different batches"),
-    ("why f99", "no row f99"), ("why b9", "no row b9"), ("why r9", "no row r9"), ("why f1-f2", "is not one row"),
+    ("why f99", "no such file: f99"), ("why b9", "no such batch: b9"), ("why r9", "no such run: r9"),
+    ("why f1-f2", "is not one row"),
     ("why a1", #"why takes a file, batch or run, not "a1""#), ("why r0", #""r0" is not an ID"#),
     ("retry f1 --state done", "done cannot be retried"), ("retry", "--all would retry 1 file"),
   ])

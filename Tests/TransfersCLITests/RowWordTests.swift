@@ -25,11 +25,11 @@ import Testing
     }
     #expect(try run("list - --ids", store: store, input: "f2 f3").out == "f2\nf3\n")
     #expect(try run("list b1 --all", store: store).err.contains("--all selects everything and excludes IDs"))
-    #expect(try run("list f9", store: store).err.contains("no row f9 in this ledger"))
+    #expect(try run("list f9", store: store).err.contains("no such file: f9"))
   }
 
   @Test(arguments: [
-    ("gc s99", "no row s99 in this ledger"), ("gc --end -n", "gc --end needs to know which sessions"),
+    ("gc s99", "no such session: s99"), ("gc --end -n", "gc --end needs to know which sessions"),
     ("show s1", #"show does not take sessions, and "s1" is one. Try: transfers gc s1"#),
     ("pause s1", #""s1" does not select files"#), ("list attempts s1", #""s1" does not select files"#),
   ])

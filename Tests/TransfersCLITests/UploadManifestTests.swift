@@ -121,8 +121,8 @@ import TransferModel
   }
 
   @Test(arguments: [
-    ("m.csv", "path,contenttype\na.bam,text/plain\n", "line 1: \"contenttype\" is not known here"),
-    ("m.jsonl", "{\"path\":\"a.bam\",\"tags\":\"x\"}\n", "line 1: \"tags\" is not known here"),
+    ("m.csv", "path,contenttype\na.bam,text/plain\n", "line 1: unknown column or member \"contenttype\""),
+    ("m.jsonl", "{\"path\":\"a.bam\",\"tags\":\"x\"}\n", "line 1: unknown column or member \"tags\""),
     ("m.jsonl", "{\"path\":\"a.bam\",\"tag.x\":[1]}\n", "line 1: its \"tag.x\" is not a text"),
     ("m.csv", "path,url\na.bam,https://h/x\n", "line 2: it has a URL"),
     ("m.csv", "path,header.authorization\nb.csv,\na.bam,x\n", "line 3: its header.authorization: it may be a secret"),

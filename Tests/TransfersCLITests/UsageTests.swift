@@ -101,7 +101,7 @@ import Testing
     #expect(outcome.code == 1)
     #expect(
       outcome.err
-        == "transfers: error[output]: write standard output: No space left on device. "
+        == "transfers: error[output]: write standard output: no space left on device. "
         + "Try: free space at the target, or write elsewhere with -o FILE\n")
   }
 

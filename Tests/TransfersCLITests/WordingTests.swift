@@ -100,6 +100,11 @@ import TransferReports
     (["push", "SRC", "--via", "flow", "tus+http://h/"], "Try: write the URL of the server, http://… or https://…"),
     (["push", "SRC", "http://h:x/"], "its port is not a number from 1 to 65535. Try: write a port"),
     (["push", "SRC", "http://[::1/"], "its host is neither a name nor an address. Try: "),
+    (["push", "SRC", "http://"], "it has no host. Try: "),
+    (["push", "SRC", "s3://b/in/"], "its bucket name is not valid: "),
+    (["push", "SRC", "s3:///in/"], "it names no bucket"),
+    (["pull", "foo", "."], #"read URL "#),
+    (["push", "--on-done", "foo", "SRC", "http://h/"], "--on-done takes exec:"),
     (["profile", "try", "flow", "--file", "SRC/a", "--to", "s3://x"], #"read destination "s3://x": "#),
     (["push", "SRC", "--via", "flow", "--input", "t=1", "http://h/"], "Try: "),
   ])
@@ -108,6 +113,17 @@ import TransferReports
     #expect(outcome.code == 64)
     #expect(outcome.err.contains(part), "\(outcome.err)")
     #expect(outcome.err.contains(". Try: "), "\(outcome.err)")
+  }
+
+  @Test(arguments: [
+    (["nope"], #"read manifest "nope": no such file or directory"#),
+    (["SRC/a", "--folder", "nosuch"], #"open folder "nosuch": there is no such folder"#),
+  ])
+  func aMissingManifestOrFolderIsNamed(_ typed: [String], _ part: String) throws {
+    let words = ["manifest", "check"] + typed
+    let outcome = try program.run(words.map { Array($0.replacing("SRC", with: source).utf8) })
+    #expect(outcome.code == 66)
+    #expect(outcome.err.contains(part), "\(outcome.err)")
   }
 
   @Test func anEmptyPathOfTheLedgerIsWrongUse() throws {

@@ -39,7 +39,7 @@ public final class RunningCommand {
     descriptor = output
     guard process > 0 else {
       throw Failure(
-        code, "the command cannot be started: \(String(cString: strerror(errno)))", systemError: errno)
+        code, "the command cannot be started: \(systemText(errno))", systemError: errno)
     }
   }
 

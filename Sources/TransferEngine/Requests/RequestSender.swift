@@ -109,7 +109,8 @@ final class RequestSender {
       outcomes.block(
         work.machine.claimed.batch,
         TransferError(
-          .auth, "read the credentials", cause: failed.failure.message, remedy: "set them and run \"transfers run\""))
+          .auth, "read the credentials", cause: failed.failure.message,
+          remedy: "correct that, and run \"transfers run\""))
     case .failure(let failed):
       outcomes.conclude(id, .failed(failed.failure, failed.remedy), reply: nil, identityNow: failed.identityNow)
     case .success(let prepared): isPrepared(job, prepared, work)

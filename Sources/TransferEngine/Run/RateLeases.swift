@@ -30,7 +30,7 @@ final class RateLeases {
     ownName = "\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))"
     let all = Self.openFolder(AT_FDCWD, path)
     defer { if all >= 0 { close(all) } }
-    guard all >= 0 else { throw failure("cannot be used: \(String(cString: strerror(errno)))") }
+    guard all >= 0 else { throw failure("cannot be used: \(systemText(errno))") }
     guard Self.isPrivate(all) else { throw failure("belongs to another user, or is accessible to others") }
     folder = Self.openFolder(all, "rate-\(group)")
     gate = openat(folder, "gate", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -41,7 +41,7 @@ final class RateLeases {
     guard own >= 0, flock(own, LOCK_EX | LOCK_NB) == 0, write(nothing),
       renameat(folder, newName, folder, ownName) == 0
     else {
-      let cause = String(cString: strerror(errno))
+      let cause = systemText(errno)
       unlinkat(folder, newName, 0)
       for descriptor in [folder, gate, own] where descriptor >= 0 { close(descriptor) }
       throw failure("cannot be written: \(cause)")

@@ -142,8 +142,6 @@ extension NameBytes {
   }
 }
 
-func systemText(_ code: Int32) -> String { String(cString: strerror(code)).lowercased() }
-
 /// The file type of a mode, for people: `a FIFO`.
 func fileKind(_ mode: UInt32) -> String {
   switch mode & S_IFMT {

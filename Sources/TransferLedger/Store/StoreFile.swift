@@ -76,18 +76,18 @@ struct StoreFile {
       if errno == ENOENT { return false }
       throw TransferError(errno: errno, "open store", path: path)
     }
+    let loss = "SQLite would miss its log under the other name"
     let problem: String? =
       switch status.st_mode & S_IFMT {
-      case S_IFREG: status.st_nlink > 1 ? "it has another name (hard link)" : nil
-      case S_IFLNK: "it is a symbolic link"
+      case S_IFREG: status.st_nlink > 1 ? "it has another name (hard link); \(loss)" : nil
+      case S_IFLNK: "it is a symbolic link; \(loss)"
       case S_IFDIR: "it is a folder"
       default: "it is not a regular file"
       }
     guard let problem else { return true }
     throw TransferError(
       .storeUnsuitable, "open store", NameBytes(path),
-      cause: problem + "; SQLite would miss its log under the other name",
-      remedy: "specify the file itself with --store")
+      cause: problem, remedy: "specify the file itself with --store")
   }
 
   private static func status(_ path: String) -> stat? {

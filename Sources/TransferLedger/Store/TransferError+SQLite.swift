@@ -41,12 +41,6 @@ extension TransferError {
       case ENOSPC, EDQUOT: (.storeFull, "free space on its disk")
       default: (.storeIO, "check its disk and the system log, or choose another place")
       }
-    self.init(kind, operation, NameBytes(path), cause: systemMessage(code), remedy: remedy)
+    self.init(kind, operation, NameBytes(path), cause: systemText(code), remedy: remedy)
   }
-}
-
-private func systemMessage(_ code: Int32) -> String {
-  var buffer = [CChar](repeating: 0, count: 128)
-  guard strerror_r(code, &buffer, buffer.count - 1) == 0 else { return "error \(code)" }
-  return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }

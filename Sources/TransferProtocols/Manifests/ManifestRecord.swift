@@ -50,7 +50,7 @@ enum ManifestField: Hashable {
 
   static func unknown(_ name: some Sequence<UInt8>) -> ManifestFault {
     ManifestFault(
-      "\(ManifestFault.shown(name)) is not known here",
+      "unknown column or member \(ManifestFault.shown(name))",
       "remove it; known are path, key, size, digest, sha256 …, content_type, storage_class, header.NAME and tag.KEY")
   }
 }

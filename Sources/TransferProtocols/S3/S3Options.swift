@@ -12,9 +12,9 @@ extension ProtocolOption {
   static let unsignedPayload = Self(
     "unsigned-payload", .flag, "S3: do not sign the body over plain HTTP; a checksum still protects it.")
   static let keepMode = Self(
-    "keep-mode", .flag, "S3: keep the permissions of files, in the metadata of their objects (x-amz-meta-mode).")
+    "keep-mode", .flag, "S3: copy the permissions of files to or from the metadata of their objects (x-amz-meta-mode).")
   static let keepOwner = Self(
-    "keep-owner", .flag, "S3: keep the owner and group of files, by number (x-amz-meta-uid, x-amz-meta-gid).")
+    "keep-owner", .flag, "S3: the same with owner and group of files, by number (x-amz-meta-uid, x-amz-meta-gid).")
 }
 
 extension BatchSettings {

@@ -144,6 +144,10 @@ package struct ManifestTool: Sendable {
   ) throws(TransferError) -> VerifyResult {
     var result = VerifyResult()
     let root = AbsolutePath.of(folder)
+    guard FolderPlace.isFolder(folder) else {
+      throw TransferError(
+        .noSource, "open folder", folder, cause: "there is no such folder", remedy: "give another --folder")
+    }
     try read(path, format) { entry throws(TransferError) in
       let file = ListedFile(path: entry.path, size: entry.size, digest: readsContent ? entry.digests.first : nil)
       let finding = Result { () throws(Failure) in
@@ -171,6 +175,12 @@ package struct ManifestTool: Sendable {
   func read(
     _ path: NameBytes?, _ format: ListFormat?, _ body: (ManifestEntry) throws(TransferError) -> Void
   ) throws(TransferError) {
-    try ListedDownloads(path, format?.manifest, base: nil, notice: notice).readManifest(body)
+    do throws(TransferError) {
+      try ListedDownloads(path, format?.manifest, base: nil, notice: notice).readManifest(body)
+    } catch {
+      // The same reader takes lists of files to fetch.
+      guard error.operation == "read list" else { throw error }
+      throw TransferError(error.kind, "read manifest", error.subject, cause: error.cause, remedy: error.remedy)
+    }
   }
 }

@@ -151,7 +151,7 @@ final class ShardSet {
       default: isName ? "choose another folder" : "run it again"
       }
     return TransferError(
-      isName ? .usage : .output, operation, NameBytes(path), cause: String(cString: strerror(code)), remedy: remedy)
+      isName ? .usage : .output, operation, NameBytes(path), cause: systemText(code), remedy: remedy)
   }
 }
 

@@ -28,7 +28,11 @@ extension OpenStore {
   /// with it.
   /// - Throws: `.usage` for a file without a seal of this store, and for an invalid public key.
   package func compare(sealIn file: NameBytes, key: String?) throws(TransferError) -> SealComparison {
-    try compare(seal: try Self.seal(in: file), key: key)
+    let note = try Self.seal(in: file)
+    do throws(TransferError) { return try compare(seal: note, key: key) } catch {
+      guard error.subject.isEmpty else { throw error }
+      throw TransferError(error.kind, error.operation, file, cause: error.cause, remedy: error.remedy)
+    }
   }
 
   /// Reads the whole log once; then proves receipts of ``StoreReader/provenReceipts(_:after:limit:by:)``.

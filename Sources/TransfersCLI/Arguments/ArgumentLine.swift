@@ -52,17 +52,19 @@ struct ArgumentLine: Sendable {
   private static func empty(_ tail: [String], _ command: any ParsableCommand.Type) -> CommandFailure? {
     let options = tail.prefix { $0 != "--" }
     if let bad = options.first(where: { $0.hasPrefix("--") && $0.firstIndex(of: "=") == $0.indices.last }) {
-      return valueless(EscapedArgument.shown(String(bad.dropLast())), sign: "=")
+      let name = String(bad.dropLast())
+      let isRequired = OptionList(of: command).option(named: name)?.isRequired ?? false
+      return valueless(EscapedArgument.shown(name), sign: "=", isRequired: isRequired)
     }
     let named = zip(options, options.dropFirst()).filter { $1.isEmpty && $0.hasPrefix("-") && !$0.contains("=") }
     guard !named.isEmpty else { return nil }
     let list = OptionList(of: command)
     let bad = named.lazy.compactMap { list.option(named: $0.0) }.first(where: \.takesValue)
-    return bad.map { valueless("--" + $0.long) }
+    return bad.map { valueless("--" + $0.long, isRequired: $0.isRequired) }
   }
 
-  private static func valueless(_ option: String, sign: String = "") -> CommandFailure {
-    .usage("\(option)\(sign) has no value", remedy: "give \(option) a value, or leave it out")
+  private static func valueless(_ option: String, sign: String = "", isRequired: Bool = false) -> CommandFailure {
+    .usage("\(option)\(sign) has no value", remedy: "give \(option) a value" + (isRequired ? "" : ", or leave it out"))
   }
 
   /// The options from the environment that do not apply together with the others.

@@ -9,6 +9,7 @@ struct OptionList: Sendable {
     let shorts: [Character]
     let takesValue: Bool
     let isRepeatable: Bool
+    let isRequired: Bool
     let valueName: String
     let help: String
     /// The allowed values; empty if any value is allowed.
@@ -54,6 +55,7 @@ private struct Dump: Decodable {
     let kind: String
     let names: [Name]?
     let isRepeating: Bool
+    let isOptional: Bool?
     let valueName, abstract: String?
     let allValues: [String]?
   }
@@ -69,6 +71,7 @@ extension OptionList.Option {
     shorts = (argument.names ?? []).filter { $0.kind == "short" }.compactMap(\.name.first)
     takesValue = argument.kind == "option"
     isRepeatable = argument.isRepeating
+    isRequired = argument.isOptional == false
     valueName = argument.valueName ?? ""
     help = argument.abstract ?? ""
     values = argument.allValues ?? []

@@ -23,7 +23,7 @@ struct ParserMessage {
       remedy = EditDistance.nearest(to: value, in: choices).map { "\(option)\($0)" }
       return
     }
-    text = "\(subject) is not \(Self.meaning[kind] ?? "a valid <\(kind)>")"
+    text = "\(subject) \(Self.fault(of: value, kind))"
     remedy = Self.examples[kind].map { "\(option)\($0)" }
   }
 
@@ -36,15 +36,25 @@ struct ParserMessage {
     return offer.1.matches(of: /'([^']*)'/).map { String($0.1) }
   }
 
+  private static func fault(of value: String, _ kind: String) -> String {
+    let isNumber = Int64(value) != nil
+    switch kind {
+    case "n", "number", "id": return isNumber ? "is out of range" : "is not a number"
+    case "time" where isNumber: return "needs a unit"
+    default: return meaning[kind].map { "is not \($0)" } ?? "is not valid"
+    }
+  }
+
   /// What the values of options are, by the names that their help gives them.
   private static let meaning = [
     "time": "a time with its unit", "bytes/s": "a rate in bytes per second", "bytes": "a number of bytes",
-    "size": "a number of bytes", "n": "a valid number", "number": "a valid number",
-    "k/n": "a share", "times": "a number or a range of numbers",
+    "size": "a number of bytes", "k/n": "a share", "times": "a number or a range of numbers",
+    "expr": "MEASURE<TIME", "what": "keep, delete or move:FOLDER",
   ]
 
   private static let examples = [
     "time": "90s (or 500ms, 30m, 8h, 7d)", "bytes/s": "20M (or 500K, 1.5MiB; not bits)",
     "bytes": "16MiB (or 4096, 500K)", "size": "16MiB (or 4096, 500K)", "k/n": "3/28", "times": "3 (or >3, 2-5)",
+    "expr": "'file.wall<10m'",
   ]
 }

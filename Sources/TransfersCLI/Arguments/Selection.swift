@@ -153,7 +153,7 @@ struct Selection: Hashable, Sendable {
       return (missing, try missing == nil ? nil : $0.firstPruned(filter))
     }
     if let pruned { throw .pruned(pruned) }
-    if let missing { throw .noRow("\(missing)", remedy: "transfers list batches") }
+    if let missing { throw .noRow("\(missing)") }
   }
 
   /// The batches of `--batch` and `--last`; nil if neither was given.

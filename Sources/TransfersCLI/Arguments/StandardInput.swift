@@ -1,3 +1,5 @@
+import TransferModel
+
 #if canImport(Glibc)
   import Glibc
 #else
@@ -22,7 +24,7 @@ enum StandardInput {
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else {
         throw .usage(
-          "read IDs from standard input: \(String(cString: strerror(errno)))", remedy: "… --ids | transfers … -")
+          "read IDs from standard input: \(systemText(errno))", remedy: "… --ids | transfers … -")
       }
       if count == 0 { return all }
       all += buffer[..<count]

@@ -92,7 +92,7 @@ struct AddOutput: OutputValue {
   }
 
   /// `b412: 118 new, 0 unchanged, 3.2 GiB to s3://bucket/runs/`; without a batch when nothing had to be recorded.
-  static func line(_ result: AddResult, destination: String) -> String {
+  static func line(_ result: AddResult, destination: String, _ direction: Direction = .upload) -> String {
     let counts = result.counts
     var parts = [new(counts), "\(counts.unchanged) unchanged"]
     if counts.queued > 0 { parts.append("\(counts.queued) already queued") }
@@ -107,7 +107,9 @@ struct AddOutput: OutputValue {
     if counts.known > 0 { parts.append("\(counts.known) at the destination already") }
     if counts.excluded > 0 { parts.append("\(counts.excluded) excluded") }
     let batch = result.batch.map { "\($0): " } ?? ""
-    let size = Quantity.bytes(counts.bytes)
+    // The sizes of files to fetch may be unknown.
+    let isVague = direction == .download && counts.bytes == 0 && counts.added + counts.requeued > 0
+    let size = Quantity.bytes(counts.bytes) + (isVague ? " as far as sizes are known," : "")
     return "\(batch)\(parts.joined(separator: ", ")), \(size) to \(printable(destination))"
   }
 

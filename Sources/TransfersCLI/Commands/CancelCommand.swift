@@ -5,7 +5,7 @@ import TransferModel
 /// `transfers cancel`: ends files for good.
 struct CancelCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
-    commandName: "cancel", abstract: "Cancel files: they are not sent, and not retried automatically.",
+    commandName: "cancel", abstract: "Cancel files: they are not transferred, and not retried automatically.",
     discussion: """
       The running engine or the next run aborts unfinished uploads on the server. Done files stay done. "transfers \
       retry" continues a cancelled file.

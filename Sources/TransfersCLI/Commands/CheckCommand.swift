@@ -10,25 +10,30 @@ struct CheckCommand: Command {
     discussion: """
       The output format of monitoring plug-ins: one line with performance data after a bar, and these exit codes:
         0  OK        within all limits
-        1  WARNING   more unfinished files than --max-pending, sources that --after should have removed and that
-                     stay, or callbacks that were given up (deleted ones count until one is delivered
-                     again); a configured job that has not run yet, or whose last run could not begin: no source, no
-                     usable credentials, a wrong setting; a last success or complete scan in the future
-        2  CRITICAL  more failed and unknown files than --max-failed, or a last success longer ago than --max-age, or
-                     in the future; a last complete scan longer ago than --max-scan-age, of fewer files than
-                     --min-files, or, with one of these two, in the future
-        3  UNKNOWN   the state cannot be determined: no ledger, no such job, an invalid option
+        1  WARNING   more unfinished files than --max-pending; sources that --after
+                     should have removed and that stay; callbacks that were given
+                     up (deleted ones count until one is delivered again); a
+                     configured job that has not run yet, or whose last run could
+                     not begin: no source, no usable credentials, a wrong setting;
+                     a last success or complete scan in the future
+        2  CRITICAL  more failed and unknown files than --max-failed; a last
+                     success longer ago than --max-age, or in the future; a last
+                     complete scan longer ago than --max-scan-age, of fewer files
+                     than --min-files, or, with one of these two, in the future
+        3  UNKNOWN   the state cannot be determined: no ledger, no such job, an
+                     invalid option
       Without --job the check covers the whole ledger and all its jobs. Files that "clean" has hidden do not count.
 
       Example:
-        transfers check --job nightly --max-age 26h --max-failed 0 --max-pending 1000
-        transfers check --job nightly --max-age 26h --min-files 1         (the folder may not be empty)
+        transfers check --job nightly --max-age 26h --max-failed 0 \\
+          --max-pending 1000
+        transfers check --job nightly --max-scan-age 26h --min-files 1
       """)
 
   @Option(help: ArgumentHelp("Only this job.", valueName: "name")) var job: String?
   @Option(help: ArgumentHelp("Maximum time since the last successful run: 26h.", valueName: "time"))
   var maxAge: TimeSpan?
-  @Option(help: ArgumentHelp("Maximum number of failed and unknown files (default: 0).", valueName: "n"))
+  @Option(help: ArgumentHelp("Maximum number of failed and unknown files.", valueName: "n"))
   var maxFailed = 0
   @Option(help: ArgumentHelp("Maximum number of unfinished files.", valueName: "n")) var maxPending: Int?
   @Option(help: ArgumentHelp("Maximum time since the last complete scan of an upload job.", valueName: "time"))

@@ -7,8 +7,8 @@ struct CleanCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
     commandName: "clean", abstract: "Hide finished files from status and lists.",
     discussion: """
-      Without a selection: all done, cancelled and superseded files. Nothing is deleted except copies of sources \
-      (--stage): reports still count them, and --hidden shows them again.
+      Without a selection: all done, cancelled and superseded files. Reports still count them, and --hidden shows them \
+      again. Nothing is deleted except copies of sources that transfers made (--stage, --growing).
       """, aliases: ["clear"])
 
   @OptionGroup var control: ControlOptions

@@ -18,9 +18,13 @@ struct CompletionsCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "completions", abstract: "Print a shell script that completes commands and options.",
     discussion: """
-      bash:  transfers completions bash > ~/.local/share/bash-completion/completions/transfers
-      zsh:   transfers completions zsh > ~/.zfunc/_transfers     (with fpath+=~/.zfunc before compinit)
-      fish:  transfers completions fish > ~/.config/fish/completions/transfers.fish
+      bash:
+        transfers completions bash \\
+          > ~/.local/share/bash-completion/completions/transfers
+      zsh, with fpath+=~/.zfunc before compinit:
+        transfers completions zsh > ~/.zfunc/_transfers
+      fish:
+        transfers completions fish > ~/.config/fish/completions/transfers.fish
       """)
 
   @Argument(help: "bash, zsh or fish.") var shell: Shell

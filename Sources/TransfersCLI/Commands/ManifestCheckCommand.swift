@@ -19,7 +19,7 @@ struct ManifestCheckCommand: Command {
 
   @OptionGroup var source: ManifestSource
   @Option(
-    help: ArgumentHelp("Where the files are (default: the current folder).", valueName: "folder"),
+    help: ArgumentHelp("Where the files are; . is the current folder.", valueName: "folder"),
     completion: .directory)
   var folder = NameBytes(".")
   @Flag(help: "Compare sizes only; no file is read.")

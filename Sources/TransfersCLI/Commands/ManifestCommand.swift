@@ -51,8 +51,9 @@ struct ManifestBuildCommand: Command {
     commandName: "build", abstract: "List files with their sizes and digests.",
     discussion: """
       Paths are relative to the given folder, or to the common folder of all sources (--base). Without --digest no \
-      file is read. The output itself is not listed. The default format has a first and a last line, so that a truncated manifest is detected. Files \
-      that cannot be read are listed on standard error, and the command exits with 3.
+      file is read. The output itself is not listed. The default format has a first and a last line, so that a \
+      truncated manifest is detected. Files that cannot be read are listed on standard error, and the command exits \
+      with 3.
 
       Examples:
         transfers manifest build --digest sha256 /data/out -o out.jsonl
@@ -83,7 +84,7 @@ struct ManifestBuildCommand: Command {
     let counts = try failing { () throws(TransferError) in
       defer { reporter.finish() }
       return try ManifestTool(output: context.out.descriptor, replacing: common.output) { reporter.notice($0) }.build(
-        list == nil ? sources : [], list: list, options.listFormat, base: options.base, rules: rules,
+        list == nil ? sources : [], list: list, options.listFormat?.format, base: options.base, rules: rules,
         followsSymlinks: options.followSymlinks, digests: digest, target.form
       ) { [out = context.out, form = target.form] in out.writeManifest($0, form) }
     }
@@ -107,7 +108,8 @@ struct ManifestConvertCommand: Command {
 
       Examples:
         transfers manifest convert SHA256SUMS -o files.jsonl
-        transfers manifest convert files.jsonl --to list0 | tar --create --null --files-from=- --file=files.tar
+        transfers manifest convert files.jsonl --to list0 \\
+          | tar --create --null --files-from=- --file=files.tar
       """)
 
   @OptionGroup var source: ManifestSource
@@ -141,8 +143,10 @@ struct ManifestRebaseCommand: Command {
       path. A path that is not below --from is an error (65), unless --keep-others keeps it.
 
       Examples:
-        transfers manifest rebase out.jsonl --from scratch/run7 --to archive/2026 -o there.jsonl
-        transfers manifest rebase out.jsonl --from . --to data/out | transfers manifest shard - --shards 8 --into parts/
+        transfers manifest rebase out.jsonl --from scratch/run7 \\
+          --to archive/2026 -o there.jsonl
+        transfers manifest rebase out.jsonl --from . --to data/out \\
+          | transfers manifest shard - --shards 8 --into shards/
       """)
 
   @OptionGroup var source: ManifestSource

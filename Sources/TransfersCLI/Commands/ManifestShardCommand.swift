@@ -75,7 +75,8 @@ struct ManifestShardCommand: Command {
 
       Examples:
         transfers manifest shard out.jsonl --shards 16 -o shards/
-        transfers manifest shard --live --from /data/out --shard-files 100000 --shard-bytes 1T --into shards/
+        transfers manifest shard --live --from /data/out \\
+          --shard-files 100000 --shard-bytes 1T --into shards/
       """)
 
   @Argument(help: ArgumentHelp("The manifest; - is standard input.", valueName: "manifest"), completion: .file())

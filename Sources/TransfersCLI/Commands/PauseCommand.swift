@@ -5,7 +5,7 @@ import TransferModel
 /// `transfers pause`: stops sending files until they are resumed.
 struct PauseCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Stop sending files until \"transfers resume\".",
+    commandName: "pause", abstract: "Stop transferring files until \"transfers resume\".",
     discussion: """
       Works whether the engine runs (it reacts within a second), is stopped, or has crashed. Running requests are \
       finished first; bytes acknowledged by the server are kept.

@@ -70,8 +70,7 @@ final class PlanPrinter: Sendable {
     let read =
       result.variables.isEmpty
       ? "" : ", with \(result.variables.map(printable).joined(separator: ", ")) from the environment"
-    let way = direction == .upload ? "to" : "from"
-    context.out.writeLine("\(way) \(result.hosts.map(printable).joined(separator: ", "))\(read)")
+    context.out.writeLine("contacts \(result.hosts.map(printable).joined(separator: ", "))\(read)")
     context.out.writeLine(direction == .upload ? Self.line(result) : Self.line(ofDownload: result))
   }
 

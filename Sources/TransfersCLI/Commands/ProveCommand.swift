@@ -46,7 +46,7 @@ struct ProveCommand: Command {
   var remote = false
   @Option(
     help: ArgumentHelp(
-      "One of equal shares of all files, by their numbers: 3/28 is the third of 28. A share each night proves all.",
+      "Only one of equal shares of the files: 3/28 is the third of 28. One share each night covers all in four weeks.",
       valueName: "k/n"))
   var subset: FileShare?
   @OptionGroup var common: CommonOptions

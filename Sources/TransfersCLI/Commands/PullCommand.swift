@@ -13,10 +13,12 @@ struct PullCommand: Command, HasInapplicableOptions, NamesPlace {
 
       Examples:
         transfers pull https://files.example/data/a.tar .
-        transfers pull --overwrite https://files.example/a.tar https://files.example/b.tar in/
+        transfers pull --overwrite https://files.example/a.tar \\
+          https://files.example/b.tar in/
         transfers pull s3://bucket/2026/a.tar in/
         transfers pull s3://bucket/2026/ in/
-        transfers pull --files-from SHA256SUMS --base-url https://files.example/data/ in/
+        transfers pull --files-from SHA256SUMS \\
+          --base-url https://files.example/data/ in/
         transfers pull https://files.example/a.tar - | tar -x
       """)
 
@@ -79,7 +81,7 @@ struct PullCommand: Command, HasInapplicableOptions, NamesPlace {
     let folder = printable(options.folder.description)
     session.reporter.setTitle((add.batch.map { "\($0)  " } ?? "") + folder)
     if common.format.isForPeople, !common.quiet {
-      context.out.writeLine(AddOutput.line(add, destination: folder))
+      context.out.writeLine(AddOutput.line(add, destination: folder, .download))
     }
     try session.conclude(
       try fetch(add, session, path, context), add: add, destination: folder, storePath: path, sinceMs: startedMs)

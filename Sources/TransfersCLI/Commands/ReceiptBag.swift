@@ -54,7 +54,7 @@ struct ReceiptBag {
   func write(into folder: NameBytes, store: String, wallMs: Int64) throws(CommandFailure) {
     let path = folder.bytes.map { CChar(bitPattern: $0) } + [0]
     guard !folder.isEmpty, mkdir(path, 0o777) == 0 || errno == EEXIST else {
-      let cause = String(cString: strerror(errno))
+      let cause = systemText(errno)
       throw CommandFailure(.error, code: "output", "make \"\(folder)\": \(cause)", remedy: "another --bagit")
     }
     for (name, text) in tagFiles(wallMs) {

@@ -7,9 +7,9 @@ struct RemoveCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
     commandName: "rm", abstract: "Cancel unfinished files, and hide all of them.",
     discussion: """
-      Nothing is deleted, locally or at the destination, except copies of sources (--stage, --growing): reports still \
-      count them, and --hidden shows them again. An object whose source was deleted (--after delete) is given up: other \
-      files may replace it.
+      Reports still count the files, and --hidden shows them again. Nothing is deleted, locally or at the destination, \
+      except copies of sources that transfers made (--stage, --growing). An object whose source was deleted \
+      (--after delete) is given up: other files may replace it.
       """, aliases: ["delete"])
 
   @OptionGroup var control: ControlOptions

@@ -6,7 +6,7 @@ import TransferModel
 struct ResumeCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
     commandName: "resume", abstract: "Continue paused files.",
-    discussion: "A running engine sends them within a second; otherwise the next \"transfers run\" does.")
+    discussion: "A running engine continues them within a second; otherwise the next \"transfers run\" does.")
 
   @OptionGroup var control: ControlOptions
 

@@ -5,7 +5,7 @@ import Transfers
 /// `transfers run`: transfers until nothing is left.
 struct RunCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Send what is recorded until nothing is left.",
+    commandName: "run", abstract: "Transfer what is recorded until nothing is left.",
     discussion: """
       Continues after a crash, kill or power cut: it queries what the server has, then sends the rest. Ctrl-C finishes \
       running requests and stops; a second Ctrl-C stops immediately.

@@ -17,11 +17,14 @@ struct ServeCommand: Command, ChangesRows {
       --control adds buttons for pause, resume, retry, cancel, rm and clean, on each row and for all; without it \
       nothing can be changed. Programs send the token as "Authorization: Bearer":
 
-        /api/v1/now, status, files, batches, chunks, attempts, events, history, show/f1, why/f1, report/KIND, schema
-                              the --json output of the command; ?format=csv and other formats, the selection as parameters
-        POST /api/v1/VERB     {"id": ["f1"], "now": true}; needs --control and Content-Type: application/json
-        /metrics              report summary --format prometheus
-        /healthz              "ok", without a token
+        /api/v1/PAGE        the --json output of the command, also ?format=csv and
+                            other formats; the selection as parameters. PAGE is now,
+                            status, files, batches, chunks, attempts, events,
+                            history, show/f1, why/f1, report/KIND or schema
+        POST /api/v1/VERB   {"id": ["f1"], "now": true}; needs --control and
+                            Content-Type: application/json
+        /metrics            report summary --format prometheus
+        /healthz            "ok", without a token
 
       It listens on this machine only. --allow-remote permits other addresses, with a token of your own from \
       --token-file, which only you may read; there is no TLS: put a proxy in front (--host-name NAME is the name in \

@@ -27,9 +27,11 @@ struct ShardSubmitCommand: Command {
       docs/scale.md.
 
       Examples:
-        transfers shard submit --slurm --print shards/ /shared/out /data/out s3://bucket/in/
-        transfers shard submit --slurm --rate 800M --sbatch='--partition=dtn --time=8:00:00' shards/ /shared/out /data/out \
-      s3://bucket/in/ -- --region eu-central-1
+        transfers shard submit --slurm --print shards/ \\
+          /shared/out /data/out s3://bucket/in/
+        transfers shard submit --slurm --rate 800M \\
+          --sbatch='--partition=dtn --time=8:00:00' shards/ \\
+          /shared/out /data/out s3://bucket/in/ -- --region eu-central-1
         transfers shard submit --slurm --pull shards/ /shared/in /data/in
       """)
 

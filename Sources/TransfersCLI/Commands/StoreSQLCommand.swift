@@ -18,7 +18,8 @@ struct StoreSQLCommand: Command {
 
       Examples:
         transfers store sql "SELECT state, count(*) FROM v_files GROUP BY state"
-        transfers store sql --json "SELECT path, digest FROM v_files WHERE state = 'done'"
+        transfers store sql --json \\
+          "SELECT path, digest FROM v_files WHERE state = 'done'"
       """)
 
   @Argument(help: ArgumentHelp("The statement.", valueName: "select")) var statement: String

@@ -16,7 +16,8 @@ struct StoreSchemaCommand: Command {
       titles, meaning and unit of each column, facets, and queries with parameters. Use it with a snapshot.
 
       Examples:
-        transfers store schema --json | jq '.data.documents["transfers.status/3"]' > status.schema.json
+        transfers store schema --json \\
+          | jq '.data.documents["transfers.status/3"]' > status.schema.json
         transfers store snapshot audit.db
         transfers store schema --datasette --store audit.db -o datasette.yaml
         datasette audit.db --metadata datasette.yaml

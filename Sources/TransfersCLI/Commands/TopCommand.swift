@@ -59,7 +59,8 @@ struct TopCommand: Command, ChangesRows {
     let told = context.variable("COLUMNS").flatMap(Int.init) ?? 0
     return TopFrame(
       reading: reading, state: state, name: printable(path), nowMs: context.clock.wallMs, style: style(context),
-      columns: columns > 0 ? columns : told > 0 ? told : TopFrame.usualColumns, height: height)
+      columns: columns > 0 ? columns : told > 0 ? told : TopFrame.usualColumns, height: height,
+      absence: Absence(selection))
   }
 
   private func print(_ ledger: OpenStore, _ filter: RowFilter, _ context: Context) throws(CommandFailure) {

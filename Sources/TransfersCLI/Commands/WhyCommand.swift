@@ -16,9 +16,12 @@ struct WhyCommand: Command {
         connect    name lookup, TCP connection, TLS handshake
         verify     the server was queried about the content
         backoff    it waited after a failure
-        throttled  a rate limit delayed a body, or the host had sent Retry-After with 429 or 503
-        paused     it was paused; or, for a file, it had ended until somebody retried it
-        queued     an engine ran and did other work first, or read the file before a request
+        throttled  a rate limit delayed a body, or the host had sent
+                   Retry-After with 429 or 503
+        paused     it was paused; or, for a file, it had ended until somebody
+                   retried it
+        queued     an engine ran and did other work first, or read the file
+                   before a request
         down       no engine ran, or the machine was asleep
 
       The cause is the part with more than half of the time, else "mixed". For a batch each part considers all of its \

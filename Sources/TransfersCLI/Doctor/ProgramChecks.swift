@@ -56,13 +56,13 @@ enum ProgramChecks {
     let name = "\(NameBytes(place)) (\(facts.caOrigin))"
     var status = stat()
     guard stat(place, &status) == 0 else {
-      return .fail("tls.trust", "\(name): \(printable(String(cString: strerror(errno))))", remedy)
+      return .fail("tls.trust", "\(name): \(printable(systemText(errno)))", remedy)
     }
     if status.st_mode & S_IFMT == S_IFDIR {
       return .ok("tls.trust", "certificate authorities in the directory \(name)")
     }
     guard let count = certificates(place) else {
-      return .fail("tls.trust", "\(name): \(printable(String(cString: strerror(errno))))", remedy)
+      return .fail("tls.trust", "\(name): \(printable(systemText(errno)))", remedy)
     }
     return count > 0
       ? .ok("tls.trust", "\(count) certificate authorities in \(name)")

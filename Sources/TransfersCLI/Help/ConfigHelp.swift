@@ -29,7 +29,12 @@ enum ConfigHelp {
   }
 
   private static func list(_ keys: [String: ConfigKey]) -> String {
-    let rows = keys.sorted { $0.key < $1.key }.map { (name: $0.key, text: $0.value.about) }
+    let rows = keys.sorted { $0.key < $1.key }.map { (name: $0.key, text: sentence($0.value.about)) }
     return TwoColumns.text(rows, indent: 2, columns: 118)
+  }
+
+  /// The texts of options are sentences, those of keys that are none begin in lower case and have no full stop.
+  static func sentence(_ text: String) -> String {
+    text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") || text.isEmpty ? "" : ".")
   }
 }

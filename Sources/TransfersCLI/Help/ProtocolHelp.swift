@@ -9,7 +9,7 @@ enum ProtocolHelp {
     .text("destination", "Destination") { $0.destination },
     .text("parallel", "Parallel") { $0.parallel },
     .flag("resumable", "Resumes") { $0.isResumable },
-    .text("probe", "Asks") { $0.probe },
+    .text("probe", "Queries") { $0.probe },
     .text("digest", "Digest") { $0.digest },
     .text("exactly_once", "Exactly once") { $0.exactlyOnce },
   ]

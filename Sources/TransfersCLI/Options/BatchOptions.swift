@@ -115,7 +115,7 @@ struct BatchOptions: ParsableArguments {
       followSymlinks: sourceOptions.followSymlinks, list: sourceOptions.list(sources), base: sourceOptions.base)
     options.job = context.job
     if context.job != nil { options.ownFiles = context.config.metricsFiles }
-    options.listFormat = sourceOptions.listFormat
+    options.listFormat = sourceOptions.listFormat?.format
     options.known = try known.list()
     fate.apply(to: &options)
     options.settings.callbacks = told.settings

@@ -35,9 +35,15 @@ struct CallbackOptions: ParsableArguments {
     if let webhookKey, !CallbackText.isReference(webhookKey) {
       throw ValidationError("--webhook-key takes a reference, never a secret: \(SecretPlaces.list)")
     }
-    for text in onDone + onFailed + onBatchDone + onBatchFailed where CallbackText.read(text, .done) == nil {
+    let all = [
+      ("--on-done", onDone), ("--on-failed", onFailed), ("--on-batch-done", onBatchDone),
+      ("--on-batch-failed", onBatchFailed),
+    ]
+    for (option, texts) in all {
+      // The value is not quoted: it may be the URL of a webhook, which is a secret.
+      guard texts.contains(where: { CallbackText.read($0, .done) == nil }) else { continue }
       throw ValidationError(
-        "--on-done, --on-failed, --on-batch-done and --on-batch-failed take \(CallbackText.kinds); a program is an absolute path or is searched in PATH"
+        "\(option) takes \(CallbackText.kinds); a program is an absolute path or is searched in PATH"
       )
     }
   }

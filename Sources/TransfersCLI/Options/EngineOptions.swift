@@ -34,7 +34,7 @@ struct EngineOptions: ParsableArguments {
 
   @Flag(
     help:
-      "Use a copy of a ledger as if it were the original, which has sent nothing since. Without this, pending files that must not be sent twice become unknown."
+      "Use a copy of a ledger as if it were the original. Only if the original has sent nothing since: without this, pending files that must not be sent twice become unknown."
   )
   var trustCopy = false
 

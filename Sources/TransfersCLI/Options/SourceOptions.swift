@@ -4,10 +4,24 @@ import Transfers
 
 enum MissingChoice: String, ExpressibleByArgument, CaseIterable, Sendable { case fail, skip }
 
+/// The formats of a list of local files. The other ones of ``ListFormat`` describe files to fetch.
+enum SourceListFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case list, csv, jsonl, sums
+
+  var format: ListFormat {
+    switch self {
+    case .list: .list
+    case .csv: .csv
+    case .jsonl: .jsonl
+    case .sums: .sums
+    }
+  }
+}
+
 /// The sources of a batch.
 struct SourceOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Send the files in this list, one per line; - is standard input.", valueName: "file"),
+    help: ArgumentHelp("Take the files in this list, one per line; - is standard input.", valueName: "file"),
     completion: .file())
   var filesFrom: NameBytes?
 
@@ -19,25 +33,25 @@ struct SourceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Format of the list: list, csv, jsonl or sums (default: list, unless its name or first record says otherwise). A table or JSON lines can have key, size, digest, content_type, storage_class, header.NAME and tag.KEY for each path.",
+      "Format of the list (default: list, unless its name or first record says otherwise). A table or JSON lines can have key, size, digest, content_type, storage_class, header.NAME and tag.KEY for each path.",
       valueName: "form"))
-  var listFormat: ListFormat?
+  var listFormat: SourceListFormat?
 
   @Option(
     help: ArgumentHelp(
-      "Listed files that do not exist: fail (nothing is recorded) or skip (recorded as failed, the others are sent).",
+      "Listed files that do not exist: fail (the whole command) or skip (only these files).",
       valueName: "what"))
   var missing = MissingChoice.fail
 
   @Option(
     help: ArgumentHelp(
-      "The folder that paths at the destination are relative to (default: the common folder of all sources).",
+      "The folder that the paths of files are relative to (default: the common folder of all sources).",
       valueName: "folder"), completion: .directory)
   var base: NameBytes?
 
   @Option(
     help: ArgumentHelp(
-      "Send only paths that match; * ? [] and ** for folders. The first matching rule decides.", valueName: "glob"))
+      "Take only paths that match; * ? [] and ** for folders. The first matching rule decides.", valueName: "glob"))
   var include: [String] = []
 
   @Option(help: ArgumentHelp("Leave out paths that match.", valueName: "glob"))
@@ -57,9 +71,6 @@ struct SourceOptions: ParsableArguments {
     }
     if isListed && !sources.isEmpty {
       throw ValidationError("give a list or sources, not both")
-    }
-    if let listFormat, listFormat == .metalink || listFormat == .bagit {
-      throw ValidationError("--list-format \(listFormat.rawValue) is for files to fetch; give list, csv, jsonl or sums")
     }
     if listFormat != nil, filesFromNUL != nil {
       throw ValidationError("--list-format and --files-from0 contradict each other; give one of them")

@@ -45,11 +45,24 @@ struct CommandFailure: Error, Sendable, Hashable {
     CommandFailure(.usage, text, remedy: remedy)
   }
 
-  static func noRow(_ name: String, remedy: String = "transfers list") -> CommandFailure {
-    var failure = usage("no row \(name) in this ledger", remedy: remedy)
+  /// - Parameter id: as people write it: `f99`.
+  static func noRow(_ id: String) -> CommandFailure {
+    let (kind, remedy) = id.first.flatMap { rows[$0] } ?? ("row", "transfers list")
+    return noRow(kind, id, remedy: remedy)
+  }
+
+  static func noRow(_ kind: String, _ name: String, remedy: String) -> CommandFailure {
+    var failure = usage("no such \(kind): \(name)", remedy: remedy)
     failure.isAboutMissingRow = true
     return failure
   }
+
+  /// What an ID stands for, by its letter, and the command that lists these.
+  private static let rows: [Character: (kind: String, remedy: String)] = [
+    "b": ("batch", "transfers list batches"), "f": ("file", "transfers list files"),
+    "c": ("chunk", "transfers list chunks"), "a": ("attempt", "transfers list attempts"),
+    "r": ("run", "transfers report runs"), "s": ("session", "transfers gc"),
+  ]
 }
 
 /// Runs `body` and converts errors of the lower layers to a command failure.

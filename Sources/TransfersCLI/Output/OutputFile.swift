@@ -133,7 +133,7 @@ struct OutputFile {
   }
 
   private static func failure(_ operation: String, _ path: NameBytes, _ number: Int32) -> CommandFailure {
-    let cause = printable(String(cString: strerror(number)))
+    let cause = printable(systemText(number))
     return CommandFailure(.error, code: "output", "\(operation) \"\(path)\": \(cause)", remedy: "another --output")
   }
 

@@ -92,7 +92,7 @@ extension CommandFailure {
   /// `--columns` named something that this result does not have.
   static func unknownColumn(_ name: String, known: [String]) -> CommandFailure {
     .usage(
-      "no column \"\(printable(name))\" here",
-      remedy: known.isEmpty ? "leave out --columns" : "some of " + known.joined(separator: ","))
+      "unknown column \"\(printable(name))\"",
+      remedy: known.isEmpty ? "leave out --columns" : known.joined(separator: ", "))
   }
 }

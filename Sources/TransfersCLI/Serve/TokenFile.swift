@@ -14,7 +14,7 @@ enum TokenFile {
     let descriptor = (path.bytes + [0]).withUnsafeBytes {
       open($0.baseAddress!.assumingMemoryBound(to: CChar.self), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     }
-    guard descriptor >= 0 else { throw refusal(path, String(cString: strerror(errno))) }
+    guard descriptor >= 0 else { throw refusal(path, systemText(errno)) }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -41,7 +41,7 @@ enum TokenFile {
     CommandFailure(
       TransferError(
         .config, "use token file", path, cause: cause,
-        remedy: "umask 077; head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \\n' > FILE"))
+        remedy: "umask 077; head -c 32 /dev/urandom | od -An -vtx1 -w32 | tr -d ' ' > FILE"))
   }
 }
 

@@ -13,6 +13,8 @@ struct TopFrame {
   let columns: Int
   /// nil if the height is unlimited: everything is shown.
   let height: Int?
+  /// Why there are no files, if there are none.
+  var absence = Absence.nothingRecorded
 
   /// For terminals that do not report their size.
   static let (usualColumns, usualRows) = (80, 24)
@@ -36,7 +38,7 @@ struct TopFrame {
     let inFlight = reading.bytesInFlight > 0 ? ", \(Quantity.bytes(reading.bytesInFlight)) of it in flight\(rate)" : ""
     var lines = [
       cut("transfers top  \(name)  \(Cell.time(nowMs).text)"), cut("engine  \(reading.engine.line)"),
-      counts.isEmpty ? cut("files   nothing is recorded") : fitting("files   ", counts),
+      counts.isEmpty ? cut("files   \(absence.line)") : fitting("files   ", counts),
       cut("bytes   \(Quantity.fraction(acked, of: bytes))  \(ProgressText.percent(acked, of: bytes))%\(inFlight)"),
     ]
     if let highest = reading.rates.max(), highest > 0 {
@@ -70,10 +72,16 @@ struct TopFrame {
     return "p pause  r resume  c cancel  t retry  / filter  s sort: \(state.order.rawValue)  ? help  q quit\(words)"
   }
 
+  /// Instead of the list of unfinished files.
+  private var nothing: String {
+    let isEmpty = FileState.allCases.allSatisfy { reading.totals.count($0) == 0 }
+    return isEmpty ? absence.line : "every file is finished"
+  }
+
   /// As many files as fit, around the selected one, and the number of those not shown.
   private func files(_ room: Int?) -> [String] {
     let rows = state.rows(reading)
-    guard !rows.isEmpty else { return room == 0 ? [] : [cut("every file is finished")] }
+    guard !rows.isEmpty else { return room == 0 ? [] : [cut(nothing)] }
     let place = state.place(rows)
     let shown = room.map { $0 >= rows.count ? rows.count : max(0, $0 - 1) } ?? rows.count
     let first = max(0, min(place - shown / 2, rows.count - shown))

@@ -130,7 +130,7 @@ struct CallbackCount: OutputValue {
     let ledger = try LedgerAccess.openForWriting(path, context)
     defer { ledger.close() }
     if let missing = try LedgerAccess.read(ledger, { try $0.missingCallback(among: choice.ids) }) {
-      throw .noRow("callback \(missing)", remedy: "transfers callbacks list --all")
+      throw .noRow("callback", "\(missing)", remedy: "transfers callbacks list --all")
     }
     let value = try failing { () throws(TransferError) in
       let changed = try body(ledger)

@@ -90,7 +90,8 @@ struct DestTestCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "test", abstract: "Send a query that changes nothing to a destination, and show the answer.",
     discussion: """
-      Sends one request, which is not recorded in the ledger: HEAD of a nonexistent object for S3, OPTIONS otherwise. \
+      Sends one or two requests, which are not recorded in the ledger: HEAD of a nonexistent object for S3, OPTIONS \
+      otherwise; a second one if the first is not answered clearly. \
       It shows whether the destination answers and accepts the credentials; not whether it accepts files. Exits with \
       77 if the credentials are refused or missing, with 78 if nothing answers.
       """)
