@@ -60,9 +60,13 @@ final class QuestionRequests {
     }
   }
 
-  /// The machine slept: ends the requests that were sent, to be repeated at once. A query changes nothing.
+  /// The machine slept: ends the requests that were sent, to be repeated at once. A query changes nothing. Neither does
+  /// a query wait any longer whose failure is being recorded.
   func endBySleep() {
-    for question in running.values where question.isSent { question.endsBySleep = true }
+    for question in running.values {
+      question.slept()
+      if question.isSent { question.endsBySleep = true }
+    }
     cancel()
   }
 

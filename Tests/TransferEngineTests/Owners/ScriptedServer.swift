@@ -91,7 +91,7 @@ final class ScriptedServer: DestinationResolver, Transport, CredentialSource {
 
 /// One body for a file: 2xx stores it, 500 is to be retried, 503 asks for a pause of an hour, anything else fails the
 /// file.
-private struct OneBody: TransferProtocol {
+private struct OneBody: TransferProtocol, LaterQuestions {
   let host: String
   /// The body may be sent again after a lost answer.
   private var isRepeatable: Bool { host != "once" }
@@ -132,5 +132,23 @@ private struct OneBody: TransferProtocol {
       return .failed(failure, isRepeatable ? .retry(isThrottled: false) : .unknown)
     default: return .failed(Failure(.http403, "the server refuses it"), .permanent)
     }
+  }
+
+  func question(about object: StoredObject) -> StepRequest? { .verify }
+
+  func request(
+    _ question: StepRequest, about object: StoredObject, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest {
+    TransferRequest(method: .head, url: "http://\(host)/\(object.facts.file.key)")
+  }
+
+  /// 2xx finds the file; anything else is no answer.
+  func answer(
+    _ reply: TransferReply, to question: StepRequest, about object: StoredObject, _ context: RequestContext
+  ) -> ObjectAnswer {
+    if (200..<300).contains(reply.status) {
+      return ObjectAnswer(.finding(RemoteFinding(.found, object.proof, detail: "")))
+    }
+    return ObjectAnswer(.failed(Failure(.netRefused, "the connection was refused"), .retry(isThrottled: false)))
   }
 }
