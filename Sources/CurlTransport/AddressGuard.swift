@@ -30,14 +30,13 @@ final class AddressGuard {
     (self.home, self.homes) = (home, homes)
   }
 
-  /// Opens the socket, or refuses with CURL_SOCKET_BAD.
-  func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-    let at = address.pointee
-    let isAllowed = withUnsafePointer(to: &address.pointee.addr) { to in
+  /// Whether libcurl may connect to the address.
+  func allows(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
+    let length = address.pointee.addrlen
+    return withUnsafePointer(to: &address.pointee.addr) { to in
       guard SpecialAddress.isSpecial(to) else { return true }
-      return allows(.special(SpecialAddress.text(to, at.addrlen)))
+      return allows(.special(SpecialAddress.text(to, length)))
     }
-    return isAllowed ? socket(at.family, at.socktype | Int32(SOCK_CLOEXEC.rawValue), at.protocol) : -1
   }
 
   /// Whether a request to this host may go through a proxy. The proxy resolves names, so that only an address written
@@ -97,13 +96,7 @@ extension Exchange {
       return addresses.mayAsk(host: origin.host) ? nil : addresses.reply
     }
     easy.set(CURLOPT_PROXY, "")
-    easy.set(CURLOPT_OPENSOCKETDATA, pointer: Unmanaged.passUnretained(addresses).toOpaque())
-    easy.note(ccurl_set_open_socket(easy.raw, Self.onOpenSocket))
+    checksAddresses = true
     return nil
-  }
-
-  private static let onOpenSocket: ccurl_open_socket_callback = { user, _, address in
-    guard let user, let address else { return -1 }
-    return Unmanaged<AddressGuard>.fromOpaque(user).takeUnretainedValue().open(address)
   }
 }

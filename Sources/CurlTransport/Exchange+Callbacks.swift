@@ -1,5 +1,11 @@
 internal import CCurl
 
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
 /// The callbacks of libcurl, called on the thread of the pool while it performs the request.
 extension Exchange {
   /// The exchange must stay alive until the handle is removed from the multi handle.
@@ -11,11 +17,13 @@ extension Exchange {
     easy.set(CURLOPT_HEADERDATA, pointer: user)
     easy.set(CURLOPT_WRITEDATA, pointer: user)
     easy.set(CURLOPT_PREREQDATA, pointer: user)
+    easy.set(CURLOPT_OPENSOCKETDATA, pointer: user)
     easy.note(ccurl_set_read(easy.raw, Self.onRead))
     easy.note(ccurl_set_seek(easy.raw, Self.onSeek))
     easy.note(ccurl_set_header(easy.raw, Self.onHeader))
     easy.note(ccurl_set_write(easy.raw, Self.onBody))
     easy.note(ccurl_set_prereq(easy.raw, Self.onRequest))
+    easy.note(ccurl_set_open_socket(easy.raw, Self.onOpenSocket))
   }
 
   /// The exchange of a handle that finished.
@@ -30,6 +38,21 @@ extension Exchange {
   private static let onRequest: ccurl_prereq_callback = { user, _, _, _, _ in
     guard let user, Exchange.from(user).mayBegin() else { return CURL_PREREQFUNC_ABORT }
     return CURL_PREREQFUNC_OK
+  }
+
+  private static let onOpenSocket: ccurl_open_socket_callback = { user, _, address in
+    guard let user, let address else { return -1 }
+    return Exchange.from(user).openSocket(address)
+  }
+
+  /// Opens the socket, or returns CURL_SOCKET_BAD. libcurl would open the same one, but reports any error as a
+  /// connection that was refused, and tells no errno.
+  private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+    if checksAddresses, addresses?.allows(address) == false { return -1 }
+    let at = address.pointee
+    let opened = socket(at.family, at.socktype | Int32(SOCK_CLOEXEC.rawValue), at.protocol)
+    if opened < 0 { noteNoSocket(errno) }
+    return opened
   }
 
   private static let onRead: ccurl_read_callback = { buffer, size, count, user in

@@ -3,6 +3,12 @@ internal import CSys
 internal import HTTPTypes
 internal import TransferModel
 
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
 extension Exchange {
   /// How a request ended.
   enum End {
@@ -61,6 +67,7 @@ extension Exchange {
           "look up the name of the server: no thread or descriptor is left; raise the limits (ulimit -u, ulimit -n)"
       }
       reply.systemError = Int32(truncatingIfNeeded: easy.long(CURLINFO_OS_ERRNO))
+      describeShortage(code, in: &reply)
       guard passes > 1, answer.refusal == nil, bodyFailure == nil else { return }
       reply.curlMessage = "the server closed the reused connection before it answered"
       reply.systemError = 0
@@ -75,6 +82,26 @@ extension Exchange {
       reply.isCancelled = true
       reply.curlCode = Int32(CURLE_ABORTED_BY_CALLBACK.rawValue)
       reply.curlMessage = "cancelled"
+    }
+  }
+
+  /// With one socket more, the request might have succeeded, also if another address of the server refused it: nothing
+  /// is known about the server.
+  private func describeShortage(_ code: CURLcode, in reply: inout TransferReply) {
+    guard code == CURLE_COULDNT_CONNECT, addresses?.refused == nil, let words = Self.shortage(socketError) else {
+      return
+    }
+    reply.isLocalShortage = true
+    reply.systemError = socketError
+    reply.curlMessage = "open a connection: \(words)"
+  }
+
+  private static func shortage(_ error: Int32) -> String? {
+    switch error {
+    case EMFILE: "too many open files; raise the limit of open files (ulimit -n)"
+    case ENFILE: "too many open files in the whole system; raise its limit (sysctl fs.file-max)"
+    case ENOBUFS, ENOMEM: "the system has no memory for a socket; end other programs"
+    default: nil
     }
   }
 

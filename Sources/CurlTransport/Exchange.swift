@@ -15,7 +15,11 @@ final class Exchange {
   var fieldList: UnsafeMutablePointer<curl_slist>?
   /// nil when every address is allowed. Must live as long as the handle uses it.
   let addresses: AddressGuard?
+  /// Whether ``addresses`` are those that are connected to; false if there is a proxy, which has its own.
+  var checksAddresses = false
 
+  /// The last error with which the system refused a socket; 0 if it did not.
+  private(set) var socketError: Int32 = 0
   private(set) var bodyFailure: Failure?
   private(set) var offset: Int64 = 0
   /// Bytes of the answer's body that the sink has accepted.
@@ -96,6 +100,8 @@ final class Exchange {
     if passes == 1 { requestSizeBefore = easy.long(CURLINFO_REQUEST_SIZE) }
     return passes == 1
   }
+
+  func noteNoSocket(_ error: Int32) { socketError = error }
 
   /// libcurl rewinds the body to send the request a second time. It also rewinds before the first time if the handle's
   /// previous request was to be sent again and could not connect (libcurl 7.88.1: `curl_easy_reset` keeps that state);

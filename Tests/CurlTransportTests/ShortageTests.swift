@@ -77,7 +77,8 @@ private func checkShortage(_ reply: TransferReply?, says words: String) throws {
       let taken = takeAllDescriptors()
       // A guest of the first origin, which gets no socket.
       let guest = get(transport, server.url(2))
-      try check(guest?.status == 0 && guest?.requestMayHaveArrived == false, "\(String(describing: guest))")
+      try checkShortage(guest, says: "open a connection: too many open files; raise the limit of open files")
+      try check(guest?.systemError == EMFILE, "\(String(describing: guest))")
       try checkShortage(get(transport, "http://nobody.invalid/"), says: "ulimit -n")
       try checkShortage(get(empty, server.url(3)), says: "too many open files; raise the limit of open files")
       for descriptor in taken { close(descriptor) }
