@@ -7,10 +7,11 @@ struct AnswerCollector {
   static let maxHeaderBytes = 256 << 10
   /// The header lines of all interim answers to a request: servers of resumable uploads report progress with them.
   static let maxInterimBytes = 16 << 20
-  /// How many bytes of the body of an error answer are kept: only its code and message are read.
+  /// How many bytes of the body of an error answer are read: only its code and message are used.
   static let maxErrorBytes = 64 << 10
-  /// How much of an excess body is read and dropped to keep the connection; beyond it a new connection is cheaper.
-  static let maxDroppedBytes = 64 << 20
+  /// How much of the excess body of a success is read and dropped to keep the connection; beyond it a new connection is
+  /// cheaper.
+  static let maxDroppedBytes = 1 << 20
 
   private enum Phase { case beforeBlock, inBlock, complete }
 
@@ -18,6 +19,8 @@ struct AnswerCollector {
   private(set) var fields = HTTPFields()
   private(set) var body: [UInt8] = []
   private(set) var isBodyTruncated = false
+  /// The transfer was ended in the body, because the rest of it is of no use.
+  private(set) var isEnough = false
   /// Why the collector refused to continue; nil if it did not.
   private(set) var refusal: RequestRefusal?
   /// Header and body bytes together, including dropped ones.
@@ -60,15 +63,15 @@ struct AnswerCollector {
   /// Takes a piece of the body. False ends the transfer.
   mutating func take(body piece: UnsafeRawBufferPointer) -> Bool {
     receivedBytes += Int64(piece.count)
-    let most = blockStatus >= 300 ? min(maxBodyBytes, Self.maxErrorBytes) : maxBodyBytes
+    let isError = blockStatus >= 300
+    let most = isError ? min(maxBodyBytes, Self.maxErrorBytes) : maxBodyBytes
     let kept = min(piece.count, most - body.count)
     body.append(contentsOf: piece.prefix(kept))
     guard kept < piece.count else { return true }
     isBodyTruncated = true
     droppedBytes += piece.count - kept
-    guard droppedBytes > Self.maxDroppedBytes else { return true }
-    refusal = RequestRefusal(code: 63, message: "the body of the answer does not end")
-    return false
+    isEnough = isError || droppedBytes > Self.maxDroppedBytes
+    return !isEnough
   }
 
   /// A new status line makes everything before it interim: 1xx, or a 417 that libcurl handled itself.

@@ -47,6 +47,8 @@ extension Exchange {
 
   private func describe(_ end: End, in reply: inout TransferReply) {
     switch end {
+    // The answer is complete as far as it is of use.
+    case .performed(CURLE_WRITE_ERROR) where answer.isEnough: return
     case .performed(let code):
       reply.curlCode = answer.refusal?.code ?? Int32(code.rawValue)
       guard code != CURLE_OK else { return }

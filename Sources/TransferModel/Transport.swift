@@ -102,7 +102,8 @@ package struct RequestLimits: Sendable, Hashable {
   package var answerMs: Int64?
   /// How long the rest of an answer may pause after its header, if ``stallMs`` is 0.
   package var pauseMs: Int64 = 60_000
-  /// How much of the answer's body is kept, in bytes, unless there is a sink; the rest is read and discarded.
+  /// How much of the answer's body is kept, in bytes, unless there is a sink; 1 MiB more is read and discarded. Of an
+  /// error answer at most 64 KiB are read.
   package var maxReplyBytes: Int
 
   package init(connectMs: Int64, stallMs: Int64, totalMs: Int64, maxReplyBytes: Int) {

@@ -1,8 +1,9 @@
-import CurlTransport
 import Glibc
 import HTTPTypes
 import Testing
 import TransferModel
+
+@testable import CurlTransport
 
 @Suite(.timeLimit(.minutes(1))) struct AnswerTests {
   private func reply(
@@ -44,6 +45,35 @@ import TransferModel
     #expect(reply.status == status && reply.body.count == kept && reply.isBodyTruncated == (kept < 100_000))
   }
 
+  /// The rest of the body never arrives, so a client that waits for it ends at its limit.
+  @Test(arguments: [404, 503, 302])
+  func theRestOfALongRefusalIsNotAwaited(_ status: Int) async {
+    var limits = RequestLimits.control
+    limits.totalMs = 20_000
+    let reply = await reply(to: { [limits] in TransferRequest(method: .get, url: $0, limits: limits) }) { connection in
+      guard connection.readHead() != nil else { return }
+      connection.send("HTTP/1.1 \(status) X\r\nContent-Length: \(1 << 30)\r\n\r\n")
+      connection.send(String(repeating: "x", count: AnswerCollector.maxErrorBytes + 1))
+      connection.waitForClose()
+    }
+    #expect(reply.status == status && reply.curlCode == 0 && reply.isBodyTruncated, "\(reply.curlMessage)")
+    #expect(reply.body.count == AnswerCollector.maxErrorBytes && reply.answerFailure == nil)
+  }
+
+  /// The same for a success after 1 MiB more than is kept.
+  @Test func anAnswerThatDoesNotEndIsCut() async {
+    var limits = RequestLimits.control
+    (limits.maxReplyBytes, limits.totalMs) = (1000, 20_000)
+    let reply = await reply(to: { [limits] in TransferRequest(method: .get, url: $0, limits: limits) }) { connection in
+      guard connection.readHead() != nil else { return }
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(1 << 30)\r\n\r\n")
+      connection.send(String(repeating: "x", count: 1000 + AnswerCollector.maxDroppedBytes + 1))
+      connection.waitForClose()
+    }
+    #expect(reply.status == 200 && reply.curlCode == 0 && reply.isBodyTruncated, "\(reply.curlMessage)")
+    #expect(reply.body.count == 1000 && reply.answerFailure == nil)
+  }
+
   @Test(arguments: [301, 302, 307, 308])
   func redirectsComeBack(status: Int) async {
     let reply = await reply { connection in
@@ -59,7 +89,7 @@ import TransferModel
     limits.maxReplyBytes = 1000
     let reply = await reply(to: { [limits] in TransferRequest(method: .get, url: $0, limits: limits) }) { connection in
       guard connection.readHead() != nil else { return }
-      connection.send(answer("200 OK", body: String(repeating: "x", count: 3 << 20)))
+      connection.send(answer("200 OK", body: String(repeating: "x", count: 1 << 20)))
       connection.waitForClose()
     }
     #expect(reply.body.count == 1000 && reply.isBodyTruncated && reply.curlCode == 0)
