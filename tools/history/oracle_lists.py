@@ -15,7 +15,8 @@ class Sums:
         self.untold_of_attempt = collections.Counter()
         cut_off, known = [], collections.defaultdict(list)
         for attempt in store.attempts():
-            self.attempts[attempt.file] += 1
+            # A query about a done file is no try of it.
+            self.attempts[attempt.file] += attempt.operation == "abort" or not attempt.after_its_end
             self.transferred[attempt.file] += attempt.bytes_transferred
             if attempt.operation == "part":
                 if attempt.bytes_acked:

@@ -22,6 +22,7 @@ extension RowFilter {
   /// - `{attempts by file}`: the same, but attempts are found through their files: a batch leads to its attempts.
   /// - `{after its end}`: whether an attempt `a` of a file `f` does not belong to its transfer: an abort, or a query
   ///   about it after it was done. It keeps this property when its file changes, so that sums may be stored.
+  /// - `{query}`: whether an attempt `a` is a query about its file `f` after that was done: it is no try of the file.
   /// - `{chunks}`: for a chunk `c` of a file `f`.
   /// - `{batches}`: for a batch `b`, or one that has such a file.
   /// - `{events}`: for an event `e` with all its parts, about files, about a batch or about neither; by its own time.
@@ -36,6 +37,7 @@ extension RowFilter {
       ("attempts by file", "{search} AND {owned} AND \(Self.ofAttempt)"),
       ("files", "{search} AND {owned} AND \(Self.ofFile)"), ("after its end", Self.isAfterItsEnd),
       ("inner", scope == .batch ? "+f.batch_id = ?105" : search), ("search", search), ("owned", Self.owned),
+      ("query", Self.isQuery),
     ]
   }
 
@@ -64,15 +66,16 @@ extension RowFilter {
     AND (?121 IS NULL OR f.size >= ?121) AND (?122 IS NULL OR f.size <= ?122)
     AND iif(?128 IS NULL OR f.id % ?128 = ?129, ?123 IS NULL OR f.finished_at - f.started_at > ?123, 0)
     AND (?124 IS NULL OR coalesce((SELECT x.attempts BETWEEN ?124 AND ?125 FROM pruned_file x WHERE x.file_id = f.id),
-      (?124 <= 0 OR EXISTS (SELECT 1 FROM attempt x WHERE x.file_id = f.id LIMIT 1 OFFSET ?124 - 1))
-      AND NOT EXISTS (SELECT 1 FROM attempt x WHERE x.file_id = f.id LIMIT 1 OFFSET ?125)))
+      (?124 <= 0 OR EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT {query} LIMIT 1 OFFSET ?124 - 1))
+      AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT {query} LIMIT 1 OFFSET ?125)))
     AND (NOT ?126 OR f.state = 'done' AND NOT EXISTS (SELECT 1 FROM receipt x
       WHERE x.file_id = f.id AND x.n = 1 AND x.confirmation <> 'none'))
     """
 
-  private static let isAfterItsEnd = """
-    (a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
-      AND a.started_at > f.finished_at)
+  private static let isAfterItsEnd = "(a.operation = 'abort' OR {query})"
+
+  private static let isQuery = """
+    (a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done' AND a.started_at > f.finished_at)
     """
 
   private static let moment = """
