@@ -369,7 +369,8 @@ WHEN NEW.id <> OLD.id OR NEW.file_id <> OLD.file_id OR NEW.seq <> OLD.seq OR OLD
       AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
 BEGIN SELECT RAISE(FAIL, 'a chunk keeps its range, or gets the one of a finer layout'); END;
 
-CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt, acked ON chunk
+CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt, acked, failures, not_before,
+  uncertain, losses ON chunk
 WHEN OLD.state = 'done' AND NEW.state = 'done'
 BEGIN SELECT RAISE(FAIL, 'the confirmation of a chunk does not change'); END;
 
@@ -855,7 +856,8 @@ CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, ge
   properties, mode, root, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version is a new generation'); END;
 
-CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds ON file WHEN OLD.state = 'done'
+CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds, priority, failures, folded
+  ON file WHEN OLD.state = 'done'
 BEGIN SELECT RAISE(FAIL, 'the history of a done file does not change'); END;
 
 CREATE TRIGGER file_holds AFTER UPDATE OF state ON file
@@ -1230,6 +1232,7 @@ CREATE TRIGGER outbox_fixed BEFORE UPDATE ON outbox
 WHEN NEW.id <> OLD.id OR NEW.callback_id <> OLD.callback_id OR NEW.file_id IS NOT OLD.file_id
   OR NEW.uid IS NOT OLD.uid OR NEW.body IS NOT OLD.body OR NEW.recorded_at IS NOT OLD.recorded_at
   OR NEW.result IS NOT OLD.result OR NEW.failed_runs IS NOT OLD.failed_runs
+  OR OLD.ended_at IS NOT NULL AND NEW.ended_at IS NOT NULL
 BEGIN SELECT RAISE(FAIL, 'the content of a callback does not change'); END;
 
 CREATE TRIGGER outbox_forgotten AFTER DELETE ON outbox WHEN OLD.state = 'gave_up'
@@ -1545,7 +1548,8 @@ BEGIN SELECT RAISE(FAIL, 'a set of sources has one last scan'); END;
 
 CREATE TRIGGER scan_fixed BEFORE UPDATE ON scan
 WHEN NEW.id <> OLD.id OR NEW.job <> OLD.job OR NEW.place <> OLD.place OR NEW.sources <> OLD.sources
-BEGIN SELECT RAISE(FAIL, 'the sources of a scan do not change'); END;
+  OR NEW.completed_at = OLD.completed_at
+BEGIN SELECT RAISE(FAIL, 'a scan is replaced by another one of the same sources only'); END;
 
 CREATE TRIGGER scan_stays BEFORE DELETE ON scan WHEN (SELECT count(*) FROM scan) <= 1000
 BEGIN SELECT RAISE(FAIL, 'the last 1000 scans stay'); END;
@@ -1788,6 +1792,7 @@ BEGIN SELECT RAISE(FAIL, 'a store is created once'); END;
 CREATE TRIGGER store_meta_fixed BEFORE UPDATE ON store_meta
 WHEN NEW.id <> OLD.id OR NEW.created_by <> OLD.created_by OR NEW.created_at <> OLD.created_at
   OR NEW.uid <> OLD.uid AND (NEW.copied_at IS OLD.copied_at OR NEW.origin_uid IS NOT coalesce(OLD.origin_uid, OLD.uid))
+  OR NEW.uid = OLD.uid AND (NEW.copied_at IS NOT OLD.copied_at OR NEW.origin_uid IS NOT OLD.origin_uid)
   OR NEW.merged_since IS NOT OLD.merged_since AND (OLD.merged_since IS NOT NULL OR EXISTS (SELECT 1 FROM event))
 BEGIN SELECT RAISE(FAIL, 'the origin of a store does not change'); END;
 

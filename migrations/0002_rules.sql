@@ -18,6 +18,7 @@ BEGIN SELECT RAISE(FAIL, 'a store is created once'); END;
 CREATE TRIGGER store_meta_fixed BEFORE UPDATE ON store_meta
 WHEN NEW.id <> OLD.id OR NEW.created_by <> OLD.created_by OR NEW.created_at <> OLD.created_at
   OR NEW.uid <> OLD.uid AND (NEW.copied_at IS OLD.copied_at OR NEW.origin_uid IS NOT coalesce(OLD.origin_uid, OLD.uid))
+  OR NEW.uid = OLD.uid AND (NEW.copied_at IS NOT OLD.copied_at OR NEW.origin_uid IS NOT OLD.origin_uid)
   OR NEW.merged_since IS NOT OLD.merged_since AND (OLD.merged_since IS NOT NULL OR EXISTS (SELECT 1 FROM event))
 BEGIN SELECT RAISE(FAIL, 'the origin of a store does not change'); END;
 CREATE TRIGGER store_meta_stays BEFORE DELETE ON store_meta BEGIN SELECT RAISE(FAIL, 'history stays'); END;
@@ -236,7 +237,8 @@ CREATE TRIGGER file_holds AFTER UPDATE OF state ON file
 WHEN NEW.run_id IS NULL AND NEW.state <> 'done' AND OLD.run_id IS NOT NULL AND NEW.holds IS NULL AND NEW.chunk_count IS NOT NULL
   AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0))
 BEGIN UPDATE file SET holds = 1 WHERE id = NEW.id; END;
-CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds ON file WHEN OLD.state = 'done'
+CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds, priority, failures, folded
+  ON file WHEN OLD.state = 'done'
 BEGIN SELECT RAISE(FAIL, 'the history of a done file does not change'); END;
 CREATE TRIGGER file_stays BEFORE DELETE ON file
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
@@ -357,6 +359,7 @@ CREATE TRIGGER outbox_fixed BEFORE UPDATE ON outbox
 WHEN NEW.id <> OLD.id OR NEW.callback_id <> OLD.callback_id OR NEW.file_id IS NOT OLD.file_id
   OR NEW.uid IS NOT OLD.uid OR NEW.body IS NOT OLD.body OR NEW.recorded_at IS NOT OLD.recorded_at
   OR NEW.result IS NOT OLD.result OR NEW.failed_runs IS NOT OLD.failed_runs
+  OR OLD.ended_at IS NOT NULL AND NEW.ended_at IS NOT NULL
 BEGIN SELECT RAISE(FAIL, 'the content of a callback does not change'); END;
 CREATE TRIGGER outbox_stays BEFORE DELETE ON outbox WHEN OLD.ended_at IS NULL
 BEGIN SELECT RAISE(FAIL, 'a callback cannot be deleted before it has ended'); END;
@@ -488,9 +491,11 @@ CREATE TRIGGER scan_birth BEFORE INSERT ON scan
 WHEN EXISTS (SELECT 1 FROM scan WHERE id = NEW.id)
   OR EXISTS (SELECT 1 FROM scan WHERE job = NEW.job AND place = NEW.place AND sources = NEW.sources)
 BEGIN SELECT RAISE(FAIL, 'a set of sources has one last scan'); END;
+-- Another scan ended at another time; its time may be earlier, because a clock was moved.
 CREATE TRIGGER scan_fixed BEFORE UPDATE ON scan
 WHEN NEW.id <> OLD.id OR NEW.job <> OLD.job OR NEW.place <> OLD.place OR NEW.sources <> OLD.sources
-BEGIN SELECT RAISE(FAIL, 'the sources of a scan do not change'); END;
+  OR NEW.completed_at = OLD.completed_at
+BEGIN SELECT RAISE(FAIL, 'a scan is replaced by another one of the same sources only'); END;
 -- The oldest are deleted when there are more than 1000.
 CREATE TRIGGER scan_stays BEFORE DELETE ON scan WHEN (SELECT count(*) FROM scan) <= 1000
 BEGIN SELECT RAISE(FAIL, 'the last 1000 scans stay'); END;
@@ -659,7 +664,8 @@ WHEN (NEW.state = 'in_flight') <> EXISTS (
   OR (OLD.state = 'done' AND NEW.state <> 'done' AND EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('finishing', 'done')))
 BEGIN SELECT RAISE(FAIL, 'a chunk is in flight exactly while it has an open attempt, and done by an attempt that succeeded'); END;
-CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt, acked ON chunk
+CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt, acked, failures, not_before,
+  uncertain, losses ON chunk
 WHEN OLD.state = 'done' AND NEW.state = 'done'
 BEGIN SELECT RAISE(FAIL, 'the confirmation of a chunk does not change'); END;
 CREATE TRIGGER chunk_reuse BEFORE UPDATE OF reused ON chunk

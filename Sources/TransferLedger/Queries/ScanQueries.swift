@@ -37,7 +37,7 @@ extension LedgerTransaction {
   static let scansAtMost = 1_000
 
   /// Records a complete scan. Overwrites the row of the last scan of the same sources, so that endless runs do not
-  /// accumulate rows.
+  /// accumulate rows; its time then differs, at least by a millisecond.
   package func noteScan(_ scan: ScanRow) throws {
     let counts = scan.counts
     let sources = try jsonText(scan.sources)
@@ -54,7 +54,7 @@ extension LedgerTransaction {
   }
 
   static let replaceScan: StaticString = """
-    UPDATE scan SET completed_at = ?4, took_ms = ?5, files = ?6, new = ?7, changed = ?8, unchanged = ?9, queued = ?10,
+    UPDATE scan SET completed_at = ?4 + (completed_at = ?4), took_ms = ?5, files = ?6, new = ?7, changed = ?8, unchanged = ?9, queued = ?10,
       settling = ?11, not_ready = ?12, excluded = ?13, unreadable = ?14, special = ?15,
       known = ?16
     WHERE job = ?1 AND place = ?2 AND sources = ?3
