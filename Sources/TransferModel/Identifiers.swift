@@ -85,6 +85,26 @@ package struct UID: Hashable, Sendable, CustomStringConvertible {
     generator.withLock { make(wallMs: wallMs, using: &$0) }
   }
 
+  /// The same with 62 random bits and a check sum of the others, for a ledger: ``isChecked``.
+  package static func makeChecked(wallMs: Int64) -> UID {
+    let random = make(wallMs: wallMs)
+    return UID(high: random.high & ~0x0FFF | random.checkSum, low: random.low)
+  }
+
+  /// Whether it was made by ``makeChecked(wallMs:)``; true by chance for one of 4,096 others.
+  package var isChecked: Bool { high & 0x0FFF == checkSum }
+
+  /// 12 bits that depend on all others (the finalizer of SplitMix64).
+  private var checkSum: UInt64 {
+    var mixed = high & ~0x0FFF
+    for word in [low, 0x9E37_79B9_7F4A_7C15] {
+      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+      mixed = (mixed ^ (mixed >> 31)) &+ word
+    }
+    return mixed >> 52
+  }
+
   private static let generator = Lock(Xoroshiro128.seeded())
 
   /// The canonical 36 characters, lower case.

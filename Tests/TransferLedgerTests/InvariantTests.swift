@@ -30,6 +30,8 @@ import TransferModel
       """
     ),
     ("I63", "UPDATE file SET finished_at = finished_at + 1 WHERE id = 1"),
+    ("I64", "UPDATE engine_run SET ended_at = ended_at + 1 WHERE ended_at IS NOT NULL"),
+    ("I65", "UPDATE chunk SET acked = 1 WHERE state = 'done'"),
     ("I57", "INSERT INTO look (file_id, boot, since_ms, due_ms) VALUES (3, 1, 0, 1)"),
     ("I60", "INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')"),
     (

@@ -17,6 +17,14 @@ import TransferModel
     ("I41", "UPDATE batch SET id = 9 WHERE id = 2"),
     ("I39", "UPDATE batch SET created_at = created_at - 86400000 WHERE id = 1"),
     ("I42", "UPDATE store_meta SET uid = zeroblob(16)"),
+    (
+      "I66",
+      """
+      UPDATE store_meta SET uid = CAST(
+        substr(uid, 1, 7) || iif(substr(uid, 8, 1) = x'00', x'01', x'00') || substr(uid, 9) AS BLOB)
+      """
+    ),
+    ("I51", "UPDATE batch SET name = 'another' WHERE id = 1"), ("I51", "UPDATE batch SET job = 'another' WHERE id = 1"),
     // Before anything was summed.
     ("I63", "DELETE FROM file_sum; UPDATE file SET finished_at = finished_at + 1 WHERE id = 1"),
     ("I01", "DELETE FROM destination WHERE id = 1"),
@@ -50,6 +58,7 @@ import TransferModel
       "UPDATE chunk SET state = 'pending', etag = NULL, digest = NULL, confirmation = NULL, done_attempt = NULL WHERE id = 1"
     ),
     ("I04", "UPDATE OR REPLACE chunk SET offset = 11 WHERE id = 2"),
+    ("I65", "UPDATE chunk SET acked = 1 WHERE id = 1"), ("I65", "UPDATE chunk SET failures = 1 WHERE id = 1"),
     // attempts
     ("I09", "DELETE FROM attempt WHERE id = 2"), ("I16", "UPDATE attempt SET n = 2 WHERE id = 1"),
     ("I09", "UPDATE attempt SET outcome = 'retry' WHERE id = 1"),
@@ -79,11 +88,12 @@ import TransferModel
     ("I39", "UPDATE event SET verb = 'seen' WHERE verb = 'added' AND batch_id = 1"),
     ("I01", "DELETE FROM engine_run WHERE id = 1; DELETE FROM engine_run WHERE id = 2"),
     ("I42", "UPDATE engine_run SET started_at = started_at - 1000 WHERE id = 2"),
+    ("I64", "UPDATE engine_run SET ended_at = ended_at + 1 WHERE id = 1"),
     ("I41", "DELETE FROM session WHERE id = 1"),
     ("I28", "UPDATE session SET state = 'intended', ended_at = NULL, file_id = 1 WHERE id = 2"),
   ]
 
-  private func fixture() throws -> LedgerFixture {
+  static func fixture() throws -> LedgerFixture {
     let f = try LedgerFixture()
     let (second, run) = (
       try {
@@ -112,7 +122,7 @@ import TransferModel
   }
 
   @Test func historyIsNotRewrittenWhileTheSchemaIsInForce() throws {
-    let f = try fixture()
+    let f = try Self.fixture()
     let shell = try Connection(path: f.path, access: .readWrite)
     for (_, sql) in Self.rewrites {
       try shell.execute("SAVEPOINT one")
@@ -123,7 +133,7 @@ import TransferModel
   }
 
   @Test(arguments: rewrites) func aRewriteIsFound(rule: String, sql: String) throws {
-    let f = try fixture()
+    let f = try Self.fixture()
     let shell = try Connection(path: f.path, access: .readWrite)
     // The triggers are dropped and then restored, so that only the rows differ afterwards.
     try shell.execute("PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON; BEGIN")
@@ -140,7 +150,7 @@ import TransferModel
   }
 
   @Test func rulesThatWereTakenAwayAreMissed() throws {
-    let f = try fixture()
+    let f = try Self.fixture()
     try f.shell("DROP TRIGGER receipt_stays")
     #expect(try f.findings() == ["\(LedgerReader.schemaRule): trigger receipt_stays is missing"])
     try f.shell(
@@ -150,7 +160,7 @@ import TransferModel
 
   /// Failures refer to the error codes, and readers rely on the descriptions.
   @Test func errorCodesAndDescriptionsThatWereChangedAreFound() throws {
-    let f = try fixture()
+    let f = try Self.fixture()
     let shell = try Connection(path: f.path, access: .readWrite)
     try shell.execute("BEGIN")
     let guards = try shell.rowsOnce(
@@ -172,7 +182,7 @@ import TransferModel
 
   /// Objects that people add for themselves do no harm, unless they change rows.
   @Test func onlyTriggersOfOthersAreSuspicious() throws {
-    let f = try fixture()
+    let f = try Self.fixture()
     try f.shell("CREATE VIEW mine AS SELECT id FROM file; CREATE INDEX my_index ON event (at)")
     #expect(try f.findings() == [])
     try f.shell("CREATE TRIGGER theirs AFTER INSERT ON event BEGIN SELECT 1; END")

@@ -22,7 +22,7 @@ END = """UPDATE attempt SET outcome = ?, ended_at = ?, error_code = ?, message =
 FILE = """INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, is_download, size, mtime_ns, ctime_ns,
   inode, device, mode, state, priority, created_at) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?)"""
 DONE_CHUNK = """UPDATE chunk SET state = 'done', etag = ?, digest = ?, confirmation = ?, done_attempt = ?, failures = 0,
-  uncertain = 0 WHERE id = ?"""
+  uncertain = 0, acked = 0 WHERE id = ?"""
 RECEIPT = """INSERT INTO receipt (file_id, size, attempt_id, confirmation, digest, remote_digest, etag, version_id, request_id,
   server_date, location, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?)"""
 CREDIT = """UPDATE attempt SET bytes_acked = bytes_acked + ?1,

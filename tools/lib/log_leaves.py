@@ -18,6 +18,9 @@ OF_ATTEMPT = """SELECT id, uid, file_id, chunk_id, session_id, run_id, operation
   first_byte_ms, total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms, reply_excerpt, may_have_arrived, mirror FROM attempt"""
 OF_EVENT = "SELECT id, at, verb, batch_id, part_of, detail, origin_id, origin_event FROM event"
 ROW = {RECEIPT: OF_RECEIPT + " WHERE r.file_id = ? AND r.n = ?", ATTEMPT: OF_ATTEMPT + " WHERE id = ?", EVENT: OF_EVENT + " WHERE id = ?"}
+BATCH = """SELECT b.uid, b.name, b.direction, b.job, b.protocol, d.place, b.destination, b.settings, b.created_at
+  FROM event e JOIN batch b ON b.id = e.batch_id JOIN destination d ON d.id = b.destination_id
+  WHERE e.id = ? AND e.verb = 'added' AND e.at = b.created_at"""
 RANGES = "SELECT first_file, last_file FROM event_range WHERE event_id = ? ORDER BY first_file"
 END = "SELECT first_leaf + leaves FROM log_group ORDER BY first_leaf DESC LIMIT 1"
 
@@ -54,12 +57,17 @@ def entry(kind, *numbers):
 
 
 def leaf(kind, row):
-    """The hash of the leaf of a row: RFC 6962 section 2.1. For an event the last item is the list of its ranges."""
+    """The hash of the leaf of a row: RFC 6962 section 2.1. """
     return hashlib.sha256(b"\x00" + cbor([1, {RECEIPT: "receipt", ATTEMPT: "attempt", EVENT: "event"}[kind], *row])).digest()
 
 
 def ranges(db, event):
     return list(itertools.chain.from_iterable(db.execute(RANGES, (event,))))
+
+
+def of_event(db, row):
+    """The items of the leaf of an event: its row, its ranges and, for the first of a batch, the request of that."""
+    return (*row, ranges(db, row[0]), *(db.execute(BATCH, (row[0],)).fetchone() or ()))
 
 
 class Log:
@@ -93,7 +101,7 @@ class Log:
     def hash(self, kind, *key):
         kind = ATTEMPT if kind == CREDITED else kind
         row = self.db.execute(ROW[kind], key).fetchone()
-        return leaf(kind, (*row, ranges(self.db, *key)) if kind == EVENT else row)
+        return leaf(kind, of_event(self.db, row) if kind == EVENT else row)
 
     def write(self, leaves):
         """Rows of log_group, from pairs of an entry and a hash."""
@@ -109,7 +117,7 @@ class Log:
 
     def everything(self):
         for row in self.db.execute(OF_EVENT + " ORDER BY id"):
-            yield entry(EVENT, row[0]), leaf(EVENT, (*row, ranges(self.db, row[0])))
+            yield entry(EVENT, row[0]), leaf(EVENT, of_event(self.db, row))
         for row in self.db.execute(OF_ATTEMPT + " WHERE outcome <> 'open' ORDER BY id"):
             yield entry(ATTEMPT, row[0]), leaf(ATTEMPT, row)
         for row in self.db.execute(OF_RECEIPT + " ORDER BY r.file_id, r.n"):

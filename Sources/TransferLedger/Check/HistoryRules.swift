@@ -46,6 +46,14 @@ extension LedgerReader {
       """
     ),
     (
+      "I64 a run ends with its last heartbeat, or when the run after its crash begins",
+      """
+      SELECT r.id FROM engine_run r LEFT JOIN engine_run n ON n.id = r.id + 1
+      WHERE r.how <> 'crashed' AND r.ended_at <> r.heartbeat_at
+        OR r.how = 'crashed' AND r.ended_at <> max(r.started_at, n.started_at)
+      """
+    ),
+    (
       "I43 attempts are in the order of their runs",
       """
       WITH r AS (SELECT run_id, min(id) low, max(id) high FROM attempt GROUP BY run_id)

@@ -13,6 +13,7 @@ extension LedgerReader {
       }
       findings += rows.map { Finding(invariant: name, detail: $0) }
     }
+    findings += try strangeNames().map { Finding(invariant: Self.uidRule, detail: $0) }
     findings += try changedSchema().prefix(100).map { Finding(invariant: Self.schemaRule, detail: $0) }
     findings += try logFindings().map { Finding(invariant: Self.logRule, detail: $0) }
     return findings + (try damagedAttemptSums().prefix(100).map { Finding(invariant: Self.attemptSumRule, detail: $0) })
@@ -24,5 +25,15 @@ extension LedgerReader {
     rowRules + attemptRules + sessionRules + historyRules + pruneRules
 
   /// Includes the rules that are checked by code and not by a statement.
-  public static var ruleCount: Int { invariants.count + [attemptSumRule, schemaRule, logRule].count }
+  public static var ruleCount: Int { invariants.count + [attemptSumRule, schemaRule, logRule, uidRule].count }
+
+  /// Not a statement: it needs a check sum.
+  static let uidRule = "I66 the ledger and the one that it was copied from have uids that a program made"
+
+  private func strangeNames() throws -> [String] {
+    let uids = try db.rowsOnce("SELECT uid FROM store_meta UNION ALL SELECT origin_uid FROM store_meta") { row in
+      row.isNull(0) ? nil : row.uid(0)
+    }
+    return uids.compactMap(\.self).filter { !$0.isChecked }.map { "\($0)" }
+  }
 }

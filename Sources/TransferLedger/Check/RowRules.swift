@@ -75,6 +75,10 @@ extension LedgerReader {
       """
     ),
     (
+      "I65 a done chunk has no partly stored bytes, nothing to wait for and no failures",
+      "SELECT id FROM chunk WHERE state = 'done' AND (acked <> 0 OR not_before IS NOT NULL OR failures <> 0)"
+    ),
+    (
       "I55 a source is removed after its receipt, and only if its batch asks for it",
       """
       SELECT m.file_id FROM removal m JOIN file f ON f.id = m.file_id JOIN batch b ON b.id = f.batch_id

@@ -29,7 +29,7 @@ enum CopyMark {
       """
       UPDATE store_meta SET origin_uid = coalesce(origin_uid, uid), uid = ?, copied_at = max(?, coalesce(copied_at, 0) + 1),
         born_ns = ?
-      """, .uid(.make(wallMs: wallMs)), .int(wallMs), .int(bornNs))
+      """, .uid(.makeChecked(wallMs: wallMs)), .int(wallMs), .int(bornNs))
   }
 }
 

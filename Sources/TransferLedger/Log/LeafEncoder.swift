@@ -17,7 +17,7 @@ final class LeafEncoder {
   private let buffer: UnsafeMutablePointer<csqlite_buffer>
   /// The counts that ``hash(_:counts:)`` uses instead of those of the row.
   private var counts: SentCounts?
-  private var receipt, counted, event, ranges, prune: Statement?
+  private var receipt, counted, event, batch, ranges, prune: Statement?
   private let receipts, attempts: RowSeries
 
   /// The version of the encoding, also in the queries with `leaf`; different columns or a different order would require
@@ -79,8 +79,14 @@ final class LeafEncoder {
     case .event(let id):
       let rows = try kept(&event, Self.event)
       rows.bind(1, id)
-      guard try append(rows, Self.eventColumns, "event", more: 1) else { return false }
+      let begun = try kept(&batch, Self.batch)
+      begun.bind(1, id)
+      defer { begun.reset() }
+      let beginsBatch = try begun.step()
+      let more = beginsBatch ? 1 + Self.batchColumns : 1
+      guard try append(rows, Self.eventColumns, "event", more: more) else { return false }
       try appendRanges(of: id)
+      if beginsBatch { csqlite_append_cbor_row(buffer, begun.row.statement, 0, Self.batchColumns) }
       return true
     case .prune(let id):
       let rows = try kept(&prune, Self.prune)
@@ -172,6 +178,13 @@ final class LeafEncoder {
   private static let event: StaticString = """
     SELECT id % 1000000000000, at, verb, batch_id % 1000000000000, part_of % 1000000000000, detail,
       iif(id < 1000000000000, origin_id, NULL), iif(id < 1000000000000, origin_event, NULL) FROM event WHERE id = ?1
+    """
+  private static let batchColumns: Int32 = 9
+  /// The request of the batch that begins with this event.
+  private static let batch: StaticString = """
+    SELECT b.uid, b.name, b.direction, b.job, b.protocol, d.place, b.destination, b.settings, b.created_at
+    FROM event e CROSS JOIN batch b ON b.id = e.batch_id CROSS JOIN destination d ON d.id = b.destination_id
+    WHERE e.id = ?1 AND e.verb = 'added' AND e.at = b.created_at
     """
   private static let pruneColumns: Int32 = 4
   private static let prune: StaticString =

@@ -42,7 +42,7 @@ struct Migrations: Sendable {
       """
       INSERT INTO store_meta (id, uid, schema_version, view_version, created_by, created_at)
       VALUES (1, ?, 0, 1, 'transfers', ?)
-      """, .uid(.make(wallMs: wallMs)), .int(wallMs))
+      """, .uid(.makeChecked(wallMs: wallMs)), .int(wallMs))
   }
 
   private func mark(_ connection: Connection) throws {

@@ -34,13 +34,6 @@ extension LedgerTransaction {
     }
   }
 
-  func creditSenders(ofChunk seq: Int, of file: FileID, asker: AttemptID) throws {
-    let found = try db.first(
-      "SELECT id, length - acked FROM chunk WHERE file_id = ? AND seq = ?", .id(file), .int(seq)
-    ) { ($0.id(0, ChunkID.self), $0.int64(1)) }
-    if let (chunk, bytes) = found { try creditSenders(of: chunk, bytes, asker: asker) }
-  }
-
   static let foundBytes: StaticString = """
     SELECT id, iif(offset + length < ?2, length, ?2 - offset) - acked FROM chunk
     WHERE file_id = ?1 AND state <> 'done' AND offset + acked < ?2 ORDER BY seq

@@ -19,7 +19,8 @@ extension LedgerTransaction {
     try moveChunk(
       chunk, to: .done, after: nil,
       """
-      UPDATE OR FAIL chunk SET {moved}, etag = ?1, digest = ?2, md5 = ?3, confirmation = ?4, done_attempt = ?5, failures = 0
+      UPDATE OR FAIL chunk SET {moved}, etag = ?1, digest = ?2, md5 = ?3, confirmation = ?4, done_attempt = ?5, failures = 0,
+        acked = 0
       WHERE {guard}
       """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt))
   }
@@ -31,7 +32,8 @@ extension LedgerTransaction {
     try moveChunk(
       chunk, to: .done, after: nil,
       """
-      UPDATE chunk SET {moved}, etag = ?1, digest = ?2, confirmation = ?3, done_attempt = ?4, failures = 0, reused = ?5
+      UPDATE chunk SET {moved}, etag = ?1, digest = ?2, confirmation = ?3, done_attempt = ?4, failures = 0, acked = 0,
+        reused = ?5
       WHERE {guard}
       """, .text(part.etag), .digest(part.digest), .raw(part.confirmation), .id(attempt), .int(reused))
   }

@@ -12,7 +12,7 @@ extension LedgerTransaction {
       "UPDATE chunk SET state = 'pending', not_before = NULL WHERE file_id = ? AND state = 'waiting'", .id(file))
     let changes = try db.run(
       """
-      UPDATE chunk SET state = 'done', etag = ?, confirmation = ?, done_attempt = ?, failures = 0
+      UPDATE chunk SET state = 'done', etag = ?, confirmation = ?, done_attempt = ?, failures = 0, acked = 0
       WHERE file_id = ? AND state = 'pending'
         AND EXISTS (SELECT 1 FROM file WHERE id = chunk.file_id AND state = 'active' AND run_id = ?)
       """, .text(etag), .raw(confirmation), .id(attempt), .id(file), .id(run))
@@ -34,15 +34,19 @@ extension LedgerTransaction {
     try db.run(
       "UPDATE chunk SET state = 'pending', not_before = NULL WHERE file_id = ? AND seq = ? AND state = 'waiting'",
       .id(file), .int(seq))
+    let found = try db.first(
+      "SELECT id, length - acked FROM chunk WHERE file_id = ? AND seq = ?", .id(file), .int(seq)
+    ) { ($0.id(0, ChunkID.self), $0.int64(1)) }
+    guard let found else { return .lost(to: try stateOf(file, run)) }
     let changes = try db.run(
       """
       UPDATE chunk SET state = 'done', etag = ?, digest = ?, md5 = ?, confirmation = ?, done_attempt = ?, failures = 0,
-        uncertain = 0, remote = NULL
+        uncertain = 0, remote = NULL, acked = 0
       WHERE file_id = ? AND seq = ? AND state = 'pending'
       """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt), .id(file),
       .int(seq))
     guard changes == 1 else { return .lost(to: try stateOf(file, run)) }
-    try creditSenders(ofChunk: seq, of: file, asker: attempt)
+    try creditSenders(of: found.0, found.1, asker: attempt)
     try db.run(
       """
       UPDATE file SET failures = 0 WHERE id = ?1 AND failures > 0
@@ -73,7 +77,8 @@ extension LedgerTransaction {
       """, .id(file), .int(offset))
     try db.run(
       """
-      UPDATE chunk SET state = 'done', etag = '', confirmation = 'size', done_attempt = ?3, failures = 0, uncertain = 0
+      UPDATE chunk SET state = 'done', etag = '', confirmation = 'size', done_attempt = ?3, failures = 0, uncertain = 0,
+        acked = 0
       WHERE file_id = ?1 AND offset + length <= ?2 AND state = 'pending'
       """, .id(file), .int(offset), .id(attempt))
     guard offset == size || BodyProgress.forgives(offset - held, ofFile: size) else { return }

@@ -10,7 +10,7 @@ extension LedgerTransaction {
     let changes = try db.run(
       """
       UPDATE chunk SET state = 'done', etag = ?1, digest = ?2, confirmation = ?3, failures = 0, uncertain = 0,
-        reused = length - acked,
+        reused = length - acked, acked = 0,
         done_attempt = (SELECT max(id) FROM attempt WHERE file_id = ?4 AND operation = 'create' AND outcome = 'ok')
       WHERE file_id = ?4 AND seq = ?5 AND state = 'pending'
       """, .text(part.etag), .digest(part.digest), .raw(part.confirmation), .id(file), .int(part.seq))

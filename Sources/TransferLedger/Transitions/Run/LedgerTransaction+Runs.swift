@@ -43,13 +43,14 @@ extension LedgerTransaction {
     try recordEvent(MachineSleep.verb, batch: nil, file: nil, detail: sleep.detail)
   }
 
-  /// Ends a run: `done`, `drained`, `interrupted`, `failed: …`.
+  /// Ends a run: `done`, `drained`, `interrupted`, `failed: …`. Its end is its last heartbeat.
   public func endRun(_ run: RunID, how: String, processorMs: Int64? = nil) throws -> TransitionResult {
     try result(
       db.run(
         """
-        UPDATE engine_run SET ended_at = max(started_at, ?), how = ?, processor_ms = coalesce(?, processor_ms)
-        WHERE id = ? AND ended_at IS NULL
+        UPDATE engine_run SET ended_at = max(started_at, ?1), heartbeat_at = max(started_at, ?1), how = ?2,
+          processor_ms = coalesce(?3, processor_ms)
+        WHERE id = ?4 AND ended_at IS NULL
         """, .int(wallMs), .text(how), .int(processorMs), .id(run))
     ) { try howEnded(run) }
   }
