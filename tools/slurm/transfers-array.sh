@@ -17,15 +17,22 @@ set -euo pipefail
 [[ ${1:-} == --task ]] || exec transfers shard submit --slurm "$@"
 
 say() { printf 'transfers-array: %s\n' "$1" >&2; }
-fail() {
-  say "$2"
-  exit "$1"
-}
+fail() { say "$2"; exit "$1"; }
 # put FILE TEXT: writes it durably, or not at all, and fails. Its steps are joined, because bash ignores "set -e" in a
 # function that is called in a condition.
 put() { printf '%s\n' "$2" >"$1.new" && sync "$1.new" && mv "$1.new" "$1" && sync "$(dirname "$1")"; }
 
 back_up() { transfers store backup --quiet --force --store "$store" "$shared/$name.db" && sync "$shared"; }
+
+# Renews the backup while the engine runs, so that less is repeated after a kill. Its lock is held meanwhile.
+back_up_often() {
+  exec 9>&- 8>"$here/saving" {pause}<> <(:)
+  while ! read -rt "${SHARD_BACKUP_SECONDS:-900}" -u "$pause"; do
+    flock 8
+    if [[ -s $store && $(<"$shared/$name.try") == "$this_run "* ]]; then back_up || true; fi
+    flock -u 8
+  done
+}
 
 # Moves what is on this node aside: its ledger may know more.
 set_aside() {
@@ -77,6 +84,7 @@ work() {
   if [[ $stopping ]]; then return; fi
   "${run[@]}" "${trust[@]}" "${limits[@]}" --store "$store" --progress none &
   engine=$!
+  back_up_often & saver=$!
   if [[ $stopping ]]; then kill -TERM "$engine" 2>/dev/null || true; fi
   # A trap interrupts `wait`, not the engine.
   while :; do
@@ -85,6 +93,8 @@ work() {
     kill -0 "$engine" 2>/dev/null || break
   done
   engine=''
+  # Not in the middle of a backup, which would replace the last one.
+  { flock 8; kill "$saver" 2>/dev/null || true; } 8>"$here/saving"
   if [[ $copy == complete ]]; then copy=''; fi
   if [[ $code == 5 && ! $stopping ]] && was_idle; then idle=$((idle + 1)); fi
 }
@@ -161,10 +171,7 @@ hand_over() {
 verb=$2 shards=$3 shared=$4 place=$5 dest=$6 tries=$7 node=$8
 shift 8
 limits=()
-while [[ $1 != -- ]]; do
-  limits+=("$1")
-  shift
-done
+while [[ $1 != -- ]]; do limits+=("$1") && shift; done
 words=("${@:2}")
 # The ID of this task alone: SLURM_JOB_ID of the last task stands for the whole array.
 me=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
