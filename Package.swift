@@ -62,7 +62,7 @@ let package = Package(
       name: "Transfers",
       dependencies: [
         "TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "CScripts",
-        "TransferModel",
+        "CSys", "TransferModel",
       ], swiftSettings: strict("Transfers") + [.enableUpcomingFeature("InternalImportsByDefault")]),
     room("TransferReports", ["TransferModel"]),
     room("HTTPServer", ["TransferModel"]),

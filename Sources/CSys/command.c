@@ -13,6 +13,15 @@
 
 extern char **environ;
 
+static char **process_arguments;
+
+// The C libraries of Linux with dynamic linking, and of macOS, pass the arguments of main() to constructors.
+__attribute__((constructor)) static void keep_arguments(int count, char **arguments) {
+  if (count > 0) process_arguments = arguments;
+}
+
+char *const *csys_arguments(void) { return process_arguments; }
+
 // The limit before it was raised; 0 if it was not raised.
 static _Atomic(rlim_t) usual_file_limit;
 

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import TransferModel
 import Transfers
@@ -5,6 +6,14 @@ import Transfers
 @testable import TransfersCLI
 
 @Suite struct ArgumentTests {
+  /// As in a chroot, where a command without arguments would print the help and succeed.
+  @Test(.enabled(if: geteuid() == 0)) func argumentsAreKnownWithoutProc() throws {
+    var program = try BuiltProgram()
+    program.hasProc = false
+    let outcome = try program.run("status", "--store", program.folder.path + "/none.db")
+    #expect(outcome.code == 7 && outcome.err.contains("store.missing"), "\(outcome.out)\(outcome.err)")
+  }
+
   @Test(arguments: [
     ("4096", 4096), ("20M", 20 << 20), ("20MiB", 20 << 20), ("20MB", 20_000_000), ("1.5K", 1536), ("1.5KB", 1500),
     ("64k", 65_536), ("0.1K", 102), ("8191P", 8191 << 50), ("7B", 7), ("1Gi", 1 << 30),

@@ -18,6 +18,8 @@ struct BuiltProgram {
   /// The longest file that it may write, in the units of `ulimit -f` (512 or 1024 bytes); nil for the limit of these
   /// tests.
   var fileLength: Int?
+  /// Without it the program sees an empty /proc; needs root.
+  var hasProc = true
 
   init() throws { folder = try TemporaryFolder() }
 
@@ -96,11 +98,13 @@ struct BuiltProgram {
     defer { posix_spawn_file_actions_destroy(&actions) }
     redirect(&actions)
     let values = ["HOME": folder.path, "TZ": "UTC", "LC_ALL": "C.UTF-8"].merging(environment) { $1 }
-    let limits = [openFiles.map { "ulimit -n \($0) && " }, fileLength.map { "ulimit -f \($0) && " }].compactMap(\.self)
-    let limiting =
-      limits.isEmpty ? [] : ["/bin/sh", "-c", limits.joined() + "exec \"$0\" \"$@\""].map { Array($0.utf8) }
+    let hiding = hasProc ? nil : "mount -t tmpfs none /proc && "
+    let limits = [openFiles.map { "ulimit -n \($0) && " }, fileLength.map { "ulimit -f \($0) && " }, hiding]
+      .compactMap(\.self)
+    let shell = ["/bin/sh", "-c", limits.joined() + "exec \"$0\" \"$@\""].map { Array($0.utf8) }
+    let limiting = limits.isEmpty ? [] : hasProc ? shell : ["unshare", "--mount"].map { Array($0.utf8) } + shell
     let argv = (limiting + [Array(Self.path.utf8)] + arguments).map(Self.cString) + [nil]
-    let started = limits.isEmpty ? Self.path : "/bin/sh"
+    let started = limits.isEmpty ? Self.path : hasProc ? "/bin/sh" : "/usr/bin/unshare"
     let envp = values.map { Self.cString(Array("\($0.key)=\($0.value)".utf8)) } + [nil]
     defer { for pointer in argv + envp { free(pointer) } }
     var pid: pid_t = 0

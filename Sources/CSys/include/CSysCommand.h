@@ -8,6 +8,9 @@
 pid_t csys_command_start(char *const _Nullable *_Nonnull arguments, const void *_Nonnull input, int64_t length,
                          int *_Nonnull output);
 
+/// The arguments of this process, its name first and NULL last, as the system passed them; NULL if it did not.
+char *_Nullable const *_Nullable csys_arguments(void);
+
 /// Raises the limit of open files of this process to its hard limit, but at most to 65,536: nothing here needs more.
 /// Programs started by csys_command_start() get the original limit.
 void csys_raise_file_limit(void);

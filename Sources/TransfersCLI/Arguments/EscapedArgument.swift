@@ -1,22 +1,12 @@
 import ArgumentParser
 import TransferModel
+import Transfers
 
 /// Preserves the bytes of command-line arguments. Names are bytes, but the parser works on `String`: see
 /// ``NameBytes/embedded``.
 enum EscapedArgument {
   /// The arguments of this process without its name.
-  static func ofProcess() -> [String] {
-    (1..<max(Int(CommandLine.argc), 1)).map { index in
-      guard let start = CommandLine.unsafeArgv[index] else { return "" }
-      var bytes: [UInt8] = []
-      var cursor = start
-      while cursor.pointee != 0 {
-        bytes.append(UInt8(bitPattern: cursor.pointee))
-        cursor += 1
-      }
-      return encode(bytes)
-    }
-  }
+  static func ofProcess() -> [String] { ProcessArguments.bytes.map(encode) }
 
   static func encode(_ bytes: [UInt8]) -> String { NameBytes(bytes).embedded }
 
