@@ -103,7 +103,7 @@ import TransferModel
   @Test func everyVersionOfAChangedSourceCountsWithWhatItSent() throws {
     let added = try add(f.page(["a"]))
     let run = try f.startRun()
-    for version in 2...4 {
+    for version: Int64 in 2...4 {
       try f.ledger.write { tx in
         let file = try tx.claimAndPlan(run, chunkSize: 5)
         let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0]

@@ -247,6 +247,25 @@ import TransferModel
     #expect(try findings() == [])
   }
 
+  /// The newest run made no request, on a node whose clock is an hour behind that of the run before it.
+  @Test func aRunOnANodeWhoseClockIsBehindIsMerged() throws {
+    try LogTests.send(shards[0], 2)
+    let connection = try Connection(path: shards[0].path, access: .readWrite)
+    let columns = "argv, version, host, boot_id, pid, started_at, heartbeat_at"
+    func run(_ hours: Int) throws {
+      try connection.execute(
+        "INSERT INTO engine_run (uid, \(columns)) VALUES (randomblob(16), '[]', '0', 'h', 'b', 1, "
+          + "\(hours) * 3600000, \(hours) * 3600000 + 5000);"
+          + "UPDATE engine_run SET ended_at = heartbeat_at + 4000, how = 'done' WHERE ended_at IS NULL")
+    }
+    try run(900_001)
+    try mergeAll()
+    try run(900_000)
+    #expect(try mergeAll().map(\.outcome) == [.merged, .unchanged])
+    #expect(try mergeAll().map(\.outcome) == [.unchanged, .unchanged])
+    try requireAllRows()
+  }
+
   /// A copy stands for its ledger: the newest state counts, in whatever order they are merged.
   @Test(arguments: LedgerCopy.allCases) func copiesOfALedgerAreOneShard(_ kind: LedgerCopy) throws {
     try LogTests.send(shards[0], 2)

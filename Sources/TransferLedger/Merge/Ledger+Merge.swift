@@ -22,8 +22,13 @@ extension Ledger {
     }
     var files: [ShardFile] = []
     for shard in shards { files.append(try ShardFile(shard)) }
-    let merger = try LedgerMerger(path, clock, isCancelled)
-    return try merger.merge(files)
+    do throws(TransferError) {
+      return try LedgerMerger(path, clock, isCancelled).merge(files)
+    } catch {
+      var error = error
+      if error.kind == .storeFull { error.remedy = "free space and run the same command again" }
+      throw error
+    }
   }
 }
 

@@ -232,9 +232,7 @@ final class LedgerMerger {
         .storeCorrupt, "merge shard", NameBytes(shard.named), cause: "it is damaged (\(error.message))",
         remedy: "\"transfers store check --store FILE\" shows where; merge an intact copy")
     default:
-      var described = TransferError(error, "merge into", path: file.path)
-      if described.kind == .storeFull { described.remedy = "free space and run the same command again" }
-      return described
+      return TransferError(error, "merge into", path: file.path)
     }
   }
 }

@@ -56,8 +56,8 @@ struct ShardFile {
   }
 }
 
-/// The leaves of the log, the newest attempt and file, the newest sign of life: every change to a shard advances one of
-/// them.
+/// The leaves of the log, the newest attempt and run (the sum of their numbers), the newest file, the last sign of life
+/// of the newest run: every change to a shard advances one of them, also on a node whose clock is behind.
 typealias ShardProgress = (Int64, Int64, Int64, Int64)
 
 /// What a shard that is attached to a connection records about itself.
@@ -76,9 +76,10 @@ struct ShardFacts {
         coalesce((SELECT host FROM shard.engine_run ORDER BY id DESC LIMIT 1), ''),
         EXISTS (SELECT 1 FROM shard.engine_run WHERE ended_at IS NULL),
         coalesce((SELECT first_leaf + leaves FROM shard.log_group ORDER BY first_leaf DESC LIMIT 1), 0),
-        coalesce((SELECT seq FROM shard.sqlite_sequence WHERE name = 'attempt'), 0),
+        coalesce((SELECT sum(seq) FROM shard.sqlite_sequence WHERE name IN ('attempt', 'engine_run')), 0),
         coalesce((SELECT seq FROM shard.sqlite_sequence WHERE name = 'file'), 0),
-        coalesce((SELECT max(max(heartbeat_at, started_at, coalesce(ended_at, 0))) FROM shard.engine_run), 0)
+        coalesce((
+          SELECT max(heartbeat_at, started_at, coalesce(ended_at, 0)) FROM shard.engine_run ORDER BY id DESC LIMIT 1), 0)
       FROM shard.store_meta
       """
     ) { row in
