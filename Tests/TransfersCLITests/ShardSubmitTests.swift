@@ -163,13 +163,17 @@ import TransferModel
   @Test func aSetThatIsNotWholeIsRefused() throws {
     let index = try readText(parts + "/shards.json")
     #expect(try ShardFolder(parts).shards == ["shard-001.jsonl", "shard-002.jsonl", "shard-003.jsonl"])
-    for cut in 1..<index.utf8.count { #expect(ShardIndex.names(Array(index.utf8.prefix(cut))) == nil, "\(cut)") }
+    for cut in 1..<index.utf8.count { #expect(ShardIndex.shards(Array(index.utf8.prefix(cut))) == nil, "\(cut)") }
     try writeFile(parts + "/shards.json", Array(index.utf8.dropLast(3)))
     #expect(try submit(places).code == 65)
     try writeFile(parts + "/shards.json", Array(index.utf8))
     try writeFile(parts + "/shard-004.jsonl", [])
     #expect(try submit(places).code == 65)
     unlink(parts + "/shard-004.jsonl")
+    let second = try readText(parts + "/shard-002.jsonl")
+    try writeFile(parts + "/shard-002.jsonl", Array(second.utf8.dropLast(9)))
+    let truncated = try submit(places)
+    #expect(truncated.code == 65 && truncated.err.contains("shard-002.jsonl has"), "\(truncated.err)")
     unlink(parts + "/shard-002.jsonl")
     #expect(try submit(places).code == 65)
     unlink(parts + "/shards.json")

@@ -14,7 +14,10 @@ final class JSONLines: ManifestLines {
   func entry(_ line: UnsafeRawBufferPointer, _ number: Int) throws(ManifestFault) -> ManifestEntry? {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
     let value: JSONValue
-    do throws(JSONFault) { value = try JSONReader.read(Array(line), isExact: true) } catch { throw Self.fault(error) }
+    do throws(JSONFault) { value = try JSONReader.read(Array(line), isExact: true) } catch {
+      guard frame.isUnfinished, case .syntax = error else { throw Self.fault(error) }
+      throw ManifestFault("it is damaged, or the manifest is cut off here", "copy it again")
+    }
     guard case .object(let members) = value else { throw Self.noObject }
     if try frame.takes(value) { return nil }
     var texts: [ManifestField: [UInt8]] = [:]

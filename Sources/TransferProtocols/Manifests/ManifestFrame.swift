@@ -43,8 +43,11 @@ struct ManifestFrame {
     bytes +|= size ?? 0
   }
 
+  /// It has begun, and its last line has not been read yet.
+  var isUnfinished: Bool { isOpen && !isClosed }
+
   func end() throws(ManifestFault) {
-    guard isOpen, !isClosed else { return }
+    guard isUnfinished else { return }
     throw ManifestFault("the manifest is cut off: its last line is missing", "copy it again")
   }
 }

@@ -111,7 +111,8 @@ import TransferModel
 
   /// Cut between lines, cut within a line, too many lines, an end with different counts, a newer format.
   @Test(arguments: [
-    (frame + line, "cut off"), (frame + line + line.dropLast(5), "not a JSON object"),
+    (frame + line, "cut off"),
+    (frame + line + line.dropLast(5), "line 3: it is damaged, or the manifest is cut off here"),
     (frame + line + "{\"end\":\"transfers.manifest/1\",\"files\":2,\"bytes\":7}\n", "does not match the listed files"),
     (frame + line + "{\"end\":\"transfers.manifest/1\",\"files\":1,\"bytes\":8}\n", "does not match the listed files"),
     (frame + "{\"end\":\"transfers.manifest/1\",\"files\":0,\"bytes\":0}\n" + line, "after the end"),
