@@ -110,8 +110,8 @@ extension TransferFacts {
     switch outcome {
     case .settled: settled(step)
     case .partsListed(let listed, let next): compare(listed, next: next, &update)
-    case .orphansListed(let found, let next):
-      orphans += found
+    case .unlistedUploads(let found, let next):
+      unlistedUploads += found
       probed(next: next)
     case .stored(let part, let proof): stored(part, proof, step, &update)
     case .advanced(let acked): hold(acked, of: step, .advanceChunk(acked: acked), &update)
@@ -136,7 +136,7 @@ extension TransferFacts {
   private mutating func settled(_ step: StepRequest) {
     switch step {
     case .create: lostAnswer = nil
-    case .abort(let remoteID): orphans.removeAll { $0 == remoteID }
+    case .abort(let remoteID): unlistedUploads.removeAll { $0 == remoteID }
     case .makeParent: parentsMade = (parentsMade ?? 0) + 1
     case .finish, .save:
       if lostAnswer == step.operation { lostAnswer = nil }

@@ -52,7 +52,7 @@ public struct Interpretation: Sendable {
     /// With `next == nil` the probe is complete.
     case partsListed([ListedPart], next: String?)
     /// A page of sessions on the server that can only be from our lost create requests. Complete with `next == nil`.
-    case orphansListed([String], next: String?)
+    case unlistedUploads([String], next: String?)
     /// The chunk is stored. `proof` is set if that completed the upload (protocols without a finish step).
     case stored(PartReceipt, proof: FileProof?)
     /// A part of the chunk is stored: the server has `acked` bytes from its start, more than before but not all. The
@@ -122,7 +122,7 @@ extension Interpretation {
 
   public static func opened(_ session: OpenedSession) -> Self { settled.with(opened: session) }
   public static func partsListed(_ parts: [ListedPart], next: String?) -> Self { Self(.partsListed(parts, next: next)) }
-  public static func orphansListed(_ ids: [String], next: String?) -> Self { Self(.orphansListed(ids, next: next)) }
+  public static func unlistedUploads(_ ids: [String], next: String?) -> Self { Self(.unlistedUploads(ids, next: next)) }
   package static func stored(_ part: PartReceipt, proof: FileProof?) -> Self { Self(.stored(part, proof: proof)) }
   public static func advanced(acked: Int64) -> Self { Self(.advanced(acked: acked)) }
   public static func chunkPrepared(_ remote: [String: String]) -> Self { Self(.chunkPrepared(remote)) }

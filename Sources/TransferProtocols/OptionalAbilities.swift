@@ -191,8 +191,8 @@ package struct UploadName: Sendable, Hashable {
 }
 
 /// The server can list our sessions whose IDs the ledger does not know: ``StepRequest/probe(marker:)`` with a session
-/// that has no ID is answered by ``Interpretation/Outcome/orphansListed(_:next:)``.
-public protocol OrphanListing: Sendable {}
+/// that has no ID is answered by ``Interpretation/Outcome/unlistedUploads(_:next:)``.
+public protocol UnlistedUploadListing: Sendable {}
 
 /// The number of requests of a file is not the number of its chunks.
 public protocol RequestEstimate: Sendable {

@@ -21,7 +21,7 @@ public struct ProtocolInUse: Sendable {
   private let named: (any NamedUploads)?
   /// nil if done files cannot be queried.
   package let laterQuestions: (any LaterQuestions)?
-  public let findsOrphans: Bool
+  public let findsUnlistedUploads: Bool
   public let plansLate: Bool
   public var hearsInterim: Bool { interim != nil }
 
@@ -42,7 +42,7 @@ public struct ProtocolInUse: Sendable {
     estimate = base as? any RequestEstimate
     named = base as? any NamedUploads
     laterQuestions = base as? any LaterQuestions
-    findsOrphans = base is any OrphanListing
+    findsUnlistedUploads = base is any UnlistedUploadListing
     plansLate = latePlanning?.plansLate ?? false
   }
 }

@@ -38,7 +38,7 @@ public struct TransferFacts: Sendable {
   /// The marker of the next page of a probe.
   public var probeMarker: String?
   /// Our sessions on the server that the ledger does not know; found by a probe, to be aborted.
-  public var orphans: [String] = []
+  public var unlistedUploads: [String] = []
   /// `verify` did not find our object.
   public var isAbsent = false
   /// Queries with inconclusive answers since the claim (``Interpretation/Outcome/inconclusive``).
@@ -141,7 +141,7 @@ extension Interpretation {
     switch outcome {
     case .chunkPrepared(let remote), .pieceStored(let remote): Array(remote.values)
     case .stored(let receipt, _): Array(receipt.remote.values)
-    case .orphansListed(let ids, _): ids
+    case .unlistedUploads(let ids, _): ids
     case .settled, .partsListed, .advanced, .chunkProbed, .offset, .begun, .listed, .finished, .absent, .inconclusive,
       .notYet,
       .failed:

@@ -7,7 +7,7 @@ import TransferModel
 /// The engine's side of the contract: it opens an attempt row before it sends a request; it passes every reply to
 /// ``interpret(_:to:_:)`` exactly once; it applies the meaning to the facts, gets the next step, and commits the
 /// meaning and the beginning of that step together; nothing is sent before that commit is durable. Abilities of only
-/// some protocols are Swift protocols of their own: ``LatePlanning``, ``OrphanListing`` …
+/// some protocols are Swift protocols of their own: ``LatePlanning``, ``UnlistedUploadListing`` …
 package protocol TransferProtocol: Sendable {
   /// `s3`, `put`, … : stored with each batch.
   var name: String { get }

@@ -6,12 +6,12 @@ import TransferProtocols
 
 @Suite struct ListedSessionsTests {
   private func listed(_ ids: [String], next: String? = nil) -> ListedSessions? {
-    ListedSessions(7, .orphansListed(ids, next: next), TransferReply())
+    ListedSessions(7, .unlistedUploads(ids, next: next), TransferReply())
   }
 
   /// What is left of a list, and where the next page begins.
   private func remainder(_ meaning: Interpretation) -> (ids: [String], next: String?)? {
-    guard case .orphansListed(let ids, let next) = meaning.outcome else { return nil }
+    guard case .unlistedUploads(let ids, let next) = meaning.outcome else { return nil }
     return (ids, next)
   }
 

@@ -150,6 +150,6 @@ import TransferModel
       _ = try f.ledger.control(verb, .batch(batch))
     }
     let sessions = try f.texts("SELECT max(id) FROM session").compactMap(Int64.init).map(SessionID.init(rawValue:))
-    _ = try f.ledger.write { try $0.giveUpOrphans(sessions) }
+    _ = try f.ledger.write { try $0.giveUpAbandonedSessions(sessions) }
   }
 }

@@ -131,7 +131,7 @@ import Testing
       #expect(try tx.completeFile(file.id, run, proof).isApplied)
       #expect(try tx.claimAborts(run, limit: 9).isEmpty, "the server needs a moment to list it")
     }
-    f.clock.advance(ms: LedgerTransaction.orphanDelayMs)
+    f.clock.advance(ms: LedgerTransaction.lostCreateDelayMs)
     #expect(try f.ledger.write { try $0.claimAborts(run, limit: 9) }.map(\.remoteID) == [nil])
     #expect(try f.ledger.write { try $0.knownSessions(["first", "second"]) } == ["second"])
     #expect(try f.findings() == [])

@@ -14,8 +14,8 @@ extension LedgerTransaction {
     try control(.retry(startsOver: startsOver), filter)
   }
 
-  func giveUpOrphans(_ filter: RowFilter) throws -> Int {
-    try giveUpOrphans(LedgerReader(db: db).orphans(filter, after: 0, limit: .max).map(\.id))
+  func giveUpAbandonedSessions(_ filter: RowFilter) throws -> Int {
+    try giveUpAbandonedSessions(LedgerReader(db: db).abandonedSessions(filter, after: 0, limit: .max).map(\.id))
   }
 
   func hideFinished(_ filter: RowFilter, failed: Bool) throws -> ControlOutcome {

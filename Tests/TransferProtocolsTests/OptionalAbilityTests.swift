@@ -14,10 +14,10 @@ import Testing
       ("tus+http://h/", false, true, false), ("resumable+http://h/", false, true, true),
     ])
   func whatATypeConformsToIsFound(
-    _ destination: String, _ findsOrphans: Bool, _ plansLate: Bool, _ hearsInterim: Bool
+    _ destination: String, _ findsUnlistedUploads: Bool, _ plansLate: Bool, _ hearsInterim: Bool
   ) throws {
     let proto = try inUse(destination)
-    #expect(proto.findsOrphans == findsOrphans)
+    #expect(proto.findsUnlistedUploads == findsUnlistedUploads)
     #expect(proto.plansLate == plansLate)
     #expect(proto.hearsInterim == hearsInterim)
   }

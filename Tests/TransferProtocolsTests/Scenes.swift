@@ -117,7 +117,7 @@ func text(_ meaning: Interpretation) -> String {
 func text(_ outcome: Interpretation.Outcome) -> String {
   switch outcome {
   case .partsListed(let parts, let next): "parts \(parts.map { "\($0.seq):\($0.length)" }) next \(next ?? "-")"
-  case .orphansListed(let ids, let next): "orphans \(ids) next \(next ?? "-")"
+  case .unlistedUploads(let ids, let next): "unlisted \(ids) next \(next ?? "-")"
   case .stored(let part, let proof):
     "stored \(part.seq) \(part.confirmation)\(proof.map { " whole \($0.confirmation)" } ?? "")"
   case .finished(let proof): "finished \(proof.confirmation)"

@@ -272,8 +272,8 @@ class Case:
                 self.problems.append(f"at the server, but not in the source: {name!r}")
             elif objects[name] != wanted[name]:
                 self.problems.append(f"bytes differ: {name!r}, {len(objects[name])} of {len(wanted[name])}")
-        for key, upload in self.target.orphans(self.name):
-            self.problems.append(f"orphaned multipart upload {upload!r} of {key!r}")
+        for key, upload in self.target.open_uploads(self.name):
+            self.problems.append(f"multipart upload left open: {upload!r} of {key!r}")
 
     def check_secrets(self):
         texts = [ended.out.encode() + ended.err.encode() for ended in self.said]

@@ -73,7 +73,7 @@ class Target:
     def secrets(self):
         return [value for name, value in self.environment.items() if "SECRET" in name]
 
-    def orphans(self, case):
+    def open_uploads(self, case):
         """Uploads that were started and neither finished nor aborted."""
         return []
 
@@ -177,7 +177,7 @@ class S3Target(Target):
             found[name.removeprefix(b"in/")] = self.client.get(case, key)
         return found
 
-    def orphans(self, case):
+    def open_uploads(self, case):
         return self.client.uploads(case)
 
     def clean(self, case):

@@ -98,15 +98,15 @@ def tell_server(run):
 def crash(run):
     """The process is gone: nothing is written. Attempts in flight stay open until the next run."""
     run.ledger.heartbeat(run.id, max(run.now - run.world.chance.randrange(1000), run.began), int(run.processor))
-    run.world.orphans, run.world.run = list(run.flights), None
+    run.world.crashed, run.world.run = list(run.flights), None
     return run.now
 
 
 def recover(run):
     """Recovers after the crashed engine (LedgerTransaction+Recovery.swift)."""
     world, ledger = run.world, run.ledger
-    orphans, world.orphans = world.orphans, []
-    for flight in orphans:
+    crashed, world.crashed = world.crashed, []
+    for flight in crashed:
         cut_off(run, flight, "crashed", "engine.crashed", 0)
     left = unknown = 0
     for work in list(world.backlog.values()):
@@ -129,8 +129,8 @@ def recover(run):
         left += 1
         if stop and stop[0] in ("pause", "cancel"):
             (world.paused if stop[0] == "pause" else world.cancelled)(run.now, [work])
-    if orphans or left:
-        ledger.event(run.now, "recovered", None, f"{len(orphans)} attempts crashed, {left} files resume, {unknown} unknown")
+    if crashed or left:
+        ledger.event(run.now, "recovered", None, f"{len(crashed)} attempts crashed, {left} files resume, {unknown} unknown")
 
 
 def interrupt(run):

@@ -43,7 +43,7 @@ def tell(plan, path, chance):
 def killed(world, run, after, restarts):
     """The engine is killed; some minutes later it is started again, after a restart of the machine or by a timer."""
     at = run.go(run.began + after)
-    if world.run is None and not world.orphans and not any(w.state in ("active", "finishing") for w in world.backlog.values()):
+    if world.run is None and not world.crashed and not any(w.state in ("active", "finishing") for w in world.backlog.values()):
         return at
     at += world.chance.randrange(20, 400) * 1000
     if restarts:

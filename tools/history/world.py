@@ -18,7 +18,7 @@ class World:
     def __init__(self, plan, path, chance):
         self.plan, self.chance = plan, chance
         self.ledger, self.fates = Ledger(path, chance), Fates(plan, chance)
-        self.backlog, self.orphans, self.agenda, self.run = {}, [], [], None
+        self.backlog, self.crashed, self.agenda, self.run = {}, [], [], None
         self.aborts = []  # files and their abandoned sessions
         self.done, self.failed, self.files = {}, [], 0
         self.restart(plan.start - 40 * MINUTE)

@@ -3,7 +3,8 @@ import TransferModel
 import TransferProtocols
 
 /// Sessions listed by a server, while the ledger is queried for those that it knows. A protocol cannot know that
-/// another file with the same key has a session too: sessions known to the ledger are removed from the list of orphans.
+/// another file with the same key has a session too: sessions known to the ledger are removed from the list of unlisted
+/// uploads.
 struct ListedSessions: Sendable {
   let request: RequestNumbers.Number
   let meaning: Interpretation
@@ -12,7 +13,7 @@ struct ListedSessions: Sendable {
 
   /// nil if the answer lists none.
   init?(_ request: RequestNumbers.Number, _ meaning: Interpretation, _ reply: TransferReply) {
-    guard case .orphansListed(let remoteIDs, _) = meaning.outcome, !remoteIDs.isEmpty else { return nil }
+    guard case .unlistedUploads(let remoteIDs, _) = meaning.outcome, !remoteIDs.isEmpty else { return nil }
     (self.request, self.meaning, self.reply, self.remoteIDs) = (request, meaning, reply, remoteIDs)
   }
 
@@ -26,8 +27,8 @@ struct ListedSessions: Sendable {
 
   /// The answer without known sessions. If the query failed, all of them may be known.
   func meaning(without known: Result<Set<String>, TransferError>) -> Interpretation {
-    guard case .orphansListed(let remoteIDs, let next) = meaning.outcome else { return meaning }
+    guard case .unlistedUploads(let remoteIDs, let next) = meaning.outcome else { return meaning }
     let known = (try? known.get()) ?? Set(remoteIDs)
-    return meaning.with(.orphansListed(remoteIDs.filter { !known.contains($0) }, next: next))
+    return meaning.with(.unlistedUploads(remoteIDs.filter { !known.contains($0) }, next: next))
   }
 }

@@ -163,7 +163,7 @@ final class AbortRequests {
     guard var abort = running.removeValue(forKey: id) else { return nil }
     switch meaning.outcome {
     case .settled: abort.remaining.removeLast()
-    case .orphansListed(let ids, let next):
+    case .unlistedUploads(let ids, let next):
       abort.remaining += ids
       abort.marker = next
       abort.isListed = next == nil

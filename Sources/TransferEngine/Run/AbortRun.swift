@@ -28,7 +28,7 @@ struct AbortRun: Sendable {
     isBegun = true
     if isListed { remaining = proto.abortTargets(facts) }
     // The result of a create request without an answer cannot be queried.
-    if !isListed && !proto.findsOrphans { isListed = true }
+    if !isListed && !proto.findsUnlistedUploads { isListed = true }
   }
 
   /// The next request; nil if nothing of the session is left on the server.

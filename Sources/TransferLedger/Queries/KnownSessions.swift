@@ -1,7 +1,7 @@
 import TransferModel
 
 extension LedgerTransaction {
-  /// Those of `remoteIDs` that the ledger knows, in any state: these are never orphans.
+  /// Those of `remoteIDs` that the ledger knows, in any state: these are never unlisted uploads.
   public func knownSessions(_ remoteIDs: [String]) throws -> Set<String> {
     var known: Set<String> = []
     for remoteID in remoteIDs {

@@ -3,9 +3,9 @@ public import TransferModel
 extension LedgerReader {
   /// Sessions that wait for their abort or whose file has ended, ordered by number, starting after `after`; not those
   /// of unknown files, which may be the only trace of a finished object. Reads only the indexes of live sessions.
-  package func orphans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [OrphanRow] {
-    try db.rows(Self.orphans, filter, .integer(after), .int(limit), filter.sessionRanges) { row in
-      OrphanRow(
+  package func abandonedSessions(_ filter: RowFilter, after: Int64, limit: Int) throws -> [AbandonedSessionRow] {
+    try db.rows(Self.abandonedSessions, filter, .integer(after), .int(limit), filter.sessionRanges) { row in
+      AbandonedSessionRow(
         id: row.id(0), file: row.id(1), path: row.name(2), destination: row.text(3), protocolName: row.text(4),
         state: row.text(5), fileState: row.text(6), beganMs: row.int64(7), expiresMs: row.int64OrNil(8),
         abortAfterMs: row.int64OrNil(9), bytesAcked: row.int64(10), tries: row.int64(11), cause: row.textOrNil(12))
@@ -18,8 +18,8 @@ extension LedgerReader {
     try db.rows(Self.lostCreations, filter, .null, .null, filter.sessionRanges) { $0.int64(0) }.first ?? 0
   }
 
-  /// The number of open sessions that ``orphans(_:after:limit:)`` leaves out, because their files have not ended:
-  /// waiting, paused, being sent or of unknown outcome.
+  /// The number of open sessions that ``abandonedSessions(_:after:limit:)`` leaves out, because their files have not
+  /// ended: waiting, paused, being sent or of unknown outcome.
   public func sessionsInUse(_ filter: RowFilter) throws -> Int64 {
     try db.rows(Self.sessionsInUse, filter, .null, .null, filter.sessionRanges) { $0.int64(0) }.first ?? 0
   }
@@ -48,7 +48,7 @@ extension LedgerReader {
       AND {files}
     """
 
-  static let orphans: StaticString = """
+  static let abandonedSessions: StaticString = """
     SELECT s.id, s.file_id, f.path, b.destination, b.protocol, s.state, f.state, s.intended_at, s.expires_at,
       s.abort_after,
       iif(s.state = 'open', (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c
@@ -69,14 +69,15 @@ extension LedgerReader {
 }
 
 extension Ledger {
-  /// Marks every session that ``LedgerReader/orphans(_:after:limit:)`` selects to be aborted on the server now; returns
-  /// how many. A file that had failed starts over when it is retried. Recorded as an event. Works in parts, like every
-  /// action of people on many rows.
-  public func giveUpOrphans(_ filter: RowFilter) throws(TransferError) -> Int {
+  /// Marks every session that ``LedgerReader/abandonedSessions(_:after:limit:)`` selects to be aborted on the
+  /// server now; returns how many. A file that had failed starts over when it is retried. Recorded as an event. Works
+  /// in parts, like every action of people on many rows.
+  public func giveUpAbandonedSessions(_ filter: RowFilter) throws(TransferError) -> Int {
     var count = 0
     var last: Int64 = 0
-    while case let page = try read({ try $0.orphans(filter, after: last, limit: 500) }), let final = page.last {
-      count += try write { try $0.giveUpOrphans(page.map(\.id)) }
+    while case let page = try read({ try $0.abandonedSessions(filter, after: last, limit: 500) }), let final = page.last
+    {
+      count += try write { try $0.giveUpAbandonedSessions(page.map(\.id)) }
       last = final.id.rawValue
     }
     return count
@@ -84,8 +85,8 @@ extension Ledger {
 }
 
 extension LedgerTransaction {
-  /// Marks those of these sessions that are still orphans.
-  func giveUpOrphans(_ sessions: [SessionID]) throws -> Int {
+  /// Marks those of these sessions that are still abandoned.
+  func giveUpAbandonedSessions(_ sessions: [SessionID]) throws -> Int {
     let count = try sessions.reduce(0) { count, session in
       count
         + (try db.run(

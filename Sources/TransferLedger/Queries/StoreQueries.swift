@@ -32,9 +32,9 @@ extension LedgerReader {
   /// is intact.
   public func integrityProblems() throws -> [String] {
     let damage = try db.rows("PRAGMA integrity_check(100)") { $0.text(0) }.filter { $0 != "ok" }
-    let orphans = try db.rows("PRAGMA foreign_key_check") { row in
+    let broken = try db.rows("PRAGMA foreign_key_check") { row in
       "\(row.text(0)) row \(row.int64(1)) refers to a missing row of \(row.text(2))"
     }
-    return damage + orphans.prefix(100)
+    return damage + broken.prefix(100)
   }
 }

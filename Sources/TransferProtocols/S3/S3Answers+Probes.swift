@@ -95,10 +95,10 @@ extension S3Protocol {
   }
 
   /// A page of ListMultipartUploads, or ListParts of one candidate.
-  func interpretOrphans(
+  func interpretUnlistedUploads(
     _ reply: TransferReply, _ marker: String?, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
-    guard var search = marker == nil ? OrphanSearch() : OrphanSearch(marker: marker) else {
+    guard var search = marker == nil ? UnlistedUploadSearch() : UnlistedUploadSearch(marker: marker) else {
       return .failed(Failure(.engineBug, "the probe marker is not ours"), .permanent)
     }
     if !search.candidates.isEmpty { return interpretCandidate(reply, search, facts, context) }
@@ -108,7 +108,7 @@ extension S3Protocol {
     }
     search.candidates = candidates(root, facts, skewMs(reply, context) ?? context.learned.clockSkewMs)
     search.page = nextPage(root, after: search.page, facts)
-    return .orphansListed([], next: search.marker)
+    return .unlistedUploads([], next: search.marker)
   }
 
   /// Listing needs its own permission, and some servers do not support it. The lost session, if there is one, then
@@ -120,7 +120,7 @@ extension S3Protocol {
     let cannot = [400, 403, 404, 405, 501].contains(reply.status)
     switch error.meaning(status: reply.status) {
     case .permanent where cannot, .unsupported where cannot, .sessionGone where cannot:
-      return .orphansListed([], next: nil)
+      return .unlistedUploads([], next: nil)
     default: return failed(reply, error, .probe(marker: marker), facts, context)
     }
   }
@@ -129,10 +129,10 @@ extension S3Protocol {
     guard let intendedAtMs = facts.session?.intendedAtMs else { return [] }
     let found = root.all("Upload").filter { upload in
       isOurKey(upload["Key"]?.text ?? "", root, facts)
-        && OrphanSearch.isCandidate(
+        && UnlistedUploadSearch.isCandidate(
           initiated: upload.value("Initiated"), intendedAtMs: intendedAtMs, skewMs: skewMs)
     }
-    return Array(found.compactMap { $0.value("UploadId") }.prefix(OrphanSearch.mostCandidates))
+    return Array(found.compactMap { $0.value("UploadId") }.prefix(UnlistedUploadSearch.mostCandidates))
   }
 
   /// Compared as bytes: to Swift, strings in different normal forms are equal.
@@ -148,33 +148,34 @@ extension S3Protocol {
   }
 
   /// The listing is sorted by key, and our key is the first with itself as prefix: later pages contain nothing of ours.
-  private func nextPage(_ root: XMLElement, after page: OrphanSearch.Page?, _ facts: TransferFacts) -> OrphanSearch
+  private func nextPage(_ root: XMLElement, after page: UnlistedUploadSearch.Page?, _ facts: TransferFacts)
+    -> UnlistedUploadSearch
     .Page?
   {
     guard root.isTruncated, let key = root["NextKeyMarker"]?.text,
       isOurKey(key, root, facts), let uploadID = root.value("NextUploadIdMarker")
     else { return nil }
     let number = (page?.number ?? 0) + 1
-    guard uploadID != page?.uploadID, number < OrphanSearch.mostPages else { return nil }
-    return OrphanSearch.Page(
+    guard uploadID != page?.uploadID, number < UnlistedUploadSearch.mostPages else { return nil }
+    return UnlistedUploadSearch.Page(
       key: String(decoding: facts.file.key.bytes, as: UTF8.self), uploadID: uploadID, number: number)
   }
 
   private func interpretCandidate(
-    _ reply: TransferReply, _ search: OrphanSearch, _ facts: TransferFacts, _ context: RequestContext
+    _ reply: TransferReply, _ search: UnlistedUploadSearch, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     var search = search
     let candidate = search.candidates.removeFirst()
-    if reply.status == 404 && !S3Error(reply).isOfAll(status: 404) { return .orphansListed([], next: search.marker) }
+    if reply.status == 404 && !S3Error(reply).isOfAll(status: 404) { return .unlistedUploads([], next: search.marker) }
     guard reply.status == 200 else {
       let error = S3Error(reply)
       // It is not confirmed to be empty, so it is not considered ours.
-      if cannotBeAsked(reply, error) { return .orphansListed([], next: search.marker) }
+      if cannotBeAsked(reply, error) { return .unlistedUploads([], next: search.marker) }
       return failed(reply, error, .probe(marker: nil), facts, context)
     }
     guard let root = document(reply), root.name.hasPrefix("ListParts") else {
       return badReply(reply, "the list of parts cannot be read", .retry(isThrottled: false), context)
     }
-    return .orphansListed(root.all("Part").isEmpty ? [candidate] : [], next: search.marker)
+    return .unlistedUploads(root.all("Part").isEmpty ? [candidate] : [], next: search.marker)
   }
 }

@@ -9,7 +9,7 @@ extension S3Protocol {
     case .create: return interpretCreate(reply, facts, context)
     case .probe(let marker):
       return facts.session?.remoteID == nil
-        ? interpretOrphans(reply, marker, facts, context) : interpretParts(reply, marker, facts, context)
+        ? interpretUnlistedUploads(reply, marker, facts, context) : interpretParts(reply, marker, facts, context)
     case .chunk(let chunk): return interpretChunk(reply, chunk, facts, context)
     case .finish: return interpretComplete(reply, facts, context)
     case .verify: return interpretVerify(reply, facts, context)

@@ -16,7 +16,9 @@ public import TransferModel
 /// | the same, but queries are refused | PUT again, which is harmless | done, or unknown if an object exists |
 ///
 /// Every object has `x-amz-meta-transfers-uid`, which distinguishes ours from others.
-public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsAhead, ListingProof, RequestEstimate {
+public struct S3Protocol: TransferProtocol, UnlistedUploadListing, ShortChunks, DigestsAhead, ListingProof,
+  RequestEstimate
+{
   let settings: S3Settings
 
   public let name = "s3"
@@ -94,7 +96,7 @@ public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsA
 
   private func createStep(_ facts: TransferFacts) -> TransferStep {
     if facts.lostAnswer != nil && !facts.isProbed { return .control(.probe(marker: facts.probeMarker)) }
-    if let orphan = facts.orphans.first { return .control(.abort(remoteID: orphan)) }
+    if let unlisted = facts.unlistedUploads.first { return .control(.abort(remoteID: unlisted)) }
     return .control(.create)
   }
 

@@ -54,7 +54,7 @@ extension S3Protocol {
       let query = [("max-parts", "1000"), ("part-number-marker", marker ?? "0"), ("uploadId", remoteID)]
       return try draft(.get, key, query: query).signed(settings, context)
     }
-    guard let search = marker == nil ? OrphanSearch() : OrphanSearch(marker: marker) else {
+    guard let search = marker == nil ? UnlistedUploadSearch() : UnlistedUploadSearch(marker: marker) else {
       throw Failure(.engineBug, "the probe marker is not ours")
     }
     if let candidate = search.candidates.first {

@@ -121,9 +121,11 @@ extension OpenStore {
     try ledger.pruneOutcome(before: ms)
   }
 
-  /// Marks the sessions listed by ``StoreReader/orphans(_:after:limit:)`` to be aborted on the server. Returns how
-  /// many.
-  package func giveUpOrphans(_ filter: RowFilter) throws(TransferError) -> Int { try ledger.giveUpOrphans(filter) }
+  /// Marks the sessions listed by ``StoreReader/abandonedSessions(_:after:limit:)`` to be aborted on the server.
+  /// Returns how many.
+  package func giveUpAbandonedSessions(_ filter: RowFilter) throws(TransferError) -> Int {
+    try ledger.giveUpAbandonedSessions(filter)
+  }
 
   /// If no engine is alive, recovers after a crashed one, so that control requests for its files are applied now. nil
   /// when there is nothing to do, or an engine is alive. `argv` is recorded.

@@ -101,8 +101,8 @@ extension StoreReader {
 
   /// Sessions by number, after number `after`, that wait to be aborted, or whose file is at rest; not those of unknown
   /// files, which may be the only trace of a finished object. Read from the indexes of live sessions only.
-  package func orphans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [OrphanRow] {
-    try reader.orphans(filter, after: after, limit: limit)
+  package func abandonedSessions(_ filter: RowFilter, after: Int64, limit: Int) throws -> [AbandonedSessionRow] {
+    try reader.abandonedSessions(filter, after: after, limit: limit)
   }
 
   /// How many requests that create something on a server lost their answer, if the server was not or could not be

@@ -40,8 +40,8 @@ struct GcCommand: Command, ChangesRows {
       common, context)
     var (last, count): (Int64, Int) = (0, 0)
     while !printer.isClosed {
-      let rows = try LedgerAccess.read(ledger) { try $0.orphans(filter, after: last, limit: Self.pageSize) }
-      printer.print(FigureTable(OrphanFigures.columns, rows))
+      let rows = try LedgerAccess.read(ledger) { try $0.abandonedSessions(filter, after: last, limit: Self.pageSize) }
+      printer.print(FigureTable(AbandonedSessionFigures.columns, rows))
       count += rows.count
       guard rows.count == Self.pageSize, let final = rows.last else { break }
       last = final.id.rawValue
@@ -79,7 +79,7 @@ struct GcCommand: Command, ChangesRows {
     let filter = try selection.filter(ledger, context, finds: .sessions).withHidden
     try refuseEmptySelection(filter, ledger)
     if dryRun { return }
-    let given = try failing { () throws(TransferError) in try ledger.giveUpOrphans(filter) }
+    let given = try failing { () throws(TransferError) in try ledger.giveUpAbandonedSessions(filter) }
     guard given > 0 else { return }
     if try LedgerAccess.read(ledger, { try $0.engine(context.clock) }).isAlive {
       return context.err.writeLine("the running engine aborts them when it has nothing left to send")
@@ -94,7 +94,7 @@ struct GcCommand: Command, ChangesRows {
 
   private func refuseEmptySelection(_ filter: RowFilter, _ ledger: OpenStore) throws(CommandFailure) {
     guard selection.isEmpty else { return }
-    let count = try LedgerAccess.read(ledger) { try $0.orphans(filter, after: 0, limit: .max).count }
+    let count = try LedgerAccess.read(ledger) { try $0.abandonedSessions(filter, after: 0, limit: .max).count }
     throw .usage(
       "gc --end needs to know which sessions; --all would abort \(Quantity.count(count, "session"))",
       remedy: "transfers gc --end --all, or a selection of files; transfers help selectors")

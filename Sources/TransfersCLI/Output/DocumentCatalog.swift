@@ -32,7 +32,7 @@ enum DocumentCatalog {
     ReportShape(list: "transfers.config.show/1", ConfigShowCommand.columns),
     ReportShape(list: "transfers.dest.list/1", DestListCommand.columns),
     ReportShape(list: "transfers.follow/1", FollowFigures.columns),
-    ReportShape(list: "transfers.gc/1", OrphanFigures.columns),
+    ReportShape(list: "transfers.gc/1", AbandonedSessionFigures.columns),
     ReportShape(list: "transfers.job.list/1", JobListCommand.columns),
     ReportShape(list: "transfers.list.attempts/1", AttemptFigures.columns),
     ReportShape(list: "transfers.list.batches/1", BatchFigures.columns),

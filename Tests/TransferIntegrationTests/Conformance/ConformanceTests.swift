@@ -230,8 +230,8 @@ import Transfers
     scene.wait(hours: 3)
     try scene.run()
     #expect(try scene.states() == ["cancelled policy.cancelled"])
-    let orphans = try scene.look { try $0.orphans(RowFilter(), after: 0, limit: 10) }
-    #expect(orphans == [])
+    let abandonedSessions = try scene.look { try $0.abandonedSessions(RowFilter(), after: 0, limit: 10) }
+    #expect(abandonedSessions == [])
     #expect(try scene.kept() == nil)
     if subject.canAbort { #expect(try scene.openSessions() == []) }
   }
@@ -244,8 +244,8 @@ import Transfers
     try scene.run()
     #expect(try scene.complaint() == nil)
     #expect(try scene.openSessions() == [])
-    let orphans = try scene.look { try $0.orphans(RowFilter(), after: 0, limit: 10) }
-    #expect(orphans == [])
+    let abandonedSessions = try scene.look { try $0.abandonedSessions(RowFilter(), after: 0, limit: 10) }
+    #expect(abandonedSessions == [])
   }
 
   /// An answer from which no upload can be made ends the file at once, with one line, and without a storm of requests.

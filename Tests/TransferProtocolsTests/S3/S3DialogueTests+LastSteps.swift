@@ -129,7 +129,7 @@ extension S3DialogueTests {
     #expect(try interpret(page, .probe(marker: nil), facts) == "parts [\"0:6\"] next -")
   }
 
-  @Test func orphansAreOursOnlyWhenKeyTimeAndEmptinessSaySo() throws {
+  @Test func unlistedUploadsAreOursOnlyWhenKeyTimeAndEmptinessSaySo() throws {
     let facts = Scene.facts(key: "a b", size: 40 << 20, parts: 3, session: .some(nil)) { $0.lostAnswer = .create }
     func upload(_ id: String, _ key: String, _ initiated: String) -> String {
       "<Upload><UploadId>\(id)</UploadId><Key>\(key)</Key><Initiated>\(initiated)</Initiated></Upload>"
@@ -142,16 +142,16 @@ extension S3DialogueTests {
     let reply = Scene.reply(
       200, [("Date", Scene.date)],
       "<ListMultipartUploadsResult><EncodingType>url</EncodingType>\(uploads.joined())</ListMultipartUploadsResult>")
-    #expect(try interpret(reply, .probe(marker: nil), facts) == "orphans [] next late,grace,moto&")
+    #expect(try interpret(reply, .probe(marker: nil), facts) == "unlisted [] next late,grace,moto&")
     let s3 = try Scene.s3()
     let first = try s3.request(.probe(marker: nil), facts, Scene.context())
     #expect(first.url.hasSuffix("amazonaws.com/?encoding-type=url&prefix=a%20b&uploads="))
     let check = try s3.request(.probe(marker: "late,grace&"), facts, Scene.context())
     #expect(check.url.hasSuffix("/a%20b?max-parts=1&uploadId=late"))
-    #expect(try interpret(listing(""), .probe(marker: "late,grace&"), facts) == "orphans [\"late\"] next grace&")
-    #expect(try interpret(listing(listed(1, "e", 1)), .probe(marker: "grace&"), facts) == "orphans [] next -")
-    #expect(try interpret(Scene.error(404, "NoSuchUpload"), .probe(marker: "grace&"), facts) == "orphans [] next -")
-    #expect(try interpret(Scene.error(403, "AccessDenied"), .probe(marker: nil), facts) == "orphans [] next -")
+    #expect(try interpret(listing(""), .probe(marker: "late,grace&"), facts) == "unlisted [\"late\"] next grace&")
+    #expect(try interpret(listing(listed(1, "e", 1)), .probe(marker: "grace&"), facts) == "unlisted [] next -")
+    #expect(try interpret(Scene.error(404, "NoSuchUpload"), .probe(marker: "grace&"), facts) == "unlisted [] next -")
+    #expect(try interpret(Scene.error(403, "AccessDenied"), .probe(marker: nil), facts) == "unlisted [] next -")
     #expect(try interpret(Scene.reply(503), .probe(marker: nil), facts) == "http.503 retry(isThrottled: true)")
   }
 
@@ -165,10 +165,10 @@ extension S3DialogueTests {
         "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>a</NextKeyMarker>"
           + "<NextUploadIdMarker>u\(pages % 2)</NextUploadIdMarker></ListMultipartUploadsResult>")
       let meaning = try Scene.s3().interpret(reply, to: .probe(marker: marker), facts, Scene.context())
-      guard case .orphansListed(_, let next) = meaning.outcome else { return #expect(Bool(false), "\(meaning)") }
+      guard case .unlistedUploads(_, let next) = meaning.outcome else { return #expect(Bool(false), "\(meaning)") }
       (marker, pages) = (next, pages + 1)
     } while marker != nil && pages < 1_000
-    #expect(pages == OrphanSearch.mostPages)
+    #expect(pages == UnlistedUploadSearch.mostPages)
   }
 
   /// A server may percent-encode on request without saying so, or not encode at all.
@@ -185,20 +185,22 @@ extension S3DialogueTests {
       200, [("Date", Scene.date)],
       "<ListMultipartUploadsResult>\(type)<Upload><UploadId>u</UploadId><Key>\(listed)</Key></Upload></ListMultipartUploadsResult>"
     )
-    #expect(try interpret(reply, .probe(marker: nil), facts) == "orphans [] next \(isOurs ? "u&" : "-")")
+    #expect(try interpret(reply, .probe(marker: nil), facts) == "unlisted [] next \(isOurs ? "u&" : "-")")
   }
 
   @Test func theServersClockDecidesWhatIsLate() {
-    #expect(!OrphanSearch.isCandidate(initiated: "2013-05-24T00:00:00Z", intendedAtMs: Scene.wallMs, skewMs: 60_000))
-    #expect(OrphanSearch.isCandidate(initiated: "2013-05-24T00:00:56Z", intendedAtMs: Scene.wallMs, skewMs: 60_000))
+    #expect(
+      !UnlistedUploadSearch.isCandidate(initiated: "2013-05-24T00:00:00Z", intendedAtMs: Scene.wallMs, skewMs: 60_000))
+    #expect(
+      UnlistedUploadSearch.isCandidate(initiated: "2013-05-24T00:00:56Z", intendedAtMs: Scene.wallMs, skewMs: 60_000))
   }
 
   @Test func markersComeBackAsTheyWent() {
-    var search = OrphanSearch()
+    var search = UnlistedUploadSearch()
     search.candidates = ["a+b/==", "x,y&z"]
     search.page = .init(key: "ü &,", uploadID: "u=", number: 7)
-    #expect(OrphanSearch(marker: search.marker) == search)
-    #expect(OrphanSearch(marker: "nonsense") == nil)
+    #expect(UnlistedUploadSearch(marker: search.marker) == search)
+    #expect(UnlistedUploadSearch(marker: "nonsense") == nil)
   }
 
   @Test func abortIsDoneWhenNothingIsThere() throws {

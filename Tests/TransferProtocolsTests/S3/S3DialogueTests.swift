@@ -230,7 +230,7 @@ import TransferModel
       step {
         $0.session?.remoteID = nil
         $0.isProbed = true
-        $0.orphans = ["x", "y"]
+        $0.unlistedUploads = ["x", "y"]
       } == .control(.abort(remoteID: "x")))
     #expect(step { $0.lostAnswer = .part } == .control(.probe(marker: nil)))
     #expect(
@@ -300,7 +300,7 @@ import TransferModel
     #expect(try interpret(Scene.reply(status), .verify, Scene.stored()) == "inconclusive")
     #expect(try interpret(Scene.reply(status), .probe(marker: nil), multi) == "inconclusive")
     let facts = Scene.facts(size: 40 << 20, parts: 3, session: .some(nil)) { $0.lostAnswer = .create }
-    #expect(try interpret(Scene.reply(status), .probe(marker: "a,b&"), facts) == "orphans [] next b&")
+    #expect(try interpret(Scene.reply(status), .probe(marker: "a,b&"), facts) == "unlisted [] next b&")
   }
 
   /// HEAD is not allowed after a lost answer to Complete: Complete is repeated, and the state of the upload tells.

@@ -131,7 +131,7 @@ extension LedgerTransaction {
   }
 
   /// active, finishing → unknown: its run crashed while a request that must not be repeated was open.
-  func orphanFile(_ open: OpenAttempt) throws {
+  func leaveUnknown(_ open: OpenAttempt) throws {
     _ = try moveFile(
       open.file, open.run, to: .unknown,
       """

@@ -14,11 +14,11 @@ extension LedgerTransaction {
   ) throws -> Recovery {
     try requireLease(run)
     if only == nil { try endFarWaits() }
-    let orphans = try openAttempts(notOf: run, only)
+    let crashed = try openAttempts(notOf: run, only)
     let requestedActions = try requestedActions(notOf: run, only)
     for (attempt, piece) in sent { try recordSent(piece, byDead: attempt, notOf: run, only) }
-    for orphan in orphans { try closeUnheard(orphan, .crashed, .engineCrashed) }
-    let unknown = try orphanFiles(of: orphans)
+    for attempt in crashed { try closeUnheard(attempt, .crashed, .engineCrashed) }
+    let unknown = try settleFiles(of: crashed)
     // A chunk failed permanently, but the engine crashed before its file failed too: the whole file is tried again.
     try db.run(
       """
@@ -36,12 +36,12 @@ extension LedgerTransaction {
     try db.run(
       "UPDATE session SET abort_after = ?1 WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL AND abort_after > ?1",
       .int(wallMs))
-    let recovery = recovery(orphans.count, requeued, unknown, requestedActions)
-    if !orphans.isEmpty || requeued > 0 {
+    let recovery = recovery(crashed.count, requeued, unknown, requestedActions)
+    if !crashed.isEmpty || requeued > 0 {
       try recordEvent(
         "recovered", batch: nil, file: nil,
         detail:
-          "\(orphans.count) attempts crashed, \(recovery.requeuedFiles) files resume, \(recovery.unknownFiles) unknown")
+          "\(crashed.count) attempts crashed, \(recovery.requeuedFiles) files resume, \(recovery.unknownFiles) unknown")
     }
     return recovery
   }
@@ -64,13 +64,13 @@ extension LedgerTransaction {
 
   /// Marks the files whose outcome is unknown, and returns them. Writes one event for each operation whose answer was
   /// lost.
-  private func orphanFiles(of orphans: [OpenAttempt]) throws -> Set<FileID> {
+  private func settleFiles(of crashed: [OpenAttempt]) throws -> Set<FileID> {
     var unknown: Set<FileID> = []
     var lost: [AttemptOperation: [FileID]] = [:]
-    for orphan in orphans where !orphan.isRepeatable && orphan.operation != .abort {
-      guard unknown.insert(orphan.file).inserted else { continue }
-      try orphanFile(orphan)
-      lost[orphan.operation, default: []].append(orphan.file)
+    for attempt in crashed where !attempt.isRepeatable && attempt.operation != .abort {
+      guard unknown.insert(attempt.file).inserted else { continue }
+      try leaveUnknown(attempt)
+      lost[attempt.operation, default: []].append(attempt.file)
     }
     for (operation, files) in lost.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       try recordEvent("recovered", of: files, detail: "\(operation.rawValue): outcome unknown")

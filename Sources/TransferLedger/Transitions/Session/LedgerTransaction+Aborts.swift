@@ -44,7 +44,7 @@ extension LedgerTransaction {
 
   /// A create request whose answer was lost may have created a session that the server did not list yet when it was
   /// queried. The server is queried once more, by an abort that is due a little later.
-  func watchForOrphan(of completed: SessionID) throws {
+  func searchForLostCreate(of completed: SessionID) throws {
     try db.run(
       """
       INSERT INTO session (file_id, run_id, state, intended_at, abort_after)
@@ -52,7 +52,7 @@ extension LedgerTransaction {
       FROM session s JOIN attempt a ON a.file_id = s.file_id AND a.operation = 'create' AND a.chunk_id IS NULL
         AND a.outcome <> 'ok' AND a.may_have_arrived
       WHERE s.id = ?3 GROUP BY s.file_id
-      """, .int(wallMs), .int(Self.orphanDelayMs), .id(completed))
+      """, .int(wallMs), .int(Self.lostCreateDelayMs), .id(completed))
   }
 
   /// Gives up the live session of a file of this run: its remains are aborted on the server, while the file starts
@@ -92,7 +92,7 @@ extension LedgerTransaction {
 
   /// Long enough for a server to list a session that it has just created. Observed: OpenStack Swift 2.30 needs a few
   /// milliseconds.
-  static let orphanDelayMs: Int64 = 1_000
+  static let lostCreateDelayMs: Int64 = 1_000
 
   /// Longer than a control request may take.
   static let abortPatienceMs: Int64 = 120_000

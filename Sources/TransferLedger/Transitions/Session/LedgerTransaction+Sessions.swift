@@ -71,7 +71,7 @@ extension LedgerTransaction {
     precondition(state != .intended && state != .open, "a session ends in a final state")
     let result = try moveSession(
       session, nil, to: state, "UPDATE session SET {moved}, ended_at = ?1 WHERE {guard}", .int(wallMs))
-    if result.isApplied, state == .completed { try watchForOrphan(of: session) }
+    if result.isApplied, state == .completed { try searchForLostCreate(of: session) }
     return result == .lost(to: state.rawValue) ? .applied : result
   }
 
@@ -82,6 +82,6 @@ extension LedgerTransaction {
       session, nil, from: .open, to: .completed, "UPDATE session SET {moved}, ended_at = ?1 WHERE {guard}", .int(wallMs)
     )
     try require(completed, session)
-    try watchForOrphan(of: session)
+    try searchForLostCreate(of: session)
   }
 }

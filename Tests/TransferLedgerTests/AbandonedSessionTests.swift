@@ -4,7 +4,7 @@ import TransferModel
 @testable import TransferLedger
 
 /// Upload sessions that no longer belong to a transfer.
-@Suite struct OrphanTests {
+@Suite struct AbandonedSessionTests {
   /// Files a (active), b (failed, its session kept), c (failed, its session given up), d (paused), each with a session.
   private func scene() throws -> (LedgerFixture, RunID) {
     let f = try LedgerFixture()
@@ -29,26 +29,27 @@ import TransferModel
     return (f, run)
   }
 
-  private func orphans(_ f: LedgerFixture, _ filter: RowFilter = RowFilter()) throws -> [OrphanRow] {
-    try f.ledger.read { try $0.orphans(filter, after: 0, limit: 100) }
+  private func abandonedSessions(_ f: LedgerFixture, _ filter: RowFilter = RowFilter()) throws -> [AbandonedSessionRow]
+  {
+    try f.ledger.read { try $0.abandonedSessions(filter, after: 0, limit: 100) }
   }
 
   @Test func onlySessionsOfFilesAtRestAndThoseThatWaitForTheirEndAreListed() throws {
     let (f, _) = try scene()
-    let rows = try orphans(f)
+    let rows = try abandonedSessions(f)
     #expect(rows.map(\.file.rawValue) == [2, 3])
     #expect(rows.map { $0.abortAfterMs != nil } == [false, true])
     #expect(rows.map(\.bytesAcked) == [10, 0])
-    #expect(try orphans(f, .files([FileID(rawValue: 3)])).map(\.file.rawValue) == [3])
+    #expect(try abandonedSessions(f, .files([FileID(rawValue: 3)])).map(\.file.rawValue) == [3])
     var only = RowFilter()
     only.sessions = [rows[0].id.rawValue...rows[0].id.rawValue]
-    #expect(try orphans(f, only) == [rows[0]])
+    #expect(try abandonedSessions(f, only) == [rows[0]])
     only.sessions = [1_000...2_000]
-    #expect(try orphans(f, only) == [])
+    #expect(try abandonedSessions(f, only) == [])
     #expect(try f.texts("SELECT state FROM file WHERE id = 4") == ["paused"])
   }
 
-  /// They are on the server all the same: an empty list of orphans does not mean that nothing is left there.
+  /// They are on the server all the same: an empty list of abandoned sessions does not mean that nothing is left there.
   @Test func sessionsOfFilesThatHaveNotEndedAreCounted() throws {
     let (f, _) = try scene()
     #expect(try f.ledger.read { try $0.sessionsInUse(RowFilter()) } == 2, "of the active and of the paused file")
@@ -111,7 +112,7 @@ import TransferModel
 
   @Test func whatIsGivenUpIsEndedByTheNextPassAndNothingElse() throws {
     let (f, run) = try scene()
-    #expect(try f.ledger.write { try $0.giveUpOrphans(RowFilter()) } == 2)
+    #expect(try f.ledger.write { try $0.giveUpAbandonedSessions(RowFilter()) } == 2)
     let works = try f.ledger.write { try $0.claimAborts(run, limit: 10) }
     #expect(Set(works.compactMap(\.remoteID)) == ["upf2", "upf3"])
     #expect(try f.findings() == [])
@@ -121,15 +122,15 @@ import TransferModel
         _ = try tx.endSession(work.session, work.file.rawValue == 2 ? .aborted : .gone)
       }
     }
-    #expect(try orphans(f) == [])
-    #expect(try f.ledger.write { try $0.giveUpOrphans(RowFilter()) } == 0)
+    #expect(try abandonedSessions(f) == [])
+    #expect(try f.ledger.write { try $0.giveUpAbandonedSessions(RowFilter()) } == 0)
   }
 
   @Test func aFileWhoseSessionWasGivenUpBeginsAnewWhenItIsRetried() throws {
     let (f, run) = try scene()
     let filter = RowFilter.files([FileID(rawValue: 2)])
     try f.ledger.write { tx in
-      _ = try tx.giveUpOrphans(filter)
+      _ = try tx.giveUpAbandonedSessions(filter)
       _ = try tx.retryFiles(filter, startsOver: false)
       let claimed = try tx.claimFiles(run, limit: 1)[0]
       #expect(claimed.id.rawValue == 2 && claimed.session == nil && claimed.doneChunks == 0 && claimed.doneBytes == 0)
@@ -160,7 +161,7 @@ import TransferModel
 
   @Test func theListIsReadFromTheIndexesOfLiveSessions() throws {
     let (f, _) = try scene()
-    let plan = try f.texts("EXPLAIN QUERY PLAN " + "\(LedgerReader.orphans)".replacingFilter())
+    let plan = try f.texts("EXPLAIN QUERY PLAN " + "\(LedgerReader.abandonedSessions)".replacingFilter())
     #expect(plan.contains { $0.contains("session_live") } && plan.contains { $0.contains("session_abort") })
     #expect(!plan.contains { $0.contains("SCAN s") && !$0.contains("USING") }, "\(plan)")
   }

@@ -1,8 +1,8 @@
 import TransferModel
 
 /// The columns of `gc`. The server's URL of a session is omitted, because anybody could write to the upload with it.
-package enum OrphanFigures {
-  package static let columns: [Column<OrphanRow>] = [
+package enum AbandonedSessionFigures {
+  package static let columns: [Column<AbandonedSessionRow>] = [
     .text("session", "Session") { $0.id.description },
     .text("file", "File") { $0.file.description },
     .text("file_state", "State") { $0.fileState },

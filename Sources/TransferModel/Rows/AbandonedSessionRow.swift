@@ -1,5 +1,5 @@
 /// An upload session on a server that no longer belongs to a transfer.
-package struct OrphanRow: Sendable, Hashable {
+package struct AbandonedSessionRow: Sendable, Hashable {
   package var id: SessionID
   package var file: FileID
   package var path: NameBytes

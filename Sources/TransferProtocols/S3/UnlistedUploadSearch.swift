@@ -7,7 +7,7 @@ import TransferModel
 /// part to a session whose ID we do not know, so a lost create of ours has none. An empty session that somebody else
 /// began for the same key in the same seconds cannot be distinguished. Whether a candidate is empty is queried for each
 /// one separately.
-struct OrphanSearch: Hashable {
+struct UnlistedUploadSearch: Hashable {
   struct Page: Hashable {
     var key: String
     var uploadID: String
