@@ -67,7 +67,8 @@ enum JobCallbacks {
   /// - Throws: `.config` for an invalid receiver.
   static func read(_ job: ConfigSection) throws(CommandFailure) -> [CallbackSetting] {
     if let problem = problem(job) {
-      throw CommandFailure(.config, "job \(job.name): \(problem.text)", remedy: "transfers help config")
+      throw CommandFailure(
+        .config, "read configuration: \(problem.setting.place): \(problem.text)", remedy: "transfers help config")
     }
     return (results(job) ?? []) + (pings(job) ?? []) + (mails(job) ?? [])
   }
