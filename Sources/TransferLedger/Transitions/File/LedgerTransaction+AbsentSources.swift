@@ -23,21 +23,7 @@ extension LedgerTransaction {
   /// active → superseded: its source was deleted before anything of it was sent. A later source with its name is a new
   /// generation. No attempt may be open.
   public func endGone(_ file: FileID, _ run: RunID, reason: String) throws -> TransitionResult {
-    let requestedAction = try requestedAction(of: file)
-    let result = try moveFile(
-      file, run, from: .active, to: .superseded, isIdle: true,
-      """
-      UPDATE file SET {moved}, live = NULL, run_id = NULL, cause = 'source.missing', message = ?1,
-        hidden = iif(requested_action = 'remove', 1, NULL), requested_action = NULL, finished_at = max(started_at, ?2)
-      WHERE {guard}
-      """, .text(reason), .int(wallMs))
-    guard result.isApplied else { return result }
-    try endChunks(of: file)
-    try dropSession(of: file)
-    let batch = try db.first("SELECT batch_id FROM file WHERE id = ?", .id(file)) { $0.id(0, BatchID.self) }
-    try recordEvent("superseded", batch: batch, file: file, detail: reason)
-    try honourEnd(requestedAction, of: file)
-    return .applied
+    try endSuperseded(file, run, .sourceMissing, reason, event: "superseded")
   }
 
   /// Records that nothing has the path of these files any more. They were given up, and hold no removal from now on:

@@ -11,23 +11,11 @@ extension LedgerTransaction {
   /// No attempt may be open.
   public func endDuplicate(_ file: FileID, _ run: RunID, of other: DeliveredFile) throws -> TransitionResult {
     guard try isDelivered(file, by: other) else { return .lost(to: nil) }
-    let requestedAction = try requestedAction(of: file)
-    let result = try moveFile(
-      file, run, from: .active, to: .superseded, isIdle: true,
-      """
-      UPDATE file SET {moved}, live = NULL, run_id = NULL, cause = 'policy.duplicate', message = ?1,
-        hidden = iif(requested_action = 'remove', 1, NULL), requested_action = NULL, finished_at = max(started_at, ?2)
-      WHERE {guard}
-      """, .text(other.reason), .int(wallMs))
+    let result = try endSuperseded(file, run, .policyDuplicate, other.reason, event: "duplicate")
     guard result.isApplied else { return result }
-    try endChunks(of: file)
-    try dropSession(of: file)
     try db.run(
       "INSERT INTO content (file_id, digest, same_as) VALUES (?, ?, ?)", .id(file), .digest(other.digest),
       .id(other.id))
-    let batch = try db.first("SELECT batch_id FROM file WHERE id = ?", .id(file)) { $0.id(0, BatchID.self) }
-    try recordEvent("duplicate", batch: batch, file: file, detail: other.reason)
-    try honourEnd(requestedAction, of: file)
     return .applied
   }
 

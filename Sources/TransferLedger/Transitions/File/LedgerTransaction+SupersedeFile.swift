@@ -47,6 +47,28 @@ extension LedgerTransaction {
     return next
   }
 
+  /// active → superseded, without a next generation: nothing of the file is to be sent. Recorded as an event with this
+  /// verb. No attempt may be open.
+  func endSuperseded(
+    _ file: FileID, _ run: RunID, _ cause: ErrorCode, _ message: String, event verb: String
+  ) throws -> TransitionResult {
+    let requestedAction = try requestedAction(of: file)
+    let result = try moveFile(
+      file, run, from: .active, to: .superseded, isIdle: true,
+      """
+      UPDATE file SET {moved}, live = NULL, run_id = NULL, cause = ?1, message = ?2,
+        hidden = iif(requested_action = 'remove', 1, NULL), requested_action = NULL, finished_at = max(started_at, ?3)
+      WHERE {guard}
+      """, .raw(cause), .text(message), .int(wallMs))
+    guard result.isApplied else { return result }
+    try endChunks(of: file)
+    try dropSession(of: file)
+    let batch = try db.first("SELECT batch_id FROM file WHERE id = ?", .id(file)) { $0.id(0, BatchID.self) }
+    try recordEvent(verb, batch: batch, file: file, detail: message)
+    try honourEnd(requestedAction, of: file)
+    return .applied
+  }
+
   /// If the batch waits for sources to settle, the new generation settles: a changed source may still be written.
   func insertNext(
     _ file: NewFile, _ home: Home, _ batch: BatchID, generation: Int, notBeforeMs: Int64?
