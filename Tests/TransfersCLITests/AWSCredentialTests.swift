@@ -206,15 +206,7 @@ import TransferModel
       cloud, config: "[profile p]\ncredential_process = \"\(script)\" 'PROG'\n", [:], ["--profile", "p"])
     #expect(outcome.code == 0 && Set(cloud.keys) == ["AKPROG"], "\(outcome.err)")
 
-    let config = """
-      [profile sso]
-      sso_session = corp
-      sso_account_id = 12
-      sso_role_name = Writer
-      [sso-session corp]
-      sso_region = eu-west-1
-      sso_start_url = https://corp.example/
-      """
+    let config = Self.singleSignOn
     try writeFile("\(source)/f1", Array("changed".utf8))
     let refused = try push(cloud, config: config, ["HOME": program.folder.path], ["--profile", "sso"])
     #expect(refused.code == 77 && refused.err.contains("aws sso login"), "\(refused.code) \(refused.err)")
