@@ -66,7 +66,7 @@ public final class CallbackDeliveries: Sendable {
   }
 
   /// Begins due deliveries, and waits for those it has begun, until the deadline. Blocking.
-  /// - Parameter isStopped: polled; true when there is no time for that: what takes long is interrupted then.
+  /// - Parameter isStopped: polled; true once the run is to stop: slow deliveries are then interrupted.
   package func finish(_ deadline: CallbackDeadline, isStopped: @escaping @Sendable () -> Bool = { false }) {
     messages.put(.finish(deadline, isStopped: isStopped))
     let thread = thread.withLock { held in

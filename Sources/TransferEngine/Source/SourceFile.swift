@@ -40,7 +40,8 @@ public final class SourceFile: ReadableFile {
   deinit { close(descriptor) }
 
   /// The current identity at the path; nil if it cannot be opened. A file that was removed from its path is missing,
-  /// not changed, although removing an open file changes its ctime. What a symbolic link leads to is no newer version.
+  /// not changed, although removing an open file changes its ctime. A file that is now reached through a symbolic link
+  /// does not count as a newer version.
   /// - Throws: `source.missing`, `source.kind`.
   static func identityNow(_ path: NameBytes, root: Int?) throws(Failure) -> SourceIdentity? {
     do throws(Failure) {

@@ -22,7 +22,8 @@ extension RowFilter {
   /// - `{attempts by file}`: the same, but attempts are found through their files: a batch leads to its attempts.
   /// - `{after its end}`: whether an attempt `a` of a file `f` does not belong to its transfer: an abort, or a query
   ///   about it after it was done. It keeps this property when its file changes, so that sums may be stored.
-  /// - `{query}`: whether an attempt `a` is a query about its file `f` after that was done: it is no try of the file.
+  /// - `{query}`: whether the attempt `a` queried its file `f` after the file was done. Such queries are not
+  ///   attempts to transfer it.
   /// - `{chunks}`: for a chunk `c` of a file `f`.
   /// - `{batches}`: for a batch `b`, or one that has such a file.
   /// - `{events}`: for an event `e` with all its parts, about files, about a batch or about neither; by its own time.

@@ -18,7 +18,7 @@ public enum RemovalEnd: Sendable, Hashable {
 }
 
 extension RemovalEnd {
-  /// The source is no longer at its path.
+  /// The source no longer exists at its path.
   public var isOver: Bool {
     switch self {
     case .done, .gone: true
