@@ -53,7 +53,20 @@ def uid(i, ms=START):
     return ms.to_bytes(6, "big") + bytes((0x70 | i >> 8 & 0xF, i & 0xFF, 0x80)) + (i * 2654435761 % 2**56).to_bytes(7, "big")
 
 
-def create(path):
+def ledger_uid(i, ms=START):
+    """The same with a check sum in the 12 bits of the number, as a ledger has it: UID.makeChecked."""
+    made = uid(i, ms)
+    high, low = int.from_bytes(made[:8], "big") & ~0xFFF, int.from_bytes(made[8:], "big")
+    mixed, all_64_bits = high, 2**64 - 1
+    for word in (low, 0x9E3779B97F4A7C15):
+        mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & all_64_bits
+        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & all_64_bits
+        mixed = (mixed ^ mixed >> 31) + word & all_64_bits
+    return (high | mixed >> 52).to_bytes(8, "big") + made[8:]
+
+
+def create(path, number=0):
+    """An empty ledger; `number` makes its uid differ from others."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     db = sqlite3.connect(path, isolation_level=None)
     db.execute("PRAGMA journal_mode=WAL")
@@ -65,7 +78,7 @@ def create(path):
             db.executescript(file.read())
     db.execute(
         "INSERT INTO store_meta (id, uid, schema_version, view_version, created_by, created_at) VALUES (1, ?, ?, 1, ?, ?)",
-        (uid(0), len(names), "big_ledger.py", START))
+        (ledger_uid(number), len(names), "big_ledger.py", START))
     db.execute(f"PRAGMA application_id={APPLICATION_ID}")
     db.execute(f"PRAGMA user_version={len(names)}")
     return db

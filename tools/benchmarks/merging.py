@@ -49,14 +49,13 @@ RECEIPTS = """
 
 def make(path, shard, files, each):
     """A ledger with so many done files, each after so many attempts; `shard` makes its rows differ from others."""
-    db, start = big_ledger.create(path), big_ledger.START
+    db, start = big_ledger.create(path, number=shard * 10**8), big_ledger.START
     guards = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
     db.create_function("uid", 2, lambda number, ms: big_ledger.uid(shard * 10**8 + number, ms), deterministic=True)
     db.execute("BEGIN")
     for name, _ in guards:
         db.execute(f"DROP TRIGGER {name}")
     db.execute("PRAGMA defer_foreign_keys=ON")
-    db.execute("UPDATE store_meta SET uid = uid(0, ?)", (start,))
     end = start + files * 40 + 200 * each + 10_000
     db.execute(
         "INSERT INTO engine_run (id, uid, argv, version, host, boot_id, pid, started_at, heartbeat_at, ended_at, how) "
