@@ -11,7 +11,8 @@ final class Generation: @unchecked Sendable {
   var seenMs: Int64?
   /// Deliveries whose success an engine received and recorded, by the folder of the server.
   var deliveries: [String: Int] = [:]
-  /// The folders to which it was delivered while the disk failed: if the success was recorded, it is not sent again.
+  /// The folders to which it was delivered while the disk failed or a writer changed the file: if the success was
+  /// recorded, it is not sent again.
   var mayBeRecorded: Set<String> = []
 
   init(_ content: Content, sinceMs: Int64, isReady: Bool) {

@@ -24,6 +24,8 @@ final class YearJudge: @unchecked Sendable {
   private var toldOf: [String: Int] = [:]
   /// Runs whose end was certainly recorded.
   private var recordedRuns = 0
+  /// Ids of starts that were withdrawn, because the receiver had refused them when their run ended.
+  private var withdrawnStarts: Set<String> = []
 
   init(_ tree: SourceTree) { self.tree = tree }
 
@@ -77,10 +79,13 @@ final class YearJudge: @unchecked Sendable {
     for delivery in deliveries {
       tally.deliveries += 1
       let name = String(delivery.key.dropFirst(place.count + 1))
-      if run.touched.contains(key(name)) { continue }
-      guard let content = delivery.content, let generation = tree.past[name]?[content] else {
-        throw YearFailure("\(delivery.key): the server got content that the file never had")
+      let generation = delivery.content.flatMap { tree.past[name]?[$0] }
+      guard !run.touched.contains(key(name)) else {
+        // Also a generation that a writer made during the run may be recorded, if the scan came later.
+        if delivery.isAnswered { generation?.mayBeRecorded.insert(place) }
+        continue
       }
+      guard let generation else { throw YearFailure("\(delivery.key): the server got content that the file never had") }
       guard generation.isReady, delivery.bootMs - generation.sinceMs >= tree.job.settleMs else {
         let age = delivery.bootMs - generation.sinceMs
         throw YearFailure("\(delivery.key) was sent \(age) ms after it was written, or before it was complete")
@@ -112,8 +117,9 @@ final class YearJudge: @unchecked Sendable {
 
   // MARK: - Calm phase
 
-  /// Checks the state after enough runs without faults.
-  func judgeInCalm(_ server: YearServer) throws(YearFailure) {
+  /// Checks the state after enough runs without faults. `withdrawn` has the ids of starts that were withdrawn.
+  func judgeInCalm(_ server: YearServer, withdrawn: Set<String>) throws(YearFailure) {
+    withdrawnStarts.formUnion(withdrawn)
     for (name, now) in tree.current.sorted(by: { $0.key < $1.key }) {
       guard isThere(now.content, as: name, server) else { throw YearFailure("\(key(name)) was never sent") }
       guard tree.job.fate == .keep else { throw YearFailure("\(key(name)) was sent, and its source still exists") }
@@ -126,11 +132,20 @@ final class YearJudge: @unchecked Sendable {
         }
       }
     }
-    guard tree.job.tellsOfRuns else { return }
-    for receiver in ["runs-\(tree.job.name)", "ping-\(tree.job.name)/start"] {
+    if tree.job.tellsOfRuns { try judgeToldRuns(server) }
+  }
+
+  private func judgeToldRuns(_ server: YearServer) throws(YearFailure) {
+    let (ends, starts) = ("runs-\(tree.job.name)", "ping-\(tree.job.name)/start")
+    let refusals = server.refusals(by: starts)
+    guard withdrawnStarts.count <= refusals else {
+      throw YearFailure("\(withdrawnStarts.count) starts were withdrawn, and \(starts) refused \(refusals) calls")
+    }
+    for (receiver, withdrawn) in [(ends, 0), (starts, withdrawnStarts.count)] {
       let told = server.told(receiver)
-      guard told >= recordedRuns else {
-        throw YearFailure("\(receiver) was told of \(told) runs, and \(recordedRuns) have ended")
+      guard told + withdrawn >= recordedRuns else {
+        throw YearFailure(
+          "\(receiver) was told of \(told) runs, \(withdrawn) starts were withdrawn, and \(recordedRuns) runs have ended")
       }
     }
   }

@@ -22,6 +22,8 @@ final class YearServer: Transport {
   struct Told: Sendable {
     var ids: [String: Set<String>] = [:]
     var count = 0
+    /// Calls that failed at the receiver.
+    var refusals: [String: Int] = [:]
   }
 
   private struct State {
@@ -96,6 +98,7 @@ final class YearServer: Transport {
     state.withLock { $0.objects.contains { $0.value == content && $0.key.hasPrefix(folder + "/") } }
   }
   func told(_ subject: String) -> Int { state.withLock { $0.told.ids[subject]?.count ?? 0 } }
+  func refusals(by receiver: String) -> Int { state.withLock { $0.told.refusals[receiver] ?? 0 } }
 
   // MARK: - Answers
 
@@ -155,8 +158,10 @@ final class YearServer: Transport {
   /// `who` is the path at the receiver.
   private func hook(_ who: String, _ request: TransferRequest) -> TransferReply {
     state.withLock { state in
-      if state.hooksAreDown { return Self.failed(7, "connection refused") }
-      if state.chance.happens(state.mishaps) { return Self.answered(500) }
+      if state.hooksAreDown || state.chance.happens(state.mishaps) {
+        state.told.refusals[who, default: 0] += 1
+        return state.hooksAreDown ? Self.failed(7, "connection refused") : Self.answered(500)
+      }
       state.told.count += 1
       // A dead man's switch is called without one.
       let id = request.fields[.webhookID] ?? "\(state.told.count)"
