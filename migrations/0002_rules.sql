@@ -168,6 +168,7 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'paused' THEN NEW.state = 'pending' OR NEW.state = 'cancelled'
   WHEN 'failed' THEN NEW.state = 'pending' OR NEW.state = 'superseded'
   WHEN 'cancelled' THEN NEW.state = 'pending' OR NEW.state = 'superseded'
+    OR NEW.state = 'done' AND OLD.may_have_arrived IS NOT NULL
   WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'superseded'
     OR NEW.state = 'cancelled' AND NEW.may_have_arrived IS NOT NULL
   ELSE 0 END
@@ -222,11 +223,11 @@ BEGIN SELECT RAISE(FAIL, 'the name of a staged copy contains no slash'); END;
 CREATE TRIGGER file_evidence BEFORE UPDATE OF state ON file
 WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1)
 BEGIN SELECT RAISE(FAIL, 'a done file has a receipt'); END;
--- A person may resolve a file of unknown outcome as done: its receipt has a note.
+-- A person may resolve a file as done whose outcome is unknown, or was when it was cancelled: its receipt has a note.
 CREATE TRIGGER file_finish BEFORE UPDATE OF state ON file
 WHEN NEW.state IN ('finishing', 'done') AND OLD.state NOT IN ('finishing', 'done')
   AND (SELECT count(*) FROM chunk WHERE file_id = NEW.id AND state = 'done') IS NOT NEW.chunk_count
-  AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1 AND note IS NOT NULL))
+  AND NOT ((OLD.state = 'unknown' OR OLD.state = 'cancelled') AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1 AND note IS NOT NULL))
 BEGIN SELECT RAISE(FAIL, 'a file can finish only when all its chunks are done'); END;
 CREATE TRIGGER file_rest BEFORE UPDATE OF state ON file
 WHEN OLD.state IN ('active', 'finishing') AND NEW.state NOT IN ('active', 'finishing')
@@ -744,6 +745,7 @@ BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
 
 CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
 WHEN NEW.n = 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'
+    OR state = 'cancelled' AND may_have_arrived = 1 AND NEW.note IS NOT NULL
     OR NEW.note IS NULL AND (state = 'active' OR state = 'finishing')
     OR state = 'done' AND EXISTS (SELECT 1 FROM batch b WHERE b.id = file.batch_id AND b.origin_id IS NOT NULL)))
   OR NEW.n > 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'done')

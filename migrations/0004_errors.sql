@@ -53,6 +53,7 @@ INSERT INTO error_code (code, category, hint) VALUES
   ('auth.needs_url', 'auth', 'check the command of --url-command; the next run calls it again'),
   ('auth.refused', 'auth', 'check the credentials'),
   ('policy.cancelled', 'policy', 'cancelled by a person; retry brings it back'),
+  ('policy.resolved', 'policy', 'a person decided that it is no longer needed, although it may have arrived; "transfers retry" sends it again'),
   ('policy.circuit', 'policy', 'too many consecutive failures at this host; retried later'),
   ('policy.deadline', 'policy', 'the deadline of its batch has passed; "transfers set --deadline" changes or removes it'),
   ('policy.destination', 'policy', 'the source stays until another destination has the file; send it there, or take the destination out of "to"'),

@@ -66,6 +66,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
 
   case policyExists = "policy.exists"
   case policyCancelled = "policy.cancelled"
+  case policyResolved = "policy.resolved"
   case policyLimit = "policy.limit"
   case policyCircuit = "policy.circuit"
   case policyDeadline = "policy.deadline"

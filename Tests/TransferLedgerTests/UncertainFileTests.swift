@@ -33,18 +33,62 @@ import Testing
     }.standing
   }
 
-  @Test(arguments: [ControlVerb.cancel, .remove, .resolve(.cancel, reason: "why not")])
-  func itIsNotSentAgain(_ verb: ControlVerb) throws {
-    #expect(try f.ledger.control(verb, RowFilter()).changed == [a])
-    for _ in 0..<2 {
-      #expect(try f.admit("a", to: batch) == .uncertain(a))
-      #expect(try standing() == .unknown)
-      _ = try f.ledger.control(.clean(failed: true), RowFilter())
-    }
+  @Test func itIsNotSentAgain() throws {
+    #expect(try f.ledger.control(.cancel, RowFilter()).changed == [a])
+    #expect(try f.admit("a", to: batch) == .uncertain(a))
+    #expect(try standing() == .unknown)
     let (target, page) = (f.target(), f.page(["a"]))
     let admitted = try f.ledger.write { try $0.admit(page, to: target) }
     #expect(admitted.uncertain == [UncertainFile(index: 0, file: a)] && admitted.batch == nil)
     #expect(try f.texts("SELECT state FROM file") == ["cancelled"])
+    #expect(try f.findings() == [])
+  }
+
+  /// Each of these decides, also after it was cancelled: it is neither sent nor reported again.
+  @Test(arguments: [ControlVerb.remove, .clean(failed: false), .resolve(.cancel, reason: "no need")], [false, true])
+  func aDecisionEndsTheDoubt(_ verb: ControlVerb, isCancelledFirst: Bool) throws {
+    if isCancelledFirst || verb == .clean(failed: false) { _ = try f.ledger.control(.cancel, RowFilter()) }
+    #expect(try f.ledger.control(verb, RowFilter()).changed == [a])
+    #expect(try f.ledger.control(verb, .files([a])).changed == [], "it is decided")
+    #expect(try f.admit("a", to: batch) == .unchanged(a))
+    #expect(try standing() == .unchanged)
+    #expect(try f.texts("SELECT state FROM file") == ["cancelled"])
+    #expect(try f.findings() == [])
+    // Other content is another matter.
+    guard case .added = try f.admit("a", version: 2, to: batch) else { throw Surprise("not added") }
+  }
+
+  @Test(arguments: [ControlVerb.cancel, .remove, .resolve(.cancel, reason: "no need")])
+  func aPersonFindsItOnTheServer(_ verb: ControlVerb) throws {
+    _ = try f.ledger.control(verb, RowFilter())
+    #expect(try f.ledger.control(.resolve(.done, reason: "seen"), .files([a])).changed == [a])
+    #expect(
+      try f.texts("SELECT state, cause, live, note FROM file JOIN receipt ON file_id = file.id") == ["done - 1 seen"])
+    #expect(try f.admit("a", to: batch) == .unchanged(a))
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aPersonDecidesToSendIt() throws {
+    _ = try f.ledger.control(.cancel, RowFilter())
+    #expect(try f.ledger.control(.resolve(.retry, reason: "not there"), .files([a])).changed == [a])
+    #expect(try f.texts("SELECT state, cause FROM file") == ["pending -"])
+    #expect(try f.findings() == [])
+  }
+
+  /// A file that was cancelled before it was sent, and one with a newer generation.
+  @Test func onlyWhatMayHaveArrivedIsResolved() throws {
+    let b = try f.add("b", to: batch)
+    _ = try f.ledger.control(.cancel, RowFilter())
+    var undecided = RowFilter()
+    undecided.isUndecided = true
+    #expect(try f.ledger.read { try $0.outcome(of: .resolve(.done, reason: "seen"), RowFilter()) }.changed == [a])
+    #expect(try f.ledger.read { try $0.outcome(of: .resolve(.done, reason: "seen"), undecided) }.selected == 1)
+    #expect(throws: (any Error).self) {
+      try f.shell("UPDATE file SET state = 'done', live = 1 WHERE id = \(b.rawValue)")
+    }
+    _ = try f.admit("a", version: 2, to: batch)
+    #expect(try f.ledger.control(.resolve(.done, reason: "seen"), .files([a])).changed == [])
+    _ = try f.ledger.control(.resolve(.cancel, reason: "no need"), undecided)
     #expect(try f.findings() == [])
   }
 

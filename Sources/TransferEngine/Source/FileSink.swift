@@ -153,7 +153,8 @@ final class PageWriter: RecordingSink {
       notice(.skipped(path: page.path(index), reason: "its last upload is unknown; see \"transfers report failures\""))
     }
     for one in done.uncertain {
-      let reason = "its cancelled upload may have arrived; \"transfers retry \(one.file)\" sends it again"
+      let reason =
+        "its cancelled upload may have arrived; look at the server, then decide with \"transfers resolve \(one.file)\""
       notice(.skipped(path: page.path(one.index), reason: reason))
     }
     for index in done.taken { notice(.failed(path: page.path(index), SourceAdmitter.isTakenBySegment)) }

@@ -14,6 +14,10 @@ struct ControlTarget {
   var isOnlyCopy = false
   /// Its source is known and it has no newer generation. Only looked up for files in a state that can be retried.
   var isRepeatable: Bool
+  /// It was cancelled when its request may have delivered it, and has no newer generation.
+  var mayHaveArrived = false
+  /// It was resolved as cancelled.
+  var isResolved = false
 }
 
 extension ControlOutcome {
@@ -40,7 +44,7 @@ extension ControlVerb {
     case .resume: target.state == .paused || target.requestedAction?.isPause == true ? .change : .none
     case .cancel: cancelEffect(target)
     case .retry: target.state.isRetryable && target.isRepeatable ? .change : .none
-    case .resolve: target.state == .unknown ? .change : .none
+    case .resolve(let resolution, _): resolveEffect(target, resolution)
     case .remove:
       target.state.isRunning ? .ask : target.isHidden && !target.hasCopy && !target.isOnlyCopy ? .none : .change
     case .clean(let failed): cleanEffect(target, failed)
@@ -52,6 +56,17 @@ extension ControlVerb {
   private func cancelEffect(_ target: ControlTarget) -> Effect {
     if target.state.isCancellable || target.isToGo { return .change }
     return target.state.isRunning && target.requestedAction != .remove ? .ask : .none
+  }
+
+  /// Also decides about what was cancelled before anybody knew whether it had arrived.
+  private func resolveEffect(_ target: ControlTarget, _ resolution: Resolution) -> Effect {
+    if target.state == .unknown { return .change }
+    guard target.mayHaveArrived else { return .none }
+    return switch resolution {
+    case .done: .change
+    case .retry: target.isRepeatable ? .change : .none
+    case .cancel: target.isResolved ? .none : .change
+    }
   }
 
   /// A requested cancellation is not replaced by a pause.

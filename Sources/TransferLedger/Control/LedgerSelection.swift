@@ -13,7 +13,7 @@ struct LedgerSelection {
         ControlTarget(
           id: row.id(0), state: try row.named(1), requestedAction: try row.namedOrNil(2), isHidden: row.flag(3),
           hasCopy: row.flag(6), isToGo: row.flag(5), isOnlyCopy: row.flag(7),
-          isRepeatable: row.flag(4)), verb)
+          isRepeatable: row.flag(4), mayHaveArrived: row.flag(8), isResolved: row.flag(9)), verb)
     }
     return outcome
   }
@@ -33,7 +33,12 @@ struct LedgerSelection {
       f.state = 'done' AND EXISTS (SELECT 1 FROM removal m WHERE m.file_id = f.id AND m.state = 'pending'),
       f.staged IS NOT NULL AND f.state IN ('failed', 'cancelled'),
       f.state = 'done' AND f.hidden = 1
-        AND EXISTS (SELECT 1 FROM removal m WHERE m.file_id = f.id AND m.only_copy = 1 AND m.state <> 'pending')
+        AND EXISTS (SELECT 1 FROM removal m WHERE m.file_id = f.id AND m.only_copy = 1 AND m.state <> 'pending'),
+      f.state = 'cancelled' AND f.may_have_arrived = 1
+        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live = 1)
+        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
+          AND g.live IS NULL AND g.generation > f.generation),
+      f.state = 'cancelled' AND f.cause = 'policy.resolved'
     FROM file f
     WHERE {files}
     ORDER BY f.id

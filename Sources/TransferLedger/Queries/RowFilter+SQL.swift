@@ -69,6 +69,8 @@ extension RowFilter {
     AND (?124 IS NULL OR coalesce((SELECT x.attempts BETWEEN ?124 AND ?125 FROM pruned_file x WHERE x.file_id = f.id),
       (?124 <= 0 OR EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT {query} LIMIT 1 OFFSET ?124 - 1))
       AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT {query} LIMIT 1 OFFSET ?125)))
+    AND (NOT ?130 OR f.state = 'unknown'
+      OR f.state = 'cancelled' AND f.may_have_arrived = 1 AND f.cause IS NOT 'policy.resolved')
     AND (NOT ?126 OR f.state = 'done' AND NOT EXISTS (SELECT 1 FROM receipt x
       WHERE x.file_id = f.id AND x.n = 1 AND x.confirmation <> 'none'))
     """
@@ -159,6 +161,7 @@ extension RowFilter {
       direction.map { .text($0.rawValue) } ?? .null, .int(minSize), .int(maxSize), .int(slowerThanMs),
       .int(attemptCount?.lowerBound), .int(attemptCount?.upperBound), .flag(isUnverified),
       placedBy.map { .text($0.rawValue) } ?? .null, .int(share?.count), .int(share.map { $0.number - 1 }),
+      .flag(isUndecided),
     ]
   }
 

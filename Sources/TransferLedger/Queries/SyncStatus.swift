@@ -34,7 +34,7 @@ extension LedgerReader {
     guard let past = try db.first(ExistingFile.pastQuery, home, key, path, row: ExistingFile.init) else {
       return (.new, nil)
     }
-    if past.mayHaveDelivered(identity) { return (.unknown, nil) }
+    if past.mayHaveDelivered(identity) { return (past.isDecided ? .unchanged : .unknown, nil) }
     if batch.settings.dedupe == true, past.isDuplicate(as: identity), try isStillDelivered(past.id) {
       return (.unchanged, nil)
     }

@@ -7,7 +7,7 @@ public enum ControlVerb: Sendable, Hashable {
   case cancel
   /// Queues failed, cancelled and unknown files again. With `startsOver` data on the server is not used.
   case retry(startsOver: Bool)
-  /// Decides about unknown files, with a reason.
+  /// Decides about unknown files, and cancelled ones that may have arrived, with a reason.
   case resolve(Resolution, reason: String)
   /// Cancels unfinished files, then hides all.
   case remove
@@ -21,6 +21,7 @@ public enum Resolution: String, Sendable, CaseIterable {
   case done
   /// It is to be sent again.
   case retry
+  /// It is no longer needed, whether it arrived or not.
   case cancel
 }
 

@@ -18,6 +18,8 @@ public struct RowFilter: Sendable, Hashable {
   public var states: [FileState] = []
   /// Adds pending files in backoff to ``states``.
   public var isBackingOff = false
+  /// Only unknown files, and those that were cancelled when they may have arrived and that nobody has decided about.
+  package var isUndecided = false
   /// GLOBs over error codes: `net.*`. For files it is their cause, for attempts their own error.
   public var errors: [String] = []
   /// GLOBs over the paths of sources, as bytes. `*` also matches slashes.
@@ -82,8 +84,8 @@ public struct RowFilter: Sendable, Hashable {
 
   /// Whether it restricts files by more than their batch.
   package var narrowsFiles: Bool {
-    !states.isEmpty || isBackingOff || !errors.isEmpty || !paths.isEmpty || direction != nil || minSize != nil
-      || maxSize != nil || slowerThanMs != nil || attemptCount != nil || isUnverified || share != nil
+    !states.isEmpty || isBackingOff || isUndecided || !errors.isEmpty || !paths.isEmpty || direction != nil
+      || minSize != nil || maxSize != nil || slowerThanMs != nil || attemptCount != nil || isUnverified || share != nil
   }
 }
 

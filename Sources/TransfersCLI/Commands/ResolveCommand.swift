@@ -2,15 +2,16 @@ import ArgumentParser
 import Transfers
 import TransferModel
 
-/// `transfers resolve`: a person decides about unknown files.
+/// `transfers resolve`: a person decides about files that may have arrived.
 struct ResolveCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
     commandName: "resolve", abstract: "Decide about files whose outcome is unknown.",
     discussion: """
       The answer to a request was lost, and its protocol cannot query the result: check the server yourself, then \
       choose. --done: the file arrived; the receipt has the proof "none" and your reason. --retry: it did not arrive, \
-      or may arrive twice. --cancel: it is no longer needed. The reason is recorded. Files in other states are not \
-      changed; pushing changed content needs no resolve.
+      or may arrive twice. --cancel: it is no longer needed. The reason is recorded. This also decides about files that \
+      were cancelled while their request may have arrived. Others are not changed; pushing changed content needs no \
+      resolve.
 
       Examples:
         transfers resolve f17 --done --reason "seen in the inbox, same size"
@@ -45,7 +46,7 @@ struct ResolveCommand: Command, ChangesRows {
     let reason = RecordedArguments.masked([reason])[0]
     try ControlRunner(
       verb: .resolve(resolution, reason: reason), words: Self.words(resolution), options: control, context: context,
-      narrow: Self.unknown
+      narrow: Self.undecided
     ).run()
   }
 
@@ -59,15 +60,17 @@ struct ResolveCommand: Command, ChangesRows {
     }
   }
 
-  /// File IDs select these files in any state, and others than unknown ones are reported as unchanged; wider selections
-  /// mean unknown files.
-  private static func unknown(_ filter: RowFilter) throws(CommandFailure) -> RowFilter {
-    var filter = filter
-    if filter.states.isEmpty, !filter.isBackingOff {
-      if filter.files.isEmpty { filter.states = [.unknown] }
-    } else if filter.isBackingOff || filter.states != [.unknown] {
-      throw .usage("only unknown files can be resolved", remedy: "--state unknown, or no --state")
+  /// File IDs select these files in any state, and those that cannot be resolved are reported as unchanged; wider
+  /// selections mean files that nobody has decided about.
+  private static func undecided(_ filter: RowFilter) throws(CommandFailure) -> RowFilter {
+    guard !filter.isBackingOff, Set([.unknown, .cancelled]).isSuperset(of: filter.states) else {
+      throw .usage(
+        "only unknown files can be resolved, and cancelled ones that may have arrived",
+        remedy: "--state unknown or cancelled, or no --state")
     }
+    var filter = filter
+    filter.isUndecided = filter.files.isEmpty || !filter.states.isEmpty
+    if filter.states == [.unknown] { filter.states = [] }
     return filter
   }
 }

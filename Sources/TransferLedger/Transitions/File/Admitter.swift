@@ -109,7 +109,7 @@ struct Admitter {
       return .added(try add(path, key, identity, mode, 1), superseded: nil)
     }
     if requeued.contains(past.id) { return .repeated(past.id) }
-    if past.mayHaveDelivered(identity) { return .uncertain(past.id) }
+    if past.mayHaveDelivered(identity) { return past.isDecided ? .unchanged(past.id) : .uncertain(past.id) }
     if target.batch.settings.dedupe == true, past.isDuplicate(as: identity),
       try LedgerReader(db: tx.db).isStillDelivered(past.id)
     {
