@@ -11,6 +11,15 @@ public struct AddResult: Sendable, Hashable {
   /// The failures among ``counts`` of which this `add` has recorded no row.
   var failedBefore = EarlierFailures()
 
+  /// How many files failed, or may have arrived, of which no row is shown that says so.
+  package var unrecorded: (failed: Int, unknown: Int) {
+    let unknown = failedBefore.withoutRow(.protoLostAnswer)
+    return (failedBefore.withoutRow() - unknown, unknown)
+  }
+
+  /// The path of one of these.
+  package var unrecordedPath: NameBytes? { failedBefore.pathWithoutRow }
+
   package init(batch: BatchID?, counts: SourceCounts = SourceCounts(), files: AddedFiles) {
     self.batch = batch
     self.counts = counts

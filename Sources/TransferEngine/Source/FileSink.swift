@@ -148,7 +148,7 @@ final class PageWriter: RecordingSink {
   private func count(_ page: AdmissionPage, _ done: PageAdmission) {
     recorded.take(done)
     replacedOthers += done.replacedOthers
-    for one in done.onlyCopies { notice(.failed(path: page.path(one.index), .replacing(one))) }
+    for one in done.onlyCopies { refuse(page.path(one.index), .replacing(one)) }
     for index in done.unknown {
       notice(.skipped(path: page.path(index), reason: "its last upload is unknown; see \"transfers report failures\""))
     }
@@ -156,12 +156,18 @@ final class PageWriter: RecordingSink {
       let reason =
         "its cancelled upload may have arrived; look at the server, then decide with \"transfers resolve \(one.file)\""
       notice(.skipped(path: page.path(one.index), reason: reason))
+      recorded.failedBefore.insert(Failure(.protoLostAnswer, reason), of: page.path(one.index))
     }
-    for index in done.taken { notice(.failed(path: page.path(index), SourceAdmitter.isTakenBySegment)) }
+    for index in done.taken { refuse(page.path(index), SourceAdmitter.isTakenBySegment) }
     for index in done.busy {
       notice(
         .skipped(path: page.path(index), reason: "an older version is being sent right now; push again later"))
     }
+  }
+
+  private func refuse(_ path: NameBytes, _ failure: Failure) {
+    notice(.failed(path: path, failure))
+    recorded.failedBefore.insert(failure, of: path)
   }
 }
 
@@ -213,7 +219,6 @@ extension SourceAdmitter.Recorded {
     counts.requeued += done.requeued
     files.append(done.files)
     failedBefore.append(done.failedBefore)
-    failedBefore.insert(.sourceName, count: done.taken.count + done.onlyCopies.count)
     counts.repeated += done.repeated
     counts.unknown += done.unknown.count + done.uncertain.count
     counts.failed += done.failed + done.taken.count + done.onlyCopies.count

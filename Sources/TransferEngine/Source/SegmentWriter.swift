@@ -210,6 +210,7 @@ final class SegmentWriter: RecordingSink {
     for index in done.taken {
       if let segment = sources[index].segment { copies.remove(segment.staged) }
       notice(.failed(path: sources[index].path, SourceAdmitter.isTakenByFile))
+      recorded.failedBefore.insert(SourceAdmitter.isTakenByFile, of: sources[index].path)
     }
     for index in done.busy {
       if let segment = sources[index].segment { copies.remove(segment.staged) }

@@ -12,10 +12,19 @@ package struct EarlierFailures: Sendable, Hashable {
     if hits[batch, default: [:]][code]?.add(one) == nil { hits[batch, default: [:]][code] = one }
   }
 
-  /// Failures without a row.
-  package mutating func insert(_ code: ErrorCode, count: Int) {
-    guard count > 0 else { return }
-    insert(code, of: nil, FailureHits(count: Int64(count), example: 0))
+  /// The failure of a source without a row.
+  package mutating func insert(_ failure: Failure, of path: NameBytes) {
+    insert(failure.code, of: nil, FailureHits(count: 1, example: 0, path: path, message: failure.message))
+  }
+
+  /// How many have no row that is shown; `code` counts only those with this code.
+  package func withoutRow(_ code: ErrorCode? = nil) -> Int {
+    (hits[nil] ?? [:]).reduce(0) { sum, one in code == nil || one.key == code ? sum + Int(one.value.count) : sum }
+  }
+
+  /// The source of one that has no row, of the first code by name.
+  package var pathWithoutRow: NameBytes? {
+    (hits[nil] ?? [:]).sorted { $0.key.rawValue < $1.key.rawValue }.lazy.compactMap(\.value.path).first
   }
 
   package mutating func append(_ other: EarlierFailures) {

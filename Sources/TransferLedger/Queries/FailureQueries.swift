@@ -102,7 +102,8 @@ extension LedgerReader {
       code: code, category: known?.0 ?? "", hint: known?.1 ?? "", files: ended?.count ?? 0, attempts: met?.count ?? 0,
       firstMs: [ended?.firstMs, met?.firstMs].compactMap(\.self).min(),
       lastMs: [ended?.lastMs, met?.lastMs].compactMap(\.self).max(),
-      examplePath: (file?.0 ?? attempt?.0).map { NameBytes($0) }, exampleMessage: file?.1 ?? attempt?.1,
-      exampleHost: (file ?? attempt).map { $0.2 })
+      examplePath: ended?.path ?? (file?.0 ?? attempt?.0).map { NameBytes($0) },
+      exampleMessage: ended?.path == nil ? file?.1 ?? attempt?.1 : ended?.message,
+      exampleHost: ended?.path == nil ? (file ?? attempt).map { $0.2 } : nil)
   }
 }

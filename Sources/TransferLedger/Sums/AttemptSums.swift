@@ -92,9 +92,13 @@ struct FailureHits: Hashable {
   /// The number of the newest of them.
   var example: Int64
   var firstMs, lastMs: Int64?
+  /// The source of one that no row names, and why it was not sent.
+  var path: NameBytes?
+  var message: String?
 
   mutating func add(_ other: FailureHits) {
     count += other.count
+    if path == nil { (path, message) = (other.path, other.message) }
     example = max(example, other.example)
     firstMs = [firstMs, other.firstMs].compactMap(\.self).min()
     lastMs = [lastMs, other.lastMs].compactMap(\.self).max()

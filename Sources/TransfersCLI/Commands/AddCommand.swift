@@ -48,7 +48,9 @@ struct AddCommand: Command, HasInapplicableOptions, NamesPlace {
     throw CommandFailure(
       status, AddOutput.problem(counts),
       remedy: status == .workLeft
-        ? AddOutput.busyRemedy : "transfers report failures\(result.batch.map { " --batch \($0)" } ?? "")")
+        ? AddOutput.busyRemedy
+        : EngineSession.remedy(
+          ofBad: counts.failed + counts.unknown, result, result.batch.map { " --batch \($0)" } ?? ""))
   }
 }
 

@@ -98,7 +98,7 @@ extension EngineSession {
 
   private func text(_ status: ExitCode, _ numbers: RunNumbers, _ add: AddResult?, bad: String) -> String {
     let left = numbers.left > 0 ? ", \(numbers.left) left" : ""
-    let bad = bad + numbers.earlier
+    let bad = bad + numbers.earlier + Self.named(add)
     return switch status {
     case .mismatch: "\(Quantity.count(numbers.mismatched, "file")) arrived corrupted"
     case .workLeft where numbers.left == 0: add.map { AddOutput.busy($0.counts) } ?? "stopped"
@@ -120,9 +120,23 @@ extension EngineSession {
   private func remedy(_ status: ExitCode, _ numbers: RunNumbers, _ add: AddResult?, bad: Int) -> String {
     let selector = RunOutput.selector(add)
     guard status == .workLeft else {
-      guard bad == 0 && numbers.cancelled > 0 else { return "transfers report failures\(selector)" }
+      guard bad == 0 && numbers.cancelled > 0 else { return Self.remedy(ofBad: bad, add, selector) }
       return "transfers retry --state cancelled\(selector)" + (add == nil ? ", or transfers clean" : "")
     }
     return numbers.left == 0 ? AddOutput.busyRemedy : numbers.wayOn(selector)
+  }
+
+  /// ` (/src/f and 2 others)`: the files without a row; empty if there are none.
+  private static func named(_ add: AddResult?) -> String {
+    guard let add, let path = add.unrecordedPath else { return "" }
+    let others = add.unrecorded.failed + add.unrecorded.unknown - 1
+    return " (\(path)\(others > 0 ? " and \(Quantity.count(others, "other"))" : ""))"
+  }
+
+  /// `report failures` shows nothing about files without a row.
+  static func remedy(ofBad bad: Int, _ add: AddResult?, _ selector: String) -> String {
+    let (failed, unknown) = add?.unrecorded ?? (0, 0)
+    guard bad == failed + unknown else { return "transfers report failures\(selector)" }
+    return unknown > 0 ? "transfers help resolve" : ""
   }
 }

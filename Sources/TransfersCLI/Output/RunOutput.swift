@@ -111,10 +111,14 @@ struct RunOutput: OutputValue {
     var commands: [String] = []
     if numbers.left > 0 { commands.append(numbers.wayOn(selector)) }
     if failed + unknown + numbers.mismatched > 0 {
-      commands.append("transfers report failures\(selector)")
+      // Neither command finds a file without a row: the table above says what to do about it.
+      let (failed, unknown) = (failed - (add?.unrecorded.failed ?? 0), unknown - (add?.unrecorded.unknown ?? 0))
+      if failed + unknown + numbers.mismatched > 0 { commands.append("transfers report failures\(selector)") }
       if failed + numbers.mismatched > 0 { commands.append("transfers retry --state failed\(selector)") }
-      if unknown > 0 { commands.append("transfers help resolve") }
-    } else if numbers.cancelled > 0 {
+    }
+    if unknown > 0 {
+      commands.append("transfers help resolve")
+    } else if failed + numbers.mismatched == 0, numbers.cancelled > 0 {
       commands.append("transfers retry --state cancelled\(selector)")
     }
     return commands

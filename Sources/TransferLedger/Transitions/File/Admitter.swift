@@ -167,13 +167,13 @@ struct Admitter {
   /// Records that a source cannot be sent, unless the newest row of its key says so already.
   mutating func fail(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ failure: Failure) throws {
     // A segment has no other generation. The failure was told.
-    if hasSegments, try isSegment(key) { return failedBefore.insert(failure.code, count: 1) }
+    if hasSegments, try isSegment(key) { return failedBefore.insert(failure, of: NameBytes(Array(path))) }
     let (path, key) = (NameBytes(Array(path)), NameBytes(Array(key)))
     if let destination, let last = try tx.lastFailure(destination, path, key, failure) {
       return failedBefore.insert(failure.code, of: last.batch, last.hits)
     }
     // The row that says what may have arrived stays the newest one of its key. The failure was told.
-    if let destination, try tx.mayHaveArrived(destination, key) { return failedBefore.insert(failure.code, count: 1) }
+    if let destination, try tx.mayHaveArrived(destination, key) { return failedBefore.insert(failure, of: path) }
     let batch = try openBatch()
     if let destination { try tx.supersedeEnded(destination, key) }
     hasFailed = true
