@@ -4,6 +4,8 @@ import Testing
 /// A POST that was cancelled when it may have arrived: a job says so until a person has decided, and repeats nothing.
 @Suite struct UncertainJobTests {
   private let scene: ReceiverScene
+  /// How the run ended whose file was cancelled.
+  private let cancelled: BuiltProgram.Outcome
   private var path: String { scene.folder + "/in/f" }
 
   /// Cancels the file while the server, which has its body, holds the answer.
@@ -13,10 +15,11 @@ import Testing
     let config = "jobs: {inbox: {from: \(scene.folder)/in, to: \"post+\(scene.receiver.url)/up/\"}}"
     try writeFile(scene.folder + "/config.yaml", Array(config.utf8))
     chmod(scene.folder + "/config.yaml", 0o600)
-    let running = try scene.program.start(Self.run + ["--config", scene.folder + "/config.yaml", "--store", scene.folder + "/l.db"])
+    let running = try scene.program.start(
+      Self.run + ["--config", scene.folder + "/config.yaml", "--store", scene.folder + "/l.db"])
     try scene.receiver.waitUntilHeld("post")
     #expect(try transfers("cancel f1").code == 0)
-    _ = try running.wait()
+    cancelled = try running.wait()
     try scene.receiver.release("post")
   }
 
@@ -35,12 +38,25 @@ import Testing
     #expect(try transfers("store check").code == 0)
   }
 
+  /// Retrying everything that was cancelled would send it a second time.
+  @Test func nothingAdvisesToRepeatIt() throws {
+    let ends = [cancelled, try transfers("wait f1")]
+    for end in ends {
+      #expect(end.code == 4 && end.err.hasSuffix("Try: transfers help resolve\n"), "\(end.err)")
+      #expect(!(end.out + end.err).contains("retry"), "\(end.out)\(end.err)")
+    }
+    #expect(cancelled.err.contains("1 file cancelled (f1 may have arrived)"), "\(cancelled.err)")
+    #expect(try transfers("resolve f1 --cancel --reason no").code == 0)
+    #expect(try transfers("wait f1").err.contains("retry --state cancelled"))
+  }
+
   @Test func theJobNamesTheFileAndTheVerb() throws {
     for _ in 0..<2 {
       let outcome = try job()
       #expect(outcome.code == 4, "\(outcome.out)\(outcome.err)")
       #expect(
-        outcome.err.contains("look at the server, then decide with \"transfers resolve f1\"  \(path)\n"), "\(outcome.err)")
+        outcome.err.contains("look at the server, then decide with \"transfers resolve f1\"  \(path)\n"),
+        "\(outcome.err)")
       #expect(
         outcome.err.hasSuffix(
           "nothing succeeded: 1 file unknown (\(path)). Try: transfers help resolve\n"), "\(outcome.err)")

@@ -74,6 +74,13 @@ extension StoreReader {
     try reader.attemptSpans(filter, each: each)
   }
 
+  /// The selected files that are not hidden, may have arrived and that nobody has decided about (`resolve`).
+  package func undecided(_ filter: RowFilter) throws -> [FileID] {
+    var filter = filter
+    (filter.isUndecided, filter.leavesOutHidden) = (true, true)
+    return try reader.outcome(of: .resolve(.done, reason: ""), filter).changed
+  }
+
   /// Totals of the attempts that the filter selects.
   package func attemptTotals(_ filter: RowFilter) throws -> AttemptTotals { try reader.attemptTotals(filter) }
 

@@ -13,6 +13,15 @@ extension RunNumbers {
   var earlier: String { badBefore > 0 ? " (\(badBefore) of them before this run)" : "" }
 }
 
+extension RunNumbers {
+  /// ` (f7 and 2 others may have arrived)`; empty if none may have.
+  fileprivate var mayHaveArrived: String {
+    guard let file = undecided.first else { return "" }
+    let others = undecided.count > 1 ? " and \(Quantity.count(undecided.count - 1, "other"))" : ""
+    return " (\(file)\(others) may have arrived)"
+  }
+}
+
 extension EngineSession {
   /// Prints the summary and ends with the exit code of the numbers. `add` is what a push recorded before; suggested
   /// commands are then limited to its batches.
@@ -29,6 +38,8 @@ extension EngineSession {
   func requireSuccess(
     _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64, job: String? = nil
   ) throws(CommandFailure) -> (RunOutput, CommandFailure?) {
+    var numbers = numbers
+    if numbers.cancelled > 0 { numbers.undecided = try undecided(storePath, add?.files.batches) }
     let (failed, unknown) = (numbers.failed + (add?.counts.failed ?? 0), numbers.unknown + (add?.counts.unknown ?? 0))
     let status = ExitCode(numbers, added: add)
     let problems =
@@ -53,11 +64,20 @@ extension EngineSession {
     // Not "work left": another run would not help.
     if let error = numbers.unrecorded { return (value, CommandFailure(error)) }
     guard status != .ok else { return (value, nil) }
-    let bad = Self.words(failed: failed, unknown: unknown, cancelled: numbers.cancelled)
+    let bad = Self.words(failed: failed, unknown: unknown, cancelled: numbers.cancelled) + numbers.mayHaveArrived
     let failure = CommandFailure(
       status, text(status, numbers, add, bad: bad),
       remedy: remedy(status, numbers, add, bad: failed + unknown + numbers.mismatched))
     return (value, failure)
+  }
+
+  /// The cancelled files that may have arrived and that nobody has decided about.
+  private func undecided(_ storePath: String, _ batches: [BatchID]?) throws(CommandFailure) -> [FileID] {
+    let ledger = try LedgerAccess.open(storePath, context)
+    defer { ledger.close() }
+    var filter = RowFilter.states([.cancelled])
+    filter.withinBatches = batches?.map(\.rawValue)
+    return try LedgerAccess.read(ledger) { try $0.undecided(filter) }
   }
 
   /// The causes of failed files, most frequent first; without a time, of all files that are not hidden. What the scan
@@ -121,6 +141,8 @@ extension EngineSession {
     let selector = RunOutput.selector(add)
     guard status == .workLeft else {
       guard bad == 0 && numbers.cancelled > 0 else { return Self.remedy(ofBad: bad, add, selector) }
+      // A retry of all would repeat what may have arrived.
+      guard numbers.undecided.isEmpty else { return "transfers help resolve" }
       return "transfers retry --state cancelled\(selector)" + (add == nil ? ", or transfers clean" : "")
     }
     return numbers.left == 0 ? AddOutput.busyRemedy : numbers.wayOn(selector)

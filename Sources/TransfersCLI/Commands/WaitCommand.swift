@@ -57,8 +57,10 @@ struct WaitCommand: Command {
   ) throws(CommandFailure) -> String {
     guard value.status == .workLeft else {
       if value.status == .timeout { return "transfers status\(selection.words)" }
-      return value.isOnlyCancelled
-        ? "transfers retry --state cancelled\(selection.words)" : "transfers report failures\(selection.words)"
+      guard value.isOnlyCancelled else { return "transfers report failures\(selection.words)" }
+      // A retry of all would repeat what may have arrived.
+      return try LedgerAccess.read(ledger) { try $0.undecided(filter) }.isEmpty
+        ? "transfers retry --state cancelled\(selection.words)" : "transfers help resolve"
     }
     guard value.overdue > 0 else { return "transfers resume\(selection.words)" }
     let nowMs = context.clock.wallMs

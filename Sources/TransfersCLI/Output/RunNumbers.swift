@@ -10,6 +10,8 @@ struct RunNumbers: Sendable, Hashable {
   var unknown, mismatched, left: Int
   /// Cancelled by a person: as far from done as a failed file.
   var cancelled = 0
+  /// Those of `cancelled` that may have arrived and that nobody has decided about.
+  var undecided: [FileID] = []
   /// For a push: files not sent, because other files had delivered the same content.
   var duplicates = 0
   /// For a job: files not sent, because their sources were deleted before.

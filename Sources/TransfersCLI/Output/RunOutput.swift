@@ -119,7 +119,9 @@ struct RunOutput: OutputValue {
     if unknown > 0 {
       commands.append("transfers help resolve")
     } else if failed + numbers.mismatched == 0, numbers.cancelled > 0 {
-      commands.append("transfers retry --state cancelled\(selector)")
+      // A retry of all would repeat what may have arrived.
+      commands.append(
+        numbers.undecided.isEmpty ? "transfers retry --state cancelled\(selector)" : "transfers help resolve")
     }
     return commands
   }
