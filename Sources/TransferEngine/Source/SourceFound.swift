@@ -15,11 +15,14 @@ struct SourceFound {
   /// The folder that contains the argument; for a pattern, the folder before its first wildcard.
   var home: NameBytes
   var isPattern = false
+  /// Symbolic links that match, or lead to what matches. They are not followed, because nobody named them: whoever can
+  /// write to a folder of the pattern would choose what is read and removed.
+  var links: [NameBytes] = []
 
   /// An existing name that cannot be examined is left to the scan, which continues with the others, unless it is the
   /// only source.
   /// - Throws: `.noSource`.
-  init(_ source: NameBytes, isAlone: Bool = true) throws(TransferError) {
+  init(_ source: NameBytes, isAlone: Bool = true, followsLinks: Bool = false) throws(TransferError) {
     var status = csys_file_status()
     if !source.isEmpty, source.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0 {
       let path = Self.absolute(source)
@@ -34,22 +37,31 @@ struct SourceFound {
       return
     }
     guard SourcePattern.isOne(source) else { throw noSource(source, code) }
-    let pattern = SourcePattern(source)
-    home = Self.absolute(pattern.folder)
-    paths = pattern.matches().map(Self.absolute)
-    isPattern = true
-    guard !paths.isEmpty else {
-      throw TransferError(
+    self.init(matching: source, followsLinks: followsLinks)
+    guard paths.isEmpty else { return }
+    throw links.isEmpty
+      ? TransferError(
         .noSource, "read source", source, cause: "no file has this name, and none matches it as a pattern",
         remedy: "check the path")
-    }
+      : TransferError(
+        .noSource, "read source", source, cause: "as a pattern it matches only symbolic links, which are not followed",
+        remedy: "name the links themselves, or --follow-symlinks")
+  }
+
+  private init(matching source: NameBytes, followsLinks: Bool) {
+    let pattern = SourcePattern(source, followsLinks: followsLinks)
+    home = Self.absolute(pattern.folder)
+    (paths, links) = pattern.matches()
+    isPattern = true
   }
 
   /// A source of which nothing exists.
   init(nothingOf source: NameBytes) {
-    paths = []
-    isPattern = SourcePattern.isOne(source)
-    home = isPattern ? Self.absolute(SourcePattern(source).folder) : Self.parent(Self.absolute(source))
+    guard !SourcePattern.isOne(source) else {
+      self.init(matching: source, followsLinks: false)
+      return
+    }
+    (paths, home) = ([], Self.parent(Self.absolute(source)))
   }
 
   /// The folder of an absolute path.
@@ -89,12 +101,15 @@ struct SourcePattern {
   let folder: NameBytes
   private let components: [[UInt8]]
   private let takesOnlyFolders: Bool
+  /// Of the components from the first wildcard on; what is before them was named.
+  private let followsLinks: Bool
 
   static func isOne(_ text: NameBytes) -> Bool {
     text.bytes.contains { $0 == 0x2A || $0 == 0x3F || $0 == 0x5B } && globProblem(text.bytes) == nil
   }
 
-  init(_ text: NameBytes) {
+  init(_ text: NameBytes, followsLinks: Bool = false) {
+    self.followsLinks = followsLinks
     let parts = text.bytes.split(separator: 0x2F).map(Array.init)
     let plain = parts.prefix { !Self.isWild($0) }
     folder = NameBytes(
@@ -103,14 +118,18 @@ struct SourcePattern {
     takesOnlyFolders = text.bytes.last == 0x2F
   }
 
-  /// The paths that match, in byte order. Blocking.
-  func matches() -> [NameBytes] { look().found.sorted() }
+  /// The absolute paths that match, and the links that were not followed, in byte order. Blocking.
+  func matches() -> (paths: [NameBytes], links: [NameBytes]) {
+    let look = look()
+    return (look.found.sorted().map(SourceFound.absolute), look.links.sorted().map(SourceFound.absolute))
+  }
 
   /// The folders in which a match, or a folder that leads to one, may appear. Blocking.
   func places() -> [NameBytes] { look().folders.sorted() }
 
   private struct Look {
     var found: Set<NameBytes> = []
+    var links: Set<NameBytes> = []
     /// The folders in which a component was searched for.
     var folders: Set<NameBytes> = []
   }
@@ -127,6 +146,10 @@ struct SourcePattern {
     let isLast = rest.count == 1
     guard Self.isWild(component) else {
       let path = folder.appending(NameBytes(Self.unescaped(component)))
+      guard followsLinks || !Self.isLink(path) else {
+        look.links.insert(path)
+        return
+      }
       if !isLast { return expand(path, rest.dropFirst(), &look) }
       if let kind = Self.kind(path), kind == S_IFDIR || !takesOnlyFolders { look.found.insert(path) }
       return
@@ -136,6 +159,10 @@ struct SourcePattern {
     for name in Self.names(folder) where Self.matches(component, name) {
       let path = folder.appending(name)
       let kind = Self.kind(path)
+      if !followsLinks, Self.isLink(path) {
+        if isLast || kind == S_IFDIR { look.links.insert(path) }
+        continue
+      }
       if isLast && (kind == S_IFDIR ? !crosses || takesOnlyFolders : !takesOnlyFolders) { look.found.insert(path) }
       if kind == S_IFDIR && crosses && !Self.isLink(path) { expand(path, rest, &look) }
       if kind == S_IFDIR && !crosses && !isLast { expand(path, rest.dropFirst(), &look) }

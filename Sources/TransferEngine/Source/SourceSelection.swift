@@ -75,8 +75,10 @@ public struct SourceSelection: Sendable {
     for path in found.flatMap(\.paths) where seen.insert(path).inserted {
       places.append(SourcePlace(path: path, relativeStart: try Self.relativeStart(path, below: shared)))
     }
+    let links = found.flatMap(\.links).filter { seen.insert($0).inserted }
     return ResolvedSources(
-      self, .places(places, isSingleFile: only != nil && !isFolder), base: shared, isComplete: missing.isEmpty)
+      self, .places(places, isSingleFile: only != nil && !isFolder), base: shared, links: links,
+      isComplete: missing.isEmpty)
   }
 
   /// - Throws: `.usage` for an invalid rule.
@@ -88,7 +90,9 @@ public struct SourceSelection: Sendable {
 
   /// A missing source keeps its part in the common folder, so that the keys of the others do not change.
   private func find(_ source: NameBytes, _ missing: inout [TransferError]) throws(TransferError) -> SourceFound {
-    do throws(TransferError) { return try SourceFound(source, isAlone: sources.count == 1) } catch {
+    do throws(TransferError) {
+      return try SourceFound(source, isAlone: sources.count == 1, followsLinks: followsSymlinks)
+    } catch {
       guard whenMissing != nil, error.kind == .noSource else { throw error }
       let nothing = SourceFound(nothingOf: source)
       if !nothing.isPattern || !Self.isDirectory(nothing.home) { missing.append(error) }
@@ -142,13 +146,18 @@ public struct ResolvedSources {
   let kind: Kind
   /// The folder that keys are relative to; nil for a list without a base.
   public let base: NameBytes?
+  /// Symbolic links that a pattern matches, and that are not followed.
+  let links: [NameBytes]
   /// False if a named source is missing.
   public let isComplete: Bool
 
-  init(_ selection: SourceSelection, _ kind: Kind, base: NameBytes?, isComplete: Bool = true) {
+  init(
+    _ selection: SourceSelection, _ kind: Kind, base: NameBytes?, links: [NameBytes] = [], isComplete: Bool = true
+  ) {
     self.selection = selection
     self.kind = kind
     self.base = base
+    self.links = links
     self.isComplete = isComplete
   }
 
@@ -176,6 +185,7 @@ public struct ResolvedSources {
   package func scan(_ visit: @escaping (SourceScanner.Finding) throws(TransferError) -> Void) throws(TransferError) {
     let scanner = SourceScanner(
       rules: selection.rules, followsSymlinks: selection.followsSymlinks, visit: visit)
+    for link in links { try visit(.special(path: link, kind: "a symbolic link that a pattern matches")) }
     switch kind {
     case .places(let places, _): for place in places { try scanner.scan(place, isAlone: places.count == 1) }
     case .list(let list, let base):

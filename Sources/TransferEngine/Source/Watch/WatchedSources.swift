@@ -41,9 +41,9 @@ public struct WatchedSources: Sendable {
     var shared: [NameBytes] = []
     for source in sources {
       if SourcePattern.isOne(source), Self.status(source) == nil {
-        homes += SourcePattern(source).places().map(SourceFound.absolute)
+        homes += SourcePattern(source, followsLinks: followsSymlinks).places().map(SourceFound.absolute)
       }
-      guard let found = try? SourceFound(source, isAlone: false) else { continue }
+      guard let found = try? SourceFound(source, isAlone: false, followsLinks: followsSymlinks) else { continue }
       shared.append(found.home)
       for path in found.paths {
         if Self.isFolder(path) { folders.append(path) } else { homes.append(SourceFound.parent(path)) }
