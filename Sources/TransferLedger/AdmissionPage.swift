@@ -25,6 +25,8 @@ public struct AdmissionPage: Sendable {
   private(set) var properties: [ObjectProperties] = []
   /// The current identities of the folders of sources that are to be deleted or moved.
   package var folders: [NameBytes: FolderIdentity] = [:]
+  /// The folders of sources that are reached through symbolic links.
+  package var linkedFolders: [NameBytes: LinkedFolder] = [:]
   private var bytes: [UInt8] = []
 
   public init() {}
@@ -89,6 +91,7 @@ public struct AdmissionPage: Sendable {
     failures.removeAll(keepingCapacity: true)
     properties.removeAll(keepingCapacity: true)
     folders.removeAll(keepingCapacity: true)
+    linkedFolders.removeAll(keepingCapacity: true)
     bytes.removeAll(keepingCapacity: true)
   }
 
@@ -190,6 +193,18 @@ package struct OnlyCopy: Sendable, Hashable {
   /// The state of its removal: pending while it goes on or since its process was killed, not done if it was revoked
   /// then.
   package var removal: RemovalState
+  /// Its path is that of the source, but leads to another folder by now.
+  package var isSamePath = false
+}
+
+/// A folder that is reached through symbolic links.
+package struct LinkedFolder: Sendable, Hashable {
+  /// When the newest of the links was made or replaced, in milliseconds since 1970 UTC.
+  package var linkedMs: Int64
+  /// Of the folder.
+  package var inode: UInt64
+
+  package init(linkedMs: Int64, inode: UInt64) { (self.linkedMs, self.inode) = (linkedMs, inode) }
 }
 
 /// A file that was sent before, and whose ctime or device has changed since.

@@ -88,14 +88,42 @@ import Testing
     for _ in 0..<2 {
       let refused = try scene.transfers(words + ["job-y"])
       try expectRefused(refused)
-      #expect(refused.err.contains("give that one up with \"transfers rm f1\"  \(folder)/in/y/same\n"), "\(refused.err)")
       #expect(
-        refused.err.hasSuffix("\ntransfers: error[all_failed]: nothing succeeded: 1 file failed (\(folder)/in/y/same)\n"),
+        refused.err.contains("give that one up with \"transfers rm f1\"  \(folder)/in/y/same\n"), "\(refused.err)")
+      #expect(
+        refused.err.hasSuffix(
+          "\ntransfers: error[all_failed]: nothing succeeded: 1 file failed (\(folder)/in/y/same)\n"),
         "\(refused.err)")
       #expect(!refused.err.contains("Next:"), "nothing else finds it: \(refused.err)")
     }
     let plan = try scene.transfers(words + ["-n", "job-y"])
     #expect(plan.err.contains("it would replace the only copy"), "\(plan.err)")
+  }
+
+  /// The same path leads to another file, because a link in it was replaced.
+  @Test(arguments: [[], ["--after", "delete"], ["--after", "delete", "--name", "all"]])
+  func aPathThatLeadsElsewhereByNowIsRefused(_ more: [String]) throws {
+    let link = folder + "/in/current"
+    symlink(folder + "/in/x", link)
+    let words = ["push", link, scene.receiver.url + "/up/"]
+    let first = more.isEmpty ? ["--after", "delete"] : more
+    #expect(try scene.transfers(words + first).code == 0)
+    // The same link again, and one that leads to the same folder, change nothing.
+    unlink(link)
+    symlink(folder + "/in/../in/x", link)
+    try writeFile(folder + "/in/x/same", Array("of x".utf8))
+    #expect(try scene.transfers(words + first).code == 0)
+    unlink(link)
+    symlink(folder + "/in/y", link)
+    let plan = try scene.transfers(["add", "-n"] + words.dropFirst())
+    #expect(plan.err.contains("it would replace what may be the only copy"), "\(plan.err)")
+    for _ in 0..<2 {
+      try expectRefused(
+        try scene.transfers(words + more), says: "a symbolic link in its path was replaced since f2 was sent")
+    }
+    #expect(try scene.transfers(["rm", "f2"]).code == 0)
+    #expect(try scene.transfers(words + more).code == 0)
+    #expect(try stored() == "of y")
   }
 
   /// The same file, and one that was moved and so has a copy.

@@ -99,6 +99,7 @@ final class PageWriter: RecordingSink {
   private func submit(_ scanned: AdmissionPage) throws(TransferError) {
     var page = scanned
     if let removal = target.removal { page.folders = SourcePlaces(removal).folders(of: page) }
+    page.linkedFolders = FolderLinks.folders(of: page)
     try write(page)
   }
 
@@ -186,6 +187,12 @@ extension SourceAdmitter {
 extension Failure {
   /// Nothing is recorded of it: it would be the next generation of that file.
   package static func replacing(_ one: OnlyCopy) -> Failure {
+    guard !one.isSamePath else {
+      return Failure(
+        .sourceName,
+        "a symbolic link in its path was replaced since \(one.file) was sent, whose source was deleted or may have been: it would replace what may be the only copy; send it elsewhere, or \(one.givingUp)"
+      )
+    }
     let (what, remedy) =
       switch one.removal {
       case .done: ("whose source was deleted: it would replace the only copy", one.givingUp)

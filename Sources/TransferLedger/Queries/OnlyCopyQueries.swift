@@ -5,24 +5,35 @@ extension LedgerReader {
   /// The done file whose object another file with its key would replace, if its source was deleted or may have been:
   /// nil if `path` is its own, which is then a newer version, and if a person gave it up (`rm`). What the batch of the
   /// file is to do with its sources now does not matter, nor whether the file is hidden.
+  ///
+  /// A path that leads through a symbolic link which was replaced since the file was recorded, to another folder, is
+  /// not its own.
   /// - Parameter live: the live row of the key; nil if there is none.
+  /// - Parameter linked: the folder of `path`, if it is reached through symbolic links.
   func onlyCopy(
-    at destination: Int64, _ live: ExistingFile?, path: NameBytes, key: NameBytes
+    at destination: Int64, _ live: ExistingFile?, path: NameBytes, key: NameBytes, linked: LinkedFolder?
   ) throws -> OnlyCopy? {
-    if let live, live.isSamePath { return nil }
+    if let live, live.isSamePath, linked == nil { return nil }
     let done = try live?.state == .done ? live?.id : newestDone(destination, key)
     guard let done else { return nil }
-    return try db.first(Self.deletedSource, .id(done), .name(path)) { row throws(SQLiteError) in
-      OnlyCopy(file: row.id(0), path: row.name(1), removal: try row.named(2))
+    let only = try db.first(Self.deletedSource, .id(done), .name(path), .int(linked?.linkedMs)) {
+      row throws(SQLiteError) in
+      let only = OnlyCopy(file: row.id(0), path: row.name(1), removal: try row.named(2), isSamePath: row.flag(3))
+      return (only, batch: row.id(4, BatchID.self))
     }
+    guard let (only, batch) = only else { return nil }
+    let known = only.isSamePath ? try sourceFolder(path.parentFolder, of: batch) : nil
+    return known != nil && known?.inode == linked?.inode ? nil : only
   }
 
   /// The same for a source of a plan, whose key is at this place.
-  package func onlyCopy(place: String, path: NameBytes, key: NameBytes) throws -> OnlyCopy? {
+  package func onlyCopy(
+    place: String, path: NameBytes, key: NameBytes, linked: LinkedFolder?
+  ) throws -> OnlyCopy? {
     guard let home = try db.destination(at: place) else { return nil }
     let live = try db.first(
       ExistingFile.liveQuery, .integer(home), .name(key), .name(path), row: ExistingFile.init)
-    return try onlyCopy(at: home, live, path: path, key: key)
+    return try onlyCopy(at: home, live, path: path, key: key, linked: linked)
   }
 
   private func newestDone(_ destination: Int64, _ key: NameBytes) throws -> FileID? {
@@ -34,7 +45,12 @@ extension LedgerReader {
     ORDER BY generation DESC LIMIT 1
     """
   static let deletedSource: StaticString = """
-    SELECT f.id, f.path, m.state FROM file f CROSS JOIN removal m ON m.file_id = f.id
-    WHERE f.id = ?1 AND f.path <> ?2 AND m.only_copy = 1
+    SELECT f.id, f.path, m.state, f.path = ?2, f.batch_id FROM file f CROSS JOIN removal m ON m.file_id = f.id
+    WHERE f.id = ?1 AND (f.path <> ?2 OR f.created_at < ?3) AND m.only_copy = 1
     """
+}
+
+extension NameBytes {
+  /// The folder of an absolute path.
+  var parentFolder: NameBytes { NameBytes(Array(bytes.prefix(max(bytes.lastIndex(of: 0x2F) ?? 0, 1)))) }
 }

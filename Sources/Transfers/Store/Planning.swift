@@ -42,7 +42,10 @@ extension TransferStore {
         }
       }
       let onlyCopies = try ledger?.read { reader in
-        try page.map { try reader.onlyCopy(place: target.keyPlace, path: $0.path, key: $0.key) }
+        try page.map {
+          try reader.onlyCopy(
+            place: target.keyPlace, path: $0.path, key: $0.key, linked: FolderLinks.folder(of: $0.path))
+        }
       }
       for (index, file) in page.enumerated() {
         let standing = try Self.standing(of: file, standings?[index], ledger)

@@ -34,6 +34,8 @@ struct Admitter {
   var isCompared = false
   /// Of the next file (``NewFile/root``).
   var root: Int?
+  /// Of the page.
+  var linkedFolders: [NameBytes: LinkedFolder] = [:]
   /// The number of selected files that are not to be sent yet.
   private(set) var settling = 0
   /// How many of the added files replace a live one of another path.
@@ -128,8 +130,10 @@ struct Admitter {
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ current: ExistingFile? = nil
   ) throws -> OnlyCopy? {
     guard let destination else { return nil }
+    let path = NameBytes(Array(path))
     return try LedgerReader(db: tx.db).onlyCopy(
-      at: destination, current, path: NameBytes(Array(path)), key: NameBytes(Array(key)))
+      at: destination, current, path: path, key: NameBytes(Array(key)),
+      linked: linkedFolders.isEmpty ? nil : linkedFolders[path.parentFolder])
   }
 
   /// Whether a file was recorded with what would be recorded for the next one besides its names and identity.

@@ -12,6 +12,7 @@ extension LedgerTransaction {
   public func admit(_ page: AdmissionPage, to target: AdmissionTarget) throws -> PageAdmission {
     var admitter = try Admitter(self, target, batch: try batch(of: target))
     let properties = try page.properties.map { try jsonText($0.values) }
+    admitter.linkedFolders = page.linkedFolders
     var failures = page.failures.makeIterator()
     var result = PageAdmission()
     try page.forEach { index, entry, path, key in
@@ -34,7 +35,11 @@ extension LedgerTransaction {
     result.replacedOthers = admitter.replacedOthers
     result.files = admitter.selected
     result.failedBefore = admitter.failedBefore
-    if let batch = admitter.batch { try noteFolders(page.folders, of: batch) }
+    if let batch = admitter.batch {
+      // Their rows still say where the source was that is deleted.
+      let kept = Set(result.onlyCopies.filter(\.isSamePath).map(\.path.parentFolder))
+      try noteFolders(page.folders, of: batch, keeping: kept)
+    }
     if admitter.hasRecorded, let batch = admitter.batch {
       try db.run("UPDATE batch SET hidden = NULL WHERE id = ? AND hidden = 1", .id(batch))
     }

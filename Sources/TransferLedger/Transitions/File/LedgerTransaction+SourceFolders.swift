@@ -15,12 +15,15 @@ extension LedgerReader {
 extension LedgerTransaction {
   /// Records the folders of files that are being recorded. If a folder has another identity than in its existing row,
   /// the row is updated, because the new files are in the current folder.
-  func noteFolders(_ folders: [NameBytes: FolderIdentity], of batch: BatchID) throws {
+  /// - Parameter keeping: folders whose existing rows stay.
+  func noteFolders(
+    _ folders: [NameBytes: FolderIdentity], of batch: BatchID, keeping: Set<NameBytes> = []
+  ) throws {
     for (path, folder) in folders {
       let known = try db.first(Self.folder, .id(batch), .name(path)) { row in
         FolderIdentity(inode: row.bits(0), bornNs: row.int64OrNil(1), device: row.bits(2), boot: row.bits(3))
       }
-      guard known != folder else { continue }
+      guard known != folder, known == nil || !keeping.contains(path) else { continue }
       try db.run(
         known == nil ? Self.insertFolder : Self.updateFolder, .id(batch), .name(path), .bits(folder.inode),
         .int(folder.bornNs), .bits(folder.device), .bits(folder.boot))
