@@ -189,6 +189,22 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// Nobody knows whether a run that was killed has removed the source.
+  @Test(arguments: [ControlVerb.cancel, .remove, .clean(failed: false)])
+  func whatMayBeGoneIsNotSaidToBeKept(_ verb: ControlVerb) throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    try finish()
+    _ = try f.ledger.write { try $0.beginRemovals([a]) }
+    #expect(try f.ledger.read { try $0.outcome(of: verb, RowFilter()) }.keptSources == 0)
+    let outcome = try f.ledger.control(verb, RowFilter())
+    #expect(outcome.changed == [a] && outcome.keptSources == 0)
+    let what = "its file was \(verb == .clean(failed: false) ? "hidden" : "cancelled")"
+    #expect(
+      try f.texts("SELECT message FROM removal UNION ALL SELECT detail FROM event WHERE verb = 'source-kept'")
+        == Array(repeating: "\(what); a run had begun to remove the source, and may have done so", count: 2))
+    #expect(try f.findings() == [])
+  }
+
   /// Only a try whose outcome is unknown may have removed it.
   @Test func aTryIsBegunUntilItsEndIsKnown() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))

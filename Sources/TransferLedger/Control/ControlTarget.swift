@@ -10,6 +10,8 @@ struct ControlTarget {
   var hasCopy = false
   /// Its source will be deleted or moved, but has not been yet.
   var isToGo = false
+  /// A run has begun to remove its source, and may have done so.
+  var isGoing = false
   /// Its object may be the only copy. Removing the file gives it up, even if the file was hidden before.
   var isOnlyCopy = false
   /// Its source is known and it has no newer generation. Only looked up for files in a state that can be retried.
@@ -26,7 +28,7 @@ extension ControlOutcome {
     switch verb.effect(on: target) {
     case .change:
       changed.append(target.id)
-      if target.isToGo { keptSources += 1 }
+      if target.isToGo, !target.isGoing { keptSources += 1 }
     case .ask: asked.append(target.id)
     case .none:
       unaffected[target.state, default: 0] += 1

@@ -12,7 +12,7 @@ struct LedgerSelection {
       outcome.add(
         ControlTarget(
           id: row.id(0), state: try row.named(1), requestedAction: try row.namedOrNil(2), isHidden: row.flag(3),
-          hasCopy: row.flag(6), isToGo: row.flag(5), isOnlyCopy: row.flag(7),
+          hasCopy: row.flag(6), isToGo: row.flag(5), isGoing: row.flag(10), isOnlyCopy: row.flag(7),
           isRepeatable: row.flag(4), mayHaveArrived: row.flag(8), isResolved: row.flag(9)), verb)
     }
     return outcome
@@ -38,7 +38,8 @@ struct LedgerSelection {
         AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live = 1)
         AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
           AND g.live IS NULL AND g.generation > f.generation),
-      f.state = 'cancelled' AND f.cause = 'policy.resolved'
+      f.state = 'cancelled' AND f.cause = 'policy.resolved',
+      f.state = 'done' AND EXISTS (SELECT 1 FROM removal m WHERE m.file_id = f.id AND m.state = 'pending' AND m.begun = 1)
     FROM file f
     WHERE {files}
     ORDER BY f.id

@@ -49,7 +49,7 @@ extension LedgerTransaction {
       """, .int(wallMs))
     try wakeChunksOfChosen()
     try dropSessionsOfChosen(.cancelled)
-    try revokeRemovalsOfChosen("its file was cancelled before the source was removed")
+    try revokeRemovalsOfChosen("its file was cancelled")
   }
 
   /// Cancels the files that have not ended, and hides all of them. Only this gives up objects that may be the only
@@ -71,7 +71,7 @@ extension LedgerTransaction {
   /// Hides the files that have ended, which says nothing about their objects, and revokes their removals: a hidden file
   /// must not remove its source.
   func hideChosen() throws {
-    try revokeRemovalsOfChosen("its file was hidden before the source was removed")
+    try revokeRemovalsOfChosen("its file was hidden")
     try db.run(
       """
       UPDATE file SET hidden = 1 WHERE id IN (SELECT id FROM temp.chosen) AND hidden IS NULL

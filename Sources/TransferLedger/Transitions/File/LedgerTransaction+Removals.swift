@@ -216,14 +216,14 @@ extension LedgerTransaction {
 
   // MARK: - Revoking removals
 
-  /// pending → skipped, for the removals of the chosen files. `why` is the reason in the history.
-  func revokeRemovalsOfChosen(_ why: String) throws {
+  /// pending → skipped, for the removals of the chosen files. `what` and `when` are the reason in the history.
+  func revokeRemovalsOfChosen(_ what: String, _ when: String = "before the source was removed") throws {
     let files = try db.rows(
       """
       SELECT c.id FROM temp.chosen c CROSS JOIN removal m ON m.file_id = c.id WHERE m.state = 'pending' ORDER BY c.id
       """
     ) { $0.id(0, FileID.self) }
-    try revokeRemovals(files, why)
+    try revokeRemovals(files, "\(what) \(when)", ofBegun: what)
   }
 
   /// pending → skipped, for the removals of all files of a batch.
@@ -234,12 +234,17 @@ extension LedgerTransaction {
       WHERE m.state = 'pending' AND f.batch_id = ? ORDER BY m.file_id
       """, .id(batch)
     ) { $0.id(0, FileID.self) }
-    try revokeRemovals(files, why)
+    try revokeRemovals(files, why, ofBegun: why)
   }
 
-  private func revokeRemovals(_ files: [FileID], _ why: String) throws {
-    var kept: [FileID] = []
-    for file in files where try close(file, .skipped, .policyCancelled, why) { kept.append(file) }
-    if !kept.isEmpty { try recordEvent("source-kept", of: kept, detail: why) }
+  /// Nobody knows what became of a source that a run had begun to remove: the run is still at it, or was killed.
+  private func revokeRemovals(_ files: [FileID], _ why: String, ofBegun what: String) throws {
+    var kept: [String: [FileID]] = [:]
+    for file in files {
+      let isBegun = try db.first("SELECT begun FROM removal WHERE file_id = ?", .id(file)) { $0.flag(0) } ?? false
+      let text = isBegun ? "\(what); a run had begun to remove the source, and may have done so" : why
+      if try close(file, .skipped, .policyCancelled, text) { kept[text, default: []].append(file) }
+    }
+    try recordEach("source-kept", kept)
   }
 }

@@ -33,7 +33,7 @@ extension LedgerTransaction {
     guard requestedAction == .remove || requestedAction == .cancel else { return }
     try choose([file])
     try revokeRemovalsOfChosen(
-      "its file was \(requestedAction == .remove ? "removed" : "cancelled") before it was done")
+      "its file was \(requestedAction == .remove ? "removed" : "cancelled")", "before it was done")
     guard requestedAction == .remove else { return }
     try releaseCopiesOfChosen()
     try recordChosen("removed")
