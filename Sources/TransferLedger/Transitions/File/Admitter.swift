@@ -73,7 +73,10 @@ struct Admitter {
       guard current.isSamePath else { throw try collision(path, key, current.id) }
       return isSelected(current, as: .repeated(current.id))
     }
-    switch current.finding(identity) {
+    var finding = current.finding(identity)
+    // A row keeps what it may be opened through. Somebody has decided otherwise since.
+    if finding == .queued, current.state == .pending, current.root != root { finding = .outdated }
+    switch finding {
     case .unknown: return .unknown(current.id)
     case .unchanged where verdict != .other(current.id): return .unchanged(current.id)
     case .moved(let known) where verdict != .other(current.id):
@@ -118,7 +121,7 @@ struct Admitter {
       return .unchanged(past.id)
     }
     if let only = try onlyCopy(path, key) { return .onlyCopy(only) }
-    if past.maySucceed(as: identity, isStaged: isStaged), try fits(past), try isRecordedSo(past.id) {
+    if past.maySucceed(as: identity, isStaged: isStaged), past.root == root, try fits(past), try isRecordedSo(past.id) {
       requeued.insert(past.id)
       return isSelected(past, as: .requeued(past.id))
     }

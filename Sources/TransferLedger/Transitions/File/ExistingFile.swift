@@ -18,6 +18,8 @@ struct ExistingFile {
   var mayHaveArrived: Bool
   /// A person has seen that and decided that it stays as it is: hidden, or resolved as cancelled.
   var isDecided: Bool
+  /// How much of its path may lead through symbolic links (``NewFile/root``).
+  var root: Int?
 
   /// It may be the same version: any difference can only be seen in the content.
   func mayBe(_ other: SourceIdentity) -> Bool { identity.map { $0.relation(to: other) != .other } ?? false }
@@ -37,7 +39,7 @@ struct ExistingFile {
     state = try row.named(3)
     identity = row.int64OrNil(4) == nil ? nil : row.identity(from: 4)
     (isSamePath, isStaged, hasLook, isDuplicate) = (row.flag(10), row.flag(11), row.flag(12), row.flag(13))
-    (mayHaveArrived, isDecided) = (row.flag(14), row.flag(15))
+    (mayHaveArrived, isDecided, root) = (row.flag(14), row.flag(15), row.intOrNil(16))
   }
 
   // MARK: - Findings of an admission
@@ -99,14 +101,14 @@ struct ExistingFile {
     SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
       coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL,
       state = 'settling' AND cause IS 'source.settling', state = 'superseded' AND cause IS 'policy.duplicate',
-      may_have_arrived IS NOT NULL, hidden IS NOT NULL OR cause IS 'policy.resolved'
+      may_have_arrived IS NOT NULL, hidden IS NOT NULL OR cause IS 'policy.resolved', root
     FROM file LEFT JOIN sighting s ON s.file_id = file.id WHERE destination_id = ?1 AND key = ?2 AND live = 1
     """
   static let pastQuery: StaticString = """
     SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
       coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL,
       state = 'settling' AND cause IS 'source.settling', state = 'superseded' AND cause IS 'policy.duplicate',
-      may_have_arrived IS NOT NULL, hidden IS NOT NULL OR cause IS 'policy.resolved'
+      may_have_arrived IS NOT NULL, hidden IS NOT NULL OR cause IS 'policy.resolved', root
     FROM file LEFT JOIN sighting s ON s.file_id = file.id
     WHERE destination_id = ?1 AND key = ?2 AND live IS NULL ORDER BY generation DESC LIMIT 1
     """
