@@ -73,10 +73,7 @@ struct Admitter {
       guard current.isSamePath else { throw try collision(path, key, current.id) }
       return isSelected(current, as: .repeated(current.id))
     }
-    var finding = current.finding(identity)
-    // A row keeps what it may be opened through. Somebody has decided otherwise since.
-    if finding == .queued, current.state == .pending, current.root != root { finding = .outdated }
-    switch finding {
+    switch finding(current, identity) {
     case .unknown: return .unknown(current.id)
     case .unchanged where verdict != .other(current.id): return .unchanged(current.id)
     case .moved(let known) where verdict != .other(current.id):
@@ -103,6 +100,12 @@ struct Admitter {
       hasPast = true
       return .added(try add(path, key, identity, mode, generation), superseded: current.id)
     }
+  }
+
+  /// A row keeps what it may be opened through: a waiting one is replaced if that has been decided otherwise since.
+  private func finding(_ current: ExistingFile, _ identity: SourceIdentity) -> ExistingFile.Finding {
+    let finding = current.finding(identity)
+    return finding == .queued && current.state == .pending && current.root != root ? .outdated : finding
   }
 
   /// The key has no live row. If its newest row failed and would be recorded in the same way now, that file is retried;
