@@ -37,7 +37,8 @@ struct SourceFound {
       return
     }
     guard SourcePattern.isOne(source) else { throw noSource(source, code) }
-    self.init(matching: source, followsLinks: followsLinks)
+    (home, paths, links) = Self.matches(of: source, followsLinks: followsLinks)
+    isPattern = true
     guard paths.isEmpty else { return }
     throw links.isEmpty
       ? TransferError(
@@ -48,20 +49,19 @@ struct SourceFound {
         remedy: "name the links themselves, or --follow-symlinks")
   }
 
-  private init(matching source: NameBytes, followsLinks: Bool) {
+  private static func matches(
+    of source: NameBytes, followsLinks: Bool
+  ) -> (home: NameBytes, paths: [NameBytes], links: [NameBytes]) {
     let pattern = SourcePattern(source, followsLinks: followsLinks)
-    home = Self.absolute(pattern.folder)
-    (paths, links) = pattern.matches()
-    isPattern = true
+    let (paths, links) = pattern.matches()
+    return (absolute(pattern.folder), paths, links)
   }
 
   /// A source of which nothing exists.
   init(nothingOf source: NameBytes) {
-    guard !SourcePattern.isOne(source) else {
-      self.init(matching: source, followsLinks: false)
-      return
-    }
-    (paths, home) = ([], Self.parent(Self.absolute(source)))
+    isPattern = SourcePattern.isOne(source)
+    (home, paths, links) =
+      isPattern ? Self.matches(of: source, followsLinks: false) : (Self.parent(Self.absolute(source)), [], [])
   }
 
   /// The folder of an absolute path.

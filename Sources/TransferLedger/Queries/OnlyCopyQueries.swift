@@ -16,19 +16,19 @@ extension LedgerReader {
     if let live, live.isSamePath, linked == nil { return nil }
     let done = try live?.state == .done ? live?.id : newestDone(destination, key)
     guard let done else { return nil }
-    let only = try db.first(Self.deletedSource, .id(done), .name(path), .int(linked?.linkedMs)) {
+    let found = try db.first(Self.deletedSource, .id(done), .name(path), .int(linked?.linkedMs)) {
       row throws(SQLiteError) in
       let only = OnlyCopy(file: row.id(0), path: row.name(1), removal: try row.named(2), isSamePath: row.flag(3))
       return (only, batch: row.id(4, BatchID.self))
     }
-    guard let (only, batch) = only else { return nil }
+    guard let (only, batch) = found else { return nil }
     let known = only.isSamePath ? try sourceFolder(path.parentFolder, of: batch) : nil
     return known != nil && known?.inode == linked?.inode ? nil : only
   }
 
   /// The same for a source of a plan, whose key is at this place.
   package func onlyCopy(
-    place: String, path: NameBytes, key: NameBytes, linked: LinkedFolder?
+    place: String, path: NameBytes, key: NameBytes, linked: LinkedFolder? = nil
   ) throws -> OnlyCopy? {
     guard let home = try db.destination(at: place) else { return nil }
     let live = try db.first(
