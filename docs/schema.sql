@@ -1430,6 +1430,7 @@ CREATE TABLE receipt (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX receipt_content ON receipt (digest) WHERE digest >= 'sha2' AND digest < 'sha6' AND finding IS NULL;
+CREATE INDEX receipt_lost ON receipt (file_id) WHERE finding = 'lost' OR finding = 'differs';
 
 CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
 WHEN NEW.n = 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'

@@ -818,6 +818,8 @@ CREATE TABLE receipt (
 
 -- Finds local files by content: receipts whose digest is collision-resistant.
 CREATE INDEX receipt_content ON receipt (digest) WHERE digest >= 'sha2' AND digest < 'sha6' AND finding IS NULL;
+-- Whether a file is to be sent again although its source is unchanged.
+CREATE INDEX receipt_lost ON receipt (file_id) WHERE finding = 'lost' OR finding = 'differs';
 
 -- What people and the engine did: one row for what a verb did to the files of one batch, or to none, in one
 -- transaction. A verb on very many files takes several transactions: the later rows refer to the first one, and lists

@@ -177,6 +177,8 @@ public struct PageAdmission: Sendable, Hashable {
   package var onlyCopies: [OnlyCopy] = []
   /// Of the changed: those that replace the object of a file with another path.
   package var replacedOthers = 0
+  /// Of the changed: those whose source may be unchanged, while their object was lost or changed at the destination.
+  package var resentLost = 0
   /// Undecided: only their content tells whether they are what was sent before. They must be admitted again with a
   /// ``ContentVerdict``.
   public var moved: [MovedFile] = []

@@ -82,6 +82,32 @@ import TransferModel
     #expect(asked.proven == [.digest: 2] && asked.replaced == 1, "\(asked.doubts)")
   }
 
+  /// Sources are unchanged, and what the destination has of them is not: the next push restores it, once.
+  @Test func whatIsGoneOrAnotherIsSentAgain() throws {
+    let scene = try scene()
+    #expect(unlink("\(scene.root)/kept/up/f0") == 0)
+    try Scene.write(Array("kontent 1".utf8), to: NameBytes("\(scene.root)/kept/up/f1"))
+    #expect(try ask(scene).outcomes == [.absent: 1, .different: 1])
+    let again = try scene.push()
+    #expect(again.added.counts.changed == 2 && again.added.counts.unchanged == 2 && again.result.done == 2)
+    for n in 0..<2 {
+      #expect(try Scene.read(NameBytes("\(scene.root)/kept/up/f\(n)")) == Array("content \(n)".utf8))
+    }
+    #expect(try ask(scene).proven == [.digest: 4])
+    #expect(try proof(scene).holds)
+    #expect(try scene.push().added.counts.unchanged == 4)
+  }
+
+  /// It was found again since, for example because a server was restored.
+  @Test func whatWasFoundAgainIsNotSent() throws {
+    let scene = try scene(files: 1)
+    #expect(rename("\(scene.root)/kept/up/f0", "\(scene.root)/f0") == 0)
+    #expect(try ask(scene).outcomes == [.absent: 1])
+    #expect(rename("\(scene.root)/f0", "\(scene.root)/kept/up/f0") == 0)
+    #expect(try ask(scene).proven == [.digest: 1])
+    #expect(try scene.push().added.counts.unchanged == 1)
+  }
+
   @Test func noPermissionTellsNothing() throws {
     let scene = try scene("match HEAD */f1 : status=403\n")
     let asked = try ask(scene)

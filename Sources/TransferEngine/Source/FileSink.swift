@@ -46,6 +46,7 @@ final class PageWriter: RecordingSink {
   private var inFlight = 0
   private var recorded = SourceAdmitter.Recorded()
   private var replacedOthers = 0
+  private var resentLost = 0
 
   init(
     _ ledger: Ledger, _ target: AdmissionTarget, _ roots: SourceRoots, notice: @escaping @Sendable (Notice) -> Void
@@ -79,6 +80,10 @@ final class PageWriter: RecordingSink {
     if replacedOthers > 0 {
       let files = replacedOthers == 1 ? "1 file replaces an object" : "\(replacedOthers) files replace objects"
       notice(.remark("\(files) at the destination that a file with another path became"))
+    }
+    if resentLost > 0 {
+      let files = resentLost == 1 ? "1 file is" : "\(resentLost) files are"
+      notice(.remark("\(files) sent again: the destination no longer has what was sent (transfers prove --remote)"))
     }
     return recorded
   }
@@ -149,6 +154,7 @@ final class PageWriter: RecordingSink {
   private func count(_ page: AdmissionPage, _ done: PageAdmission) {
     recorded.take(done)
     replacedOthers += done.replacedOthers
+    resentLost += done.resentLost
     for one in done.onlyCopies { refuse(page.path(one.index), .replacing(one)) }
     for index in done.unknown {
       notice(.skipped(path: page.path(index), reason: "its last upload is unknown; see \"transfers report failures\""))

@@ -156,7 +156,8 @@ struct ProveCommand: Command {
       wrong > 0
     {
       throw CommandFailure(
-        .mismatch, "prove: \(Quantity.count(wrong, "file")) absent or different", remedy: "transfers show FILE")
+        .mismatch, "prove: \(Quantity.count(wrong, "file")) absent or different",
+        remedy: "transfers show FILE; push of the same sources sends them again")
     }
     if let inconclusive = asked.outcomes[.inconclusive], inconclusive > 0 {
       throw CommandFailure(

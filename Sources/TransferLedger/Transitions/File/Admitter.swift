@@ -40,6 +40,8 @@ struct Admitter {
   private(set) var settling = 0
   /// How many of the added files replace a live one of another path.
   private(set) var replacedOthers = 0
+  /// How many of the added files are sent again because their object was lost at the destination or changed there.
+  private(set) var resentLost = 0
 
   /// - Parameter batch: the batch, if it exists already.
   init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?) throws {
@@ -89,6 +91,7 @@ struct Admitter {
     case .unchanged, .moved, .outdated:
       if let only = try onlyCopy(path, key, current) { return .onlyCopy(only) }
       if !current.isSamePath { replacedOthers += 1 }
+      if current.isLost, current.mayBe(identity) { resentLost += 1 }
       let generation = 1 + max(current.generation, try pastFile(path, key)?.generation ?? 0)
       if current.state == .unknown {
         try tx.supersedeUnknown(current.id, of: current.batch)

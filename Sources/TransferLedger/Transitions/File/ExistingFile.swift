@@ -20,6 +20,8 @@ struct ExistingFile {
   var isDecided: Bool
   /// How much of its path may lead through symbolic links (``NewFile/root``).
   var root: Int?
+  /// It is done, and the newest query to the destination did not find its object, or another one.
+  var isLost: Bool
 
   /// It may be the same version: any difference can only be seen in the content.
   func mayBe(_ other: SourceIdentity) -> Bool { identity.map { $0.relation(to: other) != .other } ?? false }
@@ -39,7 +41,7 @@ struct ExistingFile {
     state = try row.named(3)
     identity = row.int64OrNil(4) == nil ? nil : row.identity(from: 4)
     (isSamePath, isStaged, hasLook, isDuplicate) = (row.flag(10), row.flag(11), row.flag(12), row.flag(13))
-    (mayHaveArrived, isDecided, root) = (row.flag(14), row.flag(15), row.intOrNil(16))
+    (mayHaveArrived, isDecided, root, isLost) = (row.flag(14), row.flag(15), row.intOrNil(16), row.flag(17))
   }
 
   // MARK: - Findings of an admission
@@ -59,7 +61,7 @@ struct ExistingFile {
     case changing
     /// Another version is active, or another file with its key is paused.
     case busy
-    /// A new generation replaces it.
+    /// A new generation replaces it: another version, or the object is lost.
     case outdated
   }
 
@@ -67,7 +69,7 @@ struct ExistingFile {
     switch state {
     case .unknown: return hasContent(like: now) ? .unknown : .outdated
     case .done:
-      guard let identity, mayBe(now) else { return .outdated }
+      guard let identity, mayBe(now), !isLost else { return .outdated }
       return identity.relation(to: now) == .same ? .unchanged : .moved(identity)
     // A newer version of its source follows it when it resumes; another file does not.
     case .paused: return isSamePath || mayBe(now) ? .queued : .busy
@@ -101,14 +103,17 @@ struct ExistingFile {
     SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
       coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL,
       state = 'settling' AND cause IS 'source.settling', state = 'superseded' AND cause IS 'policy.duplicate',
-      may_have_arrived IS NOT NULL, hidden IS NOT NULL OR cause IS 'policy.resolved', root
+      may_have_arrived IS NOT NULL, hidden IS NOT NULL OR cause IS 'policy.resolved', root,
+      state = 'done' AND EXISTS (SELECT 1 FROM receipt r INDEXED BY receipt_lost
+        WHERE r.file_id = file.id AND (r.finding = 'lost' OR r.finding = 'differs')
+          AND NOT EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = r.file_id AND l.n > r.n AND l.finding = 'found'))
     FROM file LEFT JOIN sighting s ON s.file_id = file.id WHERE destination_id = ?1 AND key = ?2 AND live = 1
     """
   static let pastQuery: StaticString = """
     SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
       coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL,
       state = 'settling' AND cause IS 'source.settling', state = 'superseded' AND cause IS 'policy.duplicate',
-      may_have_arrived IS NOT NULL, hidden IS NOT NULL OR cause IS 'policy.resolved', root
+      may_have_arrived IS NOT NULL, hidden IS NOT NULL OR cause IS 'policy.resolved', root, 0
     FROM file LEFT JOIN sighting s ON s.file_id = file.id
     WHERE destination_id = ?1 AND key = ?2 AND live IS NULL ORDER BY generation DESC LIMIT 1
     """

@@ -33,6 +33,7 @@ extension LedgerTransaction {
     result.batch = admitter.batch
     result.settling = admitter.settling
     result.replacedOthers = admitter.replacedOthers
+    result.resentLost = admitter.resentLost
     result.files = admitter.selected
     result.failedBefore = admitter.failedBefore
     if let batch = admitter.batch {
