@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <sys/timex.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 // Source: statfs(2) and linux/magic.h.
@@ -57,6 +58,14 @@ int64_t csys_birth_ns_fd(int fd) {
   struct statx x;
   if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &x) != 0 || !(x.stx_mask & STATX_BTIME)) return -1;
   return x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
+}
+
+int csys_set_attribute(const char *path, const char *name, const void *value, size_t size) {
+  return setxattr(path, name, value, size, 0);
+}
+
+int64_t csys_attribute(const char *path, const char *name, void *value, size_t size) {
+  return getxattr(path, name, value, size);
 }
 
 // A file system that does not support the flag returns EINVAL: then link(2), which never replaces, does the same in two

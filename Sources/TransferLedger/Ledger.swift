@@ -90,12 +90,13 @@ public final class Ledger: Sendable {
       throw error
     }
     let (watermark, hadLog) = (Watermark(at: Watermark.path(ofLedger: file.path)), file.walSize > 0)
+    let own = Watermark(ofFile: file.path)
     let connection =
       file.exists
       ? try store.prepared(gate, mayBegin: mode == .create, wallMs: clock.wallMs)
       : try store.created(file, gate, wallMs: clock.wallMs)
     try store.refuseMerged(connection)
-    let detector = CopyDetector(file, gate, watermark, hadLog: hadLog, wallMs: clock.wallMs)
+    let detector = CopyDetector(file, gate, watermark, own: own, hadLog: hadLog, wallMs: clock.wallMs)
     let finding = try detector.looking(connection)
     let writer = try Writer(store: store, connection: connection, gate: gate, clock: clock)
     return Ledger(path: file.path, reader: reader, writer: writer, clock: clock, copyFinding: finding)
@@ -182,8 +183,10 @@ public final class Ledger: Sendable {
       let file = WatermarkFile(path: Watermark.path(ofLedger: path), mark)
     {
       writer?.keep(file)
+      mark.store(inFile: path)
       // Before anything is sent, the run is in the database file too: a file that is moved without its log and its
-      // watermark shows that it had a run that did not end.
+      // watermark shows that it had a run that did not end. A reader may prevent this, and then only the attribute of
+      // the file shows it.
       writer?.emptyLog()
     }
     return id

@@ -83,6 +83,25 @@ import TransferModel
     #expect(again.copyFinding == nil, "it is reported once")
   }
 
+  /// A reader keeps what a whole run did in the log. It ended as it should, and the ledger alone knows nothing of it.
+  @Test(arguments: [false, true]) func aLedgerWhoseLogAReaderKeptIsFound(_ takesLog: Bool) throws {
+    try #require(csys_set_attribute(f.path, "user.test", "1", 1) == 0, "the file system stores no attributes")
+    let batch = try f.makeBatch()
+    _ = try f.add("a", to: batch)
+    _ = try f.add("b", to: batch)
+    try f.restart()
+    let reader = try ForeignReader(of: f.path)
+    let run = try act()
+    _ = try f.ledger.write { try $0.endRun(run, how: "done") }
+    f.ledger.close()
+    reader.end()
+    #expect(rename(f.path, kept) == 0)
+    if takesLog { #expect(rename(f.path + "-wal", kept + "-wal") == 0) }
+    let moved = try Ledger.open(at: kept, mode: .existing, clock: f.clock)
+    defer { moved.close() }
+    #expect(moved.copyFinding == (takesLog ? nil : CopyFinding(evidence: .withoutLog, files: 2)))
+  }
+
   @Test func aCopyInAnotherPlaceIsFound() throws {
     try #require(csys_birth_ns(f.path) >= 0, "the file system stores no birth times")
     let batch = try f.makeBatch()

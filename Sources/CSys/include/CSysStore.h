@@ -16,6 +16,13 @@ int64_t csys_birth_ns(const char *_Nonnull path);
 /// The same for the open file `fd`.
 int64_t csys_birth_ns_fd(int fd);
 
+/// Stores `value` as the extended attribute `name` of the file at `path`. 0, or -1 with errno, for example ENOTSUP.
+int csys_set_attribute(
+  const char *_Nonnull path, const char *_Nonnull name, const void *_Nonnull value, size_t size);
+
+/// Reads it; the number of bytes, or -1 with errno, for example ENODATA.
+int64_t csys_attribute(const char *_Nonnull path, const char *_Nonnull name, void *_Nonnull value, size_t size);
+
 /// Renames `from` to `to` unless `to` exists (RENAME_NOREPLACE). 0, or -1 with errno, for example EEXIST.
 int csys_rename_exclusive(const char *_Nonnull from, const char *_Nonnull to);
 

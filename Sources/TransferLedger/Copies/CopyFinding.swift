@@ -12,7 +12,7 @@ struct CopyFinding: Sendable, Hashable {
     case otherFile
     /// Its own newest actions are missing, and it is in the same place: it was restored from a copy.
     case olderState
-    /// A run of it did not end, and what that run wrote last is not here: the file was moved without its log.
+    /// What a run of it wrote last is not here: the file was moved without its log, or an older one was put into it.
     case withoutLog
   }
   var evidence: Evidence
@@ -26,13 +26,17 @@ struct CopyDetector {
   let gate: Gate
   /// As it was before the ledger was opened: it does no harm if the ledger has progressed since.
   let watermark: Watermark?
+  /// That of the file itself: of its newest run, before that began anything.
+  let own: Watermark?
   /// Whether there was a write-ahead log with content, before the ledger was opened.
   let hadLog: Bool
   let wallMs: Int64
 
-  init(_ file: StoreFile, _ gate: Gate, _ watermark: Watermark?, hadLog: Bool, wallMs: Int64) {
+  init(
+    _ file: StoreFile, _ gate: Gate, _ watermark: Watermark?, own: Watermark?, hadLog: Bool, wallMs: Int64
+  ) {
     (self.file, self.gate, self.watermark, self.wallMs) = (file, gate, watermark, wallMs)
-    self.hadLog = hadLog
+    (self.own, self.hadLog) = (own, hadLog)
   }
 
   /// Marks a copy as such (``CopyMark``), or records the file that a new ledger is in. nil if the ledger is not a copy,
@@ -64,6 +68,8 @@ struct CopyDetector {
     var bornNs: Int64?
     /// It has the run and the attempt of the watermark, or is another ledger.
     var knowsWatermark: Bool
+    /// It has the newest run of its file.
+    var knowsOwn = true
     /// A run did not end since it was marked as a copy, and there is neither a log nor a watermark of this ledger.
     var lacksLog = false
     /// The watermark of its newest run, if that did not end and there is a log, but no watermark of this ledger.
@@ -78,18 +84,20 @@ struct CopyDetector {
         AND (?2 = 0 OR EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'attempt' AND seq >= ?2)),
         (SELECT uid FROM engine_run WHERE ended_at IS NULL AND started_at > coalesce(copied_at, -1)
           ORDER BY id DESC LIMIT 1),
-        coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'attempt'), 0)
+        coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'attempt'), 0),
+        uid <> ?3 OR EXISTS (SELECT 1 FROM engine_run WHERE uid = ?4)
       FROM store_meta
-      """, .uid(watermark?.run ?? UID(high: 0, low: 0)), .integer(attempt)
+      """, .uid(watermark?.run ?? UID(high: 0, low: 0)), .integer(attempt),
+      .uid(own?.store ?? UID(high: 0, low: 0)), .uid(own?.run ?? UID(high: 0, low: 0))
     ) { row in
       (
         uid: row.uid(0), bornNs: row.int64OrNil(1), knows: row.flag(2), openRun: row.isNull(3) ? nil : row.uid(3),
-        attempt: row.int64(4)
+        attempt: row.int64(4), knowsOwn: row.flag(5)
       )
     }
     guard let row else { return Origin(bornNs: nil, knowsWatermark: true) }
     let isMarked = row.uid == watermark?.store
-    var origin = Origin(bornNs: row.bornNs, knowsWatermark: !isMarked || row.knows)
+    var origin = Origin(bornNs: row.bornNs, knowsWatermark: !isMarked || row.knows, knowsOwn: row.knowsOwn)
     guard !isMarked, let run = row.openRun else { return origin }
     if hadLog { origin.lostWatermark = Watermark(store: row.uid, run: run, attempt: row.attempt) }
     origin.lacksLog = !hadLog
@@ -98,7 +106,7 @@ struct CopyDetector {
 
   private func evidence(_ origin: Origin, _ born: Int64) -> CopyFinding.Evidence? {
     if !origin.knowsWatermark { return .olderState }
-    if origin.lacksLog { return .withoutLog }
+    if origin.lacksLog || !origin.knowsOwn { return .withoutLog }
     guard let before = origin.bornNs, born >= 0, before != born else { return nil }
     return .otherFile
   }
@@ -137,7 +145,7 @@ extension CopyFinding.Evidence {
     switch self {
     case .otherFile: "is a copy: it is in a different file than before"
     case .olderState: "was restored from an older state"
-    case .withoutLog: "lacks what a run that did not end wrote last: it was moved without its other files"
+    case .withoutLog: "lacks what its newest run wrote last: it was moved without its other files, or restored"
     }
   }
 }

@@ -1,3 +1,4 @@
+import CSys
 import Glibc
 import TransferModel
 
@@ -22,6 +23,19 @@ struct Watermark: Equatable {
     self.init(text: String(decoding: bytes.prefix(count), as: UTF8.self))
   }
 
+  /// That of the file itself, which moves with it: an extended attribute.
+  init?(ofFile path: String) {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let count = max(0, csys_attribute(path, Self.attribute, &bytes, bytes.count))
+    self.init(text: String(decoding: bytes.prefix(Int(count)), as: UTF8.self))
+  }
+
+  /// Best effort: some file systems have no extended attributes.
+  func store(inFile path: String) {
+    let bytes = Array(text.utf8)
+    _ = csys_set_attribute(path, Self.attribute, bytes, bytes.count)
+  }
+
   init(store: UID, run: UID, attempt: Int64) {
     (self.store, self.run, self.attempt) = (store, run, attempt)
   }
@@ -42,6 +56,7 @@ struct Watermark: Equatable {
   }
 
   private static let name = "transfers-watermark-1"
+  private static let attribute = "user.transfers.watermark"
 }
 
 /// The file of a watermark while an engine runs. Best effort: without it copies are recognized only by their birth
