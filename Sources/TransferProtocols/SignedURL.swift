@@ -11,7 +11,7 @@ public enum SignedURL {
   public static func check(_ text: String, for own: WebOrigin) throws(Failure) {
     guard text.utf8.count <= longest, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x23 }),
       let origin = WebOrigin(url: text)
-    else { throw Failure(.authNeedsURL, "what the command wrote is not an http or https URL") }
+    else { throw Failure(.authNeedsURL, "what the command wrote is not an http or https URL without user information") }
     guard origin.isTLS || !own.isTLS else {
       throw Failure(.authNeedsURL, "the command gave an http URL for a file that is fetched by https")
     }

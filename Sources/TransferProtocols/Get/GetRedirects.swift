@@ -32,7 +32,9 @@ extension WebSource {
     guard url.utf8.count <= Self.longestURL, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
       let origin = WebOrigin(url: url)
     else {
-      throw Failure(.httpRedirect, "the Location of the answer \(reply.status) is not an http or https URL")
+      throw Failure(
+        .httpRedirect, "the Location of the answer \(reply.status) is not an http or https URL without user information"
+      )
     }
     guard origin.isTLS || WebOrigin(url: here)?.isTLS == false else {
       throw Failure(.httpRedirect, "the server redirects from https to \(origin), where anybody could read the file")
