@@ -641,6 +641,9 @@ CREATE TABLE file (
   -- How much of the path of an upload, in bytes, may lead through symbolic links: the folder that was named. If a
   -- component behind it is one when the file is opened, the file is not sent. NULL: only the last may be none.
   root INTEGER CHECK (root IS NULL OR root >= 1 AND is_download IS NULL),
+  -- A download: the uid of the copied ledger that made its partial file, which is part of the name of that file: so the
+  -- copy does not use the one of its original. NULL: the original made it.
+  partial_of BLOB CHECK (partial_of IS NULL OR is_download IS NOT NULL AND length(partial_of) = 16),
   -- The staged copy that is sent instead of the source: its name in the staging folder beside the ledger.
   staged TEXT CHECK (staged <> ''),
   state TEXT NOT NULL CHECK (state = 'settling' OR state = 'pending' OR state = 'active' OR state = 'finishing'
@@ -891,6 +894,12 @@ BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version 
 
 CREATE TRIGGER file_number BEFORE UPDATE ON file WHEN NEW.id <> OLD.id
 BEGIN SELECT RAISE(FAIL, 'the number of a file does not change'); END;
+
+CREATE TRIGGER file_partial_of BEFORE UPDATE OF partial_of ON file
+WHEN OLD.state <> 'active' OR NEW.partial_of IS NOT (SELECT uid FROM store_meta WHERE copied_at IS NOT NULL)
+  OR NOT EXISTS (SELECT 1 FROM doubt WHERE file_id = OLD.id)
+  OR EXISTS (SELECT 1 FROM chunk WHERE file_id = OLD.id AND (state = 'done' OR acked > 0))
+BEGIN SELECT RAISE(FAIL, 'only a file in doubt gets a partial file of this copy'); END;
 
 CREATE TRIGGER file_placed BEFORE UPDATE OF mtime_ns, ctime_ns ON file WHEN (OLD.is_download IS NULL OR OLD.state <> 'finishing')
   AND (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'settling'

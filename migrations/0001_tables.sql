@@ -268,6 +268,9 @@ CREATE TABLE file (
   -- How much of the path of an upload, in bytes, may lead through symbolic links: the folder that was named. If a
   -- component behind it is one when the file is opened, the file is not sent. NULL: only the last may be none.
   root INTEGER CHECK (root IS NULL OR root >= 1 AND is_download IS NULL),
+  -- A download: the uid of the copied ledger that made its partial file, which is part of the name of that file: so the
+  -- copy does not use the one of its original. NULL: the original made it.
+  partial_of BLOB CHECK (partial_of IS NULL OR is_download IS NOT NULL AND length(partial_of) = 16),
   -- The staged copy that is sent instead of the source: its name in the staging folder beside the ledger.
   staged TEXT CHECK (staged <> ''),
   state TEXT NOT NULL CHECK (state = 'settling' OR state = 'pending' OR state = 'active' OR state = 'finishing'

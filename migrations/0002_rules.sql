@@ -193,6 +193,12 @@ WHEN (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'se
   OR (NEW.inode IS NOT OLD.inode OR NEW.device IS NOT OLD.device OR NEW.boot IS NOT OLD.boot)
     AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0)))
 BEGIN SELECT RAISE(FAIL, 'the identity of a file does not change; a new version is a new generation'); END;
+-- A copy of a ledger begins partial files of its own where the original may still use those that it made.
+CREATE TRIGGER file_partial_of BEFORE UPDATE OF partial_of ON file
+WHEN OLD.state <> 'active' OR NEW.partial_of IS NOT (SELECT uid FROM store_meta WHERE copied_at IS NOT NULL)
+  OR NOT EXISTS (SELECT 1 FROM doubt WHERE file_id = OLD.id)
+  OR EXISTS (SELECT 1 FROM chunk WHERE file_id = OLD.id AND (state = 'done' OR acked > 0))
+BEGIN SELECT RAISE(FAIL, 'only a file in doubt gets a partial file of this copy'); END;
 -- The times of the local file, set when it gets its name.
 CREATE TRIGGER file_placed BEFORE UPDATE OF mtime_ns, ctime_ns ON file WHEN (OLD.is_download IS NULL OR OLD.state <> 'finishing')
   AND (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'settling'

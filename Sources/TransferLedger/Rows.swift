@@ -104,6 +104,8 @@ package enum Admission: Sendable, Hashable {
 public struct ClaimedFile: Sendable {
   public var id: FileID
   package var uid: UID
+  /// The copied ledger that made the partial file of a download; nil for the original.
+  package var partialOf: UID?
   public var batch: BatchID
   public var generation: Int
   public var path: NameBytes

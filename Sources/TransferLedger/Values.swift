@@ -30,6 +30,8 @@ public struct AbortWork: Sendable, Hashable {
   public var attempt: AttemptID
   public var file: FileID
   package var uid: UID
+  /// The copied ledger that made the partial file of a download; nil for the original.
+  package var partialOf: UID?
   public var key: NameBytes
   public var size: Int64
   public var mtimeNs: Int64

@@ -51,7 +51,8 @@ final class FileWork {
     recorded = version.identity
     target = download.map { settings in
       Target(
-        TargetNames(file.path, below: settings.folder, file.uid, isNamedLater: settings.usesRemoteNames),
+        TargetNames(
+          file.path, below: settings.folder, file.uid, of: file.partialOf, isNamedLater: settings.usesRemoteNames),
         known: file.identity, overwrites: settings.overwrites, isSparse: settings.isSparse,
         isNamedLater: settings.usesRemoteNames, engine.configuration.syncs)
     }

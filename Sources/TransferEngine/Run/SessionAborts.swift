@@ -122,7 +122,7 @@ final class SessionAborts {
     writes += 1
     let report = around.report
     let names = TargetNames(
-      work.path, below: download.folder, work.uid, isNamedLater: download.usesRemoteNames)
+      work.path, below: download.folder, work.uid, of: work.partialOf, isNamedLater: download.usesRemoteNames)
     around.pool.wait(
       { Result { () throws(Failure) in try TargetFile.remove(names) } }, then: { report(.removed(work, $0)) })
   }

@@ -8,23 +8,27 @@ struct TargetNames: Sendable, Hashable {
   /// Relative to ``root``; empty for the root itself.
   let folder: NameBytes
   private(set) var name: NameBytes
-  /// `.NAME.UID.part` in the same folder, so that it can be renamed in one step; used by one generation of one file
-  /// only.
+  /// `.NAME.UID.part` in the same folder, so that it can be renamed in one step; used by one generation of one file of
+  /// one ledger only.
   let partial: NameBytes
 
   /// A name may have 255 bytes (`NAME_MAX` on Linux); the rest is the uid, two dots and the suffix.
   private static let longestPart = 255 - 39
 
   /// - Parameter path: absolute; a path that is not below `root` will not be found.
+  /// - Parameter copy: the copied ledger that made the partial file, if its original did not.
   /// - Parameter isNamedLater: the server supplies a name, which does not change that of the partial file.
-  init(_ path: NameBytes, below root: NameBytes, _ uid: UID, isNamedLater: Bool = false) {
+  init(
+    _ path: NameBytes, below root: NameBytes, _ uid: UID, of copy: UID? = nil, isNamedLater: Bool = false
+  ) {
     let below = path.bytes.starts(with: root.bytes) ? path.bytes.dropFirst(root.bytes.count) : path.bytes[...]
     let relative = below.drop { $0 == 0x2F }
     let slash = relative.lastIndex(of: 0x2F)
     self.root = root
     folder = NameBytes(slash.map { Array(relative[..<$0]) } ?? [])
     name = NameBytes(Array(relative[(slash.map { $0 + 1 } ?? relative.startIndex)...]))
-    let uidText = hexText([uid.high, uid.low].flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
+    let words = [uid.high ^ (copy?.high ?? 0), uid.low ^ (copy?.low ?? 0)]
+    let uidText = hexText(words.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
     let shown = isNamedLater ? Array("download".utf8) : name.bytes
     partial = NameBytes([0x2E] + shown.prefix(Self.longestPart) + Array(".\(uidText).part".utf8))
   }

@@ -101,8 +101,8 @@ package struct TransferStore: Sendable {
     let waiting = files == 1 ? "the file that was waiting in it" : "the \(files) files that were waiting in it"
     return """
       this ledger is a copy or was restored from one. The original may have sent \(waiting); if the server cannot \
-      be queried, they become unknown, unless --trust-copy says that nothing was sent. Files that were added to the \
-      original later are not in this ledger
+      be queried, they become unknown, and downloads begin again, unless --trust-copy says that the original was not \
+      used since. Files that were added to the original later are not in this ledger
       """
   }
 

@@ -22,8 +22,10 @@ extension LedgerTransaction {
     let doubtful = try doubtful(ready.map(\.0.id))
     return try ready.compactMap { (file, isFresh) in
       guard try activate(file.id, run) else { return nil }
-      var claimed = isFresh ? file : try withHistory(file)
-      claimed.isDoubtful = doubtful.contains(file.id)
+      let isDoubtful = doubtful.contains(file.id)
+      var claimed = isDoubtful ? try leavingPartial(file, run) : file
+      if !isFresh { claimed = try withHistory(claimed) }
+      claimed.isDoubtful = isDoubtful
       claimed.past = try pastDownload(of: claimed)
       claimed.earlierVersion = try earlierVersion(of: claimed, isFresh: isFresh)
       return claimed
@@ -82,13 +84,13 @@ extension LedgerTransaction {
 
   static let readyFiles: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
-      started_at, chunk_count, staged, is_download, expected, properties, root
+      started_at, chunk_count, staged, is_download, expected, properties, root, partial_of
     FROM file WHERE state = 'pending' AND not_before IS NULL ORDER BY priority DESC, id LIMIT ?
     """
 
   static let readyFile: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
-      started_at, chunk_count, staged, is_download, expected, properties, root
+      started_at, chunk_count, staged, is_download, expected, properties, root, partial_of
     FROM file WHERE id = ? AND state = 'pending' AND not_before IS NULL
     """
   private static func claimed(_ row: SQLRow) -> ClaimedFile {
@@ -100,6 +102,7 @@ extension LedgerTransaction {
     file.expected = storedExpectation(row.textOrNil(18))
     file.properties = storedProperties(row.textOrNil(19))
     file.root = row.intOrNil(20)
+    file.partialOf = row.isNull(21) ? nil : row.uid(21)
     return file
   }
 

@@ -3,9 +3,11 @@ public import TransferModel
 /// Sessions that must be aborted on the server.
 extension LedgerTransaction {
   /// Claims sessions that must be aborted on the server (their file failed permanently, was cancelled or superseded),
-  /// and opens an `abort` attempt for each. An abort that did not succeed becomes due again later.
+  /// and opens an `abort` attempt for each. An abort that did not succeed becomes due again later, and so does one that
+  /// concerns what the original of a copied ledger may still use.
   public func claimAborts(_ run: RunID, limit: Int) throws -> [AbortWork] {
     try requireLease(run)
+    try putOffSharedAborts()
     let due = try db.rows(Self.dueAborts, .int(wallMs), .int(limit)) { row in
       AbortWork(
         session: row.id(0), attempt: AttemptID(rawValue: 0), file: row.id(1), uid: row.uid(2), key: row.name(3),
@@ -16,6 +18,7 @@ extension LedgerTransaction {
     }
     return try due.map { work in
       var work = work
+      if work.direction == .download { work.partialOf = try partialOwner(of: work.file) }
       work.attempt = try openAttempt(work.file, run, .abort, session: work.session, isRepeatable: true)
       try db.run(
         "UPDATE session SET abort_after = ? WHERE id = ?", .int(wallMs + Self.abortPatienceMs), .id(work.session))

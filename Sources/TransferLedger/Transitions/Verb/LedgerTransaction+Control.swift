@@ -36,8 +36,13 @@ extension LedgerTransaction {
     case .cancel: try cancelChosen()
     case .retry(let startsOver):
       try retryChosen(startsOver: startsOver)
-      // A person wants them to be sent, even those that the original of this copy may have sent.
-      try db.run("DELETE FROM doubt WHERE file_id IN (SELECT id FROM temp.chosen)")
+      // A person wants them to be sent, even those that the original of this copy may have sent. Downloads do each
+      // other no harm, as long as each ledger has its own partial files.
+      try db.run(
+        """
+        DELETE FROM doubt WHERE file_id IN (SELECT c.id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id
+          WHERE f.is_download IS NULL)
+        """)
     case .resolve(let resolution, let reason): try resolveChosen(resolution, reason: reason)
     case .remove: try removeChosen()
     case .clean: try cleanChosen()
