@@ -60,6 +60,8 @@ public struct TransferFacts: Sendable {
   package var sentThrough: Int64 = 0
   /// The ledger is a copy, and its original may have sent more.
   package var isSentElsewhere = false
+  /// The most bytes of bodies that the run may move; nil for no limit.
+  package var byteLimit: Int64?
   /// The server lost acknowledged data of this file.
   public var hasLosses = false
   /// The file has a layout in the ledger; until then ``layout`` is an estimate of protocols that plan late.

@@ -43,4 +43,33 @@ import Transfers
     #expect(try scene.work(with: Interposed(), workers: 1) { $0.maxBytes = Self.most }.done == 1)
     try expectSame(scene, objects)
   }
+
+  /// The limit is shorter than the beginning that the first request of a file asks for, and longer than each file.
+  @Test func filesThatFitAreFetchedUnderAShortLimit() throws {
+    let scene = try Scene()
+    let objects = try objects(scene, [200_000, 200_000, 200_000])
+    _ = try add(scene, objects.keys.sorted(), partSize: nil)
+    for left in [2, 1, 0] {
+      let result = try scene.work(with: Interposed(), workers: 1) { $0.maxBytes = 300_000 }
+      #expect((result.done, result.left) == (1, left), "\(result)")
+      #expect(result.bytesTransferred == 200_000)
+    }
+    try expectSame(scene, objects)
+  }
+
+  /// No run with this limit can fetch the file: that is said once its size is known.
+  @Test func aFileThatNeverFitsIsTold() throws {
+    let scene = try Scene()
+    _ = try objects(scene, [3_000_000])
+    _ = try add(scene, ["o0"], partSize: nil)
+    let told = Lock<[Notice]>([])
+    for _ in 0..<2 {
+      let result = try scene.work(with: Interposed(), told: told) { $0.maxBytes = 300_000 }
+      #expect(result.stoppedBy == .limit && result.left == 1, "\(result)")
+    }
+    let limits = told.withLock { notices in
+      notices.compactMap { if case .tooLong(_, _, let body, let limit) = $0 { (body, limit) } else { nil } }
+    }
+    #expect(!limits.isEmpty && limits.allSatisfy { $0.0 > $0.1 && $0.1 == 300_000 }, "\(limits)")
+  }
 }

@@ -35,6 +35,7 @@ final class FileWork {
   init(_ file: ClaimedFile, to destination: BatchDestination, _ engine: Engine, isLossy: Bool) {
     self.destination = destination
     machine = FileMachine(file, destination.resolved.transferProtocol, isLossy: isLossy)
+    machine.facts.byteLimit = engine.configuration.maxBytes
     let (ledger, id) = (engine.ledger, file.id)
     let download = destination.refusals.settings.download
     let chunks = download?.segments ?? engine.configuration.chunksPerFile

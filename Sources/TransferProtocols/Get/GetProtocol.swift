@@ -96,7 +96,8 @@ public struct GetProtocol: TransferProtocol, Sendable {
     // A file that one request brings is not compared.
     let isShort = facts.file.expected.size.map { $0 <= Self.longestBeginning } ?? false
     let longest = usesZsync && !isShort ? Self.shortBeginning : Self.longestBeginning
-    let length = min(chunkSize ?? longest, longest)
+    // A run whose limit is shorter fetches small files all the same, and learns the size of the others.
+    let length = min(chunkSize ?? longest, longest, max(1, facts.byteLimit ?? longest))
     // Complete pieces, if they are not long.
     guard let pieces = facts.file.expected.pieces, pieces.length <= Self.usualChunk, let size = facts.file.expected.size
     else { return ByteRange(offset: 0, length: length) }
