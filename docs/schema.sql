@@ -1441,6 +1441,8 @@ CREATE TABLE receipt (
 CREATE INDEX receipt_content ON receipt (digest) WHERE digest >= 'sha2' AND digest < 'sha6' AND finding IS NULL;
 CREATE INDEX receipt_lost ON receipt (file_id) WHERE finding = 'lost' OR finding = 'differs';
 
+CREATE INDEX receipt_contradiction ON receipt (file_id) WHERE finding IN ('lost', 'differs', 'changed', 'missing');
+
 CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
 WHEN NEW.n = 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'
     OR state = 'cancelled' AND may_have_arrived = 1 AND NEW.note IS NOT NULL

@@ -819,6 +819,8 @@ CREATE TABLE receipt (
   CHECK ((attempt_id IS NULL) = (note IS NOT NULL OR finding IS 'intact' OR finding IS 'changed' OR finding IS 'missing'))
 ) STRICT, WITHOUT ROWID;
 
+-- Finds what later checks contradicted, which is little.
+CREATE INDEX receipt_contradiction ON receipt (file_id) WHERE finding IN ('lost', 'differs', 'changed', 'missing');
 -- Finds local files by content: receipts whose digest is collision-resistant.
 CREATE INDEX receipt_content ON receipt (digest) WHERE digest >= 'sha2' AND digest < 'sha6' AND finding IS NULL;
 -- Whether a file is to be sent again although its source is unchanged.

@@ -100,7 +100,10 @@ import TransferReports
 
   @Test(arguments: [
     ("report summary --fail-on failures", Int32(3), "failed: --fail-on failures, and failed or unknown is 3"),
-    ("report files --fail-on failed>0 --fail-on mismatch", 3, "passed: --fail-on mismatch, and mismatched is 0"),
+    (
+      "report files --fail-on failed>0 --fail-on mismatch", 3,
+      "passed: --fail-on mismatch, and mismatched or contradicted is 0"
+    ),
     ("report hosts --fail-on failed>2", 0, "passed: --fail-on failed>2, and failed is 2"),
     ("report failures --fail-on error_rate>=1%", 3, "failed: --fail-on error_rate>=1%"),
     ("report failures --fail-on wall_ms<1s --batch b2", 0, "wall_ms is -"),

@@ -6,6 +6,8 @@ package import TransferReports
 public struct StoreStatus: Sendable {
   public let engine: EngineState
   public let totals: StateTotals
+  /// Done files of which the newest check did not find what was stored.
+  package let contradicted: Int
   /// Bytes of the selected files that were sent and are not acknowledged yet, by file; for display.
   public let inFlight: [FileID: InFlight]
   /// How many of the selected files are hidden, if there is nothing else to show; otherwise 0.
@@ -37,7 +39,8 @@ extension StoreReader {
     // Files waiting in a batch past its deadline are not retried.
     let held = Set(try overdueBatches(RowFilter(), nowMs: nowMs).map(\.id))
     return StoreStatus(
-      engine: try engine(clock), totals: totals, inFlight: try bodiesInFlight(filter, clock).byFile,
+      engine: try engine(clock), totals: totals, contradicted: try contradicted(filter),
+      inFlight: try bodiesInFlight(filter, clock).byFile,
       hidden: totals.files > 0 || !filter.leavesOutHidden ? 0 : try stateTotals(filter.withHidden).files,
       nextDueMs: try nextDueMs(without: held), active: try runningFiles(filter, limit: 20),
       failures: try endings(filter), overdue: try overdueBatches(filter, nowMs: nowMs),

@@ -50,6 +50,7 @@ extension StoreReader {
   }
 
   /// How the done files that the filter selects are confirmed.
+  package func contradicted(_ filter: RowFilter) throws -> Int { try reader.contradicted(filter) }
   package func integrity(_ filter: RowFilter) throws -> IntegrityFigures { try reader.integrity(filter) }
 
   /// Runs within the time window of the filter, with the attempts that it selects. If the filter has more than a

@@ -61,7 +61,8 @@ struct FacetWords: ExpressibleByArgument, Hashable, Sendable {
 /// `--fail-on`: a figure with a condition, `failed>0`, or a word for one.
 struct FailCondition: ExpressibleByArgument, Hashable, Sendable {
   enum Figure: String, CaseIterable, Sendable {
-    case files, done, failed, unknown, cancelled, left, mismatched, unverified, attempts, errors, retries, missed
+    case files, done, failed, unknown, cancelled, left, mismatched, contradicted, unverified, attempts, errors, retries
+    case missed
     case errorRate = "error_rate"
     case bytesUnacked = "bytes_unacked"
     case wallMs = "wall_ms"
@@ -81,10 +82,12 @@ struct FailCondition: ExpressibleByArgument, Hashable, Sendable {
   let limit: Double
   /// For `failures` unknown files count too, because their arrival is not certain.
   let countsUnknown: Bool
+  /// For `mismatch` a finding of a later check counts like one of the transfer.
+  let countsContradicted: Bool
 
   init?(argument: String) {
     text = argument
-    countsUnknown = argument == "failures"
+    (countsUnknown, countsContradicted) = (argument == "failures", argument == "mismatch")
     if let word = Self.words[argument] {
       (figure, comparison, limit) = (word.0, .more, 0)
       return
@@ -128,8 +131,9 @@ extension FailCondition.Figure {
     return number.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
   }
 
-  /// `missed` is the number of values that missed an objective of `--sla`; nil if one has no values.
-  func cell(_ summary: SummaryFigures, missed: Int64?) -> Cell {
+  /// `missed` is the number of values that missed an objective of `--sla`; nil if one has no values. `contradicted` is
+  /// the number of done files of which a later check did not find what was stored.
+  func cell(_ summary: SummaryFigures, missed: Int64?, contradicted: Int) -> Cell {
     let (totals, attempts) = (summary.totals, summary.attempts)
     return switch self {
     case .files: Cell(totals.files)
@@ -139,6 +143,7 @@ extension FailCondition.Figure {
     case .cancelled: Cell(totals.count(.cancelled))
     case .left: Cell(totals.left)
     case .mismatched: Cell(totals.mismatched)
+    case .contradicted: Cell(contradicted)
     case .unverified: Cell(totals.unverified)
     case .attempts: .integer(attempts.attempts)
     case .errors: .integer(attempts.errors)
@@ -153,12 +158,22 @@ extension FailCondition.Figure {
 }
 
 extension FailCondition {
-  func check(_ summary: SummaryFigures, missed: Int64? = nil) -> ReportCheck {
-    let value: Cell = countsUnknown ? Cell(summary.totals.bad) : figure.cell(summary, missed: missed)
-    let name = countsUnknown ? "failed or unknown" : figure.rawValue
+  var needsChecks: Bool { countsContradicted || figure == .contradicted }
+
+  /// Both say that content differs from what was sent, expected or recorded.
+  var isOfContent: Bool { figure == .mismatched || figure == .contradicted }
+
+  func check(_ summary: SummaryFigures, missed: Int64? = nil, contradicted: Int = 0) -> ReportCheck {
+    let (value, name) = reading(summary, missed: missed, contradicted: contradicted)
     // An objective that nothing was measured for was not met.
     let isMet = value.amount.map(holds) ?? (figure == .missed)
     return ReportCheck(condition: text, figure: name, value: value, hasPassed: !isMet)
+  }
+
+  private func reading(_ summary: SummaryFigures, missed: Int64?, contradicted: Int) -> (Cell, String) {
+    if countsUnknown { return (Cell(summary.totals.bad), "failed or unknown") }
+    if countsContradicted { return (Cell(summary.totals.mismatched + contradicted), "mismatched or contradicted") }
+    return (figure.cell(summary, missed: missed, contradicted: contradicted), figure.rawValue)
   }
 }
 
@@ -178,16 +193,18 @@ extension [FailCondition] {
   func checks(_ reader: StoreReader, _ filter: RowFilter, missed: Int64? = nil) throws -> [ReportCheck] {
     guard !isEmpty else { return [] }
     let summary = try reader.summary(filter)
-    return map { $0.check(summary, missed: missed) }
+    let contradicted = contains(where: \.needsChecks) ? try reader.contradicted(filter) : 0
+    return map { $0.check(summary, missed: missed, contradicted: contradicted) }
   }
 
   /// Throws the exit code of the conditions that hold, with the first of them; returns if none does.
   func requireSuccess(_ checks: [ReportCheck]) throws(CommandFailure) {
     let broken = zip(self, checks).filter { !$1.hasPassed }
-    guard let first = broken.first(where: { $0.0.figure == .mismatched }) ?? broken.first else { return }
+    guard let first = broken.first(where: { $0.0.isOfContent }) ?? broken.first else { return }
+    let report = first.0.figure == .missed ? "latency" : first.0.isOfContent ? "integrity" : "failures"
     throw CommandFailure(
-      first.0.figure == .mismatched ? .mismatch : .partial, code: "check_failed",
+      first.0.isOfContent ? .mismatch : .partial, code: "check_failed",
       printable("--fail-on \(first.1.condition): \(first.1.figure) is \(first.1.value.text)"),
-      remedy: first.0.figure == .missed ? "transfers report latency" : "transfers report failures")
+      remedy: "transfers report \(report)")
   }
 }

@@ -9,7 +9,8 @@ struct StatusCommand: Command {
     commandName: "status", abstract: "Show the current activity; works while an engine runs.",
     discussion: """
       Exits with 0 if it could read the ledger. With --exit-code it has the exit code of a "transfers run" that ended \
-      now: 0 all done, 3 some failed, are unknown or were cancelled, 4 none is done, 5 files are left, 8 a mismatch.
+      now: 0 all done, 3 some failed, are unknown or were cancelled, 4 none is done, 5 files are left, 8 a mismatch. It is \
+      also 8 if the newest "verify" or "prove --remote" of a done file found it changed or missing.
       """,
     aliases: ["st"])
 
@@ -26,7 +27,8 @@ struct StatusCommand: Command {
     let value = StatusOutput(status, log: log, absence: Absence(selection, hidden: status.hidden))
     try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
     guard exitCode, value.status != .ok else { return }
-    let remedy = value.status == .workLeft ? "transfers run" : "transfers report failures\(selection.words)"
+    let report = value.now.contradicted > 0 ? "integrity" : "failures"
+    let remedy = value.status == .workLeft ? "transfers run" : "transfers report \(report)\(selection.words)"
     throw CommandFailure(value.status, value.reason, remedy: remedy)
   }
 }

@@ -13,7 +13,9 @@ struct StatusOutput: OutputValue {
   init(_ now: StoreStatus, log: LogStatus, absence: Absence) {
     (self.now, self.log, self.absence) = (now, log, absence)
     engine = EngineStatus(now.engine)
-    status = ExitCode(RunNumbers(FileTotals(now.totals), wallMs: 0))
+    var numbers = RunNumbers(FileTotals(now.totals), wallMs: 0)
+    numbers.mismatched += now.contradicted
+    status = ExitCode(numbers)
   }
 
   static let form = ReportForm<StatusOutput>(
@@ -31,6 +33,7 @@ struct StatusOutput: OutputValue {
           .counts("files", "files") { $0.files }.saying { $0.isEmpty ? nil : $0.counts },
           .integer("files_total") { $0.now.totals.files },
           .integer("files_left") { $0.now.totals.left },
+          .integer("files_contradicted", "checks") { $0.now.contradicted }.saying { $0.contradictions },
           .bytes("bytes") { $0.now.totals.bytes },
           .bytes("bytes_acked", "bytes") { $0.now.totals.bytesAcked }.saying { $0.isEmpty ? nil : $0.sizes },
           .bytes("bytes_in_flight") { $0.now.bytesInFlight },
@@ -76,6 +79,11 @@ struct StatusOutput: OutputValue {
       .joined(separator: ", ")
   }
 
+  private var contradictions: String? {
+    guard now.contradicted > 0 else { return nil }
+    return "\(Quantity.count(now.contradicted, "done file")) no longer as stored (transfers report integrity)"
+  }
+
   private var sizes: String {
     let percent = ProgressText.percent(now.totals.bytesAcked, of: now.totals.bytes)
     let rate = now.bytesPerSecond.map { " at \(Quantity.bytesPerSecond($0))" } ?? ""
@@ -88,7 +96,8 @@ struct StatusOutput: OutputValue {
   var reason: String {
     let states: [FileState] = [.failed, .unknown, .cancelled, .done]
     let counts = states.filter { now.totals.count($0) > 0 }.map { "\(now.totals.count($0)) \($0.rawValue)" }
-    return (counts + (now.totals.left > 0 ? ["\(now.totals.left) left"] : [])).joined(separator: ", ")
+    let contradicted = now.contradicted > 0 ? ["\(now.contradicted) contradicted by a later check"] : []
+    return (contradicted + counts + (now.totals.left > 0 ? ["\(now.totals.left) left"] : [])).joined(separator: ", ")
   }
 }
 

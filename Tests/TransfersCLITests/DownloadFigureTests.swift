@@ -1,0 +1,56 @@
+import Glibc
+import Testing
+import TransferModel
+
+@testable import TransfersCLI
+
+/// Figures about downloads whose sizes are not known yet, whose partial files were lost, or which were changed later.
+@Suite struct DownloadFigureTests {
+  private let program: BuiltProgram
+  private let server: ScriptedServer
+  private let object: ScriptedObject
+  /// What is done before an answer is given, with the number of the request.
+  private let before: Lock<@Sendable (Int) -> Void>
+  private static let size = 6 * (64 << 10) + 100
+  private var folder: String { program.folder.path + "/in" }
+
+  init() throws {
+    program = try BuiltProgram()
+    let (object, asked) = (ScriptedObject(size: Self.size), Lock(0))
+    let before = Lock<@Sendable (Int) -> Void> { _ in }
+    (self.object, self.before) = (object, before)
+    server = try ScriptedServer { request in
+      let number = asked.withLock { asked in
+        asked += 1
+        return asked
+      }
+      before.withLock { $0 }(number)
+      return object.answer(request)
+    }
+    mkdir(program.folder.path + "/in", 0o700)
+  }
+
+  private func run(_ words: String...) throws -> BuiltProgram.Outcome {
+    try program.run((words + ["--store", program.folder.path + "/l.db"]).map { Array($0.utf8) })
+  }
+
+  /// What `verify` found in the newest check of a file is a mismatch for all that judge the ledger.
+  @Test func aLaterFindingIsAMismatch() throws {
+    #expect(try run("pull", "--record-sha256", server.url + "/a", folder).code == 0)
+    #expect(try run("report", "integrity", "--fail-on", "mismatch").code == 0)
+    let text = object.state.withLock { $0.text }
+    try writeFile(folder + "/a", Array((text.dropLast() + "!").utf8))
+    #expect(try run("verify").code == 8)
+    for condition in ["mismatch", "contradicted>0"] {
+      let report = try run("report", "integrity", "--fail-on", condition)
+      #expect(report.code == 8, "\(condition): \(report.out) \(report.err)")
+    }
+    let status = try run("status", "--exit-code")
+    #expect(status.code == 8, "\(status.out) \(status.err)")
+    #expect(try run("verify", "--repair").code == 8)
+    #expect(try run("run").code == 0)
+    #expect(try run("report", "integrity", "--fail-on", "mismatch").code == 0)
+    let repaired = try run("status", "--exit-code")
+    #expect(repaired.code == 0, "\(repaired.out) \(repaired.err)")
+  }
+}
