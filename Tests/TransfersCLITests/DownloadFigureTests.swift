@@ -34,6 +34,43 @@ import TransferModel
     try program.run((words + ["--store", program.folder.path + "/l.db"]).map { Array($0.utf8) })
   }
 
+  /// The partial file disappears before the last range arrives, so everything is fetched twice.
+  @Test func whatWasLostWithAPartialFileIsWaste() throws {
+    before.withLock { before in
+      before = { [folder] number in
+        guard number == 7, let names = try? names(in: folder) else { return }
+        for name in names { unlink(folder + "/" + name) }
+      }
+    }
+    let outcome = try run("pull", server.url + "/a", folder, "--part-size", "64K", "--segments", "1", "--json")
+    #expect(outcome.code == 0, "\(outcome.err)")
+    let sent = object.state.withLock { $0.bytesSent }
+    #expect(sent == 2 * Self.size)
+    let again = try run("run", "--json")
+    #expect(again.code == 0)
+    #expect(outcome.out.contains("\"bytes_acked\":\(Self.size)"), "\(outcome.out)")
+    let waste = try run("report", "waste", "--json")
+    #expect(waste.out.contains("\"bytes_acked\":\(Self.size)"), "\(waste.out)")
+    #expect(waste.out.contains("\"bytes_wasted\":\(Self.size)"), "\(waste.out)")
+    #expect(waste.out.contains("\"cause\":\"lost\""), "\(waste.out)")
+  }
+
+  /// The same in a `run`, which counts what its own requests moved.
+  @Test func aRunCountsWhatItFetchedTwiceOnce() throws {
+    before.withLock { before in
+      before = { [folder] number in
+        guard number == 7, let names = try? names(in: folder) else { return }
+        for name in names { unlink(folder + "/" + name) }
+      }
+    }
+    let added = try run("pull", "--no-run", server.url + "/a", folder, "--part-size", "64K", "--segments", "1")
+    #expect(added.code == 0, "\(added.err)")
+    let outcome = try run("run", "--json")
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(outcome.out.contains("\"bytes_acked\":\(Self.size)"), "\(outcome.out)")
+    #expect(outcome.out.contains("\"bytes_unacked\":\(Self.size)"), "\(outcome.out)")
+  }
+
   /// What `verify` found in the newest check of a file is a mismatch for all that judge the ledger.
   @Test func aLaterFindingIsAMismatch() throws {
     #expect(try run("pull", "--record-sha256", server.url + "/a", folder).code == 0)

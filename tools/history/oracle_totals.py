@@ -150,7 +150,7 @@ CAUSES = {"retry": "failed", "fatal": "failed", "unknown": "failed", "crashed": 
 
 def waste(store, selection):
     """ux 2.5: wire bytes are body bytes of all attempts; the excess over the acknowledged bytes is waste. The bytes of
-    superseded generations are waste, too."""
+    superseded generations are waste, too, and so are those of a session that was lost and replaced."""
     wire = acked = untold = 0
     causes, attempts, sums = collections.Counter(), collections.Counter(), oracle_lists.Sums(store)
     for a in selection.attempts():
@@ -159,6 +159,8 @@ def waste(store, selection):
         lost = a.bytes_transferred
         if store.files[a.file].state == "superseded":
             cause = ("replaced", None)
+        elif a.bytes_acked and a.session in store.lost_sessions:
+            cause = ("lost", None)
         else:
             acked += a.bytes_acked
             lost -= a.bytes_acked
@@ -168,7 +170,7 @@ def waste(store, selection):
             attempts[cause] += 1
     rows = [{"cause": cause, "error_code": code, "attempts": attempts[cause, code], "bytes": size, "share": figures.share(size, wire - acked)}
             for (cause, code), size in causes.items()]  # fmt: skip
-    order = ("failed", "crashed", "interrupted", "unacknowledged", "replaced", "in_flight")
+    order = ("failed", "crashed", "interrupted", "unacknowledged", "replaced", "in_flight", "lost")
     return {"bytes_transferred": wire, "bytes_acked": acked, "bytes_wasted": wire - acked, "bytes_uncounted_at_most": untold,
             "efficiency": figures.share(acked, wire),
             "causes": sorted(rows, key=lambda row: (-row["bytes"], order.index(row["cause"]), row["error_code"] or ""))}  # fmt: skip

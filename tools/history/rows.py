@@ -15,7 +15,7 @@ File = collections.namedtuple(
     "File", "id uid batch generation path key size state cause message hidden created_at started_at finished_at first_chunk_size destination")  # fmt: skip
 Attempt = collections.namedtuple(
     "Attempt", "id uid file chunk run operation n started_at ended_at outcome error_code message http_status curl_code bytes_transferred "
-    "bytes_acked connect_ms first_byte_ms total_ms remote_ip http_version request_id backoff_ms dns_ms tls_ms sent_ms held_ms mirror after_its_end counted")  # fmt: skip
+    "bytes_acked connect_ms first_byte_ms total_ms remote_ip http_version request_id backoff_ms dns_ms tls_ms sent_ms held_ms mirror after_its_end counted session")  # fmt: skip
 Chunk = collections.namedtuple("Chunk", "id file seq length state acked losses reused done_attempt")
 Receipt = collections.namedtuple("Receipt", "file size confirmation digest recorded_at")
 Event = collections.namedtuple("Event", "id at verb batch detail")
@@ -36,6 +36,10 @@ class Store:
             self.files[row[0]] = File(*row[:-1], places[row[-1]])
         self.receipts = {row.file: row for row in self.all(
             Receipt, "SELECT file_id, size, confirmation, digest, recorded_at FROM receipt WHERE n = 1")}  # fmt: skip
+        # Sessions that were given up, and whose file began again in another one.
+        self.lost_sessions = {number for number, in self.db.execute(
+            "SELECT id FROM session s WHERE (state IN ('gone', 'aborted') OR abort_after IS NOT NULL) "
+            "AND EXISTS (SELECT 1 FROM session n WHERE n.file_id = s.file_id AND n.id > s.id)")}  # fmt: skip
         self.hosts = {batch.id: host(batch) for batch in self.batches.values()}
 
     def host_of(self, attempt):
@@ -52,8 +56,8 @@ class Store:
             "curl_code, bytes_transferred, bytes_acked, connect_ms, first_byte_ms, total_ms, remote_ip, http_version, request_id, backoff_ms, "
             "dns_ms, tls_ms, sent_ms, held_ms, mirror, operation = 'abort' OR (operation IN ('verify', 'probe') AND chunk_id IS NULL "
             "AND started_at > (SELECT finished_at FROM file WHERE file.id = file_id AND state = 'done')), "
-            "iif((SELECT state FROM file WHERE file.id = file_id) = 'superseded', 0, bytes_acked) "
-            "FROM attempt ORDER BY id")  # fmt: skip
+            "iif((SELECT state FROM file WHERE file.id = file_id) = 'superseded', 0, bytes_acked), "
+            "session_id FROM attempt ORDER BY id")  # fmt: skip
 
     def chunks(self):
         return self.all(Chunk, "SELECT id, file_id, seq, length, state, acked, losses, reused, done_attempt FROM chunk")

@@ -196,6 +196,6 @@ struct Begun: Sendable {
   var successor: FileID?
   /// Bytes sent by requests of this run that a query found on the server.
   var creditedBytes: Int64 = 0
-  /// Acknowledged bytes of this run that belong to superseded content.
+  /// Acknowledged bytes of this run that belong to superseded content, or were lost.
   var uselessBytes: Int64 = 0
 }

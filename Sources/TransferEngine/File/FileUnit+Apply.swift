@@ -110,7 +110,7 @@ extension FileUnit {
     case .disownChunks(let seqs): begun.disownedChunks = try tx.disownChunks(file, run, seqs: seqs)
     case .confirmChunks(let attempt, let confirmation, let etag):
       try require(tx.confirmChunks(file, run, by: attempt, confirmation, etag: etag), "confirm chunks")
-    case .resetChunks: _ = try tx.resetChunks(file, run)
+    case .resetChunks: begun.uselessBytes += try tx.resetLostChunks(file, run)
     case .recut(let layout): try require(tx.recut(file, run, layout), "divide the file again")
     case .openSession(let remoteID, let expiresAtMs, let notes):
       guard let session else { throw refusal("open a session that was not intended") }
@@ -128,7 +128,7 @@ extension FileUnit {
       try require(tx.noteSession(session, run, notes), "note session")
     case .renewSession(let notes, _):
       if let session { try require(tx.endSession(session, .gone), "end session") }
-      _ = try tx.resetChunks(file, run)
+      begun.uselessBytes += try tx.resetLostChunks(file, run)
       let renewed = try tx.intendSession(file, run)
       try require(tx.noteSession(renewed, run, notes), "note session")
     case .giveUpSession: try tx.giveUpSession(file, run)
@@ -156,7 +156,7 @@ extension FileUnit {
     case .unknown(let code, let message):
       try require(tx.markUnknown(file, run, code: code, message: message), "mark file unknown")
     case .supersede(let identity, let notBeforeMs):
-      begun.uselessBytes = try tx.bytesAcked(of: file, by: run)
+      begun.uselessBytes += try tx.bytesAcked(of: file, by: run)
       begun.successor = try tx.supersede(file, run, by: identity, notBeforeMs: notBeforeMs)
     case .endDuplicate(let other):
       guard try tx.isDelivered(file, by: other) else {

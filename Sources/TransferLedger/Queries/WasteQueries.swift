@@ -8,7 +8,7 @@ extension LedgerReader {
     var causes: [WastePlace: WasteRow] = [:]
     try eachTransfer(filter) { row in
       let cause = WasteCause(rawValue: row.int64(0)) ?? .unacknowledged
-      let (transferred, acked) = (row.int64(1), cause == .replaced ? 0 : row.int64(2))
+      let (transferred, acked) = (row.int64(1), [.replaced, .lost].contains(cause) ? 0 : row.int64(2))
       found.bytesTransferred +|= transferred
       found.bytesAcked +|= acked
       guard transferred > acked else { return }
@@ -23,21 +23,28 @@ extension LedgerReader {
   }
 
   /// Passes each attempt that transferred anything: the number of its ``WasteCause``, the bytes, those of them that
-  /// count, and its error if some do not.
+  /// count, and its error if some do not. What was stored in a session is lost when another one takes its place: the
+  /// file begins again then.
   private func eachTransfer(_ filter: RowFilter, _ each: (SQLRow) -> Void) throws {
     if filter.isEverything {
       _ = try db.rows(
         """
-        SELECT iif(f.state = 'superseded', 5, CASE a.outcome WHEN 'ok' THEN 4 WHEN 'open' THEN 6 WHEN 'interrupted' THEN 3
-            WHEN 'crashed' THEN 2 ELSE 1 END),
+        SELECT iif(f.state = 'superseded', 5, CASE WHEN a.session_id IN (SELECT s.id FROM session s
+              WHERE (s.state IN ('gone', 'aborted') OR s.abort_after IS NOT NULL) AND EXISTS (SELECT 1 FROM session n
+                WHERE n.file_id = s.file_id AND n.id > s.id)) AND a.bytes_acked > 0 THEN 7
+            ELSE CASE a.outcome WHEN 'ok' THEN 4 WHEN 'open' THEN 6 WHEN 'interrupted' THEN 3
+            WHEN 'crashed' THEN 2 ELSE 1 END END),
           a.bytes_transferred, a.bytes_acked, iif(a.bytes_acked < a.bytes_transferred, a.error_code, NULL)
         FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.bytes_transferred > 0
         """, row: each)
     } else {
       _ = try db.rows(
         """
-        SELECT iif(f.state = 'superseded', 5, CASE a.outcome WHEN 'ok' THEN 4 WHEN 'open' THEN 6 WHEN 'interrupted' THEN 3
-            WHEN 'crashed' THEN 2 ELSE 1 END),
+        SELECT iif(f.state = 'superseded', 5, CASE WHEN a.session_id IN (SELECT s.id FROM session s
+              WHERE (s.state IN ('gone', 'aborted') OR s.abort_after IS NOT NULL) AND EXISTS (SELECT 1 FROM session n
+                WHERE n.file_id = s.file_id AND n.id > s.id)) AND a.bytes_acked > 0 THEN 7
+            ELSE CASE a.outcome WHEN 'ok' THEN 4 WHEN 'open' THEN 6 WHEN 'interrupted' THEN 3
+            WHEN 'crashed' THEN 2 ELSE 1 END END),
           a.bytes_transferred, a.bytes_acked, iif(a.bytes_acked < a.bytes_transferred, a.error_code, NULL)
         FROM attempt a JOIN file f ON f.id = a.file_id WHERE a.bytes_transferred > 0 AND {attempts}
         """, filter, row: each)

@@ -1,6 +1,7 @@
 /// Bytes transferred for nothing, or whose effect is unknown.
 package struct WasteFigures: Sendable, Hashable {
-  /// Body bytes of all attempts; and the acknowledged bytes of files that were not superseded.
+  /// Body bytes of all attempts; and the acknowledged bytes of files that were not superseded, unless they were lost
+  /// later.
   package var bytesTransferred: Int64 = 0
   package var bytesAcked: Int64 = 0
   /// Maximum of further bytes of attempts whose engine was killed before it could count them.
@@ -37,6 +38,8 @@ package enum WasteCause: Int64, Sendable, CaseIterable {
   case replaced
   /// It is running: undecided.
   case inFlight
+  /// What it stored was lost with the upload on the server, or with the partial file, and was transferred again.
+  case lost
 
   package var name: String { self == .inFlight ? "in_flight" : "\(self)" }
 }

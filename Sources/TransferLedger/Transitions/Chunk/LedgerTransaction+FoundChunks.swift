@@ -121,4 +121,16 @@ extension LedgerTransaction {
         OR (state = 'pending' AND (acked > 0 OR remote IS NOT NULL OR uncertain)))
       """, .id(file))
   }
+
+  /// The same for what was lost with the newest session of the file. Returns how many bytes attempts of this run had
+  /// stored in it.
+  public func resetLostChunks(_ file: FileID, _ run: RunID) throws -> Int64 {
+    guard try resetChunks(file, run) > 0 else { return 0 }
+    return try db.first(
+      """
+      SELECT coalesce(sum(bytes_acked), 0) FROM attempt WHERE file_id = ?1 AND operation IN ('part', 'create')
+        AND run_id = ?2 AND session_id = (SELECT max(id) FROM session WHERE file_id = ?1)
+      """, .id(file), .id(run)
+    ) { $0.int64(0) } ?? 0
+  }
 }
