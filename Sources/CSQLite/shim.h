@@ -22,7 +22,7 @@ static inline int csqlite_bind_blob(sqlite3_stmt *_Nonnull s, int i, const void 
 static inline int csqlite_disable_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 typedef struct {
-  sqlite3_int64 count, sum;
+  sqlite3_int64 count, sum, nulls;
 } csqlite_tally;
 
 // The sum of sizes that servers and lists declare: at the largest integer it stays there.
@@ -34,12 +34,13 @@ static inline void csqlite_tally_step(sqlite3_context *_Nonnull context, int n, 
   }
   (void)n;
   tally->count += 1;
+  tally->nulls += sqlite3_value_type(values[0]) == SQLITE_NULL;
   sqlite3_int64 value = sqlite3_value_int64(values[0]);
   if (__builtin_add_overflow(tally->sum, value, &tally->sum)) tally->sum = value < 0 ? INT64_MIN : INT64_MAX;
 }
 
 static inline void csqlite_tally_final(sqlite3_context *_Nonnull context) {
-  csqlite_tally none = {0, 0};
+  csqlite_tally none = {0, 0, 0};
   csqlite_tally *tally = (csqlite_tally *)sqlite3_aggregate_context(context, 0);
   sqlite3_result_blob(context, tally ? tally : &none, sizeof(csqlite_tally), SQLITE_TRANSIENT);
 }
@@ -49,9 +50,9 @@ static inline void csqlite_sum_bytes_final(sqlite3_context *_Nonnull context) {
   sqlite3_result_int64(context, tally ? tally->sum : 0);
 }
 
-// `tally(x)`: a csqlite_tally of the number of rows, NULLs too, and the sum of their integers. Two thirds of the time
-// that count(*) and sum(x) take together. `sum_bytes(x)`: the same sum alone, where sum(x) would fail with an overflow;
-// 0 for no rows. Only for statements of the program, not for views or triggers.
+// `tally(x)`: a csqlite_tally of the number of rows, NULLs too, the sum of their integers, and the number of NULLs. Two
+// thirds of the time that count(*) and sum(x) take together. `sum_bytes(x)`: the same sum alone, where sum(x) would
+// fail with an overflow; 0 for no rows. Only for statements of the program, not for views or triggers.
 static inline int csqlite_add_sums(sqlite3 *_Nonnull db) {
   int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
   int code =

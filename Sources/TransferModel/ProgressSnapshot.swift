@@ -17,6 +17,8 @@ public struct ProgressSnapshot: Sendable, Hashable {
   /// False before the first count, and while a listing may still add files.
   public var totalIsKnown = true
   public var bytesTotal: Int64 = 0
+  /// Files to fetch of which the size is not known yet: they are not in ``bytesTotal``.
+  package var sizesUnknown = 0
   /// Acknowledged bytes of all files in the total, sent by this and earlier runs.
   public var bytesAcked: Int64 = 0
   /// The part of `bytesAcked` that earlier runs sent.

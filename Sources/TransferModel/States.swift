@@ -103,3 +103,8 @@ package enum Confirmation: String, Sendable, CaseIterable, Codable {
   /// The server answered with success, and nothing more.
   case none
 }
+
+extension FileState {
+  /// Of files that an engine still has to finish.
+  package static let left: [FileState] = [.settling, .pending, .active, .finishing, .paused]
+}

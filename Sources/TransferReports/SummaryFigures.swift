@@ -133,7 +133,9 @@ public struct SummaryFigures: Sendable {
     let rest = (failed + others).joined(separator: ", ")
     let unproven = totals.unverified > 0 ? " \(totals.unverified) of them without proof from the server." : ""
     let cost = costs.first.map { " What cost most: \($0.what)\($0.place), \(Quantity.duration($0.ms))." } ?? ""
-    return "\(arrived), \(Quantity.fraction(totals.bytesAcked, of: totals.bytes))\(rest.isEmpty ? "" : ": " + rest)."
+    let unsized = totals.unsized > 0 ? " and \(totals.unsized) of unknown size" : ""
+    let bytes = Quantity.fraction(totals.bytesAcked, of: totals.bytes) + unsized
+    return "\(arrived), \(bytes)\(rest.isEmpty ? "" : ": " + rest)."
       + unproven + cost
   }
 

@@ -34,6 +34,18 @@ import TransferModel
     try program.run((words + ["--store", program.folder.path + "/l.db"]).map { Array($0.utf8) })
   }
 
+  @Test func nothingIsCompleteWhileSizesAreUnknown() throws {
+    #expect(try run("pull", "--no-run", server.url + "/a", server.url + "/b", folder).code == 0)
+    for command in [["status"], ["top", "--once"]] {
+      let outcome = try program.run((command + ["--store", program.folder.path + "/l.db"]).map { Array($0.utf8) })
+      #expect(!outcome.out.contains("100%"), "\(outcome.out)")
+      #expect(outcome.out.contains("2 of unknown size"), "\(outcome.out)")
+    }
+    #expect(try run("run").code == 0)
+    let status = try run("status").out
+    #expect(status.contains("100%") && !status.contains("unknown size"), "\(status)")
+  }
+
   /// The partial file disappears before the last range arrives, so everything is fetched twice.
   @Test func whatWasLostWithAPartialFileIsWaste() throws {
     before.withLock { before in

@@ -60,6 +60,14 @@ import TransferReports
     #expect(record.contains(#""state":"waiting_for_server","waiting_ms":3730400"#), "\(record)")
   }
 
+  /// Files are counted, because all of the known bytes may be here already.
+  @Test func unknownSizesLeaveNoShareOfTheBytes() {
+    var now = snapshot(10_000, acked: 1 << 31)
+    now.sizesUnknown = 3
+    #expect(ProgressText.line(ProgressFigures(now: now)).hasPrefix("61 of 118 files  2.0 GiB  51%"))
+    #expect(figures(now, rate: 1 << 20).etaMs == nil)
+  }
+
   @Test func neverMoreThanTheWhole() {
     let figures = ProgressFigures(now: snapshot(0, acked: 1 << 31, inFlight: 5 << 30))
     #expect(ProgressText.line(figures).contains("2.0 / 2.0 GiB  100%"))

@@ -41,6 +41,7 @@ struct ProgressTotals: Sendable, Hashable {
     snapshot.totalIsKnown = self.left != nil && !left.hasListings
     // Files from a listing since the last count may have ended before the next.
     snapshot.filesTotal = max(counted.ended.files + left.files, own.ended.files)
+    snapshot.sizesUnknown = left.unsized
     snapshot.bytesTotal = max(counted.ended.bytes +| left.bytes, own.ended.bytes)
     snapshot.bytesEarlier = max(0, counted.ended.bytesAcked +| left.bytesAcked -| counted.acked)
     snapshot.bytesAcked = snapshot.bytesEarlier +| own.acked

@@ -82,11 +82,13 @@ extension LedgerReader {
     let rows = try db.rows(Self.addedFiles, ranges, .integer(nowMs)) { row in
       (
         state: row.text(0), count: row.int(1), bytes: row.int64(2), mismatched: row.int(3), overdue: row.int(4),
-        acked: row.int64(5)
+        acked: row.int64(5), unsized: row.int(6)
       )
     }
     for row in rows {
-      totals.files.add(state: row.state, count: row.count, bytes: row.bytes, mismatched: row.mismatched, unverified: 0)
+      totals.files.add(
+        state: row.state, count: row.count, bytes: row.bytes, mismatched: row.mismatched, unverified: 0,
+        unsized: row.unsized)
       totals.files.bytesAcked += row.acked
       totals.overdue += row.overdue
     }
@@ -110,7 +112,8 @@ extension LedgerReader {
     SELECT f.state, count(*), sum_bytes(f.size), sum(f.state = 'failed' AND f.cause = 'integrity.mismatch'),
       sum(f.state = 'pending' AND EXISTS (SELECT 1 FROM batch b WHERE b.id = f.batch_id AND b.deadline_at <= ?2)),
       sum_bytes(CASE WHEN f.state = 'done' THEN f.size WHEN f.chunk_count IS NULL THEN 0
-        ELSE (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) END)
+        ELSE (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) END),
+      sum(f.size IS NULL)
     FROM json_each(?1) r CROSS JOIN file f ON f.id BETWEEN r.value ->> 0 AND r.value ->> 1
     WHERE (f.size IS NOT NULL OR f.is_download = 1) AND +f.state <> 'superseded' GROUP BY +f.state
     """

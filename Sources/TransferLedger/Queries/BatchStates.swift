@@ -11,7 +11,7 @@ extension LedgerReader {
     }
     for sql in [Self.batchReady, Self.batchWaiting, Self.batchRunning, Self.batchRest] {
       for row in try tallies(sql, ids) {
-        known[row.batch, default: StateTotals()].add(row.state, row.tally)
+        known[row.batch, default: StateTotals()].add(row.state, row.tally, unsized: row.unsized)
         known[row.batch]?.mismatched += row.mismatched
       }
     }
@@ -27,9 +27,9 @@ extension LedgerReader {
 
   private func tallies(
     _ sql: StaticString, _ ids: SQLValue
-  ) throws -> [(batch: BatchID, state: FileState, tally: Tally, mismatched: Int)] {
+  ) throws -> [(batch: BatchID, state: FileState, tally: Tally, unsized: Int, mismatched: Int)] {
     try db.rows(sql, ids) { row throws(SQLiteError) in
-      (row.id(0, BatchID.self), try row.named(1, FileState.self), row.tally(2), row.int(3))
+      (row.id(0, BatchID.self), try row.named(1, FileState.self), row.tally(2), row.tallyNulls(2), row.int(3))
     }
   }
 

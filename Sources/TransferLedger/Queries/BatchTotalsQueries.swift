@@ -123,8 +123,11 @@ extension LedgerReader {
 }
 
 extension FileTotals {
-  mutating func add(state: String, count: Int, bytes: Int64, mismatched: Int, unverified: Int) {
-    if let state = FileState(rawValue: state) { byState[state, default: 0] += count }
+  mutating func add(state: String, count: Int, bytes: Int64, mismatched: Int, unverified: Int, unsized: Int) {
+    if let state = FileState(rawValue: state) {
+      byState[state, default: 0] += count
+      if FileState.left.contains(state) { self.unsized += unsized }
+    }
     self.bytes +|= bytes
     self.mismatched += mismatched
     self.unverified += unverified

@@ -4,11 +4,13 @@ extension StateTotals {
   init(_ totals: FileTotals) {
     self.init()
     (byState, bytes) = (totals.byState, totals.bytes)
-    (bytesAcked, mismatched) = (totals.bytesAcked, totals.mismatched)
+    (bytesAcked, mismatched, unsized) = (totals.bytesAcked, totals.mismatched, totals.unsized)
   }
 
-  mutating func add(_ state: FileState, _ tally: (count: Int, sum: Int64)) {
+  /// `unsized` of the files have no size.
+  mutating func add(_ state: FileState, _ tally: (count: Int, sum: Int64), unsized: Int = 0) {
     guard tally.count > 0, state != .superseded else { return }
+    if FileState.left.contains(state) { self.unsized += unsized }
     byState[state, default: 0] += tally.count
     bytes +|= tally.sum
     if state == .done { bytesAcked +|= tally.sum }
@@ -33,21 +35,24 @@ extension LedgerReader {
       sum.bytes +|= batch.bytes
       sum.bytesAcked +|= batch.bytesAcked
       sum.mismatched +|= batch.mismatched
+      sum.unsized +|= batch.unsized
     }
   }
 
   func allStates(withHidden: Bool = true) throws -> StateTotals {
     var totals = StateTotals()
     for sql in [Self.readyTally, Self.waitingTally] {
-      if let tally = try db.first(sql, row: { $0.tally(0) }) { totals.add(.pending, tally) }
+      if let (tally, unsized) = try db.first(sql, row: { ($0.tally(0), $0.tallyNulls(0)) }) {
+        totals.add(.pending, tally, unsized: unsized)
+      }
     }
     totals.add(.done, try doneTally(try doneSums(), withHidden: withHidden))
     for sql in [Self.runningTallies, Self.restTallies] {
       let rows = try db.rows(sql, .flag(withHidden)) { row throws(SQLiteError) in
-        (try row.named(0, FileState.self), row.tally(1), row.int(2))
+        (try row.named(0, FileState.self), row.tally(1), row.tallyNulls(1), row.int(2))
       }
-      for (state, tally, mismatched) in rows {
-        totals.add(state, tally)
+      for (state, tally, unsized, mismatched) in rows {
+        totals.add(state, tally, unsized: unsized)
         totals.mismatched += mismatched
       }
     }

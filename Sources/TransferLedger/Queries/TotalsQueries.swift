@@ -35,15 +35,16 @@ extension LedgerReader {
       """
       SELECT f.state, count(*), sum_bytes(f.size),
         sum(f.state = 'failed' AND f.cause = 'integrity.mismatch'), sum(f.state = 'done' AND
-          (SELECT r.confirmation = 'none' FROM receipt r WHERE r.file_id = f.id AND r.n = 1))
+          (SELECT r.confirmation = 'none' FROM receipt r WHERE r.file_id = f.id AND r.n = 1)), sum(f.size IS NULL)
       FROM file f
       WHERE f.state <> 'superseded'
         AND {files}
       GROUP BY f.state
       """, filter
-    ) { row in (row.text(0), row.int(1), row.int64(2), row.int(3), row.int(4)) }
-    for (state, count, bytes, mismatched, unverified) in rows {
-      totals.add(state: state, count: count, bytes: bytes, mismatched: mismatched, unverified: unverified)
+    ) { row in (row.text(0), row.int(1), row.int64(2), row.int(3), row.int(4), row.int(5)) }
+    for (state, count, bytes, mismatched, unverified, unsized) in rows {
+      totals.add(
+        state: state, count: count, bytes: bytes, mismatched: mismatched, unverified: unverified, unsized: unsized)
     }
   }
 

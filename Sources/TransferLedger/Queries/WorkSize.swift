@@ -6,6 +6,8 @@ public struct WorkSize: Sendable, Hashable {
   public var bytes: Int64
   /// Of `bytes`, those that are acknowledged already.
   public var bytesAcked: Int64
+  /// Files of which the size is not known yet; listings too.
+  public var unsized = 0
   /// Whether listings are among the files: it is not known yet how many files they will name.
   public var hasListings = false
 
@@ -20,8 +22,9 @@ public struct WorkSize: Sendable, Hashable {
   fileprivate static func read(_ db: Connection) throws -> WorkSize {
     var size = WorkSize()
     for sql in [LedgerReader.readyTally, LedgerReader.waitingTally, runningTally] {
-      let tally = try db.first(sql) { $0.tally(0) } ?? (0, 0)
-      (size.files, size.bytes) = (size.files +| tally.count, size.bytes +| tally.sum)
+      guard let found = try db.first(sql, row: { (tally: $0.tally(0), nulls: $0.tallyNulls(0)) }) else { continue }
+      size.unsized += found.nulls
+      (size.files, size.bytes) = (size.files +| found.tally.count, size.bytes +| found.tally.sum)
     }
     for sql in [runningHeld, pendingHeld] { size.bytesAcked +|= try db.first(sql) { $0.int64(0) } ?? 0 }
     size.hasListings = try db.first(listings) { $0.flag(0) } ?? false

@@ -26,9 +26,18 @@ struct SQLRow {
 
   /// The result of `tally(x)`: the number of rows and the sum of x.
   func tally(_ i: Int32) -> (count: Int, sum: Int64) {
-    guard let start = sqlite3_column_blob(statement, i), sqlite3_column_bytes(statement, i) == 16 else { return (0, 0) }
-    let tally = start.loadUnaligned(as: csqlite_tally.self)
+    let tally = wholeTally(i)
     return (Int(tally.count), tally.sum)
+  }
+
+  /// Of the rows of `tally(x)`, those without x.
+  func tallyNulls(_ i: Int32) -> Int { Int(wholeTally(i).nulls) }
+
+  private func wholeTally(_ i: Int32) -> csqlite_tally {
+    guard let start = sqlite3_column_blob(statement, i),
+      Int(sqlite3_column_bytes(statement, i)) == MemoryLayout<csqlite_tally>.size
+    else { return csqlite_tally(count: 0, sum: 0, nulls: 0) }
+    return start.loadUnaligned(as: csqlite_tally.self)
   }
 
   func uid(_ i: Int32) -> UID {

@@ -19,6 +19,8 @@ public struct FileTotals: Sendable, Hashable {
   public var mismatched: Int
   /// Done files that the server confirmed with nothing but success.
   public var unverified: Int
+  /// Files that are left and of which the size is not known yet: they are not in ``bytes``.
+  package var unsized = 0
 
   package init(
     byState: [FileState: Int] = [:], bytes: Int64 = 0, bytesAcked: Int64 = 0, bytesTransferred: Int64 = 0,
@@ -38,7 +40,7 @@ public struct FileTotals: Sendable, Hashable {
 
   public var files: Int { byState.values.reduce(0, +|) }
   /// Files that an engine still has to finish.
-  public var left: Int { count(.settling) + count(.pending) + count(.active) + count(.finishing) + count(.paused) }
+  public var left: Int { FileState.left.reduce(0) { $0 + count($1) } }
   /// Files that ended without success.
   public var bad: Int { count(.failed) + count(.unknown) }
   /// Body bytes that were transferred and not acknowledged, at least.

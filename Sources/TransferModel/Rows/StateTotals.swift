@@ -10,6 +10,8 @@ public struct StateTotals: Sendable, Hashable {
   public var bytesAcked: Int64 = 0
   /// Failed files whose cause is `integrity.mismatch`.
   public var mismatched = 0
+  /// Files that are left and of which the size is not known yet: they are not in ``bytes``.
+  package var unsized = 0
 
   package init() {}
 
@@ -22,6 +24,7 @@ public struct StateTotals: Sendable, Hashable {
     totals.bytes = max(0, bytes -| others.bytes)
     totals.bytesAcked = max(0, bytesAcked -| others.bytesAcked)
     totals.mismatched = max(0, mismatched - others.mismatched)
+    totals.unsized = max(0, unsized - others.unsized)
     return totals
   }
 
@@ -33,5 +36,6 @@ extension FileTotals {
   package init(_ states: StateTotals) {
     self.init(
       byState: states.byState, bytes: states.bytes, bytesAcked: states.bytesAcked, mismatched: states.mismatched)
+    unsized = states.unsized
   }
 }

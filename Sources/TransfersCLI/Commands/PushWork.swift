@@ -128,6 +128,7 @@ extension FileTotals {
     (snapshot.filesFailed, snapshot.filesUnknown) = (count(.failed), count(.unknown))
     snapshot.active = count(.active) + count(.finishing)
     (snapshot.bytesTotal, snapshot.bytesAcked, snapshot.elapsedMs) = (bytes, bytesAcked, elapsedMs)
+    snapshot.sizesUnknown = unsized
     return snapshot
   }
 }

@@ -36,6 +36,7 @@ struct StatusOutput: OutputValue {
           .integer("files_contradicted", "checks") { $0.now.contradicted }.saying { $0.contradictions },
           .bytes("bytes") { $0.now.totals.bytes },
           .bytes("bytes_acked", "bytes") { $0.now.totals.bytesAcked }.saying { $0.isEmpty ? nil : $0.sizes },
+          .integer("files_unsized") { $0.now.totals.unsized },
           .bytes("bytes_in_flight") { $0.now.bytesInFlight },
           .rate("bps") { $0.now.bytesPerSecond },
           .time("next_due_at", "next retry") { $0.now.nextDueMs },
@@ -85,10 +86,10 @@ struct StatusOutput: OutputValue {
   }
 
   private var sizes: String {
-    let percent = ProgressText.percent(now.totals.bytesAcked, of: now.totals.bytes)
+    let share = ProgressText.share(now.totals, acked: now.totals.bytesAcked)
     let rate = now.bytesPerSecond.map { " at \(Quantity.bytesPerSecond($0))" } ?? ""
     let inFlight = now.bytesInFlight > 0 ? ", \(Quantity.bytes(now.bytesInFlight)) in flight\(rate)" : ""
-    return "\(Quantity.bytes(now.totals.bytesAcked)) of \(Quantity.bytes(now.totals.bytes)) acknowledged (\(percent)%)"
+    return "\(Quantity.bytes(now.totals.bytesAcked)) of \(Quantity.bytes(now.totals.bytes)) acknowledged (\(share))"
       + inFlight
   }
 

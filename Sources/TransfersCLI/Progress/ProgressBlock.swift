@@ -155,7 +155,7 @@ extension ProgressBlock {
   private func totalBar(_ figures: ProgressFigures) -> String {
     let now = figures.now
     let columns = max(20, barColumns)
-    if now.bytesTotal > 0 { return bar(now.bytesAcked, now.bytesMoved, of: now.bytesTotal, to: columns) }
+    if now.hasBytesTotal { return bar(now.bytesAcked, now.bytesMoved, of: now.bytesTotal, to: columns) }
     return bar(Int64(now.filesDone), Int64(now.filesDone), of: Int64(now.filesTotal), to: columns)
   }
 }

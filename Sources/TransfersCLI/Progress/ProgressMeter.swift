@@ -17,9 +17,10 @@ struct ProgressFigures: Sendable, Hashable {
   var filesAdded = 0
   var files: [File] = []
 
-  /// Percentage of the total, rounded down, so that 100 means complete. Files are counted if there are no bytes.
+  /// Percentage of the total, rounded down, so that 100 means complete. Files are counted if there are no bytes, and
+  /// while not all sizes are known.
   var percent: Int {
-    if now.bytesTotal > 0 { return ProgressText.percent(now.bytesMoved, of: now.bytesTotal) }
+    if now.hasBytesTotal { return ProgressText.percent(now.bytesMoved, of: now.bytesTotal) }
     return ProgressText.percent(Int64(now.filesDone), of: Int64(now.filesTotal))
   }
 }
@@ -70,9 +71,9 @@ struct ProgressMeter: Sendable {
 
   /// Not before the last known backoff ends.
   private func eta(_ now: ProgressSnapshot, _ rate: Int64?) -> Int64? {
-    guard now.waitingForServerMs == nil, now.totalIsKnown, let rate, let ms = time(now.bytesLeft, rate, now) else {
-      return nil
-    }
+    guard now.waitingForServerMs == nil, now.totalIsKnown, now.sizesUnknown == 0, let rate,
+      let ms = time(now.bytesLeft, rate, now)
+    else { return nil }
     let waits = now.files.map { if case .retrying(let inMs, _, _, _) = $0.phase { inMs } else { Int64(0) } }
     return max(ms, waits.max() ?? 0)
   }
@@ -83,4 +84,9 @@ struct ProgressMeter: Sendable {
     // At least a second while anything is left.
     return bytes > 0 ? Int64(max(1_000, min(Double(bytes) / Double(rate) * 1000, 1e12))) : 0
   }
+}
+
+extension ProgressSnapshot {
+  /// The bytes of all files are known, and there are some.
+  var hasBytesTotal: Bool { bytesTotal > 0 && sizesUnknown == 0 }
 }

@@ -24,7 +24,9 @@ enum ProgressText {
 
   /// Acknowledged bytes and bytes in flight, and the total if it is known.
   static func size(_ now: ProgressSnapshot, _ units: ByteUnits) -> String {
-    guard now.totalIsKnown else { return Quantity.bytes(now.bytesAcked + max(now.bytesInFlight, 0), units) }
+    guard now.totalIsKnown, now.sizesUnknown == 0 else {
+      return Quantity.bytes(now.bytesAcked + max(now.bytesInFlight, 0), units)
+    }
     return Quantity.fraction(now.bytesMoved, of: now.bytesTotal, units)
   }
 
@@ -52,6 +54,11 @@ enum ProgressText {
 
   /// Whole seconds: `12 s`, `1m 34s`.
   private static func wait(_ ms: Int64) -> String { ms < 60_000 ? "\(ms / 1000) s" : Quantity.duration(ms) }
+
+  /// `61%`; while the size of some files is not known, how many these are.
+  static func share(_ totals: StateTotals, acked: Int64) -> String {
+    totals.unsized > 0 ? "\(totals.unsized) of unknown size" : "\(percent(acked, of: totals.bytes))%"
+  }
 
   /// Rounded down, so that 100 means complete.
   static func percent(_ part: Int64, of whole: Int64) -> Int {

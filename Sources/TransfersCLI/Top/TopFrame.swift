@@ -36,10 +36,11 @@ struct TopFrame {
     let (acked, bytes) = (reading.totals.bytesAcked +| reading.bytesInFlight, reading.totals.bytes)
     let rate = reading.bytesPerSecond.map { " at \(Quantity.bytesPerSecond($0))" } ?? ""
     let inFlight = reading.bytesInFlight > 0 ? ", \(Quantity.bytes(reading.bytesInFlight)) of it in flight\(rate)" : ""
+    let size = "\(Quantity.fraction(acked, of: bytes))  \(ProgressText.share(reading.totals, acked: acked))"
     var lines = [
       cut("transfers top  \(name)  \(Cell.time(nowMs).text)"), cut("engine  \(reading.engine.line)"),
       counts.isEmpty ? cut("files   \(absence.line)") : fitting("files   ", counts),
-      cut("bytes   \(Quantity.fraction(acked, of: bytes))  \(ProgressText.percent(acked, of: bytes))%\(inFlight)"),
+      cut("bytes   \(size)\(inFlight)"),
     ]
     if let highest = reading.rates.max(), highest > 0 {
       let words = "  10 min, at most \(Quantity.bytesPerSecond(highest))"
