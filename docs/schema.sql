@@ -1680,6 +1680,8 @@ CREATE TABLE session (
   ended_at INTEGER,
   -- Set when the session must be aborted on the server; the time of the next attempt.
   abort_after INTEGER,
+  -- Of a listing: how many of the files that its pages named were here already and unchanged.
+  unchanged INTEGER CHECK (unchanged > 0),
   CHECK ((state = 'completed' OR state = 'aborted' OR state = 'gone') = (ended_at IS NOT NULL)),
   CHECK (remote_id IS NOT NULL OR state NOT IN ('open', 'completed')),
   CHECK ((remote_id IS NULL) = (opened_at IS NULL))
@@ -1692,6 +1694,8 @@ CREATE INDEX session_file ON session (file_id);
 CREATE UNIQUE INDEX session_live ON session (file_id) WHERE state IN ('intended', 'open') AND abort_after IS NULL;
 
 CREATE INDEX session_remote ON session (remote_id) WHERE remote_id IS NOT NULL;
+
+CREATE INDEX session_unchanged ON session (file_id, state, unchanged) WHERE unchanged IS NOT NULL;
 
 CREATE TRIGGER session_arrow BEFORE UPDATE OF state ON session
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
@@ -1727,6 +1731,12 @@ BEGIN SELECT RAISE(FAIL, 'the name and the end of a session do not change'); END
 CREATE TRIGGER session_stays BEFORE DELETE ON session
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'session' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'history stays, except for what a prune records'); END;
+
+CREATE TRIGGER session_unchanged BEFORE UPDATE OF unchanged ON session
+WHEN OLD.state <> 'open' OR NEW.unchanged IS NULL OR NEW.unchanged < OLD.unchanged
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = OLD.file_id AND state = 'active' AND is_download = 1
+    AND (key = x'' OR substr(key, -1) = x'2F'))
+BEGIN SELECT RAISE(FAIL, 'only a running listing finds unchanged files'); END;
 
 CREATE TABLE sighting (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,

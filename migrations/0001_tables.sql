@@ -660,6 +660,8 @@ CREATE TABLE session (
   ended_at INTEGER,
   -- Set when the session must be aborted on the server; the time of the next attempt.
   abort_after INTEGER,
+  -- Of a listing: how many of the files that its pages named were here already and unchanged.
+  unchanged INTEGER CHECK (unchanged > 0),
   CHECK ((state = 'completed' OR state = 'aborted' OR state = 'gone') = (ended_at IS NOT NULL)),
   CHECK (remote_id IS NOT NULL OR state NOT IN ('open', 'completed')),
   CHECK ((remote_id IS NULL) = (opened_at IS NULL))
@@ -667,6 +669,7 @@ CREATE TABLE session (
 CREATE UNIQUE INDEX session_live ON session (file_id) WHERE state IN ('intended', 'open') AND abort_after IS NULL;
 CREATE INDEX session_abort ON session (abort_after) WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL;
 CREATE INDEX session_file ON session (file_id);
+CREATE INDEX session_unchanged ON session (file_id, state, unchanged) WHERE unchanged IS NOT NULL;
 -- Looks up whether a session that a server lists is ours, while an engine waits for the result.
 CREATE INDEX session_remote ON session (remote_id) WHERE remote_id IS NOT NULL;
 

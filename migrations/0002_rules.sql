@@ -605,6 +605,11 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'open' THEN NEW.state = 'completed' OR NEW.state = 'aborted' OR NEW.state = 'gone'
   ELSE 0 END
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a session'); END;
+CREATE TRIGGER session_unchanged BEFORE UPDATE OF unchanged ON session
+WHEN OLD.state <> 'open' OR NEW.unchanged IS NULL OR NEW.unchanged < OLD.unchanged
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = OLD.file_id AND state = 'active' AND is_download = 1
+    AND (key = x'' OR substr(key, -1) = x'2F'))
+BEGIN SELECT RAISE(FAIL, 'only a running listing finds unchanged files'); END;
 CREATE TRIGGER session_fixed BEFORE UPDATE OF id, file_id, run_id, intended_at ON session
 BEGIN SELECT RAISE(FAIL, 'the identity of a session does not change'); END;
 -- Saves what belonged to it on the server, before its chunks are restarted.

@@ -56,6 +56,7 @@ import TransferModel
     bucket.state.withLock { $0.gets = [] }
     let again = try run("pull", "s3://bucket/p/", folder)
     #expect(again.code == 0, "\(again.err)")
+    #expect(again.out.contains("0 done, 10 unchanged"), "\(again.out)")
     #expect(bucket.state.withLock { $0.gets }.isEmpty)
     bucket.state.withLock { state in
       state.objects["p/0/k2"] = "text of p/0/k2, changed"
@@ -110,7 +111,7 @@ import TransferModel
     bucket.state.withLock { $0.gone = ["p/1/k7"] }
     #expect(try run("pull", "s3://bucket/p/", folder).code == 3)
     let again = try run("pull", "s3://bucket/p/", folder)
-    #expect(again.code == 4 && again.out.contains("0 done, 1 failed"), "\(again.out) \(again.err)")
+    #expect(again.code == 3 && again.out.contains("0 done, 1 failed, 9 unchanged"), "\(again.out) \(again.err)")
     bucket.state.withLock { $0.gone = [] }
     let third = try run("pull", "s3://bucket/p/", folder)
     #expect(third.code == 0 && third.out.contains("1 done"), "\(third.out) \(third.err)")
@@ -122,7 +123,7 @@ import TransferModel
     bucket.state.withLock { $0.objects["p/../up"] = "hostile" }
     #expect(try run("pull", "s3://bucket/p/", folder).code == 3)
     let again = try run("pull", "s3://bucket/p/", folder)
-    #expect(again.code == 4 && again.out.contains("0 done, 1 failed"), "\(again.out) \(again.err)")
+    #expect(again.code == 3 && again.out.contains("0 done, 1 failed, 10 unchanged"), "\(again.out) \(again.err)")
     #expect(try run("store", "check").code == 0)
   }
 
@@ -195,7 +196,8 @@ import TransferModel
     for (name, text) in files { #expect(try readText(folder + "/" + name.dropFirst(2)) == text, "\(name)") }
     #expect(try names(in: folder) == ["a b", "one"])
     let again = try run("pull", url, folder)
-    #expect(again.code == 0 && again.out.contains("0 done"), "\(again.out) \(again.err)")
+    #expect(again.code == 0 && again.out.contains("0 done, 3 unchanged"), "\(again.out) \(again.err)")
+    #expect(try run("pull", "--json", url, folder).out.contains("\"unchanged\":3"))
     #expect(try run("store", "check").code == 0)
   }
 }

@@ -115,7 +115,7 @@ extension ListedFiles {
         expected: ExpectedContent(listed: object.size), folded: object.folded)
       switch object.verdict {
       case .wanted: files.append(file)
-      case .unchanged: break
+      case .unchanged: unchanged += object.key.isFolder ? 0 : 1
       case .refused(let failure): refused.append(Refused(file, failure))
       }
     }

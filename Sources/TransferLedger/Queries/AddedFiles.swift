@@ -25,6 +25,7 @@ extension LedgerReader {
     try forEach(all + successors) { ranges in
       totals.duplicates += try db.first(Self.addedDuplicates, ranges) { $0.int(0) } ?? 0
       totals.gone += try db.first(Self.addedGone, ranges) { $0.int(0) } ?? 0
+      totals.unchanged += try db.first(Self.addedUnchanged, ranges) { $0.int(0) } ?? 0
       try addFiles(ranges, nowMs, to: &totals)
       try addTraffic(ranges, since: added.mark, to: &totals)
     }
@@ -142,6 +143,12 @@ extension LedgerReader {
         WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.live = 1 AND n.generation > f.generation)
       AND NOT EXISTS (SELECT 1 FROM file n
         WHERE n.destination_id = f.destination_id AND n.key = f.key AND n.live IS NULL AND n.generation > f.generation)
+    """
+  // A listing that begins again has another session.
+  static let addedUnchanged: StaticString = """
+    SELECT coalesce(sum(s.unchanged), 0) FROM json_each(?1) r CROSS JOIN session s INDEXED BY session_unchanged
+      ON s.file_id BETWEEN r.value ->> 0 AND r.value ->> 1
+    WHERE s.unchanged IS NOT NULL AND s.state IN ('open', 'completed')
     """
   static let addedGone: StaticString = """
     SELECT count(*) FROM json_each(?1) r CROSS JOIN file f ON f.id BETWEEN r.value ->> 0 AND r.value ->> 1

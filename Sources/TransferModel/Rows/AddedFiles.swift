@@ -107,6 +107,8 @@ package struct AddedTotals: Sendable, Hashable {
   package var duplicates = 0
   /// Their sources were deleted before anything of them was sent.
   package var gone = 0
+  /// Named by listings, and not fetched, because they were here already.
+  package var unchanged = 0
   /// Body bytes that answers since the `add` acknowledged.
   package var bytesAckedSince: Int64 = 0
 

@@ -16,6 +16,8 @@ struct RunNumbers: Sendable, Hashable {
   var duplicates = 0
   /// For a job: files not sent, because their sources were deleted before.
   var gone = 0
+  /// For a pull: files of listings that were here already.
+  var unchanged = 0
   /// For a run: files that were done, failed or unknown before it began.
   var doneBefore = 0
   var badBefore = 0
@@ -62,7 +64,7 @@ struct RunNumbers: Sendable, Hashable {
   /// For the files of one push. `stop` is why the run that sent them ended; blocked batches of others are ignored.
   init(_ added: AddedTotals, wallMs: Int64, stop: StopCause?, unreachable: [String] = []) {
     self.init(added.files, wallMs: wallMs)
-    (duplicates, gone) = (added.duplicates, added.gone)
+    (duplicates, gone, unchanged) = (added.duplicates, added.gone, added.unchanged)
     // Bytes that the server lost and got again were acknowledged twice, but count once.
     bytesAcked = min(added.bytesAckedSince, added.files.bytesMoved)
     guard left > 0, left > paused else { return }
@@ -144,7 +146,7 @@ extension ExitCode {
   /// count like failed ones, whichever run left them. `added` is what a push found before it sent anything.
   init(_ files: RunNumbers, added: AddResult? = nil) {
     self.init(
-      succeeded: files.done + files.doneBefore + files.duplicates + (added?.counts.unchanged ?? 0)
+      succeeded: files.done + files.doneBefore + files.duplicates + files.unchanged + (added?.counts.unchanged ?? 0)
         + (added?.counts.known ?? 0),
       failed: files.failed + files.unknown + files.cancelled + (added?.counts.failed ?? 0)
         + (added?.counts.unknown ?? 0),

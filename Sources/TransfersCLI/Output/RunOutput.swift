@@ -86,7 +86,7 @@ struct RunOutput: OutputValue {
 
   private var failed: Int { numbers.failed + (add?.counts.failed ?? 0) }
   private var unknown: Int { numbers.unknown + (add?.counts.unknown ?? 0) }
-  private var unchanged: Int { add?.counts.unchanged ?? 0 }
+  private var unchanged: Int { numbers.unchanged + (add?.counts.unchanged ?? 0) }
   private var rate: Int64? { Quantity.rate(bytes: numbers.bytesAcked, ms: numbers.wallMs) }
   private var worst: [FailureRow] { Array(failures.filter { $0.files > 0 }.prefix(3)) }
 

@@ -12,6 +12,8 @@ public struct ListedFiles: Sendable, Hashable {
   public var files: [NewDownload] = []
   /// Files that cannot be fetched.
   public var refused: [Refused] = []
+  /// How many others are here already and unchanged.
+  public var unchanged = 0
 
   public init() {}
 }
@@ -28,6 +30,12 @@ extension LedgerTransaction {
     for file in page.files { try admission.admitListed(file) }
     for refused in page.refused { try admission.refuse(refused.file, refused.failure) }
     try admission.finish()
+    if page.unchanged > 0 {
+      try db.run(
+        """
+        UPDATE session SET unchanged = coalesce(unchanged, 0) + ? WHERE file_id = ? AND state = 'open' AND abort_after IS NULL
+        """, .int(page.unchanged), .id(listing))
+    }
     try db.run("UPDATE file SET failures = 0 WHERE id = ? AND failures > 0", .id(listing))
     return admission.result.added + admission.result.requeued
   }
