@@ -65,7 +65,7 @@ CREATE TABLE attempt (
   backoff_ms INTEGER,
   reply_excerpt BLOB,
   may_have_arrived INTEGER NOT NULL DEFAULT 0 CHECK (may_have_arrived IN (0, 1)),
-  -- Host and port, if it was sent to a mirror and not to the server of its destination.
+  -- Host and port, if it was not sent to the server of its destination: a mirror, or where a redirect led.
   mirror TEXT,
   CHECK ((outcome = 'open') = (ended_at IS NULL)),
   CHECK (operation <> 'part' OR chunk_id IS NOT NULL),

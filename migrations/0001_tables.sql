@@ -756,7 +756,7 @@ CREATE TABLE attempt (
   backoff_ms INTEGER,
   reply_excerpt BLOB,
   may_have_arrived INTEGER NOT NULL DEFAULT 0 CHECK (may_have_arrived IN (0, 1)),
-  -- Host and port, if it was sent to a mirror and not to the server of its destination.
+  -- Host and port, if it was not sent to the server of its destination: a mirror, or where a redirect led.
   mirror TEXT,
   CHECK ((outcome = 'open') = (ended_at IS NULL)),
   CHECK (operation <> 'part' OR chunk_id IS NOT NULL),
@@ -772,7 +772,7 @@ CREATE UNIQUE INDEX attempt_control ON attempt (file_id, operation, n) WHERE chu
 CREATE UNIQUE INDEX attempt_open ON attempt (file_id, chunk_id) WHERE outcome = 'open';
 -- Failed attempts, with the columns that the list of failures shows.
 CREATE INDEX attempt_failed ON attempt (error_code, id, file_id, started_at, ended_at) WHERE error_code IS NOT NULL;
--- Attempts at mirrors, which the sums of a batch do not tell apart.
+-- Attempts at mirrors and targets of redirects, which the sums of a batch do not tell apart.
 CREATE INDEX attempt_mirror ON attempt (file_id) WHERE mirror IS NOT NULL;
 
 -- What a request that did not store its chunk had read from the file: bytes that the server may report as received.

@@ -336,7 +336,7 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_attempts', 'is_repeatable', 'INTEGER', '0 or 1', '1 if repeating the request does no harm.'),
   ('v_attempts', 'may_have_arrived', 'INTEGER', '0 or 1', '1 if the request may have reached the server.'),
   ('v_attempts', 'reply_excerpt', 'BLOB', 'bytes of a text', 'The beginning of the body of the answer, without our secrets; not always UTF-8. NULL if there was none.'),
-  ('v_attempts', 'mirror', 'TEXT', '', 'Host and port of the mirror that it was sent to; NULL if it was sent to the server of its destination.');
+  ('v_attempts', 'mirror', 'TEXT', '', 'Host and port of the mirror that it was sent to, or of the server that a redirect or a command led to; NULL if it was sent to the server of its destination.');
 
 CREATE VIEW v_events AS
 SELECT

@@ -85,9 +85,12 @@ extension Job {
   /// The facts about its file, as seen for its place.
   func facts(_ work: FileWork) -> TransferFacts { work.machine.facts.seen(from: place) }
 
-  /// The mirror to which it is sent; nil for the server of its destination.
-  func mirror(_ work: FileWork) -> String? {
-    place == 0 ? nil : destination.resolved.transferProtocol.places?.host(of: place, work.machine.facts)
+  /// The server to which it was sent, with its port: a mirror, or where a redirect or a command led. nil for the server
+  /// of its destination.
+  func otherHost(_ work: FileWork) -> String? {
+    let mirror = place == 0 ? nil : destination.resolved.transferProtocol.places?.host(of: place, work.machine.facts)
+    guard let target = routeWhenSent?.place, let there = WebOrigin(url: target) else { return mirror }
+    return mirror == nil && there.description == host ? nil : there.authority
   }
 
   /// The context in which the protocol makes the request and interprets the answer.

@@ -52,7 +52,7 @@ final class RequestOutcomes {
     retry.mayBeStored = reply?.isEarlySuccess == true && work.machine.hasOneUnaskedBody && job.step.chunk != nil
     if loss?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(job, work.machine) }
     var result = AttemptResult(meaning, reply, retry, wallMs: engine.wallMs)
-    result.mirror = job.mirror(work)
+    result.mirror = job.otherHost(work)
     if job.prepared?.twin != nil { result.message = "not sent: a local file has all of it" }
     noteFailure(job, meaning, result.outcome, retry, work)
     let before = work.machine.bytesStored
@@ -85,7 +85,7 @@ final class RequestOutcomes {
     let mayHaveArrived = reply?.requestMayHaveArrived ?? false
     let code = job.endsBySleep ? ErrorCode.engineSlept : .engineInterrupted
     var result = AttemptResult(outcome: .interrupted, code: code, message: nil)
-    result.mirror = job.mirror(work)
+    result.mirror = job.otherHost(work)
     if let reply {
       result.fill(from: reply)
       result.sent = job.sentPiece

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// The host that each attempt counts for in all reports by host: the mirror that it was sent to, or else the server of
-/// its batch. Names with ports.
+/// The host that each attempt counts for in all reports by host: the mirror or the target of a redirect that it was
+/// sent to, or else the server of its batch. Names with ports.
 struct AttemptHosts {
   private let servers: [Int64: String]
 
@@ -10,7 +10,7 @@ struct AttemptHosts {
   /// The server of the batch with this number.
   func server(of batch: Int64) -> String { servers[batch] ?? "" }
 
-  /// - Parameter mirror: from the row of the attempt; nil if it was not sent to a mirror.
+  /// - Parameter mirror: from the row of the attempt; nil if it was sent to the server.
   func host(of batch: Int64, mirror: String?) -> String { mirror ?? server(of: batch) }
 }
 
