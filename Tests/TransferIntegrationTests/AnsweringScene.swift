@@ -31,15 +31,17 @@ struct AnsweringScene {
   }
 
   /// Fetches a file in ranges of this length.
-  func pull(_ name: String, from server: AnsweringServer, partSize: Int64) throws {
+  func pull(
+    _ name: String, from server: AnsweringServer, partSize: Int64, until stop: StopSignal = StopSignal()
+  ) throws {
     mkdir("\(scene.root)/in", 0o700)
     var options = DownloadOptions(urls: ["\(server.url)/\(name)"], folder: NameBytes("\(scene.root)/in"))
     options.options["part-size"] = .number(partSize)
     _ = try TransferStore(at: scene.storePath).add(options)
-    try run()
+    try run(until: stop)
   }
 
-  private func run() throws {
+  private func run(until stop: StopSignal = StopSignal()) throws {
     try withLedger { ledger in
       let run = try ledger.startRun(NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
       var configuration = EngineConfiguration.chosen
@@ -49,7 +51,7 @@ struct AnsweringScene {
       let engine = Engine(
         ledger: ledger, run: run, resolver: resolver, clock: SystemClock(), configuration: configuration,
         observer: EngineObserver(progress: nil, notice: { _ in }))
-      _ = try engine.work(until: StopSignal())
+      _ = try engine.work(until: stop)
     }
   }
 
