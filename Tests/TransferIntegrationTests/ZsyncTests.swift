@@ -299,6 +299,9 @@ import Transfers
     #expect(told.result.done == 1 && told.lines.count == (isRight ? 0 : 1), "\(told)")
     if isRight { #expect(told.result.bytesReused > 90_000) }
     try expectLocal(scene, new)
+    // Nothing but the table itself says that it describes this version.
+    let proofs = try text(scene, "SELECT confirmation FROM receipt ORDER BY file_id DESC LIMIT 1")
+    #expect(proofs == ["size"])
   }
 
   // MARK: - Interruptions

@@ -7,7 +7,8 @@ struct ContentComparison {
   /// The digest combined from those of the chunks; nil if they cannot be combined.
   private let found: Digest?
   private let size: Int64
-  /// The digest in the file of checksums by which blocks of an older file were recognised.
+  /// The digest in the file of checksums by which blocks of an older file were recognised. The content has it; but
+  /// which version of the file it describes is only a claim of that file, so it proves no more than the size.
   private let published: Digest?
   /// The digest of the digests of its parts, if all of them are known.
   private let composite: PartedDigest?
@@ -61,8 +62,9 @@ struct ContentComparison {
   var proof: FileProof {
     let digest = expected.strongestDigest ?? published ?? told
     let isSizeSure = !version.isEndUncertain || expected.size != nil
+    let isTold = !expected.digests.isEmpty || told != nil
     return FileProof(
-      confirmation: digest != nil || expected.pieces != nil || parted != nil ? .digest : isSizeSure ? .size : .none,
+      confirmation: isTold || expected.pieces != nil || parted != nil ? .digest : isSizeSure ? .size : .none,
       digest: digest ?? found,
       remoteDigest: version.digests.first { $0.algorithm == digest?.algorithm }, etag: version.etag ?? "",
       versionID: version.versionID ?? "")
