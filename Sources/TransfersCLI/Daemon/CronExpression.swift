@@ -53,10 +53,11 @@ struct CronExpression: Hashable, Sendable {
     return (minutes.isOpen || hours.isOpen ? passing(second, zone) : fixed(second, zone)).map { $0 * 1000 }
   }
 
-  /// The longest interval between two matching days is between two 29 February around a year like 2100.
-  private static let mostDays: Int64 = 366 * 9
+  /// The longest interval between two matching days is forty years: between two 29 February on one day of the week,
+  /// around a year like 2100. So every expression that ``comes`` occurs in this time.
+  private static let mostDays: Int64 = 366 * 41
 
-  /// Advances minute by minute as the clock shows them; hours without a match are skipped.
+  /// Advances minute by minute as the clock shows them; hours without a match, and days far from one, are skipped.
   private func passing(_ after: Int64, _ zone: TimeZoneOffsets) -> Int64? {
     var second = (after.floored(by: 60) + 1) * 60
     let end = after + Self.mostDays * 86_400
@@ -64,6 +65,11 @@ struct CronExpression: Hashable, Sendable {
       let local = CivilTime(wallMs: (second + zone.offset(second)) * 1000)
       let isDay = isDay(local)
       if isDay, hours.contains(local.hour), minutes.contains(local.minute) { return second }
+      // A clock that is set, even across the date line, shows none but these dates in the next 24 hours.
+      guard isDay || (-1...2).contains(where: { self.isDay(CivilTime(wallMs: local.wallMs + $0 * 86_400_000)) }) else {
+        second += 86_400
+        continue
+      }
       let isHour = isDay && hours.contains(local.hour)
       second += isHour ? 60 : Int64(60 - local.minute) * 60
     }
