@@ -2008,7 +2008,7 @@ SELECT
   f.message AS message,
   f.requested_action AS requested_action,
   f.hidden AS hidden,
-  coalesce(q.attempts, 0) + (SELECT count(*) FROM attempt a WHERE a.file_id = f.id)
+  coalesce(q.attempts, 0) + (SELECT count(*) FROM attempt a WHERE a.file_id = f.id AND a.operation <> 'abort')
     - iif(f.state = 'done', (SELECT count(*) FROM attempt a WHERE a.file_id = f.id AND a.chunk_id IS NULL
       AND a.operation IN ('verify', 'probe') AND a.started_at > f.finished_at), 0) AS attempts,
   f.failures AS failures,

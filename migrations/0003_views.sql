@@ -152,7 +152,7 @@ SELECT
   f.message AS message,
   f.requested_action AS requested_action,
   f.hidden AS hidden,
-  coalesce(q.attempts, 0) + (SELECT count(*) FROM attempt a WHERE a.file_id = f.id)
+  coalesce(q.attempts, 0) + (SELECT count(*) FROM attempt a WHERE a.file_id = f.id AND a.operation <> 'abort')
     - iif(f.state = 'done', (SELECT count(*) FROM attempt a WHERE a.file_id = f.id AND a.chunk_id IS NULL
       AND a.operation IN ('verify', 'probe') AND a.started_at > f.finished_at), 0) AS attempts,
   f.failures AS failures,
@@ -203,7 +203,7 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_files', 'message', 'TEXT', '', 'Message of the last failure; may contain text from a server.'),
   ('v_files', 'requested_action', 'TEXT', '', 'Action requested of the engine that has it: pause, pause-now, cancel or remove; while it settles, only pause.'),
   ('v_files', 'hidden', 'INTEGER', '1 or NULL', '1 if it is hidden; reports still count it.'),
-  ('v_files', 'attempts', 'INTEGER', '', 'Requests made for it, without queries about it after it was done.'),
+  ('v_files', 'attempts', 'INTEGER', '', 'Requests made to transfer it, without aborts and without queries about it after it was done.'),
   ('v_files', 'failures', 'INTEGER', '', 'Attempts in a row without progress.'),
   ('v_files', 'not_before', 'INTEGER', 'ms', 'Not tried again before this time.'),
   ('v_files', 'priority', 'INTEGER', '', 'Higher values are sent first.'),

@@ -27,7 +27,8 @@ public struct NewRun: Sendable, Hashable {
 /// A session that must be aborted on its server, with the attempt that was opened for this.
 public struct AbortWork: Sendable, Hashable {
   package var session: SessionID
-  public var attempt: AttemptID
+  /// nil for a download, whose partial file is removed without a request.
+  public var attempt: AttemptID?
   public var file: FileID
   package var uid: UID
   /// The copied ledger that made the partial file of a download; nil for the original.

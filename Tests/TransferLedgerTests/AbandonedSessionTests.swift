@@ -118,7 +118,7 @@ import TransferModel
     #expect(try f.findings() == [])
     try f.ledger.write { tx in
       for work in works {
-        _ = try tx.closeAttempt(work.attempt, run, result(.retry))
+        _ = try tx.closeAttempt(try #require(work.attempt), run, result(.retry))
         _ = try tx.endSession(work.session, work.file.rawValue == 2 ? .aborted : .gone)
       }
     }

@@ -250,13 +250,13 @@ import Testing
     try f.ledger.write { tx in
       var failed = result(.retry)
       failed.backoffMs = 300
-      _ = try tx.closeAttempt(work[0].attempt, run, failed)
+      _ = try tx.closeAttempt(try #require(work[0].attempt), run, failed)
     }
     #expect(try f.ledger.read { try $0.nextDueMs() } == f.clock.wallMs + 300)
     f.clock.advance(ms: 300)
     try f.ledger.write { tx in
       let again = try tx.claimAborts(run, limit: 5)[0]
-      _ = try tx.closeAttempt(again.attempt, run, ok)
+      _ = try tx.closeAttempt(try #require(again.attempt), run, ok)
       #expect(try tx.endSession(again.session, .aborted).isApplied)
       #expect(try tx.claimFiles(run, limit: 5).map(\.id) == [next])
     }

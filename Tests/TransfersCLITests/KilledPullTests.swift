@@ -123,8 +123,7 @@ import TransferModel
     #expect(outcome.code == 0, "\(outcome.err)")
     try expectWhole()
     let attempts = try program.run("list", "attempts", "--json", "--store", store)
-    let aborts = attempts.out.split(separator: "{").filter { $0.contains("\"operation\":\"abort\"") }
-    #expect(aborts.count == 1 && aborts.allSatisfy { $0.contains("\"outcome\":\"interrupted\"") }, "\(aborts)")
+    #expect(!attempts.out.contains("\"operation\":\"abort\""), "\(attempts.out)")
   }
 
   /// Another download has taken the name in the meantime: only one of the two can have it.

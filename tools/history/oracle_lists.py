@@ -15,8 +15,8 @@ class Sums:
         self.untold_of_attempt = collections.Counter()
         cut_off, known = [], collections.defaultdict(list)
         for attempt in store.attempts():
-            # A query about a done file is no try of it.
-            self.attempts[attempt.file] += attempt.operation == "abort" or not attempt.after_its_end
+            # Aborts and queries about a done file are no tries of it.
+            self.attempts[attempt.file] += not attempt.after_its_end
             self.transferred[attempt.file] += attempt.bytes_transferred
             if attempt.operation == "part":
                 if attempt.bytes_acked:

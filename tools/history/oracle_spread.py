@@ -33,7 +33,7 @@ def retries(store, selection):
     for a in selection.attempts():
         if a.operation == "part":
             tries[a.chunk] += 1
-        if a.outcome == "retry" and (a.operation == "abort" or not a.after_its_end):
+        if a.outcome == "retry" and not a.after_its_end:
             grid[store.host_of(a), a.started_at // HOUR % 24] += 1
             backoff += a.backoff_ms or 0
     total = sum(grid.values())

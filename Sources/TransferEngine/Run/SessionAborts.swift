@@ -114,10 +114,7 @@ final class SessionAborts {
 
   /// A download has nothing on its server. Its partial file is removed, unless the download was retried and needs it.
   private func remove(_ work: AbortWork) {
-    if work.isLive {
-      let text = "nothing was removed: the file is fetched again"
-      return end(work, AttemptResult(outcome: .interrupted, message: text), .gone)
-    }
+    if work.isLive { return end(work, AttemptResult(outcome: .interrupted), .gone) }
     guard let download = download(of: work) else { return }
     writes += 1
     let report = around.report
@@ -171,10 +168,7 @@ final class SessionAborts {
     writes += 1
     let (run, report) = (around.engine.run, around.report)
     around.engine.ledger.write(
-      { tx in
-        _ = try tx.closeAttempt(work.attempt, run, result)
-        if let state { _ = try tx.endSession(work.session, state) }
-      }, then: { report(.ended($0)) })
+      { tx in try tx.endAbort(work, run, result, state) }, then: { report(.ended($0)) })
   }
 
   /// If the ledger refuses the change, the attempt stays open until the next run.

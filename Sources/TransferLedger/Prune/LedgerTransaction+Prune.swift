@@ -126,7 +126,7 @@ extension LedgerTransaction {
   /// ?2: its chunks are deleted, too.
   private static let sumOfFile: StaticString = """
     INSERT INTO pruned_file (file_id, attempts, bytes_transferred, bytes_untold, bytes_reused)
-    SELECT ?1, coalesce(sum(NOT (chunk_id IS NULL AND operation IN ('verify', 'probe')
+    SELECT ?1, coalesce(sum(NOT (operation = 'abort' OR chunk_id IS NULL AND operation IN ('verify', 'probe')
         AND started_at > (SELECT finished_at FROM file WHERE id = ?1))), 0), coalesce(sum(bytes_transferred), 0),
       (SELECT coalesce(sum(bytes_transferred_at_most - bytes_transferred), 0) FROM v_cut_off WHERE file_id = ?1),
       iif(?2, (SELECT coalesce(sum(reused), 0) FROM chunk WHERE file_id = ?1 AND reused IS NOT NULL), 0)

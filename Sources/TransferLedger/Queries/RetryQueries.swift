@@ -1,8 +1,8 @@
 import TransferModel
 
 extension LedgerReader {
-  /// Retries of the attempts that the filter selects, without queries about done files. Reads the attempts once in
-  /// table order, and once in the order of the index `attempt_file`.
+  /// Retries of the attempts that the filter selects, without aborts and queries about done files. Reads the attempts
+  /// once in table order, and once in the order of the index `attempt_file`.
   package func retries(_ filter: RowFilter) throws -> RetryFigures {
     let hosts = try hosts()
     var (grid, backoffMs): ([RetryPlace: Int64], Int64) = ([:], 0)
@@ -21,13 +21,13 @@ extension LedgerReader {
       return try db.rows(
         """
         SELECT f.batch_id, a.mirror, (a.started_at / 3600000 % 24 + 24) % 24, count(*), coalesce(sum(a.backoff_ms), 0)
-        FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.outcome = 'retry' AND NOT {query} GROUP BY 1, 2, 3
+        FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.outcome = 'retry' AND NOT {after its end} GROUP BY 1, 2, 3
         """, filter, row: take)
     }
     return try db.rows(
       """
       SELECT f.batch_id, a.mirror, (a.started_at / 3600000 % 24 + 24) % 24, count(*), coalesce(sum(a.backoff_ms), 0)
-      FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.outcome = 'retry' AND NOT {query} AND {attempts} GROUP BY 1, 2, 3
+      FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.outcome = 'retry' AND NOT {after its end} AND {attempts} GROUP BY 1, 2, 3
       """, filter, row: take)
   }
 

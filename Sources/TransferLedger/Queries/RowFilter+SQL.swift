@@ -20,10 +20,9 @@ extension RowFilter {
   /// - `{files}`: for a file `f`.
   /// - `{attempts}`: for an attempt `a` of a file `f`; error and time are those of the attempt.
   /// - `{attempts by file}`: the same, but attempts are found through their files: a batch leads to its attempts.
-  /// - `{after its end}`: whether an attempt `a` of a file `f` does not belong to its transfer: an abort, or a query
-  ///   about it after it was done. It keeps this property when its file changes, so that sums may be stored.
-  /// - `{query}`: whether the attempt `a` queried its file `f` after the file was done. Such queries are not
-  ///   attempts to transfer it.
+  /// - `{after its end}`: whether an attempt `a` of a file `f` is no attempt to transfer it: an abort, or a query about
+  ///   it after it was done. It keeps this property when its file changes, so that sums may be stored.
+  /// - `{query}`: whether the attempt `a` queried its file `f` after the file was done.
   /// - `{chunks}`: for a chunk `c` of a file `f`.
   /// - `{batches}`: for a batch `b`, or one that has such a file.
   /// - `{events}`: for an event `e` with all its parts, about files, about a batch or about neither; by its own time.
@@ -67,8 +66,8 @@ extension RowFilter {
     AND (?121 IS NULL OR f.size >= ?121) AND (?122 IS NULL OR f.size <= ?122)
     AND iif(?128 IS NULL OR f.id % ?128 = ?129, ?123 IS NULL OR f.finished_at - f.started_at > ?123, 0)
     AND (?124 IS NULL OR coalesce((SELECT x.attempts BETWEEN ?124 AND ?125 FROM pruned_file x WHERE x.file_id = f.id),
-      (?124 <= 0 OR EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT {query} LIMIT 1 OFFSET ?124 - 1))
-      AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT {query} LIMIT 1 OFFSET ?125)))
+      (?124 <= 0 OR EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT \(isAfterItsEnd) LIMIT 1 OFFSET ?124 - 1))
+      AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT \(isAfterItsEnd) LIMIT 1 OFFSET ?125)))
     AND (NOT ?130 OR f.state = 'unknown'
       OR f.state = 'cancelled' AND f.may_have_arrived = 1 AND f.cause IS NOT 'policy.resolved')
     AND (NOT ?126 OR f.state = 'done' AND NOT EXISTS (SELECT 1 FROM receipt x

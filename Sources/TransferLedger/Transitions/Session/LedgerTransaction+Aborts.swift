@@ -3,14 +3,14 @@ public import TransferModel
 /// Sessions that must be aborted on the server.
 extension LedgerTransaction {
   /// Claims sessions that must be aborted on the server (their file failed permanently, was cancelled or superseded),
-  /// and opens an `abort` attempt for each. An abort that did not succeed becomes due again later, and so does one that
-  /// concerns what the original of a copied ledger may still use.
+  /// and opens an `abort` attempt for each upload. An abort that did not succeed becomes due again later, and so does
+  /// one that concerns what the original of a copied ledger may still use.
   public func claimAborts(_ run: RunID, limit: Int) throws -> [AbortWork] {
     try requireLease(run)
     try putOffSharedAborts()
     let due = try db.rows(Self.dueAborts, .int(wallMs), .int(limit)) { row in
       AbortWork(
-        session: row.id(0), attempt: AttemptID(rawValue: 0), file: row.id(1), uid: row.uid(2), key: row.name(3),
+        session: row.id(0), attempt: nil, file: row.id(1), uid: row.uid(2), key: row.name(3),
         size: row.int64(4), mtimeNs: row.int64(5), batch: row.id(6), remoteID: row.textOrNil(7),
         intendedAtMs: row.int64(8), notes: values(row.textOrNil(9)),
         remotes: storedLists(row.textOrNil(10)), path: row.name(11),
@@ -19,7 +19,7 @@ extension LedgerTransaction {
     return try due.map { work in
       var work = work
       if work.direction == .download { work.partialOf = try partialOwner(of: work.file) }
-      work.attempt = try openAttempt(work.file, run, .abort, session: work.session, isRepeatable: true)
+      work.attempt = try work.direction == .upload ? openAbort(of: work, run) : nil
       try db.run(
         "UPDATE session SET abort_after = ? WHERE id = ?", .int(wallMs + Self.abortPatienceMs), .id(work.session))
       return work
@@ -29,10 +29,24 @@ extension LedgerTransaction {
   /// Ends one request of an abort and opens the attempt of the next.
   public func nextAbort(_ work: AbortWork, _ run: RunID, after result: AttemptResult) throws -> AbortWork {
     try requireLease(run)
-    _ = try closeAttempt(work.attempt, run, result)
+    if let attempt = work.attempt { _ = try closeAttempt(attempt, run, result) }
     var next = work
-    next.attempt = try openAttempt(work.file, run, .abort, session: work.session, isRepeatable: true)
+    next.attempt = try openAbort(of: work, run)
     return next
+  }
+
+  private func openAbort(of work: AbortWork, _ run: RunID) throws -> AttemptID {
+    try openAttempt(work.file, run, .abort, session: work.session, isRepeatable: true)
+  }
+
+  /// Ends the last request of an abort, and the session, unless it stays for the next run. The removal of a partial
+  /// file is no request: only a failure is recorded as an attempt, for its cause.
+  package func endAbort(
+    _ work: AbortWork, _ run: RunID, _ result: AttemptResult, _ state: SessionState?
+  ) throws {
+    let attempt = try work.attempt ?? (result.outcome == .fatal ? openAbort(of: work, run) : nil)
+    if let attempt { _ = try closeAttempt(attempt, run, result) }
+    if let state { _ = try endSession(work.session, state) }
   }
 
   /// An abort that did not succeed waits for the given backoff; without one, a second for each attempt, at most 60.
