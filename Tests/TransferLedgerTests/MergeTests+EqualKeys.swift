@@ -34,6 +34,57 @@ extension MergeTests {
     #expect(try recorded() == ["0", "2"])
   }
 
+  /// Sends one file to the key `k`.
+  private func send(_ f: LedgerFixture, _ path: String, size: Int64 = 10, _ crc: UInt32 = 7) throws {
+    let batch = try f.makeBatch()
+    let identity = SourceIdentity(size: size, mtimeNs: 1, ctimeNs: 1, inode: UInt64.max, device: 3)
+    let run = try f.startRun()
+    let proof = FileReceipt(
+      FileProof(
+        confirmation: .digest, digest: Digest(crc32c: crc), remoteDigest: Digest(crc32c: crc), etag: "", requestID: ""),
+      location: "put:there/k")
+    try f.ledger.write { tx in
+      _ = try tx.admit(NewFile(path: NameBytes(path), key: NameBytes("k"), identity: identity), to: batch)
+      let file = try tx.claimAndPlan(run)
+      try tx.sendAll(file.id, run)
+      _ = try tx.completeFile(file.id, run, proof)
+    }
+    _ = try f.ledger.write { try $0.endRun(run, how: "done") }
+  }
+
+  private func violations() throws -> [LossProof.Violation] {
+    let ledger = try Ledger.open(at: merged, mode: .readOnly, clock: home.clock)
+    defer { ledger.close() }
+    return try ledger.read { try $0.lossProof(RowFilter()) }.violations
+  }
+
+  /// One of two shards replaced the object of the other: the content that was sent first is nowhere.
+  @Test(arguments: [0, 1]) func whatAnotherShardReplacedIsNotProven(_ later: Int) throws {
+    shards[later].clock.advance(ms: 1_000)
+    try send(shards[0], "/a/x")
+    try send(shards[1], "/b/x", size: later == 0 ? 10 : 12, 8)
+    #expect(try mergeAll().map(\.otherContents) == [0, 1])
+    let found = try violations()
+    #expect(found.map(\.file) == [FileID(rawValue: later == 0 ? 2_000_000_000_001 : 1_000_000_000_001)])
+    #expect(found.map(\.rule) == [.kept])
+    #expect(found.first?.detail.contains(later == 0 ? "f1000000000001" : "f2000000000001") == true, "\(found)")
+  }
+
+  @Test func equalContentOfTwoShardsIsProven() throws {
+    for shard in shards { try send(shard, "\(shard.folder)/x") }
+    #expect(try mergeAll().map(\.otherContents) == [0, 0])
+    #expect(try recorded() == ["0", "1"])
+    #expect(try violations() == [])
+  }
+
+  /// The same path on the same host.
+  @Test func aNewerVersionOfAFileReplacesItRightly() throws {
+    shards[1].clock.advance(ms: 1_000)
+    for (shard, crc) in zip(shards, [UInt32(7), 8]) { try send(shard, "/a/x", crc) }
+    #expect(try mergeAll().map(\.otherContents) == [0, 1])
+    #expect(try violations() == [])
+  }
+
   @Test func shardsWithDifferentKeysHaveNoneInCommon() throws {
     try LogTests.send(shards[0], 3)
     try LogTests.send(shards[1], 3, as: "other")

@@ -89,7 +89,10 @@ final class LedgerMerger {
       }
       var counted = merges
       for index in counted.indices {
-        counted[index].equalKeys = try EqualKeys.of(ShardNumber(rawValue: counted[index].number), connection)
+        let number = ShardNumber(rawValue: counted[index].number)
+        counted[index].equalKeys = try EqualKeys.of(number, connection)
+        guard counted[index].equalKeys > 0 else { continue }
+        counted[index].otherContents = try EqualKeys.withOtherContent(number, connection)
       }
       return counted
     } catch let error as SQLiteError where error.primary == SQLITE_INTERRUPT {

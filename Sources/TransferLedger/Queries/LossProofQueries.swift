@@ -15,12 +15,14 @@ extension LedgerReader {
         LossProof.Violation(file: row.id(0), rule, detail: row.text(2), path: row.name(1))
       }
     }
+    let replaced = try replacedByShards(filter, limit: LossProof.most)
     let log = try logFindings().map { LossProof.Violation(file: nil, .log, detail: $0, path: nil) }
     let pruned = try db.first(
       "SELECT count(*) FROM pruned_file q CROSS JOIN file f ON f.id = q.file_id WHERE {files}", filter
     ) { $0.int(0) }
     return LossProof(
-      files: files, bytes: bytes, pruned: pruned ?? 0, leftOut: try leftOut(filter), violations: broken + log)
+      files: files, bytes: bytes, pruned: pruned ?? 0, leftOut: try leftOut(filter), violations: broken + replaced + log
+    )
   }
 
   /// What the last scans for the jobs and places of the selected files left out.

@@ -23,7 +23,8 @@ package struct LossProof: Sendable, Hashable {
     case won
     /// Each done file has its receipt, whose digests agree, and no other file has one.
     case receipt
-    /// No later finding says that the content is missing or different, unless the file was sent or fetched again since.
+    /// No later finding says that the content is missing or different, unless the file was sent or fetched again since;
+    /// and in a merged ledger, no other shard replaced it with other content.
     case kept
     /// The log matches its rows.
     case log

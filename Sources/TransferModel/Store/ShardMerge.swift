@@ -27,6 +27,8 @@ public struct ShardMerge: Sendable, Hashable {
   public var isUnfinished: Bool
   /// How many of its done uploads have a key that a shard with a lower number has sent, too.
   public var equalKeys: Int64 = 0
+  /// How many of these have other content: only what was sent last is at the destination.
+  package var otherContents: Int64 = 0
 
   package init(
     path: String, outcome: Outcome, number: Int64, uid: String, host: String, files: Int64, attempts: Int64,

@@ -13,12 +13,25 @@ struct ReceiptBag {
   private struct Payload {
     var digest: String
     var bytes: Int64
+    var file: FileID
+    var recordedMs: Int64
+
+    /// In a merged ledger, the shard that sent it; row 7 of shard 3 has the number 3000000000007.
+    var shard: Int64 { file.rawValue / 1_000_000_000_000 }
+  }
+
+  /// A file of one shard under whose name another shard sent other content later.
+  struct Replaced {
+    var file: FileID
+    var by: FileID
   }
 
   /// Indexed by the bytes of the name in the manifest: if several files have the same key, the one sent last is used.
   private var payloads: [[UInt8]: Payload] = [:]
   /// Files without a known SHA-256 or size, and those whose key cannot be a name in a bag.
   private(set) var leftOut = 0
+  /// In a merged ledger, files that are left out because another shard sent other content under their name later.
+  private(set) var replaced: [Replaced] = []
   var files: Int { payloads.count }
   var bytes: Int64 { payloads.values.reduce(0) { $0 +| $1.bytes } }
 
@@ -32,7 +45,16 @@ struct ReceiptBag {
       payloads[name] = nil
       return
     }
-    payloads[name] = Payload(digest: digest, bytes: bytes)
+    let new = Payload(
+      digest: digest, bytes: bytes, file: receipt.file, recordedMs: receipt.receipt.recordedMs)
+    guard let old = payloads[name], old.shard != new.shard, old.digest != new.digest else {
+      payloads[name] = new
+      return
+    }
+    // The numbers of shards say nothing about the order of their files.
+    let isNewer = new.recordedMs >= old.recordedMs
+    payloads[name] = isNewer ? new : old
+    replaced.append(isNewer ? Replaced(file: old.file, by: new.file) : Replaced(file: new.file, by: old.file))
   }
 
   /// The name below `data/`, with line breaks escaped: section 2.1.3. nil for a name that is not UTF-8, or that leads
@@ -87,6 +109,7 @@ struct BagOutput: OutputValue {
   let files: Int
   let bytes: Int64
   let leftOut: Int
+  let replaced: Int
 
   static let form = ReportForm<BagOutput>(
     "transfers.store.bag/1",
@@ -96,6 +119,7 @@ struct BagOutput: OutputValue {
         .integer("files", "files") { $0.files },
         .bytes("bytes", "size") { $0.bytes },
         .integer("left_out", "without a known SHA-256 or a name in a bag") { $0.leftOut },
+        .integer("replaced", "replaced by another shard") { $0.replaced },
       ])
     ])
 }

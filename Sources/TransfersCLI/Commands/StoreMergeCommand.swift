@@ -19,7 +19,8 @@ struct StoreMergeCommand: Command {
       3000000000007 there. --batch NAME means the batches of that name of all shards.
 
       Files of two shards with the same key at the same destination stay apart, and totals count both. The row of the \
-      later shard says how many there are (equal_keys), and so does "report summary".
+      later shard says how many there are (equal_keys), and so does "report summary"; it also says how many of them have \
+      other content (other_contents), of which the destination has only what was sent last: "prove" lists the others.
 
       Examples:
         transfers store merge all.db shard-*.db
@@ -75,6 +76,7 @@ struct StoreMergeOutput: OutputValue {
           .name("path", "Path") { NameBytes($0.path) },
           .flag("unfinished") { $0.isUnfinished },
           .integer("equal_keys") { $0.equalKeys },
+          .integer("other_contents") { $0.otherContents },
           .text("uid") { $0.uid },
           .text("remark") { $0.remark },
         ], TableLook(note: "remark")
@@ -84,7 +86,7 @@ struct StoreMergeOutput: OutputValue {
 
 extension ShardMerge {
   fileprivate var remark: String? {
-    let remarks = [outcomeRemark, equalKeysRemark].compactMap(\.self)
+    let remarks = [outcomeRemark, equalKeysRemark, otherContentsRemark].compactMap(\.self)
     return remarks.isEmpty ? nil : remarks.joined(separator: "; ")
   }
 
@@ -102,5 +104,10 @@ extension ShardMerge {
     return equalKeys == 1
       ? "1 of its files was sent by another shard, too: totals count it twice"
       : "\(equalKeys) of its files were sent by another shard, too: totals count them twice"
+  }
+
+  private var otherContentsRemark: String? {
+    guard otherContents > 0 else { return nil }
+    return "\(otherContents) of them with other content: the destination has only what was sent last"
   }
 }

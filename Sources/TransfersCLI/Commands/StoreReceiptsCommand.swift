@@ -122,9 +122,22 @@ struct StoreReceiptsCommand: Command {
     if bag.files == 0 { try requireAll(of: 0, leftOut: bag.leftOut, others) }
     let store = try StoreIdentity(ledger)
     try bag.write(into: folder, store: ledger.path, wallMs: context.clock.wallMs)
-    let value = BagOutput(folder: folder, files: bag.files, bytes: bag.bytes, leftOut: bag.leftOut)
+    let value = BagOutput(
+      folder: folder, files: bag.files, bytes: bag.bytes, leftOut: bag.leftOut, replaced: bag.replaced.count)
     try common.print(value, store: store, filters: rows.filters, context)
+    try requireNoneReplaced(in: bag)
     try requireAll(of: bag.files, leftOut: bag.leftOut, others)
+  }
+
+  /// A bag has one file of each name.
+  private func requireNoneReplaced(in bag: ReceiptBag) throws(CommandFailure) {
+    guard let first = bag.replaced.first else { return }
+    let others = bag.replaced.count > 1 ? " and \(bag.replaced.count - 1) more" : ""
+    throw CommandFailure(
+      .partial,
+      "store receipts: another shard sent other content under the name of \(first.file) (\(first.by))\(others), "
+        + "\(Quantity.count(bag.files, "file")) written",
+      remedy: "transfers prove lists such files; a bag of each shard has all of them")
   }
 }
 
