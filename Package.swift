@@ -36,7 +36,9 @@ func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict(name), linkerSettings: tested)
+  .testTarget(
+    name: name, dependencies: dependencies + ["TransferTestSupport"], swiftSettings: strict(name),
+    linkerSettings: tested)
 }
 
 let package = Package(
@@ -103,6 +105,10 @@ let package = Package(
     .executableTarget(
       name: "CronYear", dependencies: ["CSQLite", "Transfers", "TransfersCLI", "TransferModel", httpTypes],
       path: "tools/cron/year", swiftSettings: strict("CronYear")),
+
+    // What several targets of tests need.
+    .target(
+      name: "TransferTestSupport", path: "Tests/TransferTestSupport", swiftSettings: strict("TransferTestSupport")),
 
     tests("CDigestTests", ["CDigest"]),
     tests("CronYearTests", ["CronYear"]),

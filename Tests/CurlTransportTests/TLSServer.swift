@@ -1,13 +1,11 @@
 import TransferModel
+import TransferTestSupport
 
 #if canImport(Glibc)
   import Glibc
 #else
   import Darwin
 #endif
-
-/// Where tests make their folders: in TMPDIR, which `tools/test` sets to a folder in memory, or in /tmp.
-let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
 /// `openssl s_server` with a certificate of its own for 127.0.0.1; answers every GET with a page.
 final class TLSServer: Sendable {

@@ -1,9 +1,7 @@
 import Glibc
 import Receiver
 import TransferModel
-
-/// Where tests make their folders: in TMPDIR, which `tools/test` sets to a folder in memory, or in /tmp.
-let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+import TransferTestSupport
 
 /// A receiver in a temporary folder; deinit stops it and removes the folder.
 final class ReceiverFixture {
@@ -23,7 +21,7 @@ final class ReceiverFixture {
       server = try ReceiverServer(settings)
     } catch {
       // deinit does not run for a value that was never created.
-      Self.remove(base)
+      removeTree(base)
       throw error
     }
     try server.start()
@@ -31,7 +29,7 @@ final class ReceiverFixture {
 
   deinit {
     server.stop()
-    Self.remove(base)
+    removeTree(base)
   }
 
   func client(receiveTimeoutMs: Int = 20_000) -> RawClient {
@@ -97,15 +95,6 @@ final class ReceiverFixture {
   }
 
   /// Removes a tree made by tests: folders have plain names, files may have any.
-  private static func remove(_ path: String) {
-    for name in rawNames(path) {
-      let inside = NameBytes(path).appending(name)
-      let bytes = inside.bytes + [0]
-      let isFolder = bytes.withUnsafeBytes { unlink($0.baseAddress!.assumingMemoryBound(to: CChar.self)) != 0 }
-      if isFolder, let text = inside.utf8 { remove(text) }
-    }
-    rmdir(path)
-  }
 }
 
 extension [ReceiverEvent] {

@@ -3,6 +3,7 @@ import Testing
 import TransferLedger
 import TransferModel
 import TransferProtocols
+import TransferTestSupport
 
 @testable import TransferEngine
 
@@ -176,7 +177,7 @@ import TransferProtocols
 
   /// Whatever the order of answers, progress is the sum over the chunks and never decreases.
   @Test(arguments: 0..<200) func progressIsTheSumOverChunksAndNeverGoesBack(seed: Int) {
-    var generator = SplitMix(seed: UInt64(seed))
+    var generator = SplitMix(state: UInt64(seed))
     var scene = Scene(size: 95, isParallel: true, session: "u")
     scene.machine.facts.isProbed = true
     var held = [Int64](repeating: 0, count: 10)
@@ -210,20 +211,6 @@ import TransferProtocols
       #expect(scene.machine.bytesStored >= before)
     }
     #expect(scene.machine.facts.isAllStored && scene.machine.bytesStored == 95)
-  }
-}
-
-/// Repeatable randomness (Steele, Lea and Flood 2014).
-private struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }
 

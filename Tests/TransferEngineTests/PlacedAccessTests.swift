@@ -1,6 +1,7 @@
 import Testing
 import TransferModel
 import TransferProtocols
+import TransferTestSupport
 
 @testable import TransferEngine
 

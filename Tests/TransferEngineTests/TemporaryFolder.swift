@@ -1,13 +1,11 @@
 import TransferModel
+import TransferTestSupport
 
 @testable import TransferEngine
 
 #if canImport(Glibc)
   import Glibc
 #endif
-
-/// Where tests create their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
-let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
 /// A folder that disappears with the test.
 final class TemporaryFolder {
@@ -21,23 +19,7 @@ final class TemporaryFolder {
     path = NameBytes(String(cString: made))
   }
 
-  deinit { Self.removeTree(path) }
-
-  private static func removeTree(_ path: NameBytes) {
-    if let directory = path.withCString({ opendir($0) }) {
-      while let entry = readdir(directory) {
-        let name = withUnsafeBytes(of: &entry.pointee.d_name) { NameBytes(Array($0.prefix { $0 != 0 })) }
-        let child = path.appending(name)
-        if entry.pointee.d_type == UInt8(DT_DIR) {
-          if name != NameBytes(".") && name != NameBytes("..") { removeTree(child) }
-        } else {
-          _ = child.withCString { unlink($0) }
-        }
-      }
-      closedir(directory)
-    }
-    _ = path.withCString { rmdir($0) }
-  }
+  deinit { if let path = path.utf8 { removeTree(path) } }
 
   func write(_ name: NameBytes, _ text: String) {
     let descriptor = path.appending(name).withCString { open($0, O_WRONLY | O_CREAT | O_TRUNC, 0o600) }

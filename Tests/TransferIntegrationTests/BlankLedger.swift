@@ -1,5 +1,6 @@
 import TransferEngine
 import TransferModel
+import TransferTestSupport
 
 @testable import TransferLedger
 
@@ -18,7 +19,7 @@ enum BlankLedger {
     var template = Array("\(temporaryRoot)/transfers-blank-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw Scene.Broken(what: "mkdtemp: \(errno)") }
     let folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-    defer { Scene.removeTree(folder) }
+    defer { removeTree(folder) }
     let path = folder + "/ledger.db"
     try Ledger.open(at: path, mode: .create, clock: SystemClock()).close()
     try forgetPlace(path)

@@ -1,13 +1,11 @@
 import Receiver
 import TransferModel
+import TransferTestSupport
 import Transfers
 
 #if canImport(Glibc)
   import Glibc
 #endif
-
-/// Where tests make their folders: in TMPDIR, which `tools/test` sets to a folder in memory, or in /tmp.
-let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
 /// A receiver, a source folder and a ledger, all removed after the test.
 final class Scene {
@@ -36,7 +34,7 @@ final class Scene {
 
   deinit {
     server.stop()
-    Self.removeTree(root)
+    removeTree(root)
   }
 
   /// Makes files of seeded content and size, a few of them with difficult names; returns them by relative path.
@@ -168,27 +166,6 @@ final class Scene {
     var all = [UInt8](repeating: 0, count: Int(entry.st_size))
     guard Glibc.read(descriptor, &all, all.count) == all.count else { throw Broken(what: "read \(path): \(errno)") }
     return all
-  }
-
-  static func removeTree(_ root: String) {
-    var pid = pid_t()
-    let words: [UnsafeMutablePointer<CChar>?] = [strdup("rm"), strdup("-rf"), strdup("--"), strdup(root), nil]
-    defer { words.forEach { free($0) } }
-    guard posix_spawnp(&pid, "rm", nil, nil, words, environ) == 0 else { return }
-    waitpid(pid, nil, 0)
-  }
-}
-
-/// A small generator that yields the same sequence everywhere.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }
 

@@ -2,6 +2,7 @@ import Glibc
 import Receiver
 import Testing
 import TransferModel
+import TransferTestSupport
 import Transfers
 
 @testable import TransferEngine

@@ -1,11 +1,9 @@
 import CSQLite
 import Glibc
 import TransferModel
+import TransferTestSupport
 
 @testable import TransferLedger
-
-/// Where tests create their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
-let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
 /// A clock that tests set by hand.
 final class HandClock: TransferClock {
@@ -34,7 +32,7 @@ final class LedgerFixture {
   private static let blank = Result { () throws -> [UInt8] in
     var template = Array("\(temporaryRoot)/ledger-blank-XXXXXX".utf8CString)
     let folder = String(cString: mkdtemp(&template)!)
-    defer { remove(folder) }
+    defer { removeTree(folder) }
     let path = folder + "/transfers.db"
     try Ledger.open(at: path, mode: .create, clock: HandClock()).close()
     let connection = try Connection(path: path, access: .readWrite)
@@ -45,12 +43,7 @@ final class LedgerFixture {
 
   deinit {
     ledger.close()
-    Self.remove(folder)
-  }
-
-  private static func remove(_ folder: String) {
-    for name in (try? fileNames(in: folder)) ?? [] { unlink(folder + "/" + name) }
-    rmdir(folder)
+    removeTree(folder)
   }
 
   /// Closes the ledger, which releases its locks as a crash would, runs `between`, and opens it again.

@@ -1,17 +1,6 @@
 import Testing
 import TransferModel
-
-/// The same numbers in each run (SplitMix64; Steele, Lea, Flood).
-private struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
+import TransferTestSupport
 
 /// Draws the smallest number of every range. It does not return 0, which Swift's unbiased draw would reject endlessly.
 private struct Smallest: RandomNumberGenerator {
@@ -22,7 +11,7 @@ private struct Smallest: RandomNumberGenerator {
   private let policy = RetryPolicy.standard
 
   private func delays(_ n: Int, throttled: Bool = false, asked: Int64? = nil) -> Set<Int64> {
-    var generator = Seeded(state: UInt64(n))
+    var generator = SplitMix(state: UInt64(n))
     return Set(
       (0..<200).map { _ in
         policy.delayMs(afterFailure: n, isThrottled: throttled, retryAfterMs: asked, using: &generator)

@@ -1,4 +1,5 @@
 import TransferModel
+import TransferTestSupport
 
 @testable import TransferReports
 
@@ -69,18 +70,5 @@ struct WallHistory {
     (attempt.totalMs, attempt.backoffMs) = (some(0...30), some(-1...25))
     attempt.heldMs = some(0...10) ?? 0
     return attempt
-  }
-}
-
-/// SplitMix64 by Steele, Lea and Flood: a seed gives the same numbers on every machine.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import TransferTestSupport
 
 /// The output of the reading commands for one ledger that has a file of each outcome.
 @Suite struct ReadingTests {
@@ -11,7 +12,7 @@ import Testing
   }
 
   private static func removeShared() {
-    if case .success(let shared) = shared { TemporaryFolder.remove(shared.folder.path) }
+    if case .success(let shared) = shared { removeTree(shared.folder.path) }
   }
 
   let program: BuiltProgram

@@ -1,7 +1,5 @@
 import Glibc
-
-/// Where tests create their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
-let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+import TransferTestSupport
 
 /// A folder below the system's temporary folder that is removed with the value that holds it.
 final class TemporaryFolder: Sendable {
@@ -13,25 +11,7 @@ final class TemporaryFolder: Sendable {
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  deinit { Self.remove(path) }
-
-  static func remove(_ path: String) { remove(Array(path.utf8CString.dropLast())) }
-
-  /// Works on bytes, because names need not be UTF-8. Does not follow symbolic links: `unlink` removes those, and
-  /// everything else that is not a folder.
-  private static func remove(_ path: [CChar]) {
-    let terminated = path + [0]
-    guard unlink(terminated) != 0 else { return }
-    chmod(terminated, 0o700)
-    if let directory = opendir(terminated) {
-      defer { closedir(directory) }
-      while let entry = readdir(directory) {
-        let name = withUnsafeBytes(of: &entry.pointee.d_name) { $0.map { CChar(bitPattern: $0) }.prefix { $0 != 0 } }
-        if name != [0x2E], name != [0x2E, 0x2E] { remove(path + [0x2F] + name) }
-      }
-    }
-    rmdir(terminated)
-  }
+  deinit { removeTree(path) }
 }
 
 func readText(_ path: String) throws -> String { String(decoding: try readBytes(path), as: UTF8.self) }

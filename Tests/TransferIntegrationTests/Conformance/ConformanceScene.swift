@@ -3,6 +3,7 @@ import TransferEngine
 import TransferLedger
 import TransferModel
 import TransferProtocols
+import TransferTestSupport
 
 @testable import Transfers
 

@@ -1,5 +1,6 @@
 import Testing
 import TransferModel
+import TransferTestSupport
 
 @testable import TransferProtocols
 
@@ -30,7 +31,7 @@ import TransferModel
   /// Every accepted path is relative and stays inside the folder, whatever the format; nothing crashes.
   @Test(arguments: ManifestFormat.allCases)
   func twelveThousandHostileNames(_ format: ManifestFormat) {
-    var noise = ManifestNoise(state: 11)
+    var noise = SplitMix(state: 11)
     let parts = [
       "..", ".", "/", "//", "\\", "a", "b c", "\0", "\n", "\r", "\t", "\"", "<", "&", "&#x2e;", "%2e", "%2F", "%",
       "%0A",
@@ -75,7 +76,7 @@ import TransferModel
   /// Seeded mutations of good manifests: the reader never crashes and always ends.
   @Test(arguments: ManifestFormat.allCases)
   func mutationsNeitherCrashNorHang(_ format: ManifestFormat) {
-    var noise = ManifestNoise(state: 12)
+    var noise = SplitMix(state: 12)
     let good = Self.manifest(format, "data/a b/c") + Self.manifest(format, "d")
     for _ in 0..<1000 {
       var bytes = good

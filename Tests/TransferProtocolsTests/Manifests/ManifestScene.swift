@@ -71,17 +71,6 @@ extension ManifestEntry {
   }
 }
 
-struct ManifestNoise: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
-
 extension String {
   static let md5 = "d41d8cd98f00b204e9800998ecf8427e"
   static let sha1 = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
