@@ -66,7 +66,16 @@ final class PatternBody: BodySource {
   static func byte(at offset: Int64) -> UInt8 {
     UInt8(truncatingIfNeeded: (offset &* 31) ^ (offset >> 8) &+ offset >> 16)
   }
-  static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { byte(at: Int64($0)) } }
+
+  /// A loop that is quick without optimisation, too: tests send megabytes.
+  static func bytes(_ count: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        buffer[filled] = byte(at: Int64(filled))
+        filled &+= 1
+      }
+    }
+  }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Result<Int, Failure> {
     offsets.withLock { $0.append(offset) }

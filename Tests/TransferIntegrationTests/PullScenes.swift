@@ -2,6 +2,7 @@ import Receiver
 import Testing
 import TransferModel
 import TransferProtocols
+import TransferTestSupport
 import Transfers
 
 @testable import TransferLedger
@@ -35,10 +36,9 @@ extension PullScenes {
   /// Makes objects of these sizes on the receiver; returns them by name.
   func objects(_ scene: Scene, _ sizes: [Int]) throws -> [String: [UInt8]] {
     mkdir("\(scene.root)/kept/up", 0o700)
-    var generator = SystemRandomNumberGenerator()
     var all: [String: [UInt8]] = [:]
     for (n, size) in sizes.enumerated() {
-      let bytes = (0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      let bytes = noise(size)
       all["o\(n)"] = bytes
       try Scene.write(bytes, to: NameBytes("\(scene.root)/kept/up/o\(n)"))
     }
@@ -47,7 +47,7 @@ extension PullScenes {
 
   func expectSame(_ scene: Scene, _ objects: [String: [UInt8]]) throws {
     for (name, bytes) in objects {
-      #expect(try Scene.read(NameBytes("\(scene.root)/in/\(name)")) == bytes, "\(name)")
+      #expect(areSame(try Scene.read(NameBytes("\(scene.root)/in/\(name)")), bytes), "\(name)")
     }
     #expect(try Scene.names(in: "\(scene.root)/in", hidden: true) == objects.keys.sorted())
   }

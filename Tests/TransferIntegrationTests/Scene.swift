@@ -46,7 +46,7 @@ final class Scene {
       var name = NameBytes("f\(n)")
       if n % 10 == 5 { name.bytes += [0x20, 0xFF, 0x0A, 0x25, 0x3F, 0x23] }
       let size = n < sizes.count ? sizes[n] : Int.random(in: 0..<20_000, using: &generator)
-      let bytes = (0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      let bytes = noise(size, seed: generator.next())
       files[name] = bytes
       try Self.write(bytes, to: NameBytes("\(root)/source").appending(name))
     }
@@ -85,7 +85,7 @@ final class Scene {
   func expectSameBytes(_ files: [NameBytes: [UInt8]]) throws {
     for (name, bytes) in files {
       let kept = try Self.read(NameBytes("\(root)/kept/up").appending(name))
-      guard kept == bytes else { throw Broken(what: "\(name) differs: \(kept.count) of \(bytes.count) bytes") }
+      guard areSame(kept, bytes) else { throw Broken(what: "\(name) differs: \(kept.count) of \(bytes.count) bytes") }
     }
   }
 

@@ -1,16 +1,13 @@
 import CDigest
 import TransferModel
 import TransferProtocols
+import TransferTestSupport
 
 /// The `.zsync` file of some bytes, as zsyncmake writes it.
 enum ZsyncScene {
   static let blockLength = 2_048
 
-  static func random(_ count: Int) -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    let words = (0..<(count + 7) / 8).map { _ in generator.next() }
-    return words.withUnsafeBytes { Array($0.prefix(count)) }
-  }
+  static func random(_ count: Int) -> [UInt8] { noise(count) }
 
   static func file(_ bytes: [UInt8], digest: Digest? = nil, modified: Int? = nil) -> [UInt8] {
     let sha1 = (digest ?? RunningDigest.of(bytes, .sha1)).description.dropFirst(5)

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import TransferModel
+import TransferTestSupport
 
 /// A program that is killed before its parts are answered: the parts that arrived are not sent again.
 @Suite struct KilledUploadTests {
@@ -14,9 +15,7 @@ import TransferModel
   init() throws {
     program = try BuiltProgram()
     server = try ScriptedServer { [s3] in s3.answer($0) }
-    var generator = SystemRandomNumberGenerator()
-    let words = (0..<(3 * Self.partSize + 1_000) / 8).map { _ in generator.next() }
-    try words.withUnsafeBytes { try writeFile(program.folder.path + "/big", Array($0)) }
+    try writeFile(program.folder.path + "/big", noise(3 * Self.partSize + 1_000))
   }
 
   /// Starts a push, and kills it when all four parts are stored but none is answered.

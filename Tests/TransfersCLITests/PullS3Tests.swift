@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import TransferTestSupport
 
 @testable import TransfersCLI
 
@@ -28,8 +29,7 @@ import Testing
   }
 
   private func object(_ name: String, _ size: Int) throws -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    let bytes = (0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    let bytes = noise(size)
     try writeFile(receiver.root + "/bucket/" + name, bytes)
     return bytes
   }

@@ -1,4 +1,5 @@
 import TransferModel
+import TransferTestSupport
 
 /// One object that is fetched whole or in ranges, with a record of what is requested and sent.
 final class ScriptedObject: Sendable {
@@ -18,9 +19,7 @@ final class ScriptedObject: Sendable {
 
   /// - Parameter size: number of bytes of the object, all of them printable.
   init(size: Int) {
-    var generator = SystemRandomNumberGenerator()
-    let bytes = (0..<size).map { _ in UInt8.random(in: 0x21...0x7E, using: &generator) }
-    state = Lock(State(text: String(decoding: bytes, as: UTF8.self)))
+    state = Lock(State(text: String(decoding: printableNoise(size), as: UTF8.self)))
   }
 
   /// Waits for a GET that is not answered; throws if none arrives.

@@ -46,16 +46,8 @@ final class ConformanceScene {
   }
 
   func write(size: Int, seed: UInt64) throws {
-    content = Self.content(size: size, seed: seed)
+    content = noise(size, seed: seed)
     try Scene.write(content, to: NameBytes("\(scene.root)/source/file.bin"))
-  }
-
-  /// Bytes without a pattern, made eight at a time, because a suite makes some gigabytes of them.
-  private static func content(size: Int, seed: UInt64) -> [UInt8] {
-    var generator = SplitMix(state: seed)
-    var words = [UInt64](repeating: 0, count: size / 8 + 1)
-    for i in words.indices { words[i] = generator.next() }
-    return words.withUnsafeBytes { Array($0.prefix(size)) }
   }
 
   @discardableResult func add(partSize: Int? = nil) throws -> AddResult {
@@ -164,9 +156,7 @@ final class ConformanceScene {
     let states = try states()
     if states == ["done"] {
       guard let kept = try kept() else { return "done, and nothing is kept" }
-      // Without optimisation, `==` on arrays of bytes takes a second for a few megabytes.
-      let isSame = kept.count == content.count && memcmp(kept, content, kept.count) == 0
-      return isSame ? nil : "done, and \(kept.count) other bytes are kept instead of \(content.count)"
+      return areSame(kept, content) ? nil : "done, and \(kept.count) other bytes are kept instead of \(content.count)"
     }
     guard subject.mayBeUnknown, states.first?.hasPrefix("unknown") == true, states.count == 1 else {
       return "\(states) \(try messages())"

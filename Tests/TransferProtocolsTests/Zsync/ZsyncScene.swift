@@ -1,5 +1,6 @@
 import CDigest
 import TransferModel
+import TransferTestSupport
 
 @testable import TransferProtocols
 
@@ -11,10 +12,7 @@ struct ZsyncScene {
   var sumBytes = 2
   var digestBytes = 5
 
-  static func random(_ count: Int) -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-  }
+  static func random(_ count: Int) -> [UInt8] { noise(count) }
 
   func block(_ number: Int) -> [UInt8] {
     let block = Array(bytes[number * blockLength..<min(bytes.count, (number + 1) * blockLength)])
