@@ -72,7 +72,7 @@ import TransferReports
     scene.maxDurationMs = 60_000
     try scene.add()
     let clock = scene.clock
-    let night = scene.meanwhile { ledger, server in
+    let night = try scene.meanwhile { ledger, server in
       _ = try? server.waitUntilHeld("night", count: 1, timeoutMs: Scene.patienceMs)
       clock.sleep(ms: Self.nightMs)
       try? ledger.wait { try $0.events(RowFilter(), after: 0, limit: 100).contains { $0.verb == MachineSleep.verb } }
@@ -91,7 +91,7 @@ import TransferReports
     scene.maxDurationMs = 60_000
     try scene.add()
     let clock = scene.clock
-    let nap = scene.meanwhile { ledger, server in
+    let nap = try scene.meanwhile { ledger, server in
       _ = try? server.waitUntilHeld("move", count: 1, timeoutMs: Scene.patienceMs)
       clock.sleep(ms: 60_000)
       try? ledger.wait { try $0.events(RowFilter(), after: 0, limit: 100).contains { $0.verb == MachineSleep.verb } }
@@ -179,7 +179,7 @@ import TransferReports
     (scene.backoffMs, scene.patienceMs, scene.maxDurationMs) = (200_000_000, .max / 4, 120_000)
     try scene.add()
     let clock = scene.clock
-    let night = scene.meanwhile { ledger, _ in
+    let night = try scene.meanwhile { ledger, _ in
       try? ledger.wait { reader in
         let file = try reader.files(RowFilter(), after: 0, limit: 1).first
         return file?.state == "pending" && file?.attempts == 1

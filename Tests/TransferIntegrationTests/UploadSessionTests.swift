@@ -46,7 +46,7 @@ import Transfers
     try Scene.write(scene.content, to: NameBytes("\(scene.scene.root)/source/other.bin"))
     scene.workers = 2
     try scene.add()
-    let person = scene.meanwhile { ledger, server in
+    let person = try scene.meanwhile { ledger, server in
       // Two chunks travel at once and may arrive in either order; both belong to one file, and the third is sent
       // afterwards.
       for name in ["first", "other"] { _ = try? server.waitUntilHeld(name, timeoutMs: Scene.patienceMs) }

@@ -17,8 +17,9 @@ final class ConformanceScene {
   let subject: ConformanceSubject
   let scene: Scene
   let clock = MovableClock()
-  /// Open for the lifetime of the scene: each opening reads the whole schema.
-  private let reader: Ledger
+  /// Open for the lifetime of the scene, as a daemon has it: each opening reads the whole schema, which takes longer
+  /// than a small upload.
+  private let ledger: Ledger
   private(set) var content: [UInt8]
   /// The number of attempts in a row without progress that fail a file.
   var maxAttempts = 8
@@ -40,10 +41,12 @@ final class ConformanceScene {
   init(_ subject: ConformanceSubject, size: Int, script: String = "") throws {
     self.subject = subject
     scene = try Scene(script: script)
-    reader = try Ledger.open(at: scene.storePath, mode: .readOnly, clock: clock)
+    ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: clock)
     content = []
     try write(size: size, seed: 1)
   }
+
+  deinit { ledger.close() }
 
   func write(size: Int, seed: UInt64) throws {
     content = noise(size, seed: seed)
@@ -94,18 +97,18 @@ final class ConformanceScene {
     try run()
   }
 
+  /// A run that `body` begins has no engine when it returns.
   func withLedger<Result>(_ body: (Ledger) throws -> Result) throws -> Result {
-    let ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: clock)
-    defer { ledger.close() }
+    defer { ledger.releaseEngine() }
     return try body(ledger)
   }
 
-  /// Reads the ledger, even while an engine is at work.
-  func look<Result>(_ body: (LedgerReader) throws -> Result) throws -> Result { try reader.read(body) }
+  func look<Result>(_ body: (LedgerReader) throws -> Result) throws -> Result { try ledger.read(body) }
 
-  /// Runs beside an engine at work: waits for rows, and releases requests.
-  func meanwhile(_ body: @escaping @Sendable (Ledger, ReceiverServer) -> Void) -> WorkerThread {
-    WorkerThread { [reader, server = scene.server] in body(reader, server) }
+  /// Runs beside an engine at work: waits for rows, which it reads as another process does, and releases requests.
+  func meanwhile(_ body: @escaping @Sendable (Ledger, ReceiverServer) -> Void) throws -> WorkerThread {
+    let reader = try Ledger.open(at: scene.storePath, mode: .readOnly, clock: clock)
+    return WorkerThread { [server = scene.server] in body(reader, server) }
   }
 
   /// Sets the clock forward, so that what waits is due.
