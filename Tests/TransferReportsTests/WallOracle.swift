@@ -39,12 +39,11 @@ struct WallOracle {
 
   /// Whether no work was done from this moment until the file was retried or resolved.
   private func wasAtRest(_ t: Int64) -> Bool {
-    let idleUntil = (t..<frame.window.toMs).first { !isIn(frame.asleep, $0) && busyPart(at: $0) != nil }
     let next = frame.decisions.first { decision in
       decision.atMs > t && [.cancelled, .retried, .resolved].contains(decision.kind)
     }
-    guard let next, next.kind != .cancelled else { return false }
-    return next.atMs <= idleUntil ?? .max && next.atMs <= frame.window.toMs
+    guard let next, next.kind != .cancelled, next.atMs <= frame.window.toMs else { return false }
+    return !(t..<next.atMs).contains { !isIn(frame.asleep, $0) && busyPart(at: $0) != nil }
   }
 
   private func doing(_ a: AttemptTrace, at t: Int64) -> WallPart? {
