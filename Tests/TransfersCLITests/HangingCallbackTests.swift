@@ -5,17 +5,13 @@ import Testing
 
 /// A callback that hangs, through the built program and the bundled server.
 @Suite struct HangingCallbackTests {
-  private let program: BuiltProgram
-  private let receiver: RunningReceiver
-  private var folder: String { program.folder.path }
+  private let scene: JobScene
+  private var receiver: RunningReceiver { scene.receiver }
+  private var folder: String { scene.folder }
 
   init() throws {
-    program = try BuiltProgram()
-    receiver = try RunningReceiver(in: try TemporaryFolder())
-    for name in ["one", "two"] {
-      mkdir("\(folder)/\(name)", 0o700)
-      try writeFile("\(folder)/\(name)/\(name)", Array(name.utf8))
-    }
+    scene = try JobScene()
+    for name in ["one", "two"] { try scene.fill(name, [name: Array(name.utf8)]) }
     // It hangs until somebody writes to the pipe.
     mkfifo("\(folder)/pipe", 0o600)
     try writeFile("\(folder)/hang.sh", Array("#!/bin/sh\nexec cat '\(folder)/pipe'\n".utf8))
@@ -29,14 +25,11 @@ import Testing
         two: {from: \(folder)/two, to: "\(receiver.url)/in/"\(more)}
 
       """
-    try writeFile("\(folder)/c.yaml", Array(text.utf8))
-    chmod("\(folder)/c.yaml", 0o600)
+    try scene.configure(text)
   }
 
-  private var settings: [String] { ["--config", "\(folder)/c.yaml", "--store", "\(folder)/l.db"] }
-
   private func run(_ words: String...) throws -> BuiltProgram.Outcome {
-    try program.run((words + settings).map { Array($0.utf8) })
+    try scene.run(words)
   }
 
   private func ask(_ sql: String) throws -> [Int64] {
@@ -58,7 +51,7 @@ import Testing
 
   @Test func itHoldsUpNoOtherEngine() throws {
     try configure()
-    let first = try program.start(["job", "run", "one", "-v", "--no-syslog"] + settings)
+    let first = try scene.start(["job", "run", "one", "-v", "--no-syslog"])
     try waitUntilItHangs()
     let second = try run("job", "run", "two", "-v", "--no-syslog")
     #expect(second.code == 0 && second.out.contains("result=ok"), "\(second.out)\(second.err)")
@@ -79,7 +72,7 @@ import Testing
   /// for both of them.
   @Test func itHoldsUpNoCallbackAboutTheRun() throws {
     try configure(", on_result: \"exec:\(folder)/hang.sh\"")
-    let job = try program.start(["job", "run", "one", "--no-syslog"] + settings)
+    let job = try scene.start(["job", "run", "one", "--no-syslog"])
     let sql = """
       SELECT (SELECT count(*) FROM v_deliveries WHERE outcome = 'open')
         + 10 * (SELECT count(*) FROM v_deliveries WHERE outcome <> 'open')
@@ -98,7 +91,7 @@ import Testing
   /// What could not be delivered stays in the outbox; a signal ends the wait.
   @Test func aSignalEndsTheWait() throws {
     try configure()
-    let job = try program.start(["job", "run", "one", "--no-syslog"] + settings)
+    let job = try scene.start(["job", "run", "one", "--no-syslog"])
     try waitUntilItHangs()
     job.signal(SIGTERM)
     _ = try job.wait()
@@ -111,7 +104,7 @@ import Testing
   @Test func itHoldsUpNoEngineOfTheDaemon() throws {
     try configure()
     #expect(try run("job", "run", "one", "--max-bytes", "1", "--no-syslog").code == 5)
-    let daemon = try program.start(["daemon", "-v"] + settings)
+    let daemon = try scene.start(["daemon", "-v"])
     try waitUntilItHangs()
     #expect(try run("add", "\(folder)/two/two", "\(receiver.url)/added/").code == 0)
     while access("\(receiver.root)/added/two", F_OK) != 0 { usleep(20_000) }

@@ -5,15 +5,13 @@ import Testing
 
 /// A job that stops at its own limits is quiet, and a success for monitoring and callbacks; its exit code stays.
 @Suite struct JobLimitTests {
-  private let program: BuiltProgram
-  private let receiver: RunningReceiver
-  private var folder: String { program.folder.path }
+  private let scene: JobScene
+  private var receiver: RunningReceiver { scene.receiver }
+  private var folder: String { scene.folder }
 
   init() throws {
-    program = try BuiltProgram()
-    receiver = try RunningReceiver(in: try TemporaryFolder())
-    mkdir("\(folder)/out", 0o700)
-    for n in 0..<3 { try writeFile("\(folder)/out/f\(n)", [UInt8](repeating: 7, count: 1_000)) }
+    scene = try JobScene()
+    try scene.fillOut(count: 3)
   }
 
   private func run(_ limit: String, _ words: String...) throws -> BuiltProgram.Outcome {
@@ -22,10 +20,8 @@ import Testing
         nightly: {from: \(folder)/out, to: "\(receiver.url)/in/", syslog: false, prom_file: \(folder)/n.prom, \(limit)}
 
       """
-    try writeFile("\(folder)/c.yaml", Array(text.utf8))
-    chmod("\(folder)/c.yaml", 0o600)
-    let settings = ["--config", "\(folder)/c.yaml", "--store", "\(folder)/l.db"]
-    return try program.run((words + settings).map { Array($0.utf8) })
+    try scene.configure(text)
+    return try scene.run(words)
   }
 
   @Test(arguments: ["quota: 1000/month", "max_bytes: 1000"])

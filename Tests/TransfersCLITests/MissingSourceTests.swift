@@ -5,37 +5,26 @@ import Testing
 
 /// A job some of whose sources are missing, through the built program and the bundled server.
 @Suite struct MissingSourceTests {
-  private let program: BuiltProgram
-  private let receiver: RunningReceiver
-  private var folder: String { program.folder.path }
+  private let scene: JobScene
+  private var receiver: RunningReceiver { scene.receiver }
+  private var folder: String { scene.folder }
 
   init() throws {
-    program = try BuiltProgram()
-    receiver = try RunningReceiver(in: try TemporaryFolder())
-    for name in ["k1", "k2"] {
-      mkdir("\(folder)/\(name)", 0o700)
-      try writeFile("\(folder)/\(name)/old", Array(name.utf8))
-    }
+    scene = try JobScene()
+    for name in ["k1", "k2"] { try scene.fill(name, ["old": Array(name.utf8)]) }
   }
 
   private func configure(_ sources: String) throws {
-    let text = "jobs: {two: {\(sources), to: \"\(receiver.url)/in/\"}}"
-    try writeFile("\(folder)/c.yaml", Array(text.utf8))
-    chmod("\(folder)/c.yaml", 0o600)
+    try scene.configure("jobs: {two: {\(sources), to: \"\(receiver.url)/in/\"}}")
   }
 
-  private func run(_ words: String...) throws -> BuiltProgram.Outcome {
-    try program.run(
-      (words + ["--config", "\(folder)/c.yaml", "--store", "\(folder)/l.db"]).map { Array($0.utf8) })
-  }
+  private func run(_ words: String...) throws -> BuiltProgram.Outcome { try scene.run(words) }
 
   private func job(_ words: String...) throws -> BuiltProgram.Outcome {
-    try program.run(
-      (["job", "run", "two", "--no-syslog"] + words + ["--config", "\(folder)/c.yaml", "--store", "\(folder)/l.db"])
-        .map { Array($0.utf8) })
+    try scene.run(["job", "run", "two", "--no-syslog"] + words)
   }
 
-  private func stored(_ name: String) -> String? { try? readText("\(receiver.root)/in/\(name)") }
+  private func stored(_ name: String) -> String? { scene.stored(name) }
   private func scans() throws -> String {
     try run("store", "sql", "--format", "tsv", "SELECT count(*) FROM v_scans").out
   }

@@ -5,15 +5,13 @@ import Testing
 
 /// A job whose batch has a name of its own.
 @Suite struct NamedJobTests {
-  private let program: BuiltProgram
-  private let receiver: RunningReceiver
-  private var folder: String { program.folder.path }
+  private let scene: JobScene
+  private var receiver: RunningReceiver { scene.receiver }
+  private var folder: String { scene.folder }
 
   init() throws {
-    program = try BuiltProgram()
-    receiver = try RunningReceiver(in: try TemporaryFolder())
-    mkdir("\(folder)/out", 0o700)
-    for n in 0..<2 { try writeFile("\(folder)/out/f\(n)", [UInt8](repeating: 7, count: 1_000)) }
+    scene = try JobScene()
+    try scene.fillOut(count: 2)
   }
 
   private func run(_ settings: String, _ words: String...) throws -> BuiltProgram.Outcome {
@@ -27,10 +25,8 @@ import Testing
           \(settings)
 
       """
-    try writeFile("\(folder)/c.yaml", Array(text.utf8))
-    chmod("\(folder)/c.yaml", 0o600)
-    return try program.run(
-      (words + ["--config", "\(folder)/c.yaml", "--store", "\(folder)/l.db"]).map { Array($0.utf8) })
+    try scene.configure(text)
+    return try scene.run(words)
   }
 
   /// The settings of a batch are frozen, so nothing new can be recorded under its name.
