@@ -29,6 +29,49 @@ import Testing
     #expect(look4 == ["a"])
   }
 
+  @Test func aRunningJobIsDueToRecordOnceForEachTime() {
+    var plan = plan(["a": .every(5 * minute), "b": .every(hour)], nowMs: 0)
+    for name in plan.due(nowMs: 0, running: []) { plan.started(name, nowMs: 0) }
+    #expect(plan.dueToRecord(nowMs: 5 * minute - 1, running: ["a", "b"]).isEmpty)
+    #expect(plan.dueToRecord(nowMs: 5 * minute, running: ["a", "b"]) == ["a"])
+    #expect(plan.dueToRecord(nowMs: 5 * minute, running: ["b"]).isEmpty)
+    plan.recorded("a", nowMs: 6 * minute)
+    #expect(plan.dueToRecord(nowMs: 11 * minute - 1, running: ["a", "b"]).isEmpty)
+    #expect(plan.dueToRecord(nowMs: 11 * minute, running: ["a", "b"]) == ["a"])
+    // The run that comes due meanwhile follows nevertheless.
+    let next = plan.due(nowMs: 7 * minute, running: [])
+    #expect(next == ["a"])
+    plan.started("a", nowMs: 7 * minute)
+    #expect(plan.dueToRecord(nowMs: 12 * minute - 1, running: ["a"]).isEmpty)
+  }
+
+  @Test func aRecordingWaitsForTheScanOfTheRunAndRestsAsLongAsItTook() {
+    var recordings = JobRecordings()
+    func scan(_ completedMs: Int64) -> [ScanRow] {
+      var scan = ScanRow(
+        job: "a", place: "put:there", sources: ScannedSources(from: [], list: nil, rules: []), tookMs: 1,
+        counts: SourceCounts())
+      scan.completedMs = completedMs
+      return [scan]
+    }
+    #expect(!recordings.hasScanned("a", scan(2_000)))
+    recordings.runStarted("a", wallMs: 1_000)
+    #expect(!recordings.hasScanned("a", []) && !recordings.hasScanned("a", scan(999)))
+    #expect(recordings.hasScanned("a", scan(1_000)))
+    #expect(recordings.isRested("a", nowMs: 10))
+    recordings.began("a", nowMs: 10)
+    #expect(!recordings.isRested("a", nowMs: 1_000))
+    recordings.ended("a", nowMs: 60)
+    #expect(!recordings.isRested("a", nowMs: 109) && recordings.isRested("a", nowMs: 110))
+  }
+
+  @Test func aRunThatStartsForAnotherReasonCoversTheEvents() {
+    var hints = WatchHints()
+    hints.note("a", nowMs: 0)
+    hints.forget("a")
+    #expect(hints.due(nowMs: minute, running: []).isEmpty)
+  }
+
   @Test func whatWasMissedRunsOnce() throws {
     var plan = plan(["a": try hourly(), "b": try hourly()], starts: ["a": 10 * hour], nowMs: 14 * hour + minute)
     // "b" has never run: it has missed nothing.

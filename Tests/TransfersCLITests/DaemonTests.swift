@@ -157,6 +157,27 @@ import Testing
     #expect(try readText(receiver.root + "/in/b") == "b")
   }
 
+  /// Either the schedule or the watch tells of the new file while a destination of the job hangs.
+  @Test(arguments: ["every: 1s", "every: 12h, watch: true"])
+  func aDestinationThatHangsHoldsNoOtherUp(_ times: String) throws {
+    let good = try RunningReceiver(in: try TemporaryFolder())
+    let bad = try RunningReceiver(in: try TemporaryFolder(), script: "match PUT * nth=1 : hold=put\n")
+    let to = "[\"\(good.url)/in/\", \"\(bad.url)/in/\"]"
+    try writeFile(config, Array("jobs: {quick: {from: \(source), to: \(to), \(times)}}".utf8))
+    chmod(config, 0o600)
+    let running = try daemon()
+    try bad.waitUntilHeld("put")
+    try writeFile(source + "/b", Array("b".utf8))
+    while access(good.root + "/in/b", F_OK) != 0 { sched_yield() }
+    let jobs = try program.run("store", "sql", "SELECT count(*) FROM job_state", "--format", "csv", "--store", store)
+    #expect(jobs.out.split(whereSeparator: \.isNewline).last == "0", "a recording is no run: \(jobs.out)")
+    try bad.release("put")
+    for name in ["a", "b"] { while access(bad.root + "/in/" + name, F_OK) != 0 { sched_yield() } }
+    running.signal(SIGTERM)
+    #expect(try running.wait().code == 0)
+    #expect(try program.run("store", "check", "--store", store).code == 0)
+  }
+
   @Test func aFolderAndItsDestinationCanBeNamedOnTheCommandLine() throws {
     let receiver = try RunningReceiver(in: try TemporaryFolder())
     try writeFile(config, [])

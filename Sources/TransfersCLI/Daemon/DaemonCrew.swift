@@ -9,6 +9,8 @@ import TransferModel
 /// The child processes of the daemon, and the pipe that closes when the daemon ends.
 final class DaemonCrew {
   private var running: [String: ChildProgram] = [:]
+  /// Those that only record new files of running jobs, by job.
+  private var recording: [String: ChildProgram] = [:]
   private var engine: ChildProgram?
   /// Engines that have ended, and wait for callbacks.
   private var lingering: [ChildProgram] = []
@@ -31,11 +33,13 @@ final class DaemonCrew {
   /// The names of the running jobs.
   var jobs: Set<String> { Set(running.keys) }
   var hasEngine: Bool { engine != nil }
-  var isEmpty: Bool { running.isEmpty && engine == nil && lingering.isEmpty }
+  var isEmpty: Bool { all.isEmpty }
 
   func has(_ pid: Int64) -> Bool { all.contains { $0.pid == pid } }
 
-  private var all: [ChildProgram] { Array(running.values) + (engine.map { [$0] } ?? []) + lingering }
+  private var all: [ChildProgram] {
+    Array(running.values) + Array(recording.values) + (engine.map { [$0] } ?? []) + lingering
+  }
 
   /// The process of the engine, to compare with runs.
   var enginePID: Int64? { engine.map { Int64($0.pid) } }
@@ -54,10 +58,18 @@ final class DaemonCrew {
     if let job { running[job] = child } else { engine = child }
   }
 
+  /// Starts a child that only records the new files of a running job.
+  func startRecording(_ job: String, _ words: [String], _ held: HeldConfig) throws(ChildFailure) {
+    let variables = Self.environment(held) + [Array("\(JobRecordings.variable)=1".utf8CString)]
+    recording[job] = try ChildProgram(
+      words, lifeline: ends.read, environment: variables, keeping: held.descriptors)
+  }
+
   /// The variables of the children: those meant only for the daemon are removed.
   private static func environment(_ held: HeldConfig) -> [[CChar]] {
     let own = [
       "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", HeldConfig.variable, DaemonLifeline.variable,
+      JobRecordings.variable,
     ]
     var variables: [[CChar]] = []
     var pointer = environ
@@ -73,7 +85,7 @@ final class DaemonCrew {
     return variables
   }
 
-  /// A child that has ended; `isAside` for an engine that was set aside before.
+  /// A child that has ended; `isAside` for an engine that was set aside before, and for a recording of a job.
   typealias Ended = (job: String?, code: Int32, isAside: Bool)
 
   /// Returns the children that have ended since the last call.
@@ -83,6 +95,11 @@ final class DaemonCrew {
       guard let code = child.ended() else { continue }
       running[name] = nil
       ended.append((name, code, false))
+    }
+    for (name, child) in recording {
+      guard let code = child.ended() else { continue }
+      recording[name] = nil
+      ended.append((name, code, true))
     }
     lingering.removeAll { child in
       guard let code = child.ended() else { return false }

@@ -32,6 +32,7 @@ final class DaemonLoop {
   private let reloads: ConfigReload
   private var plan = DaemonPlan()
   private var watch = DaemonWatch()
+  private var recordings = JobRecordings()
   private let folders: FolderLook
   private var demand = EngineDemand()
   private var jobDemands = JobDemands()
@@ -123,6 +124,30 @@ final class DaemonLoop {
     for name in timely + hinted.filter({ !timely.contains($0) }) {
       guard startJob(name) else { return }
     }
+    recordForRunningJobs()
+  }
+
+  /// New files of jobs that are due while they run are recorded for the engine that owns the ledger.
+  private func recordForRunningJobs() {
+    let timely = plan.dueToRecord(nowMs: clock.wallMs, running: crew.jobs)
+    let hinted = watch.dueToRecord(nowMs: clock.bootMs, running: crew.jobs)
+    for name in Set(timely + hinted).sorted() where recordings.isRested(name, nowMs: clock.bootMs) {
+      guard recordings.hasScanned(name, scans(of: name)) else { continue }
+      do throws(ChildFailure) {
+        try crew.startRecording(name, ["job", "run"] + terms + ["--", name], held)
+      } catch {
+        reporter.warn("record files of job \(name): \(error.text)")
+        startAtMs = clock.bootMs + Self.startPauseMs
+        return
+      }
+      recordings.began(name, nowMs: clock.bootMs)
+      plan.recorded(name, nowMs: clock.wallMs)
+      watch.recordingBegan(name, clock)
+    }
+  }
+
+  private func scans(of job: String) -> [ScanRow] {
+    reporter.attempt { () throws(TransferError) in try ledger.read { try $0.scans(ofJob: job, limit: 100) } } ?? []
   }
 
   /// False if the job could not be started, which was reported: it stays due.
@@ -135,6 +160,7 @@ final class DaemonLoop {
     }
     plan.started(name, nowMs: clock.wallMs)
     watch.started(name, clock)
+    recordings.runStarted(name, wallMs: clock.wallMs)
     return true
   }
 
@@ -153,17 +179,18 @@ final class DaemonLoop {
 
   private func reap() {
     for (job, code, isAside) in crew.reap() {
-      if let job {
+      if let job, isAside {
+        recordings.ended(job, nowMs: clock.bootMs)
+        watch.recordingEnded(job, nowMs: clock.bootMs) { scans(of: job) }
+      } else if let job {
         jobDemands.ended(job, nowMs: clock.bootMs)
-        watch.ended(job, nowMs: clock.bootMs) {
-          reporter.attempt { () throws(TransferError) in try ledger.read { try $0.scans(ofJob: job, limit: 100) } }
-            ?? []
-        }
+        watch.ended(job, nowMs: clock.bootMs) { scans(of: job) }
       } else if !isAside {
         demand.ended(nowMs: clock.bootMs)
       }
       if !isAside { skipOwnChanges() }
-      if common.verbose { reporter.say("\(job.map { "job \($0)" } ?? "engine") ended with \(code)") }
+      let what = job.map { isAside ? "the recording for \($0)" : "job \($0)" } ?? "engine"
+      if common.verbose { reporter.say("\(what) ended with \(code)") }
     }
   }
 

@@ -9,6 +9,8 @@ struct DaemonPlan: Sendable {
     let sinceMs: Int64
     /// When the job is due; nil for never.
     var nextMs: Int64?
+    /// When its new files are due to be recorded if it still runs then.
+    var recordMs: Int64?
   }
 
   private let zone: TimeZoneOffsets
@@ -39,6 +41,18 @@ struct DaemonPlan: Sendable {
     return due.keys.sorted { (entries[$0]?.nextMs ?? 0, $0) < (entries[$1]?.nextMs ?? 0, $1) }
   }
 
+  /// The running jobs that are due as well. They run again when they have ended; until then their new files are to be
+  /// recorded, once for each time.
+  func dueToRecord(nowMs: Int64, running: Set<String>) -> [String] {
+    running.filter { name in entries[name]?.recordMs.map { $0 <= nowMs } ?? false }.sorted()
+  }
+
+  /// New files of a running job are being recorded.
+  mutating func recorded(_ name: String, nowMs: Int64) {
+    guard let entry = entries[name] else { return }
+    entries[name]?.recordMs = entry.schedule.next(lastMs: nowMs, sinceMs: entry.sinceMs, nowMs: nowMs, in: zone)
+  }
+
   mutating func started(_ name: String, nowMs: Int64) {
     guard var entry = entries[name] else { return }
     entry.lastMs = nowMs
@@ -48,6 +62,7 @@ struct DaemonPlan: Sendable {
   private func scheduled(_ entry: Entry, _ nowMs: Int64) -> Entry {
     var entry = entry
     entry.nextMs = entry.schedule.next(lastMs: entry.lastMs, sinceMs: entry.sinceMs, nowMs: nowMs, in: zone)
+    entry.recordMs = entry.nextMs
     return entry
   }
 

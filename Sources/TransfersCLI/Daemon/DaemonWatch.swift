@@ -14,8 +14,11 @@ struct DaemonWatch {
   /// The longest rest after runs that found nothing new, in milliseconds, by job.
   private var longestRestMs: [String: Int64] = [:]
   private var hints = WatchHints()
+  /// The same events, as reasons to record new files while a run of the job continues.
+  private var recordHints = WatchHints()
   /// Starts by the wall clock, because scans are recorded with it.
   private var startedMs: [String: Int64] = [:]
+  private var recordingMs: [String: Int64] = [:]
 
   var count: Int { jobs.count }
 
@@ -49,6 +52,7 @@ struct DaemonWatch {
     var remarks = watched.remarks
     jobs = Set(watched.sources.keys)
     hints.keep(jobs)
+    recordHints.keep(jobs)
     longestRestMs = held.schedules.mapValues(\.longestRestMs)
     guard !jobs.isEmpty else {
       watcher = nil
@@ -64,7 +68,10 @@ struct DaemonWatch {
   /// - Returns: other remarks, as text for people.
   mutating func listen(nowMs: Int64) -> [String] {
     guard let news = watcher?.take() else { return [] }
-    for job in news.changed.intersection(jobs) { hints.note(job, nowMs: nowMs) }
+    for job in news.changed.intersection(jobs) {
+      hints.note(job, nowMs: nowMs)
+      recordHints.note(job, nowMs: nowMs)
+    }
     return news.remarks.map { "job \($0.job): \($0.text)" }
   }
 
@@ -76,12 +83,35 @@ struct DaemonWatch {
     guard jobs.contains(job) else { return }
     startedMs[job] = clock.wallMs
     hints.started(job, nowMs: clock.bootMs)
+    recordHints.forget(job)
+  }
+
+  /// The running jobs whose new files are to be recorded because of events since they started.
+  func dueToRecord(nowMs: Int64, running: Set<String>) -> [String] {
+    recordHints.due(nowMs: nowMs, running: []).filter { running.contains($0) }
+  }
+
+  mutating func recordingBegan(_ job: String, _ clock: any TransferClock) {
+    guard jobs.contains(job) else { return }
+    recordingMs[job] = clock.wallMs
+    recordHints.started(job, nowMs: clock.bootMs)
   }
 
   /// - Parameter scans: reads the last complete scans of the job.
   mutating func ended(_ job: String, nowMs: Int64, scans: () -> [ScanRow]) {
     guard let startedMs = startedMs.removeValue(forKey: job), let longestRestMs = longestRestMs[job] else { return }
-    let foundNew = scans().contains { $0.completedMs >= startedMs && $0.counts.added > 0 }
+    let foundNew = Self.foundNew(scans(), sinceMs: startedMs)
     hints.ended(job, foundNew: foundNew, longestRestMs: longestRestMs, nowMs: nowMs)
+  }
+
+  /// - Parameter scans: as for ``ended(_:nowMs:scans:)``.
+  mutating func recordingEnded(_ job: String, nowMs: Int64, scans: () -> [ScanRow]) {
+    guard let begunMs = recordingMs.removeValue(forKey: job), let longestRestMs = longestRestMs[job] else { return }
+    let foundNew = Self.foundNew(scans(), sinceMs: begunMs)
+    recordHints.ended(job, foundNew: foundNew, longestRestMs: longestRestMs, nowMs: nowMs)
+  }
+
+  private static func foundNew(_ scans: [ScanRow], sinceMs: Int64) -> Bool {
+    scans.contains { $0.completedMs >= sinceMs && $0.counts.added > 0 }
   }
 }

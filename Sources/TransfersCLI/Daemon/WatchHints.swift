@@ -38,6 +38,9 @@ struct WatchHints: Sendable {
     startedMs[job] = nowMs
   }
 
+  /// The job has started for another reason: its scan covers the events received until now.
+  mutating func forget(_ job: String) { hints[job] = nil }
+
   /// - Parameters:
   /// - foundNew: whether the run recorded anything; otherwise the events were about something else.
   /// - longestRestMs: time after which the job runs in any case.

@@ -44,6 +44,8 @@ struct JobRun {
   /// The command line for the ledger.
   let argv: [String]
   let context: Context
+  /// False to leave what was recorded to the engine that owns the ledger.
+  var sends = true
 
   private let callbacks = RunCallbacks()
 
@@ -61,6 +63,12 @@ struct JobRun {
     let outcome = run(plans: plans, parsed)
     problems += books.close(outcome, writesLog: writesLog)
     return (outcome, problems)
+  }
+
+  /// Only records new files. This is no run of the job: it has no result, and nobody is told of it.
+  /// - Returns: the error, if any; the run that continues, or the next, tells it.
+  func record(_ parsed: () throws(CommandFailure) -> [JobLine.Parsed]) -> CommandFailure? {
+    run(plans: nil, parsed).failure
   }
 
   private func run(
@@ -124,6 +132,7 @@ struct JobRun {
     }
     outcome.batches = results.compactMap(\.batch)
     var added = AddResult(of: results)
+    guard sends else { return }
     let earlier = try unfinished(context)
     added.files = added.files.adding(earlier.files)
     outcome.add = added

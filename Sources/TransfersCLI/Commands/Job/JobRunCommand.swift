@@ -54,9 +54,11 @@ struct JobRunCommand: Command {
     let planned = try plan.map { file throws(CommandFailure) in
       try PlanFile.read(file, of: job, to: line.plannedPlaces())
     }
+    let sends = context.variable(JobRecordings.variable) == nil
     let run = JobRun(
       job: job, storePath: path, policy: ifLocked?.rawValue ?? job["if_locked"]?.value ?? "skip",
-      argv: RecordedArguments.masked(context.arguments), context: context)
+      argv: RecordedArguments.masked(context.arguments), context: context, sends: sends)
+    guard sends else { return try record(run, line, job, context) }
     let telling = JobTelling(job.name, try JobCallbacks.read(job), startedMs: context.clock.wallMs)
     let (outcome, problems) = run.recorded(telling, writesLog: writesLog(job, context), plans: planned) {
       () throws(CommandFailure) in
@@ -75,6 +77,19 @@ struct JobRunCommand: Command {
     if outcome.isSuccess, let problem = problems.first { throw problem }
     guard var failure = outcome.failure ?? problems.first else { return }
     failure.isTold = outcome.isSuccess
+    throw failure
+  }
+
+  /// For the daemon, while a run of the job continues.
+  private func record(
+    _ run: JobRun, _ line: JobLine, _ job: ConfigSection, _ context: Context
+  ) throws(CommandFailure) {
+    let failure = run.record { () throws(CommandFailure) in
+      try JobSense.refuse(job, context)
+      return try line.parsed(["--quiet"] + options)
+    }
+    guard var failure else { return }
+    failure.isTold = true
     throw failure
   }
 
