@@ -62,6 +62,7 @@ extension Exchange {
         answer.refusal?.message ?? addresses?.message
         ?? Self.withoutSecrets(
           easy.message(for: code), otherwise: EasyHandle.generalMessage(for: code), order.request)
+      describeTLS(code, in: &reply)
       reply.isAddressRefused = addresses?.refused != nil && answer.status == 0
       if hasNoLookup(code) {
         reply.isLocalShortage = true
@@ -84,6 +85,16 @@ extension Exchange {
       reply.isCancelled = true
       reply.curlCode = Int32(CURLE_ABORTED_BY_CALLBACK.rawValue)
       reply.curlMessage = "cancelled"
+    }
+  }
+
+  /// What an alert of TLS says, or that it is missing.
+  private func describeTLS(_ code: CURLcode, in reply: inout TransferReply) {
+    guard code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR, answer.refusal == nil else { return }
+    switch TLSEnd(easy.message(for: code)) {
+    case .noClosure where answer.status != 0:
+      reply.curlMessage = "the server ended the TLS connection without saying that its answer is complete"
+    default: break
     }
   }
 

@@ -21,6 +21,7 @@ import TransferModel
     defer { trusting.stop() }
     let accepted = await trusting.perform(request)
     #expect(accepted.status == 200 && accepted.timing.tlsMs >= accepted.timing.connectMs, "\(accepted.curlMessage)")
+    #expect(accepted.curlCode == 0 && !accepted.isBodyTruncated, "its end is the closure alert of TLS")
 
     // The certificate names the address, not this host name.
     let otherName = await trusting.perform(TransferRequest(method: .get, url: "https://localhost:\(server.port)/"))
