@@ -60,13 +60,13 @@ extension TransferReply {
     case 18, 52, 55, 56, 95, 96: .netReset
     case 27, 99: .localIO
     case 28: timeoutErrorCode
-    case 35, 53, 54, 58, 59, 64, 66, 80, 98: .netTLS
+    case 35, 53, 54, 58, 59, 64, 66, 80: .netTLS
     // Our own aborts are handled before: the remaining case is a request that libcurl tried to send a second time,
     // which is not allowed.
     case 42: .netReset
     case 47: .httpRedirect
     case 60, 77, 82, 83, 90, 91: .netCert
-    case 67, 94: .authRefused
+    case 67, 94, 98: .authRefused
     case 97: .netUnreachable
     default: .engineBug
     }

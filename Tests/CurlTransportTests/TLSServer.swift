@@ -12,6 +12,8 @@ final class TLSServer: Sendable {
   enum Behaviour: String {
     /// Answers every GET with a page, whose end is a closure alert.
     case page = "-www"
+    /// The same, but only for clients with a certificate.
+    case clientCertificate = "-Verify 1 -www"
     /// Sends what ``answer(_:)`` says.
     case manual = "-no_ticket"
   }

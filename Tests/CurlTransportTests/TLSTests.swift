@@ -28,6 +28,27 @@ import TransferModel
     #expect(otherName.curlCode == 60 && otherName.transportFailure?.code == .netCert)
   }
 
+  /// In TLS 1.3 the client may send a request before the server has verified it.
+  @Test func aServerThatDemandsACertificateHasNotReadTheRequest() async throws {
+    let server = try #require(TLSServer(.clientCertificate))
+    defer { server.stop() }
+    let transport = loadedTransport(CurlConfiguration(userAgent: agent, caFile: server.certificate))
+    defer { transport.stop() }
+    var request = TransferRequest(method: .post, url: "https://127.0.0.1:\(server.port)/")
+    request.body = .bytes(Array("body".utf8))
+    for _ in 1...20 {
+      let reply = await transport.perform(request)
+      #expect(reply.status == 0 && reply.curlCode != 0)
+      // The connection may be reset before the alert is read.
+      guard reply.transportFailure?.code != .netReset || reply.bytesSent > 0 else { continue }
+      #expect(!reply.requestMayHaveArrived, "\(reply.curlMessage)")
+      #expect(reply.transportFailure?.code == .authRefused)
+      #expect(reply.curlMessage.hasPrefix("the server demands a certificate of the client"), "\(reply.curlMessage)")
+      return
+    }
+    Issue.record("the alert was never read")
+  }
+
   @Test func aServerWithoutTLSIsATLSFailure() async {
     await withServer({ connection in
       connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")

@@ -24,7 +24,7 @@ import TransferModel
       (35, .netTLS), (42, .netReset), (43, .engineBug), (47, .httpRedirect), (52, .netReset), (55, .netReset),
       (56, .netReset), (58, .netTLS), (59, .netTLS), (60, .netCert), (63, .protoBadReply), (65, .engineBug),
       (67, .authRefused), (77, .netCert), (83, .netCert), (90, .netCert), (91, .netCert), (92, .netHTTP2),
-      (97, .netUnreachable), (9999, .engineBug),
+      (97, .netUnreachable), (98, .authRefused), (9999, .engineBug),
     ] as [(Int32, ErrorCode)])
   func eachCodeHasAClass(curlCode: Int32, code: ErrorCode) {
     #expect(reply(curlCode).transportFailure?.code == code)
