@@ -194,8 +194,22 @@ import TransferModel
   @Test func aBodyHasTheSameTerms() throws {
     let terms = try ServeBody.terms(Array(#"{"id": ["f1", "f2"], "now": true, "batch": "x", "hidden": false}"#.utf8))
     #expect(try ServeTerms(terms).words == ["f1", "f2", "--batch=x", "--now"])
-    for bad in ["", "[]", "1", #"{"id": 1}"#, #"{"id": {}}"#, #"{"id": null}"#, "{", "{}x"] {
+    for bad in [
+      "", "[]", "1", #"{"id": 1}"#, #"{"id": {}}"#, #"{"id": null}"#, "{", "{}x",
+      #"{"id": []}"#, #"{"batch": [], "all": true}"#, #"{"id": ["f1"], "id": ["f14"]}"#,
+      #"{"id": "f1", "i\u0064": "f2"}"#, #"{"now": true, "id": "f1", "now": false}"#,
+    ] {
       #expect(throws: CommandFailure.self, "\(bad)") { try ServeBody.terms(Array(bad.utf8)) }
     }
+    for good in [#"{"path": "a:b\\\":{"}"#, #"{"path": ["a:b", "c:d"], "state": "failed"}"#, "{}"] {
+      #expect(throws: Never.self, "\(good)") { try ServeBody.terms(Array(good.utf8)) }
+    }
+  }
+
+  /// A program that sends the rows that somebody chose may send none of them.
+  @Test(arguments: ["id=", "id=,", "id=f1,", "batch=b2&id="])
+  func noIDsAreNotAllOfThem(_ query: String) throws {
+    let terms = try #require(HTTPRequest.terms(query.utf8))
+    #expect(throws: CommandFailure.self) { try ServeTerms(terms) }
   }
 }

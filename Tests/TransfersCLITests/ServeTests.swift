@@ -59,6 +59,24 @@ import TransferModel
     #expect(end.code == 0 && end.signal == 0, "\(end)")
   }
 
+  /// Only `all` means everything that the server was started for.
+  @Test func anEmptySelectionChangesNothing() throws {
+    let program = try BuiltProgram()
+    let ledger = try FilledLedger(in: program.folder).path
+    let serving = try Self.serve(program, ["--control", "--state", "pending", "--store", ledger])
+    for verb in ["pause", "resume", "retry", "cancel", "rm", "clean"] {
+      let bodies = [#"{"id": []}"#, #"{"id": ""}"#, #"{"id": ["f5"], "id": ["f6"]}"#]
+      // As a command, clean without a selection is about everything that is finished.
+      for body in bodies + (verb == "clean" ? [] : ["{}", #"{"all": false}"#, #"{"hidden": true}"#]) {
+        let answer = try serving.post(verb, body)
+        #expect(answer.status == 400, "\(verb) \(body): \(answer)")
+      }
+    }
+    #expect(try serving.post("pause", #"{"all": true}"#).body.contains("\"changed\":1"))
+    serving.running.signal(SIGTERM)
+    #expect(try serving.running.wait().code == 0)
+  }
+
   @Test func documentsAreThoseOfTheCommands() throws {
     let program = try BuiltProgram()
     let ledger = try FilledLedger(in: program.folder).path

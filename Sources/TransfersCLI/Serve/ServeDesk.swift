@@ -176,7 +176,12 @@ final class ServeDesk: Sendable {
 
   /// The command of the same name, with a selection from the body.
   private func changed(_ verb: ServeVerb, _ request: HTTPRequest) throws(CommandFailure) -> HTTPResponse {
-    let terms = try ServeTerms(try ServeBody.terms(request.body)).confined(to: base)
+    let said = try ServeTerms(try ServeBody.terms(request.body))
+    // The selection that the server was started with is no choice of rows; as a command, clean needs none.
+    guard said.isSelection || verb == .clean else {
+      throw .usage("\(verb.rawValue) needs to know which files", remedy: "{\"id\": [\"f1\"]}, or {\"all\": true}")
+    }
+    let terms = try said.confined(to: base)
     defer { pages.forget() }
     let body = try InnerCommand(context: context, store: path).run([verb.rawValue] + terms.words + ["--json"])
     return HTTPResponse(200, fields: [.init("Content-Type", "application/json")], body: body)

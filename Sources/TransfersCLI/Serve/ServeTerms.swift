@@ -28,7 +28,7 @@ struct ServeTerms {
   private mutating func add(_ name: String, _ value: NameBytes) throws(CommandFailure) {
     let text = EscapedArgument.encode(value.bytes)
     if name == "id" {
-      for id in text.split(separator: ",") {
+      for id in text.split(separator: ",", omittingEmptySubsequences: false) {
         guard ServeRoute.isID(String(id)) else { throw .usage("\"\(printable(String(id)))\" is not an ID") }
         ids.append(String(id))
       }
@@ -90,6 +90,12 @@ struct ServeTerms {
       found += (first...last).map { "b\($0)" }
     }
     return found.count <= 1_000 ? found : nil
+  }
+
+  /// Whether they select rows by themselves. An option that only adds hidden rows does not.
+  var isSelection: Bool {
+    !ids.isEmpty
+      || options.contains { Self.selecting.contains($0.name) || ["last", "all", "unverified"].contains($0.name) }
   }
 
   func has(_ name: String) -> Bool { options.contains { $0.name == name } }
