@@ -105,6 +105,33 @@ import TransferModel
     #expect(outcome.err.contains("answered 401"), "\(outcome.err)")
   }
 
+  /// A collector may quote the request, in a refusal, in an answer after which the request is sent again, and in its
+  /// remarks about an accepted one.
+  @Test(arguments: [401, 503, 200]) func whatItQuotesOfASecretHeaderIsHidden(_ status: Int) throws {
+    let count = Lock(0)
+    let server = try ScriptedServer { request in
+      let headers = [request.headers["authorization"] ?? "", request.headers["x-key"] ?? ""]
+      let said = "no \(headers.joined(separator: ", ")); sEcr3t-key-value dXNlcjpzRWNyM3Qta2V5LXZhbHVl"
+      let isFirst = count.withLock { count in
+        count += 1
+        return count == 1
+      }
+      guard status == 200 || status == 503 && !isFirst else { return ScriptedServer.Reply(status: status, body: said) }
+      return ScriptedServer.Reply(body: #"{"partialSuccess":{"rejectedSpans":"1","errorMessage":"\#(said)"}}"#)
+    }
+    for value in ["Bearer sEcr3t-key-value", "Basic dXNlcjpzRWNyM3Qta2V5LXZhbHVl"] {
+      count.withLock { $0 = 0 }
+      let headers = ["--header", "Authorization=env:TOKEN", "--header", "X-Key=env:KEY"]
+      let outcome = try run(
+        ["report", "otlp", "--endpoint", server.url] + headers, environment: ["TOKEN": value, "KEY": "an0ther-key"])
+      for text in [outcome.out, outcome.err] {
+        #expect(!text.contains("an0ther-key") && !text.contains(value.split(separator: " ")[1]), "\(text)")
+        #expect(value.hasPrefix("Bearer") || !text.contains("sEcr3t"), "\(text)")
+      }
+      #expect((outcome.out + outcome.err).contains("[hidden]"), "\(outcome)")
+    }
+  }
+
   @Test func aPageThatIsNotACollectorIsAnError() throws {
     let server = try ScriptedServer { _ in ScriptedServer.Reply(body: "<html>welcome</html>") }
     let outcome = try run(["report", "otlp", "--endpoint", server.url])

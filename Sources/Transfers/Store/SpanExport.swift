@@ -1,5 +1,6 @@
 import CurlTransport
 import FoundationEssentials
+import TransferEngine
 package import TransferModel
 import TransferReports
 
@@ -72,7 +73,7 @@ package final class SpanExport {
       result.retries += 1
       let waitMs = reply.retryAfterMs(wallMs: clock.wallMs) ?? 500 << Int64(tries)
       let restMs = min(waitMs, 60_000)
-      notice("\(Self.cause(reply)); attempt \(tries + 1) of \(Self.triesAtMost) in \(Quantity.duration(restMs))")
+      notice("\(cause(reply)); attempt \(tries + 1) of \(Self.triesAtMost) in \(Quantity.duration(restMs))")
       _ = Mailbox<Bool>().take(timeoutMs: restMs)
     }
   }
@@ -96,17 +97,32 @@ package final class SpanExport {
     reply.curlCode != 0 || [429, 502, 503, 504].contains(reply.status)
   }
 
-  private static func cause(_ reply: TransferReply) -> String {
+  private func cause(_ reply: TransferReply) -> String {
     if reply.curlCode != 0 { return reply.curlMessage }
-    let text = reply.body.isEmpty ? "" : ": \(String(decoding: reply.body.prefix(200), as: UTF8.self))"
+    let text = reply.body.isEmpty ? "" : ": \(String(decoding: masked(reply.body).prefix(200), as: UTF8.self))"
     return "the collector answered \(reply.status)\(text)"
+  }
+
+  /// What the collector said, without the secrets of the headers: it may quote them.
+  private func masked(_ said: [UInt8]) -> [UInt8] {
+    CallbackOutput.masked(said, fields.flatMap { Self.secrets(in: $0.value) })
+  }
+
+  /// The value of a header, and what follows a scheme of authentication in it (`Bearer TOKEN`, `Basic BASE64`), also
+  /// decoded.
+  private static func secrets(in value: String) -> [String] {
+    let words = value.split(separator: " ").dropFirst().map(String.init)
+    let pairs = words.compactMap { Data(base64Encoded: $0) }.map { String(decoding: $0, as: UTF8.self) }
+      .filter { $0.contains(":") }
+    let passwords = pairs.compactMap { $0.split(separator: ":", maxSplits: 1).dropFirst().first.map(String.init) }
+    return [value] + words + pairs + passwords
   }
 
   private func refusal(_ reply: TransferReply) -> TransferError {
     let sent = "\(result.spansSent) spans were sent before"
     return TransferError(
       reply.status == 401 || reply.status == 403 ? .auth : .config, "send spans to", NameBytes(url),
-      cause: "\(Self.cause(reply)) (\(sent))",
+      cause: "\(cause(reply)) (\(sent))",
       remedy: "check the collector, and send them again: it recognises spans by their IDs")
   }
 
@@ -129,7 +145,9 @@ package final class SpanExport {
     }
     guard let partial = answer.partialSuccess else { return }
     result.spansRejected +|= partial.rejectedSpans?.value ?? 0
-    if let message = partial.errorMessage, !message.isEmpty { result.message = message }
+    if let message = partial.errorMessage, !message.isEmpty {
+      result.message = String(decoding: masked(Array(message.utf8)), as: UTF8.self)
+    }
   }
 
   /// A 64-bit number, which JSON of this protocol encodes as a string.
