@@ -90,6 +90,25 @@ import TransferModel
     #expect(isThere(source))
   }
 
+  /// The message names what is in the way, below the folder that a person chose.
+  @Test func whatIsInTheWayOfItsFolderIsNamed() throws {
+    try write("", to: root + "/out/x")
+    func failure() throws -> String {
+      guard case .failed(_, let message) = try remover(.move).remove(try due()) else { return "no failure" }
+      return message
+    }
+    #expect(try failure() == "cannot open the folder \(root)/out/x: not a directory")
+    unlink(root + "/out/x")
+    symlink(root + "/in", root + "/out/x")
+    #expect(try failure() == "cannot open the folder \(root)/out/x: a symbolic link leads out of \(root)/out")
+    #expect(isThere(source))
+    unlink(root + "/out/x")
+    symlink("y", root + "/out/x")
+    symlink("x", root + "/out/y")
+    #expect(try failure() == "cannot open the folder \(root)/out/x: too many levels of symbolic links")
+    #expect(isThere(source))
+  }
+
   /// Whether by its own name or through a link: the source is not mistaken for a file that an earlier try moved.
   @Test(arguments: ["/in", "/link"])
   func whatLiesWhereItGoesIsKept(_ folder: String) throws {

@@ -105,7 +105,7 @@ final class SourcePlaces {
       try make(parent, in: target)
       found = descriptor(target, parent)
     }
-    guard found >= 0 else { throw Self.failure("open the folder \(target.embedded)", errno) }
+    guard found >= 0 else { throw unopened(parent, in: target, errno) }
     return found
   }
 
@@ -130,12 +130,29 @@ final class SourcePlaces {
     var path: [UInt8] = []
     for part in folder.bytes.split(separator: 0x2F) {
       let above = descriptor(root, NameBytes(path))
-      guard above >= 0 else { throw Self.failure("open the folder \(root.embedded)", errno) }
-      let made = NameBytes(Array(part)).withCString { mkdirat(above, $0, 0o777) }
-      guard made == 0 || errno == EEXIST else { throw Self.failure("create a folder in \(root.embedded)", errno) }
-      changes(above)
+      guard above >= 0 else { throw unopened(NameBytes(path), in: root, errno) }
       path += (path.isEmpty ? [] : [0x2F]) + Array(part)
+      let made = NameBytes(Array(part)).withCString { mkdirat(above, $0, 0o777) }
+      guard made == 0 || errno == EEXIST else {
+        throw Self.failure("create the folder \(root.appending(NameBytes(path)).embedded)", errno)
+      }
+      changes(above)
     }
+  }
+
+  /// Names the first folder of the path that cannot be opened: something else has its name.
+  private func unopened(_ folder: NameBytes, in root: NameBytes, _ code: Int32) -> Failure {
+    var (at, cause) = (root.appending(folder), code)
+    var path: [UInt8] = []
+    for part in [[]] + folder.bytes.split(separator: 0x2F) {
+      path += (path.isEmpty ? [] : [0x2F]) + Array(part)
+      guard descriptor(root, NameBytes(path)) < 0 else { continue }
+      (at, cause) = (root.appending(NameBytes(path)), errno)
+      break
+    }
+    guard cause == EXDEV else { return Self.failure("open the folder \(at.embedded)", cause) }
+    let text = "cannot open the folder \(at.embedded): a symbolic link leads out of \(root.embedded)"
+    return Failure(.localIO, text, systemError: cause)
   }
 
   private func descriptor(_ root: NameBytes, _ folder: NameBytes) -> Int32 {
