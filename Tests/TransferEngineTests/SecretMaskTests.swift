@@ -123,6 +123,26 @@ import TransferProtocols
     #expect(json("12345678", "[12345678]") == "[[hidden]]")
   }
 
+  /// What the filters of a profile make of a secret, and what JSON writers do with other alphabets.
+  @Test(arguments: [
+    "P/W&\"1 T0KEN", "p/w&\"1 t0ken", "502f772622312054306b656e", "502F772622312054306B656E", "UC93JiIxIFQwa2Vu",
+  ])
+  func renderedSecretsAreHidden(_ rendered: String) {
+    let mask = SecretMask(.inputs(["a": "P/w&\"1 T0ken"]))
+    #expect(mask.applied("x\(rendered)y") == "x[hidden]y", "\(rendered)")
+  }
+
+  @Test(arguments: [
+    ("profsecretabc", "upper PROFSECRETABC hex 70726f66736563726574616263", "upper [hidden] hex [hidden]"),
+    ("t0k?>n-12", "unpadded dDBrPz5uLTEy, url dDBrPz5uLTEy", "unpadded [hidden], url [hidden]"),
+    ("t0k?>>n-123", "unpadded dDBrPz4+bi0xMjM, url dDBrPz4-bi0xMjM", "unpadded [hidden], url [hidden]"),
+    ("geheim-ü-1234", #"{"a":"geheim-\u00fc-1234","b":"geheim-\u00FC-1234"}"#, #"{"a":"[hidden]","b":"[hidden]"}"#),
+    ("Code", #"{"code":"code","CODE":"CODE"}"#, #"{"code":"code","CODE":"CODE"}"#),
+  ])
+  func otherFormsOfASecretAreHidden(_ secret: String, _ said: String, _ kept: String) {
+    #expect(json(secret, said, status: 403) == kept)
+  }
+
   /// The words of our own messages stay: an answer that they quote was masked before.
   @Test func ourWordsAreNotEaten() {
     let mask = SecretMask(.inputs(["a": "session", "b": "t0ken-123"]))

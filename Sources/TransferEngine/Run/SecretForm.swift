@@ -15,9 +15,57 @@ struct SecretForm: Sendable {
       Array(secret.replacing("&", with: "&amp;").replacing("<", with: "&lt;").utf8),
       Array(secret.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").utf8),
     ]
-    if bytes.count >= 4 { others.insert(Array(base64(bytes).utf8)) }
-    others.remove(bytes)
-    return [plain] + others.map { SecretForm(bytes: $0, isOrdinary: false) }
+    if bytes.count >= 4 { others.formUnion(encoded(bytes)) }
+    others.formUnion(escaped(secret))
+    var folded: Set<[UInt8]> = bytes.count >= 8 ? Set(cases(bytes)) : []
+    folded.remove(bytes)
+    others.subtract(folded.union([bytes]))
+    return [plain] + folded.map { SecretForm(bytes: $0, isOrdinary: plain.isOrdinary) }
+      + others.map { SecretForm(bytes: $0, isOrdinary: false) }
+  }
+
+  /// Byte strings one of which occurs wherever a form of the secret does. Escaping changes no letters and digits.
+  static func traces(of secret: String) -> [[UInt8]] {
+    let bytes = Array(secret.utf8)
+    let word = longestWord(bytes)
+    return bytes.count < 4 ? [word] : Array(Set([word] + cases(word) + encoded(bytes)))
+  }
+
+  /// Base64 without its padding, also for URLs, and hexadecimal digits: filters of profiles make the same.
+  private static func encoded(_ bytes: [UInt8]) -> [[UInt8]] {
+    let padded = Array(base64(bytes).utf8)
+    let plain = Array(padded.prefix { $0 != 0x3D })
+    let hex = Array(hexText(bytes).utf8)
+    let ofURL = plain.map { $0 == 0x2B ? 0x2D : $0 == 0x2F ? 0x5F : $0 }
+    return [padded, plain, ofURL, hex, hex.map(upper)]
+  }
+
+  private static func cases(_ bytes: [UInt8]) -> [[UInt8]] { [bytes.map(upper), bytes.map(lower)] }
+
+  private static func upper(_ byte: UInt8) -> UInt8 { (0x61...0x7A).contains(byte) ? byte - 0x20 : byte }
+  private static func lower(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte + 0x20 : byte }
+
+  /// As writers of JSON do that write only ASCII: RFC 8259 section 7.
+  private static func escaped(_ secret: String) -> [[UInt8]] {
+    guard !secret.utf8.allSatisfy({ $0 < 0x80 }) else { return [] }
+    return [false, true].map { isUpper in
+      secret.utf16.flatMap { unit -> [UInt8] in
+        guard unit >= 0x80 else { return [UInt8(unit)] }
+        let digits = String(unit, radix: 16, uppercase: isUpper)
+        return Array(("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8)
+      }
+    }
+  }
+
+  /// The longest run of letters and digits.
+  static func longestWord(_ bytes: [UInt8]) -> [UInt8] {
+    var longest = bytes[..<0]
+    var start = 0
+    for (index, byte) in (bytes + [0]).enumerated() where byte == 0x5F || !TextPlaces.isWord(byte) {
+      if index - start > longest.count { longest = bytes[start..<index] }
+      start = index + 1
+    }
+    return Array(longest)
   }
 
   /// RFC 3986 section 2.1.

@@ -45,8 +45,7 @@ struct SecretMask: Sendable {
   private func forms(in text: [UInt8]) -> [SecretForm] {
     let found = secrets.filter { secret in
       guard secret.utf8.count <= text.count else { return false }
-      let bytes = Array(secret.utf8)
-      return Self.contains(text, Self.longestWord(bytes)) || Self.contains(text, Array(base64(bytes).utf8))
+      return SecretForm.traces(of: secret).contains { Self.contains(text, $0) }
     }
     return Self.sorted(found.flatMap(SecretForm.all(of:)))
   }
@@ -56,21 +55,9 @@ struct SecretMask: Sendable {
     guard text.count > Self.shortest else { return [] }
     let found = urls().compactMap(SessionURLForms.init).filter { url in
       // The path ends with the first of the names.
-      url.names.contains { Self.contains(text, Self.longestWord(Array($0.utf8))) }
+      url.names.contains { Self.contains(text, SecretForm.longestWord(Array($0.utf8))) }
     }
     return Self.sorted(found.flatMap(\.all))
-  }
-
-  /// The longest run of letters and digits, which escaping does not change: where it is missing, only base64 is
-  /// possible.
-  private static func longestWord(_ bytes: [UInt8]) -> [UInt8] {
-    var longest = bytes[..<0]
-    var start = 0
-    for (index, byte) in (bytes + [0]).enumerated() where byte == 0x5F || !TextPlaces.isWord(byte) {
-      if index - start > longest.count { longest = bytes[start..<index] }
-      start = index + 1
-    }
-    return Array(longest)
   }
 
   private static func contains(_ text: [UInt8], _ word: [UInt8]) -> Bool {
