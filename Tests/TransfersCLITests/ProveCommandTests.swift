@@ -44,6 +44,10 @@ import TransferModel
     let remote = try program.run("prove", "--remote", "--store", merged)
     #expect(remote.code == 7 && remote.err.contains("ask destinations about \"\(merged)\""), "\(remote.err)")
     #expect(remote.err.contains("with each of its shards"), "\(remote.err)")
+    let path = program.folder.path + "/merged.json"
+    let certified = try program.run("prove", "-o", path, "--store", merged)
+    #expect(certified.code == 7 && certified.err.contains("certify \"\(merged)\""), "\(certified)")
+    #expect(certified.err.contains("with each of its shards") && access(path, F_OK) != 0, "\(certified.err)")
   }
 
   @Test func aSelectionOfNothingProvesNothing() throws {

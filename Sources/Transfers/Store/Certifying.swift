@@ -36,6 +36,7 @@ extension OpenStore {
   ) throws(TransferError) -> (proof: LossProof, certificate: SignedCertificate?) {
     let path = path
     return try read { reader in
+      guard try !reader.reader.isMerged() else { throw Self.manyLogs(path) }
       let proof = try reader.lossProof(filter)
       guard proof.holds, proof.total > 0 else { return (proof, nil) }
       // The proof has already compared the log with its rows.
@@ -62,6 +63,16 @@ extension OpenStore {
       }
       return (proof, SignedCertificate(statement, frame, subjects: subjects, undigested: undigested))
     }
+  }
+}
+
+extension OpenStore {
+  /// A certificate refers to one log, with one key.
+  private static func manyLogs(_ path: String) -> TransferError {
+    TransferError(
+      .storeUnsuitable, "certify", NameBytes(path),
+      cause: "a merged ledger has its receipts in the logs of its shards, and a certificate is about one log",
+      remedy: "use \"transfers prove -o FILE\" with each of its shards")
   }
 }
 
