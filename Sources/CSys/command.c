@@ -13,6 +13,8 @@
 
 extern char **environ;
 
+char *const *csys_environment(void) { return environ; }
+
 static char **process_arguments;
 
 // The C libraries of Linux with dynamic linking, and of macOS, pass the arguments of main() to constructors.

@@ -102,7 +102,7 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
   private func content(_ limitMs: Int64, _ isOver: () -> Bool) throws(Failure) -> String {
     switch self {
     case .environment(let name):
-      guard let text = Environment.value(name) else {
+      guard let text = Environment.secret(name) else {
         throw Failure(.authMissing, "\(self) (env:\(name)) is not set, or empty")
       }
       return text

@@ -42,6 +42,24 @@ import Testing
     #expect(try transfers(["store", "check"]).code == 0)
   }
 
+  /// A program inherits the environment, and may print it.
+  @Test func whatItPrintsOfCredentialsIsHidden() throws {
+    let script = "#!/bin/sh\necho \"bad $LOGIN_OF_ME, $AWS_SESSION_TOKEN, $MY_PASSWORD and $PLAIN_NAME\"\nexit 1\n"
+    try writeFile(folder + "/tell", Array(script.utf8))
+    try writeFile(folder + "/in/a", [1])
+    let words: [String] = [
+      "push", folder + "/in", receiver.url + "/up/", "--auth", "bearer=env:LOGIN_OF_ME", "--on-batch-done",
+      "exec:\(folder)/tell", "--store", folder + "/l.db",
+    ]
+    let secrets: [String: String] = [
+      "LOGIN_OF_ME": "canary-one", "AWS_SESSION_TOKEN": "canary-two", "MY_PASSWORD": "canary-three",
+      "PLAIN_NAME": "canary-four",
+    ]
+    #expect(try program.run(words.map { Array($0.utf8) }, environment: secrets).code == 0)
+    let said = try transfers(["store", "sql", "SELECT output FROM v_deliveries"]).out
+    #expect(said.contains("bad [hidden], [hidden], [hidden] and canary-four"), "\(said)")
+  }
+
   /// The receiver was away while its batch ended; the job that runs later has nothing to send.
   @Test func anIdleJobTellsItToo() throws {
     mkdir(folder + "/other", 0o700)

@@ -11,6 +11,9 @@ pid_t csys_command_start(char *const _Nullable *_Nonnull arguments, const void *
 /// The arguments of this process, its name first and NULL last, as the system passed them; NULL if it did not.
 char *_Nullable const *_Nullable csys_arguments(void);
 
+/// The environment of this process, each as `NAME=value`, NULL last; NULL if it has none. Nothing here changes it.
+char *_Nullable const *_Nullable csys_environment(void);
+
 /// Raises the limit of open files of this process to its hard limit, but at most to 65,536: nothing here needs more.
 /// Programs started by csys_command_start() get the original limit.
 void csys_raise_file_limit(void);

@@ -72,7 +72,7 @@ final class CallbackDelivery: CallbackCarrier {
     let command = try RunningCommand(words, input: input, code: .localIO)
     let (code, output) = try command.result(
       keeping: DeliveryEnd.outputBytes, limitMs: try term.leftMs(), isOver: term.isOver)
-    let kept = CallbackOutput.masked(output, [])
+    let kept = CallbackOutput.masked(output, Environment.secrets)
     if code == 0 { return DeliveryEnd(.ok, exitCode: 0, output: kept) }
     let how = code < 0 ? "was ended by a signal" : "ended with exit code \(code)"
     return DeliveryEnd(.failed, exitCode: Int(code), message: "the program \(how)", output: kept)
