@@ -62,7 +62,7 @@ import TransferModel
     var found: [NameBytes] = []
     let scanner = SourceScanner(rules: PathRules(), followsSymlinks: false) { finding in
       switch finding {
-      case .file(_, let relative, _, _, _):
+      case .file(_, _, let relative, _, _, _):
         found.append(NameBytes(Array(relative)))
         _ = folder.withPath("b") { unlink($0) }
         _ = folder.withPath("c") { rmdir($0) }
@@ -107,7 +107,7 @@ import TransferModel
     try selection.resolve().scan { finding throws(TransferError) in
       box.withLock { found in
         switch finding {
-        case .file(let path, let relative, _, _, _):
+        case .file(let path, _, let relative, _, _, _):
           found.files.append(NameBytes(Array(relative)))
           found.paths.append(NameBytes(Array(path)))
         case .special(_, let kind): found.special.append(kind)

@@ -164,7 +164,7 @@ import TransferModel
     try selection.resolve().scan { finding throws(TransferError) in
       box.withLock { found in
         switch finding {
-        case .file(let path, let relative, _, _, _):
+        case .file(let path, _, let relative, _, _, _):
           found.relative.append(String(decoding: relative, as: UTF8.self))
           found.paths.append(String(decoding: path, as: UTF8.self))
         case .special(_, let kind): found.special.append(kind)

@@ -9,12 +9,15 @@ import TransferModel
   private final class Sink: FileSink {
     var taken: [String] = []
     var compared: [Bool] = []
+    var roots: Set<Int> = []
     func take(
-      path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+      path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
+      properties: ObjectProperties?,
       isCompared: Bool
     ) throws(TransferError) {
       taken.append("\(String(decoding: path, as: UTF8.self))=\(String(decoding: key, as: UTF8.self))")
       compared.append(isCompared)
+      roots.insert(root)
     }
     func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError) {
       taken.append("!\(path)")
@@ -29,7 +32,8 @@ import TransferModel
       try path.withUnsafeBufferPointer { path throws(TransferError) in
         try key.withUnsafeBufferPointer { key throws(TransferError) in
           try spool.take(
-            path: UnsafeRawBufferPointer(path), key: UnsafeRawBufferPointer(key), identity, mode: 0, properties: nil,
+            path: UnsafeRawBufferPointer(path), root: path.count / 2, key: UnsafeRawBufferPointer(key), identity,
+            mode: 0, properties: nil,
             isCompared: file.path == "/3")
         }
       }
@@ -52,6 +56,7 @@ import TransferModel
     #expect(try spool.replay(into: all) == 200)
     #expect(try spool.replay(into: once, repeats: false) == 200)
     #expect(all.compared.count(where: \.self) == 3 && once.compared == (0..<100).map { $0 == 3 })
+    #expect(all.roots == [1])
     #expect(all.taken.count == 301 && once.taken == (0..<100).map { "/\($0)=\($0)" } + ["!/bad"])
   }
 

@@ -10,10 +10,12 @@ import TransferModel
 
 /// Receives the files of a scan individually.
 protocol FileSink: AnyObject {
+  /// - Parameter root: how much of the path may lead through symbolic links (``SourceRoot``).
   /// - Parameter properties: the properties that rules set for its object; nil for none.
   /// - Parameter isCompared: see ``NewFile/isCompared``.
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+    path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
+    properties: ObjectProperties?,
     isCompared: Bool
   ) throws(TransferError)
   func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError)
@@ -36,7 +38,6 @@ final class PageWriter: RecordingSink {
 
   private let ledger: Ledger
   private let target: AdmissionTarget
-  private var roots: SourceRoots
   private let notice: @Sendable (Notice) -> Void
   private let answers = Mailbox<(AdmissionPage, Result<PageAdmission, TransferError>)>()
   private var page = AdmissionPage()
@@ -48,22 +49,20 @@ final class PageWriter: RecordingSink {
   private var replacedOthers = 0
   private var resentLost = 0
 
-  init(
-    _ ledger: Ledger, _ target: AdmissionTarget, _ roots: SourceRoots, notice: @escaping @Sendable (Notice) -> Void
-  ) {
+  init(_ ledger: Ledger, _ target: AdmissionTarget, notice: @escaping @Sendable (Notice) -> Void) {
     self.ledger = ledger
     self.target = target
-    self.roots = roots
     self.notice = notice
   }
 
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+    path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
+    properties: ObjectProperties?,
     isCompared: Bool
   ) throws(TransferError) {
     page.append(
       path: path, key: key, identity, mode: mode, properties: properties, isCompared: isCompared,
-      root: roots.root(of: path))
+      root: root)
     if page.count >= Self.pageSize || page.byteCount >= Self.pageBytes { try submit() }
   }
 

@@ -14,7 +14,7 @@ public struct GrowingPlan: Sendable, Hashable {
   public init(_ source: SourceCandidate, _ known: KnownGrowth, nowMs: Int64) throws(Failure) {
     (key, size, standing) = (source.key, source.identity.size, .unchanged)
     guard GrowingFile.unchanged(source.identity, known) == nil else { return }
-    let file = try SourceFile(path: source.path)
+    let file = try SourceFile(path: source.path, root: source.root)
     let growth = try GrowingFile(file, at: source.path, key: source.key, known).growth()
     size = file.identity.size
     guard let start = growth.start, let segment = growth.key(of: source.key, nowMs: nowMs) else { return }

@@ -121,13 +121,15 @@ public struct KnownFilter: Sendable {
   }
 
   /// Reads the file if its digest decides. One that cannot be read, or changes meanwhile, is not known.
-  func isThere(_ path: NameBytes, _ key: BorrowedName, _ identity: SourceIdentity) throws(TransferError) -> Bool {
+  func isThere(
+    _ path: NameBytes, root: Int, _ key: BorrowedName, _ identity: SourceIdentity
+  ) throws(TransferError) -> Bool {
     guard let match = objects.match(key, size: identity.size),
       try isNew(path, NameBytes(Array(key)), identity)
     else { return false }
     guard let digest = match.digest else { return true }
     do throws(Failure) {
-      let file = try SourceFile(path: path)
+      let file = try SourceFile(path: path, root: root)
       let whole = ByteRange(offset: 0, length: identity.size)
       guard identity.relation(to: file.identity) == .same else { return false }
       let found = try file.digests(of: whole, [digest.algorithm], .never)
@@ -151,11 +153,13 @@ final class KnownSink<Inner: FileSink>: FileSink {
   }
 
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+    path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
+    properties: ObjectProperties?,
     isCompared: Bool
   ) throws(TransferError) {
-    guard let filter, case let name = NameBytes(Array(path)), try filter.isThere(name, key, identity) else {
-      return try inner.take(path: path, key: key, identity, mode: mode, properties: properties, isCompared: isCompared)
+    guard let filter, case let name = NameBytes(Array(path)), try filter.isThere(name, root: root, key, identity) else {
+      return try inner.take(
+        path: path, root: root, key: key, identity, mode: mode, properties: properties, isCompared: isCompared)
     }
     counts.known += 1
     notice(.excluded(path: name, rule: "at the destination already"))

@@ -22,6 +22,8 @@ final class ListScanner {
   private var toldAboutEnds = false
   /// Whether names are absolute, once that is known: the keys of absolute and relative names could collide.
   private var isAbsolute: Bool?
+  /// The folder of the last file, and how much of it may lead through links.
+  private var last: (folder: [UInt8], base: Int, root: Int)?
 
   /// The maximum number of consecutive empty names: /dev/zero yields them endlessly.
   private static let mostEmpty = 65_536
@@ -84,13 +86,25 @@ final class ListScanner {
       return try unreadable(start, sourceFailure(code), listed)
     }
     switch status.mode & S_IFMT {
-    case S_IFREG: try scanner.take(path, start, status, mayBeLink: scanner.followsSymlinks, listed)
+    case S_IFREG:
+      let trail = SourceScanner.Trail(root: root(below: SourceRoot.base(start)))
+      try scanner.take(path, trail, start, status, mayBeLink: scanner.followsSymlinks, listed)
     case S_IFDIR:
       throw list.wrong(
         "\"\(NameBytes(Array(path.suffix(from: start))).embedded)\" is a folder, but lists must name files",
         "push the folder itself, or list its files with find -type f")
     default: try scanner.special(path, start, status.mode)
     }
+  }
+
+  /// Mostly, a file is in the folder of the one before it.
+  private func root(below base: Int) -> Int {
+    let folder = path.bytes.prefix(max(path.bytes.lastIndex(of: 0x2F) ?? 0, 1))
+    if let last, last.base == base, last.folder.elementsEqual(folder) { return last.root }
+    let bytes = Array(folder)
+    let root = SourceRoot.length(of: NameBytes(bytes), below: base)
+    last = (bytes, base, root)
+    return root
   }
 
   private func unreadable(_ start: Int, _ failure: Failure, _ listed: ListedFile?) throws(TransferError) {

@@ -23,13 +23,13 @@ public struct ListedFile: Sendable, Hashable {
   var saysContent: Bool { size != nil || digest != nil }
 
   /// Why the file is not the one that is meant; nil if it is. Reads it if it has a digest. Blocking.
-  func difference(from identity: SourceIdentity, at path: NameBytes) -> Failure? {
+  func difference(from identity: SourceIdentity, at path: NameBytes, root: Int) -> Failure? {
     if let size, size != identity.size {
       return Failure(.sourceMismatch, "it has \(identity.size) bytes, and \(size) in the list (line \(line))")
     }
     guard let digest else { return nil }
     do throws(Failure) {
-      let file = try SourceFile(path: path)
+      let file = try SourceFile(path: path, root: root)
       let whole = ByteRange(offset: 0, length: file.identity.size)
       let found = try file.digests(of: whole, [digest.algorithm], .never)
       guard identity.relation(to: file.identity) == .same, identity.relation(to: try file.currentIdentity()) == .same

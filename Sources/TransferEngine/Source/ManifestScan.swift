@@ -30,12 +30,12 @@ public struct ManifestScan {
     let counts = Lock(SourceCounts())
     try sources.scan { finding throws(TransferError) in
       switch finding {
-      case .file(let path, _, let identity, mode: _, _) where leavesOut.contains(identity):
+      case .file(let path, _, _, let identity, mode: _, _) where leavesOut.contains(identity):
         notice(.skipped(path: NameBytes(Array(path)), reason: "it is the output of this command"))
         counts.withLock { $0.special += 1 }
-      case .file(let path, let relative, let identity, mode: _, _):
+      case .file(let path, let root, let relative, let identity, mode: _, _):
         let (path, relative) = (NameBytes(Array(path)), NameBytes(Array(relative)))
-        guard try take(path, relative, identity, body) else { return counts.withLock { $0.failed += 1 } }
+        guard try take(path, root, relative, identity, body) else { return counts.withLock { $0.failed += 1 } }
         counts.withLock { counts in
           counts.added += 1
           counts.bytes +|= identity.size
@@ -57,12 +57,12 @@ public struct ManifestScan {
 
   /// False if it failed, which was reported.
   private func take(
-    _ path: NameBytes, _ relative: NameBytes, _ identity: SourceIdentity,
+    _ path: NameBytes, _ root: Int, _ relative: NameBytes, _ identity: SourceIdentity,
     _ body: (ManifestEntry) throws(TransferError) -> Void
   ) throws(TransferError) -> Bool {
     var (size, mtimeNs, found): (Int64, Int64, [Digest]) = (identity.size, identity.mtimeNs, [])
     if !digests.isEmpty {
-      do throws(Failure) { (size, mtimeNs, found) = try content(path) } catch {
+      do throws(Failure) { (size, mtimeNs, found) = try content(path, root) } catch {
         notice(.failed(path: path, error))
         return false
       }
@@ -80,9 +80,9 @@ public struct ManifestScan {
   }
 
   /// Size, mtime and digests of one version of the file.
-  private func content(_ path: NameBytes) throws(Failure) -> (Int64, Int64, [Digest]) {
+  private func content(_ path: NameBytes, _ root: Int) throws(Failure) -> (Int64, Int64, [Digest]) {
     for _ in 0..<Self.patience {
-      let file = try SourceFile(path: path)
+      let file = try SourceFile(path: path, root: root)
       let whole = ByteRange(offset: 0, length: file.identity.size)
       let found = try file.digests(of: whole, digests, .never)
       let more = try file.hasMore(than: file.identity.size)

@@ -18,7 +18,6 @@ final class SegmentWriter: RecordingSink {
   private let target: AdmissionTarget
   private let transferProtocol: ProtocolInUse
   private let copies: StagedCopies
-  private var roots: SourceRoots
   private let notice: @Sendable (Notice) -> Void
   /// Sources to be looked up.
   private var found: [GrowingSource] = []
@@ -34,14 +33,15 @@ final class SegmentWriter: RecordingSink {
 
   init(
     _ ledger: Ledger, _ target: AdmissionTarget, _ transferProtocol: ProtocolInUse, _ copies: StagedCopies,
-    _ roots: SourceRoots, notice: @escaping @Sendable (Notice) -> Void
+    notice: @escaping @Sendable (Notice) -> Void
   ) {
     (self.ledger, self.target, self.transferProtocol, self.copies) = (ledger, target, transferProtocol, copies)
-    (self.roots, self.notice) = (roots, notice)
+    self.notice = notice
   }
 
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+    path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
+    properties: ObjectProperties?,
     isCompared: Bool
   ) throws(TransferError) {
     // Another name of a file in this page: its series is known when the page is recorded.
@@ -52,7 +52,7 @@ final class SegmentWriter: RecordingSink {
     found.append(
       GrowingSource(
         path: NameBytes(Array(path)), key: NameBytes(Array(key)), identity, mode: mode,
-        properties: properties ?? ObjectProperties(), root: roots.root(of: path), .empty))
+        properties: properties ?? ObjectProperties(), root: root, .empty))
     if found.count >= Self.pageSize { try flush() }
   }
 

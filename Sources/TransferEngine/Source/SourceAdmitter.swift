@@ -65,8 +65,7 @@ public struct SourceAdmitter {
   ) throws(TransferError) -> [Recorded] {
     try admit { () throws(TransferError) in
       let (ledger, targets) = try open()
-      let roots = SourceRoots(sources)
-      return targets.map { PageWriter(ledger, $0, roots, notice: notice) }
+      return targets.map { PageWriter(ledger, $0, notice: notice) }
     }
   }
 
@@ -77,9 +76,8 @@ public struct SourceAdmitter {
   ) throws(TransferError) -> [Recorded] {
     try admit { () throws(TransferError) in
       let (ledger, targets) = try open()
-      let roots = SourceRoots(sources)
       return zip(targets, lanes).map { target, lane in
-        SegmentWriter(ledger, target, lane.transferProtocol, copies, roots, notice: notice)
+        SegmentWriter(ledger, target, lane.transferProtocol, copies, notice: notice)
       }
     }
   }

@@ -5,6 +5,8 @@ public struct SourceCandidate: Sendable {
   public let path: NameBytes
   public let key: NameBytes
   package let identity: SourceIdentity
+  /// How much of the path may lead through symbolic links.
+  package let root: Int
 }
 
 /// Passes files on in pages.
@@ -24,10 +26,12 @@ final class SourceExaminer: FileSink {
   }
 
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+    path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
+    properties: ObjectProperties?,
     isCompared: Bool
   ) throws(TransferError) {
-    page.append(SourceCandidate(path: NameBytes(Array(path)), key: NameBytes(Array(key)), identity: identity))
+    page.append(
+      SourceCandidate(path: NameBytes(Array(path)), key: NameBytes(Array(key)), identity: identity, root: root))
     if page.count >= Self.pageSize { try flush() }
   }
 

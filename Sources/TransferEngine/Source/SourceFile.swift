@@ -15,7 +15,7 @@ public final class SourceFile: ReadableFile {
 
   /// Opens `path` without following a symbolic link in its last component and without blocking on a FIFO.
   /// Blocking call: never from the engine's loop.
-  /// - Parameter root: how much of the path may lead through symbolic links (``SourceRoots``); nil for all of it but
+  /// - Parameter root: how much of the path may lead through symbolic links (``SourceRoot``); nil for all of it but
   ///   the last component.
   /// - Throws: `source.missing`, `source.denied`, `source.kind`, `local.fd_limit`, `source.io`.
   public init(path: NameBytes, root: Int? = nil) throws(Failure) {

@@ -21,8 +21,8 @@ final class SourceIntake<Sink: FileSink> {
 
   func take(_ finding: SourceScanner.Finding) throws(TransferError) {
     switch finding {
-    case .file(let path, let relative, let identity, let mode, let listed):
-      try take(path, relative, identity, mode, listed)
+    case .file(let path, let root, let relative, let identity, let mode, let listed):
+      try take(path, root, relative, identity, mode, listed)
     case .excluded(let path, let rule):
       seen.excluded += 1
       seen.excludedBy[rule, default: 0] += 1
@@ -37,7 +37,8 @@ final class SourceIntake<Sink: FileSink> {
   }
 
   private func take(
-    _ path: BorrowedName, _ relative: BorrowedName, _ identity: SourceIdentity, _ mode: UInt32, _ listed: ListedFile?
+    _ path: BorrowedName, _ root: Int, _ relative: BorrowedName, _ identity: SourceIdentity, _ mode: UInt32,
+    _ listed: ListedFile?
   ) throws(TransferError) {
     if let own = admitter.ownFiles.found(path, identity) {
       guard ownFound.insert(own.path).inserted else { return }
@@ -45,11 +46,13 @@ final class SourceIntake<Sink: FileSink> {
       return admitter.notice(.skipped(path: own.path, reason: own.reason))
     }
     if let marker = admitter.marker, !isReady(path, marker) { return }
-    if let listed, case let name = NameBytes(Array(path)), let failure = listed.difference(from: identity, at: name) {
+    if let listed, case let name = NameBytes(Array(path)),
+      let failure = listed.difference(from: identity, at: name, root: root)
+    {
       for lane in lanes { try lane.refuse(name, listed.key ?? NameBytes(Array(relative)), failure) }
       return
     }
-    for lane in lanes { try lane.take(path, relative, identity, mode, listed, isSingleFile: isSingleFile) }
+    for lane in lanes { try lane.take(path, root, relative, identity, mode, listed, isSingleFile: isSingleFile) }
   }
 
   /// Whether a source is complete, and is not a marker itself.
@@ -97,8 +100,8 @@ private final class IntakeLane<Sink: FileSink> {
   }
 
   func take(
-    _ path: BorrowedName, _ relative: BorrowedName, _ identity: SourceIdentity, _ mode: UInt32, _ listed: ListedFile?,
-    isSingleFile: Bool
+    _ path: BorrowedName, _ root: Int, _ relative: BorrowedName, _ identity: SourceIdentity, _ mode: UInt32,
+    _ listed: ListedFile?, isSingleFile: Bool
   ) throws(TransferError) {
     key.bytes.removeAll(keepingCapacity: true)
     if let own = listed?.key {
@@ -115,7 +118,7 @@ private final class IntakeLane<Sink: FileSink> {
     let properties = lane.rules.properties(of: path, relative, mode: mode)
     try key.bytes.withUnsafeBufferPointer { key throws(TransferError) in
       try sink.take(
-        path: path, key: UnsafeRawBufferPointer(key), identity, mode: mode,
+        path: path, root: root, key: UnsafeRawBufferPointer(key), identity, mode: mode,
         properties: try listed?.properties(over: properties, at: lane.destination) ?? properties,
         isCompared: lane.plan != nil || listed?.saysContent == true)
     }

@@ -12,8 +12,9 @@ public import TransferModel
 public struct SourceScanner {
   /// One finding of a scan.
   package enum Finding {
-    /// A regular file: its path, and its path below the base of the sources.
-    case file(path: BorrowedName, relative: BorrowedName, SourceIdentity, mode: UInt32, ListedFile? = nil)
+    /// A regular file: its path, how much of that may lead through symbolic links (``SourceRoot``), and its path below
+    /// the base of the sources.
+    case file(path: BorrowedName, root: Int, relative: BorrowedName, SourceIdentity, mode: UInt32, ListedFile? = nil)
     /// Excluded by a rule.
     case excluded(path: NameBytes, rule: String)
     /// Not a regular file: symbolic link, FIFO, socket, device.
@@ -43,16 +44,17 @@ public struct SourceScanner {
   public func scan(_ source: SourcePlace, isAlone: Bool = true) throws(TransferError) {
     let path = PathBuffer()
     source.path.bytes.withUnsafeBytes { path.append($0) }
+    let trail = Trail(root: SourceRoot.length(of: source.path, below: SourceRoot.base(source.relativeStart)))
     var status = csys_file_status()
     guard csys_status_at(AT_FDCWD, path.cString, 1, &status) == 0 else {
       return try refuse(source, path, errno, isAlone)
     }
     switch status.mode & S_IFMT {
-    case S_IFREG: try take(path, source.relativeStart, status, mayBeLink: true)
+    case S_IFREG: try take(path, trail, source.relativeStart, status, mayBeLink: true)
     case S_IFDIR:
       let descriptor = csys_open_directory(AT_FDCWD, path.cString, 1)
       guard descriptor >= 0 else { return try refuse(source, path, errno, isAlone) }
-      try walk(descriptor, path, source.relativeStart, [DirectoryID(status)])
+      try walk(descriptor, path, trail, source.relativeStart, [DirectoryID(status)])
     default:
       guard isAlone else { return try special(path, source.relativeStart, status.mode) }
       throw TransferError(
@@ -68,27 +70,46 @@ public struct SourceScanner {
     try unreadable(path, source.relativeStart, sourceFailure(code))
   }
 
-  /// Reports a regular file, unless a rule excludes it. Files are opened without following a link in their last
-  /// component, so for a followed link its target is recorded.
+  /// Reports a regular file, unless a rule excludes it. What is behind a followed link is recorded with its real path,
+  /// which leads through no link: the link may lead elsewhere when the file is opened.
   func take(
-    _ path: PathBuffer, _ relativeStart: Int, _ status: csys_file_status, mayBeLink: Bool, _ listed: ListedFile? = nil
+    _ path: PathBuffer, _ trail: Trail, _ relativeStart: Int, _ status: csys_file_status, mayBeLink: Bool,
+    _ listed: ListedFile? = nil
   ) throws(TransferError) {
     let relative = path.suffix(from: relativeStart)
     if let rule = rules.exclusion(ofFile: relative) {
       return try visit(.excluded(path: NameBytes(Array(path.bytes)), rule: rule))
     }
-    let (identity, mode) = (SourceIdentity(status), status.mode & 0o7777)
-    guard mayBeLink, let real = Self.target(ofLink: path) else {
-      return try visit(.file(path: path.bytes, relative: relative, identity, mode: mode, listed))
+    if mayBeLink, let real = Self.target(ofLink: path) {
+      var target = csys_file_status()
+      guard real.withCString({ csys_status_at(AT_FDCWD, $0, 0, &target) }) == 0, target.mode & S_IFMT == S_IFREG else {
+        return try unreadable(path, relativeStart, Self.changedLink)
+      }
+      return try take(real, relative, target, listed)
     }
-    defer { free(real) }
-    let target = UnsafeRawBufferPointer(start: real, count: strlen(real))
-    try visit(.file(path: target, relative: relative, identity, mode: mode, listed))
+    if let folder = trail.real {
+      let name = path.bytes.lastIndex(of: 0x2F).map { path.suffix(from: $0 + 1) } ?? path.bytes
+      return try take(folder.appending(NameBytes(Array(name))), relative, status, listed)
+    }
+    try visit(
+      .file(
+        path: path.bytes, root: trail.root, relative: relative, SourceIdentity(status), mode: status.mode & 0o7777,
+        listed))
+  }
+
+  private func take(
+    _ real: NameBytes, _ relative: BorrowedName, _ status: csys_file_status, _ listed: ListedFile?
+  ) throws(TransferError) {
+    let (identity, mode) = (SourceIdentity(status), status.mode & 0o7777)
+    try real.bytes.withUnsafeBufferPointer { real throws(TransferError) in
+      let path = UnsafeRawBufferPointer(real)
+      try visit(.file(path: path, root: SourceRoot.whole, relative: relative, identity, mode: mode, listed))
+    }
   }
 
   /// Lists one directory (the descriptor is closed), files and subdirectories in byte order.
   private func walk(
-    _ descriptor: Int32, _ path: PathBuffer, _ relativeStart: Int, _ ancestors: [DirectoryID]
+    _ descriptor: Int32, _ path: PathBuffer, _ trail: Trail, _ relativeStart: Int, _ ancestors: [DirectoryID]
   ) throws(TransferError) {
     defer { close(descriptor) }
     var listing = csys_listing()
@@ -100,16 +121,16 @@ public struct SourceScanner {
       path.appendComponent(UnsafeRawBufferPointer(start: names + Int(entry.start), count: Int(entry.length)))
       let name = names + Int(entry.start)
       if Int32(entry.type) == DT_DIR {
-        try enter(name, in: descriptor, path, relativeStart, ancestors)
+        try enter(name, in: descriptor, path, trail, relativeStart, ancestors)
       } else {
-        try look(at: name, in: descriptor, path, relativeStart, ancestors)
+        try look(at: name, in: descriptor, path, trail, relativeStart, ancestors)
       }
       path.truncate(to: length)
     }
   }
 
   private func look(
-    at name: UnsafePointer<CChar>, in directory: Int32, _ path: PathBuffer, _ relativeStart: Int,
+    at name: UnsafePointer<CChar>, in directory: Int32, _ path: PathBuffer, _ trail: Trail, _ relativeStart: Int,
     _ ancestors: [DirectoryID]
   ) throws(TransferError) {
     var status = csys_file_status()
@@ -118,8 +139,8 @@ public struct SourceScanner {
       return try unreadable(path, relativeStart, sourceFailure(errno))
     }
     switch status.mode & S_IFMT {
-    case S_IFREG: try take(path, relativeStart, status, mayBeLink: followsSymlinks)
-    case S_IFDIR: try enter(name, in: directory, path, relativeStart, ancestors)
+    case S_IFREG: try take(path, trail, relativeStart, status, mayBeLink: followsSymlinks)
+    case S_IFDIR: try enter(name, in: directory, path, trail, relativeStart, ancestors)
     default: try special(path, relativeStart, status.mode)
     }
   }
@@ -139,7 +160,7 @@ public struct SourceScanner {
   }
 
   private func enter(
-    _ name: UnsafePointer<CChar>, in directory: Int32, _ path: PathBuffer, _ relativeStart: Int,
+    _ name: UnsafePointer<CChar>, in directory: Int32, _ path: PathBuffer, _ trail: Trail, _ relativeStart: Int,
     _ ancestors: [DirectoryID]
   ) throws(TransferError) {
     if let rule = rules.exclusion(ofDirectory: path.suffix(from: relativeStart)) {
@@ -158,14 +179,46 @@ public struct SourceScanner {
       let loop = Failure(.sourceKind, "is a directory that contains itself (a loop); not entered again")
       return try unreadable(path, relativeStart, loop)
     }
-    try walk(descriptor, path, relativeStart, ancestors + [id])
+    guard let below = place(behind: path, trail, id) else {
+      close(descriptor)
+      return try unreadable(path, relativeStart, Self.changedLink)
+    }
+    try walk(descriptor, path, below, relativeStart, ancestors + [id])
   }
 
-  /// The target of a symbolic link; nil for anything else. The caller frees it.
-  private static func target(ofLink path: PathBuffer) -> UnsafeMutablePointer<CChar>? {
+  /// Where the files of a folder are that was entered as `id`; nil if it is a link that leads elsewhere by now.
+  private func place(behind path: PathBuffer, _ trail: Trail, _ id: DirectoryID) -> Trail? {
+    var below = trail
+    if followsSymlinks, let target = Self.target(ofLink: path) {
+      var status = csys_file_status()
+      guard target.withCString({ csys_status_at(AT_FDCWD, $0, 0, &status) }) == 0, DirectoryID(status) == id else {
+        return nil
+      }
+      below.real = target
+    } else if let real = trail.real, let slash = path.bytes.lastIndex(of: 0x2F) {
+      below.real = real.appending(NameBytes(Array(path.suffix(from: slash + 1))))
+    }
+    return below
+  }
+
+  /// The path, without links, to which a symbolic link leads; nil for anything else.
+  private static func target(ofLink path: PathBuffer) -> NameBytes? {
     var status = csys_file_status()
-    guard csys_status_at(AT_FDCWD, path.cString, 0, &status) == 0, status.mode & S_IFMT == S_IFLNK else { return nil }
-    return realpath(path.cString, nil)
+    guard csys_status_at(AT_FDCWD, path.cString, 0, &status) == 0, status.mode & S_IFMT == S_IFLNK,
+      let real = realpath(path.cString, nil)
+    else { return nil }
+    defer { free(real) }
+    return NameBytes(Array(UnsafeRawBufferPointer(start: real, count: strlen(real))))
+  }
+
+  private static let changedLink = Failure(.sourceChanged, "it is a symbolic link that changed during the scan")
+
+  /// Where the files of a folder are.
+  struct Trail {
+    /// How much of their paths may lead through links.
+    var root: Int
+    /// The folder itself, if it was reached by a followed link.
+    var real: NameBytes?
   }
 
   private struct DirectoryID: Equatable {

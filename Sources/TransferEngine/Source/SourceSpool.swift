@@ -21,10 +21,12 @@ final class SourceSpool: FileSink {
     var properties: Int32
     /// 1 for ``NewFile/isCompared``.
     var isCompared: UInt32
+    /// How much of the path may lead through symbolic links.
+    var root: UInt32
     var identity: SourceIdentity
 
     static let none = Record(
-      pathCount: 0, keyCount: 0, mode: 0, failure: -1, properties: -1, isCompared: 0,
+      pathCount: 0, keyCount: 0, mode: 0, failure: -1, properties: -1, isCompared: 0, root: 0,
       identity: SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0))
   }
 
@@ -51,11 +53,12 @@ final class SourceSpool: FileSink {
   deinit { fclose(file) }
 
   func take(
-    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32, properties: ObjectProperties?,
+    path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
+    properties: ObjectProperties?,
     isCompared: Bool
   ) throws(TransferError) {
     try keys?.append(key, at: offset)
-    try write(path, key, mode, -1, identity, properties.map(number) ?? -1, isCompared)
+    try write(path, key, mode, -1, identity, properties.map(number) ?? -1, isCompared, root)
   }
 
   func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError) {
@@ -80,11 +83,11 @@ final class SourceSpool: FileSink {
 
   private func write(
     _ path: BorrowedName, _ key: BorrowedName, _ mode: UInt32, _ failure: Int32, _ identity: SourceIdentity,
-    _ properties: Int32 = -1, _ isCompared: Bool = false
+    _ properties: Int32 = -1, _ isCompared: Bool = false, _ root: Int = 0
   ) throws(TransferError) {
     var record = Record(
       pathCount: UInt32(path.count), keyCount: UInt32(key.count), mode: mode, failure: failure, properties: properties,
-      isCompared: isCompared ? 1 : 0, identity: identity)
+      isCompared: isCompared ? 1 : 0, root: UInt32(root), identity: identity)
     let size = MemoryLayout<Record>.stride
     let written =
       fwrite(&record, size, 1, file) == 1 && Self.write(path, file) && Self.write(key, file)
@@ -157,7 +160,7 @@ final class SourceSpool: FileSink {
       try names.withUnsafeBufferPointer { names throws(TransferError) in
         let bytes = UnsafeRawBufferPointer(names)
         try sink.take(
-          path: UnsafeRawBufferPointer(rebasing: bytes[..<middle]),
+          path: UnsafeRawBufferPointer(rebasing: bytes[..<middle]), root: Int(record.root),
           key: UnsafeRawBufferPointer(rebasing: bytes[middle...]), record.identity, mode: record.mode,
           properties: record.properties < 0 ? nil : properties[Int(record.properties)],
           isCompared: record.isCompared != 0)

@@ -115,7 +115,8 @@ extension TransferStore {
   ) throws(TransferError) -> SyncStatus {
     guard let found, let moved = found.moved, let ledger else { return found?.standing ?? .new }
     let content = try ledger.read { reader in try reader.sentContent(of: moved.file) }
-    return ContentCheck.verdict(of: file.path, moved, content).verdict == .same(moved.file) ? .unchanged : .changed
+    return ContentCheck.verdict(of: file.path, root: file.root, moved, content).verdict == .same(moved.file)
+      ? .unchanged : .changed
   }
 
   /// nil for a source that cannot be read.
