@@ -668,8 +668,8 @@ CREATE TABLE file (
   -- A file of which nothing is stored may get a new layout with shorter chunks, as may a download of which only the
   -- beginning is stored: the original chunk length, which older attempts may have moved.
   first_chunk_size INTEGER CHECK (first_chunk_size > chunk_size),
-  -- It was unknown when it was cancelled: a request that must not be repeated may have delivered it. While it is
-  -- cancelled, it is sent again only when a person retries it. Never reset.
+  -- It was unknown once: a request that must not be repeated may have delivered it. While it is cancelled, it is sent
+  -- again only when a person retries it; so is a later generation that may be the same version. Never reset.
   may_have_arrived INTEGER CHECK (may_have_arrived = 1),
   -- It came to rest at least once while bytes of it were stored. Never reset: it says where to look, not what is there.
   holds INTEGER CHECK (holds = 1),
@@ -701,6 +701,8 @@ CREATE INDEX file_failed ON file (path) WHERE state = 'failed' AND is_download I
 CREATE UNIQUE INDEX file_folded ON file (folded, id / 1000000000000) WHERE folded IS NOT NULL AND live = 1;
 
 CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
+
+CREATE INDEX file_in_doubt ON file (destination_id, key, generation) WHERE may_have_arrived = 1;
 
 CREATE INDEX file_kept ON file (path, id) WHERE is_download = 1 AND state = 'done';
 
@@ -941,7 +943,7 @@ BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 1
 
 CREATE TRIGGER file_uncertain BEFORE UPDATE OF may_have_arrived ON file
 WHEN NEW.may_have_arrived IS NOT OLD.may_have_arrived
-  AND (OLD.state = 'unknown' AND NEW.state = 'cancelled' AND NEW.may_have_arrived = 1) IS NOT 1
+  AND ((NEW.state = 'unknown' OR OLD.state = 'unknown' AND NEW.state = 'cancelled') AND NEW.may_have_arrived = 1) IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'only a file that was unknown may have arrived'); END;
 
 CREATE TRIGGER removal_given_up AFTER UPDATE OF hidden, cause ON file

@@ -295,8 +295,8 @@ CREATE TABLE file (
   -- A file of which nothing is stored may get a new layout with shorter chunks, as may a download of which only the
   -- beginning is stored: the original chunk length, which older attempts may have moved.
   first_chunk_size INTEGER CHECK (first_chunk_size > chunk_size),
-  -- It was unknown when it was cancelled: a request that must not be repeated may have delivered it. While it is
-  -- cancelled, it is sent again only when a person retries it. Never reset.
+  -- It was unknown once: a request that must not be repeated may have delivered it. While it is cancelled, it is sent
+  -- again only when a person retries it; so is a later generation that may be the same version. Never reset.
   may_have_arrived INTEGER CHECK (may_have_arrived = 1),
   -- It came to rest at least once while bytes of it were stored. Never reset: it says where to look, not what is there.
   holds INTEGER CHECK (holds = 1),
@@ -323,6 +323,8 @@ CREATE INDEX file_uid ON file (uid);
 -- Each file that is added is looked up here.
 CREATE UNIQUE INDEX file_live ON file (destination_id, key) WHERE live = 1;
 CREATE UNIQUE INDEX file_past ON file (destination_id, key, generation) WHERE live IS NULL;
+-- Has few rows. Finds the generations of a key that may have delivered their versions, among any number of others.
+CREATE INDEX file_in_doubt ON file (destination_id, key, generation) WHERE may_have_arrived = 1;
 -- Two downloads on one machine never write the same file.
 CREATE UNIQUE INDEX file_written ON file (path, id / 1000000000000) WHERE live = 1 AND is_download = 1;
 CREATE UNIQUE INDEX file_folded ON file (folded, id / 1000000000000) WHERE folded IS NOT NULL AND live = 1;

@@ -176,7 +176,7 @@ BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
 -- What may have arrived stays so.
 CREATE TRIGGER file_uncertain BEFORE UPDATE OF may_have_arrived ON file
 WHEN NEW.may_have_arrived IS NOT OLD.may_have_arrived
-  AND (OLD.state = 'unknown' AND NEW.state = 'cancelled' AND NEW.may_have_arrived = 1) IS NOT 1
+  AND ((NEW.state = 'unknown' OR OLD.state = 'unknown' AND NEW.state = 'cancelled') AND NEW.may_have_arrived = 1) IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'only a file that was unknown may have arrived'); END;
 CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, key, is_download, expected,
   properties, mode, root, created_at ON file

@@ -100,6 +100,14 @@ package enum Admission: Sendable, Hashable {
   case moved(FileID, SourceIdentity)
 }
 
+/// An earlier generation of a file that may have delivered the same version: the answer to a request was lost that must
+/// not be repeated.
+package struct EarlierDelivery: Sendable, Hashable {
+  package var file: FileID
+  /// Another version may have been stored since.
+  package var isFollowed: Bool
+}
+
 /// A file that this engine run now owns.
 public struct ClaimedFile: Sendable {
   public var id: FileID
@@ -143,6 +151,7 @@ public struct ClaimedFile: Sendable {
   public var staged: String?
   /// The ledger is a copy, and its original may have sent the file since.
   public var isDoubtful = false
+  package var earlierDelivery: EarlierDelivery?
   /// For a download: the earlier one that wrote the file at its path, from the same URL.
   package var past: PastDownload?
   /// For a download: the newest version that an earlier generation had, or this one in an earlier session.

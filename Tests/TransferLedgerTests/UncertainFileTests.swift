@@ -121,11 +121,67 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  @Test func onlyCancellingWhatIsUnknownNotesIt() throws {
-    #expect(throws: (any Error).self) {
-      try f.shell("UPDATE file SET state = 'cancelled', live = NULL, finished_at = 9000000000000 WHERE id = 1")
+  // MARK: - Changed, and changed back
+
+  /// Claims the file that is ready: the generation that may have delivered its version.
+  private func claimed() throws -> EarlierDelivery? {
+    try f.ledger.write { [run] in try $0.claimAndPlan(run) }.earlierDelivery
+  }
+
+  private var earlier: EarlierDelivery { EarlierDelivery(file: a, isFollowed: false) }
+
+  @Test(arguments: [nil, ControlVerb.cancel]) func itsVersionIsInDoubtAgain(_ verb: ControlVerb?) throws {
+    if let verb { _ = try f.ledger.control(verb, RowFilter()) }
+    guard case .added = try f.admit("a", version: 2, to: batch) else { throw Surprise("not added") }
+    guard case .added(let third, _) = try f.admit("a", to: batch) else { throw Surprise("not added") }
+    #expect(try claimed() == earlier)
+    _ = try f.ledger.write { [run] tx in
+      try tx.markUnknown(third, run, code: .protoLostAnswer, message: "f1 may have delivered it")
     }
+    #expect(try f.findings() == [])
+    // A person decides, once.
+    _ = try f.ledger.control(.resolve(.retry, reason: "it is not there"), .files([third]))
+    #expect(try claimed() == nil)
+    #expect(try f.findings() == [])
+  }
+
+  /// What was sent since is there now, or may be: whether it has replaced the first version depends on the protocol.
+  @Test(arguments: [true, false]) func anotherVersionMayHaveFollowed(_ isStored: Bool) throws {
+    guard case .added(let second, _) = try f.admit("a", version: 2, to: batch) else { throw Surprise("not added") }
+    try f.ledger.write { [run] tx in
+      _ = try tx.claimAndPlan(run)
+      if isStored {
+        try tx.sendAll(second, run)
+        _ = try tx.completeFile(second, run, proof)
+      } else {
+        let chunk = try tx.beginChunks(second, run, limit: 1, isRepeatable: true)[0]
+        _ = try tx.closeAttempt(chunk.attempt, run, result(.retry, mayHaveArrived: true))
+        _ = try tx.releaseChunk(chunk.id, chunk.attempt)
+        _ = try tx.supersede(second, run, by: LedgerFixture.source("a").identity, notBeforeMs: nil)
+      }
+    }
+    if isStored {
+      guard case .added = try f.admit("a", to: batch) else { throw Surprise("not added") }
+    }
+    #expect(try claimed() == EarlierDelivery(file: a, isFollowed: true))
+  }
+
+  /// The engine found that the source is the first version again.
+  @Test func aSourceThatChangedBackMeanwhile() throws {
+    guard case .added(let second, _) = try f.admit("a", version: 2, to: batch) else { throw Surprise("not added") }
+    try f.ledger.write { [run] tx in
+      _ = try tx.claimAndPlan(run)
+      _ = try tx.supersede(second, run, by: LedgerFixture.source("a").identity, notBeforeMs: nil)
+    }
+    #expect(try claimed() == earlier)
+  }
+
+  @Test func onlyWhatIsUnknownIsNotedAndItStaysSo() throws {
+    #expect(try f.texts("SELECT may_have_arrived FROM file") == ["1"])
+    _ = try f.add("b", to: batch)
+    #expect(throws: (any Error).self) { try f.shell("UPDATE file SET may_have_arrived = 1 WHERE id = 2") }
     _ = try f.ledger.control(.cancel, RowFilter())
-    #expect(throws: (any Error).self) { try f.shell("UPDATE file SET may_have_arrived = NULL") }
+    #expect(throws: (any Error).self) { try f.shell("UPDATE file SET may_have_arrived = NULL WHERE id = 1") }
+    #expect(try f.texts("SELECT may_have_arrived FROM file") == ["1", "-"])
   }
 }

@@ -121,7 +121,20 @@ extension FileMachine {
     let (layout, failure) = Self.layout(of: file, proto, isLossy: isLossy)
     self.init(claimed: file, layout: layout, location: proto.location(ofKey: file.key), abilities: proto.abilities)
     if let failure { end(.fail(failure, keepsSession: false)) }
-    if file.isDoubtful && !proto.abilities.unrepeatable.isEmpty { end(.unknown(Self.copied)) }
+    guard !proto.abilities.unrepeatable.isEmpty else { return }
+    if file.isDoubtful {
+      end(.unknown(Self.copied))
+    } else if let earlier = file.earlierDelivery, !earlier.isFollowed || !proto.abilities.repeatable {
+      // What a body that may be repeated stored was replaced by the version that followed.
+      end(.unknown(Self.sent(by: earlier.file)))
+    }
+  }
+
+  private static func sent(by earlier: FileID) -> Failure {
+    Failure(
+      .protoLostAnswer,
+      "\(earlier) may have delivered this version of the source already; look at the server, then \"transfers resolve\""
+    )
   }
 
   private static let copied = Failure(

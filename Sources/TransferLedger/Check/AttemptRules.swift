@@ -69,9 +69,12 @@ extension LedgerReader {
       """
     ),
     (
-      "I22 an unknown file has a request whose answer was lost, or is in doubt in a copied ledger",
+      "I22 an unknown file has a request whose answer was lost, or an earlier one of its version, or is in doubt in a copied ledger",
       """
-      SELECT f.id FROM file f WHERE f.state = 'unknown' AND f.cause <> 'engine.copied' AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id
+      SELECT f.id FROM file f WHERE f.state = 'unknown' AND f.cause <> 'engine.copied'
+        AND NOT EXISTS (SELECT 1 FROM file p WHERE f.cause = 'proto.lost_answer' AND p.destination_id = f.destination_id
+          AND p.key = f.key AND p.live IS NULL AND p.may_have_arrived = 1 AND p.size = f.size AND p.mtime_ns = f.mtime_ns)
+        AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id
         AND (a.outcome IN ('unknown', 'crashed') OR (a.may_have_arrived AND a.outcome NOT IN ('ok', 'open'))))
       """
     ),

@@ -26,6 +26,7 @@ extension LedgerTransaction {
       var claimed = isDoubtful ? try leavingPartial(file, run) : file
       if !isFresh { claimed = try withHistory(claimed) }
       claimed.isDoubtful = isDoubtful
+      claimed.earlierDelivery = try earlierDelivery(of: file)
       claimed.past = try pastDownload(of: claimed)
       claimed.earlierVersion = try earlierVersion(of: claimed, isFresh: isFresh)
       return claimed
@@ -151,6 +152,30 @@ extension LedgerTransaction {
     file.lostAnswer = try lostAnswer(file.id)
     return file
   }
+
+  /// The newest earlier generation that may have delivered this version: its source was changed, and changed back. nil
+  /// if this file was unknown itself: a person decided to send it.
+  private func earlierDelivery(of file: ClaimedFile) throws -> EarlierDelivery? {
+    guard file.generation > 1, file.direction == .upload else { return nil }
+    return try db.first(Self.earlierDelivery, .id(file.id)) {
+      EarlierDelivery(file: $0.id(0), isFollowed: $0.flag(1))
+    }
+  }
+
+  /// Only size and mtime are compared (``ExistingFile/hasContent(like:)``).
+  static let earlierDelivery: StaticString = """
+    SELECT p.id, EXISTS (SELECT 1 FROM file g
+        WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live IS NULL
+          AND g.generation > p.generation AND g.generation < f.generation
+          AND (g.state = 'done' OR g.may_have_arrived = 1 OR EXISTS (SELECT 1 FROM attempt a
+            WHERE a.file_id = g.id AND a.operation NOT IN ('probe', 'verify', 'abort')
+              AND (a.may_have_arrived = 1 OR a.outcome IN ('ok', 'unknown', 'crashed')))))
+    FROM file f CROSS JOIN file p INDEXED BY file_in_doubt
+      ON p.destination_id = f.destination_id AND p.key = f.key AND p.generation < f.generation
+    WHERE f.id = ?1 AND f.may_have_arrived IS NULL
+      AND p.may_have_arrived = 1 AND p.state IN ('superseded', 'cancelled') AND p.size = f.size AND p.mtime_ns = f.mtime_ns
+    ORDER BY p.generation DESC LIMIT 1
+    """
 
   /// The newest operation whose answer was lost: an attempt ended without an answer after its request may have arrived,
   /// and none succeeded since. Each chunk is considered separately: the success of one says nothing about another.

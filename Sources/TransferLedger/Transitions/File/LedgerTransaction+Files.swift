@@ -120,9 +120,10 @@ extension LedgerTransaction {
     let requestedAction = try requestedAction(of: file)
     let result = try moveFile(
       file, run, to: .unknown, isIdle: true,
-      "UPDATE file SET {moved}, run_id = NULL, requested_action = NULL, cause = ?1, message = ?2 WHERE {guard}",
-      .raw(code),
-      .text(message))
+      """
+      UPDATE file SET {moved}, run_id = NULL, requested_action = NULL, cause = ?1, message = ?2, may_have_arrived = 1
+      WHERE {guard}
+      """, .raw(code), .text(message))
     guard result.isApplied else { return result }
     // A person decides now, and only once.
     if code == .engineCopied { try db.run("DELETE FROM doubt WHERE file_id = ?", .id(file)) }
@@ -136,7 +137,7 @@ extension LedgerTransaction {
       open.file, open.run, to: .unknown,
       """
       UPDATE file SET {moved}, run_id = NULL, requested_action = NULL, cause = 'engine.crashed',
-        message = 'the engine crashed while a request that must not be repeated was open'
+        message = 'the engine crashed while a request that must not be repeated was open', may_have_arrived = 1
       WHERE {guard}
       """)
   }
