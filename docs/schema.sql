@@ -1392,6 +1392,8 @@ CREATE TABLE pruned_sum (
   versions TEXT NOT NULL CHECK (versions LIKE '{%}'),
   UNIQUE (prune_id, batch_id, run_id, quarter)
 ) STRICT;
+  -- Queries about done files, which are in none of the counts by outcome.
+  queries INTEGER NOT NULL CHECK (queries >= 0),
 
 CREATE INDEX pruned_sum_batch ON pruned_sum (batch_id);
 
@@ -2080,7 +2082,7 @@ SELECT
   s.run_id AS run_id,
   s.quarter * 900000 AS from_at,
   s.files AS files,
-  s.ok + s.retry + s.fatal + s.unknown + s.interrupted + s.crashed AS attempts,
+  s.ok + s.retry + s.fatal + s.unknown + s.interrupted + s.crashed + s.queries AS attempts,
   s.ok AS ok,
   s.retry AS retry,
   s.fatal AS fatal,
@@ -2089,6 +2091,7 @@ SELECT
   s.crashed AS crashed,
   s.bytes_transferred AS bytes_transferred,
   s.bytes_acked AS bytes_acked,
+  s.queries AS queries,
   s.first_at AS first_at,
   s.last_at AS last_at,
   s.errors AS errors

@@ -954,6 +954,8 @@ CREATE TABLE pruned_sum (
   UNIQUE (prune_id, batch_id, run_id, quarter)
 ) STRICT;
 CREATE INDEX pruned_sum_batch ON pruned_sum (batch_id);
+  -- Queries about done files, which are in none of the counts by outcome.
+  queries INTEGER NOT NULL CHECK (queries >= 0),
 CREATE INDEX pruned_sum_quarter ON pruned_sum (quarter);
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -961,7 +963,8 @@ CREATE INDEX pruned_sum_quarter ON pruned_sum (quarter);
 -- the sums, over 4,096 numbers each; rows that they do not cover yet are summed on demand. They hold nothing that is
 -- not in the rows of attempt and file: without them reports are only slower, and `store check` compares them.
 
--- Sums of the 4,096 attempts from number block * 4096 on, all of them closed, for one batch.
+-- Sums of the 4,096 attempts from number block * 4096 on, all of them closed, for one batch. The counts by outcome
+-- leave out queries about done files.
 CREATE TABLE attempt_sum (
   id INTEGER PRIMARY KEY,
   batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,

@@ -29,7 +29,7 @@ import TransferModel
     INSERT INTO pruned_range VALUES ('attempt', 900, 900, 1);
     INSERT INTO pruned_file VALUES (1, 1, 1, 0, 0);
     INSERT INTO pruned_sum VALUES (1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '{}', x'', x'', 0, 0, 0, 0, '{}',
-      x'', x'', '{}', '{}');
+      x'', x'', '{}', '{}', 0);
     """
 
   private func filled() throws -> LedgerFixture {

@@ -45,10 +45,11 @@ class Flow:
         self.intervals = []
 
     def add(self, attempt):
-        self.attempts += 1
-        self.outcomes[attempt.outcome] += 1
-        self.retries += attempt.outcome == "retry"
-        self.errors += is_error(attempt)
+        if attempt.operation == "abort" or not attempt.after_its_end:  # A query about a done file is no try of it.
+            self.attempts += 1
+            self.outcomes[attempt.outcome] += 1
+            self.retries += attempt.outcome == "retry"
+            self.errors += is_error(attempt)
         self.transferred += attempt.bytes_transferred
         self.acked += attempt.counted
         if attempt.after_its_end:

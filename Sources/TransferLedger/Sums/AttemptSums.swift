@@ -2,8 +2,10 @@ import TransferModel
 
 /// Sums over attempts for reports, added attempt by attempt or from stored sums.
 struct AttemptSums {
-  /// By outcome; only outcomes that occur.
+  /// By outcome, without queries about done files; only outcomes that occur.
   var outcomes: [String: Int64] = [:]
+  /// Queries about done files, which are no tries of them.
+  var queries: Int64 = 0
   var bytesTransferred: Int64 = 0
   /// Start of the first, end of the last.
   var firstMs, lastMs: Int64?
@@ -18,7 +20,7 @@ struct AttemptSums {
   var retries: Int { Int(outcomes["retry"] ?? 0) }
 
   mutating func add(_ attempt: SummedAttempt) {
-    outcomes[attempt.outcome, default: 0] += 1
+    if attempt.isQuery { queries += 1 } else { outcomes[attempt.outcome, default: 0] += 1 }
     bytesTransferred +|= attempt.bytesTransferred
     firstMs = min(firstMs ?? attempt.startedMs, attempt.startedMs)
     if let ended = attempt.endedMs { lastMs = max(lastMs ?? ended, ended) }
@@ -75,14 +77,17 @@ struct SummedAttempt {
   let error: String?
   /// The attempt does not belong to the transfer of its file.
   let isAfterItsEnd: Bool
+  /// It is a query about its file after that was done.
+  let isQuery: Bool
 
   /// The columns of `attempt` from number `i` on, in this order:
   /// id, outcome, started_at, ended_at, bytes_transferred, total_ms of a request with content that succeeded,
-  /// error_code, whether it is after the end of its file
+  /// error_code, 2 for a query about a done file, 1 for another attempt after the end of its file
   init(_ row: SQLRow, from i: Int32 = 0) {
     (id, outcome) = (row.int64(i), row.text(i + 1))
     (startedMs, endedMs, bytesTransferred) = (row.int64(i + 2), row.int64OrNil(i + 3), row.int64(i + 4))
     (latencyMs, error, isAfterItsEnd) = (row.int64OrNil(i + 5), row.textOrNil(i + 6), row.flag(i + 7))
+    isQuery = row.int64(i + 7) == 2
   }
 }
 
