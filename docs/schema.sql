@@ -726,6 +726,8 @@ CREATE INDEX file_rest ON file (state, batch_id, cause, size, finished_at, hidde
 
 CREATE INDEX file_running ON file (run_id) WHERE state IN ('active', 'finishing');
 
+CREATE INDEX file_sent ON file (inode) WHERE is_download IS NULL AND state = 'done';
+
 CREATE INDEX file_settling ON file (batch_id) WHERE state = 'settling';
 
 CREATE INDEX file_source ON file (inode) WHERE is_download IS NULL AND state <> 'done';
@@ -1390,10 +1392,10 @@ CREATE TABLE pruned_sum (
   -- Counts by HTTP status, and by HTTP version.
   statuses TEXT NOT NULL CHECK (statuses LIKE '{%}'),
   versions TEXT NOT NULL CHECK (versions LIKE '{%}'),
-  UNIQUE (prune_id, batch_id, run_id, quarter)
-) STRICT;
   -- Queries about done files, which are in none of the counts by outcome.
   queries INTEGER NOT NULL CHECK (queries >= 0),
+  UNIQUE (prune_id, batch_id, run_id, quarter)
+) STRICT;
 
 CREATE INDEX pruned_sum_batch ON pruned_sum (batch_id);
 
@@ -2089,9 +2091,9 @@ SELECT
   s.unknown AS unknown,
   s.interrupted AS interrupted,
   s.crashed AS crashed,
+  s.queries AS queries,
   s.bytes_transferred AS bytes_transferred,
   s.bytes_acked AS bytes_acked,
-  s.queries AS queries,
   s.first_at AS first_at,
   s.last_at AS last_at,
   s.errors AS errors

@@ -22,8 +22,8 @@
 -- * The columns in the WHERE clause of an index are repeated among its columns where many rows are summed: without
 --   them SQLite does not treat the index as covering, and looks up each row.
 -- * An index ends with the rowid, so that `id` is among its columns only where another column follows it.
--- A small file that was sent takes 600 bytes in eleven B-trees: the rows of file (149), receipt (141, with a digest),
--- attempt (89), log_group (71) and chunk (62), and six indexes (85), whose purposes are given beside them.
+-- A small file that was sent takes 613 bytes in twelve B-trees: the rows of file (149), receipt (141, with a digest),
+-- attempt (89), log_group (71) and chunk (62), and seven indexes (98), whose purposes are given beside them.
 --
 -- Prune and merge find their rows through these indexes: all rows of a batch through file_batch, and those of a file
 -- through chunk's UNIQUE, attempt_file, session_file, event_range_file, listed_file_named and the keys of receipt,
@@ -359,6 +359,9 @@ CREATE INDEX file_needed ON file (path) WHERE finished_at IS NULL AND is_downloa
 CREATE INDEX file_failed ON file (path) WHERE state = 'failed' AND is_download IS NULL;
 -- The same source by another path: a symbolic or hard link, or another mount; and files of a source that were given up.
 CREATE INDEX file_source ON file (inode) WHERE is_download IS NULL AND state <> 'done';
+-- What a source was sent as, by another name or to another destination. 13 bytes. Inodes are used again, so that many
+-- rows may have one: that of a file which still exists is among the newest.
+CREATE INDEX file_sent ON file (inode) WHERE is_download IS NULL AND state = 'done';
 CREATE INDEX file_partial ON file (batch_id, state) WHERE holds IS NOT NULL AND run_id IS NULL AND state <> 'done';
 
 -- The newest identity under which a source was found to hold the content that was sent: its ctime (permissions, owner,
@@ -951,11 +954,11 @@ CREATE TABLE pruned_sum (
   -- Counts by HTTP status, and by HTTP version.
   statuses TEXT NOT NULL CHECK (statuses LIKE '{%}'),
   versions TEXT NOT NULL CHECK (versions LIKE '{%}'),
+  -- Queries about done files, which are in none of the counts by outcome.
+  queries INTEGER NOT NULL CHECK (queries >= 0),
   UNIQUE (prune_id, batch_id, run_id, quarter)
 ) STRICT;
 CREATE INDEX pruned_sum_batch ON pruned_sum (batch_id);
-  -- Queries about done files, which are in none of the counts by outcome.
-  queries INTEGER NOT NULL CHECK (queries >= 0),
 CREATE INDEX pruned_sum_quarter ON pruned_sum (quarter);
 
 -- ---------------------------------------------------------------------------------------------------------------------

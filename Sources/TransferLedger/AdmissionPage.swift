@@ -179,11 +179,22 @@ public struct PageAdmission: Sendable, Hashable {
   package var replacedOthers = 0
   /// Of the changed: those whose source may be unchanged, while their object was lost or changed at the destination.
   package var resentLost = 0
+  /// Of the added: those that may be files which were sent under other names.
+  package var renamed: [RenamedSource] = []
   /// Undecided: only their content tells whether they are what was sent before. They must be admitted again with a
   /// ``ContentVerdict``.
   public var moved: [MovedFile] = []
 
   public init() {}
+}
+
+/// A source with a new key that has the inode, size and mtime of a done file with another path.
+package struct RenamedSource: Sendable, Hashable {
+  /// Position of the source in the page.
+  package var index: Int
+  package var file: FileID
+  /// The source was renamed if nothing has this path any more.
+  package var path: NameBytes
 }
 
 /// A source that would replace the object of a done file with another path, whose source was deleted or may have been.

@@ -48,6 +48,7 @@ final class PageWriter: RecordingSink {
   private var recorded = SourceAdmitter.Recorded()
   private var replacedOthers = 0
   private var resentLost = 0
+  private var renames = RenamedSources()
 
   init(_ ledger: Ledger, _ target: AdmissionTarget, notice: @escaping @Sendable (Notice) -> Void) {
     self.ledger = ledger
@@ -84,6 +85,7 @@ final class PageWriter: RecordingSink {
       let files = resentLost == 1 ? "1 file is" : "\(resentLost) files are"
       notice(.remark("\(files) sent again: the destination no longer has what was sent (transfers prove --remote)"))
     }
+    if let text = renames.text { notice(.remark(text)) }
     return recorded
   }
 
@@ -155,6 +157,7 @@ final class PageWriter: RecordingSink {
     replacedOthers += done.replacedOthers
     resentLost += done.resentLost
     for one in done.onlyCopies { refuse(page.path(one.index), .replacing(one)) }
+    for one in done.renamed { renames.take(one, now: page.path(one.index)) }
     for index in done.unknown {
       notice(.skipped(path: page.path(index), reason: "its last upload is unknown; see \"transfers report failures\""))
     }

@@ -21,6 +21,11 @@ extension LedgerTransaction {
         (admitter.isCompared, admitter.root) = (entry.isCompared, entry.root)
         let admission = try admitter.admit(path, key, identity, entry.mode, entry.verdict)
         result.count(admission, index, identity.size)
+        if case .added(let file, superseded: nil) = admission, identity.mayBeRenamed,
+          target.batch.settings.dedupe != true, let past = try renamed(file)
+        {
+          result.renamed.append(RenamedSource(index: index, file: past.id, path: past.path))
+        }
         if target.batch.settings.after != nil, case .unchanged(let file) = admission, try !isToGo(file) {
           result.staying += 1
         }
@@ -46,6 +51,11 @@ extension LedgerTransaction {
     }
     return result
   }
+}
+
+extension SourceIdentity {
+  /// A rename changes ctime and not mtime; both are about the same for a file that was just written.
+  fileprivate var mayBeRenamed: Bool { ctimeNs -| mtimeNs > 1_000_000_000 }
 }
 
 extension PageAdmission {
@@ -87,6 +97,22 @@ extension LedgerTransaction {
     }
     return try db.first("SELECT id FROM batch WHERE uid = ?", .uid(target.uid)) { $0.id(0) }
   }
+
+  /// A done file of the same destination that may be what a source with a new key was sent as. Uses `file_sent`.
+  private func renamed(_ file: FileID) throws -> (id: FileID, path: NameBytes)? {
+    try db.first(Self.renamedSource, .id(file)) { ($0.id(0), $0.name(1)) }
+  }
+
+  static let renamedSource: StaticString = """
+    SELECT o.id, o.path FROM file f CROSS JOIN file o
+    WHERE f.id = ?1 AND f.generation = 1
+      AND o.id IN (SELECT n.id FROM file n WHERE n.inode = f.inode AND n.is_download IS NULL AND n.state = 'done'
+        ORDER BY n.id DESC LIMIT 32)
+      AND +o.live = 1 AND +o.destination_id = f.destination_id
+      AND o.size = f.size AND o.mtime_ns = f.mtime_ns AND o.path <> f.path
+      AND (o.boot <> f.boot OR o.device = f.device)
+    ORDER BY o.id DESC LIMIT 1
+    """
 
   /// Whether the source of a done file has yet to be deleted or moved.
   private func isToGo(_ file: FileID) throws -> Bool {
