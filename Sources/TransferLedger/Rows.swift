@@ -151,6 +151,8 @@ public struct ClaimedFile: Sendable {
   public var staged: String?
   /// The ledger is a copy, and its original may have sent the file since.
   public var isDoubtful = false
+  /// SHA-256 of the source that a receipt of the same unchanged file has, if the batch records it.
+  package var sha256: Digest?
   package var earlierDelivery: EarlierDelivery?
   /// For a download: the earlier one that wrote the file at its path, from the same URL.
   package var past: PastDownload?

@@ -66,7 +66,8 @@ final class FileWork {
       machine.end(.fail(Failure(.sourceName, "no local file can have its name, \(fault)"), keepsSession: false))
     }
     concurrency = Concurrency(first: chunks, highest: chunks, isExplicit: true)
-    if recordsSHA256, target == nil, file.identity.size == 0 { sha256 = RunningDigest.of([], .sha256) }
+    guard recordsSHA256, target == nil else { return }
+    sha256 = file.identity.size == 0 ? RunningDigest.of([], .sha256) : file.sha256
   }
 }
 

@@ -20,6 +20,7 @@ extension LedgerTransaction {
     let others = FetchedFiles(of: fetched.batches, except: fetched.except.union(ready.map(\.0.id)))
     ready += try fetchedFiles(others, limit: min(Self.fetchedAtOnce, most - ready.count))
     let doubtful = try doubtful(ready.map(\.0.id))
+    let recording = try batchesRecordingSHA256(Set(ready.map(\.0.batch)))
     return try ready.compactMap { (file, isFresh) in
       guard try activate(file.id, run) else { return nil }
       let isDoubtful = doubtful.contains(file.id)
@@ -27,6 +28,7 @@ extension LedgerTransaction {
       if !isFresh { claimed = try withHistory(claimed) }
       claimed.isDoubtful = isDoubtful
       claimed.earlierDelivery = try earlierDelivery(of: file)
+      if recording.contains(file.batch) { claimed.sha256 = try recordedSHA256(of: file) }
       claimed.past = try pastDownload(of: claimed)
       claimed.earlierVersion = try earlierVersion(of: claimed, isFresh: isFresh)
       return claimed
@@ -152,6 +154,30 @@ extension LedgerTransaction {
     file.lostAnswer = try lostAnswer(file.id)
     return file
   }
+
+  private func batchesRecordingSHA256(_ batches: Set<BatchID>) throws -> Set<BatchID> {
+    try batches.filter { batch in
+      try db.first("SELECT settings ->> 'recordSHA256' IS 1 FROM batch WHERE id = ?", .id(batch)) { $0.flag(0) }
+        ?? false
+    }
+  }
+
+  /// SHA-256 of the source, if it was recorded when the same file was sent before, with this ctime and device: it
+  /// has not changed since. Uses the index `file_sent`.
+  private func recordedSHA256(of file: ClaimedFile) throws -> Digest? {
+    guard file.direction == .upload, file.staged == nil else { return nil }
+    return try db.first(Self.recordedSHA256, .id(file.id)) { $0.digest(0) } ?? nil
+  }
+
+  static let recordedSHA256: StaticString = """
+    SELECT r.sha256 FROM file f CROSS JOIN file o CROSS JOIN receipt r ON r.file_id = o.id AND r.n = 1
+    WHERE f.id = ?1
+      AND o.id IN (SELECT n.id FROM file n WHERE n.inode = f.inode AND n.is_download IS NULL AND n.state = 'done'
+        ORDER BY n.id DESC LIMIT 32)
+      AND o.staged IS NULL AND o.size = f.size AND o.mtime_ns = f.mtime_ns
+      AND o.ctime_ns = f.ctime_ns AND o.device = f.device AND o.boot = f.boot AND f.boot <> 0 AND r.sha256 IS NOT NULL
+    ORDER BY o.id DESC LIMIT 1
+    """
 
   /// The newest earlier generation that may have delivered this version: its source was changed, and changed back. nil
   /// if this file was unknown itself: a person decided to send it.
