@@ -20,6 +20,15 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     self.port = port == (isTLS ? 443 : 80) ? nil : port
   }
 
+  /// The same for all spellings of a server, as the beginning of ``TransferProtocol/keyPlace``: a dot at the end of a
+  /// name that has others only says that the name is complete. A single label is another name without it, because
+  /// resolvers complete that one. Requests have the host as it was typed.
+  var place: String {
+    let labels = host.utf8.split(separator: 0x2E, omittingEmptySubsequences: false)
+    guard labels.last?.isEmpty == true, labels.count > 2 || host == "localhost." else { return description }
+    return WebOrigin(isTLS: isTLS, host: String(host.dropLast()), port: port).description
+  }
+
   /// An IP address, `localhost`, or anything with a port: names of buckets cannot be put before it.
   public var isAddressLike: Bool {
     host.hasPrefix("[") || host == "localhost" || port != nil

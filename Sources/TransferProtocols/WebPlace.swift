@@ -27,7 +27,7 @@ public struct WebPlace: Sendable, Hashable {
   }
 
   /// The URL without a key; for a template the URL with its fields, whose position determines the object.
-  var keyPlace: String { template.map { origin.description + $0.text } ?? url(NameBytes("")) }
+  var keyPlace: String { origin.place + (template?.text ?? resource(NameBytes(""))) }
 
   /// Servers resolve `.` and `..`: the object would get another name, perhaps above the folder that was meant.
   static func refusal(ofKey key: NameBytes) -> Failure? {
@@ -40,8 +40,12 @@ public struct WebPlace: Sendable, Hashable {
 
   /// The encoded URL of `key`.
   func url(_ key: NameBytes) -> String {
-    if let template { return origin.description + template.filled(key) }
-    return origin.description + "/" + path(key) + (query.map { "?" + $0 } ?? "")
+    origin.description + (template?.filled(key) ?? resource(key))
+  }
+
+  /// Path and query of `key`, without a template.
+  private func resource(_ key: NameBytes) -> String {
+    "/" + path(key) + (query.map { "?" + $0 } ?? "")
   }
 }
 

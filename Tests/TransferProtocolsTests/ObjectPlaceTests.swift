@@ -16,6 +16,38 @@ import TransferModel
     #expect(try place(scheme) == place(""))
   }
 
+  /// Case, default port and the dot of a complete name make no difference. URLs are requested as they were typed.
+  @Test(arguments: ["", "post+", "form+", "dav+", "tus+", "resumable+"])
+  func aServerIsOnePlaceHoweverItIsWritten(_ scheme: String) throws {
+    func place(_ server: String) throws -> String {
+      try AllProtocols.make(BatchSettings(destination: scheme + server + "/in/"), credentialsRegion: nil).keyPlace
+    }
+    for other in ["http://H.Example", "http://h.example:80", "http://h.example.", "HTTP://h.example.:080"] {
+      #expect(try place(other) == place("http://h.example"), "\(other)")
+    }
+    #expect(try place("https://h.example.:443") == place("https://h.example"))
+    #expect(try place("http://LocalHost.") == place("http://localhost"))
+    #expect(try place("http://127.0.0.1.") == place("http://127.0.0.1"))
+    let apart = [
+      "http://localhost", "http://127.0.0.1", "http://[::1]", "http://h", "http://h.", "https://h", "http://h:81",
+    ]
+    #expect(Set(try apart.map(place)).count == apart.count)
+    let typed = try AllProtocols.make(
+      BatchSettings(destination: "\(scheme)http://h.example./in/"), credentialsRegion: nil)
+    #expect(typed.location(ofKey: NameBytes("x")).hasPrefix("http://h.example./"))
+  }
+
+  @Test func soIsOneOfAnEndpointAndOfAProfile() throws {
+    func bucket(_ endpoint: String) throws -> String {
+      var settings = BatchSettings(destination: "s3://bucket/in/")
+      settings.endpointURL = endpoint
+      return try AllProtocols.make(settings, credentialsRegion: nil).keyPlace
+    }
+    #expect(try bucket("http://H.Example.:80/") == bucket("http://h.example"))
+    func profile(_ url: String) throws -> String { try builtin("dropbox", url, [:]).keyPlace }
+    #expect(try profile("https://H.Example.:443/2/files") == profile("https://h.example/2/files"))
+  }
+
   /// What becomes of a POST is up to the server. The URL of an endpoint may be that of a folder.
   @Test func protocolsWhoseObjectsTheServerNamesHaveTheirOwnPlaces() throws {
     for target in ["", "?to={path}"] {

@@ -57,6 +57,8 @@ public struct S3Protocol: TransferProtocol, UnlistedUploadListing, ShortChunks, 
 
   public func location(ofKey key: NameBytes) -> String { settings.location(key) }
 
+  public var keyPlace: String { settings.keyPlace }
+
   /// The digests that both outcomes need while it is unknown whether the server verifies: the checksum, and MD5 for
   /// `Content-MD5` and the ETag. MD5 is not computed once the server has answered with a checksum.
   package func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {

@@ -55,6 +55,8 @@ struct S3Settings: Sendable, Hashable {
     return "s3+\(endpoint)/\(bucket)/\(key)"
   }
 
+  var keyPlace: String { endpoint.map { "s3+\($0.place)/\(bucket)/" } ?? location(NameBytes("")) }
+
   /// Source: AWS General Reference, "Amazon S3 endpoints and quotas"; China is a partition of its own.
   private static func awsOrigin(_ region: String) -> WebOrigin {
     WebOrigin(isTLS: true, host: "s3.\(region).\(TokenServiceEndpoint.suffix(region))")

@@ -140,14 +140,18 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
   /// The destination followed by the name; the server's actual location depends on the profile.
   public func location(ofKey key: NameBytes) -> String {
     let parts = URLReference.Parts(inputs["url"] ?? "")
-    var place = (parts.scheme ?? "") + "://" + (parts.authority ?? "") + parts.path
-    if !place.hasSuffix("/") { place += "/" }
-    return place + PercentEncoding.path(key.bytes)
+    return (parts.scheme ?? "") + "://" + (parts.authority ?? "") + folder(parts) + PercentEncoding.path(key.bytes)
+  }
+
+  private func folder(_ parts: URLReference.Parts) -> String {
+    parts.path.hasSuffix("/") ? parts.path : parts.path + "/"
   }
 
   /// Each input may affect what the server stores: a prefix, a bucket, the account of a token.
   public var keyPlace: String {
-    let url = location(ofKey: NameBytes("")) + (query.isEmpty ? "" : "?" + query)
+    let typed = inputs["url"] ?? ""
+    let server = WebOrigin(url: typed).map { $0.place + folder(URLReference.Parts(typed)) }
+    let url = (server ?? location(ofKey: NameBytes(""))) + (query.isEmpty ? "" : "?" + query)
     let given = inputs.filter { $0.key != "url" }.map { ($0.key, KeyPlace.setting($0.key, $0.value)) }
     let referenced = references.map { ($0.key, KeyPlace.reference($0.key, $0.value)) }
     let settings = (given + referenced).sorted { $0.0 < $1.0 }.map(\.1)
