@@ -58,7 +58,7 @@ import Testing
     ("resolve f3 --done --retry --reason x", "one of --done"), ("resolve f3 --done --reason=", "has no value"),
     ("resolve --state failed --done --reason x", "only unknown files can be resolved"),
     ("set --rate 1M", "--all would change 2 batches"), ("wait", "wait needs a selection"),
-    ("gc --end", "gc --end needs to know which sessions; --all would abort"),
+    ("gc --abort", "gc --abort needs to know which sessions; --all would abort"),
     ("set b1", "set needs something to change"), ("set f1 --rate 1M", "not files. Try: transfers set b1 …"),
     ("set b1 --rate fast", #""fast" is not"#), ("set b1 --workers 0", #""0" is out of range"#),
     ("set b1 --workers 257", #""257" is out of range"#), ("set b1 --label =x", "is not key=value"),

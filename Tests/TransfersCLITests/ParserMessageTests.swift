@@ -25,7 +25,8 @@ import Testing
     ("push --after shred a b", #"--after "shred" is not keep, delete or move:FOLDER. Try: transfers push --help"#),
     ("report latency --sla foo", #"--sla "foo" is not MEASURE<TIME. Try: --sla 'file.wall<10m'"#),
     ("completions bush", #""bush" is not one of bash, zsh, fish. Try: bash"#),
-    ("status --color blue", #"--color "blue" is not one of auto, always, never. Try: transfers status --help"#),
+    ("completions ksh", #""ksh" is not one of bash, zsh, fish. Try: bash, zsh or fish"#),
+    ("status --color blue", #"--color "blue" is not one of auto, always, never. Try: --color auto, always or never"#),
     ("set --priority", "Missing value for '--priority <n>'. Try: transfers set --help"),
     ("push --nope a b", "Unknown option '--nope'. Did you mean '--name'? Try: transfers push --help"),
   ])

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("gc s99", "no such session: s99"), ("gc --end -n", "gc --end needs to know which sessions"),
+    ("gc s99", "no such session: s99"), ("gc --abort -n", "gc --abort needs to know which sessions"),
     ("show s1", #"show does not take sessions, and "s1" is one. Try: transfers gc s1"#),
     ("pause s1", #""s1" does not select files"#), ("list attempts s1", #""s1" does not select files"#),
   ])
@@ -52,7 +52,7 @@ import Testing
     let all = try run("gc --format ndjson --columns session", store: store).out
     #expect(all.contains(#"{"session":"s1","type":"session"}"#), "\(all)")
     #expect(try run("gc s1 --columns session,file", store: store).out.contains("s1  "))
-    let planned = try run("gc s1 --end -n", store: store)
+    let planned = try run("gc s1 --abort -n", store: store)
     #expect(planned.code == 0)
     #expect(planned.out.contains("s1  "))
     #expect(try run("list events --format ndjson", store: store).out.contains("given up") == false)

@@ -180,7 +180,7 @@ final class SegmentWriter: RecordingSink {
 
   private func refusal(of growth: GrowingFile.Growth, _ source: GrowingSource) -> Failure? {
     guard let key = growth.key(of: source.key, nowMs: 0) else {
-      return Failure(.policyLimit, "it is too long, or has begun anew too often, for the names of segments")
+      return Failure(.policyLimit, "it is too long, or was begun again too often, for the names of segments")
     }
     return transferProtocol.refusal(ofKey: key)
   }

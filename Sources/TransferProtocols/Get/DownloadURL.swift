@@ -133,6 +133,8 @@ public struct DownloadURL: Sendable, Hashable {
   /// Checks for credentials, fragments and control characters with the parser of destinations, which knows them.
   private static func split(_ text: String) throws(TransferError) -> (origin: DownloadOrigin, target: [UInt8]) {
     let bytes = Array(text.utf8)
+    // Its error names the text as it was typed.
+    if !text.contains("://") { _ = try Destination(parsing: text, .download) }
     let colon = bytes.firstIndex(of: 0x3A) ?? bytes.count
     let rest = bytes[min(colon + 3, bytes.count)...]
     let end = rest.firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? bytes.count

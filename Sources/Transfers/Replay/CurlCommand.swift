@@ -77,7 +77,8 @@ package struct CurlCommand: Sendable, Hashable {
   /// The region is taken from the scope of the signature that was built: date, region, service.
   private mutating func signature(_ request: RequestText) -> [String] {
     remarks.append(
-      "curl 7.87 or newer signs it anew; with temporary keys add -H \"x-amz-security-token: $AWS_SESSION_TOKEN\"")
+      "curl 7.87 or newer signs the request itself; with temporary keys add -H \"x-amz-security-token: $AWS_SESSION_TOKEN\""
+    )
     let value = request.fields.first { $0.name.lowercased() == "authorization" }?.value ?? ""
     let scope = value.split(separator: "/").map(String.init)
     let region = scope.count > 2 ? scope[2] : "us-east-1"

@@ -42,7 +42,7 @@ struct ReplaySecrets {
     }
   }
 
-  /// curl signs the request anew, because a signature is only valid for some minutes.
+  /// curl signs the request itself, because a signature is only valid for some minutes.
   private mutating func sign(_ settings: BatchSettings) {
     credential = .aws(accessKey: "access", secretKey: "secret", sessionToken: nil)
     isSigned = true

@@ -20,7 +20,7 @@ struct ReplayedRequest {
     }
     var step = Self.step(row, facts)
     if case .chunk(var chunk) = step {
-      // Placeholder: curl signs the request anew, and nothing of this signature is printed.
+      // Placeholder: curl signs the request itself, and nothing of this signature is printed.
       if secrets.isSigned { chunk.digests[.sha256] = Digest(.sha256, [UInt8](repeating: 0, count: 32)) }
       step = .chunk(chunk)
     }

@@ -20,7 +20,7 @@ struct ParserMessage {
     let subject = printable("\(option)\"\(value)\"")
     guard choices.isEmpty else {
       text = "\(subject) is not one of \(choices.joined(separator: ", "))"
-      remedy = EditDistance.nearest(to: value, in: choices).map { "\(option)\($0)" }
+      remedy = Self.offer(choices, for: value).map { "\(option)\($0)" }
       return
     }
     text = "\(subject) \(Self.fault(of: value, kind))"
@@ -34,6 +34,14 @@ struct ParserMessage {
       return listed.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
     }
     return offer.1.matches(of: /'([^']*)'/).map { String($0.1) }
+  }
+
+  /// The word that was probably meant. Of a few short words, most are near to each other, so that all are offered.
+  private static func offer(_ choices: [String], for value: String) -> String? {
+    let near = EditDistance.nearest(to: value, in: choices)
+    guard choices.count <= 4, let last = choices.last else { return near }
+    if let near, EditDistance.between(value, near) * 4 <= value.utf8.count { return near }
+    return choices.count == 1 ? last : "\(choices.dropLast().joined(separator: ", ")) or \(last)"
   }
 
   private static func fault(of value: String, _ kind: String) -> String {

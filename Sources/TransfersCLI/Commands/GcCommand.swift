@@ -9,25 +9,25 @@ struct GcCommand: Command, ChangesRows {
     commandName: "gc", abstract: "List unfinished uploads left on servers, and abort them.",
     discussion: """
       A session is listed if its file is not being transferred, or if it is to be aborted. The session of a failed \
-      file is kept if the data on the server is still usable: "transfers retry" continues it. With --end it is aborted \
-      as well, and a retry starts afresh. Sessions of files that wait, are paused or have an unknown outcome are only \
+      file is kept if the data on the server is still usable: "transfers retry" continues it. With --abort it is \
+      aborted as well, and a retry starts afresh. Sessions of files that wait, are paused or have an unknown outcome are only \
       counted: they are needed to continue. Only sessions that this ledger created are ever aborted.
       """)
 
   @OptionGroup(title: "Selection") var selection: SelectionOptions
-  @Flag(help: "Abort them on their servers now.") var end = false
-  @Flag(name: [.customShort("n"), .long], help: "Only list the sessions that --end would abort; changes nothing.")
+  @Flag(help: "Abort them on their servers now.") var abort = false
+  @Flag(name: [.customShort("n"), .long], help: "Only list the sessions that --abort would abort; changes nothing.")
   var dryRun = false
   @OptionGroup(title: "Progress") var progress: ProgressOptions
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
-    if end { try endThem(context) }
+    if abort { try abortThem(context) }
     let left = try list(context)
-    guard end, !dryRun, left > 0 else { return }
+    guard abort, !dryRun, left > 0 else { return }
     throw CommandFailure(
       .workLeft, "\(Quantity.count(left, "session")) could not be aborted yet",
-      remedy: "check the causes and run \"transfers gc --end\" again; most servers also expire sessions")
+      remedy: "check the causes and run \"transfers gc --abort\" again; most servers also expire sessions")
   }
 
   /// Prints the sessions; returns their number.
@@ -72,7 +72,7 @@ struct GcCommand: Command, ChangesRows {
 
   private static let pageSize = 500
 
-  private func endThem(_ context: Context) throws(CommandFailure) {
+  private func abortThem(_ context: Context) throws(CommandFailure) {
     let path = try common.storePath(context)
     let ledger = try dryRun ? LedgerAccess.open(path, context) : LedgerAccess.openForWriting(path, context)
     defer { ledger.close() }
@@ -96,7 +96,7 @@ struct GcCommand: Command, ChangesRows {
     guard selection.isEmpty else { return }
     let count = try LedgerAccess.read(ledger) { try $0.abandonedSessions(filter, after: 0, limit: .max).count }
     throw .usage(
-      "gc --end needs to know which sessions; --all would abort \(Quantity.count(count, "session"))",
-      remedy: "transfers gc --end --all, or a selection of files; transfers help selectors")
+      "gc --abort needs to know which sessions; --all would abort \(Quantity.count(count, "session"))",
+      remedy: "transfers gc --abort --all, or a selection of files; transfers help selectors")
   }
 }

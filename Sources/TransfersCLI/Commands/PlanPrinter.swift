@@ -23,7 +23,7 @@ final class PlanPrinter: Sendable {
   }
 
   static let columns: [Column<Entry>] = [
-    .text("verdict", "Verdict") { $0.verdict },
+    .text("verdict", "Status") { $0.verdict },
     .bytes("bytes", "Size") { $0.size },
     .name("path", "Path") { $0.path },
     .name("key", "Key") { $0.key },

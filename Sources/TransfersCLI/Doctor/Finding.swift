@@ -38,7 +38,7 @@ struct DoctorOutput: OutputValue {
       .table(
         "checks", nil,
         [
-          .text("check", "Check") { $0.check }, .text("verdict", "Verdict") { $0.verdict.rawValue },
+          .text("check", "Check") { $0.check }, .text("verdict", "Result") { $0.verdict.rawValue },
           .text("finding", "Finding") { $0.text }, .text("remedy") { $0.remedy.isEmpty ? nil : $0.remedy },
         ], TableLook(note: "remedy")
       ) { $0.findings },

@@ -84,6 +84,12 @@ import TransferProtocols
     if let remedy { #expect(error?.remedy == remedy) }
   }
 
+  @Test(arguments: [("foo.", "foo."), ("a/b?token=secret", "a/b"), ("user:secret@h/a", "…")])
+  func anErrorNamesWhatWasTyped(_ text: String, _ shown: String) {
+    let error = #expect(throws: TransferError.self) { try DownloadURL(text) }
+    #expect(error?.subject == NameBytes(shown) && error?.cause == "it has no scheme")
+  }
+
   @Test func theRemedyNamesWhatCanBeFetched() {
     let error = #expect(throws: TransferError.self) { try DownloadURL("ftp://h/a") }
     #expect(error?.remedy == "use one of http://, https://, dav+http://, dav+https://, s3://")
