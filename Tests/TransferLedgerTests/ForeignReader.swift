@@ -30,9 +30,9 @@ struct ForeignReader {
     defer { words.forEach { free($0) } }
     var pid = pid_t()
     try #require(posix_spawnp(&pid, "python3", &actions, nil, words, environ) == 0)
+    (self.pid, socket) = (pid, ends[0])
     var buffer = [UInt8](repeating: 0, count: 16)
     #expect(read(ends[0], &buffer, buffer.count) > 0)
-    (self.pid, socket) = (pid, ends[0])
   }
 
   func end() {

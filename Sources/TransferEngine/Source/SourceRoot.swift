@@ -8,8 +8,8 @@ import TransferModel
 #endif
 
 /// How much of the path of a source may lead through symbolic links when the source is opened. A scan follows only
-/// links that a person named, and those that `--follow-symlinks` allows, so whoever can write to a folder of the sources
-/// must not be able to replace a folder by a link afterwards, and have files from elsewhere sent.
+/// links that a person named, and those that `--follow-symlinks` allows, so whoever can write to a folder of the
+/// sources must not be able to replace a folder by a link afterwards, and have files from elsewhere sent.
 ///
 /// That part is the folder that keys are relative to, unless a link below it was named (`push data/link`, or a line of
 /// a list): then it ends with the last link. Of what is behind a followed link, the real path is recorded, and no

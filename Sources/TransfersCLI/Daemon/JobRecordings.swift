@@ -1,8 +1,8 @@
 import TransferModel
 
-/// Decides when new files of a job are only recorded, because a run of it is still sending, or waits for another engine.
-/// The engine that owns the ledger sends them. Without that they would wait as long as one destination of the run hangs.
-/// A value on the boot clock, in milliseconds.
+/// Decides when new files of a job are only recorded, because a run of it is still sending, or waits for another
+/// engine. The engine that owns the ledger sends them. Without that they would wait as long as one destination of the
+/// run hangs. A value on the boot clock, in milliseconds.
 struct JobRecordings: Sendable {
   /// The variable of a child that only records; it is no run of the job.
   static let variable = "_TRANSFERS_RECORD_ONLY"

@@ -21,9 +21,7 @@ extension LedgerTransaction {
         (admitter.isCompared, admitter.root) = (entry.isCompared, entry.root)
         let admission = try admitter.admit(path, key, identity, entry.mode, entry.verdict)
         result.count(admission, index, identity.size)
-        if case .added(let file, superseded: nil) = admission, identity.mayBeRenamed,
-          target.batch.settings.dedupe != true, let past = try renamed(file)
-        {
+        if case .added(let file, superseded: nil) = admission, let past = try renamed(file, identity, target) {
           result.renamed.append(RenamedSource(index: index, file: past.id, path: past.path))
         }
         if target.batch.settings.after != nil, case .unchanged(let file) = admission, try !isToGo(file) {
@@ -99,8 +97,11 @@ extension LedgerTransaction {
   }
 
   /// A done file of the same destination that may be what a source with a new key was sent as. Uses `file_sent`.
-  private func renamed(_ file: FileID) throws -> (id: FileID, path: NameBytes)? {
-    try db.first(Self.renamedSource, .id(file)) { ($0.id(0), $0.name(1)) }
+  private func renamed(
+    _ file: FileID, _ identity: SourceIdentity, _ target: AdmissionTarget
+  ) throws -> (id: FileID, path: NameBytes)? {
+    guard identity.mayBeRenamed, target.batch.settings.dedupe != true else { return nil }
+    return try db.first(Self.renamedSource, .id(file)) { ($0.id(0), $0.name(1)) }
   }
 
   static let renamedSource: StaticString = """
