@@ -643,7 +643,7 @@ CREATE TABLE file (
   root INTEGER CHECK (root IS NULL OR root >= 1 AND is_download IS NULL),
   -- A download: the uid of the copied ledger that made its partial file, which is part of the name of that file: so the
   -- copy does not use the one of its original. NULL: the original made it.
-  partial_of BLOB CHECK (partial_of IS NULL OR is_download IS NOT NULL AND length(partial_of) = 16),
+  partial_of BLOB CHECK (partial_of IS NULL OR is_download IS NOT NULL),
   -- The staged copy that is sent instead of the source: its name in the staging folder beside the ledger.
   staged TEXT CHECK (staged <> ''),
   state TEXT NOT NULL CHECK (state = 'settling' OR state = 'pending' OR state = 'active' OR state = 'finishing'
@@ -1445,7 +1445,6 @@ CREATE TABLE receipt (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX receipt_content ON receipt (digest) WHERE digest >= 'sha2' AND digest < 'sha6' AND finding IS NULL;
-CREATE INDEX receipt_lost ON receipt (file_id) WHERE finding = 'lost' OR finding = 'differs';
 
 CREATE INDEX receipt_contradiction ON receipt (file_id) WHERE finding IN ('lost', 'differs', 'changed', 'missing');
 

@@ -235,6 +235,9 @@ enum RefusedStatements {
       ctime_ns, inode, device, mode, 'pending', 0, created_at FROM file WHERE id = 1;
     UPDATE OR REPLACE file SET live = 1 WHERE id = 1
     """,
+    // only a listing has unchanged files, and only a copy partial files of its own
+    "UPDATE session SET unchanged = 1 WHERE file_id = 2",
+    "\(RulesTests.download); UPDATE file SET partial_of = zeroblob(16) WHERE is_download = 1",
   ]
 
   /// Statements that delete or rewrite rows without a DELETE. Each number or name that they use belongs to another row.

@@ -155,7 +155,7 @@ import TransferModel
         [
           "SEARCH file USING INDEX file_live (destination_id=? AND key=?)",
           "SEARCH s USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
-          "CORRELATED SCALAR SUBQUERY 2", "SEARCH r USING INDEX receipt_lost (file_id=?)",
+          "CORRELATED SCALAR SUBQUERY 2", "SEARCH r USING INDEX receipt_contradiction (file_id=?)",
           "CORRELATED SCALAR SUBQUERY 1", "SEARCH l USING PRIMARY KEY (file_id=? AND n>?)",
         ]
       ),

@@ -54,8 +54,9 @@ import TransferModel
 
   @Test func aLaterProofIsNoPartOfATransfer() throws {
     try LogTests.send(f, 3)
+    let sent = try f.ledger.read { try $0.attemptTotals(RowFilter()) }.attempts
     try expectNoChange(filters) { try ask(1) }
-    #expect(try f.ledger.read { try $0.attemptTotals(RowFilter()) }.attempts == 5)
+    #expect(try f.ledger.read { try $0.attemptTotals(RowFilter()) }.attempts == sent && sent >= 3)
   }
 
   /// The same when the attempts were added up, and when they were pruned.

@@ -104,8 +104,8 @@ struct ExistingFile {
       coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL,
       state = 'settling' AND cause IS 'source.settling', state = 'superseded' AND cause IS 'policy.duplicate',
       may_have_arrived IS NOT NULL, hidden IS NOT NULL OR cause IS 'policy.resolved', root,
-      state = 'done' AND EXISTS (SELECT 1 FROM receipt r INDEXED BY receipt_lost
-        WHERE r.file_id = file.id AND (r.finding = 'lost' OR r.finding = 'differs')
+      state = 'done' AND EXISTS (SELECT 1 FROM receipt r INDEXED BY receipt_contradiction
+        WHERE r.file_id = file.id AND r.finding IN ('lost', 'differs', 'changed', 'missing')
           AND NOT EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = r.file_id AND l.n > r.n AND l.finding = 'found'))
     FROM file LEFT JOIN sighting s ON s.file_id = file.id WHERE destination_id = ?1 AND key = ?2 AND live = 1
     """
