@@ -237,7 +237,7 @@ enum RefusedStatements {
     """,
     // only a listing has unchanged files, and only a copy partial files of its own
     "UPDATE session SET unchanged = 1 WHERE file_id = 2",
-    "\(RulesTests.download); UPDATE file SET partial_of = zeroblob(16) WHERE is_download = 1",
+    "UPDATE file SET partial_of = zeroblob(16) WHERE is_download = 1",
   ]
 
   /// Statements that delete or rewrite rows without a DELETE. Each number or name that they use belongs to another row.

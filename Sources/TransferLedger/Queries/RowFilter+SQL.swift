@@ -68,11 +68,10 @@ extension RowFilter {
     AND (?124 IS NULL OR coalesce((SELECT x.attempts BETWEEN ?124 AND ?125 FROM pruned_file x WHERE x.file_id = f.id),
       (?124 <= 0 OR EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT \(isAfterItsEnd) LIMIT 1 OFFSET ?124 - 1))
       AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT \(isAfterItsEnd) LIMIT 1 OFFSET ?125)))
-    AND (NOT ?130 OR f.state = 'unknown'
-      OR f.state = 'cancelled' AND EXISTS (SELECT 1 FROM file u
-        WHERE u.id = f.id AND u.may_have_arrived = 1 AND u.cause IS NOT 'policy.resolved'))
-    AND (NOT ?126 OR f.state = 'done' AND NOT EXISTS (SELECT 1 FROM receipt x
-      WHERE x.file_id = f.id AND x.n = 1 AND x.confirmation <> 'none'))
+    AND iif(NOT ?130 OR f.state = 'unknown' OR f.state = 'cancelled' AND EXISTS (SELECT 1 FROM file u
+        WHERE u.id = f.id AND u.may_have_arrived = 1 AND u.cause IS NOT 'policy.resolved'),
+      NOT ?126 OR f.state = 'done' AND NOT EXISTS (SELECT 1 FROM receipt x
+        WHERE x.file_id = f.id AND x.n = 1 AND x.confirmation <> 'none'), 0)
     """
 
   private static let isAfterItsEnd = "(a.operation = 'abort' OR {query})"
