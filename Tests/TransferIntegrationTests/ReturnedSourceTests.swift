@@ -46,7 +46,8 @@ import Transfers
     #expect(result.done == 0 && result.unknown == 1)
     #expect(try scene.commits().count == 1)
     #expect(try states() == ["superseded", "superseded", "unknown"])
-    #expect(try scene.fileRows().last?.message?.contains("f1 may have delivered this version already") == true)
+    #expect(
+      try scene.fileRows().last?.message?.contains("f1 may have delivered this version of the source already") == true)
     try resolve(.retry, 3)
     #expect(try scene.run().done == 1)
     #expect(try scene.commits().count == 2)

@@ -174,7 +174,10 @@ final class YearServer: Transport {
       }
       state.told.ids[subject, default: []].insert(id)
       // It was accepted, and its sender gets no answer.
-      if state.chance.happens(state.mishaps) { return Self.failed(52, "the receiver went away", mayHaveArrived: true) }
+      if state.chance.happens(state.mishaps) {
+        state.told.refusals[who, default: 0] += 1
+        return Self.failed(52, "the receiver went away", mayHaveArrived: true)
+      }
       return Self.answered(204)
     }
   }
