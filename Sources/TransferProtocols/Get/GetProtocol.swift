@@ -97,7 +97,8 @@ public struct GetProtocol: TransferProtocol, Sendable {
     let isShort = facts.file.expected.size.map { $0 <= Self.longestBeginning } ?? false
     let longest = usesZsync && !isShort ? Self.shortBeginning : Self.longestBeginning
     // A run whose limit is shorter fetches small files all the same, and learns the size of the others.
-    let length = min(chunkSize ?? longest, longest, max(1, facts.byteLimit ?? longest))
+    let limit = facts.file.expected.size == nil ? facts.byteLimit ?? longest : longest
+    let length = min(chunkSize ?? longest, longest, max(1, limit))
     // Complete pieces, if they are not long.
     guard let pieces = facts.file.expected.pieces, pieces.length <= Self.usualChunk, let size = facts.file.expected.size
     else { return ByteRange(offset: 0, length: length) }
