@@ -149,7 +149,8 @@ struct ProveCommand: Command {
       throw CommandFailure(
         .mismatch,
         "prove: \(Quantity.count(proof.violations.count, "violation")) in \(Quantity.count(proof.total, "file"))",
-        remedy: "transfers show FILE, transfers run for what is not finished, transfers store check for the log")
+        remedy: "transfers show FILE, transfers push for what was lost, transfers run for what is not finished, "
+          + "transfers store check for the log")
     }
     guard let asked, !asked.isProven else { return }
     if let wrong = asked.outcomes[.different].map({ $0 + (asked.outcomes[.absent] ?? 0) }) ?? asked.outcomes[.absent],
