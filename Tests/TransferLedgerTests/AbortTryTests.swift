@@ -61,14 +61,8 @@ import TransferModel
 
   /// A download that failed: nothing of it is on the server.
   private func failDownload(_ run: RunID) throws -> AbortWork {
-    let settings = BatchSettings(destination: "get:there", download: DownloadSettings(folder: NameBytes("/in")))
-    let batch = NewBatch(name: nil, settings: settings, protocolName: "get", destination: "get:there")
-    let target = AdmissionTarget(batch, since: .beginning, wallMs: f.clock.wallMs)
+    let (file, _, attempt) = try f.beginDownload(run)
     return try f.ledger.write { tx in
-      _ = try tx.admitDownloads([NewDownload(path: NameBytes("/in/a"), key: NameBytes("p/a"))], to: target)
-      let file = try #require(try tx.claimFiles(run, limit: 1).first).id
-      let session = try tx.intendSession(file, run)
-      let attempt = try tx.beginAttempt(file, run, .create, session: session, isRepeatable: true)
       _ = try tx.closeAttempt(attempt, run, result(.fatal))
       _ = try tx.failFile(file, run, code: .http403, message: "no", keepsSession: false)
       return try #require(try tx.claimAborts(run, limit: 1).first)

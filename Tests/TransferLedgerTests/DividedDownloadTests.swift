@@ -10,14 +10,8 @@ import TransferModel
 
   /// A file of one chunk, of which the first `bytes` arrived.
   private func begun(_ bytes: Int64, _ run: RunID) throws -> FileID {
-    let settings = BatchSettings(destination: "get:there", download: DownloadSettings(folder: NameBytes("/in")))
-    let batch = NewBatch(name: nil, settings: settings, protocolName: "get", destination: "get:there")
-    let target = AdmissionTarget(batch, since: .beginning, wallMs: f.clock.wallMs)
+    let (file, session, attempt) = try f.beginDownload(run)
     return try f.ledger.write { tx in
-      _ = try tx.admitDownloads([NewDownload(path: NameBytes("/in/a"), key: NameBytes("p/a"))], to: target)
-      let file = try #require(try tx.claimFiles(run, limit: 1).first).id
-      let session = try tx.intendSession(file, run)
-      let attempt = try tx.beginAttempt(file, run, .create, session: session, isRepeatable: true)
       _ = try tx.closeAttempt(attempt, run, acked(bytes))
       _ = try tx.openSession(session, run, remoteID: "v", expiresAtMs: nil)
       #expect(try tx.learnSize(file, run, 50).isApplied)

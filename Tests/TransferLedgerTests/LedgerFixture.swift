@@ -95,6 +95,19 @@ final class LedgerFixture {
     return id
   }
 
+  /// Records a download, claims it, and begins the request that opens its session.
+  func beginDownload(_ run: RunID) throws -> (file: FileID, session: SessionID, attempt: AttemptID) {
+    let settings = BatchSettings(destination: "get:there", download: DownloadSettings(folder: NameBytes("/in")))
+    let batch = NewBatch(name: nil, settings: settings, protocolName: "get", destination: "get:there")
+    let target = AdmissionTarget(batch, since: .beginning, wallMs: clock.wallMs)
+    return try ledger.write { tx in
+      _ = try tx.admitDownloads([NewDownload(path: NameBytes("/in/a"), key: NameBytes("p/a"))], to: target)
+      guard let file = try tx.claimFiles(run, limit: 1).first?.id else { throw Surprise("a") }
+      let session = try tx.intendSession(file, run)
+      return (file, session, try tx.beginAttempt(file, run, .create, session: session, isRepeatable: true))
+    }
+  }
+
   /// Runs SQL as the `sqlite3` shell would: on another connection, restricted only by the schema.
   func shell(_ sql: String) throws { try Connection(path: path, access: .readWrite).execute(sql) }
 
