@@ -32,7 +32,7 @@ extension Exchange {
     reply.bytesSent = bytesInFirstPass ?? min(offset, easy.offset(CURLINFO_SIZE_UPLOAD_T))
     reply.bytesReceived = received
     let isBegun = passes > 0 && (reply.bytesSent > 0 || easy.long(CURLINFO_REQUEST_SIZE) > requestSizeBefore)
-    reply.requestMayHaveArrived = isBegun && reply.curlCode != TLSEnd.refused
+    reply.requestMayHaveArrived = isBegun && reply.curlCode != TLSRefusal.code
     reply.isBodyIncomplete = length > 0 && (isAnsweredEarly || reply.bytesSent < length)
     reply.proxyStatus = passes == 0 && reply.curlCode != 0 ? refusal(ofProxy: easy.long(CURLINFO_HTTP_CONNECTCODE)) : 0
     reply.timing = timing()
@@ -62,7 +62,7 @@ extension Exchange {
         answer.refusal?.message ?? addresses?.message
         ?? Self.withoutSecrets(
           easy.message(for: code), otherwise: EasyHandle.generalMessage(for: code), order.request)
-      describeTLS(code, in: &reply)
+      describeTLSRefusal(code, in: &reply)
       reply.isAddressRefused = addresses?.refused != nil && answer.status == 0
       if hasNoLookup(code) {
         reply.isLocalShortage = true
@@ -88,18 +88,14 @@ extension Exchange {
     }
   }
 
-  /// What an alert of TLS says, or that it is missing.
-  private func describeTLS(_ code: CURLcode, in reply: inout TransferReply) {
-    guard code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR, answer.refusal == nil else { return }
-    let isFirst = passes == 1 && answer.receivedBytes == 0 && easy.long(CURLINFO_NUM_CONNECTS) > 0
-    switch TLSEnd(easy.message(for: code)) {
-    case .noClosure where answer.status != 0:
-      reply.curlMessage = "the server ended the TLS connection without saying that its answer is complete"
-    case .refusal(let alert) where isFirst:
-      reply.curlCode = TLSEnd.refused
-      reply.curlMessage = "the server demands a certificate of the client, and transfers has none (TLS alert: \(alert))"
-    default: break
-    }
+  /// An alert of TLS that refuses the client, before any byte of an answer on a new connection: nothing was read.
+  private func describeTLSRefusal(_ code: CURLcode, in reply: inout TransferReply) {
+    guard code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR, answer.refusal == nil, passes == 1,
+      answer.receivedBytes == 0, easy.long(CURLINFO_NUM_CONNECTS) > 0,
+      let alert = TLSRefusal.alert(in: easy.message(for: code))
+    else { return }
+    reply.curlCode = TLSRefusal.code
+    reply.curlMessage = "the server demands a certificate of the client, and transfers has none (TLS alert: \(alert))"
   }
 
   /// With one socket more, the request might have succeeded, also if another address of the server refused it: nothing
