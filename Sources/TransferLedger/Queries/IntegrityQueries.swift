@@ -50,12 +50,7 @@ extension LedgerReader {
       SELECT count(*) FROM receipt r INDEXED BY receipt_contradiction CROSS JOIN file f ON f.id = r.file_id
       WHERE r.finding IN ('lost', 'differs', 'changed', 'missing') AND f.state = 'done' AND {files}
         AND NOT EXISTS (SELECT 1 FROM receipt n WHERE n.file_id = r.file_id AND n.n > r.n)
-        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live = 1
-          AND g.generation > f.generation AND g.state = 'done')
-        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
-          AND g.live IS NULL AND g.generation > f.generation AND g.state = 'done')
-        AND NOT (f.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file g
-          WHERE g.path = f.path AND g.is_download = 1 AND g.state = 'done' AND g.id > f.id))
+        AND NOT {replaced}
       """, filter
     ) { $0.int(0) } ?? 0
   }

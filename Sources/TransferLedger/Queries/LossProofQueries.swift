@@ -100,12 +100,7 @@ extension LedgerReader {
       FROM file f JOIN receipt r ON r.file_id = f.id
       WHERE r.n = (SELECT max(n) FROM receipt WHERE file_id = f.id)
         AND r.finding IN ('lost', 'differs', 'changed', 'missing')
-        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live = 1
-          AND g.generation > f.generation AND g.state = 'done')
-        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
-          AND g.live IS NULL AND g.generation > f.generation AND g.state = 'done')
-        AND NOT (f.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file g
-          WHERE g.path = f.path AND g.is_download = 1 AND g.state = 'done' AND g.id > f.id))
+        AND NOT {replaced}
         AND {files} ORDER BY f.id LIMIT ?1
       """
     ),

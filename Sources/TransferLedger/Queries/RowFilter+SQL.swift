@@ -20,9 +20,10 @@ extension RowFilter {
   /// - `{files}`: for a file `f`.
   /// - `{attempts}`: for an attempt `a` of a file `f`; error and time are those of the attempt.
   /// - `{attempts by file}`: the same, but attempts are found through their files: a batch leads to its attempts.
-  /// - `{after its end}`: whether an attempt `a` of a file `f` is no attempt to transfer it: an abort, or a query about
-  ///   it after it was done. It keeps this property when its file changes, so that sums may be stored.
+  /// - `{after its end}`: whether an attempt `a` was made after the transfer of its file `f` had ended: an abort, or a
+  ///   query about a done file. This does not change when the file changes, so that sums may be stored.
   /// - `{query}`: whether the attempt `a` queried its file `f` after the file was done.
+  /// - `{replaced}`: whether a later file replaced the object of the file `f`, or the local file of the download `f`.
   /// - `{chunks}`: for a chunk `c` of a file `f`.
   /// - `{batches}`: for a batch `b`, or one that has such a file.
   /// - `{events}`: for an event `e` with all its parts, about files, about a batch or about neither; by its own time.
@@ -37,7 +38,7 @@ extension RowFilter {
       ("attempts by file", "{search} AND {owned} AND \(Self.ofAttempt)"),
       ("files", "{search} AND {owned} AND \(Self.ofFile)"), ("after its end", Self.isAfterItsEnd),
       ("inner", scope == .batch ? "+f.batch_id = ?105" : search), ("search", search), ("owned", Self.owned),
-      ("query", Self.isQuery),
+      ("query", Self.isQuery), ("replaced", Self.isReplaced),
     ]
   }
 
@@ -72,6 +73,15 @@ extension RowFilter {
         WHERE u.id = f.id AND u.may_have_arrived = 1 AND u.cause IS NOT 'policy.resolved'),
       NOT ?126 OR f.state = 'done' AND NOT EXISTS (SELECT 1 FROM receipt x
         WHERE x.file_id = f.id AND x.n = 1 AND x.confirmation <> 'none'), 0)
+    """
+
+  private static let isReplaced = """
+    (EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live = 1
+        AND g.generation > f.generation AND g.state = 'done')
+      OR EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
+        AND g.live IS NULL AND g.generation > f.generation AND g.state = 'done')
+      OR f.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file g
+        WHERE g.path = f.path AND g.is_download = 1 AND g.state = 'done' AND g.id > f.id))
     """
 
   private static let isAfterItsEnd = "(a.operation = 'abort' OR {query})"
