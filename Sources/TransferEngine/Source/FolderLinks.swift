@@ -9,7 +9,7 @@ package import TransferModel
 #endif
 
 /// The symbolic links on the way to folders of sources. A link that was made or replaced since a file was sent may lead
-/// to another folder, whose file with the same path is no newer version of that one. Blocking.
+/// to another folder. The file that has the same path there is not a newer version of the one that was sent. Blocking.
 package enum FolderLinks {
   /// The folders of the files of a page that are reached through links.
   static func folders(of page: AdmissionPage) -> [NameBytes: LinkedFolder] {

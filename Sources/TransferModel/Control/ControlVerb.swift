@@ -21,7 +21,7 @@ public enum Resolution: String, Sendable, CaseIterable {
   case done
   /// It is to be sent again.
   case retry
-  /// It is no longer needed, whether it arrived or not.
+  /// It is no longer needed, whether or not it arrived.
   case cancel
 }
 

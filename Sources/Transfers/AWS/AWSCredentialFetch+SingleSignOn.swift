@@ -95,7 +95,7 @@ private struct SingleSignOnCache {
 
   func read() throws(CredentialFault) -> SingleSignOnLogin {
     guard let bytes = FileText.bytes(path) else {
-      throw CredentialFault("there is no login (\(path)); run \"aws sso login\"")
+      throw CredentialFault("no SSO login is stored in \(path); run \"aws sso login\"")
     }
     return try SingleSignOnLogin(bytes)
   }

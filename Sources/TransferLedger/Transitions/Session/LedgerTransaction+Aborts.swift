@@ -40,7 +40,7 @@ extension LedgerTransaction {
   }
 
   /// Ends the last request of an abort, and the session, unless it stays for the next run. The removal of a partial
-  /// file is no request: only a failure is recorded as an attempt, for its cause.
+  /// file sends no request, and becomes an attempt only if it fails, so that its cause is recorded.
   package func endAbort(
     _ work: AbortWork, _ run: RunID, _ result: AttemptResult, _ state: SessionState?
   ) throws {
