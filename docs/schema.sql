@@ -1555,6 +1555,8 @@ CREATE TABLE scan (
   special INTEGER NOT NULL,
   -- Left out because a list of the destination has them (--known-at).
   known INTEGER NOT NULL,
+  -- Not recorded, and each run refuses them again: no row says so.
+  refused INTEGER NOT NULL,
   UNIQUE (job, place, sources)
 ) STRICT;
 
@@ -2175,7 +2177,8 @@ SELECT
   excluded,
   unreadable,
   special,
-  known
+  known,
+  refused
 FROM scan;
 
 CREATE VIEW v_segments AS

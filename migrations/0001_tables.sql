@@ -628,6 +628,8 @@ CREATE TABLE scan (
   special INTEGER NOT NULL,
   -- Left out because a list of the destination has them (--known-at).
   known INTEGER NOT NULL,
+  -- Not recorded, and each run refuses them again: no row says so.
+  refused INTEGER NOT NULL,
   UNIQUE (job, place, sources)
 ) STRICT;
 CREATE INDEX scan_completed ON scan (completed_at);

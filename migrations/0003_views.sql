@@ -553,7 +553,8 @@ SELECT
   excluded,
   unreadable,
   special,
-  known
+  known,
+  refused
 FROM scan;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
@@ -570,9 +571,10 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_scans', 'settling', 'INTEGER', '', 'Of these: still being written.'),
   ('v_scans', 'not_ready', 'INTEGER', '', 'Of these: without the marker file that shows that they are complete.'),
   ('v_scans', 'excluded', 'INTEGER', '', 'Excluded by rules, not among these.'),
-  ('v_scans', 'unreadable', 'INTEGER', '', 'Not readable.'),
+  ('v_scans', 'unreadable', 'INTEGER', '', 'Of these: not readable, or impossible to send: recorded as failed, or refused.'),
   ('v_scans', 'special', 'INTEGER', '', 'Links, FIFOs, sockets, devices and files of the ledger itself, not among these.'),
-  ('v_scans', 'known', 'INTEGER', '', 'Of these: not sent, because a list of the destination has them (--known-at).');
+  ('v_scans', 'known', 'INTEGER', '', 'Of these: not sent, because a list of the destination has them (--known-at).'),
+  ('v_scans', 'refused', 'INTEGER', '', 'Of these: refused, and no row of a file says so: they would replace the only copy or a segment, or were cancelled when they may have arrived.');
 
 CREATE VIEW v_callbacks AS
 SELECT

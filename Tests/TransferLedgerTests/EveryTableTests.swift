@@ -20,7 +20,7 @@ import TransferModel
     INSERT INTO outbox (id, callback_id, file_id, state) VALUES (1, 1, 1, 'delivering');
     INSERT INTO delivery (outbox_id, n, started_at, outcome) VALUES (1, 1, 0, 'open');
     INSERT INTO callback_loss VALUES (1, 1, 0, 0);
-    INSERT INTO scan VALUES (1, '', 'p', '{}', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    INSERT INTO scan VALUES (1, '', 'p', '{}', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     INSERT INTO series (id, destination_id, key, number, path, start, size, digest, head, mtime_ns, ctime_ns, inode,
       device, boot, began_at, grown_at)
     VALUES (1, 1, x'61', 1, x'61', 0, 5, 'sha256:0', 'sha256:0', 1, 1, 1, 1, 1, 1, 1);

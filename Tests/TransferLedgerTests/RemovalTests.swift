@@ -468,8 +468,8 @@ import Testing
     "UPDATE removal SET recorded_at = 1", "UPDATE removal SET inode = inode + 1",
     "UPDATE removal SET attempts = 5, failures = 5", "UPDATE removal SET file_id = 3",
     "UPDATE removal SET state = 'done', attempts = 1, ended_at = 0", "DELETE FROM removal",
-    "INSERT OR REPLACE INTO scan SELECT id, 'other', place, sources, completed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM scan",
-    "INSERT OR REPLACE INTO scan SELECT NULL, job, place, sources, completed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM scan",
+    "INSERT OR REPLACE INTO scan SELECT id, 'other', place, sources, completed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM scan",
+    "INSERT OR REPLACE INTO scan SELECT NULL, job, place, sources, completed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM scan",
     "UPDATE scan SET job = 'other'", "UPDATE scan SET id = 7", "DELETE FROM scan", "DELETE FROM look",
     "INSERT INTO absent_source VALUES (3, 0)", "INSERT OR REPLACE INTO absent_source VALUES (4, 0)",
     "UPDATE absent_source SET seen_at = seen_at + 1", "DELETE FROM absent_source",
@@ -539,12 +539,13 @@ import Testing
       (counts.added, counts.unchanged) = (0, n)
       let scan = ScanRow(
         job: "nightly", place: "put:one", sources: ScannedSources(from: ["/src"], list: nil, rules: []), tookMs: 5,
-        counts: counts)
+        counts: counts, refused: 4 - n)
       try f.ledger.write { try $0.noteScan(scan) }
       f.clock.advance(ms: 1_000)
     }
     let scans = try f.ledger.read { try $0.scans(ofJob: "nightly") }
     #expect(scans.count == 1 && scans[0].counts.unchanged == 3 && scans[0].sources.from == ["/src"])
+    #expect(scans.map(\.refused) == [1], "of the last scan")
     #expect(scans[0].completedMs == f.clock.wallMs - 1_000)
     #expect(try f.ledger.read { try $0.scans(ofJob: "other") }.isEmpty)
   }

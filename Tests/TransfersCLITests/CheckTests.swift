@@ -118,12 +118,45 @@ import Testing
     #expect(since.line.contains("found 0 files, at least 1 expected") && !since.line.contains("future"))
   }
 
+  /// No row of the ledger says that they are not sent, so that nothing else tells it.
+  @Test func filesThatAJobRefusesAreCritical() {
+    func check(_ refused: [String: Int], most: Int) -> CheckOutput {
+      let reading = CheckReading(
+        jobs: [], refused: refused, totals: StateTotals(), unfinished: UnfinishedFiles(), isKnown: true)
+      return CheckOutput(
+        reading, job: nil, maxAgeMs: nil, maxFailed: 0, maxRefused: most, maxPending: nil, nowMs: nowMs)
+    }
+    let one = check(["nightly": 2], most: 1)
+    #expect(one.verdict == .critical && one.remedy == "transfers job run -n nightly")
+    #expect(one.line.contains("2 files refused by the last scan of job nightly, 1 allowed"), "\(one.line)")
+    #expect(one.line.contains(" refused=2;;1;0 "), "\(one.line)")
+    let two = check(["weekly": 1, "nightly": 1], most: 0)
+    #expect(two.line.contains("2 files refused by the last scans of jobs nightly, weekly, 0 allowed"), "\(two.line)")
+    #expect(check(["nightly": 2], most: 2).verdict == .ok)
+  }
+
+  /// A job with several destinations has a row for each of them; what it had in its configuration before has others.
+  @Test func refusedFilesAreThoseOfTheLastScanOfAJob() {
+    var scans = [scan("nightly", msAgo: 1_000, files: 3), scan("nightly", msAgo: 1_001, files: 3)]
+    scans[1].place = "q"
+    (scans[0].refused, scans[1].refused) = (1, 2)
+    scans.append(scan("nightly", msAgo: 9_000, files: 3))
+    (scans[2].sources, scans[2].refused) = (ScannedSources(from: ["/old"], list: nil, rules: []), 4)
+    scans.append(scan("weekly", msAgo: 1_000, files: 3))
+    #expect(CheckScans.refused(scans, configured: [], nowMs: nowMs) == ["nightly": 3])
+    #expect(CheckScans.refused(scans, configured: ["nightly"], nowMs: nowMs) == ["nightly": 3])
+    #expect(CheckScans.refused(scans, configured: ["weekly"], nowMs: nowMs).isEmpty, "nightly was removed")
+  }
+
   /// Its runs left the files to another engine, which has sent them.
   @Test func aJobThatWasOnlySkippedHasSucceeded() {
     let scans = [scan("nightly", msAgo: 1_000, files: 3)]
     let rows = CheckScans.counting(scans, settled: ["nightly"], in: [])
     #expect(rows.map(\.succeededMs) == [nowMs - 1_000])
     #expect(CheckScans.counting(scans, settled: [], in: []).isEmpty, "its files are not sent yet")
+    var refusing = scans
+    refusing[0].refused = 1
+    #expect(CheckScans.counting(refusing, settled: ["nightly"], in: []).isEmpty, "it refused a file")
     let older = CheckScans.counting(scans, settled: ["nightly"], in: [row("nightly", succeededMsAgo: 9_000)])
     #expect(older.map(\.succeededMs) == [nowMs - 1_000])
     let failed = JobRow(job: "nightly", startedMs: nowMs - 900, endedMs: nowMs - 500, result: "partial", message: "no")

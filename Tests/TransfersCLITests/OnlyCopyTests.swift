@@ -98,6 +98,17 @@ import Testing
     }
     let plan = try scene.transfers(words + ["-n", "job-y"])
     #expect(plan.err.contains("it would replace the only copy"), "\(plan.err)")
+    let settings = ["--config", folder + "/config.yaml"]
+    let check = try scene.transfers(["check"] + settings)
+    #expect(check.code == 2 && check.out.contains("1 file refused by the last scan of job job-y"), "\(check.out)")
+    let shown = try scene.transfers(["job", "show", "job-y"] + settings)
+    #expect(shown.out.contains("refused by the last scan"), "\(shown.out)")
+    #expect(try scene.transfers(["check", "--max-refused", "1"] + settings).code == 0)
+    // What is accepted again ends it.
+    #expect(try scene.transfers(["rm", "f1"]).code == 0)
+    #expect(try scene.transfers(words + ["job-y"]).code == 0)
+    let ended = try scene.transfers(["check"] + settings)
+    #expect(ended.code == 0, "\(ended.out)")
   }
 
   /// The same path leads to another file, because a link in it was replaced.

@@ -15,7 +15,7 @@ extension LedgerReader {
       var scan = ScanRow(
         job: row.text(0), place: row.text(1), sources: ScannedSources(from: [], list: nil, rules: []),
         tookMs: row.int64(4), counts: counts)
-      scan.completedMs = row.int64(3)
+      (scan.completedMs, scan.refused) = (row.int64(3), row.int(16))
       return (scan: scan, sources: row.bytes(2))
     }
     return try rows.map { row in
@@ -27,7 +27,7 @@ extension LedgerReader {
 
   static let scans: StaticString = """
     SELECT job, place, sources, completed_at, took_ms, files, new, changed, unchanged, queued, settling, not_ready,
-      excluded, unreadable, special, known
+      excluded, unreadable, special, known, refused
     FROM scan WHERE ?1 IS NULL OR job = ?1 ORDER BY completed_at DESC, id DESC LIMIT ?2
     """
 }
@@ -46,6 +46,7 @@ extension LedgerTransaction {
       .int(counts.seen), .int(counts.added + counts.requeued - counts.changed), .int(counts.changed),
       .int(counts.unchanged), .int(counts.queued + counts.busy), .int(counts.settling), .int(counts.notReady),
       .int(counts.excluded), .int(counts.failed), .int(counts.special), .int(counts.known),
+      .int(scan.refused),
     ]
     let changes = try db.run(Self.replaceScan, of: values)
     guard changes == 0 else { return }
@@ -56,13 +57,13 @@ extension LedgerTransaction {
   static let replaceScan: StaticString = """
     UPDATE scan SET completed_at = ?4 + (completed_at = ?4), took_ms = ?5, files = ?6, new = ?7, changed = ?8, unchanged = ?9, queued = ?10,
       settling = ?11, not_ready = ?12, excluded = ?13, unreadable = ?14, special = ?15,
-      known = ?16
+      known = ?16, refused = ?17
     WHERE job = ?1 AND place = ?2 AND sources = ?3
     """
   static let insertScan: StaticString = """
     INSERT INTO scan (job, place, sources, completed_at, took_ms, files, new, changed, unchanged, queued, settling,
-      not_ready, excluded, unreadable, special, known)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+      not_ready, excluded, unreadable, special, known, refused)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
     """
   static let forgetScans: StaticString = """
     DELETE FROM scan WHERE id IN (SELECT id FROM scan ORDER BY completed_at DESC, id DESC LIMIT -1 OFFSET ?)

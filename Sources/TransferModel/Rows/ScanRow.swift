@@ -10,13 +10,31 @@ package struct ScanRow: Sendable, Hashable {
   package var tookMs: Int64
   /// Counts are files.
   package var counts: SourceCounts
+  /// Of the failed and unknown: those of which no row is shown. Each run refuses them again.
+  package var refused: Int
 
-  package init(job: String, place: String, sources: ScannedSources, tookMs: Int64, counts: SourceCounts) {
+  package init(
+    job: String, place: String, sources: ScannedSources, tookMs: Int64, counts: SourceCounts, refused: Int = 0
+  ) {
     self.job = job
     self.place = place
     self.sources = sources
     self.tookMs = tookMs
     self.counts = counts
+    self.refused = refused
+  }
+
+  /// Whether both rows are of one scan: it has a row for each place.
+  package func isSameScan(as other: ScanRow) -> Bool {
+    // They are written together. The time of a row that was overwritten may be a millisecond later.
+    job == other.job && sources == other.sources && abs(completedMs - other.completedMs) <= 1
+  }
+}
+
+extension Sequence where Element == ScanRow {
+  /// Files that a scan refused, at all of its places.
+  package func refused(inScan scan: ScanRow) -> Int {
+    reduce(0) { $0 + ($1.isSameScan(as: scan) ? $1.refused : 0) }
   }
 }
 

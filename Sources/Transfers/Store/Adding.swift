@@ -51,7 +51,8 @@ extension TransferStore {
         guard isComplete else { return }
         for (place, some) in Dictionary(grouping: targets.indices, by: { targets[$0].keyPlace }) {
           let counts = SourceCounts(of: some.map { recorded[$0].counts })
-          try tx.noteScan(options.scan(sources, at: place, counts, tookMs: tookMs))
+          let refused = some.reduce(0) { $0 + recorded[$1].failedBefore.withoutRow() }
+          try tx.noteScan(options.scan(sources, at: place, counts, refused: refused, tookMs: tookMs))
         }
       }
       if options.settings.stage == true {

@@ -6,14 +6,14 @@ import TransferProtocols
 extension UploadOptions {
   /// The row that records a complete scan.
   func scan(
-    _ sources: [NameBytes], at place: String, _ counts: SourceCounts, tookMs: Int64
+    _ sources: [NameBytes], at place: String, _ counts: SourceCounts, refused: Int, tookMs: Int64
   ) -> ScanRow {
     ScanRow(
       job: job ?? "", place: place,
       sources: ScannedSources(
         from: sources.map { AbsolutePath.of($0.embedded) }.sorted(),
         list: list.map { $0.path.map { AbsolutePath.of($0.embedded) } ?? "-" },
-        rules: rules.map(\.label)), tookMs: tookMs, counts: counts)
+        rules: rules.map(\.label)), tookMs: tookMs, counts: counts, refused: refused)
   }
 }
 

@@ -16,13 +16,16 @@ struct CheckCommand: Command {
                      configured job that has not run yet, or whose last run could
                      not begin: no source, no usable credentials, a wrong setting;
                      a last success or complete scan in the future
-        2  CRITICAL  more failed and unknown files than --max-failed; a last
-                     success longer ago than --max-age, or in the future; a last
-                     complete scan longer ago than --max-scan-age, of fewer files
-                     than --min-files, or, with one of these two, in the future
+        2  CRITICAL  more failed and unknown files than --max-failed; more files
+                     that the last scan of a job refused, of which the ledger
+                     shows no row, than --max-refused; a last success longer
+                     ago than --max-age, or in the future; a last complete scan
+                     longer ago than --max-scan-age, of fewer files than
+                     --min-files, or, with one of these two, in the future
         3  UNKNOWN   the state cannot be determined: no ledger, no such job, an
                      invalid option
-      Without --job the check covers the whole ledger and all its jobs. Files that "clean" has hidden do not count.
+      Without --job the check covers the whole ledger and all its jobs. Files that "clean" has hidden do not count, \
+      unless the last scan of a job refused them again.
 
       Example:
         transfers check --job nightly --max-age 26h --max-failed 0 \\
@@ -35,6 +38,9 @@ struct CheckCommand: Command {
   var maxAge: TimeSpan?
   @Option(help: ArgumentHelp("Maximum number of failed and unknown files.", valueName: "n"))
   var maxFailed = 0
+  @Option(
+    help: ArgumentHelp("Maximum number of files that the last scans of upload jobs refused.", valueName: "n"))
+  var maxRefused = 0
   @Option(help: ArgumentHelp("Maximum number of unfinished files.", valueName: "n")) var maxPending: Int?
   @Option(help: ArgumentHelp("Maximum time since the last complete scan of an upload job.", valueName: "time"))
   var maxScanAge: TimeSpan?
@@ -45,14 +51,17 @@ struct CheckCommand: Command {
   func validate() throws {
     if let minFiles, minFiles < 0 { throw ValidationError("--min-files must be 0 or more") }
     if maxFailed < 0 { throw ValidationError("--max-failed must be 0 or more") }
+    if maxRefused < 0 { throw ValidationError("--max-refused must be 0 or more") }
     if let maxPending, maxPending < 0 { throw ValidationError("--max-pending must be 0 or more") }
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
     let path = try common.storePath(context)
     let value = CheckOutput(
-      try reading(path, context), job: job, maxAgeMs: maxAge?.ms, maxFailed: maxFailed, maxPending: maxPending,
-      scanLimits: CheckScans.Limits(ageMs: maxScanAge?.ms, files: minFiles), nowMs: context.clock.wallMs)
+      try reading(path, context), job: job, maxAgeMs: maxAge?.ms, maxFailed: maxFailed,
+      maxRefused: maxRefused, maxPending: maxPending,
+      scanLimits: CheckScans.Limits(ageMs: maxScanAge?.ms, files: minFiles),
+      nowMs: context.clock.wallMs)
     try common.print(value, store: .ofAny(path, context), context)
     guard value.verdict != .ok else { return }
     var failure = CommandFailure(.partial, code: "check", value.line, remedy: value.remedy)
@@ -77,7 +86,7 @@ struct CheckCommand: Command {
       let jobs = CheckScans.counting(
         past, settled: settled, in: try reader.jobs().filter { job == nil || $0.job == job })
       return CheckReading(
-        jobs: jobs, scans: scans,
+        jobs: jobs, scans: scans, refused: CheckScans.refused(scans, configured: wanted, nowMs: nowMs),
         uploads: Set(scans.map(\.job)).union(wanted.filter { context.config.jobs[$0]?.direction == .upload }).sorted(),
         neverRan: wanted.subtracting(jobs.map(\.job)).sorted(), totals: try reader.stateTotals(filter),
         unfinished: try reader.unfinished(ofJob: job), removals: try reader.removals(filter),

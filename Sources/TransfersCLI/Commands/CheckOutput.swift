@@ -24,6 +24,9 @@ struct CheckOutput: OutputValue {
   /// The problems found; empty if there are none.
   private let problems: [String]
   private let failed: Int
+  private let refused: Int
+  /// The job that refused files, the first by its name.
+  private let refusingJob: String?
   private let pending: Int
   private let oldestMs: Int64?
   /// Sources still to be deleted or moved, and those that were kept although they should have been.
@@ -32,23 +35,25 @@ struct CheckOutput: OutputValue {
   private let heldByQuota: Int
   /// Time since the last success; for several jobs the longest.
   private let ageMs: Int64?
-  private let limits: (age: Int64?, failed: Int, pending: Int?)
+  private let limits: (age: Int64?, failed: Int, refused: Int, pending: Int?)
   private let scans: CheckScans
   private let nowMs: Int64
 
   init(
-    _ reading: CheckReading, job: String?, maxAgeMs: Int64?, maxFailed: Int, maxPending: Int?,
+    _ reading: CheckReading, job: String?, maxAgeMs: Int64?, maxFailed: Int, maxRefused: Int = 0, maxPending: Int?,
     scanLimits: CheckScans.Limits = CheckScans.Limits(), nowMs: Int64
   ) {
     (scans, self.nowMs) = (CheckScans(reading.scans, scanLimits, nowMs: nowMs), nowMs)
     self.job = job
     let states = reading.totals.byState
     failed = (states[.failed] ?? 0) + (states[.unknown] ?? 0)
+    (refused, refusingJob) = (reading.refused.values.reduce(0, +), reading.refused.keys.min())
     pending = reading.unfinished.count
     oldestMs = reading.unfinished.oldestMs.map { max(0, nowMs - $0) }
     heldByQuota = reading.heldByQuota.values.reduce(0, +)
     ageMs = reading.jobs.compactMap { $0.succeededMs(reading) }.map { max(0, nowMs - $0) }.max()
-    (limits, removals, callbacks) = ((maxAgeMs, maxFailed, maxPending), reading.removals, reading.callbacks)
+    limits = (maxAgeMs, maxFailed, maxRefused, maxPending)
+    (removals, callbacks) = (reading.removals, reading.callbacks)
     var (problems, verdict) = ([String](), Verdict.ok)
     func found(_ worse: Verdict, _ text: String) {
       problems.append(text)
@@ -57,16 +62,11 @@ struct CheckOutput: OutputValue {
     if let maxPending, pending - heldByQuota > maxPending {
       found(.warning, "\(Quantity.count(pending - heldByQuota, "file")) unfinished, \(maxPending) allowed")
     }
-    if removals.kept > 0 {
-      found(.warning, "\(Quantity.count(removals.kept, "source")) kept that --after should have deleted or moved")
-    }
-    if callbacks.givenUp > 0 { found(.warning, "\(Quantity.count(callbacks.givenUp, "callback")) given up") }
-    if callbacks.unheard > 0 {
-      found(.warning, "\(Quantity.count(callbacks.unheard, "callback")) given up and deleted, and none delivered since")
-    }
+    for fault in Self.givenUp(reading) { found(.warning, fault) }
     if failed > maxFailed {
       found(.critical, "\(Quantity.count(failed, "file")) failed or unknown, \(maxFailed) allowed")
     }
+    if refused > maxRefused { found(.critical, Self.refusal(reading.refused, maxRefused)) }
     if let maxAgeMs {
       for fault in Self.lateJobs(reading, job, maxAgeMs, nowMs) { found(.critical, fault) }
     }
@@ -75,6 +75,25 @@ struct CheckOutput: OutputValue {
     for name in reading.neverRan { found(maxAgeMs == nil ? .warning : .critical, "job \(name) has not run yet") }
     if !reading.isKnown { found(.unknown, "no job \"\(job ?? "")\" in the configuration or the ledger") }
     (self.problems, self.verdict) = (problems, verdict)
+  }
+
+  /// What was to follow the transfers, and was given up.
+  private static func givenUp(_ reading: CheckReading) -> [String] {
+    let (kept, callbacks) = (reading.removals.kept, reading.callbacks)
+    var faults: [String] = []
+    if kept > 0 { faults.append("\(Quantity.count(kept, "source")) kept that --after should have deleted or moved") }
+    if callbacks.givenUp > 0 { faults.append("\(Quantity.count(callbacks.givenUp, "callback")) given up") }
+    if callbacks.unheard > 0 {
+      faults.append("\(Quantity.count(callbacks.unheard, "callback")) given up and deleted, and none delivered since")
+    }
+    return faults
+  }
+
+  /// `2 files refused by the last scan of job nightly, 0 allowed`.
+  private static func refusal(_ refused: [String: Int], _ most: Int) -> String {
+    let files = Quantity.count(refused.values.reduce(0, +), "file")
+    let scans = (refused.count == 1 ? "scan of job " : "scans of jobs ") + refused.keys.sorted().joined(separator: ", ")
+    return "\(files) refused by the last \(scans), \(most) allowed"
   }
 
   /// The faults of scans, and successes in the future. For a limit, what lies in the future is as bad as nothing.
@@ -109,7 +128,8 @@ struct CheckOutput: OutputValue {
         .text("line", "") { $0.line }.saying { printable($0.line) },
         .text("verdict") { $0.verdict.word }, .integer("code") { $0.verdict.rawValue }, .text("job") { $0.job }.label(),
         .list("problems") { $0.problems }.saying { _ in nil },
-        .integer("files_failed") { $0.failed }, .integer("files_unfinished") { $0.pending },
+        .integer("files_failed") { $0.failed }, .integer("files_refused") { $0.refused },
+        .integer("files_unfinished") { $0.pending },
         .integer("sources_to_remove") { $0.removals.waiting }, .integer("sources_put_off") { $0.removals.putOff },
         .integer("sources_kept") { $0.removals.kept },
         .integer("callbacks_given_up") { $0.callbacks.givenUp },
@@ -123,6 +143,10 @@ struct CheckOutput: OutputValue {
 
   var remedy: String {
     let selector = job.map { " --job \($0)" } ?? ""
+    // The plan names each file, with the cause and the remedy.
+    if failed <= limits.failed, refused > limits.refused, let refusingJob {
+      return "transfers job run -n \(refusingJob)"
+    }
     return failed > limits.failed ? "transfers report failures\(selector)" : "transfers status\(selector)"
   }
 
@@ -143,7 +167,8 @@ struct CheckOutput: OutputValue {
         : problems.joined(separator: "; "))
       + (putOff.map { "; to delete or move: \($0)" } ?? "")
     var data = [
-      "failed=\(failed);;\(limits.failed);0", "pending=\(pending);\(limits.pending.map { "\($0)" } ?? "");;0",
+      "failed=\(failed);;\(limits.failed);0", "refused=\(refused);;\(limits.refused);0",
+      "pending=\(pending);\(limits.pending.map { "\($0)" } ?? "");;0",
     ]
     if let ageMs { data.append("age=\(ageMs / 1000)s;;\(limits.age.map { "\($0 / 1000)" } ?? "");0") }
     data += scans.data(nowMs)

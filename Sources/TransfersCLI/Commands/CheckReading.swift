@@ -5,6 +5,8 @@ import Transfers
 struct CheckReading: Sendable {
   var jobs: [JobRow]
   var scans: [ScanRow] = []
+  /// Files that the newest scan of a job refused, and of which no row is shown: jobs that have any.
+  var refused: [String: Int] = [:]
   /// The jobs whose sources are scanned.
   var uploads: [String] = []
   /// Configured jobs that have no completed run.

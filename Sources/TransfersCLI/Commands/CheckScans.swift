@@ -22,9 +22,20 @@ struct CheckScans: Sendable {
   private let limits: Limits
 
   init(_ scans: [ScanRow], _ limits: Limits, nowMs: Int64) {
-    func rank(_ scan: ScanRow) -> (Int, Int64) { (Self.isAhead(scan.completedMs, nowMs) ? 0 : 1, scan.completedMs) }
-    newest = Dictionary(scans.map { ($0.job, $0) }) { rank($0) >= rank($1) ? $0 : $1 }
+    newest = Self.newest(of: scans, nowMs: nowMs)
     self.limits = limits
+  }
+
+  private static func newest(of scans: [ScanRow], nowMs: Int64) -> [String: ScanRow] {
+    func rank(_ scan: ScanRow) -> (Int, Int64) { (isAhead(scan.completedMs, nowMs) ? 0 : 1, scan.completedMs) }
+    return Dictionary(scans.map { ($0.job, $0) }) { rank($0) >= rank($1) ? $0 : $1 }
+  }
+
+  /// How many files the newest scan of each job refused, without jobs that have none. A job that is no longer among
+  /// those of the configuration has none: no run would ever find out that they are accepted.
+  static func refused(_ scans: [ScanRow], configured: Set<String>, nowMs: Int64) -> [String: Int] {
+    let newest = newest(of: scans, nowMs: nowMs).filter { configured.isEmpty || configured.contains($0.key) }
+    return newest.mapValues { scans.refused(inScan: $0) }.filter { $0.value > 0 }
   }
 
   /// Whether a time lies in the future: the clock was set back.
@@ -86,10 +97,11 @@ struct CheckScans: Sendable {
   }
 
   /// The rows of jobs, where a scan counts as a success that is newer than the last end of its job, if all that the job
-  /// has recorded is settled: its runs left their files to another engine, which has sent them.
+  /// has recorded is settled: its runs left their files to another engine, which has sent them. One that refused files
+  /// is no success.
   static func counting(_ scans: [ScanRow], settled: Set<String>, in rows: [JobRow]) -> [JobRow] {
     var rows = rows
-    for scan in scans where !scan.job.isEmpty && settled.contains(scan.job) {
+    for scan in scans where !scan.job.isEmpty && settled.contains(scan.job) && scans.refused(inScan: scan) == 0 {
       if let n = rows.firstIndex(where: { $0.job == scan.job }) {
         guard scan.completedMs > rows[n].endedMs else { continue }
         rows[n].succeededMs = max(rows[n].succeededMs ?? .min, scan.completedMs)

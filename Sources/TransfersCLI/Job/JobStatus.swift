@@ -13,7 +13,7 @@ struct JobStatus: OutputValue {
   var unfinished = UnfinishedFiles()
   var duplicates = 0
   var batches: [BatchRow] = []
-  /// The last complete scans of its sources, the newest first.
+  /// The last complete scan of each of its sources and places, the newest first.
   var scans: [ScanRow] = []
   var removals = RemovalTotals()
   var callbacks = CallbacksLeft()
@@ -71,7 +71,7 @@ struct JobStatus: OutputValue {
     status.totals = try reader.stateTotals(filter)
     status.unfinished = try reader.unfinished(ofJob: name)
     status.duplicates = try reader.duplicates(ofJob: name)
-    status.scans = try reader.scans(ofJob: name, limit: 1)
+    status.scans = try reader.scans(ofJob: name)
     status.removals = try reader.removals(filter)
     status.callbacks = try reader.callbacksLeft(ofJob: name)
     status.quota = try reader.quota(ofJob: name, nowMs: nowMs)
@@ -83,6 +83,9 @@ struct JobStatus: OutputValue {
   }
 
   func count(_ state: FileState) -> Int { totals.byState[state] ?? 0 }
+
+  /// Files that the last scan refused, and of which no row is shown.
+  var refused: Int { scans.first.map(scans.refused(inScan:)) ?? 0 }
 
   var oldestMs: Int64? { unfinished.oldestMs.map { max(0, nowMs - $0) } }
 
@@ -128,6 +131,7 @@ struct JobStatus: OutputValue {
     .integer("done", "done") { $0.count(.done) }, .integer("failed", "failed") { $0.count(.failed) },
     .integer("unknown", "unknown") { $0.count(.unknown) }, .integer("cancelled") { $0.count(.cancelled) },
     .integer("duplicates", "already delivered") { $0.duplicates > 0 ? $0.duplicates : nil },
+    .integer("refused", "refused by the last scan") { $0.refused > 0 ? $0.refused : nil },
     .integer("unfinished", "unfinished") { $0.unfinished.count },
     .integer("sources_to_remove", "sources to delete or move") { $0.removals.waiting > 0 ? $0.removals.waiting : nil },
     .integer("sources_put_off", "put off") { $0.removals.putOff > 0 ? $0.removals.putOff : nil },
@@ -141,6 +145,8 @@ struct JobStatus: OutputValue {
   /// The suggested next command.
   private var next: String {
     if count(.failed) + count(.unknown) > 0 { return "transfers report failures --job \(name)" }
+    // The plan names each file, with the cause and the remedy.
+    if refused > 0, job != nil { return "transfers job run -n \(name)" }
     if removals.kept > 0 { return "transfers store sql \"SELECT * FROM v_removals WHERE state = 'kept'\"" }
     if last == nil { return "transfers job run -n \(name)" }
     return unfinished.count > 0 ? "transfers job run \(name)" : "transfers report --job \(name)"

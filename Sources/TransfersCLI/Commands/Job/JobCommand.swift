@@ -29,7 +29,7 @@ struct JobListCommand: Command {
     .time("last_success_at", "Last success") { $0.last?.succeededMs },
     .integer("files_done", "Done") { $0.count(.done) },
     .integer("files_failed", "Failed") { $0.count(.failed) },
-    .integer("files_unknown") { $0.count(.unknown) },
+    .integer("files_unknown") { $0.count(.unknown) }, .integer("files_refused") { $0.refused },
     .integer("files_unfinished", "Unfinished") { $0.unfinished.count },
     .integer("sources_to_remove") { $0.removals.waiting }, .integer("sources_put_off") { $0.removals.putOff },
     .integer("sources_kept") { $0.removals.kept },
