@@ -1392,8 +1392,8 @@ CREATE TABLE pruned_sum (
   -- Counts by HTTP status, and by HTTP version.
   statuses TEXT NOT NULL CHECK (statuses LIKE '{%}'),
   versions TEXT NOT NULL CHECK (versions LIKE '{%}'),
-  -- Queries about done files, which are in none of the counts by outcome.
-  queries INTEGER NOT NULL CHECK (queries >= 0),
+  -- Aborts, and queries about done files, which are in none of the counts by outcome.
+  after_end INTEGER NOT NULL CHECK (after_end >= 0),
   UNIQUE (prune_id, batch_id, run_id, quarter)
 ) STRICT;
 
@@ -2085,14 +2085,14 @@ SELECT
   s.run_id AS run_id,
   s.quarter * 900000 AS from_at,
   s.files AS files,
-  s.ok + s.retry + s.fatal + s.unknown + s.interrupted + s.crashed + s.queries AS attempts,
+  s.ok + s.retry + s.fatal + s.unknown + s.interrupted + s.crashed + s.after_end AS attempts,
   s.ok AS ok,
   s.retry AS retry,
   s.fatal AS fatal,
   s.unknown AS unknown,
   s.interrupted AS interrupted,
   s.crashed AS crashed,
-  s.queries AS queries,
+  s.after_end AS after_end,
   s.bytes_transferred AS bytes_transferred,
   s.bytes_acked AS bytes_acked,
   s.first_at AS first_at,

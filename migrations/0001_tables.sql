@@ -954,8 +954,8 @@ CREATE TABLE pruned_sum (
   -- Counts by HTTP status, and by HTTP version.
   statuses TEXT NOT NULL CHECK (statuses LIKE '{%}'),
   versions TEXT NOT NULL CHECK (versions LIKE '{%}'),
-  -- Queries about done files, which are in none of the counts by outcome.
-  queries INTEGER NOT NULL CHECK (queries >= 0),
+  -- Aborts, and queries about done files, which are in none of the counts by outcome.
+  after_end INTEGER NOT NULL CHECK (after_end >= 0),
   UNIQUE (prune_id, batch_id, run_id, quarter)
 ) STRICT;
 CREATE INDEX pruned_sum_batch ON pruned_sum (batch_id);
@@ -967,7 +967,7 @@ CREATE INDEX pruned_sum_quarter ON pruned_sum (quarter);
 -- not in the rows of attempt and file: without them reports are only slower, and `store check` compares them.
 
 -- Sums of the 4,096 attempts from number block * 4096 on, all of them closed, for one batch. The counts by outcome
--- leave out queries about done files.
+-- leave out attempts after the end of their file: aborts, and queries about done files.
 CREATE TABLE attempt_sum (
   id INTEGER PRIMARY KEY,
   batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,

@@ -176,7 +176,7 @@ import TransferModel
       """
       INSERT OR REPLACE INTO pruned_sum SELECT id, prune_id, batch_id, run_id, quarter, files, ok, retry, fatal, unknown,
         interrupted, crashed, 0, 0, 0, first_at, last_at, errors, latencies, active, 0, 0, 0, 0, backoff, connects,
-        first_bytes, statuses, versions, queries FROM pruned_sum
+        first_bytes, statuses, versions, after_end FROM pruned_sum
       """,
     ]
     let shell = try Connection(path: f.path, access: .readWrite)

@@ -76,7 +76,7 @@ import TransferModel
     f.clock.advance(ms: 86_400_000)
     _ = try f.ledger.prune(before: f.clock.wallMs)
     #expect(try tries() == [2, 1, 1] && found(2...10) == [1])
-    #expect(try f.texts("SELECT sum(attempts), sum(retry), sum(queries) FROM v_pruned") == ["6 1 2"])
+    #expect(try f.texts("SELECT sum(attempts), sum(retry), sum(after_end) FROM v_pruned") == ["6 1 2"])
     #expect(try figures() == [[4, 1]])
     #expect(try f.findings() == [])
   }

@@ -45,15 +45,14 @@ class Flow:
         self.intervals = []
 
     def add(self, attempt):
-        if attempt.operation == "abort" or not attempt.after_its_end:  # A query about a done file is no try of it.
-            self.attempts += 1
-            self.outcomes[attempt.outcome] += 1
-            self.retries += attempt.outcome == "retry"
-            self.errors += is_error(attempt)
         self.transferred += attempt.bytes_transferred
         self.acked += attempt.counted
         if attempt.after_its_end:
-            return  # No part of the transfer: an abort, or a query about a done file.
+            return  # No attempt to transfer the file: an abort, or a query about a done file.
+        self.attempts += 1
+        self.outcomes[attempt.outcome] += 1
+        self.retries += attempt.outcome == "retry"
+        self.errors += is_error(attempt)
         self.first = attempt.started_at if self.first is None else min(self.first, attempt.started_at)
         if attempt.ended_at is not None:
             self.last = attempt.ended_at if self.last is None else max(self.last, attempt.ended_at)

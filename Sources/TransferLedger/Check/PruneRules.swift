@@ -13,7 +13,7 @@ extension LedgerReader {
         WHERE r.kind = 'file'
       UNION ALL SELECT 'prune', p.id FROM prune p
         WHERE (SELECT coalesce(sum(last_id - first_id + 1), 0) FROM pruned_range WHERE prune_id = p.id AND kind = 'attempt')
-          <> (SELECT coalesce(sum(ok + retry + fatal + unknown + interrupted + crashed + queries), 0) FROM pruned_sum WHERE prune_id = p.id)
+          <> (SELECT coalesce(sum(ok + retry + fatal + unknown + interrupted + crashed + after_end), 0) FROM pruned_sum WHERE prune_id = p.id)
       UNION ALL SELECT 'history', r.first_id FROM pruned_range r WHERE r.kind = 'history' AND r.last_id - r.first_id + 1
         <> (SELECT count(*) FROM pruned_file q WHERE q.file_id BETWEEN r.first_id AND r.last_id)
       UNION ALL SELECT 'history', file_id FROM pruned_file q WHERE (SELECT last_id FROM pruned_range

@@ -201,7 +201,7 @@ final class LeafEncoder {
   private static let prunedSums: StaticString = """
     SELECT batch_id % 1000000000000, run_id % 1000000000000, quarter, files, ok, retry, fatal, unknown, interrupted,
       crashed, bytes_transferred, bytes_acked, bytes_untold, first_at, last_at, errors, latencies, active, connect_ms, server_ms, resent_ms, bytes_unacked, backoff,
-      connects, first_bytes, statuses, versions, queries
+      connects, first_bytes, statuses, versions, after_end
     FROM pruned_sum WHERE prune_id = ?1 ORDER BY batch_id, run_id, quarter
     """
   private static let ranges: StaticString = """

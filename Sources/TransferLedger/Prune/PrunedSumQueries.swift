@@ -37,12 +37,12 @@ extension LedgerReader {
   private static let allPruned: StaticString = """
     SELECT batch_id, quarter, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, first_at, last_at, errors,
       latencies, active, connect_ms, server_ms, resent_ms, bytes_unacked, backoff, run_id, files, bytes_acked,
-      bytes_untold, connects, first_bytes, statuses, versions, queries FROM pruned_sum
+      bytes_untold, connects, first_bytes, statuses, versions, after_end FROM pruned_sum
     """
   private static let prunedOfBatches: StaticString = """
     SELECT batch_id, quarter, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, first_at, last_at, errors,
       latencies, active, connect_ms, server_ms, resent_ms, bytes_unacked, backoff, run_id, files, bytes_acked,
-      bytes_untold, connects, first_bytes, statuses, versions, queries
+      bytes_untold, connects, first_bytes, statuses, versions, after_end
     FROM pruned_sum WHERE batch_id IN (SELECT value FROM json_each(?1))
     """
 }

@@ -43,8 +43,8 @@ struct PrunedSums {
       a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id, f.state = 'superseded',
       a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
       iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL), a.error_code,
-      iif(a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
-        AND a.started_at > f.finished_at, 2, a.operation = 'abort'),
+      a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+        AND a.started_at > f.finished_at,
       a.http_version,
       iif(a.error_code = 'engine.crashed' AND a.operation = 'part', (SELECT o.bytes_transferred_at_most - o.bytes_transferred
         FROM v_cut_off o WHERE o.attempt_id = a.id), 0)
@@ -87,7 +87,7 @@ struct PrunedSum {
       """
       INSERT INTO pruned_sum (prune_id, batch_id, run_id, quarter, files, ok, retry, fatal, unknown, interrupted, crashed,
         bytes_transferred, bytes_acked, bytes_untold, first_at, last_at, errors, latencies, active, connect_ms, server_ms,
-        resent_ms, bytes_unacked, backoff, connects, first_bytes, statuses, versions, queries)
+        resent_ms, bytes_unacked, backoff, connects, first_bytes, statuses, versions, after_end)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .integer(prune), .integer(key.batch), .integer(key.run), .integer(key.quarter), .integer(files),
       .integer(row.counts[0]), .integer(row.counts[1]), .integer(row.counts[2]), .integer(row.counts[3]),
@@ -97,7 +97,7 @@ struct PrunedSum {
       .integer(row.costs.bytesUnacked), .text(row.backoff), .blob(PackedNumbers.histogram(connects)),
       .blob(PackedNumbers.histogram(firstBytes)),
       .text(try jsonText(Dictionary(uniqueKeysWithValues: statuses.map { ("\($0)", $1) }))),
-      .text(try jsonText(versions)), .integer(sums.queries))
+      .text(try jsonText(versions)), .integer(sums.afterEnd))
   }
 }
 
@@ -107,14 +107,14 @@ struct PrunedSumRow {
   let sums: AttemptSumRow
   let run: Int64
   let files, bytesAcked, bytesUntold: Int64
-  /// Queries about done files.
-  private let queries: Int64
+  /// Aborts, and queries about done files.
+  private let afterEnd: Int64
   let connects, firstBytes: [UInt8]
   private let statusesText, versionsText: String
 
   var startedMs: Int64 { sums.block *| PrunedSums.quarterMs }
-  var attempts: Int64 { tries +| queries }
-  /// Without queries about done files.
+  var attempts: Int64 { tries +| afterEnd }
+  /// Without attempts after the end of their file.
   var tries: Int64 { sums.counts.reduce(0, +|) }
 
   /// - Parameter row: a row of ``LedgerReader/prunedRows``.
@@ -123,7 +123,7 @@ struct PrunedSumRow {
     (run, files, bytesAcked, bytesUntold) = (row.int64(19), row.int64(20), row.int64(21), row.int64(22))
     (connects, firstBytes) = (row.bytes(23), row.bytes(24))
     (statusesText, versionsText) = (row.text(25), row.text(26))
-    queries = row.int64(27)
+    afterEnd = row.int64(27)
   }
 
   /// Only a damaged ledger holds lists of another length.

@@ -157,8 +157,8 @@ extension LedgerReader {
   // Bytes acknowledged for a generation that was superseded since then do not count; its sent bytes do.
   static let addedTraffic: StaticString = """
     SELECT coalesce(sum(a.bytes_transferred), 0), coalesce(sum(iif(f.state = 'superseded', 0, a.bytes_acked)), 0),
-      coalesce(sum(a.outcome = 'retry' AND NOT (a.chunk_id IS NULL AND a.operation IN ('verify', 'probe')
-        AND f.state = 'done' AND a.started_at > f.finished_at)), 0)
+      coalesce(sum(a.outcome = 'retry' AND NOT (a.operation = 'abort' OR a.chunk_id IS NULL
+        AND a.operation IN ('verify', 'probe') AND f.state = 'done' AND a.started_at > f.finished_at)), 0)
     FROM json_each(?1) r CROSS JOIN file f ON f.id BETWEEN r.value ->> 0 AND r.value ->> 1
       CROSS JOIN attempt a ON a.file_id = f.id
     WHERE a.id > ?2

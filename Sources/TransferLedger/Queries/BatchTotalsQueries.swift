@@ -53,7 +53,7 @@ extension LedgerReader {
     WHERE batch_id IN (SELECT value FROM json_each(?1))
     """
   private static let attemptsInGap: StaticString = """
-    SELECT f.batch_id, sum(a.bytes_transferred), sum(a.outcome = 'retry' AND NOT (a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+    SELECT f.batch_id, sum(a.bytes_transferred), sum(a.outcome = 'retry' AND NOT (a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
         AND a.started_at > f.finished_at)),
       min(a.started_at) FILTER (WHERE NOT (a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
         AND a.started_at > f.finished_at)),
@@ -63,7 +63,7 @@ extension LedgerReader {
     WHERE a.id BETWEEN ?2 AND ?3 AND +f.batch_id IN (SELECT value FROM json_each(?1)) GROUP BY f.batch_id
     """
   private static let attemptsByFiles: StaticString = """
-    SELECT f.batch_id, sum(a.bytes_transferred), sum(a.outcome = 'retry' AND NOT (a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+    SELECT f.batch_id, sum(a.bytes_transferred), sum(a.outcome = 'retry' AND NOT (a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
         AND a.started_at > f.finished_at)),
       min(a.started_at) FILTER (WHERE NOT (a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
         AND a.started_at > f.finished_at)),

@@ -45,8 +45,8 @@ extension LedgerReader {
         SELECT f.batch_id, a.file_id, a.started_at, a.ended_at, a.bytes_transferred,
           iif(f.state = 'superseded', 0, a.bytes_acked),
           CASE a.outcome WHEN 'ok' THEN 0 WHEN 'retry' THEN 1 WHEN 'open' THEN 2 WHEN 'interrupted' THEN 2 ELSE 3 END
-            + iif(a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
-              AND a.started_at > f.finished_at, 16, iif(a.operation = 'abort', 8, 0)),
+            + iif(a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+              AND a.started_at > f.finished_at, 8, 0),
           iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL),
           a.connect_ms, a.first_byte_ms, a.http_status, a.http_version, a.mirror
         FROM attempt a CROSS JOIN file f ON f.id = a.file_id
@@ -57,7 +57,7 @@ extension LedgerReader {
         SELECT f.batch_id, a.file_id, a.started_at, a.ended_at, a.bytes_transferred,
           iif(f.state = 'superseded', 0, a.bytes_acked),
           CASE a.outcome WHEN 'ok' THEN 0 WHEN 'retry' THEN 1 WHEN 'open' THEN 2 WHEN 'interrupted' THEN 2 ELSE 3 END
-            + iif({query}, 16, iif({after its end}, 8, 0)),
+            + iif({after its end}, 8, 0),
           iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL),
           a.connect_ms, a.first_byte_ms, a.http_status, a.http_version, a.mirror
         FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts}

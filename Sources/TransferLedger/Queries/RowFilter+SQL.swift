@@ -22,7 +22,6 @@ extension RowFilter {
   /// - `{attempts by file}`: the same, but attempts are found through their files: a batch leads to its attempts.
   /// - `{after its end}`: whether an attempt `a` was made after the transfer of its file `f` had ended: an abort, or a
   ///   query about a done file. This does not change when the file changes, so that sums may be stored.
-  /// - `{query}`: whether the attempt `a` queried its file `f` after the file was done.
   /// - `{replaced}`: whether a later file replaced the object of the file `f`, or the local file of the download `f`.
   /// - `{chunks}`: for a chunk `c` of a file `f`.
   /// - `{batches}`: for a batch `b`, or one that has such a file.
@@ -38,7 +37,7 @@ extension RowFilter {
       ("attempts by file", "{search} AND {owned} AND \(Self.ofAttempt)"),
       ("files", "{search} AND {owned} AND \(Self.ofFile)"), ("after its end", Self.isAfterItsEnd),
       ("inner", scope == .batch ? "+f.batch_id = ?105" : search), ("search", search), ("owned", Self.owned),
-      ("query", Self.isQuery), ("replaced", Self.isReplaced),
+      ("replaced", Self.isReplaced),
     ]
   }
 
@@ -84,10 +83,9 @@ extension RowFilter {
         WHERE g.path = f.path AND g.is_download = 1 AND g.state = 'done' AND g.id > f.id))
     """
 
-  private static let isAfterItsEnd = "(a.operation = 'abort' OR {query})"
-
-  private static let isQuery = """
-    (a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done' AND a.started_at > f.finished_at)
+  private static let isAfterItsEnd = """
+    (a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+      AND a.started_at > f.finished_at)
     """
 
   private static let moment = """

@@ -110,8 +110,8 @@ extension LedgerReader {
         """
         SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
           iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL), a.error_code,
-          iif(a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND EXISTS (SELECT 1 FROM file f
-            WHERE f.id = a.file_id AND f.state = 'done' AND a.started_at > f.finished_at), 2, a.operation = 'abort')
+          a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND EXISTS (SELECT 1 FROM file f
+            WHERE f.id = a.file_id AND f.state = 'done' AND a.started_at > f.finished_at)
         FROM attempt a WHERE a.id BETWEEN ?1 AND ?2
         """, low, high, row: add)
     case .batches(let batches):
@@ -119,8 +119,8 @@ extension LedgerReader {
         """
         SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
           iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL), a.error_code,
-          iif(a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
-            AND a.started_at > f.finished_at, 2, a.operation = 'abort')
+          a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+            AND a.started_at > f.finished_at
         FROM attempt a CROSS JOIN file f ON f.id = a.file_id
         WHERE a.id BETWEEN ?1 AND ?2 AND +f.batch_id IN (SELECT value FROM json_each(?3))
         """, low, high, .text(try jsonText(batches)), row: add)
@@ -136,7 +136,7 @@ extension LedgerReader {
         """
         SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
           iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL), a.error_code,
-          iif({query}, 2, {after its end})
+          {after its end}
         FROM attempt a JOIN file f ON f.id = a.file_id
         WHERE {attempts by file}
         """, filter, row: add)
@@ -145,7 +145,7 @@ extension LedgerReader {
         """
         SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
           iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL), a.error_code,
-          iif({query}, 2, {after its end})
+          {after its end}
         FROM attempt a JOIN file f ON f.id = a.file_id
         WHERE {attempts}
         """, filter, row: add)

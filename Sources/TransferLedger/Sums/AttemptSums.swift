@@ -2,10 +2,10 @@ import TransferModel
 
 /// Sums over attempts for reports, added attempt by attempt or from stored sums.
 struct AttemptSums {
-  /// By outcome, without queries about done files; only outcomes that occur.
+  /// By outcome, without attempts after the end of their file; only outcomes that occur.
   var outcomes: [String: Int64] = [:]
-  /// Queries about done files, which are no tries of them.
-  var queries: Int64 = 0
+  /// Aborts, and queries about done files: no attempts to transfer them.
+  var afterEnd: Int64 = 0
   var bytesTransferred: Int64 = 0
   /// Start of the first, end of the last.
   var firstMs, lastMs: Int64?
@@ -20,11 +20,13 @@ struct AttemptSums {
   var retries: Int { Int(outcomes["retry"] ?? 0) }
 
   mutating func add(_ attempt: SummedAttempt) {
-    if attempt.isQuery { queries += 1 } else { outcomes[attempt.outcome, default: 0] += 1 }
     bytesTransferred +|= attempt.bytesTransferred
     firstMs = min(firstMs ?? attempt.startedMs, attempt.startedMs)
     if let ended = attempt.endedMs { lastMs = max(lastMs ?? ended, ended) }
-    if !attempt.isAfterItsEnd {
+    if attempt.isAfterItsEnd {
+      afterEnd += 1
+    } else {
+      outcomes[attempt.outcome, default: 0] += 1
       span.add(startMs: attempt.startedMs, endMs: attempt.endedMs)
       if let ended = attempt.endedMs { active.add(startMs: attempt.startedMs, endMs: ended) }
       if let latency = attempt.latencyMs { latencies[latency, default: 0] += 1 }
@@ -75,19 +77,16 @@ struct SummedAttempt {
   /// Only for a request that succeeded and brought or carried content: a part, or the first request of a download.
   let latencyMs: Int64?
   let error: String?
-  /// The attempt does not belong to the transfer of its file.
+  /// The attempt does not belong to the transfer of its file: an abort, or a query about its file after that was done.
   let isAfterItsEnd: Bool
-  /// It is a query about its file after that was done.
-  let isQuery: Bool
 
   /// The columns of `attempt` from number `i` on, in this order:
   /// id, outcome, started_at, ended_at, bytes_transferred, total_ms of a request with content that succeeded,
-  /// error_code, 2 for a query about a done file, 1 for another attempt after the end of its file
+  /// error_code, whether it was made after the end of its file
   init(_ row: SQLRow, from i: Int32 = 0) {
     (id, outcome) = (row.int64(i), row.text(i + 1))
     (startedMs, endedMs, bytesTransferred) = (row.int64(i + 2), row.int64OrNil(i + 3), row.int64(i + 4))
     (latencyMs, error, isAfterItsEnd) = (row.int64OrNil(i + 5), row.textOrNil(i + 6), row.flag(i + 7))
-    isQuery = row.int64(i + 7) == 2
   }
 }
 

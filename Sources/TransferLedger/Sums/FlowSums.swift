@@ -9,18 +9,16 @@ struct FlowAttempt {
   let isError, isRetry, isOK: Bool
   /// Only for a request that succeeded and brought or carried content: a part, or the first request of a download.
   let latencyMs: Int64?
-  /// The attempt does not belong to the transfer of its file.
+  /// The attempt does not belong to the transfer of its file: an abort, or a query about its file after that was done.
   let isAfterItsEnd: Bool
-  /// It is a query about its file after that was done, and no try of it.
-  let isQuery: Bool
 
   /// The columns from 0 on: batch_id, file_id, started_at, ended_at, bytes_transferred, bytes_acked (0 if its
   /// generation was superseded), the number of the outcome (0 ok, 1 retry, 2 open or interrupted, 3 another; plus 8
-  /// after the end of its file, 16 for a query about a done file), total_ms of a request with content that succeeded.
+  /// after the end of its file), total_ms of a request with content that succeeded.
   init(_ row: SQLRow) {
     (batch, file, startedMs, endedMs) = (row.int64(0), row.int64(1), row.int64(2), row.int64OrNil(3))
     (bytesTransferred, bytesAcked) = (row.int64(4), row.int64(5))
-    (isAfterItsEnd, isQuery) = (row.int64(6) >= 8, row.int64(6) >= 16)
+    isAfterItsEnd = row.int64(6) >= 8
     let outcome = row.int64(6) % 8
     (isOK, isRetry, isError) = (outcome == 0, outcome == 1, outcome == 1 || outcome == 3)
     latencyMs = row.int64OrNil(7)
@@ -35,14 +33,12 @@ struct FlowSums {
   private var latencies: [Int64: Int64] = [:]
 
   mutating func add(_ attempt: FlowAttempt) {
-    if !attempt.isQuery {
-      flow.attempts += 1
-      flow.errors += attempt.isError ? 1 : 0
-      flow.retries += attempt.isRetry ? 1 : 0
-    }
     flow.bytesTransferred +|= attempt.bytesTransferred
     flow.bytesAcked +|= attempt.bytesAcked
     if !attempt.isAfterItsEnd {
+      flow.attempts += 1
+      flow.errors += attempt.isError ? 1 : 0
+      flow.retries += attempt.isRetry ? 1 : 0
       span.add(startMs: attempt.startedMs, endMs: attempt.endedMs)
       if let ended = attempt.endedMs { active.add(startMs: attempt.startedMs, endMs: ended) }
       if let latency = attempt.latencyMs { latencies[latency, default: 0] += 1 }

@@ -82,8 +82,8 @@ extension LedgerReader {
       """
       SELECT f.batch_id, a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
         iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL), a.error_code,
-        iif(a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
-          AND a.started_at > f.finished_at, 2, a.operation = 'abort')
+        a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
+          AND a.started_at > f.finished_at
       FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.id BETWEEN ?1 AND ?2
       """, .integer(SumBlock.first(block)), .integer(SumBlock.last(block))
     ) { sums[$0.int64(0), default: AttemptSums()].add(SummedAttempt($0, from: 1)) }
