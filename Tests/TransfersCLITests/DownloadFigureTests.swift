@@ -65,6 +65,10 @@ import TransferModel
     #expect(waste.out.contains("\"bytes_acked\":\(Self.size)"), "\(waste.out)")
     #expect(waste.out.contains("\"bytes_wasted\":\(Self.size)"), "\(waste.out)")
     #expect(waste.out.contains("\"cause\":\"lost\""), "\(waste.out)")
+    for report in ["hosts", "daily"] {
+      let outcome = try run("report", report, "--json")
+      #expect(outcome.out.contains("\"bytes_acked\":\(Self.size)"), "\(outcome.out)")
+    }
   }
 
   /// The same in a `run`, which counts what its own requests moved.

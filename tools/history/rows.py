@@ -21,6 +21,12 @@ Receipt = collections.namedtuple("Receipt", "file size confirmation digest recor
 Event = collections.namedtuple("Event", "id at verb batch detail")
 Run = collections.namedtuple("Run", "id host boot_id started_at heartbeat_at ended_at how version boot_ms")
 
+# Sessions that were given up, and whose file began again in another one: what they stored was lost.
+LOST_SESSIONS = (
+    "SELECT s.id FROM session s WHERE (s.state IN ('gone', 'aborted') OR s.abort_after IS NOT NULL) "
+    "AND EXISTS (SELECT 1 FROM session n WHERE n.file_id = s.file_id AND n.id > s.id)"
+)
+
 
 class Store:
     def __init__(self, path):
@@ -36,10 +42,7 @@ class Store:
             self.files[row[0]] = File(*row[:-1], places[row[-1]])
         self.receipts = {row.file: row for row in self.all(
             Receipt, "SELECT file_id, size, confirmation, digest, recorded_at FROM receipt WHERE n = 1")}  # fmt: skip
-        # Sessions that were given up, and whose file began again in another one.
-        self.lost_sessions = {number for number, in self.db.execute(
-            "SELECT id FROM session s WHERE (state IN ('gone', 'aborted') OR abort_after IS NOT NULL) "
-            "AND EXISTS (SELECT 1 FROM session n WHERE n.file_id = s.file_id AND n.id > s.id)")}  # fmt: skip
+        self.lost_sessions = {number for number, in self.db.execute(LOST_SESSIONS)}
         self.hosts = {batch.id: host(batch) for batch in self.batches.values()}
 
     def host_of(self, attempt):
@@ -56,7 +59,7 @@ class Store:
             "curl_code, bytes_transferred, bytes_acked, connect_ms, first_byte_ms, total_ms, remote_ip, http_version, request_id, backoff_ms, "
             "dns_ms, tls_ms, sent_ms, held_ms, mirror, operation = 'abort' OR (operation IN ('verify', 'probe') AND chunk_id IS NULL "
             "AND started_at > (SELECT finished_at FROM file WHERE file.id = file_id AND state = 'done')), "
-            "iif((SELECT state FROM file WHERE file.id = file_id) = 'superseded', 0, bytes_acked), "
+            f"iif((SELECT state FROM file WHERE file.id = file_id) = 'superseded' OR session_id IN ({LOST_SESSIONS}), 0, bytes_acked), "
             "session_id FROM attempt ORDER BY id")  # fmt: skip
 
     def chunks(self):

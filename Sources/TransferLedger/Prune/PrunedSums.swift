@@ -21,7 +21,7 @@ struct PrunedSums {
     var seen = Set<Int64>()
     var found: [Key: PrunedSum] = [:]
     var numbers: [Int64] = []
-    _ = try db.rows(Self.rows, files) { row throws(SQLiteError) in
+    _ = try db.rows(RowFilter().statement(Self.rows, [files])) { row throws(SQLiteError) in
       let trace = try LedgerReader.trace(row)
       let key = Key(
         batch: row.int64(22), run: trace.run.rawValue, quarter: Self.quarter(of: trace.startedMs))
@@ -43,11 +43,9 @@ struct PrunedSums {
       a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id, f.state = 'superseded',
       a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
       iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL), a.error_code,
-      a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
-        AND a.started_at > f.finished_at,
-      a.http_version,
+      {after its end}, a.http_version,
       iif(a.error_code = 'engine.crashed' AND a.operation = 'part', (SELECT o.bytes_transferred_at_most - o.bytes_transferred
-        FROM v_cut_off o WHERE o.attempt_id = a.id), 0)
+        FROM v_cut_off o WHERE o.attempt_id = a.id), 0), {counted}
     FROM json_each(?1) n CROSS JOIN file f ON f.id = n.value CROSS JOIN attempt a ON a.file_id = f.id ORDER BY a.id
     """
 }
@@ -73,7 +71,7 @@ struct PrunedSum {
     costs.add(trace, isAfterItsEnd: attempt.isAfterItsEnd)
     if row.flag(23) { costs.costs += .replacing(trace) }
     files += isFirst ? 1 : 0
-    bytesAcked +|= row.flag(23) ? 0 : trace.bytesAcked
+    bytesAcked +|= row.int64(34)
     bytesUntold +|= row.int64(33)
     if let ms = row.int64OrNil(12) { connects[ms, default: 0] += 1 }
     if trace.outcome == .ok, let ms = trace.firstByteMs { firstBytes[ms, default: 0] += 1 }

@@ -25,7 +25,7 @@ extension LedgerReader {
   }
 
   /// Passes each attempt that the filter selects to `each`, ordered by number; keeps none in memory. Nothing that a
-  /// superseded generation stored counts as acked.
+  /// superseded generation stored, or that was lost, counts as acked.
   package func attemptIntervals(_ filter: RowFilter, each: (AttemptInterval) -> Void) throws {
     let take = { (row: SQLRow) in
       each(
@@ -36,14 +36,14 @@ extension LedgerReader {
     if filter.isEverything {
       _ = try db.rows(
         """
-        SELECT a.started_at, a.ended_at, a.bytes_transferred, iif(f.state = 'superseded', 0, a.bytes_acked),
+        SELECT a.started_at, a.ended_at, a.bytes_transferred, {counted of all},
           a.outcome <> 'ok' AND a.outcome <> 'open' AND a.outcome <> 'interrupted'
         FROM attempt a CROSS JOIN file f ON f.id = a.file_id
-        """, row: take)
+        """, filter, row: take)
     } else {
       _ = try db.rows(
         """
-        SELECT a.started_at, a.ended_at, a.bytes_transferred, iif(f.state = 'superseded', 0, a.bytes_acked),
+        SELECT a.started_at, a.ended_at, a.bytes_transferred, {counted},
           a.outcome <> 'ok' AND a.outcome <> 'open' AND a.outcome <> 'interrupted'
         FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts}
         """, filter, row: take)

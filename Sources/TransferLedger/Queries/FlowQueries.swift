@@ -43,19 +43,18 @@ extension LedgerReader {
       _ = try db.rows(
         """
         SELECT f.batch_id, a.file_id, a.started_at, a.ended_at, a.bytes_transferred,
-          iif(f.state = 'superseded', 0, a.bytes_acked),
+          {counted of all},
           CASE a.outcome WHEN 'ok' THEN 0 WHEN 'retry' THEN 1 WHEN 'open' THEN 2 WHEN 'interrupted' THEN 2 ELSE 3 END
-            + iif(a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
-              AND a.started_at > f.finished_at, 8, 0),
+            + iif({after its end}, 8, 0),
           iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL),
           a.connect_ms, a.first_byte_ms, a.http_status, a.http_version, a.mirror
         FROM attempt a CROSS JOIN file f ON f.id = a.file_id
-        """, row: take)
+        """, filter, row: take)
     } else {
       _ = try db.rows(
         """
         SELECT f.batch_id, a.file_id, a.started_at, a.ended_at, a.bytes_transferred,
-          iif(f.state = 'superseded', 0, a.bytes_acked),
+          {counted},
           CASE a.outcome WHEN 'ok' THEN 0 WHEN 'retry' THEN 1 WHEN 'open' THEN 2 WHEN 'interrupted' THEN 2 ELSE 3 END
             + iif({after its end}, 8, 0),
           iif(a.outcome = 'ok' AND (a.operation = 'part' OR a.bytes_transferred > 0), a.total_ms, NULL),

@@ -20,25 +20,23 @@ extension RowFilter {
   /// - `{files}`: for a file `f`.
   /// - `{attempts}`: for an attempt `a` of a file `f`; error and time are those of the attempt.
   /// - `{attempts by file}`: the same, but attempts are found through their files: a batch leads to its attempts.
-  /// - `{after its end}`: whether an attempt `a` was made after the transfer of its file `f` had ended: an abort, or a
-  ///   query about a done file. This does not change when the file changes, so that sums may be stored.
-  /// - `{replaced}`: whether a later file replaced the object of the file `f`, or the local file of the download `f`.
   /// - `{chunks}`: for a chunk `c` of a file `f`.
   /// - `{batches}`: for a batch `b`, or one that has such a file.
   /// - `{events}`: for an event `e` with all its parts, about files, about a batch or about neither; by its own time.
   /// - `{event parts}`: the same for the event alone.
+  /// - What ``RowTerms`` has.
   var parts: [(name: String, text: String)] {
-    [
+    let own: [(name: String, text: String)] = [
       ("batches", Self.ofBatch),
       ("events", ofEvent(part: "coalesce(p.part_of, p.id)", "(p.id = e.id OR p.part_of = e.id)")),
       ("event parts", ofEvent(part: "p.id", "p.id = e.id")),
       ("chunks", "{inner} AND {owned} AND \(Self.ofFile) AND \(Self.ofChunk)"),
       ("attempts", "{inner} AND {owned} AND \(Self.ofAttempt)"),
       ("attempts by file", "{search} AND {owned} AND \(Self.ofAttempt)"),
-      ("files", "{search} AND {owned} AND \(Self.ofFile)"), ("after its end", Self.isAfterItsEnd),
+      ("files", "{search} AND {owned} AND \(Self.ofFile)"),
       ("inner", scope == .batch ? "+f.batch_id = ?105" : search), ("search", search), ("owned", Self.owned),
-      ("replaced", Self.isReplaced),
     ]
+    return own + RowTerms.parts
   }
 
   /// Selects the index. A unary plus keeps a term from using one: lists of attempts and chunks are read in their own
@@ -66,26 +64,12 @@ extension RowFilter {
     AND (?121 IS NULL OR f.size >= ?121) AND (?122 IS NULL OR f.size <= ?122)
     AND iif(?128 IS NULL OR f.id % ?128 = ?129, ?123 IS NULL OR f.finished_at - f.started_at > ?123, 0)
     AND (?124 IS NULL OR coalesce((SELECT x.attempts BETWEEN ?124 AND ?125 FROM pruned_file x WHERE x.file_id = f.id),
-      (?124 <= 0 OR EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT \(isAfterItsEnd) LIMIT 1 OFFSET ?124 - 1))
-      AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT \(isAfterItsEnd) LIMIT 1 OFFSET ?125)))
+      (?124 <= 0 OR EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT \(RowTerms.isAfterItsEnd) LIMIT 1 OFFSET ?124 - 1))
+      AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND NOT \(RowTerms.isAfterItsEnd) LIMIT 1 OFFSET ?125)))
     AND iif(NOT ?130 OR f.state = 'unknown' OR f.state = 'cancelled' AND EXISTS (SELECT 1 FROM file u
         WHERE u.id = f.id AND u.may_have_arrived = 1 AND u.cause IS NOT 'policy.resolved'),
       NOT ?126 OR f.state = 'done' AND NOT EXISTS (SELECT 1 FROM receipt x
         WHERE x.file_id = f.id AND x.n = 1 AND x.confirmation <> 'none'), 0)
-    """
-
-  private static let isReplaced = """
-    (EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live = 1
-        AND g.generation > f.generation AND g.state = 'done')
-      OR EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
-        AND g.live IS NULL AND g.generation > f.generation AND g.state = 'done')
-      OR f.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file g
-        WHERE g.path = f.path AND g.is_download = 1 AND g.state = 'done' AND g.id > f.id))
-    """
-
-  private static let isAfterItsEnd = """
-    (a.operation = 'abort' OR a.chunk_id IS NULL AND a.operation IN ('verify', 'probe') AND f.state = 'done'
-      AND a.started_at > f.finished_at)
     """
 
   private static let moment = """

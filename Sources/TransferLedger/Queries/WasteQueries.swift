@@ -29,20 +29,16 @@ extension LedgerReader {
     if filter.isEverything {
       _ = try db.rows(
         """
-        SELECT iif(f.state = 'superseded', 5, CASE WHEN a.session_id IN (SELECT s.id FROM session s
-              WHERE (s.state IN ('gone', 'aborted') OR s.abort_after IS NOT NULL) AND EXISTS (SELECT 1 FROM session n
-                WHERE n.file_id = s.file_id AND n.id > s.id)) AND a.bytes_acked > 0 THEN 7
+        SELECT iif(f.state = 'superseded', 5, CASE WHEN {lost of all} THEN 7
             ELSE CASE a.outcome WHEN 'ok' THEN 4 WHEN 'open' THEN 6 WHEN 'interrupted' THEN 3
             WHEN 'crashed' THEN 2 ELSE 1 END END),
           a.bytes_transferred, a.bytes_acked, iif(a.bytes_acked < a.bytes_transferred, a.error_code, NULL)
         FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.bytes_transferred > 0
-        """, row: each)
+        """, filter, row: each)
     } else {
       _ = try db.rows(
         """
-        SELECT iif(f.state = 'superseded', 5, CASE WHEN a.session_id IN (SELECT s.id FROM session s
-              WHERE (s.state IN ('gone', 'aborted') OR s.abort_after IS NOT NULL) AND EXISTS (SELECT 1 FROM session n
-                WHERE n.file_id = s.file_id AND n.id > s.id)) AND a.bytes_acked > 0 THEN 7
+        SELECT iif(f.state = 'superseded', 5, CASE WHEN {lost} THEN 7
             ELSE CASE a.outcome WHEN 'ok' THEN 4 WHEN 'open' THEN 6 WHEN 'interrupted' THEN 3
             WHEN 'crashed' THEN 2 ELSE 1 END END),
           a.bytes_transferred, a.bytes_acked, iif(a.bytes_acked < a.bytes_transferred, a.error_code, NULL)

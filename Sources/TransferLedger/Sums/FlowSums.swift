@@ -12,8 +12,8 @@ struct FlowAttempt {
   /// The attempt does not belong to the transfer of its file: an abort, or a query about its file after that was done.
   let isAfterItsEnd: Bool
 
-  /// The columns from 0 on: batch_id, file_id, started_at, ended_at, bytes_transferred, bytes_acked (0 if its
-  /// generation was superseded), the number of the outcome (0 ok, 1 retry, 2 open or interrupted, 3 another; plus 8
+  /// The columns from 0 on: batch_id, file_id, started_at, ended_at, bytes_transferred, those of them
+  /// that count, the number of the outcome (0 ok, 1 retry, 2 open or interrupted, 3 another; plus 8
   /// after the end of its file), total_ms of a request with content that succeeded.
   init(_ row: SQLRow) {
     (batch, file, startedMs, endedMs) = (row.int64(0), row.int64(1), row.int64(2), row.int64OrNil(3))
