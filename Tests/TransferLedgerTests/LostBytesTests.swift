@@ -3,8 +3,8 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What was lost with an upload on the server, or with a partial file, was transferred for nothing: it counts as stored in
-/// no report.
+/// What was lost with an upload on the server, or with a partial file, was transferred for nothing: it counts as stored
+/// in no report.
 @Suite struct LostBytesTests {
   private let f: LedgerFixture
 

@@ -52,6 +52,27 @@ extension MergeTests {
     _ = try f.ledger.write { try $0.endRun(run, how: "done") }
   }
 
+  /// The findings of `report integrity`, which `--fail-on mismatch` counts in the same way.
+  private func checks() throws -> [String: Int] {
+    let ledger = try Ledger.open(at: merged, mode: .readOnly, clock: home.clock)
+    defer { ledger.close() }
+    return try ledger.read { reader in
+      let found = try reader.integrity(RowFilter())
+      #expect(try reader.contradicted(RowFilter()) == found.contradicted)
+      return Dictionary(uniqueKeysWithValues: found.checks.map { ($0.finding, $0.files) })
+    }
+  }
+
+  /// Records that a later query found the object of the only file of a shard to be another one.
+  private func findOther(in shard: LedgerFixture) throws {
+    let (file, run) = (FileID(rawValue: 1), try shard.startRun())
+    shard.clock.advance(ms: 5)
+    let attempt = try shard.ledger.write { try $0.beginQuestion(file, run, .verify) }
+    let found = RemoteFinding(.differs, FileProof(confirmation: .none), size: 3)
+    _ = try shard.ledger.write { try $0.endQuestion(attempt, of: file, run, ok, found) }
+    _ = try shard.ledger.write { try $0.endRun(run, how: "done") }
+  }
+
   private func violations() throws -> [LossProof.Violation] {
     let ledger = try Ledger.open(at: merged, mode: .readOnly, clock: home.clock)
     defer { ledger.close() }
@@ -68,6 +89,11 @@ extension MergeTests {
     #expect(found.map(\.file) == [FileID(rawValue: later == 0 ? 2_000_000_000_001 : 1_000_000_000_001)])
     #expect(found.map(\.rule) == [.kept])
     #expect(found.first?.detail.contains(later == 0 ? "f1000000000001" : "f2000000000001") == true, "\(found)")
+    #expect(try checks() == ["replaced": 1])
+    // A check that has found it counts once.
+    try findOther(in: shards[1 - later])
+    try mergeAll()
+    #expect(try checks() == ["differs": 1])
   }
 
   @Test func equalContentOfTwoShardsIsProven() throws {
@@ -81,8 +107,11 @@ extension MergeTests {
   @Test func aNewerVersionOfAFileReplacesItRightly() throws {
     shards[1].clock.advance(ms: 1_000)
     for (shard, crc) in zip(shards, [UInt32(7), 8]) { try send(shard, "/a/x", crc) }
+    // The shard whose object it was finds the newer one.
+    try findOther(in: shards[0])
     #expect(try mergeAll().map(\.otherContents) == [0, 1])
     #expect(try violations() == [])
+    #expect(try checks() == [:])
   }
 
   @Test func shardsWithDifferentKeysHaveNoneInCommon() throws {

@@ -63,34 +63,45 @@ enum EqualKeys {
 }
 
 extension LedgerReader {
-  /// In a merged ledger, done uploads whose object another shard replaced later with other content, by the clocks of
-  /// the two. A newer version of the same file on the same host replaces it rightly. Reads nothing if no two shards
-  /// have sent to one key.
+  /// In a merged ledger, done uploads whose object another shard replaced later with other content. Reads nothing if no
+  /// two shards have sent to one key.
   func replacedByShards(_ filter: RowFilter, limit: Int) throws -> [LossProof.Violation] {
-    let mayBe = try db.first("SELECT 1 FROM origin_store WHERE equal_keys IS NOT 0 LIMIT 1") { _ in true }
-    guard mayBe == true else { return [] }
+    guard try mayReplaceOthers() else { return [] }
     return try db.rows(
       """
-      SELECT f.id, f.path, max(g.id) FROM origin_store o CROSS JOIN destination d ON d.origin_id = o.id
-      CROSS JOIN destination e ON e.place = d.place AND e.origin_id <> d.origin_id
-      CROSS JOIN origin_store p ON p.id = e.origin_id
-      CROSS JOIN file f ON f.destination_id = d.id AND f.live = 1
-      CROSS JOIN file g ON g.destination_id = e.id AND g.key = f.key AND g.live = 1
-      CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
-      CROSS JOIN receipt q ON q.file_id = g.id AND q.n = 1
-      WHERE f.state = 'done' AND g.state = 'done' AND f.is_download IS NULL AND g.is_download IS NULL
-        AND (q.recorded_at, g.id) > (r.recorded_at, f.id)
-        AND NOT (g.path = f.path AND p.host = o.host)
-        AND (f.size <> g.size OR r.sha256 <> q.sha256 OR r.digest <> q.digest
-          AND substr(r.digest, 1, instr(r.digest, ':')) = substr(q.digest, 1, instr(q.digest, ':')))
-        AND {files}
-      GROUP BY f.id ORDER BY f.id LIMIT ?1
+      SELECT f.id, f.path, max(g.id) FROM {replaced by shards} AND {files} GROUP BY f.id ORDER BY f.id LIMIT ?1
       """, filter, .int(limit)
     ) { row in
       let by: FileID = row.id(2)
       return LossProof.Violation(
         file: row.id(0), .kept, detail: "was replaced by another shard with other content, \(by)", path: row.name(1))
     }
+  }
+
+  /// The same as the finding `replaced`, without files of which the newest check says as much; nil if there are none.
+  /// Its times are those of the uploads that replaced them.
+  func replacementByShards(_ filter: RowFilter) throws -> IntegrityCheck? {
+    guard try mayReplaceOthers() else { return nil }
+    return try db.first(
+      """
+      SELECT count(*), min(at), max(at) FROM (
+        SELECT f.id, min(q.recorded_at) AS at FROM {replaced by shards}
+          AND NOT EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = f.id
+            AND l.n = (SELECT max(n) FROM receipt WHERE file_id = f.id)
+            AND l.finding IN ('lost', 'differs', 'changed', 'missing'))
+          AND {files}
+        GROUP BY f.id)
+      """, filter
+    ) { row -> IntegrityCheck? in
+      guard row.int(0) > 0 else { return nil }
+      return IntegrityCheck(
+        finding: IntegrityCheck.replaced, files: row.int(0), oldestMs: row.int64(1), newestMs: row.int64(2))
+    } ?? nil
+  }
+
+  /// Whether two shards have sent to one key.
+  private func mayReplaceOthers() throws -> Bool {
+    try db.first("SELECT 1 FROM origin_store WHERE equal_keys IS NOT 0 LIMIT 1") { _ in true } ?? false
   }
 
   /// In a merged ledger, how many done uploads have a key that another shard with a lower number has sent, too: totals

@@ -2,7 +2,8 @@ import TransferModel
 
 extension LedgerReader {
   /// How the done files that the filter selects are confirmed. Reads the first and the newest receipt of each. A later
-  /// finding against a file counts no longer when a newer one is done in its place.
+  /// finding against a file counts no longer when a newer one is done in its place. What another shard of a merged
+  /// ledger replaced with other content counts as a finding.
   package func integrity(_ filter: RowFilter) throws -> IntegrityFigures {
     var found = IntegrityFigures()
     found.methods = try db.rows(
@@ -23,16 +24,14 @@ extension LedgerReader {
       FROM file f CROSS JOIN receipt r ON r.file_id = f.id
         AND r.n = (SELECT max(n) FROM receipt WHERE file_id = f.id) AND r.n > 1
       WHERE f.state = 'done' AND {files}
-        AND NOT (r.finding IN ('lost', 'differs', 'changed', 'missing') AND (
-          EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live = 1
-            AND g.generation > f.generation AND g.state = 'done')
-          OR EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
-            AND g.live IS NULL AND g.generation > f.generation AND g.state = 'done')
-          OR f.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file g
-            WHERE g.path = f.path AND g.is_download = 1 AND g.state = 'done' AND g.id > f.id)))
+        AND NOT (r.finding IN ('lost', 'differs', 'changed', 'missing') AND {replaced})
       GROUP BY r.finding ORDER BY r.finding
       """, filter
     ) { IntegrityCheck(finding: $0.text(0), files: $0.int(1), oldestMs: $0.int64(2), newestMs: $0.int64(3)) }
+    if let replacement = try replacementByShards(filter) {
+      found.checks.append(replacement)
+      found.checks.sort { $0.finding < $1.finding }
+    }
     found.mismatched =
       try db.first(
         """
@@ -43,15 +42,17 @@ extension LedgerReader {
   }
 
   /// Done files of which the newest check did not find what was stored, as in ``integrity(_:)``. The cost depends only
-  /// on the number of such checks.
+  /// on the number of such checks and, in a merged ledger, of files at places that several shards have used.
   package func contradicted(_ filter: RowFilter) throws -> Int {
-    try db.first(
+    let replaced = try replacementByShards(filter)?.files ?? 0
+    let checked = try db.first(
       """
       SELECT count(*) FROM receipt r INDEXED BY receipt_contradiction CROSS JOIN file f ON f.id = r.file_id
       WHERE r.finding IN ('lost', 'differs', 'changed', 'missing') AND f.state = 'done' AND {files}
         AND NOT EXISTS (SELECT 1 FROM receipt n WHERE n.file_id = r.file_id AND n.n > r.n)
         AND NOT {replaced}
       """, filter
-    ) { $0.int(0) } ?? 0
+    ) { $0.int(0) }
+    return replaced + (checked ?? 0)
   }
 }

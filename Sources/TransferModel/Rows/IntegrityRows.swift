@@ -48,5 +48,8 @@ package struct IntegrityCheck: Sendable, Hashable {
     (self.finding, self.files, self.oldestMs, self.newestMs) = (finding, files, oldestMs, newestMs)
   }
 
-  package var isContradiction: Bool { ["lost", "differs", "changed", "missing"].contains(finding) }
+  /// The finding about an object that another shard of a merged ledger replaced with other content.
+  package static let replaced = "replaced"
+
+  package var isContradiction: Bool { ["lost", "differs", "changed", "missing", Self.replaced].contains(finding) }
 }
