@@ -54,10 +54,11 @@ import Testing
       scan.completedMs = completedMs
       return [scan]
     }
-    #expect(!recordings.hasScanned("a", scan(2_000)))
+    #expect(!recordings.hasRead("a", scan(2_000)))
     recordings.runStarted("a", wallMs: 1_000)
-    #expect(!recordings.hasScanned("a", []) && !recordings.hasScanned("a", scan(999)))
-    #expect(recordings.hasScanned("a", scan(1_000)))
+    #expect(!recordings.hasRead("a", []) && !recordings.hasRead("a", scan(999)))
+    #expect(recordings.hasRead("a", scan(1_000)))
+    #expect(recordings.hasRead("a", nil) && !recordings.hasRead("b", nil), "a download, which has no scan")
     #expect(recordings.isRested("a", nowMs: 10))
     recordings.began("a", nowMs: 10)
     #expect(!recordings.isRested("a", nowMs: 1_000))

@@ -178,6 +178,33 @@ import Testing
     #expect(try program.run("store", "check", "--store", store).code == 0)
   }
 
+  /// The list names a file of another server while the first server hangs.
+  @Test func aServerThatHangsHoldsNoOtherDownloadUp() throws {
+    let good = try RunningReceiver(in: try TemporaryFolder())
+    let bad = try RunningReceiver(in: try TemporaryFolder(), script: "match GET * nth=1 : hold=get\n")
+    for (server, name) in [(bad, "a"), (good, "b")] {
+      mkdir(server.root + "/in", 0o700)
+      try writeFile(server.root + "/in/" + name, Array(name.utf8))
+    }
+    let (list, target) = (program.folder.path + "/urls", program.folder.path + "/fetched")
+    try writeFile(list, Array("\(bad.url)/in/a\n".utf8))
+    let job = "direction: download, files_from: \(list), to: \(target), every: 1s"
+    try writeFile(config, Array("jobs: {quick: {\(job)}}".utf8))
+    chmod(config, 0o600)
+    let running = try daemon()
+    try bad.waitUntilHeld("get")
+    try writeFile(list + ".new", Array("\(bad.url)/in/a\n\(good.url)/in/b\n".utf8))
+    #expect(rename(list + ".new", list) == 0)
+    while access(target + "/b", F_OK) != 0 { sched_yield() }
+    let jobs = try program.run("store", "sql", "SELECT count(*) FROM job_state", "--format", "csv", "--store", store)
+    #expect(jobs.out.split(whereSeparator: \.isNewline).last == "0", "a recording is no run: \(jobs.out)")
+    try bad.release("get")
+    while access(target + "/a", F_OK) != 0 { sched_yield() }
+    running.signal(SIGTERM)
+    #expect(try running.wait().code == 0)
+    #expect(try program.run("store", "check", "--store", store).code == 0)
+  }
+
   @Test func aFolderAndItsDestinationCanBeNamedOnTheCommandLine() throws {
     let receiver = try RunningReceiver(in: try TemporaryFolder())
     try writeFile(config, [])

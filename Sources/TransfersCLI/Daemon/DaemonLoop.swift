@@ -132,7 +132,8 @@ final class DaemonLoop {
     let timely = plan.dueToRecord(nowMs: clock.wallMs, running: crew.jobs)
     let hinted = watch.dueToRecord(nowMs: clock.bootMs, running: crew.jobs)
     for name in Set(timely + hinted).sorted() where recordings.isRested(name, nowMs: clock.bootMs) {
-      guard recordings.hasScanned(name, scans(of: name)) else { continue }
+      let isDownload = held.config.jobs[name]?.direction == .download
+      guard recordings.hasRead(name, isDownload ? nil : scans(of: name)) else { continue }
       do throws(ChildFailure) {
         try crew.startRecording(name, ["job", "run"] + terms + ["--", name], held)
       } catch {

@@ -18,10 +18,11 @@ struct JobRecordings: Sendable {
   /// Whether it is time for another recording. Each rests as long as the one before took.
   func isRested(_ job: String, nowMs: Int64) -> Bool { begunMs[job] == nil && nowMs >= restsUntilMs[job] ?? 0 }
 
-  /// Whether the run has read its sources: until then they would be read twice at once.
-  func hasScanned(_ job: String, _ scans: [ScanRow]) -> Bool {
+  /// Whether the run has read its sources: until then they would be read twice at once. `scans` is nil for a download,
+  /// of which there are none: it reads nothing but lists, and has read them when its job is due again.
+  func hasRead(_ job: String, _ scans: [ScanRow]?) -> Bool {
     guard let runMs = runsMs[job] else { return false }
-    return scans.contains { $0.completedMs >= runMs }
+    return scans?.contains { $0.completedMs >= runMs } ?? true
   }
 
   mutating func began(_ job: String, nowMs: Int64) { begunMs[job] = nowMs }
