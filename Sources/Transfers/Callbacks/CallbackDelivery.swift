@@ -1,5 +1,4 @@
 import CurlTransport
-import FoundationEssentials
 import TransferEngine
 import TransferLedger
 import TransferModel
@@ -81,7 +80,7 @@ final class CallbackDelivery: CallbackCarrier {
   /// `-i`: a line with only a dot does not end the message; `-t`: it contains the recipients. Source: sendmail(8).
   private func mail(_ callback: DueCallback, _ term: Term) throws(Failure) -> DeliveryEnd {
     let words = ShellWords.split(callback.setting.target) ?? []
-    guard words.count > 1, let job = Self.job(callback.body) else {
+    guard words.count > 1, let job = ToldJob(inDocument: callback.body) else {
       throw Failure(.engineBug, "a mail without recipients or without a job")
     }
     let message = MailMessage.bytes(
@@ -115,20 +114,12 @@ final class CallbackDelivery: CallbackCarrier {
     let url = Webhook.ping(try url(callback, &secrets, term), callback.setting.event)
     let text = [(name: "Content-Type", value: "text/plain; charset=utf-8")]
     guard
-      let request = TransferRequest.post(url, json: Array((Self.job(callback.body)?.summary ?? "").utf8), fields: text)
+      let request = TransferRequest.post(
+        url, json: Array((ToldJob(inDocument: callback.body)?.summary ?? "").utf8), fields: text)
     else {
       throw Failure(.engineBug, "a field of a ping is not valid")
     }
     return try send(request, secrets, term)
-  }
-
-  /// The job in a callback document, for receivers that do not read JSON.
-  private static func job(_ body: String?) -> ToldJob? {
-    struct Document: Decodable {
-      struct Content: Decodable { var job: ToldJob? }
-      var data: Content
-    }
-    return body.flatMap { try? JSONDecoder().decode(Document.self, from: Data($0.utf8)) }?.data.job
   }
 
   private func send(
@@ -224,23 +215,5 @@ extension CallbackDelivery {
     var filter = RowFilter()
     filter.batches = [batch.rawValue...batch.rawValue]
     return try ledger.read { [filter] in try $0.batches(filter, after: 0, limit: 1, withAttempts: false).first }
-  }
-}
-
-/// A run of a job as in its callback document.
-private struct ToldJob: Decodable {
-  var name, result, message, summary, report: String?
-  var failed_runs: Int?
-
-  /// The text of a mail.
-  func lines(in ledger: String) -> [String] {
-    let job = name ?? ""
-    let said = message.map { [$0, ""] } ?? []
-    let table = report.map { $0.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) } ?? []
-    // The count includes this run; it is only printed if other runs failed since the last mail.
-    let failed = failed_runs ?? 0
-    let since = failed > (result == "ok" ? 0 : 1) ? ["Failed runs since the last mail: \(failed).", ""] : []
-    return ["The job \(job) ended with \"\(result ?? "")\".", ""] + since + said + table
-      + [summary ?? "", "", "transfers job show \(job)", "The ledger is \(ledger)."]
   }
 }
