@@ -30,10 +30,10 @@ enum Environment {
     return value(name)
   }
 
-  /// The values of variables that hold secrets: those of references, and those whose name says so. A program that this
-  /// one starts inherits them, and may print them.
-  static var secrets: [String] {
-    let named = named.withLock { $0 }
+  /// The values of variables that hold secrets: these, those of references, and those whose name says so. A program
+  /// that this one starts inherits them, and may print them.
+  static func secrets(andOf more: Set<String>) -> [String] {
+    let named = named.withLock { $0 }.union(more)
     var found: [String] = []
     var next = csys_environment()
     while let variable = next?.pointee {

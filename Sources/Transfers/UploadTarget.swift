@@ -48,13 +48,21 @@ struct UploadTarget: Sendable {
 }
 
 extension BatchSettings {
-  /// Environment variables from which credentials and inputs are read.
-  var credentialVariables: Set<String> {
+  /// Environment variables that references to credentials and inputs name.
+  var referencedVariables: Set<String> {
     get throws(TransferError) {
       var references = (profile?.secrets ?? [:]).values.map { SecretReference($0) }
       if let auth { references.append(try CredentialReference(parsing: auth).place) }
       var names: Set<String> = []
       for case .environment(let name)? in references { names.insert(name) }
+      return names
+    }
+  }
+
+  /// Environment variables from which credentials and inputs are read.
+  var credentialVariables: Set<String> {
+    get throws(TransferError) {
+      var names = try referencedVariables
       if try Destination(self).definition.credential == .aws {
         names.formUnion(try AWSEnvironment(profile: awsProfile).variables)
       }

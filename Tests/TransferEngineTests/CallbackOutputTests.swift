@@ -20,6 +20,14 @@ import Testing
     #expect(String(decoding: output, as: UTF8.self) == kept)
   }
 
+  /// What a configuration passes to its program may be anything: an output without its short words says nothing.
+  @Test func ordinaryWordsOfAConfigurationAreKept() {
+    let output = CallbackOutput.masked(
+      Array("fast upload to /srv/archive as 4711-abcd of s3cr".utf8), ["s3cr"],
+      others: ["fast", "upload", "/srv/archive", "4711-abcd"])
+    #expect(String(decoding: output, as: UTF8.self) == "fast upload to /srv/archive as [hidden] of [hidden]")
+  }
+
   /// The words of a URL that everybody may see are ordinary ones.
   @Test func wordsOfAnotherURLAreKept() {
     let output = CallbackOutput.masked(

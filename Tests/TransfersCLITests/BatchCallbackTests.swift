@@ -60,6 +60,27 @@ import Testing
     #expect(said.contains("bad [hidden], [hidden], [hidden] and canary-four"), "\(said)")
   }
 
+  /// Its configuration names variables, or sets them. The ones that references name are also hidden where another
+  /// command delivers, which reads no reference.
+  @Test func whatItsConfigurationPassesIsHidden() throws {
+    try writeFile(folder + "/in/a", [1])
+    let program = "/usr/bin/env MADE_HERE=canary-1 WAY=fast /bin/sh -c"
+    let script = "'echo \"said $LOGIN_OF_ME, ${PLAIN_NAME} and $MADE_HERE, $WAY\"; exit 1'"
+    let words: [String] = [
+      "push", folder + "/in", receiver.url + "/up/", "--auth", "bearer=env:LOGIN_OF_ME", "--on-batch-done",
+      "exec:\(program) \(script)", "--on-batch-done", "exec:\(folder)/tell", "--store", folder + "/l.db",
+    ]
+    try writeFile(folder + "/tell", Array("#!/bin/sh\necho \"told $LOGIN_OF_ME\"\nexit 1\n".utf8))
+    let values = ["LOGIN_OF_ME": "canary-one", "PLAIN_NAME": "canary-four"]
+    #expect(try self.program.run(words.map { Array($0.utf8) }, environment: values).code == 0)
+    #expect(try transfers(["callbacks", "retry", "--all"]).code == 0)
+    let deliver: [String] = ["callbacks", "deliver", "--store", folder + "/l.db"]
+    _ = try self.program.run(deliver.map { Array($0.utf8) }, environment: values)
+    let said = try transfers(["store", "sql", "SELECT output FROM v_deliveries"]).out
+    #expect(said.ranges(of: "said [hidden], [hidden] and [hidden], fast").count >= 2, "\(said)")
+    #expect(said.ranges(of: "told [hidden]").count >= 2 && !said.contains("canary"), "\(said)")
+  }
+
   /// The receiver was away while its batch ended; the job that runs later has nothing to send.
   @Test func anIdleJobTellsItToo() throws {
     mkdir(folder + "/other", 0o700)

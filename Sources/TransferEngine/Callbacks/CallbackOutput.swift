@@ -6,11 +6,21 @@ package enum CallbackOutput {
   /// Shorter parts of a URL occur by chance in too many answers.
   private static let shortest = 6
 
+  /// Masks what a program has printed. Of `others`, which may be anything, those stay that are as short as ordinary
+  /// words, and paths: the output would be meaningless without them.
+  package static func masked(_ output: [UInt8], _ secrets: [String], others: [String]) -> [UInt8] {
+    let long = others.filter { $0.utf8.count >= SecretMask.shortest && !$0.hasPrefix("/") }
+    return masked(output, hiding: secrets + secrets.flatMap(parts(ofURL:)) + long, urls: [])
+  }
+
   /// Masks these secrets, in any encoding, of a secret that is a URL also its parts: receivers quote the path without
   /// its query, or single values. Of `urls`, which may be public, it masks the path with its query and what is long
   /// enough to be a token.
   package static func masked(_ output: [UInt8], _ secrets: [String], urls: [String] = []) -> [UInt8] {
-    let hidden = secrets + secrets.flatMap(parts(ofURL:))
+    masked(output, hiding: secrets + secrets.flatMap(parts(ofURL:)), urls: urls)
+  }
+
+  private static func masked(_ output: [UInt8], hiding hidden: [String], urls: [String]) -> [UInt8] {
     let named = hidden.enumerated().map { ("\($0.offset)", $0.element) }
     return SecretMask(.inputs(Dictionary(uniqueKeysWithValues: named)), capabilities: urls).applied(toExcerpt: output)
   }

@@ -55,7 +55,7 @@ final class CallbackDelivery: CallbackCarrier {
       switch callback.setting.kind {
       case .exec:
         let words = ShellWords.split(callback.setting.target) ?? []
-        return try run(words, try document(callback), term)
+        return try run(words, try document(callback), term, CallbackVariables(words, settings(callback)))
       case .mail: return try mail(callback, term)
       case .webhook: return try post(callback, term)
       case .ping: return try ping(callback, term)
@@ -67,11 +67,13 @@ final class CallbackDelivery: CallbackCarrier {
 
   // MARK: - Programs
 
-  private func run(_ words: [String], _ input: [UInt8], _ term: Term) throws(Failure) -> DeliveryEnd {
+  private func run(
+    _ words: [String], _ input: [UInt8], _ term: Term, _ variables: CallbackVariables
+  ) throws(Failure) -> DeliveryEnd {
     let command = try RunningCommand(words, input: input, code: .localIO)
     let (code, output) = try command.result(
       keeping: DeliveryEnd.outputBytes, limitMs: try term.leftMs(), isOver: term.isOver)
-    let kept = CallbackOutput.masked(output, Environment.secrets)
+    let kept = CallbackOutput.masked(output, variables.secrets, others: variables.others)
     if code == 0 { return DeliveryEnd(.ok, exitCode: 0, output: kept) }
     let how = code < 0 ? "was ended by a signal" : "ended with exit code \(code)"
     return DeliveryEnd(.failed, exitCode: Int(code), message: "the program \(how)", output: kept)
@@ -86,7 +88,7 @@ final class CallbackDelivery: CallbackCarrier {
     let message = MailMessage.bytes(
       to: Array(words.dropFirst()), subject: "transfers: job \(job.name ?? ""): \(job.result ?? "")", id: callback.key,
       host: HostFacts.name, lines: job.lines(in: ledger.path))
-    return try run([words[0], "-i", "-t"], message, term)
+    return try run([words[0], "-i", "-t"], message, term, CallbackVariables(words, nil))
   }
 
   // MARK: - Requests
@@ -215,5 +217,13 @@ extension CallbackDelivery {
     var filter = RowFilter()
     filter.batches = [batch.rawValue...batch.rawValue]
     return try ledger.read { [filter] in try $0.batches(filter, after: 0, limit: 1, withAttempts: false).first }
+  }
+
+  /// The settings of the batch that is reported, or of that of the file; nil for a job, and if they cannot be read.
+  private func settings(_ callback: DueCallback) -> BatchSettings? {
+    try? ledger.read { reader -> BatchSettings? in
+      let batch = try callback.batch ?? callback.file.flatMap { try reader.files([$0.rawValue]).first?.batch }
+      return try batch.flatMap { try reader.batchSettings($0) }
+    }
   }
 }
