@@ -450,12 +450,19 @@ BEGIN SELECT RAISE(FAIL, 'deliveries cannot be deleted before their callback has
 CREATE TABLE destination (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   place TEXT NOT NULL,
+  -- Where its objects are, whoever sends them and however the destination is spelled; NULL if uploads replace none. The
+  -- name of an object is before_key, its key and behind_key: it is the same object as one with the same site and name.
+  site TEXT CHECK (site <> ''),
+  before_key BLOB CHECK ((before_key IS NULL) = (site IS NULL)),
+  behind_key BLOB CHECK ((behind_key IS NULL) = (site IS NULL)),
   origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
 
 CREATE UNIQUE INDEX destination_merged ON destination (origin_id, place) WHERE origin_id IS NOT NULL;
 
 CREATE UNIQUE INDEX destination_place ON destination (place) WHERE origin_id IS NULL;
+
+CREATE INDEX destination_site ON destination (site) WHERE site IS NOT NULL;
 
 CREATE TRIGGER destination_birth BEFORE INSERT ON destination
 WHEN EXISTS (SELECT 1 FROM destination WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM destination

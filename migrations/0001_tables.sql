@@ -145,9 +145,16 @@ CREATE TABLE host_state (
 CREATE TABLE destination (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   place TEXT NOT NULL,
+  -- Where its objects are, whoever sends them and however the destination is spelled; NULL if uploads replace none. The
+  -- name of an object is before_key, its key and behind_key: it is the same object as one with the same site and name.
+  site TEXT CHECK (site <> ''),
+  before_key BLOB CHECK ((before_key IS NULL) = (site IS NULL)),
+  behind_key BLOB CHECK ((behind_key IS NULL) = (site IS NULL)),
   origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
 CREATE UNIQUE INDEX destination_place ON destination (place) WHERE origin_id IS NULL;
+-- Mostly finds none but the destination itself.
+CREATE INDEX destination_site ON destination (site) WHERE site IS NOT NULL;
 CREATE UNIQUE INDEX destination_merged ON destination (origin_id, place) WHERE origin_id IS NOT NULL;
 
 -- One `add` or `push`, with the settings it was given: later edits of profiles or options do not affect it.

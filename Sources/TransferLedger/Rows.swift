@@ -12,6 +12,8 @@ public struct NewBatch: Sendable {
   /// The canonical place that keys belong to, without secrets: two batches for the same place share their keys, and so
   /// see each other's files. nil uses the destination and the endpoint.
   public var place: String?
+  /// Where the objects are that its uploads replace.
+  package var objects: ObjectPlace?
   public var labels: [String: String]
   public var priority: Int
   /// The configured job that creates it.
@@ -154,6 +156,9 @@ public struct ClaimedFile: Sendable {
   /// SHA-256 of the source that a receipt of the same unchanged file has, if the batch records it.
   package var sha256: Digest?
   package var earlierDelivery: EarlierDelivery?
+  /// Another file has become its object since it was recorded, by another name of the destination, and that is the only
+  /// copy.
+  package var onlyCopy: OnlyCopy?
   /// For a download: the earlier one that wrote the file at its path, from the same URL.
   package var past: PastDownload?
   /// For a download: the newest version that an earlier generation had, or this one in an earlier session.

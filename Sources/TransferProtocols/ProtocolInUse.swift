@@ -74,6 +74,8 @@ extension ProtocolInUse {
   /// The place of a batch with this reference to a credential; `auth` is nil for none.
   public func keyPlace(auth: String?) -> String { auth.map { KeyPlace.text(base.keyPlace, auth: $0) } ?? base.keyPlace }
 
+  package var objectPlace: ObjectPlace? { base.objectPlace }
+
   package func nextStep(_ facts: TransferFacts) -> TransferStep { base.nextStep(facts) }
 
   package func request(

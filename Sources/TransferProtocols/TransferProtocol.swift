@@ -30,6 +30,9 @@ package protocol TransferProtocol: Sendable {
   /// store a key as different objects have different places; otherwise files of the second one would count as sent.
   var keyPlace: String { get }
 
+  /// Where the objects are that uploads replace, whoever sends them; nil if the server decides where an upload goes.
+  var objectPlace: ObjectPlace? { get }
+
   func nextStep(_ facts: TransferFacts) -> TransferStep
 
   /// Builds one request. `chunk` is present for ``StepRequest/chunk(_:)`` only; its body is added by the engine.
@@ -44,6 +47,8 @@ package protocol TransferProtocol: Sendable {
 
 extension TransferProtocol {
   public var keyPlace: String { location(ofKey: NameBytes("")) }
+
+  package var objectPlace: ObjectPlace? { nil }
 }
 
 /// The abilities of a protocol; printed for people and used by the engine instead of protocol names.

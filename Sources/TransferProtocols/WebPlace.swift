@@ -29,6 +29,14 @@ public struct WebPlace: Sendable, Hashable {
   /// The URL without a key; for a template the URL with its fields, whose position determines the object.
   var keyPlace: String { origin.place + (template?.text ?? resource(NameBytes(""))) }
 
+  /// What a PUT replaces. A template with one field, in its path, names objects as a folder does, with text before and
+  /// behind their keys; any other template is compared only with itself.
+  var objectPlace: ObjectPlace {
+    guard let template else { return ObjectPlace(origin.place + resource(NameBytes(""))) }
+    guard let (before, behind, query) = template.around else { return ObjectPlace(origin.place + template.text) }
+    return ObjectPlace(origin.place + "/" + query, before: before, behind: behind)
+  }
+
   /// Servers resolve `.` and `..`: the object would get another name, perhaps above the folder that was meant.
   static func refusal(ofKey key: NameBytes) -> Failure? {
     if key.isEmpty { return Failure(.sourceName, "the name is empty") }
@@ -131,6 +139,18 @@ public struct URLTemplate: Sendable, Hashable {
       case .name: "{name}"
       }
     }.joined()
+  }
+
+  /// What is before and behind the only field, which is in the path: decoded, without the first slash; and the query
+  /// with its question mark. nil for other templates.
+  var around: (before: NameBytes, behind: NameBytes, query: String)? {
+    guard pieces.count == 3, case .text(let start) = pieces[0], case .text(let end) = pieces[2],
+      !start.utf8.contains(0x3F)
+    else { return nil }
+    let path = end.prefix { $0 != "?" }
+    guard let before = PercentEncoding.decode(start.utf8.dropFirst()), let behind = PercentEncoding.decode(path.utf8)
+    else { return nil }
+    return (NameBytes(before), NameBytes(behind), String(end.dropFirst(path.count)))
   }
 
   func filled(_ key: NameBytes) -> String {

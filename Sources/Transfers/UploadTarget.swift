@@ -40,10 +40,12 @@ struct UploadTarget: Sendable {
 
   /// The batch that an `add` with these options creates.
   func batch(_ options: UploadOptions) -> NewBatch {
-    NewBatch(
+    var batch = NewBatch(
       name: options.name, settings: settings, protocolName: transferProtocol.name, destination: settings.destination,
       place: keyPlace, labels: options.labels, priority: options.priority,
       job: options.job)
+    batch.objects = transferProtocol.objectPlace
+    return batch
   }
 }
 

@@ -48,6 +48,37 @@ import TransferModel
     #expect(try profile("https://H.Example.:443/2/files") == profile("https://h.example/2/files"))
   }
 
+  /// What a PUT replaces does not depend on how its URL is written. The names of an object are compared as bytes.
+  @Test(arguments: [
+    ("in/{path}.bin", "a", "in/", "in/a.bin"), ("in/{path}/data", "a", "", "in/a/data"),
+    ("in/%7B{name}.bin?v=1", "a", "in/?v=1", "in/{a.bin"), ("in/{path}", "in/a", "in/", "in/a"),
+  ])
+  func aTemplateNamesTheObjectsOfAFolder(_ template: String, _ key: String, _ plain: String, _ name: String) throws {
+    func objects(_ scheme: String, _ target: String) throws -> ObjectPlace? {
+      let settings = BatchSettings(destination: "\(scheme)http://h/\(target)")
+      return try AllProtocols.make(settings, credentialsRegion: nil).objectPlace
+    }
+    let (own, others) = (try #require(try objects("", template)), try #require(try objects("", plain)))
+    #expect(own.site == others.site && own.name(of: NameBytes(key)) == NameBytes(name), "\(own)")
+    #expect(others.key(of: NameBytes(name)) == NameBytes(name) && own.key(of: NameBytes(name)) == NameBytes(key))
+    #expect(try objects("resumable+", template) == own)
+    for scheme in ["post+", "form+"] { #expect(try objects(scheme, template) == nil) }
+    #expect(try objects("tus+", "") == nil)
+    #expect(try objects("", "in/{path}?n={name}")?.site == "http://h/in/{path}?n={name}")
+  }
+
+  /// A bucket of AWS is one place, whichever of its endpoints is named.
+  @Test func aBucketIsOnePlaceAtAllEndpointsOfAWS() throws {
+    func site(_ endpoint: String?) throws -> String? {
+      var settings = BatchSettings(destination: "s3://bucket/in/")
+      settings.endpointURL = endpoint
+      return try AllProtocols.make(settings, credentialsRegion: nil).objectPlace?.site
+    }
+    #expect(try site(nil) == site("https://s3.eu-west-1.amazonaws.com"))
+    #expect(try site("https://s3.cn-north-1.amazonaws.com.cn") != site(nil))
+    #expect(try site("http://127.0.0.1:9000") == "s3+http://127.0.0.1:9000/bucket/")
+  }
+
   /// What becomes of a POST is up to the server. The URL of an endpoint may be that of a folder.
   @Test func protocolsWhoseObjectsTheServerNamesHaveTheirOwnPlaces() throws {
     for target in ["", "?to={path}"] {

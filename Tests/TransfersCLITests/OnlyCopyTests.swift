@@ -68,6 +68,36 @@ import Testing
     try expectRefused(try scene.transfers(["push", folder + "/in/y/same", scene.receiver.url + place]))
   }
 
+  /// Names of the first source and the second one, each with its place; and the account of the second one.
+  @Test(arguments: [
+    ("same", "/up/{path}.bin", "same.bin", "/up/", false), ("same.bin", "/up/", "same", "/up/{path}.bin", false),
+    ("same", "/up/{path}/data", "data", "/up/same/", false), ("same", "/up/", "same", "/up/", true),
+  ])
+  func itIsTheSameObjectByAnyTemplateAndAccount(
+    _ one: String, _ itsPlace: String, _ two: String, _ place: String, _ hasAccount: Bool
+  ) throws {
+    let (first, second) = (folder + "/in/x/" + one, folder + "/in/y/" + two)
+    try writeFile(first, Array("of x".utf8))
+    try writeFile(second, Array("of y".utf8))
+    try writeFile(folder + "/token", Array("t".utf8))
+    chmod(folder + "/token", 0o600)
+    let sent = try scene.transfers(["push", first, scene.receiver.url + itsPlace, "--after", "delete"])
+    #expect(sent.code == 0 && access(first, F_OK) != 0, "\(sent.err)")
+    let words =
+      ["push", second, scene.receiver.url + place, "--after", "delete"]
+      + (hasAccount ? ["--auth", "bearer=file:" + folder + "/token"] : [])
+    let refused = try scene.transfers(words)
+    #expect(refused.code == 4 && refused.err.contains("it would replace the only copy"), "\(refused.err)")
+    #expect(access(second, F_OK) == 0)
+    let plan = try scene.transfers(["add", "-n"] + words.dropFirst())
+    #expect(plan.err.contains("it would replace the only copy"), "\(plan.err)")
+    #expect(try scene.transfers(["rm", "f1"]).code == 0)
+    let replaced = try scene.transfers(words)
+    #expect(replaced.code == 0, "\(replaced.err)")
+    #expect(replaced.err.contains("1 file replaces an object at the destination"), "\(replaced.err)")
+    #expect(try scene.transfers(["store", "check"]).code == 0)
+  }
+
   /// The row of the deleted source is not the newest of its key.
   @Test func aCancelledVersionChangesNothing() throws {
     #expect(try push("x", "--after", "delete").code == 0)

@@ -122,6 +122,7 @@ extension FileMachine {
     let (layout, failure) = Self.layout(of: file, proto, isLossy: isLossy)
     self.init(claimed: file, layout: layout, location: proto.location(ofKey: file.key), abilities: proto.abilities)
     if let failure { end(.fail(failure, keepsSession: false)) }
+    if let only = file.onlyCopy { end(.fail(.replacing(only), keepsSession: false)) }
     guard !proto.abilities.unrepeatable.isEmpty else { return }
     if file.isDoubtful {
       end(.unknown(Self.copied))

@@ -214,7 +214,7 @@ extension Failure {
       }
     return Failure(
       .sourceName,
-      "its key is that of \(one.file) (\"\(one.path.embedded)\"), \(what); send it elsewhere, or \(remedy)")
+      "its object is that of \(one.file) (\"\(one.path.embedded)\"), \(what); send it elsewhere, or \(remedy)")
   }
 }
 

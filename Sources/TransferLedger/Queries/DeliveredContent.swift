@@ -16,15 +16,17 @@ extension LedgerReader {
   /// its batch names it. None if the key of `file` had an earlier generation that was not a duplicate: the object of
   /// that generation may exist on the server, and would stay there. Uses the index `content_sent`.
   public func delivered(_ digest: Digest, like file: FileID) throws -> [DeliveredFile] {
-    try db.rows(Self.deliveredContent, .id(file), .digest(digest)) { row in
+    let found = try db.rows(Self.deliveredContent, .id(file), .digest(digest)) { row in
       DeliveredFile(id: row.id(0), key: row.name(1), digest: digest)
     }
+    return try found.filter { try !isOverwritten($0.id) }
   }
 
   /// Whether the file that had delivered the content of `duplicate` is still the current generation of its key, and its
   /// object still exists unchanged, as far as is known.
   func isStillDelivered(_ duplicate: FileID) throws -> Bool {
-    try db.first(Self.standingOriginal, .id(duplicate)) { _ in true } ?? false
+    let original = try db.first(Self.standingOriginal, .id(duplicate)) { $0.id(0, FileID.self) }
+    return try original.map { try !isOverwritten($0) } ?? false
   }
 
   static let deliveredContent: StaticString = """
@@ -41,7 +43,7 @@ extension LedgerReader {
     ORDER BY o.id LIMIT 10
     """
   static let standingOriginal: StaticString = """
-    SELECT 1 FROM content c CROSS JOIN file o ON o.id = c.same_as
+    SELECT o.id FROM content c CROSS JOIN file o ON o.id = c.same_as
     WHERE c.file_id = ?1 AND o.state = 'done' AND o.live = 1
       AND coalesce((SELECT r.finding FROM receipt r
         WHERE r.file_id = o.id AND (r.finding = 'found' OR r.finding = 'lost' OR r.finding = 'differs')

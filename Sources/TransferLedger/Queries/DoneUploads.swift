@@ -17,11 +17,7 @@ extension LedgerReader {
       FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1 CROSS JOIN batch b ON b.id = f.batch_id
         LEFT JOIN session s ON s.id = (SELECT max(id) FROM session WHERE file_id = f.id AND state = 'completed')
       WHERE f.id > ?1 AND f.state = 'done' AND f.is_download IS NULL
-        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live = 1
-          AND g.generation > f.generation AND g.state = 'done')
-        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
-          AND g.live IS NULL AND g.generation > f.generation AND g.state = 'done')
-        AND {files}
+        AND NOT {replaced} AND {files}
       ORDER BY f.id LIMIT ?2
       """, filter, .integer(after), .int(limit), row: Self.doneUpload)
   }
@@ -31,10 +27,7 @@ extension LedgerReader {
   public func doneUploadCounts(_ filter: RowFilter) throws -> (standing: Int, replaced: Int) {
     try db.first(
       """
-      SELECT count(*), coalesce(sum(EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id
-          AND g.key = f.key AND g.live = 1 AND g.generation > f.generation AND g.state = 'done')
-        OR EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live IS NULL
-          AND g.generation > f.generation AND g.state = 'done')), 0)
+      SELECT count(*), coalesce(sum({replaced}), 0)
       FROM file f WHERE f.state = 'done' AND f.is_download IS NULL AND {files}
       """, filter
     ) { (standing: $0.int(0) - $0.int(1), replaced: $0.int(1)) } ?? (0, 0)

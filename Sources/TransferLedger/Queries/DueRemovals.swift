@@ -13,7 +13,7 @@ public struct DueRemoval: Sendable, Hashable {
   package var confirmation: Confirmation
   /// A person, not the server, confirmed that the file is done.
   public var isByHand: Bool
-  /// A later query did not find the object or found a different one, or another file replaced it.
+  /// A later query did not find the object or found a different one, or another file replaced it or may have.
   public var isLost: Bool
   /// Why another batch's move of the same source failed; only if this batch would delete the source.
   public var keptMove: ErrorCode?
@@ -114,7 +114,10 @@ extension LedgerReader {
                   AND x.destination_id = o.destination_id AND v.job = u.job AND x.path = g.path
                   AND x.size = f.size AND x.mtime_ns = f.mtime_ns
                   AND substr(x.key, 1, length(j.prefix)) = j.prefix))
-        LIMIT 1) AS lacking
+        LIMIT 1) AS lacking,
+      -- Its object has other names.
+      EXISTS (SELECT 1 FROM destination d CROSS JOIN destination e ON e.site = d.site AND e.id <> d.id
+        WHERE d.id = f.destination_id)
     FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id
       CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1 LEFT JOIN sighting s ON s.file_id = f.id
     WHERE m.state = 'pending' AND m.file_id > ?1 AND m.file_id <= ?2
@@ -134,18 +137,32 @@ extension LedgerReader {
           CROSS JOIN batch v ON v.id = o.batch_id
         WHERE w.inode = m.inode AND w.state <> 'done' AND w.state = 'pending' AND v.after = 'move' AND o.size = f.size
           AND o.mtime_ns = f.mtime_ns))
+      -- No other file is being stored at its object, or may have been, by another name of the destination.
+      AND NOT EXISTS (SELECT 1
+        FROM destination d CROSS JOIN destination e ON e.site = d.site AND e.id <> d.id AND e.origin_id IS NULL
+          CROSS JOIN file o ON o.destination_id = e.id AND o.live = 1
+            AND o.key = substr(CAST(d.before_key || f.key || d.behind_key AS BLOB), 1 + length(e.before_key),
+              length(d.before_key) + length(f.key) + length(d.behind_key) - length(e.before_key) - length(e.behind_key))
+        WHERE d.id = f.destination_id AND (o.state = 'active' OR o.state = 'finishing' OR o.state = 'unknown')
+          AND CAST(d.before_key || f.key || d.behind_key AS BLOB) = CAST(e.before_key || o.key || e.behind_key AS BLOB))
     ORDER BY m.file_id LIMIT ?3
     """
 }
 
 extension Connection {
   fileprivate func dueRemovals(_ after: SQLValue, through last: SQLValue, limit: Int) throws -> [DueRemoval] {
-    try rows(LedgerReader.dueRemovals, after, last, .int(limit)) { row throws(SQLiteError) in
-      DueRemoval(
+    let found = try rows(LedgerReader.dueRemovals, after, last, .int(limit)) { row throws(SQLiteError) in
+      let due = DueRemoval(
         file: row.id(0), batch: row.id(1), path: row.name(2), identity: row.identity(from: 3), isBegun: row.flag(9),
         confirmation: try row.named(10), isByHand: row.flag(11), isLost: row.flag(12),
         keptMove: try row.namedOrNil(13), keptElsewhere: try row.namedOrNil(14),
         lacking: row.textOrNil(15))
+      return (due, hasRivals: row.flag(16))
+    }
+    return try found.map { due, hasRivals in
+      var due = due
+      if hasRivals, !due.isLost { due.isLost = try LedgerReader(db: self).isOverwritten(due.file) }
+      return due
     }
   }
 

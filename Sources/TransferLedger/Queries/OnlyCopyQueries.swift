@@ -8,14 +8,27 @@ extension LedgerReader {
   ///
   /// A path that leads through a symbolic link which was replaced since the file was recorded, to another folder, is
   /// not its own.
+  /// - Parameter destination: nil if the ledger has none of this place yet.
   /// - Parameter live: the live row of the key; nil if there is none.
   /// - Parameter linked: the folder of `path`, if it is reached through symbolic links.
+  /// - Parameter rivals: other destinations that may have the same object.
   func onlyCopy(
-    at destination: Int64, _ live: ExistingFile?, path: NameBytes, key: NameBytes, linked: LinkedFolder?
+    at destination: Int64?, _ live: ExistingFile?, path: NameBytes, key: NameBytes, linked: LinkedFolder?,
+    _ rivals: Rivals? = nil
   ) throws -> OnlyCopy? {
-    if let live, live.isSamePath, linked == nil { return nil }
-    let done = try live?.state == .done ? live?.id : newestDone(destination, key)
-    guard let done else { return nil }
+    if let destination, live?.isSamePath != true || linked != nil,
+      let done = try live?.state == .done ? live?.id : newestDone(destination, key),
+      let only = try onlyCopy(done, path, linked), try rivals == nil || !isOverwritten(done)
+    {
+      return only
+    }
+    for done in try rivals?.done(key, db) ?? [] {
+      if let only = try onlyCopy(done, path, linked), try !isOverwritten(done) { return only }
+    }
+    return nil
+  }
+
+  private func onlyCopy(_ done: FileID, _ path: NameBytes, _ linked: LinkedFolder?) throws -> OnlyCopy? {
     let found = try db.first(Self.deletedSource, .id(done), .name(path), .int(linked?.linkedMs)) {
       row throws(SQLiteError) in
       let only = OnlyCopy(file: row.id(0), path: row.name(1), removal: try row.named(2), isSamePath: row.flag(3))
@@ -28,12 +41,13 @@ extension LedgerReader {
 
   /// The same for a source of a plan, whose key is at this place.
   package func onlyCopy(
-    place: String, path: NameBytes, key: NameBytes, linked: LinkedFolder? = nil
+    place: String, _ objects: ObjectPlace? = nil, path: NameBytes, key: NameBytes, linked: LinkedFolder? = nil
   ) throws -> OnlyCopy? {
-    guard let home = try db.destination(at: place) else { return nil }
-    let live = try db.first(
-      ExistingFile.liveQuery, .integer(home), .name(key), .name(path), row: ExistingFile.init)
-    return try onlyCopy(at: home, live, path: path, key: key, linked: linked)
+    let (home, rivals) = (try db.destination(at: place), try Rivals(of: objects, at: place, db))
+    let live = try home.flatMap { home in
+      try db.first(ExistingFile.liveQuery, .integer(home), .name(key), .name(path), row: ExistingFile.init)
+    }
+    return try onlyCopy(at: home, live, path: path, key: key, linked: linked, rivals)
   }
 
   private func newestDone(_ destination: Int64, _ key: NameBytes) throws -> FileID? {

@@ -8,14 +8,15 @@ enum RowTerms {
   /// - `{lost}`: whether what an attempt `a` stored was lost with its upload on the server, or with its partial file:
   ///   its session was given up, and its file began again in another one.
   /// - `{counted of all}`, `{lost of all}`: the same for statements that read all attempts.
-  /// - `{replaced}`: whether a later file replaced the object of the file `f`, or the local file of the download `f`.
-  ///   In a merged ledger it may be of another shard: a newer version of the same file on the same host.
+  /// - `{replaced}`: whether a later file replaced the object of the file `f`, also by another name of its destination
+  ///   (``Rivals``), or the local file of the download `f`. In a merged ledger it may be of another shard: a newer
+  ///   version of the same file on the same host.
   /// - `{replaced by shards}`, after FROM: in a merged ledger, done uploads `f` whose object an upload `g` of another
   ///   shard replaced later with other content, by the clocks of the two, and not rightly; `r` and `q` are their
   ///   receipts.
   static let parts: [(name: String, text: String)] = [
     ("after its end", isAfterItsEnd), ("replaced", isReplaced),
-    ("replaced by shards", replacedByShards),
+    ("key there", keyThere), ("replaced by shards", replacedByShards),
     ("counted of all", "iif(f.state = 'superseded' OR {lost of all}, 0, a.bytes_acked)"),
     ("counted", "iif(f.state = 'superseded' OR {lost}, 0, a.bytes_acked)"),
     ("lost of all", "(a.bytes_acked > 0 AND a.session_id IN (SELECT s.id FROM session s WHERE \(isGivenUp)))"),
@@ -39,6 +40,19 @@ enum RowTerms {
         AND g.live IS NULL AND g.generation > f.generation AND g.state = 'done')
       OR f.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file g
         WHERE g.path = f.path AND g.is_download = 1 AND g.state = 'done' AND g.id > f.id)
+      OR f.is_download IS NULL AND EXISTS (SELECT 1
+        FROM destination d CROSS JOIN destination e ON e.site = d.site AND e.id <> d.id AND e.origin_id IS d.origin_id
+          CROSS JOIN file g ON g.id IN (
+            SELECT x.id FROM file x
+            WHERE x.destination_id = e.id AND x.key = {key there} AND x.live = 1 AND x.state = 'done'
+            UNION ALL SELECT x.id FROM file x
+            WHERE x.destination_id = e.id AND x.key = {key there} AND x.live IS NULL AND x.state = 'done')
+          CROSS JOIN receipt q ON q.file_id = g.id AND q.n = 1
+        WHERE d.id = f.destination_id
+          AND CAST(d.before_key || f.key || d.behind_key AS BLOB) = CAST(e.before_key || g.key || e.behind_key AS BLOB)
+          AND NOT (g.path = f.path AND g.size = f.size AND g.mtime_ns = f.mtime_ns)
+          AND q.attempt_id > (SELECT max(p.attempt_id) FROM receipt p
+            WHERE p.file_id = f.id AND (p.n = 1 OR p.finding = 'found')))
       OR EXISTS (SELECT 1 FROM destination d CROSS JOIN origin_store o ON o.id = d.origin_id
         CROSS JOIN destination e ON e.place = d.place AND e.origin_id <> d.origin_id
         CROSS JOIN origin_store p ON p.id = e.origin_id AND p.host = o.host
@@ -46,6 +60,13 @@ enum RowTerms {
         CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1 CROSS JOIN receipt q ON q.file_id = g.id AND q.n = 1
         WHERE d.id = f.destination_id AND f.is_download IS NULL AND g.is_download IS NULL AND g.state = 'done'
           AND g.path = f.path AND (q.recorded_at, g.id) > (r.recorded_at, f.id)))
+    """
+
+  /// The key at the destination `e` of the object that `f` has at its destination `d`, if its name begins and ends as
+  /// those of `e` do.
+  private static let keyThere = """
+    substr(CAST(d.before_key || f.key || d.behind_key AS BLOB), 1 + length(e.before_key), length(d.before_key)
+      + length(f.key) + length(d.behind_key) - length(e.before_key) - length(e.behind_key))
     """
 
   private static let replacedByShards = """

@@ -26,7 +26,8 @@ extension LedgerReader {
   ) throws -> (standing: SyncStatus, moved: MovedFile?) {
     guard let placed = try db.destination(at: place) else { return (.new, nil) }
     let (home, key, path) = (SQLValue.integer(placed), SQLValue.name(key), SQLValue.name(path))
-    if let live = try db.first(ExistingFile.liveQuery, home, key, path, row: ExistingFile.init) {
+    if var live = try db.first(ExistingFile.liveQuery, home, key, path, row: ExistingFile.init) {
+      if live.state == .done, !live.isLost { live.isLost = try isOverwritten(live.id) }
       let finding = live.finding(identity)
       guard case .moved(let known) = finding else { return (SyncStatus(finding), nil) }
       return (SyncStatus(finding), MovedFile(index: 0, file: live.id, identity: known))

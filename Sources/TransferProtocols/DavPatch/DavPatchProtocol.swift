@@ -71,6 +71,8 @@ public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate
 
   public var keyPlace: String { place.keyPlace }
 
+  package var objectPlace: ObjectPlace? { place.objectPlace }
+
   package func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     var most = chunk.mostBody ?? .max
     if let limit = facts.session?.notes[Note.body].flatMap({ Int64($0) }), limit > 0 { most = min(most, limit) }

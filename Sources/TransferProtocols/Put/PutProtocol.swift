@@ -34,6 +34,8 @@ public struct PutProtocol: TransferProtocol {
   /// A POST creates an object that the server names: it is none of those that a PUT stores.
   public var keyPlace: String { method == .post ? KeyPlace.text(place.keyPlace, by: name) : place.keyPlace }
 
+  package var objectPlace: ObjectPlace? { method == .post ? nil : place.objectPlace }
+
   package func nextStep(_ facts: TransferFacts) -> TransferStep {
     if facts.isAllStored {
       let part = facts.parts.first

@@ -56,6 +56,8 @@ public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlannin
 
   public var keyPlace: String { settings.isPost ? KeyPlace.text(place.keyPlace, by: name) : place.keyPlace }
 
+  package var objectPlace: ObjectPlace? { settings.isPost ? nil : place.objectPlace }
+
   package func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     settings.sendsDigests ? [.sha256] : []
   }

@@ -59,6 +59,8 @@ public struct S3Protocol: TransferProtocol, UnlistedUploadListing, ShortChunks, 
 
   public var keyPlace: String { settings.keyPlace }
 
+  package var objectPlace: ObjectPlace? { ObjectPlace(settings.site) }
+
   /// The digests that both outcomes need while it is unknown whether the server verifies: the checksum, and MD5 for
   /// `Content-MD5` and the ETag. MD5 is not computed once the server has answered with a checksum.
   package func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {

@@ -57,6 +57,12 @@ struct S3Settings: Sendable, Hashable {
 
   var keyPlace: String { endpoint.map { "s3+\($0.place)/\(bucket)/" } ?? location(NameBytes("")) }
 
+  /// A bucket of AWS is the same one at each endpoint, except in China.
+  var site: String {
+    guard let endpoint, Self.isAWS(endpoint), !endpoint.host.hasSuffix(".cn") else { return keyPlace }
+    return "s3://\(bucket)/"
+  }
+
   /// Source: AWS General Reference, "Amazon S3 endpoints and quotas"; China is a partition of its own.
   private static func awsOrigin(_ region: String) -> WebOrigin {
     WebOrigin(isTLS: true, host: "s3.\(region).\(TokenServiceEndpoint.suffix(region))")

@@ -44,7 +44,8 @@ extension TransferStore {
       let onlyCopies = try ledger?.read { reader in
         try page.map {
           try reader.onlyCopy(
-            place: target.keyPlace, path: $0.path, key: $0.key, linked: FolderLinks.folder(of: $0.path))
+            place: target.keyPlace, target.transferProtocol.objectPlace, path: $0.path, key: $0.key,
+            linked: FolderLinks.folder(of: $0.path))
         }
       }
       for (index, file) in page.enumerated() {

@@ -33,7 +33,7 @@ extension LedgerTransaction {
         created_at, job, after)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .uid(uid), .string(batch.name), .raw(batch.settings.direction),
-      .integer(try destination(batch.canonicalPlace)),
+      .integer(try destination(batch.canonicalPlace, batch.objects)),
       .text(batch.protocolName), .text(batch.destination), .text(try jsonText(batch.storedSettings)),
       .text(try jsonText(batch.labels)), .int(batch.priority), .int(wallMs), .string(batch.job),
       .raw(batch.settings.after?.action))
@@ -42,8 +42,11 @@ extension LedgerTransaction {
     return BatchID(rawValue: id)
   }
 
-  private func destination(_ place: String) throws -> Int64 {
-    try db.destination(at: place) ?? db.insert("INSERT INTO destination (place) VALUES (?)", .text(place))
+  private func destination(_ place: String, _ objects: ObjectPlace?) throws -> Int64 {
+    try db.destination(at: place)
+      ?? db.insert(
+        "INSERT INTO destination (place, site, before_key, behind_key) VALUES (?, ?, ?, ?)", .text(place),
+        .string(objects?.site), .name(objects?.before), .name(objects?.behind))
   }
 
   /// Changes the rows of these batches. Their files follow with ``followBatch(_:)``.

@@ -15,6 +15,8 @@ struct Admitter {
   private let live, past, insert: Statement
   /// Some key of the destination has a generation that is not the live one.
   private var hasPast = false
+  /// Other destinations that may have the same objects.
+  private let rivals: Rivals?
   /// Growing files are sent to the destination as segments.
   private var hasSegments = false
   /// Some file of the ledger has failed.
@@ -55,6 +57,7 @@ struct Admitter {
     past = try tx.db.statement(ExistingFile.pastQuery)
     insert = try tx.db.statement(LedgerTransaction.insertFile)
     hasFailed = try tx.db.first(Self.anyFailed) { _ in true } ?? false
+    rivals = try Rivals(of: target.batch.objects, at: place, tx.db)
     if let destination {
       let query: StaticString = "SELECT 1 FROM file WHERE destination_id = ? AND live IS NULL LIMIT 1"
       hasPast = try tx.db.first(query, .integer(destination)) { _ in true } ?? false
@@ -90,7 +93,7 @@ struct Admitter {
       return isSelected(current, as: .queued(current.id))
     case .unchanged, .moved, .outdated:
       if let only = try onlyCopy(path, key, current) { return .onlyCopy(only) }
-      if !current.isSamePath { replacedOthers += 1 }
+      if try !current.isSamePath || hasOther(path, key) { replacedOthers += 1 }
       if current.isLost, current.mayBe(identity) { resentLost += 1 }
       let generation = 1 + max(current.generation, try pastFile(path, key)?.generation ?? 0)
       if current.state == .unknown {
@@ -117,6 +120,8 @@ struct Admitter {
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity, _ mode: UInt32
   ) throws -> Admission {
     guard let past = try pastFile(path, key) else {
+      if rivals != nil, let only = try onlyCopy(path, key) { return .onlyCopy(only) }
+      if try hasOther(path, key) { replacedOthers += 1 }
       return .added(try add(path, key, identity, mode, 1), superseded: nil)
     }
     if requeued.contains(past.id) { return .repeated(past.id) }
@@ -132,17 +137,23 @@ struct Admitter {
       return isSelected(past, as: .requeued(past.id))
     }
     if past.state == .failed || past.state == .cancelled { try supersedeEnded(key) }
+    if try hasOther(path, key) { replacedOthers += 1 }
     return .added(try add(path, key, identity, mode, 1 + past.generation), superseded: nil)
   }
 
   private func onlyCopy(
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ current: ExistingFile? = nil
   ) throws -> OnlyCopy? {
-    guard let destination else { return nil }
     let path = NameBytes(Array(path))
     return try LedgerReader(db: tx.db).onlyCopy(
       at: destination, current, path: path, key: NameBytes(Array(key)),
-      linked: linkedFolders.isEmpty ? nil : linkedFolders[path.parentFolder])
+      linked: linkedFolders.isEmpty ? nil : linkedFolders[path.parentFolder], rivals)
+  }
+
+  /// Whether the file replaces the object of another one by another name of the destination.
+  private func hasOther(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> Bool {
+    guard let rivals else { return false }
+    return try LedgerReader(db: tx.db).hasOther(rivals, at: NameBytes(Array(key)), than: NameBytes(Array(path)))
   }
 
   /// Whether a file was recorded with what would be recorded for the next one besides its names and identity.
@@ -242,7 +253,11 @@ struct Admitter {
   }
 
   private func liveFile(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> ExistingFile? {
-    try file(live, path, key)
+    var found = try file(live, path, key)
+    if rivals != nil, let done = found, done.state == .done, !done.isLost {
+      found?.isLost = try LedgerReader(db: tx.db).isOverwritten(done.id)
+    }
+    return found
   }
 
   /// The newest generation that is not live.

@@ -20,7 +20,8 @@ extension LedgerTransaction {
     let others = FetchedFiles(of: fetched.batches, except: fetched.except.union(ready.map(\.0.id)))
     ready += try fetchedFiles(others, limit: min(Self.fetchedAtOnce, most - ready.count))
     let doubtful = try doubtful(ready.map(\.0.id))
-    let recording = try batchesRecordingSHA256(Set(ready.map(\.0.batch)))
+    let batches = Set(ready.map(\.0.batch))
+    let (recording, rivals) = (try batchesRecordingSHA256(batches), try rivals(of: batches))
     return try ready.compactMap { (file, isFresh) in
       guard try activate(file.id, run) else { return nil }
       let isDoubtful = doubtful.contains(file.id)
@@ -28,6 +29,7 @@ extension LedgerTransaction {
       if !isFresh { claimed = try withHistory(claimed) }
       claimed.isDoubtful = isDoubtful
       claimed.earlierDelivery = try earlierDelivery(of: file)
+      if let rivals = rivals[file.batch] { claimed.onlyCopy = try onlyCopy(replacedBy: file, rivals) }
       if recording.contains(file.batch) { claimed.sha256 = try recordedSHA256(of: file) }
       claimed.past = try pastDownload(of: claimed)
       claimed.earlierVersion = try earlierVersion(of: claimed, isFresh: isFresh)
@@ -153,6 +155,18 @@ extension LedgerTransaction {
     }
     file.lostAnswer = try lostAnswer(file.id)
     return file
+  }
+
+  /// Of the batches that have any.
+  private func rivals(of batches: Set<BatchID>) throws -> [BatchID: Rivals] {
+    var found: [BatchID: Rivals] = [:]
+    for batch in batches { found[batch] = try Rivals(of: batch, db) }
+    return found
+  }
+
+  /// Admission refuses what would replace an only copy. Here the other file ended after that, or this one is retried.
+  private func onlyCopy(replacedBy file: ClaimedFile, _ rivals: Rivals) throws -> OnlyCopy? {
+    try LedgerReader(db: db).onlyCopy(at: nil, nil, path: file.path, key: file.key, linked: nil, rivals)
   }
 
   private func batchesRecordingSHA256(_ batches: Set<BatchID>) throws -> Set<BatchID> {
