@@ -66,6 +66,8 @@ int csys_open_source_below(const char *path, size_t root) {
   return fd;
 }
 
+int csys_open_path_below(const char *path, size_t root) { return open_below(path, root, O_PATH | O_NOFOLLOW); }
+
 int csys_is_direct(const char *path, size_t root) {
   int fd = open_below(path, root, O_PATH);
   if (fd < 0) return 0;

@@ -39,6 +39,30 @@ import TransferModel
     #expect(try scan([path("data/a/[12]*")]).relative == ["[12]*"])
   }
 
+  /// Somebody puts a link in the place of what a pattern has matched, before it is scanned.
+  @Test(arguments: [
+    ("data/*", "data/b"), ("data/a*", "data/a"), ("data/b/*", "data/b/c"), ("data/*/c", "data/b"),
+    ("data/b/c/*.bin", "data/b/c/3.bin"), ("data/../data/*/c", "data/b"), ("data/**/3.bin", "data/b"),
+  ])
+  func aMatchThatBecameALinkIsNotFollowed(_ pattern: String, _ name: String) throws {
+    for name in ["private", "private/c"] { folder.makeDirectory(name) }
+    for name in ["private/secret", "private/c/3.bin"] { folder.write(NameBytes(name), "x") }
+    let found = try SourceSelection([path(pattern)]).resolve()
+    #expect(folder.withPath(name) { from in folder.withPath("old") { rename(from, $0) } } == 0)
+    let target = folder.path.appending(NameBytes(name.hasSuffix(".bin") ? "private/secret" : "private"))
+    #expect(folder.withPath(name) { link in target.withCString { symlink($0, link) } } == 0)
+    let seen = Lock<(files: [String], special: Int)>(([], 0))
+    try found.scan { finding throws(TransferError) in
+      seen.withLock { seen in
+        if case .file(let path, _, _, _, _, _) = finding { seen.files.append(String(decoding: path, as: UTF8.self)) }
+        if case .special = finding { seen.special += 1 }
+      }
+    }
+    let (files, special) = seen.withLock { $0 }
+    #expect(files.filter { $0.hasPrefix("\(folder.path)/\(name)") || $0.contains("/private/") } == [])
+    #expect(special == 1)
+  }
+
   @Test func theBaseDecidesWhenItIsGiven() throws {
     #expect(try scan([path("data/a/1")], base: path("data")).relative == ["a/1"])
     #expect(try scan([path("data")], base: path("data")).relative.first == ".hidden.bin")

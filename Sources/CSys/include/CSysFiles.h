@@ -28,6 +28,10 @@ int csys_open_source(const char *_Nonnull path);
 /// component behind it is one, ELOOP.
 int csys_open_source_below(const char *_Nonnull path, size_t root);
 
+/// The same by reference only (O_PATH), for any kind of file: the last component may be a link, which is then opened
+/// itself.
+int csys_open_path_below(const char *_Nonnull path, size_t root);
+
 /// Whether `path` exists and no component behind its first `root` bytes is a symbolic link. False if this cannot be
 /// determined.
 int csys_is_direct(const char *_Nonnull path, size_t root);

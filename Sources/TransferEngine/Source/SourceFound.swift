@@ -120,8 +120,15 @@ struct SourcePattern {
 
   /// The absolute paths that match, and the links that were not followed, in byte order. Blocking.
   func matches() -> (paths: [NameBytes], links: [NameBytes]) {
-    let look = look()
-    return (look.found.sorted().map(SourceFound.absolute), look.links.sorted().map(SourceFound.absolute))
+    let (look, home) = (look(), SourceFound.absolute(folder))
+    return (look.found.sorted().map { absolute($0, home) }, look.links.sorted().map { absolute($0, home) })
+  }
+
+  /// The absolute path of a match. What the pattern matched is not resolved: it may have become a link.
+  private func absolute(_ match: NameBytes, _ home: NameBytes) -> NameBytes {
+    let parts = match.bytes.dropFirst(folder.bytes.count).split(separator: 0x2F).filter { $0 != [0x2E] }
+    guard !parts.contains([0x2E, 0x2E]) else { return SourceFound.absolute(match) }
+    return home.appending(NameBytes(Array(parts.joined(separator: [0x2F]))))
   }
 
   /// The folders in which a match, or a folder that leads to one, may appear. Blocking.

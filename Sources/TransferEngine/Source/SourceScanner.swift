@@ -44,6 +44,7 @@ public struct SourceScanner {
   public func scan(_ source: SourcePlace, isAlone: Bool = true) throws(TransferError) {
     let path = PathBuffer()
     source.path.bytes.withUnsafeBytes { path.append($0) }
+    if let named = source.namedLength { return try scan(match: source, named, path, isAlone) }
     let trail = Trail(root: SourceRoot.length(of: source.path, below: SourceRoot.base(source.relativeStart)))
     var status = csys_file_status()
     guard csys_status_at(AT_FDCWD, path.cString, 1, &status) == 0 else {
@@ -55,12 +56,42 @@ public struct SourceScanner {
       let descriptor = csys_open_directory(AT_FDCWD, path.cString, 1)
       guard descriptor >= 0 else { return try refuse(source, path, errno, isAlone) }
       try walk(descriptor, path, trail, source.relativeStart, [DirectoryID(status)])
-    default:
-      guard isAlone else { return try special(path, source.relativeStart, status.mode) }
-      throw TransferError(
-        .noSource, "read source", source.path, cause: "it is \(fileKind(status.mode))",
-        remedy: "name a file or a directory")
+    default: try refuse(source, path, kind: status.mode, isAlone)
     }
+  }
+
+  /// Scans a match of a pattern. No component that the pattern matched is followed, even if it has become a symbolic
+  /// link since: whoever can write to a folder of the pattern would choose what is read and removed.
+  private func scan(
+    match source: SourcePlace, _ named: Int, _ path: PathBuffer, _ isAlone: Bool
+  ) throws(TransferError) {
+    let opened = csys_open_path_below(path.cString, named)
+    guard opened >= 0 else {
+      let code = errno
+      guard code == ELOOP else { return try refuse(source, path, code, isAlone) }
+      return try special(path, source.relativeStart, S_IFLNK)
+    }
+    defer { close(opened) }
+    var status = csys_file_status()
+    guard csys_status_fd(opened, &status) == 0 else { return try refuse(source, path, errno, isAlone) }
+    let trail = Trail(root: named)
+    switch status.mode & S_IFMT {
+    case S_IFREG: try take(path, trail, source.relativeStart, status, mayBeLink: false)
+    case S_IFDIR:
+      let descriptor = csys_open_directory(opened, ".", 0)
+      guard descriptor >= 0 else { return try refuse(source, path, errno, isAlone) }
+      try walk(descriptor, path, trail, source.relativeStart, [DirectoryID(status)])
+    case S_IFLNK: try special(path, source.relativeStart, status.mode)
+    default: try refuse(source, path, kind: status.mode, isAlone)
+    }
+  }
+
+  private func refuse(
+    _ source: SourcePlace, _ path: PathBuffer, kind: UInt32, _ isAlone: Bool
+  ) throws(TransferError) {
+    guard isAlone else { return try special(path, source.relativeStart, kind) }
+    throw TransferError(
+      .noSource, "read source", source.path, cause: "it is \(fileKind(kind))", remedy: "name a file or a directory")
   }
 
   private func refuse(

@@ -13,6 +13,9 @@ public struct SourcePlace: Sendable, Hashable {
   /// Absolute.
   public var path: NameBytes
   public var relativeStart: Int
+  /// How much of the path a person named; a pattern matches what is behind it, and that must lead through no symbolic
+  /// link. nil if all of it was named, or if links may be followed.
+  var namedLength: Int?
 
   public init(path: NameBytes, relativeStart: Int) {
     self.path = path
@@ -72,8 +75,12 @@ public struct SourceSelection: Sendable {
     let shared = base ?? (isFolder ? only : nil) ?? Self.shared(found.map(\.home))
     var seen: Set<NameBytes> = []
     var places: [SourcePlace] = []
-    for path in found.flatMap(\.paths) where seen.insert(path).inserted {
-      places.append(SourcePlace(path: path, relativeStart: try Self.relativeStart(path, below: shared)))
+    for one in found {
+      for path in one.paths where seen.insert(path).inserted {
+        var place = SourcePlace(path: path, relativeStart: try Self.relativeStart(path, below: shared))
+        if one.isPattern, !followsSymlinks { place.namedLength = one.home.bytes.count }
+        places.append(place)
+      }
     }
     let links = found.flatMap(\.links).filter { seen.insert($0).inserted }
     return ResolvedSources(
