@@ -110,6 +110,42 @@ import TransferModel
     #expect(try f.ledger.read { try $0.lostCreations(.files([FileID(rawValue: 2)])) } == 0)
   }
 
+  /// Some servers derive the name of an upload from that of its file, and give it again after a failure or for the next
+  /// version: an abort of the earlier upload would remove what the later one has stored.
+  @Test(arguments: [false, true]) func anUploadWhoseNameWasGivenAgainIsNotAborted(isCompleted: Bool) throws {
+    let f = try LedgerFixture()
+    let file = try f.add("a", to: f.makeBatch())
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      _ = try tx.claimAndPlan(run)
+      _ = try tx.openSession(try tx.intendSession(file, run), run, remoteID: "up", expiresAtMs: nil)
+      try tx.giveUpSession(file, run)
+      _ = try tx.openSession(try tx.intendSession(file, run), run, remoteID: "up", expiresAtMs: nil)
+      guard isCompleted else { return }
+      try tx.sendAll(file, run)
+      _ = try tx.completeFile(file, run, proof)
+    }
+    #expect(try f.findings() == [])
+    #expect(try f.ledger.write { try $0.claimAborts(run, limit: 10) }.isEmpty)
+    #expect(try f.texts("SELECT state FROM session ORDER BY id") == ["gone", isCompleted ? "completed" : "open"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func nothingIsAbortedWhileItsNameMayBeGivenAgain() throws {
+    let f = try LedgerFixture()
+    let file = try f.add("a", to: f.makeBatch())
+    let run = try f.startRun()
+    let next = try f.ledger.write { tx in
+      _ = try tx.claimAndPlan(run)
+      _ = try tx.openSession(try tx.intendSession(file, run), run, remoteID: "up", expiresAtMs: nil)
+      try tx.giveUpSession(file, run)
+      return try tx.intendSession(file, run)
+    }
+    #expect(try f.ledger.write { try $0.claimAborts(run, limit: 10) }.isEmpty)
+    _ = try f.ledger.write { try $0.openSession(next, run, remoteID: "other", expiresAtMs: nil) }
+    #expect(try f.ledger.write { try $0.claimAborts(run, limit: 10) }.map(\.remoteID) == ["up"])
+  }
+
   @Test func whatIsGivenUpIsEndedByTheNextPassAndNothingElse() throws {
     let (f, run) = try scene()
     #expect(try f.ledger.write { try $0.giveUpAbandonedSessions(RowFilter()) } == 2)

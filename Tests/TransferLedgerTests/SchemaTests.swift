@@ -178,7 +178,9 @@ import TransferModel
         LedgerTransaction.dueAborts,
         [
           "SEARCH s USING INDEX session_abort (abort_after>? AND abort_after<?)",
-          "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)",
+          "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)", "CORRELATED SCALAR SUBQUERY 1",
+          "SEARCH o USING INDEX file_live (destination_id=? AND key=?)",
+          "SEARCH n USING INDEX session_file (file_id=? AND rowid>?)",
         ]
       ),
       (LedgerReader.requestedActions, ["SEARCH file USING COVERING INDEX file_requested_action (requested_action>?)"]),

@@ -5,7 +5,7 @@ extension LedgerReader {
       "I21 an open session belongs to one file",
       """
       SELECT f.destination_id, s.remote_id FROM session s JOIN file f ON f.id = s.file_id
-      WHERE s.state = 'open' AND f.is_download IS NULL
+      WHERE s.state = 'open' AND s.abort_after IS NULL AND f.is_download IS NULL
       GROUP BY f.destination_id, s.remote_id HAVING count(*) > 1
       """
     ),

@@ -8,6 +8,7 @@ extension LedgerTransaction {
   public func claimAborts(_ run: RunID, limit: Int) throws -> [AbortWork] {
     try requireLease(run)
     try putOffSharedAborts()
+    try endReplacedSessions()
     let due = try db.rows(Self.dueAborts, .int(wallMs), .int(limit)) { row in
       AbortWork(
         session: row.id(0), attempt: nil, file: row.id(1), uid: row.uid(2), key: row.name(3),
@@ -24,6 +25,14 @@ extension LedgerTransaction {
         "UPDATE session SET abort_after = ? WHERE id = ?", .int(wallMs + Self.abortPatienceMs), .id(work.session))
       return work
     }
+  }
+
+  /// Ends sessions that are to be aborted, but whose name is that of a later session of the same key: some servers
+  /// derive it from the name of the file. Nothing is left of the earlier one, and its abort would remove what the later
+  /// one has stored.
+  private func endReplacedSessions() throws {
+    let replaced: [SessionID] = try db.rows(Self.replacedSessions, .int(wallMs)) { $0.id(0) }
+    for session in replaced { _ = try endSession(session, .gone) }
   }
 
   /// Ends one request of an abort and opens the attempt of the next.
@@ -114,11 +123,23 @@ extension LedgerTransaction {
   /// Longer than a control request may take.
   static let abortPatienceMs: Int64 = 120_000
 
+  static let replacedSessions: StaticString = """
+    SELECT s.id FROM session s CROSS JOIN file f ON f.id = s.file_id
+    WHERE s.state IN ('intended', 'open') AND s.abort_after IS NOT NULL AND s.abort_after <= ? AND f.is_download IS NULL
+      AND EXISTS (SELECT 1 FROM session n CROSS JOIN file o ON o.id = n.file_id
+        WHERE n.remote_id = s.remote_id AND n.id > s.id AND n.state IN ('open', 'completed')
+          AND o.destination_id = f.destination_id AND o.key = f.key)
+    """
+
+  /// While an engine creates the next upload of the key, its name is not known yet: it may be the same.
   static let dueAborts: StaticString = """
     SELECT s.id, f.id, f.uid, f.key, f.size, f.mtime_ns, f.batch_id, s.remote_id, s.intended_at,
       s.notes, s.remotes, f.path, f.is_download, f.live IS NOT NULL
     FROM session s JOIN file f ON f.id = s.file_id
     WHERE s.state IN ('intended', 'open') AND s.abort_after IS NOT NULL AND s.abort_after <= ?
+      AND NOT EXISTS (SELECT 1 FROM file o CROSS JOIN session n ON n.file_id = o.id
+        WHERE o.destination_id = f.destination_id AND o.key = f.key AND o.live = 1 AND o.run_id IS NOT NULL
+          AND n.state = 'intended' AND n.abort_after IS NULL AND n.id > s.id AND f.is_download IS NULL)
     ORDER BY s.abort_after LIMIT ?
     """
 }
