@@ -117,7 +117,10 @@ import Transfers
   }
 
   /// Digests that require reading the file before it gets its name.
-  @Test(arguments: [(DigestAlgorithm.sha256, "Repr-Digest: sha-256=:%:"), (.md5, "x-goog-hash: crc32c=x,md5=%")])
+  @Test(arguments: [
+    (DigestAlgorithm.sha256, "Repr-Digest: sha-256=:%:"), (.sha512, "Repr-Digest: sha-512=:%:"),
+    (.md5, "x-goog-hash: crc32c=x,md5=%"),
+  ])
   func otherDigestsAreComparedToo(_ algorithm: DigestAlgorithm, _ field: String) throws {
     let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
     let digest = RunningDigest.of(bytes, algorithm)

@@ -21,7 +21,9 @@ struct ContentComparison {
   }
 
   /// Cheap algorithms first: the file is read once for all digests, and one of those from the server suffices.
-  private static let preference: [DigestAlgorithm] = [.crc32c, .crc64nvme, .crc32, .sha256, .md5, .sha1, .quickxor]
+  private static let preference: [DigestAlgorithm] = [
+    .crc32c, .crc64nvme, .crc32, .sha256, .sha512, .md5, .sha1, .quickxor,
+  ]
 
   /// The digest from the server. With several servers it counts less than the digests that tie them together, so it is
   /// nil then.

@@ -14,9 +14,10 @@ enum ToldDigests {
 
   private static func registered(_ fields: HTTPFields, _ name: String) -> [Digest] {
     let field = text(fields, name)
-    return [(DigestAlgorithm.crc32c, "crc32c"), (.sha256, "sha-256"), (.md5, "md5"), (.sha1, "sha")].compactMap {
-      ReprDigest.value($0, $1, field)
-    }
+    let names: [(DigestAlgorithm, String)] = [
+      (.crc32c, "crc32c"), (.sha256, "sha-256"), (.sha512, "sha-512"), (.md5, "md5"), (.sha1, "sha"),
+    ]
+    return names.compactMap { ReprDigest.value($0, $1, field) }
   }
 
   /// For a file that was uploaded in parts, S3 may have a digest of the digests of the parts, which it calls COMPOSITE;
@@ -46,6 +47,7 @@ enum ToldDigests {
     members(text(fields, "digest")).compactMap { name, value in
       switch name.lowercased() {
       case "sha-256": digest(.sha256, value)
+      case "sha-512": digest(.sha512, value)
       case "md5": digest(.md5, value)
       default: nil
       }

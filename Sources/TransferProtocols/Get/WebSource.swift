@@ -31,7 +31,7 @@ struct WebSource: GetSource {
     request.fields[.acceptEncoding] = "identity"
     switch part {
     case .beginning(let range):
-      request.fields[.wantReprDigest] = "crc32c=10, sha-256=5"
+      request.fields[.wantReprDigest] = "crc32c=10, sha-256=5, sha-512=3"
       request.fields[.range] = range?.field
     case .range(let range, let validator):
       request.fields[.range] = range.field

@@ -26,6 +26,9 @@ import TransferModel
     #expect(
       try told([("Repr-Digest", "sha-512=:AA==:, sha-256=:\(Self.text(.sha256)):, crc32c=:\(Self.text(.crc32c)):")])
         == [.crc32c, .sha256])
+    #expect(try told([("Repr-Digest", "sha-512=:\(Self.text(.sha512)):")]) == [.sha512])
+    #expect(try told([("Content-Digest", "sha-512=:\(Self.text(.sha512)):")], isWhole: true) == [.sha512])
+    #expect(try told([("Digest", "sha-512=\(Self.text(.sha512))")]) == [.sha512])
     #expect(try told([("x-goog-hash", "crc32c=\(Self.text(.crc32c)),md5=\(Self.text(.md5))")]) == [.crc32c, .md5])
     #expect(
       try told([("x-goog-hash", "crc32c=\(Self.text(.crc32c))"), ("x-goog-hash", "md5=\(Self.text(.md5))")])
@@ -72,6 +75,7 @@ import TransferModel
     #expect(judged([]).unread.isEmpty)
     #expect(judged([.md5, .sha256, .crc32c]).unread.isEmpty)
     #expect(judged([.md5, .sha256, .crc64nvme]).unread == [Self.digest(.crc64nvme)])
+    #expect(judged([.md5, .sha512]).unread == [Self.digest(.sha512)])
     #expect(judged([.crc32c], partDigest: nil).unread == [Self.digest(.crc32c)])
     #expect(judged([.crc32c], expected: Self.digest(.sha256)).unread == [Self.digest(.sha256)])
   }
