@@ -1455,6 +1455,8 @@ CREATE INDEX receipt_content ON receipt (digest) WHERE digest >= 'sha2' AND dige
 
 CREATE INDEX receipt_contradiction ON receipt (file_id) WHERE finding IN ('lost', 'differs', 'changed', 'missing');
 
+CREATE INDEX receipt_sha256 ON receipt (sha256) WHERE sha256 IS NOT NULL AND finding IS NULL;
+
 CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
 WHEN NEW.n = 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'
     OR state = 'cancelled' AND may_have_arrived = 1 AND NEW.note IS NOT NULL

@@ -840,6 +840,8 @@ CREATE TABLE receipt (
 CREATE INDEX receipt_contradiction ON receipt (file_id) WHERE finding IN ('lost', 'differs', 'changed', 'missing');
 -- Finds local files by content: receipts whose digest is collision-resistant.
 CREATE INDEX receipt_content ON receipt (digest) WHERE digest >= 'sha2' AND digest < 'sha6' AND finding IS NULL;
+-- The same by a SHA-256 that was recorded beside another digest.
+CREATE INDEX receipt_sha256 ON receipt (sha256) WHERE sha256 IS NOT NULL AND finding IS NULL;
 
 -- What people and the engine did: one row for what a verb did to the files of one batch, or to none, in one
 -- transaction. A verb on very many files takes several transactions: the later rows refer to the first one, and lists

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import TransferModel
+import TransferProtocols
 
 /// `--record-sha256` with the real program and the bundled server, judged by `sha256sum` of coreutils.
 @Suite struct RecordedSHA256Tests {
@@ -103,6 +104,25 @@ import TransferModel
     #expect(try scene.transfers(words, ledger: "p.db").code == 0)
     rename(folder + "/p.db", folder + "/l.db")
     #expect(try checked() == names.map { "back/\($0): OK" })
+  }
+
+  /// A file whose digest a list names is copied from one with which that was only recorded: no request is sent.
+  @Test(arguments: [true, false]) func aFileWithARecordedSHA256IsCopied(_ isDownload: Bool) throws {
+    #expect(try transfers("push", folder + "/in", receiver.url + "/up/", "--record-sha256").code == 0)
+    var ledger = "l.db"
+    if isDownload {
+      ledger = "p.db"
+      let words = ["pull", receiver.url + "/up/long", folder + "/back", "--record-sha256"]
+      #expect(try scene.transfers(words, ledger: ledger).code == 0)
+    }
+    let digest = RunningDigest.of(Self.content(300_000), .sha256).description.dropFirst("sha256:".count)
+    try writeFile(folder + "/SHA256SUMS", Array("\(digest)  copy\n".utf8))
+    let words = [
+      "pull", "--files-from", folder + "/SHA256SUMS", "--base-url", receiver.url + "/nothing/", folder + "/back",
+    ]
+    let copied = try scene.transfers(words, ledger: ledger)
+    #expect(copied.code == 0 && copied.out.contains("already existed locally"), "\(copied.out)\(copied.err)")
+    #expect(try readBytes(folder + "/back/copy") == Self.content(300_000))
   }
 }
 

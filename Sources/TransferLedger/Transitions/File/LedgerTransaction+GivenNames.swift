@@ -52,12 +52,24 @@ extension LedgerReader {
   /// Paths of local files that have or had this content because they were sent or fetched; at most 8, the newest first.
   /// `digest` is SHA-256 or SHA-512.
   public func localPaths(of digest: Digest) throws -> [NameBytes] {
-    try db.rows(
+    let proven = try db.rows(
       """
       SELECT f.path FROM receipt r CROSS JOIN file f ON f.id = r.file_id
       WHERE r.digest = ?1 AND r.digest >= 'sha2' AND r.digest < 'sha6' AND r.finding IS NULL AND f.state = 'done'
       ORDER BY r.file_id DESC LIMIT 8
       """, .digest(digest)
+    ) { $0.name(0) }
+    return digest.algorithm == .sha256 ? Array((proven + (try recordedPaths(of: digest))).prefix(8)) : proven
+  }
+
+  /// The same for a SHA-256 that was recorded beside another digest.
+  private func recordedPaths(of sha256: Digest) throws -> [NameBytes] {
+    try db.rows(
+      """
+      SELECT f.path FROM receipt r CROSS JOIN file f ON f.id = r.file_id
+      WHERE r.sha256 = ?1 AND r.sha256 IS NOT NULL AND r.finding IS NULL AND f.state = 'done'
+      ORDER BY r.file_id DESC LIMIT 8
+      """, .digest(sha256)
     ) { $0.name(0) }
   }
 }
