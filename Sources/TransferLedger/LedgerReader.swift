@@ -82,6 +82,13 @@ public struct LedgerReader {
     ) { ($0.id(0), $0.name(1), $0.int64(2)) }
   }
 
+  /// How many these are without a limit. The cost grows with the ready files of the batch.
+  package func readyCount(of batch: BatchID, sizes: ClosedRange<Int64>) throws -> Int {
+    try db.first(
+      Connection.readyCountOfSizes, .id(batch), .int(sizes.lowerBound), .int(sizes.upperBound)
+    ) { $0.int(0) } ?? 0
+  }
+
   /// Up to `limit` batches with files that may be started now, by number, after batch `after`. The cost depends only on
   /// `limit`.
   public func readyBatches(after: BatchID, limit: Int) throws -> [BatchID] {

@@ -45,6 +45,9 @@ public struct RunResult: Sendable, Hashable {
   /// Batches with files that wait for the next run, with the failure of the first of them: the command gave no URL, or
   /// the target disk is full.
   package var waiting: [BatchID: Failure] = [:]
+  /// Of those left, by batch: files that no run with the same limit in bytes can transfer, because a body of theirs is
+  /// longer. At least so many: a file that is sent in parts is examined when it was claimed.
+  package var tooLong: [BatchID: Int] = [:]
   /// Batches that could not be sent, with the reason: no credentials (`.auth`), unusable settings (`.config`).
   public var blocked: [BatchID: TransferError] = [:]
   /// Batches with a file whose failure the ledger refused to record, with that error. Their other files were sent.

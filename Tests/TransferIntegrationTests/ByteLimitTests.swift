@@ -47,6 +47,7 @@ import Transfers
   @Test func filesThatAreLongerThanTheLimitKeepNoOthersWaiting() throws {
     let result = try run(maxBytes: 20_000)
     #expect(result.stoppedBy == .limit && result.done == Self.shortCount, "\(result)")
+    #expect(result.tooLong.values.reduce(0, +) == Self.longCount, "more than are named")
     #expect(try arrived("short") == Self.shortCount && arrived("long") == 0)
     #expect(try run(maxBytes: 10_000_000).stoppedBy == nil)
     #expect(try arrived("long") == Self.longCount)
@@ -56,6 +57,7 @@ import Transfers
   @Test func filesThatAreLongerThanWhatIsLeftKeepNoOthersWaiting() throws {
     let result = try run(maxBytes: 50_000)
     #expect(result.stoppedBy == .limit && result.done == 1 + Self.shortCount, "\(result)")
+    #expect(result.tooLong.isEmpty, "the next run sends the next one")
     #expect(try arrived("short") == Self.shortCount && arrived("long") == 1)
     #expect(result.bytesTransferred == 40_000)
   }
@@ -68,6 +70,16 @@ import Transfers
     let result = try scene.work(with: Interposed(), workers: 2) { $0.maxBytes = 50_000 }
     #expect(result.stoppedBy == .limit && result.done == 1 + Self.shortCount, "\(result)")
     #expect(try scene.commits().count == 1 + Self.shortCount)
+  }
+
+  /// They are told when they were claimed, because their parts decide.
+  @Test func filesWithPartsThatAreLongerThanTheLimitAreCounted() throws {
+    let scene = try Scene()
+    try Self.add(3, 30_000, "long", scene, to: "tus+\(scene.url)/-/tus/")
+    try Self.add(2, 100, "short", scene)
+    let result = try scene.work(with: Interposed(), workers: 2) { $0.maxBytes = 20_000 }
+    #expect(result.stoppedBy == .limit && (result.done, result.left) == (2, 3), "\(result)")
+    #expect(result.tooLong.values.reduce(0, +) == 3, "\(result)")
   }
 
   /// The server refuses the batch: its files would not be sent without the limit either.

@@ -44,6 +44,22 @@ import Testing
     #expect(try run("max_bytes: 10", "check", "--job", "nightly", "--max-age", "1h").code == 2)
   }
 
+  /// Others are sent; this file would wait for ever.
+  @Test func aFileThatNeverFitsIsTold() throws {
+    try writeFile("\(folder)/out/long", [UInt8](repeating: 7, count: 5_000))
+    let outcome = try run("max_bytes: 4000", "job", "run", "nightly")
+    #expect(outcome.code == 5)
+    #expect(
+      outcome.err.contains("the limit of this run was reached with 1 file left (1 longer than --max-bytes)"),
+      "\(outcome.err)")
+    #expect(outcome.err.contains("Try: raise --max-bytes (of a job: max_bytes), or transfers run"), "\(outcome.err)")
+    #expect(try readText("\(receiver.root)/in/f2").utf8.count == 1_000)
+    #expect(try run("max_bytes: 4000", "check", "--job", "nightly", "--max-age", "1h").code == 2)
+    let json = try run("max_bytes: 4000", "job", "run", "nightly", "--json").out
+    #expect(json.contains("\"left\":1") && json.contains("\"too_long\":1"), "\(json)")
+    #expect(try run("max_bytes: 6000", "job", "run", "nightly").code == 0)
+  }
+
   /// It does not end a series of successes for a dead man's switch or a mail.
   @Test func callbacksCountItAsSuccess() throws {
     try writeFile("\(folder)/tell.sh", Array("#!/bin/sh\ncat >> '\(folder)/told'\n".utf8))

@@ -48,7 +48,7 @@ public struct Engine: Sendable {
       summary.paused = left.paused
       if summary.stoppedBy == nil { summary.stoppedBy = loop.end.whyLeft(left) }
       let unrecorded = recovery.refused.merging(loop.refused.unrecorded) { first, _ in first }
-      summary.blocked = loop.batches.blocked
+      (summary.blocked, summary.tooLong) = (loop.batches.blocked, loop.limits.tooLong)
       summary.unrecorded = try errors(unrecorded)
       let how = summary.error.map { "failed: \($0.kind.rawValue)" } ?? summary.stoppedBy?.rawValue ?? "done"
       let learned = loop.hosts.takeLearnedConcurrency()

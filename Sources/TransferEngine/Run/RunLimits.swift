@@ -24,6 +24,8 @@ final class RunLimits {
   private let endAwakeMs: Int64?
   /// Files that were reported because they are longer than the limit.
   private var told: Set<FileID> = []
+  /// How many there are, by batch; see ``RunResult/tooLong``.
+  private(set) var tooLong: [BatchID: Int] = [:]
   /// Files remain that are longer than what is left of the limit.
   private var leavesLongFiles = false
   /// The same, and files whose bodies turned out to be longer.
@@ -91,6 +93,10 @@ final class RunLimits {
     let found = try engine.ledger.read { reader in
       try whole.flatMap { try reader.readyFiles(of: $0.key, sizes: $0.value, limit: Self.mostTold) }
     }
+    let counts = try engine.ledger.read { reader in
+      try whole.map { (batch: $0.key, files: try reader.readyCount(of: $0.key, sizes: $0.value)) }
+    }
+    for (batch, files) in counts where files > 0 { tooLong[batch, default: 0] += files }
     for file in found.prefix(Self.mostTold) where told.insert(file.id).inserted {
       engine.observer.notice(.tooLong(path: file.path, size: file.size, body: file.size, limit: most))
     }
@@ -107,12 +113,16 @@ final class RunLimits {
   /// Reports the files that no run with this limit can send.
   private func tellTooLong() {
     guard let most = engine.configuration.maxBytes else { return }
+    let whole = batches.wholeFiles(above: most)
     for job in requests.all.values.sorted(by: { $0.id < $1.id }) {
       guard let body = job.range?.length, body > most, let work = files[job.file], told.insert(job.file).inserted else {
         continue
       }
+      // The others are counted at the end of the run.
+      let (batch, size) = (work.destination.batch, work.machine.facts.file.size)
+      if whole[batch]?.contains(size) != true { tooLong[batch, default: 0] += 1 }
       let path = work.machine.claimed.path
-      engine.observer.notice(.tooLong(path: path, size: work.machine.facts.file.size, body: body, limit: most))
+      engine.observer.notice(.tooLong(path: path, size: size, body: body, limit: most))
     }
   }
 

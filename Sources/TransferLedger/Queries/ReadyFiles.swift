@@ -155,4 +155,9 @@ extension Connection {
       AND NOT EXISTS (SELECT 1 FROM chunk c WHERE c.file_id = file.id AND c.state = 'done')
     ORDER BY priority DESC, id LIMIT ?4
     """
+  static let readyCountOfSizes: StaticString = """
+    SELECT count(*) FROM file WHERE state = 'pending' AND not_before IS NULL AND batch_id = ?1
+      AND size BETWEEN ?2 AND ?3
+      AND NOT EXISTS (SELECT 1 FROM chunk c WHERE c.file_id = file.id AND c.state = 'done')
+    """
 }

@@ -117,12 +117,13 @@ extension EngineSession {
   }
 
   private func text(_ status: ExitCode, _ numbers: RunNumbers, _ add: AddResult?, bad: String) -> String {
-    let left = numbers.left > 0 ? ", \(numbers.left) left" : ""
+    let left = numbers.left > 0 ? ", \(numbers.left) left\(numbers.longer)" : ""
+    let remaining = Quantity.count(numbers.left, "file")
     let bad = bad + numbers.earlier + Self.named(add)
     return switch status {
     case .mismatch: "\(Quantity.count(numbers.mismatched, "file")) arrived corrupted"
     case .workLeft where numbers.left == 0: add.map { AddOutput.busy($0.counts) } ?? "stopped"
-    case .workLeft: "\(numbers.stopReason ?? "stopped") with \(Quantity.count(numbers.left, "file")) left"
+    case .workLeft: "\(numbers.stopReason ?? "stopped") with \(remaining) left\(numbers.longer)"
     case .allFailed where numbers.unknown > 0: "nothing is known to have succeeded: \(bad)"
     case .allFailed: "nothing succeeded: \(bad)"
     default: "\(bad), \(numbers.done) done\(left)"
@@ -145,6 +146,7 @@ extension EngineSession {
       guard numbers.undecided.isEmpty else { return "transfers help resolve" }
       return "transfers retry --state cancelled\(selector)" + (add == nil ? ", or transfers clean" : "")
     }
+    if numbers.tooLong > 0 { return "raise --max-bytes (of a job: max_bytes), or \(numbers.wayOn(selector))" }
     return numbers.left == 0 ? AddOutput.busyRemedy : numbers.wayOn(selector)
   }
 

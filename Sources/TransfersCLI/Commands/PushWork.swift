@@ -105,6 +105,8 @@ struct PushWork {
     defer { ledger.close() }
     var numbers = RunNumbers(
       try totals(ledger), wallMs: result.wallMs, stop: result.stoppedBy, unreachable: result.unreachable)
+    numbers.tooLong = min(
+      numbers.left, result.tooLong.reduce(0) { $0 + (files.batches.contains($1.key) ? $1.value : 0) })
     numbers.waiting = result.waiting.filter { files.batches.contains($0.key) }.min { $0.key < $1.key }?.value
     if !options.waitsForSettling { numbers.leaveSettling() }
     numbers.unrecorded = result.unrecorded.filter { files.batches.contains($0.key) }.min { $0.key < $1.key }?.value

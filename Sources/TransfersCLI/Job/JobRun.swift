@@ -23,13 +23,13 @@ struct JobOutcome {
   var result: String { failure?.status.name ?? (isSkipped ? "skipped" : ExitCode.ok.name) }
 
   /// All is well, or files are left only because of the limits of the job: its quota, or `max_bytes` or `max_duration`
-  /// after something was sent. A limit that lets nothing pass is trouble.
+  /// after something was sent. A limit that lets nothing pass is trouble, and so is one that a file never fits into.
   var isSuccess: Bool {
     guard let failure else { return !isSkipped }
     guard failure.status == .workLeft else { return false }
     switch numbers.stoppedBy {
     case .quota: return true
-    case .limit: return numbers.done > 0 || numbers.bytesAcked > 0
+    case .limit: return numbers.tooLong == 0 && (numbers.done > 0 || numbers.bytesAcked > 0)
     default: return false
     }
   }

@@ -25,6 +25,8 @@ struct RunNumbers: Sendable, Hashable {
   var paused: Int
   /// Those of `left` whose sources may still be being written.
   var settling = 0
+  /// Those of `left` that no run with the same `--max-bytes` can transfer; at least so many.
+  var tooLong = 0
   var bytesAcked, bytesTransferred: Int64
   /// Bytes of downloads that were already in a local file, and so not fetched.
   var bytesReused: Int64 = 0
@@ -46,6 +48,7 @@ struct RunNumbers: Sendable, Hashable {
     (bytesAcked, bytesTransferred, retries, wallMs) = (run.bytesAcked, run.bytesTransferred, run.retries, run.wallMs)
     bytesReused = run.bytesReused
     (stoppedBy, unreachable) = (run.stoppedBy, run.unreachable)
+    tooLong = run.tooLong.values.reduce(0, +)
     waiting = run.waiting.min { $0.key < $1.key }?.value
   }
 
@@ -130,6 +133,9 @@ struct RunNumbers: Sendable, Hashable {
     let others = hosts.count > 3 ? [Quantity.count(hosts.count - 3, "other")] : []
     return (hosts.prefix(3).map(printable) + others).joined(separator: ", ")
   }
+
+  /// ` (2 longer than --max-bytes)`, for the files that are left; empty if there are none.
+  var longer: String { tooLong > 0 ? " (\(tooLong) longer than --max-bytes)" : "" }
 
   /// The command that continues the remaining files.
   func wayOn(_ selector: String) -> String {

@@ -75,6 +75,7 @@ struct RunOutput: OutputValue {
     .integer("mismatched") { $0.numbers.mismatched }, .integer("cancelled") { $0.numbers.cancelled },
     .integer("duplicates") { $0.numbers.duplicates },
     .integer("unchanged") { $0.unchanged }, .integer("left") { $0.numbers.left },
+    .integer("too_long") { $0.numbers.tooLong },
     .integer("earlier") { $0.numbers.badBefore },
   ]
 
@@ -99,7 +100,7 @@ struct RunOutput: OutputValue {
     if numbers.cancelled > 0 { counts.append("\(numbers.cancelled) cancelled") }
     if numbers.duplicates > 0 { counts.append("\(numbers.duplicates) already delivered") }
     if unchanged > 0 { counts.append("\(unchanged) unchanged") }
-    if numbers.left > 0 { counts.append("\(numbers.left) left") }
+    if numbers.left > 0 { counts.append("\(numbers.left) left\(numbers.longer)") }
     if let busy = add?.counts.busy, busy > 0 { counts.append("\(busy) busy") }
     return counts.joined(separator: ", ")
   }
