@@ -1,4 +1,5 @@
 import TransferModel
+import Transfers
 
 #if canImport(Glibc)
   import Glibc
@@ -49,6 +50,11 @@ final class DaemonCrew {
     guard let engine else { return }
     lingering.append(engine)
     self.engine = nil
+  }
+
+  /// What all children are told: to be quiet, and the ledger.
+  static func terms(_ ledger: OpenStore) -> [String] {
+    ["--quiet", "--store", EscapedArgument.encode(Array(ledger.path.utf8))]
   }
 
   /// - Parameter job: nil for an engine.
