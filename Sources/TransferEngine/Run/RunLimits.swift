@@ -24,8 +24,11 @@ final class RunLimits {
   private let endAwakeMs: Int64?
   /// Files that were reported because they are longer than the limit.
   private var told: Set<FileID> = []
-  /// How many there are, by batch; see ``RunResult/tooLong``.
-  private(set) var tooLong: [BatchID: Int] = [:]
+  /// How many of them are sent in parts, and how many in one body, by batch.
+  private var inParts: [BatchID: Int] = [:]
+  private var inOneBody: [BatchID: Int] = [:]
+  /// See ``RunResult/tooLong``.
+  var tooLong: [BatchID: Int] { inParts.merging(inOneBody, uniquingKeysWith: +) }
   /// Files remain that are longer than what is left of the limit.
   private var leavesLongFiles = false
   /// The same, and files whose bodies turned out to be longer.
@@ -93,10 +96,10 @@ final class RunLimits {
     let found = try engine.ledger.read { reader in
       try whole.flatMap { try reader.readyFiles(of: $0.key, sizes: $0.value, limit: Self.mostTold) }
     }
-    let counts = try engine.ledger.read { reader in
-      try whole.map { (batch: $0.key, files: try reader.readyCount(of: $0.key, sizes: $0.value)) }
+    inOneBody = try engine.ledger.read { reader in
+      try Dictionary(uniqueKeysWithValues: whole.map { ($0.key, try reader.readyCount(of: $0.key, sizes: $0.value)) })
+        .filter { $0.value > 0 }
     }
-    for (batch, files) in counts where files > 0 { tooLong[batch, default: 0] += files }
     for file in found.prefix(Self.mostTold) where told.insert(file.id).inserted {
       engine.observer.notice(.tooLong(path: file.path, size: file.size, body: file.size, limit: most))
     }
@@ -120,7 +123,7 @@ final class RunLimits {
       }
       // The others are counted at the end of the run.
       let (batch, size) = (work.destination.batch, work.machine.facts.file.size)
-      if whole[batch]?.contains(size) != true { tooLong[batch, default: 0] += 1 }
+      if whole[batch]?.contains(size) != true { inParts[batch, default: 0] += 1 }
       let path = work.machine.claimed.path
       engine.observer.notice(.tooLong(path: path, size: size, body: body, limit: most))
     }
