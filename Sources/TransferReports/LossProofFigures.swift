@@ -26,6 +26,7 @@ package struct LossProofFigures: Sendable {
         .integer("not_ready") { $0.proof.leftOut.notReady },
         .integer("special") { $0.proof.leftOut.special },
         .integer("known") { $0.proof.leftOut.known },
+        .integer("refused") { $0.proof.leftOut.refused },
       ]),
       .record("remote", "asked again", remoteColumns) { $0.remote },
       .table(
@@ -78,9 +79,9 @@ package struct LossProofFigures: Sendable {
   /// `; the last scans left out 3 excluded and 1 special`.
   private var leftOut: String {
     let left = proof.leftOut
-    let counts = [left.excluded, left.notReady, left.special, left.known]
-    let parts = zip(counts, ["excluded", "not ready", "special", "by a list of the destination"]).filter { $0.0 > 0 }
-      .map { "\($0.0) \($0.1)" }
+    let counts = [left.excluded, left.notReady, left.special, left.known, left.refused]
+    let words = ["excluded", "not ready", "special", "by a list of the destination", "refused"]
+    let parts = zip(counts, words).filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     guard !parts.isEmpty else { return "" }
     return "; the last \(left.scans == 1 ? "scan" : "scans") left out \(parts.joined(separator: ", "))"
   }
@@ -89,7 +90,7 @@ package struct LossProofFigures: Sendable {
   static func leftOutObject(_ left: LossProof.LeftOut) -> FigureObject {
     FigureObject([
       ("scans", Cell(left.scans)), ("excluded", Cell(left.excluded)), ("not_ready", Cell(left.notReady)),
-      ("special", Cell(left.special)), ("known", Cell(left.known)),
+      ("special", Cell(left.special)), ("known", Cell(left.known)), ("refused", Cell(left.refused)),
     ])
   }
 }

@@ -43,6 +43,8 @@ import Testing
       try expectRefused(outcome)
       #expect(outcome.err.contains("is that of f1 (\"\(folder)/in/x/same\")"), "\(outcome.err)")
     }
+    let proven = try scene.transfers(["prove"])
+    #expect(proven.out.contains("the last scans left out 1 refused"), "\(proven.out)\(proven.err)")
     #expect(try scene.transfers(["rm", "f1"]).code == 0)
     let outcome = try scene.transfers(words + more)
     #expect(outcome.code == 0, "\(outcome.err)")

@@ -112,7 +112,7 @@ import TransferModel
     let envelope = try readText(path)
     let behind = try #require(envelope.split(separator: #""payload":""#, maxSplits: 1).last)
     let statement = try #require(bytesFromBase64(String(behind.prefix { $0 != "\"" })))
-    let counts = #""left_out":{"excluded":1,"known":1,"not_ready":1,"scans":1,"special":1}"#
+    let counts = #""left_out":{"excluded":1,"known":1,"not_ready":1,"refused":0,"scans":1,"special":1}"#
     #expect(String(decoding: statement, as: UTF8.self).contains(counts))
     // Of another place, for which nothing was left out.
     let other = try prove("b1")

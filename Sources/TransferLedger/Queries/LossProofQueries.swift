@@ -30,7 +30,7 @@ extension LedgerReader {
     try db.first(
       """
       SELECT count(*), coalesce(sum(s.excluded), 0), coalesce(sum(s.not_ready), 0), coalesce(sum(s.special), 0),
-        coalesce(sum(s.known), 0)
+        coalesce(sum(s.known), 0), coalesce(sum(s.refused), 0)
       FROM scan s WHERE (s.job, s.place) IN (
         SELECT DISTINCT coalesce(b.job, ''), d.place
         FROM file f CROSS JOIN batch b ON b.id = f.batch_id CROSS JOIN destination d ON d.id = f.destination_id
@@ -38,7 +38,8 @@ extension LedgerReader {
       """, filter
     ) {
       LossProof.LeftOut(
-        scans: $0.int(0), excluded: $0.int(1), notReady: $0.int(2), special: $0.int(3), known: $0.int(4))
+        scans: $0.int(0), excluded: $0.int(1), notReady: $0.int(2), special: $0.int(3), known: $0.int(4),
+        refused: $0.int(5))
     } ?? LossProof.LeftOut()
   }
 

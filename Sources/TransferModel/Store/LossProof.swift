@@ -42,10 +42,14 @@ package struct LossProof: Sendable, Hashable {
     package var special = 0
     /// At the destination already, by a list of it: nothing here shows that they are there.
     package var known = 0
+    /// Refused, because they would replace the only copy or a segment, or may have arrived before they were cancelled.
+    package var refused = 0
 
-    package init(scans: Int = 0, excluded: Int = 0, notReady: Int = 0, special: Int = 0, known: Int = 0) {
+    package init(
+      scans: Int = 0, excluded: Int = 0, notReady: Int = 0, special: Int = 0, known: Int = 0, refused: Int = 0
+    ) {
       (self.scans, self.excluded, self.notReady, self.special) = (scans, excluded, notReady, special)
-      self.known = known
+      (self.known, self.refused) = (known, refused)
     }
   }
 

@@ -20,7 +20,7 @@ struct ProveCommand: Command {
       match the log. Violations are listed, and the command exits with 8. If files are only not finished yet, it exits \
       with 5, and with 3 if one is unknown. A failed file is not a lost one: it is counted; --state done excludes it. \
       What the last scans of the sources left out is counted too, by cause: excluded, not ready, special, \
-      and known by --known-at.
+      known by --known-at, and refused.
 
       By default only the ledger is read. With --remote the destinations are queried first, about each done file: S3, \
       PUT and WebDAV by HEAD, tus and resumable uploads if the server still knows the upload, profiles by their step \

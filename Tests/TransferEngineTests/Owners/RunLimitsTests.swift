@@ -58,6 +58,7 @@ import TransferModel
     try run.loop.limits.tellLeftOut()
     #expect(run.loop.limits.leavesFiles)
     #expect(tooLong(run) == [10], "it is reported once")
+    #expect(Array(run.loop.limits.tooLong.values) == [1], "and counted once")
   }
 
   /// Five bytes are left: a file of ten makes room for one of five that was added after it.
