@@ -478,26 +478,31 @@ CREATE TRIGGER destination_stays BEFORE DELETE ON destination BEGIN SELECT RAISE
 CREATE TABLE doubt (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   -- The newest event when the doubt began: a later one may end it.
-  after_event INTEGER NOT NULL
+  after_event INTEGER NOT NULL,
+  -- The file is unknown because of it, or a person has it retried: it is no reason any more not to send the file.
+  is_decided INTEGER CHECK (is_decided = 1)
 ) STRICT;
 
 CREATE TRIGGER doubt_birth BEFORE INSERT ON doubt
-WHEN EXISTS (SELECT 1 FROM doubt WHERE file_id = NEW.file_id)
+WHEN EXISTS (SELECT 1 FROM doubt WHERE file_id = NEW.file_id) OR NEW.is_decided IS NOT NULL
   OR NEW.after_event IS NOT coalesce((SELECT max(id) FROM event), 0)
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'settling' OR state = 'pending'
-    OR state = 'paused' OR state = 'active' OR state = 'finishing' OR state = 'failed'))
+    OR state = 'paused' OR state = 'active' OR state = 'finishing' OR state = 'failed'
+    OR state = 'done' AND EXISTS (SELECT 1 FROM removal WHERE file_id = NEW.file_id AND state = 'pending')))
 BEGIN SELECT RAISE(FAIL, 'a file that may be sent is in doubt once'); END;
 
-CREATE TRIGGER doubt_fixed BEFORE UPDATE ON doubt BEGIN SELECT RAISE(FAIL, 'a doubt does not change'); END;
+CREATE TRIGGER doubt_fixed BEFORE UPDATE ON doubt
+WHEN NEW.file_id <> OLD.file_id OR NEW.after_event <> OLD.after_event OR NEW.is_decided IS NOT 1
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = OLD.file_id AND state = 'unknown' AND cause = 'engine.copied')
+    AND NOT EXISTS (SELECT 1 FROM event_range g CROSS JOIN event e ON e.id = g.event_id
+      WHERE g.first_file BETWEEN OLD.file_id - 4095 AND OLD.file_id AND g.last_file >= OLD.file_id
+        AND e.id > OLD.after_event AND e.verb = 'retried')
+BEGIN SELECT RAISE(FAIL, 'a doubt does not change, except when it is decided'); END;
 
 CREATE TRIGGER doubt_stays BEFORE DELETE ON doubt
-WHEN NOT EXISTS (SELECT 1 FROM file WHERE id = OLD.file_id AND state = 'unknown' AND cause = 'engine.copied')
-  AND (SELECT id > OLD.after_event AND verb = 'recovered' AND instr(detail, 'the copy is trusted: ') = 1 FROM event
+WHEN (SELECT id > OLD.after_event AND verb = 'recovered' AND instr(detail, 'the copy is trusted: ') = 1 FROM event
     ORDER BY id DESC LIMIT 1) IS NOT 1
-  AND NOT EXISTS (SELECT 1 FROM event_range g CROSS JOIN event e ON e.id = g.event_id
-    WHERE g.first_file BETWEEN OLD.file_id - 4095 AND OLD.file_id AND g.last_file >= OLD.file_id
-      AND e.id > OLD.after_event AND e.verb = 'retried')
-BEGIN SELECT RAISE(FAIL, 'a doubt ends when a person decides'); END;
+BEGIN SELECT RAISE(FAIL, 'a doubt ends when a person trusts the copy'); END;
 
 CREATE TABLE engine_run (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -1489,7 +1494,8 @@ CREATE TABLE removal (
   -- Since when it has been postponed for its cause; NULL when it is not postponed.
   put_off_at INTEGER,
   -- What it was postponed for, until this changes; NULL if an engine is to look at it. The folder of the source, if
-  -- something is wrong with it or its file system; empty if a destination lacks the source.
+  -- something is wrong with it or its file system; empty if a destination lacks the source, or its original may need
+  -- it, in a copied ledger.
   waits_for BLOB CHECK (waits_for IS NULL OR put_off_at IS NOT NULL),
   -- When it is due again although its folder has nothing that it could wait for: it was put off for an error that
   -- passes by itself (a full disk of the target folder); NULL if its folder is the reason.

@@ -480,7 +480,8 @@ CREATE TABLE removal (
   -- Since when it has been postponed for its cause; NULL when it is not postponed.
   put_off_at INTEGER,
   -- What it was postponed for, until this changes; NULL if an engine is to look at it. The folder of the source, if
-  -- something is wrong with it or its file system; empty if a destination lacks the source.
+  -- something is wrong with it or its file system; empty if a destination lacks the source, or its original may need
+  -- it, in a copied ledger.
   waits_for BLOB CHECK (waits_for IS NULL OR put_off_at IS NOT NULL),
   -- When it is due again although its folder has nothing that it could wait for: it was put off for an error that
   -- passes by itself (a full disk of the target folder); NULL if its folder is the reason.
@@ -641,12 +642,15 @@ CREATE TABLE scan (
 ) STRICT;
 CREATE INDEX scan_completed ON scan (completed_at);
 
--- In a copy of a ledger: files that were not at rest, or had failed, when it was made. Its original may have sent them
--- since. A row is deleted when its doubt is resolved or a person trusts the copy.
+-- In a copy of a ledger: files that were not at rest, had failed, or had a source to be removed when it was made. Its
+-- original may have sent them since. It may still use their sessions and sources until a person trusts the copy: then
+-- all rows are deleted.
 CREATE TABLE doubt (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   -- The newest event when the doubt began: a later one may end it.
-  after_event INTEGER NOT NULL
+  after_event INTEGER NOT NULL,
+  -- The file is unknown because of it, or a person has it retried: it is no reason any more not to send the file.
+  is_decided INTEGER CHECK (is_decided = 1)
 ) STRICT;
 
 -- ---------------------------------------------------------------------------------------------------------------------

@@ -507,23 +507,26 @@ BEGIN SELECT RAISE(FAIL, 'a scan is replaced by another one of the same sources 
 CREATE TRIGGER scan_stays BEFORE DELETE ON scan WHEN (SELECT count(*) FROM scan) <= 1000
 BEGIN SELECT RAISE(FAIL, 'the last 1000 scans stay'); END;
 
--- A doubt begins when a copy of the ledger is made or found. It ends when its file is unknown because of it, so that a
--- person decides; when a person has it retried; or when a person trusts the whole copy.
+-- A doubt begins when a copy of the ledger is made or found. It is decided when its file is unknown because of it, so
+-- that a person decides, or when a person has it retried. It ends when a person trusts the whole copy.
 CREATE TRIGGER doubt_birth BEFORE INSERT ON doubt
-WHEN EXISTS (SELECT 1 FROM doubt WHERE file_id = NEW.file_id)
+WHEN EXISTS (SELECT 1 FROM doubt WHERE file_id = NEW.file_id) OR NEW.is_decided IS NOT NULL
   OR NEW.after_event IS NOT coalesce((SELECT max(id) FROM event), 0)
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'settling' OR state = 'pending'
-    OR state = 'paused' OR state = 'active' OR state = 'finishing' OR state = 'failed'))
+    OR state = 'paused' OR state = 'active' OR state = 'finishing' OR state = 'failed'
+    OR state = 'done' AND EXISTS (SELECT 1 FROM removal WHERE file_id = NEW.file_id AND state = 'pending')))
 BEGIN SELECT RAISE(FAIL, 'a file that may be sent is in doubt once'); END;
-CREATE TRIGGER doubt_fixed BEFORE UPDATE ON doubt BEGIN SELECT RAISE(FAIL, 'a doubt does not change'); END;
+CREATE TRIGGER doubt_fixed BEFORE UPDATE ON doubt
+WHEN NEW.file_id <> OLD.file_id OR NEW.after_event <> OLD.after_event OR NEW.is_decided IS NOT 1
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = OLD.file_id AND state = 'unknown' AND cause = 'engine.copied')
+    AND NOT EXISTS (SELECT 1 FROM event_range g CROSS JOIN event e ON e.id = g.event_id
+      WHERE g.first_file BETWEEN OLD.file_id - 4095 AND OLD.file_id AND g.last_file >= OLD.file_id
+        AND e.id > OLD.after_event AND e.verb = 'retried')
+BEGIN SELECT RAISE(FAIL, 'a doubt does not change, except when it is decided'); END;
 CREATE TRIGGER doubt_stays BEFORE DELETE ON doubt
-WHEN NOT EXISTS (SELECT 1 FROM file WHERE id = OLD.file_id AND state = 'unknown' AND cause = 'engine.copied')
-  AND (SELECT id > OLD.after_event AND verb = 'recovered' AND instr(detail, 'the copy is trusted: ') = 1 FROM event
+WHEN (SELECT id > OLD.after_event AND verb = 'recovered' AND instr(detail, 'the copy is trusted: ') = 1 FROM event
     ORDER BY id DESC LIMIT 1) IS NOT 1
-  AND NOT EXISTS (SELECT 1 FROM event_range g CROSS JOIN event e ON e.id = g.event_id
-    WHERE g.first_file BETWEEN OLD.file_id - 4095 AND OLD.file_id AND g.last_file >= OLD.file_id
-      AND e.id > OLD.after_event AND e.verb = 'retried')
-BEGIN SELECT RAISE(FAIL, 'a doubt ends when a person decides'); END;
+BEGIN SELECT RAISE(FAIL, 'a doubt ends when a person trusts the copy'); END;
 
 CREATE TRIGGER sighting_birth BEFORE INSERT ON sighting
 WHEN EXISTS (SELECT 1 FROM sighting WHERE file_id = NEW.file_id)

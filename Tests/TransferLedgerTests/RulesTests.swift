@@ -249,7 +249,7 @@ import Testing
       INSERT INTO job_destination SELECT 'nightly', 'put:one', x'', 'put:one', max(id) FROM event;
       INSERT INTO job_destination SELECT 'nightly', 'put:two', x'', 'put:two', max(id) FROM event;
       INSERT INTO source_folder VALUES (1, x'2F61', 1, 1, 1, 1);
-      INSERT INTO doubt SELECT 4, max(id) FROM event;
+      INSERT INTO doubt (file_id, after_event) SELECT 4, max(id) FROM event;
       """)
   }
 

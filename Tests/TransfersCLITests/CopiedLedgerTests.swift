@@ -99,6 +99,27 @@ import Testing
     #expect(try attempts(used) == 6)
   }
 
+  /// The original may still need them, or somebody has told it to keep them.
+  @Test func sourcesStayUntilTheCopyIsTrusted() throws {
+    let receiver = try RunningReceiver(in: program.folder)
+    defer { withExtendedLifetime(receiver) {} }
+    mkdir(folder + "/src", 0o700)
+    for name in ["a", "b"] { try writeFile("\(folder)/src/\(name)", Array("content \(name)".utf8)) }
+    let added = try run("add", folder + "/src", receiver.url + "/in/", "--after", "delete", "--store", store)
+    #expect(added.code == 0, "\(added.err)")
+    #expect(try run("store", "backup", copy, "--store", store).code == 0)
+    func areThere() -> [Bool] { ["a", "b"].map { access("\(folder)/src/\($0)", F_OK) == 0 } }
+    for _ in 0..<2 {
+      let outcome = try run("run", "--store", copy)
+      #expect(outcome.code == 0 && areThere() == [true, true], "\(outcome.err)")
+    }
+    #expect(try run("status", "--store", copy).out.contains("the original may still need it"))
+    #expect(try run("store", "check", "--store", copy).code == 0)
+    let trusted = try run("run", "--trust-copy", "--store", copy)
+    #expect(trusted.code == 0 && areThere() == [false, false], "\(trusted.err)")
+    #expect(try run("store", "check", "--store", copy).code == 0)
+  }
+
   /// Files that are added to a copy belong to it alone.
   @Test func newFilesOfACopyAreSent() throws {
     let receiver = try copied("post+")

@@ -3,7 +3,8 @@ import TransferModel
 /// The mark in a copy of a ledger: that it is a copy, and which files its original may have sent since.
 enum CopyMark {
   /// Gives the copy its own uid and marks every file as doubtful that may be sent without a person deciding so: those
-  /// that are not at rest, and failed ones, which a push retries. The connection must be the only one.
+  /// that are not at rest, and failed ones, which a push retries; and those whose source is to be removed. The
+  /// connection must be the only one.
   static func set(_ copy: Connection) throws {
     try copy.execute("BEGIN IMMEDIATE")
     try doubtUnfinished(copy)
@@ -17,7 +18,8 @@ enum CopyMark {
     try copy.execute(
       """
       INSERT INTO doubt (file_id, after_event) SELECT id, coalesce((SELECT max(id) FROM event), 0) FROM file
-      WHERE state IN ('settling', 'pending', 'paused', 'active', 'finishing', 'failed')
+      WHERE (state IN ('settling', 'pending', 'paused', 'active', 'finishing', 'failed')
+          OR state = 'done' AND id IN (SELECT file_id FROM removal WHERE state = 'pending'))
         AND id NOT IN (SELECT file_id FROM doubt)
       """)
   }
@@ -41,29 +43,35 @@ extension LedgerReader {
 
   private static let doubtful: StaticString = """
     SELECT count(*) FROM doubt d CROSS JOIN file f ON f.id = d.file_id
-    WHERE f.state IN ('settling', 'pending', 'paused', 'active', 'finishing')
+    WHERE f.state IN ('settling', 'pending', 'paused', 'active', 'finishing') AND d.is_decided IS NULL
     """
 }
 
 extension LedgerTransaction {
-  /// Which of `files` are in doubt: marked when this copy of a ledger was made, and not resolved since. Costs nothing
+  /// Which of `files` are in doubt: marked when this copy of a ledger was made, and not decided since. Costs nothing
   /// if the ledger is not a copy.
   func doubtful(_ files: [FileID]) throws -> Set<FileID> {
     guard try db.first("SELECT 1 FROM doubt LIMIT 1", row: { _ in true }) != nil else { return [] }
-    var found: Set<FileID> = []
-    for file in files where try db.first("SELECT 1 FROM doubt WHERE file_id = ?", .id(file), row: { _ in true }) != nil
-    {
-      found.insert(file)
-    }
-    return found
+    let query: StaticString = "SELECT 1 FROM doubt WHERE file_id = ? AND is_decided IS NULL"
+    return Set(try files.filter { try db.first(query, .id($0), row: { _ in true }) != nil })
   }
 
-  /// Ends all doubts: a person says that the original was not used since. Returns how many files were in doubt.
+  /// Nobody has to decide any more whether this copy sends the file.
+  func decideDoubt(of file: FileID) throws {
+    try db.run("UPDATE doubt SET is_decided = 1 WHERE file_id = ? AND is_decided IS NULL", .id(file))
+  }
+
+  /// Ends all doubts: a person says that the original was not used since. Returns how many files were in doubt. The
+  /// removals of sources that were left to the original are looked at again.
   public func trustCopy(_ run: RunID) throws -> Int {
     try requireLease(run)
-    let count = try db.first("SELECT count(*) FROM doubt") { $0.int(0) } ?? 0
-    guard count > 0 else { return 0 }
-    try recordEvent("recovered", batch: nil, file: nil, detail: "the copy is trusted: \(count) files will resume")
-    return try db.run("DELETE FROM doubt")
+    let counts = try db.first("SELECT count(*), coalesce(sum(is_decided IS NULL), 0) FROM doubt") {
+      (all: $0.int(0), open: $0.int(1))
+    }
+    guard let counts, counts.all > 0 else { return 0 }
+    try recordEvent("recovered", batch: nil, file: nil, detail: "the copy is trusted: \(counts.open) files will resume")
+    try db.run("UPDATE removal SET waits_for = NULL WHERE waits_for = x'' AND file_id IN (SELECT file_id FROM doubt)")
+    try db.run("DELETE FROM doubt")
+    return counts.open
   }
 }

@@ -1,7 +1,7 @@
 import TransferModel
 
 /// What a copy of a ledger leaves to its original, as long as nobody says that it may be trusted: the partial files of
-/// downloads, and the sessions at servers, of files in doubt.
+/// downloads, the sessions at servers, and the sources, of files in doubt; also when it is decided that they are sent.
 extension LedgerTransaction {
   /// active: begins a download in doubt again, in a partial file of this copy. What the original has fetched of it is
   /// not here any more.

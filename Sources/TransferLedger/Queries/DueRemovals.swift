@@ -21,11 +21,13 @@ public struct DueRemoval: Sendable, Hashable {
   public var keptElsewhere: ErrorCode?
   /// A destination that lacks this version of the source, of a job with several that is to remove it; for people.
   public var lacking: String?
+  /// The ledger is a copy, and its original may still need the source, or somebody may have told it to keep that.
+  package var isOfOriginal = false
 }
 
 extension DueRemoval {
-  /// Neither the state of its object nor another batch prevents the removal.
-  public var isWanted: Bool { !isLost && keptMove == nil && keptElsewhere == nil && lacking == nil }
+  /// Neither the state of its object nor another batch or ledger prevents the removal.
+  public var isWanted: Bool { !isLost && keptMove == nil && keptElsewhere == nil && lacking == nil && !isOfOriginal }
 }
 
 extension LedgerReader {
@@ -117,7 +119,9 @@ extension LedgerReader {
         LIMIT 1) AS lacking,
       -- Its object has other names.
       EXISTS (SELECT 1 FROM destination d CROSS JOIN destination e ON e.site = d.site AND e.id <> d.id
-        WHERE d.id = f.destination_id)
+        WHERE d.id = f.destination_id),
+      -- isOfOriginal: this ledger is a copy.
+      EXISTS (SELECT 1 FROM doubt q WHERE q.file_id = f.id)
     FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id
       CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1 LEFT JOIN sighting s ON s.file_id = f.id
     WHERE m.state = 'pending' AND m.file_id > ?1 AND m.file_id <= ?2
@@ -152,11 +156,12 @@ extension LedgerReader {
 extension Connection {
   fileprivate func dueRemovals(_ after: SQLValue, through last: SQLValue, limit: Int) throws -> [DueRemoval] {
     let found = try rows(LedgerReader.dueRemovals, after, last, .int(limit)) { row throws(SQLiteError) in
-      let due = DueRemoval(
+      var due = DueRemoval(
         file: row.id(0), batch: row.id(1), path: row.name(2), identity: row.identity(from: 3), isBegun: row.flag(9),
         confirmation: try row.named(10), isByHand: row.flag(11), isLost: row.flag(12),
         keptMove: try row.namedOrNil(13), keptElsewhere: try row.namedOrNil(14),
         lacking: row.textOrNil(15))
+      due.isOfOriginal = row.flag(17)
       return (due, hasRivals: row.flag(16))
     }
     return try found.map { due, hasRivals in

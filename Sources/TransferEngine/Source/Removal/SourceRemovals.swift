@@ -115,9 +115,9 @@ struct SourceRemovals: Sendable {
 }
 
 extension SourceRemover {
-  /// The source stays until the destination has it. One that is known to be gone waits no longer: an interrupted
-  /// attempt may have removed it when the job did not have this destination yet.
-  func waiting(_ due: DueRemoval, for destination: String) throws(TransferError) -> RemovalEnd {
+  /// The source stays for now. One that is known to be gone waits no longer: an interrupted attempt may have removed it
+  /// when its job did not have the destination yet for which it waits, or the original of this copy did.
+  func waiting(_ due: DueRemoval, _ code: ErrorCode, _ text: String) throws(TransferError) -> RemovalEnd {
     if let relative = places.relative(due.path), places.isGone(relative) {
       let folder = places.folder(of: relative)
       switch try gone(due, relative, folder >= 0 ? folder : nil) {
@@ -125,6 +125,6 @@ extension SourceRemover {
       case let end: return end
       }
     }
-    return .putOff(.policyDestination, "a destination does not have it: \(destination)")
+    return .putOff(code, text)
   }
 }

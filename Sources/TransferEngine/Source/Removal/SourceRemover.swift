@@ -43,8 +43,14 @@ struct SourceRemover {
       return .kept(.sourceKind, "it was reached by a symbolic link out of \(NameBytes(removal.base).embedded)")
     }
     guard places.isThere else { return Self.away }
-    return try due.lacking.map { lacking throws(TransferError) in try waiting(due, for: lacking) }
+    if due.isOfOriginal { return try waiting(due, .engineCopied, Self.ofOriginal) }
+    return try due.lacking.map { lacking throws(TransferError) in
+      try waiting(due, .policyDestination, "a destination does not have it: \(lacking)")
+    }
   }
+
+  private static let ofOriginal =
+    "this ledger is a copy or was restored from one, and the original may still need it; if it is not used any more, \"transfers run --trust-copy\""
 
   /// Deletes or moves the source, after comparing it a last time with the sent content and checking again whether its
   /// removal is still due. May be repeated: the effects of an earlier attempt are recognised.

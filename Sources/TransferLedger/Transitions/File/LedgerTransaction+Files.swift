@@ -126,7 +126,7 @@ extension LedgerTransaction {
       """, .raw(code), .text(message))
     guard result.isApplied else { return result }
     // A person decides now, and only once.
-    if code == .engineCopied { try db.run("DELETE FROM doubt WHERE file_id = ?", .id(file)) }
+    if code == .engineCopied { try decideDoubt(of: file) }
     try honour(requestedAction, of: file)
     return .applied
   }

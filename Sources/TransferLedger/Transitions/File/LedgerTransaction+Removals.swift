@@ -184,11 +184,12 @@ extension LedgerTransaction {
   }
 
   /// What a removal that is put off waits for: nothing after a stop, nor if the destinations have got the source since
-  /// the removal was read.
+  /// the removal was read, or the copy was trusted.
   private func waitsFor(_ file: FileID, _ code: ErrorCode) throws -> SQLValue {
     switch code {
     case .engineInterrupted: return .null
     case .policyDestination: return try db.dueRemoval(file)?.lacking == nil ? .null : .blob([])
+    case .engineCopied: return try db.dueRemoval(file)?.isOfOriginal == true ? .blob([]) : .null
     default:
       let path = try db.first("SELECT path FROM file WHERE id = ?", .id(file)) { $0.name(0).bytes } ?? []
       return .blob(Array(path[..<(path.lastIndex(of: 0x2F) ?? 0)]))

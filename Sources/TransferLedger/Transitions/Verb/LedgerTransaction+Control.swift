@@ -40,8 +40,8 @@ extension LedgerTransaction {
       // other no harm, as long as each ledger has its own partial files.
       try db.run(
         """
-        DELETE FROM doubt WHERE file_id IN (SELECT c.id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id
-          WHERE f.is_download IS NULL)
+        UPDATE doubt SET is_decided = 1 WHERE is_decided IS NULL
+          AND file_id IN (SELECT c.id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id WHERE f.is_download IS NULL)
         """)
     case .resolve(let resolution, let reason): try resolveChosen(resolution, reason: reason)
     case .remove: try removeChosen()
