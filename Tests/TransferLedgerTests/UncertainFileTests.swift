@@ -103,6 +103,20 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// Unlike its ID, its state does not say that it may have arrived.
+  @Test func aRetryOfAllThatWasCancelledLeavesItOut() throws {
+    let b = try f.add("b", to: batch)
+    _ = try f.ledger.control(.cancel, RowFilter())
+    var cancelled = RowFilter.states([.cancelled])
+    cancelled.sparesUncertain = true
+    let planned = try f.ledger.read { [cancelled] in try $0.outcome(of: .retry(startsOver: false), cancelled) }
+    #expect(planned.changed == [b] && planned.uncertain == [a] && planned.unaffected == [.cancelled: 1])
+    #expect(try f.ledger.control(.retry(startsOver: false), cancelled) == planned)
+    #expect(try f.texts("SELECT state FROM file ORDER BY id") == ["cancelled", "pending"])
+    #expect(try f.admit("a", to: batch) == .uncertain(a))
+    #expect(try f.findings() == [])
+  }
+
   @Test func otherContentIsSent() throws {
     _ = try f.ledger.control(.cancel, RowFilter())
     guard case .added = try f.admit("a", version: 2, to: batch) else { throw Surprise("not added") }

@@ -51,6 +51,17 @@ import Testing
     #expect(try transfers("wait f1").err.contains("retry --state cancelled"))
   }
 
+  @Test(arguments: ["retry --state cancelled", "retry --state cancelled --last", "retry --state cancelled,unknown b1"])
+  func aRetryOfAllThatWasCancelledLeavesItOut(_ command: String) throws {
+    let outcome = try transfers(command)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    let text = "unchanged: 1 cancelled; f1 may have arrived and would be sent twice: "
+    #expect(outcome.out.contains(text + "if not, transfers resolve f1 --retry --reason"), "\(outcome.out)\(outcome.err)")
+    _ = try transfers("run")
+    try expectNothingSent()
+    #expect(try transfers("retry f1").out.contains("1 file will be tried again"))
+  }
+
   @Test func theJobNamesTheFileAndTheVerb() throws {
     for _ in 0..<2 {
       let outcome = try job()

@@ -24,8 +24,14 @@ struct ControlTarget {
 
 extension ControlOutcome {
   /// Counts the target by the effect of the verb.
-  mutating func add(_ target: ControlTarget, _ verb: ControlVerb) {
-    switch verb.effect(on: target) {
+  mutating func add(_ target: ControlTarget, _ verb: ControlVerb, sparesUncertain: Bool = false) {
+    let effect = verb.effect(on: target)
+    if sparesUncertain, target.mayHaveArrived, case .retry = verb, effect == .change {
+      uncertain.append(target.id)
+      unaffected[target.state, default: 0] += 1
+      return
+    }
+    switch effect {
     case .change:
       changed.append(target.id)
       if target.isToGo, !target.isGoing { keptSources += 1 }

@@ -17,7 +17,7 @@ extension Ledger {
     let (told, batches) = try read { (try $0.outcome(of: verb, filter), try $0.batchesToHide(verb, filter)) }
     let files = (told.changed + told.asked).sorted()
     var sum = ControlOutcome()
-    (sum.unaffected, sum.unrepeatable) = (told.unaffected, told.unrepeatable)
+    (sum.unaffected, sum.unrepeatable, sum.uncertain) = (told.unaffected, told.unrepeatable, told.uncertain)
     var begun: [EventKey: Int64] = [:]
     try SliceSize.walk(files) { part throws(TransferError) in
       let (narrow, events) = (filter.narrowed(to: part), begun)
@@ -89,6 +89,7 @@ extension ControlOutcome {
     asked += other.asked
     unaffected.merge(other.unaffected, uniquingKeysWith: +)
     unrepeatable += other.unrepeatable
+    uncertain += other.uncertain
     keptSources += other.keptSources
   }
 }

@@ -13,7 +13,8 @@ struct LedgerSelection {
         ControlTarget(
           id: row.id(0), state: try row.named(1), requestedAction: try row.namedOrNil(2), isHidden: row.flag(3),
           hasCopy: row.flag(6), isToGo: row.flag(5), isGoing: row.flag(10), isOnlyCopy: row.flag(7),
-          isRepeatable: row.flag(4), mayHaveArrived: row.flag(8), isResolved: row.flag(9)), verb)
+          isRepeatable: row.flag(4), mayHaveArrived: row.flag(8), isResolved: row.flag(9)), verb,
+        sparesUncertain: filter.sparesUncertain)
     }
     return outcome
   }

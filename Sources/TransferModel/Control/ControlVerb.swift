@@ -44,6 +44,8 @@ public struct ControlOutcome: Sendable, Hashable {
   /// Unaffected files of a retry that were never read, or are superseded by newer content; they have to be pushed
   /// again.
   public var unrepeatable = 0
+  /// Unaffected files of a retry that were cancelled when they may have arrived (``RowFilter/sparesUncertain``).
+  package var uncertain: [FileID] = []
   /// Changed files whose sources would have been deleted or moved, and are kept.
   public var keptSources = 0
 

@@ -20,6 +20,9 @@ public struct RowFilter: Sendable, Hashable {
   public var isBackingOff = false
   /// Only unknown files, and those that were cancelled when they may have arrived and that nobody has decided about.
   package var isUndecided = false
+  /// A retry leaves out files that were cancelled when they may have arrived: they were not named, and their state does
+  /// not say so. This narrows no list.
+  package var sparesUncertain = false
   /// GLOBs over error codes: `net.*`. For files it is their cause, for attempts their own error.
   public var errors: [String] = []
   /// GLOBs over the paths of sources, as bytes. `*` also matches slashes.

@@ -8,7 +8,8 @@ struct RetryCommand: Command, ChangesRows {
     commandName: "retry", abstract: "Queue failed, cancelled or unknown files for the next run.",
     discussion: """
       The history is kept: a retry is a new attempt. An unknown file may be stored twice if its protocol cannot query \
-      the result; selecting it here permits that. Without --state and file IDs only failed files are selected.
+      the result; selecting it here permits that. So may a cancelled one whose request may have arrived: it is sent again \
+      only if its ID is given, or with "resolve --retry". Without --state and file IDs only failed files are selected.
       """)
 
   @OptionGroup var control: ControlOptions
@@ -45,6 +46,7 @@ struct RetryCommand: Command, ChangesRows {
   /// File IDs select these files in any state; wider selections mean failed ones.
   private static func retryable(_ filter: RowFilter) throws(CommandFailure) -> RowFilter {
     var filter = filter
+    filter.sparesUncertain = filter.files.isEmpty
     if filter.isBackingOff {
       throw .usage("a file in backoff is retried automatically", remedy: "--state failed,cancelled,unknown")
     }

@@ -31,6 +31,8 @@ struct ControlOutput: OutputValue {
   let unaffectedByState: [String: Int]
   /// Number of unaffected files of a retry that must be pushed again.
   let mustBePushed: Int
+  /// Unaffected files of a retry that may have arrived.
+  private let uncertain: [FileID]
   /// Number of changed files whose sources would have been deleted or moved, and are kept.
   let keptSources: Int
   /// IDs of the changed and requested files; only the first thousand if something was changed.
@@ -50,7 +52,7 @@ struct ControlOutput: OutputValue {
     unaffected = outcome.unaffected.values.reduce(0, +)
     unaffectedByState = Dictionary(uniqueKeysWithValues: outcome.unaffected.map { ($0.key.rawValue, $0.value) })
     mustBePushed = outcome.unrepeatable
-    keptSources = outcome.keptSources
+    (keptSources, uncertain) = (outcome.keptSources, outcome.uncertain)
     let all = (outcome.changed + outcome.asked).sorted()
     ids = all.prefix(dryRun ? .max : Self.idLimit).map(\.description)
     engine = recovery != nil ? .recovered : engineRuns ? .running : .none
@@ -67,7 +69,7 @@ struct ControlOutput: OutputValue {
         .integer("changed", "") { $0.changed }.saying { $0.change },
         .integer("asked", "") { $0.asked }.saying { $0.dryRun ? nil : $0.asking },
         .list("ids", "") { $0.ids }.saying { $0.dryRun ? $0.ids.map { "  \($0)\n" }.joined() : nil },
-        .integer("unaffected", "") { $0.unaffected }.saying { $0.unaffected > 0 ? "unchanged: \($0.reasons)" : nil },
+        .integer("unaffected", "") { $0.unaffected }.saying { $0.unaffected > 0 ? "unchanged: " + $0.reasons : nil },
         .counts("unaffected_by_state") { $0.unaffectedByState },
         .integer("must_be_pushed", "") { $0.mustBePushed }.saying { $0.rest },
         .integer("kept_sources", "") { $0.keptSources }.saying { $0.kept },
@@ -115,10 +117,19 @@ struct ControlOutput: OutputValue {
     return "the engine that had \(files) crashed; its files were recovered\(what)"
   }
 
+  /// Names the verb that decides about cancelled files which may have arrived.
+  private var doubt: String {
+    guard let first = uncertain.first else { return "" }
+    let some = uncertain.count == 1 ? "\(first)" : "\(uncertain.count) of them (\(first) …)"
+    return "; \(some) may have arrived and would be sent twice: if not, "
+      + "transfers resolve \(first) --retry --reason TEXT"
+  }
+
   /// `4 done, 1 paused already`.
   private var reasons: String {
-    FileState.allCases.compactMap { state in
+    let states = FileState.allCases.compactMap { state in
       unaffectedByState[state.rawValue].map { "\($0) \(state.rawValue)\(state == words.goal ? " already" : "")" }
-    }.joined(separator: ", ")
+    }
+    return states.joined(separator: ", ") + doubt
   }
 }
