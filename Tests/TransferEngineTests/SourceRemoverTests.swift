@@ -78,6 +78,39 @@ import TransferModel
     #expect(try remover(.delete).remove(due) == .kept(.sourceKind, "it is no longer a regular file"))
   }
 
+  /// The link was named beside other sources. One that nobody named is not followed.
+  @Test(arguments: [SourceRemoval.Action.delete, .move])
+  func aSourceBelowALinkThatWasNamedIsRemoved(_ action: SourceRemoval.Action) throws {
+    for name in ["/big", "/big/y"] { mkdir(root + name, 0o700) }
+    try write("sent", to: root + "/big/y/a")
+    symlink(root + "/big", root + "/in/link")
+    let path = NameBytes(root + "/in/link/y/a")
+    var due = DueRemoval(
+      file: FileID(rawValue: 1), batch: BatchID(rawValue: 1), path: path,
+      identity: try SourceFile(path: path).identity, isBegun: false, confirmation: .digest, isByHand: false,
+      isLost: false)
+    #expect(
+      try remover(action).remove(due)
+        == .kept(.sourceKind, "a folder above it is a symbolic link now, which leads out of \(root)/in"))
+    due.root = (root + "/in/link").utf8.count
+    #expect(try remover(action).refusal(due) == nil)
+    #expect(try remover(action).remove(due) == .done)
+    #expect(!isThere(root + "/big/y/a") && isThere(root + "/big/y"))
+    #expect(isThere(root + "/out/link/y/a") == (action == .move))
+  }
+
+  @Test func foldersBelowALinkThatWasNamedAreRecorded() throws {
+    for name in ["/big", "/big/y"] { mkdir(root + name, 0o700) }
+    symlink(root + "/big", root + "/in/link")
+    var page = AdmissionPage()
+    let identity = SourceIdentity(size: 1, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1)
+    NameBytes(root + "/in/link/y/a").bytes.withUnsafeBytes {
+      page.append(path: $0, key: $0, identity, mode: 0o600, root: (root + "/in/link").utf8.count)
+    }
+    let found = SourcePlaces(SourceRemoval(.delete, base: root + "/in")).folders(of: page)
+    #expect(Set(found.keys) == Set(["/in", "/in/link", "/in/link/y"].map { NameBytes(root + $0) }))
+  }
+
   @Test func itIsMovedWithItsFoldersAndNeverReplaces() throws {
     let due = try due()
     #expect(try remover(.move).remove(due) == .done)

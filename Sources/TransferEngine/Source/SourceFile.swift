@@ -102,6 +102,8 @@ public final class SourceFile: ReadableFile {
         .sourceKind,
         "a folder above it is a symbolic link now, which is not followed; add it again to send what is there",
         systemError: code)
+    // openat2 with RESOLVE_BENEATH.
+    case EXDEV: Failure(.sourceKind, "its path leads out of the folder that was named", systemError: code)
     case ENOENT, ENOTDIR: Failure(.sourceMissing, "no such file", systemError: code)
     case EACCES, EPERM: Failure(.sourceDenied, "permission denied", systemError: code)
     case ELOOP: Failure(.sourceKind, "is a symbolic link, not a regular file", systemError: code)

@@ -23,6 +23,8 @@ public struct DueRemoval: Sendable, Hashable {
   public var lacking: String?
   /// The ledger is a copy, and its original may still need the source, or somebody may have told it to keep that.
   package var isOfOriginal = false
+  /// How much of the path may lead through symbolic links (``NewFile/root``).
+  package var root: Int?
 }
 
 extension DueRemoval {
@@ -121,7 +123,7 @@ extension LedgerReader {
       EXISTS (SELECT 1 FROM destination d CROSS JOIN destination e ON e.site = d.site AND e.id <> d.id
         WHERE d.id = f.destination_id),
       -- isOfOriginal: this ledger is a copy.
-      EXISTS (SELECT 1 FROM doubt q WHERE q.file_id = f.id)
+      EXISTS (SELECT 1 FROM doubt q WHERE q.file_id = f.id), f.root
     FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id
       CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1 LEFT JOIN sighting s ON s.file_id = f.id
     WHERE m.state = 'pending' AND m.file_id > ?1 AND m.file_id <= ?2
@@ -161,7 +163,7 @@ extension Connection {
         confirmation: try row.named(10), isByHand: row.flag(11), isLost: row.flag(12),
         keptMove: try row.namedOrNil(13), keptElsewhere: try row.namedOrNil(14),
         lacking: row.textOrNil(15))
-      due.isOfOriginal = row.flag(17)
+      (due.isOfOriginal, due.root) = (row.flag(17), row.intOrNil(18))
       return (due, hasRivals: row.flag(16))
     }
     return try found.map { due, hasRivals in

@@ -12,6 +12,8 @@ public struct AwaitingSource: Sendable, Hashable {
   public var file: FileID
   public var batch: BatchID
   public var path: NameBytes
+  /// How much of the path may lead through symbolic links.
+  package var root: Int?
 }
 
 /// What is to be known before an engine is started for removals. The cost does not depend on how many wait.
@@ -88,12 +90,12 @@ extension LedgerReader {
   /// `last`, without those that an engine would not look at, because another file needs the source.
   public func sourcesAwaitingDestination(after: Int64, through last: Int64, limit: Int) throws -> [AwaitingSource] {
     try db.rows(Self.awaitingDestination, .integer(after), .integer(last), .int(limit)) { row in
-      AwaitingSource(file: row.id(0), batch: row.id(1), path: row.name(2))
+      AwaitingSource(file: row.id(0), batch: row.id(1), path: row.name(2), root: row.intOrNil(3))
     }
   }
 
   static let awaitingDestination: StaticString = """
-    SELECT m.file_id, f.batch_id, f.path
+    SELECT m.file_id, f.batch_id, f.path, f.root
     FROM (SELECT file_id FROM removal WHERE waits_for = x'' AND file_id > ?1 AND file_id <= ?2 ORDER BY file_id LIMIT ?3) m
       CROSS JOIN file f ON f.id = m.file_id
     WHERE NOT EXISTS (SELECT 1 FROM file o WHERE o.path = f.path AND o.finished_at IS NULL AND o.is_download IS NULL)

@@ -9,7 +9,8 @@ import TransferModel
 #endif
 
 /// The open folders from which sources are removed and to which they are moved, below the two folders that a person
-/// named. No symbolic link leads out of these. Changes in them are durable after ``sync()``. All calls block.
+/// named, and below links among the sources that were named. No symbolic link leads out of these. Changes in them are
+/// durable after ``sync()``. All calls block.
 final class SourcePlaces {
   /// The maximum number of folders of a page that are kept open, in addition to those above one file.
   static let openAtMost = 64
@@ -17,6 +18,8 @@ final class SourcePlaces {
   private var changed: Set<Int32> = []
   private let base: NameBytes
   private let target: NameBytes?
+  /// Folders below ``base`` that are reached through links which a person named: they are followed.
+  private var named: Set<NameBytes> = []
 
   init(_ removal: SourceRemoval) {
     base = NameBytes(removal.base)
@@ -27,7 +30,11 @@ final class SourcePlaces {
 
   /// The path of a source relative to the folder that keys are relative to; nil if it is not below that folder, because
   /// it was reached through a symbolic link.
-  func relative(_ path: NameBytes) -> NameBytes? {
+  /// - Parameter root: how much of the path may lead through symbolic links (``SourceRoot``).
+  func relative(_ path: NameBytes, root: Int? = nil) -> NameBytes? {
+    if let root, root > base.bytes.count, root < path.bytes.count {
+      named.insert(NameBytes(Array(path.bytes[..<root])))
+    }
     let start = base.bytes == [0x2F] ? 1 : base.bytes.count + 1
     guard path.bytes.count > start, path.bytes.starts(with: base.bytes), path.bytes[start - 1] == 0x2F else {
       return nil
@@ -62,7 +69,8 @@ final class SourcePlaces {
   func folders(of page: AdmissionPage) -> [NameBytes: FolderIdentity] {
     var (found, last): ([NameBytes: FolderIdentity], NameBytes?) = ([:], nil)
     for index in 0..<page.count {
-      guard let relative = relative(page.path(index)), last != Self.parent(relative) else { continue }
+      let path = page.path(index)
+      guard let relative = relative(path, root: page.root(index)), last != Self.parent(relative) else { continue }
       var folder = Self.parent(relative)
       last = folder
       if open.count > Self.openAtMost { release() }
@@ -158,6 +166,9 @@ final class SourcePlaces {
   private func descriptor(_ root: NameBytes, _ folder: NameBytes) -> Int32 {
     let name = root.appending(folder)
     if let known = open[name] { return known }
+    if root == base, let link = namedLink(above: name) {
+      return descriptor(link, NameBytes(Array(name.bytes[link.bytes.count...].drop { $0 == 0x2F })))
+    }
     let found: Int32
     if folder.isEmpty {
       found = root.withCString { csys_open_directory(AT_FDCWD, $0, 1) }
@@ -168,6 +179,12 @@ final class SourcePlaces {
     }
     if found >= 0 { open[name] = found }
     return found
+  }
+
+  /// The folder itself, or the nearest one above it, that is reached through a link which a person named.
+  private func namedLink(above folder: NameBytes) -> NameBytes? {
+    let above = named.filter { folder == $0 || folder.bytes.starts(with: $0.bytes + [0x2F]) }
+    return above.max { $0.bytes.count < $1.bytes.count }
   }
 
   private static func parent(_ relative: NameBytes) -> NameBytes {

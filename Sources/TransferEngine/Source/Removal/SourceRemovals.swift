@@ -118,7 +118,7 @@ extension SourceRemover {
   /// The source stays for now. One that is known to be gone waits no longer: an interrupted attempt may have removed it
   /// when its job did not have the destination yet for which it waits, or the original of this copy did.
   func waiting(_ due: DueRemoval, _ code: ErrorCode, _ text: String) throws(TransferError) -> RemovalEnd {
-    if let relative = places.relative(due.path), places.isGone(relative) {
+    if let relative = places.relative(due.path, root: due.root), places.isGone(relative) {
       let folder = places.folder(of: relative)
       switch try gone(due, relative, folder >= 0 ? folder : nil) {
       case .putOff, .delayed, .failed: break

@@ -39,7 +39,7 @@ struct SourceRemover {
     if let keptElsewhere = due.keptElsewhere {
       return .kept(keptElsewhere, "another destination of its job has not proved enough, or keeps it")
     }
-    guard places.relative(due.path) != nil else {
+    guard places.relative(due.path, root: due.root) != nil else {
       return .kept(.sourceKind, "it was reached by a symbolic link out of \(NameBytes(removal.base).embedded)")
     }
     guard places.isThere else { return Self.away }
@@ -56,13 +56,23 @@ struct SourceRemover {
   /// removal is still due. May be repeated: the effects of an earlier attempt are recognised.
   func remove(_ due: DueRemoval) throws(TransferError) -> RemovalEnd {
     if stop.isAsked() { return Self.stopped }
-    guard let relative = places.relative(due.path) else { return .kept(.sourceKind, "it is not below its folder") }
+    guard let relative = places.relative(due.path, root: due.root) else {
+      return .kept(.sourceKind, "it is not below its folder")
+    }
     if let ledger = Ledger.ledger(owning: due.path) {
       return .kept(.sourceKind, "it belongs to the ledger \(ledger.embedded)")
     }
     let (name, folder) = (relative.lastComponent, places.folder(of: relative))
-    guard folder >= 0 else { return errno == ENOENT ? try gone(due, relative) : failed("open its folder", errno) }
+    guard folder >= 0 else { return try unopened(due, relative, errno) }
     return Self.located(try remove(due, name, from: folder, relative), name, in: folder)
+  }
+
+  private func unopened(_ due: DueRemoval, _ relative: NameBytes, _ code: Int32) throws(TransferError) -> RemovalEnd {
+    if code == ENOENT { return try gone(due, relative) }
+    guard code == EXDEV else { return failed("open its folder", code) }
+    // openat2. It was no link when the source was added, or nobody named it.
+    let base = NameBytes(removal.base).embedded
+    return .kept(.sourceKind, "a folder above it is a symbolic link now, which leads out of \(base)")
   }
 
   /// If the folder of the source does not show the cause of a postponement (the target folder is full), the end of the
@@ -132,7 +142,7 @@ struct SourceRemover {
     }
     let content = try content(due.file)
     do throws(Failure) {
-      let file = try SourceFile(path: due.path, root: removal.base.utf8.count)
+      let file = try SourceFile(path: due.path, root: due.root ?? removal.base.utf8.count)
       if try ContentCheck.identity(of: file, known: due.identity, content, stop) == now { return nil }
       return .kept(.sourceChanged, "it has changed since it was sent")
     } catch {

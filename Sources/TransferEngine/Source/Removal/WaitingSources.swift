@@ -51,7 +51,7 @@ public struct WaitingSources {
 
   private mutating func isBack(_ due: DueRemoval) throws(TransferError) -> Bool {
     guard let places = try places(of: due.batch) else { return false }
-    guard let relative = places.relative(due.path) else { return true }
+    guard let relative = places.relative(due.path, root: due.root) else { return true }
     if places.open.count > SourcePlaces.openAtMost { places.release() }
     guard places.isThere else { return false }
     let folder = places.folder(of: relative)
@@ -83,7 +83,9 @@ public struct WaitingSources {
 
   /// Whether nothing has the path of a source, on a file system that is mounted.
   mutating func isGone(_ source: AwaitingSource) throws(TransferError) -> Bool {
-    guard let places = try places(of: source.batch), let relative = places.relative(source.path) else { return false }
+    guard let places = try places(of: source.batch),
+      let relative = places.relative(source.path, root: source.root)
+    else { return false }
     if places.open.count > SourcePlaces.openAtMost { places.release() }
     // On a file system that is not mounted, nothing is known to be gone.
     guard places.isGone(relative) else { return false }

@@ -4,11 +4,13 @@ extension LedgerReader {
   /// Files that were given up, by other paths than that of the removal of `file`, and that may hold it: each has the
   /// version of the source that is to be removed. Served by the index `file_source`.
   public func givenUpFiles(holding file: FileID) throws -> [AwaitingSource] {
-    try db.rows(Self.givenUp, .id(file)) { AwaitingSource(file: $0.id(0), batch: $0.id(1), path: $0.name(2)) }
+    try db.rows(Self.givenUp, .id(file)) {
+      AwaitingSource(file: $0.id(0), batch: $0.id(1), path: $0.name(2), root: $0.intOrNil(3))
+    }
   }
 
   static let givenUp: StaticString = """
-    SELECT t.id, t.batch_id, t.path
+    SELECT t.id, t.batch_id, t.path, t.root
     FROM file f CROSS JOIN file t ON t.inode = f.inode AND t.is_download IS NULL AND t.state <> 'done'
       CROSS JOIN batch u ON u.id = t.batch_id
     WHERE f.id = ?1 AND t.path <> f.path AND t.size = f.size AND t.mtime_ns = f.mtime_ns AND u.after IS NOT NULL
