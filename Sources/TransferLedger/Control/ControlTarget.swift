@@ -34,7 +34,7 @@ extension ControlOutcome {
     switch effect {
     case .change:
       changed.append(target.id)
-      if target.isToGo, !target.isGoing { keptSources += 1 }
+      if target.isGoing { going.append(target.id) } else if target.isToGo { keptSources += 1 }
     case .ask: asked.append(target.id)
     case .none:
       unaffected[target.state, default: 0] += 1

@@ -91,5 +91,6 @@ extension ControlOutcome {
     unrepeatable += other.unrepeatable
     uncertain += other.uncertain
     keptSources += other.keptSources
+    going += other.going
   }
 }

@@ -48,6 +48,8 @@ public struct ControlOutcome: Sendable, Hashable {
   package var uncertain: [FileID] = []
   /// Changed files whose sources would have been deleted or moved, and are kept.
   public var keptSources = 0
+  /// Changed files whose removal was revoked after a run had begun it: their sources may be gone.
+  package var going: [FileID] = []
 
   package init() {}
 

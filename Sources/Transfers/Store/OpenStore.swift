@@ -95,11 +95,15 @@ package final class OpenStore: Sendable {
 
 extension OpenStore {
   /// Applies the verb to the files that the filter selects at this moment, in parts; `between` is called after each
-  /// part.
+  /// part. If a run that was killed had begun to remove their sources, the disk shows which are gone.
   package func control(
     _ verb: ControlVerb, _ filter: RowFilter, between: () -> Void = {}
   ) throws(TransferError) -> ControlOutcome {
-    try ledger.control(verb, filter, between: between)
+    let outcome = try ledger.control(verb, filter, between: between)
+    guard !outcome.going.isEmpty else { return outcome }
+    let newest = try ledger.read { reader in try reader.newestRun() }
+    if !EngineState(newest, SystemClock()).isAlive { try RevokedRemovals(ledger).look(at: outcome.going) }
+    return outcome
   }
 
   /// Changes the batches that the filter names, or that have a file which it selects; a running engine applies the

@@ -35,6 +35,8 @@ struct ControlOutput: OutputValue {
   private let uncertain: [FileID]
   /// Number of changed files whose sources would have been deleted or moved, and are kept.
   let keptSources: Int
+  /// Number of changed files whose sources a run had begun to remove.
+  private let going: Int
   /// IDs of the changed and requested files; only the first thousand if something was changed.
   let ids: [String]
   let engine: Engine
@@ -52,7 +54,7 @@ struct ControlOutput: OutputValue {
     unaffected = outcome.unaffected.values.reduce(0, +)
     unaffectedByState = Dictionary(uniqueKeysWithValues: outcome.unaffected.map { ($0.key.rawValue, $0.value) })
     mustBePushed = outcome.unrepeatable
-    (keptSources, uncertain) = (outcome.keptSources, outcome.uncertain)
+    (keptSources, going, uncertain) = (outcome.keptSources, outcome.going.count, outcome.uncertain)
     let all = (outcome.changed + outcome.asked).sorted()
     ids = all.prefix(dryRun ? .max : Self.idLimit).map(\.description)
     engine = recovery != nil ? .recovered : engineRuns ? .running : .none
@@ -79,7 +81,7 @@ struct ControlOutput: OutputValue {
     ])
 
   /// A done file whose source is kept stays done when it is cancelled.
-  private var ended: Int { words.goal == .cancelled ? changed - keptSources : changed }
+  private var ended: Int { words.goal == .cancelled ? changed - keptSources - going : changed }
 
   private var plan: String? {
     dryRun ? "would \(words.phrase ?? words.verb) \(Quantity.count(ended + asked, "file"))" : nil
@@ -98,10 +100,18 @@ struct ControlOutput: OutputValue {
   }
 
   private var kept: String? {
-    guard keptSources > 0 else { return nil }
-    return dryRun
-      ? "would keep \(Quantity.count(keptSources, "source")) that --after would delete or move"
-      : "kept \(Quantity.count(keptSources, "source")) that --after would have deleted or moved"
+    var lines: [String] = []
+    if keptSources > 0 {
+      let sources = Quantity.count(keptSources, "source")
+      lines.append(
+        dryRun
+          ? "would keep \(sources) that --after would delete or move"
+          : "kept \(sources) that --after would have deleted or moved")
+    }
+    if going > 0, !dryRun {
+      lines.append("a run had begun to remove \(Quantity.count(going, "source")): transfers list events has the result")
+    }
+    return lines.isEmpty ? nil : lines.joined(separator: "\n")
   }
 
   private var asking: String? {

@@ -66,7 +66,7 @@ struct SourceRemovals: Sendable {
     return true
   }
 
-  private func remover(of batch: BatchID) throws(TransferError) -> SourceRemover? {
+  func remover(of batch: BatchID) throws(TransferError) -> SourceRemover? {
     let settings = try ledger.read { reader in try reader.batchSettings(batch) }
     guard let settings, let removal = settings.after else { return nil }
     let marker = try settings.readyFile.map { text throws(TransferError) in try ReadyMarker(text) }
