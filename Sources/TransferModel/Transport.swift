@@ -23,6 +23,9 @@ package struct TransferRequest: Sendable {
   package var onInterim: (@Sendable (InterimReply) -> Void)?
   /// Receives the body of the answer; nil keeps it in memory.
   package var sink: (any BodySink)?
+  /// The body of the answer is wanted without its content codings. The end of compressed data is not checked: libcurl
+  /// 7.88.1 takes data that was cut off for complete.
+  package var removesCodings = false
 
   package init(
     method: HTTPRequest.Method, url: String, fields: HTTPFields = [:], body: RequestBody = .none,

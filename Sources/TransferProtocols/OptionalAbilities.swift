@@ -49,7 +49,7 @@ package protocol BodiesInAnswers: Sendable {
   func content(status: Int, _ fields: HTTPFields, of step: StepRequest, _ facts: TransferFacts) -> AnswerContent
 
   /// The properties of the whole file in the header of an answer with content.
-  func head(status: Int, _ fields: HTTPFields, wallMs: Int64) -> AnswerHead
+  func head(status: Int, _ fields: HTTPFields, _ facts: TransferFacts) -> AnswerHead
 
   /// Pieces that are complete on the disk after an answer to `step` with `bytes` bytes, and were not compared yet.
   /// `size` is that of the file, from the answer to a `create`.

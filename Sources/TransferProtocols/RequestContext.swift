@@ -70,6 +70,8 @@ public struct LearnedFacts: Sendable, Hashable {
   public var refusesExpect = false
   /// Range requests are unsupported or unreliable: files are requested completely.
   public var refusesRanges = false
+  /// Endings of names (`json`, or none) of files that it compresses although nothing was asked for.
+  public var codedKinds: Set<String> = []
   /// It answered 304 in an inconclusive way: files are requested without a condition.
   public var misusesConditions = false
   /// It does not say in which parts objects were stored.

@@ -2,6 +2,7 @@ import Receiver
 import Testing
 import TransferModel
 import TransferProtocols
+import TransferTestSupport
 import Transfers
 
 @testable import TransferLedger
@@ -114,6 +115,33 @@ import Transfers
     try Scene.write(bytes, to: NameBytes("\(scene.root)/kept/up/a.tar.gz"))
     #expect(try pull(scene, ["a.tar.gz"]).result.done == 1)
     try expectSame(scene, ["a.tar.gz": bytes])
+  }
+
+  /// The server compresses although nothing was asked for: the file is stored without the coding. Whether its end is
+  /// there is not known.
+  @Test(arguments: ["", "chunked"]) func aCodingIsRemoved(_ action: String) throws {
+    let scene = try Scene(script: "match GET * : field=\"Content-Encoding: gzip\" \(action)\n")
+    mkdir("\(scene.root)/kept/up", 0o700)
+    let bytes = noise(200_000)
+    try Scene.write(Self.gzip(bytes), to: NameBytes("\(scene.root)/kept/up/o0.json"))
+    #expect(try pull(scene, ["o0.json"]).result.done == 1)
+    try expectSame(scene, ["o0.json": bytes])
+    #expect(try confirmation(scene) == "none")
+    #expect(try requests(scene) == 2)
+  }
+
+  /// A gzip stream (RFC 1952) of blocks that are not compressed.
+  private static func gzip(_ bytes: [UInt8]) -> [UInt8] {
+    var stream: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
+    for at in stride(from: 0, to: bytes.count, by: 65_535) {
+      let block = bytes[at..<min(at + 65_535, bytes.count)]
+      let length = UInt16(block.count)
+      stream.append(block.endIndex == bytes.count ? 1 : 0)
+      for number in [length, ~length] { stream += [UInt8(number & 0xFF), UInt8(number >> 8)] }
+      stream += block
+    }
+    stream += RunningDigest.of(bytes, .crc32).bytes.reversed()
+    return stream + (0..<4).map { UInt8(truncatingIfNeeded: bytes.count >> (8 * $0)) }
   }
 
   /// Digests that require reading the file before it gets its name.

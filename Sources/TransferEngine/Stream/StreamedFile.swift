@@ -128,12 +128,12 @@ public final class StreamedFile: @unchecked Sendable {
   }
 
   private func sink(_ step: StepRequest, _ range: ByteRange) -> StreamSink {
-    let (facts, receiving, wallMs) = (facts, receiving, clock.civilMs)
+    let (facts, receiving) = (facts, receiving)
     return StreamSink(
       range, isBeginning: step == .create,
       content: { status, fields in receiving.content(status: status, fields, of: step, facts) },
       begun: { [unowned self] status, fields in
-        if step == .create { begin(receiving.head(status: status, fields, wallMs: wallMs)) }
+        if step == .create { begin(receiving.head(status: status, fields, facts)) }
       },
       difference: { [unowned self] bytes, offset in recent.difference(from: bytes, at: offset) },
       take: { [unowned self] bytes in

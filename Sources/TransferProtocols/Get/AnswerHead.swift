@@ -13,14 +13,14 @@ public struct AnswerHead: Sendable, Hashable {
 }
 
 extension GetProtocol {
-  public func head(status: Int, _ fields: HTTPFields, wallMs: Int64) -> AnswerHead {
+  public func head(status: Int, _ fields: HTTPFields, _ facts: TransferFacts) -> AnswerHead {
     let range = status == 206 ? ContentRange(fields[.contentRange]) : nil
-    var head = AnswerHead(size: status == 206 ? range?.size : Self.length(fields))
+    var head = AnswerHead(size: status == 206 ? range?.size : length(fields, facts))
     let isWhole = status == 200 || (range?.size != nil && range?.range?.length == range?.size)
-    var version = RemoteVersion(size: head.size ?? 0, fields, isWhole: isWhole, wallMs: wallMs)
+    var version = RemoteVersion(size: head.size ?? 0, fields, isWhole: isWhole, wallMs: facts.wallMs)
     source.complete(&version, fields)
-    head.digests = version.digests
-    head.modifiedMs = fields[.lastModified].flatMap { HTTPDate.parse($0, wallMs: wallMs) }
+    head.digests = isCoded(fields, facts) ? [] : version.digests
+    head.modifiedMs = fields[.lastModified].flatMap { HTTPDate.parse($0, wallMs: facts.wallMs) }
     return head
   }
 }

@@ -38,12 +38,14 @@ extension GetProtocol {
 
   /// The whole file arrived in one body; a partial one cannot be resumed.
   private func begunWhole(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
-    let length = Self.length(reply.fields)
+    if let meaning = leftCoding(reply, facts, context) { return meaning }
+    let (length, isCoded) = (length(reply.fields, facts), isCoded(reply.fields, facts))
     if length != reply.bytesReceived, let failure = Self.brokenOff(reply, of: length) {
       return .failed(failure, .retry(isThrottled: false))
     }
     var version = version(size: reply.bytesReceived, reply.fields, isWhole: true, context)
-    version.isEndUncertain = length == nil && !reply.fields.isChunked
+    version.isEndUncertain = isCoded || length == nil && !reply.fields.isChunked
+    if isCoded { version.digests = [] }
     guard !facts.isPlanned || facts.layout.size == version.size else {
       let text = "the remote file changed its size from \(facts.layout.size) to \(version.size) bytes"
       return .failed(Failure(.sourceChanged, text), .permanent)
@@ -170,6 +172,7 @@ extension GetProtocol {
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard reply.status == (chunk.isPart(of: facts) ? 206 : 200) else { return refused(reply, facts, context) }
+    if let meaning = leftCoding(reply, facts, context) { return meaning }
     let through = chunk.body.offset + reply.bytesReceived
     // The header says where the range ends. Once its last byte has arrived, it is complete, however the answer ended.
     guard through == chunk.body.end, reply.status == 206 || reply.answerFailure == nil else {

@@ -12,11 +12,8 @@ extension GetProtocol: BodiesInAnswers {
     // Answers to questions about the file contain none of it.
     default: return .other
     }
-    if let coding = fields[.contentEncoding], coding.lowercased() != "identity",
-      !source.sendsWhatIsStored, !kind(of: facts).isStored(in: coding)
-    {
-      let text = "the server sent the file in the coding \(printable(coding)), unasked"
-      return .refused(.failed(Failure(.protoBadReply, text), .permanent))
+    if isCoded(fields, facts), status != 200 || !removesCodings(facts, facts.learned) {
+      return .refused(unaskedCoding(fields, step, facts))
     }
     if fields[.transferEncoding] == nil, let text = fields[.contentLength], Self.length(fields) == nil {
       let failure = Failure(.protoBadReply, "the server sent \"\(printable(text))\" as the length of the file")
@@ -25,7 +22,8 @@ extension GetProtocol: BodiesInAnswers {
     guard case .chunk(let chunk) = step else { return beginning(status, fields, facts) }
     guard let version = RemoteVersion(facts.session) else { return .other }
     if let meaning = pageInPlaceOfVersion(fields, version) { return .refused(meaning) }
-    return chunk.isPart(of: facts) ? part(status, fields, chunk, version, facts) : whole(status, fields, chunk, version)
+    return chunk.isPart(of: facts)
+      ? part(status, fields, chunk, version, facts) : whole(status, fields, chunk, version, facts)
   }
 
   public func digestsToCompare(_ facts: TransferFacts) -> [Digest] {
@@ -65,7 +63,7 @@ extension GetProtocol: BodiesInAnswers {
 
   private func beginning(_ status: Int, _ fields: HTTPFields, _ facts: TransferFacts) -> AnswerContent {
     let range = ContentRange(fields[.contentRange])
-    let size = status == 200 ? Self.length(fields) : range?.size
+    let size = status == 200 ? length(fields, facts) : range?.size
     if let meaning = pageInPlaceOfFile(fields, facts) { return .refused(meaning) }
     if let wanted = facts.file.expected.size, let size, size != wanted {
       if facts.file.expected.isListed {
@@ -140,7 +138,7 @@ extension GetProtocol: BodiesInAnswers {
   ) -> AnswerContent {
     guard status == 206 else {
       // The condition failed, or the server does not support ranges after all.
-      let change = version.change(in: fields, size: Self.length(fields))
+      let change = version.change(in: fields, size: length(fields, facts))
       return .refused(change.map { .failed($0, .permanent) } ?? noRanges(facts.learned))
     }
     guard let content = ContentRange(fields[.contentRange]), let range = content.range else {
@@ -166,13 +164,13 @@ extension GetProtocol: BodiesInAnswers {
   }
 
   private func whole(
-    _ status: Int, _ fields: HTTPFields, _ chunk: ChunkFacts, _ version: RemoteVersion
+    _ status: Int, _ fields: HTTPFields, _ chunk: ChunkFacts, _ version: RemoteVersion, _ facts: TransferFacts
   ) -> AnswerContent {
     guard status == 200 else {
       let text = "the server sent a range although the whole file was requested"
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))
     }
-    if let change = version.change(in: fields, size: Self.length(fields)) {
+    if let change = version.change(in: fields, size: length(fields, facts)) {
       return .refused(.failed(change, .permanent))
     }
     return .bytes(from: 0, to: chunk.body.end)

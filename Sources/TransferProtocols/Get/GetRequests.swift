@@ -7,7 +7,9 @@ extension GetProtocol {
   ) throws(Failure) -> TransferRequest {
     if facts.file.key.isFolder { return try source.listing(ListingProgress(facts.session).next, facts, context) }
     if step == .probe(marker: BlockNotes.marker) { return try blocksRequest(facts, context) }
-    var request = try source.request(try part(step, facts, context), facts, context)
+    let part = try part(step, facts, context)
+    var request = try source.request(part, facts, context)
+    request.removesCodings = part.isWhole && removesCodings(facts, context.learned)
     if step == .create, let condition = PastVersion.condition(facts, context, context.learned) {
       request.fields[condition.name] = condition.value
     }
@@ -20,7 +22,7 @@ extension GetProtocol {
     switch step {
     case .create:
       let isWhole = context.learned.refusesRanges || facts.file.expected.size == 0
-      return .beginning(isWhole ? nil : firstRange(facts, context))
+      return .beginning(isWhole || removesCodings(facts, context.learned) ? nil : firstRange(facts, context))
     case .chunk(let chunk):
       guard chunk.isPart(of: facts) else { return .whole }
       // Without a validator if digests tie the ranges together.

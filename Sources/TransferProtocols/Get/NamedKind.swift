@@ -2,6 +2,8 @@ import TransferModel
 
 /// What the name of a file implies for the answers to a request for it.
 struct NamedKind {
+  /// The ending of the name, in lower case and without the dot; empty for none.
+  var ending: String { ext }
   private let ext: String
 
   /// - Parameter name: decoded, without a query.
@@ -37,4 +39,7 @@ struct NamedKind {
   /// Whether the server reports the stored format as a content coding, as Apache does with AddEncoding: the file then
   /// consists of the bytes as they are sent.
   func isStored(in coding: String) -> Bool { Self.codings[coding.lowercased()]?.contains(ext) ?? false }
+
+  /// The name is that of a file that may be stored in some coding: nothing is removed from its body.
+  var mayBeCoded: Bool { Self.codings.values.contains { $0.contains(ext) } }
 }
