@@ -58,6 +58,24 @@ import Testing
     #expect(entries() == ["out.csv"])
   }
 
+  /// The rows of a statement that ran out of time are not its result: "no rows" and an empty list would be wrong.
+  @Test func rowsThatAreIncompleteAreNotAResult() throws {
+    try writeFile(target, Array("old".utf8))
+    let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c"
+    func query(_ more: [String]) throws -> BuiltProgram.Outcome {
+      let arguments = ["store", "sql", endless, "--timeout", "10ms", "--store", store] + more
+      return try program.run(arguments.map { Array($0.utf8) })
+    }
+    for format in ["table", "json", "ndjson", "csv", "markdown"] {
+      let outcome = try query(["--format", format, "-o", target])
+      #expect(outcome.code == 124)
+      #expect(try readText(target) == "old", "\(format)")
+      #expect(entries() == ["out.csv"])
+    }
+    #expect(try query([]).out.isEmpty)
+    #expect(try !query(["--json"]).out.contains("generated_at"))
+  }
+
   @Test func aFailureThatIsTheResultIsKept() throws {
     let outcome = try program.run(
       "push", "--json", "--store", program.folder.path + "/l.db", "-o", target, program.folder.path + "/stderr",

@@ -43,12 +43,13 @@ struct StoreSQLCommand: Command {
         return true
       } catch is SQLBudget.Exceeded { return false }
     }
-    try pages.finish()
     guard isInTime else {
+      pages.flush()
       throw CommandFailure(
         .timeout, "run SQL: it ran for longer than \(Quantity.duration(timeout.ms)), and the rows are incomplete",
         remedy: "select less, or increase --timeout")
     }
+    try pages.finish()
   }
 }
 
@@ -92,7 +93,8 @@ private final class SQLPages {
     return !printer.isClosed
   }
 
-  private func flush() {
+  /// What was read is printed, without the end that only a complete result has.
+  func flush() {
     printer.print(FigureTable(headings, rows))
     printed += rows.count
     (rows, bytes) = ([], 0)
