@@ -7,14 +7,14 @@ import TransferModel
   /// The figures of one file over 100 seconds.
   private func figures(
     _ attempts: [AttemptTrace], to: Int64 = 100_000, rate: Int64? = nil, runs: [RunLife] = [],
-    host: HostActivity? = nil, hostWaits: [TimeSpan] = [], change: (inout WhyRow) -> Void = { _ in }
+    host: HostActivity? = nil, hostWaits: [TimeSpan] = [], running: [TimeSpan] = [TimeSpan(0, 1_000_000)],
+    asleep: [TimeSpan] = [], change: (inout WhyRow) -> Void = { _ in }
   ) -> WhyFigures {
     var row = WhyRow(subject: .file(FileID(rawValue: 1)), fromMs: 0)
     (row.state, row.toMs, row.batch, row.rate) = ("done", to, BatchID(rawValue: 1), rate)
     change(&row)
     var frame = WallFrame(TimeSpan(0, max(0, to)))
-    frame.running = [TimeSpan(0, 1_000_000)]
-    frame.hostWaits = hostWaits
+    (frame.running, frame.asleep, frame.hostWaits) = (running, asleep, hostWaits)
     var (sweep, tally) = (WallSweep(frame), WhyTally())
     for attempt in attempts {
       sweep.add(attempt)
@@ -164,6 +164,19 @@ import TransferModel
     let between = figures([], runs: runs)
     #expect(between.clockSetBackMs == 30_000 && says(between, "set back by at least 30.0 s in that time"))
     #expect(between.result.parts.totalMs == between.wallMs)
+  }
+
+  /// Both count as down, but only one of them ends when the engine runs more often.
+  @Test func aSleepingMachineIsNotAMissingEngine() {
+    let sent = part(0, 10_000, sent: 9_000)
+    #expect(
+      figures([sent], asleep: [TimeSpan(10_000, 100_000)]).verdict == "1m 30s of 1m 40s the machine was asleep.")
+    #expect(
+      figures([sent], running: [TimeSpan(0, 80_000)], asleep: [TimeSpan(10_000, 80_000)]).verdict
+        == "1m 30s of 1m 40s the machine was asleep or no engine ran.")
+    #expect(
+      figures([sent], running: [TimeSpan(0, 20_000)], asleep: [TimeSpan(10_000, 20_000)]).verdict
+        == "1m 30s of 1m 40s no engine ran.")
   }
 
   @Test func whatIsNotPlainFromThePartsIsSaid() {

@@ -34,8 +34,15 @@ extension WhyFigures {
     case .throttled: throttle
     case .paused: "it waited for a person"
     case .queued: "it was queued behind other files"
-    case .down: "no engine ran"
+    case .down: absence
     }
+  }
+
+  /// A machine that was asleep had an engine: to run it more often would not help.
+  private var absence: String {
+    let down = result.parts[.down]
+    if result.asleepMs >= down { return "the machine was asleep" }
+    return result.asleepMs > down / 2 ? "the machine was asleep or no engine ran" : "no engine ran"
   }
 
   /// A wait that the server requested of another file delays all files of its host.
