@@ -50,7 +50,7 @@ enum LiveAssets {
     const rows=t=>{const heads=[...t.tHead.rows[0].cells],id=heads.findIndex(h=>h.dataset.key==="id"),state=heads.findIndex(h=>h.dataset.key==="state"),batch=heads.findIndex(h=>h.dataset.key==="batch");
     const link=c=>{const text=c?c.textContent:"",kind=text[0]==="f"?"files":"batches";if(!/^[fb][0-9]+$/.test(text))return"";
     const a=document.createElement("a");a.href="/"+kind+"/"+text;a.textContent=text;c.replaceChildren(a);return kind};
-    if(id<0||t.dataset.live)return;t.dataset.live="1";const acts=mode==="control"&&state>=0;
+    if(id<0||t.dataset.live)return;t.dataset.live="1";const acts=mode==="control"&&state>=0&&[...t.tBodies[0].rows].some(r=>/^f[0-9]+$/.test(r.cells[id]?.textContent));
     if(acts){const h=document.createElement("th");h.scope="col";h.className="act";h.textContent="Actions";t.tHead.rows[0].append(h)}
     for(const r of t.tBodies[0].rows){const c=r.cells[id];if(r.className==="note"){if(acts)r.cells[0].colSpan+=1;continue}if(!c)continue;
     const text=c.textContent,kind=link(c);link(r.cells[batch]);
