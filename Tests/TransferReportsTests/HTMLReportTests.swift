@@ -145,6 +145,21 @@ import TransferModel
     #expect(!svg.contains("verify"), "no legend for parts that did not occur")
   }
 
+  /// Two parts of one cause would have the same words and colour.
+  @Test func partsOfOneNameAreDistinguishedByTheirOtherLabels() {
+    let columns: [Column<String?>] = [
+      .text("cause", "Cause") { $0 == nil ? "replaced" : "failed" }.label(), .text("error", "Error") { $0 }.label(),
+      .text("note", "Note") { _ in "no label" }, .bytes("bytes", "Bytes") { _ in 1 },
+    ]
+    func svg(_ rows: [String?]) -> String {
+      HTMLChart.svg(FigureTable(columns, rows), .parts(name: "cause", value: "bytes"))
+    }
+    let several = svg(["net.reset", "http.503", nil])
+    #expect(several.contains("<title>failed net.reset: 1 B</title>"))
+    #expect(several.contains(">failed http.503 <b>1 B</b></li>") && several.contains(">replaced <b>1 B</b></li>"))
+    #expect(svg(["net.reset", nil]).contains(">failed <b>1 B</b></li>"))
+  }
+
   @Test func eachRowHasAMapOfItsChunks() {
     let columns: [Column<String>] = [.text("id", "File") { _ in "f1" }, .text("map") { $0 }]
     let table = FigureTable(columns, ["##>>..!", "#"])

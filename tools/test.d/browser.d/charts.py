@@ -46,12 +46,16 @@ def histogram(found, name, value):
     yield "widths", all(near(rect[2], max(1, number(row[value]) / most * 460)) for rect, row in zip(found["rects"], rows))
 
 
-def parts(found, name, value):
+def parts(found, name, value, label=None):
+    """Where several rows have one name, the label is in the words, too."""
     rows = [row for row in found["rows"] if number(row[value]) > 0]
     whole = sum(number(row[value]) for row in rows)
-    yield told(found["rects"], [f"{row[name][0]}: {row[value][0]}" for row in rows])
+    names = [row[name][0] for row in rows]
+    if len(set(names)) < len(names):
+        names = [row[name][0] + (f" {row[label][0]}" if row[label][0] != "-" else "") for row in rows]
+    yield told(found["rects"], [f"{words}: {row[value][0]}" for words, row in zip(names, rows)])
     yield "widths", all(near(rect[2], max(0.5, number(row[value]) / whole * 720)) for rect, row in zip(found["rects"], rows))
-    yield (found["legend"], found["legend"] == [f"{row[name][0]} {row[value][0]}" for row in rows])
+    yield (found["legend"], found["legend"] == [f"{words} {row[value][0]}" for words, row in zip(names, rows)])
 
 
 def heat(found, column, row, value):
@@ -82,7 +86,7 @@ CHARTS = {
     "throughput": lambda found: series(found, "from", "bps"), "days": lambda found: series(found, "from", "bytes"),
     "latency-classes": lambda found: histogram(found, "up_to_ms", "chunks"),
     "retries-chunks_by_attempts": lambda found: histogram(found, "attempts", "chunks"),
-    "retries-grid": lambda found: heat(found, "hour", "host", "retries"), "waste-causes": lambda found: parts(found, "cause", "bytes"),
+    "retries-grid": lambda found: heat(found, "hour", "host", "retries"), "waste-causes": lambda found: parts(found, "cause", "bytes", "error_code"),
     "integrity-methods": lambda found: parts(found, "method", "files"), "slow-parts": lambda found: parts(found, "part", "wall_ms"),
     "slow-files": lambda found: stacks(found, "wall_ms"),
 }  # fmt: skip

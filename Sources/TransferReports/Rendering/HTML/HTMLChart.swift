@@ -71,7 +71,17 @@ enum HTMLChart {
   private static func parts(_ table: FigureTable, _ name: String, _ value: String) -> String {
     guard let names = table.index(name), let figures = table.index(value) else { return "" }
     let pairs = zip(table.rows, table.numbers(value)).filter { $0.1 > 0 }
-    return stack(title(table.headings[figures]), pairs.map { ($0.0[names].text, $0.0[figures].text, $0.1) })
+    let words = distinguished(pairs.map(\.0), names, table.headings)
+    let parts = zip(pairs, words).map { pair, name in (name: name, text: pair.0[figures].text, value: pair.1) }
+    return stack(title(table.headings[figures]), parts)
+  }
+
+  /// The names of rows. If several have the same, each also has its other labels.
+  private static func distinguished(_ rows: [[Cell]], _ name: Int, _ headings: [FigureHeading]) -> [String] {
+    let names = rows.map { $0[name].text }
+    guard Set(names).count < names.count else { return names }
+    let columns = [name] + headings.indices.filter { $0 != name && headings[$0].isLabel }
+    return rows.map { row in columns.map { row[$0] }.filter { $0 != .none }.map(\.text).joined(separator: " ") }
   }
 
   /// Shares of a whole: a bar, and below it a legend.
