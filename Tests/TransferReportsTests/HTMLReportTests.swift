@@ -30,6 +30,19 @@ import TransferModel
     return HTMLReport.render(Self.form.report(rows), header, rowBudget: budget)
   }
 
+  /// `show` titles its figures with their keys.
+  @Test func figuresOfARowHaveWords() {
+    let columns: [Column<Int64>] = [
+      .bytes("bytes_unacked_at_most") { $0 }, .duration("wall_ms") { $0 }, .rate("bps") { $0 },
+      .rate("goodput_active_bps") { $0 }, .integer("attempts", "tries_of_all") { $0 },
+    ]
+    let form = ReportForm<Int64>("transfers.test/1", [.facts(Array(columns.prefix(4)).labelled() + [columns[4]])])
+    let html = HTMLReport.render(form.report(7), ReportHeader(store: StoreIdentity(path: "/l.db"), generatedMs: 0))
+    for title in ["Bytes unacked at most", "Wall", "Rate", "Goodput active", "Tries_of_all"] {
+      #expect(html.contains("<dt>\(title)</dt>"), "\(title)")
+    }
+  }
+
   /// Names and texts from servers cannot be trusted.
   @Test(arguments: [
     "<script>alert(1)</script>", "\" onmouseover=\"alert(1)", "' x='", "a&lt;b", "</title></style></script><img src=x>",

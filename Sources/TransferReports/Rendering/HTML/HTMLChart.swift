@@ -81,7 +81,7 @@ enum HTMLChart {
     let names = rows.map { $0[name].text }
     guard Set(names).count < names.count else { return names }
     let columns = [name] + headings.indices.filter { $0 != name && headings[$0].isLabel }
-    return rows.map { row in columns.map { row[$0] }.filter { $0 != .none }.map(\.text).joined(separator: " ") }
+    return rows.map { row in columns.map { row[$0] }.filter { $0 != Cell.none }.map(\.text).joined(separator: " ") }
   }
 
   /// Shares of a whole: a bar, and below it a legend.

@@ -158,16 +158,24 @@ package struct HTMLReport: Sendable {
   private mutating func facts(_ facts: [Fact]) -> String {
     var (list, charts) = ("", "")
     for fact in facts {
-      guard let words = fact.words, let title = fact.heading.title else { continue }
+      guard let words = fact.words, let title = Self.title(fact.heading) else { continue }
       let tone = fact.tone.map { " class=\"\($0)\"" } ?? ""
-      list +=
-        "<div><dt>\(HTMLText.escaped(Self.capitalised(title)))</dt><dd\(tone)>\(HTMLText.escaped(words))</dd></div>"
+      list += "<div><dt>\(HTMLText.escaped(title))</dt><dd\(tone)>\(HTMLText.escaped(words))</dd></div>"
       guard case .counts(let counts) = fact.cell, counts.count > 1, charted.insert(fact.heading.key).inserted else {
         continue
       }
       let parts = counts.sorted { $0.key < $1.key }.map { (name: $0.key, text: "\($0.value)", value: Double($0.value)) }
-      charts += "<h3>\(HTMLText.escaped(Self.capitalised(title)))</h3>" + HTMLChart.stack(title, parts)
+      charts += "<h3>\(HTMLText.escaped(title))</h3>" + HTMLChart.stack(title, parts)
     }
     return (list.isEmpty ? "" : "<dl>\(list)</dl>") + charts
+  }
+
+  /// A figure that is titled with its key for the sake of `--columns` has words here, without the unit, which is beside
+  /// its value.
+  private static func title(_ heading: FigureHeading) -> String? {
+    guard let title = heading.title, title == heading.key else { return heading.title.map(capitalised) }
+    if title == "bps" { return "Rate" }
+    let unit = ["_ms", "_bps"].first { title.hasSuffix($0) } ?? ""
+    return capitalised(String(title.dropLast(unit.count)).replacing("_", with: " "))
   }
 }
