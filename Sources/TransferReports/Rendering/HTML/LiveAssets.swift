@@ -3,7 +3,7 @@
 enum LiveAssets {
   /// SHA-256 in base64; a test computes them.
   static let styleDigest = "ufFn/q6JoPT5v/RCrO+n6zyTB/ZaX07xGruqOShzeRM="
-  static let scriptDigest = "zcp54s/nujyKAABvLf19vpidcDtitxeNUiswI2a8L8E="
+  static let scriptDigest = "UFKHCdhRwb+ZDmZZt4zWDDrcELl+OB370PXQTKHatP0="
   static let entryDigest = "FkdUkxEnpHaWOmrEIZ+hFaBnIJOzFujs+3ov1Z3hpyg="
 
   static let style = """
