@@ -158,6 +158,16 @@ import TransferModel
     #expect(!svg.contains("verify"), "no legend for parts that did not occur")
   }
 
+  /// It is stretched to the width of the screen, so its words are beside it.
+  @Test func aChartOverTimeFitsANarrowScreen() {
+    let columns: [Column<Int64>] = [.integer("day", "Day") { $0 }, .bytes("bytes", "Size") { $0 * 1024 }]
+    let svg = HTMLChart.svg(FigureTable(columns, [1, 2, 4]), .series(x: "day", y: "bytes"))
+    #expect(svg.contains(" class=\"stretch tall\" preserveAspectRatio=\"none\"") && !svg.contains("<text"))
+    #expect(svg.contains("<p class=\"ends\"><span>at most 4.0 KiB</span></p>"))
+    #expect(svg.contains("<p class=\"ends\"><span>1</span><span>4</span></p>"))
+    #expect(svg.contains("y=\"80\" width=\"48\" height=\"80\"><title>2: 2.0 KiB</title>"), "half of the highest")
+  }
+
   /// Two parts of one cause would have the same words and colour.
   @Test func partsOfOneNameAreDistinguishedByTheirOtherLabels() {
     let columns: [Column<String?>] = [

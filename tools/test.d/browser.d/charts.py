@@ -33,7 +33,7 @@ def series(found, x, y, top=160.0):
     most = max(number(row[y]) for row in rows)
     yield told(found["rects"], [f"{row[x][0]}: {row[y][0]}" for row in rows])
     yield "heights", all(near(rect[3], max(1, number(row[y]) / most * top)) for rect, row in zip(found["rects"], rows))
-    yield "bars do not stand on one line", all(near(rect[1] + rect[3], top + 16) for rect in found["rects"])
+    yield "bars do not stand on one line", all(near(rect[1] + rect[3], top) for rect in found["rects"])
     step = 720 / len(found["rows"])
     at = [index for index, row in enumerate(found["rows"]) if number(row[y]) > 0]
     yield "places", all(near(rect[0], index * step) for rect, index in zip(found["rects"], at))

@@ -2,7 +2,7 @@
 /// executed.
 enum HTMLAssets {
   /// SHA-256 of ``style`` and of ``script`` in base64; a test computes them.
-  static let styleDigest = "QzEAEI9Sh80xoVaORlpQRP3M4Ulm2fj8x6cWTUgBGPg="
+  static let styleDigest = "O21kcRSHka3gTxzeR12Kx0ywyw38nTQ7XTiVdcG8Pvo="
   static let scriptDigest = "ELyxFbfy4GvAsbmXOEh6JA/DDD4AMKh/xqXHpzWkd60="
 
   static let style = """
@@ -32,7 +32,8 @@ enum HTMLAssets {
     margin-right:.2rem;text-decoration:none}.facets a[aria-current]{background:var(--accent);color:var(--bg)}
     input{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);border-radius:6px;padding:.2rem .5rem;width:min(22rem,100%)}
     .chart{overflow-x:auto}svg{display:block;width:100%;min-width:32rem;max-width:60rem;height:auto;margin:.5rem 0}svg text{font:11px system-ui,sans-serif;fill:var(--muted)}
-    svg.stretch{min-width:0;height:1.8rem}.bar,rect.moving{fill:var(--accent)}rect.rest{fill:var(--line)}.heat{fill:var(--bad)}.axis{stroke:var(--line);fill:none}
+    svg.stretch{min-width:0;height:1.8rem}svg.tall{height:11rem;margin:.2rem 0}.axis{vector-effect:non-scaling-stroke}
+    .ends{display:flex;justify-content:space-between;gap:1rem;max-width:60rem;margin:0;color:var(--muted);font-size:.8rem}.bar,rect.moving{fill:var(--accent)}rect.rest{fill:var(--line)}.heat{fill:var(--bad)}.axis{stroke:var(--line);fill:none}
     rect.good{fill:var(--good)}rect.bad{fill:var(--bad)}rect.caution{fill:var(--caution)}
     rect.p0{fill:var(--p0)}rect.p1{fill:var(--p1)}rect.p2{fill:var(--p2)}rect.p3{fill:var(--p3)}rect.p4{fill:var(--p4)}rect.p5{fill:var(--p5)}rect.p6{fill:var(--p6)}rect.p7{fill:var(--p7)}rect.p8{fill:var(--p8)}
     .legend{list-style:none;margin:.2rem 0;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.9rem}

@@ -15,12 +15,20 @@ enum HTMLChart {
 
   static let (width, height) = (720.0, 160.0)
 
-  /// `stretches` is for a chart without words: its whole width is visible on a narrow screen.
   static func open(_ label: String, _ width: Double, _ height: Double, stretches: Bool = false) -> String {
+    "<div class=\"chart\">" + drawing(label, width, height, stretches ? "stretch" : nil)
+  }
+
+  /// `stretch` is the class of a chart without words: its whole width is visible on a narrow screen.
+  private static func drawing(_ label: String, _ width: Double, _ height: Double, _ stretch: String?) -> String {
     let size = "\(HTMLText.number(width)) \(HTMLText.number(height))"
-    let look = stretches ? " class=\"stretch\" preserveAspectRatio=\"none\"" : ""
-    return
-      "<div class=\"chart\"><svg role=\"img\"\(look) viewBox=\"0 0 \(size)\" aria-label=\"\(HTMLText.escaped(label))\">"
+    let look = stretch.map { " class=\"\($0)\" preserveAspectRatio=\"none\"" } ?? ""
+    return "<svg role=\"img\"\(look) viewBox=\"0 0 \(size)\" aria-label=\"\(HTMLText.escaped(label))\">"
+  }
+
+  /// Words above or below a chart that is stretched, which would be distorted within it.
+  private static func ends(_ words: String...) -> String {
+    "<p class=\"ends\">" + words.map { "<span>\(HTMLText.escaped($0))</span>" }.joined() + "</p>"
   }
 
   private static func title(_ heading: FigureHeading) -> String { heading.title ?? heading.key }
@@ -36,17 +44,16 @@ enum HTMLChart {
     guard let highest = values.max(), highest > 0, let top = values.firstIndex(of: highest) else { return "" }
     let label = "\(title(table.headings[yIndex])) from \(first[xIndex].text) to \(last[xIndex].text)"
     let step = width / Double(values.count)
-    var out = open(label, width, height + 36)
+    var out = "<div class=\"chart\">" + ends("at most " + table.rows[top][yIndex].text)
+    out += drawing(label, width, height + 1, "stretch tall")
     for (index, value) in values.enumerated() where value > 0 {
       let tall = max(1, value / highest * height)
       let text = "\(table.rows[index][xIndex].text): \(table.rows[index][yIndex].text)"
       out += rectangle(
-        Double(index) * step, height + 16 - tall, min(48, max(0.5, step - (step > 4 ? 1 : 0))), tall, "bar", text)
+        Double(index) * step, height - tall, min(48, max(0.5, step - (step > 4 ? 1 : 0))), tall, "bar", text)
     }
-    out += "<path class=\"axis\" d=\"M0 \(HTMLText.number(height + 16.5))H\(HTMLText.number(width))\"/>"
-    out += text(0, 11, "start", "at most " + table.rows[top][yIndex].text)
-    out += text(0, height + 32, "start", first[xIndex].text) + text(width, height + 32, "end", last[xIndex].text)
-    return out + "</svg></div>"
+    out += "<path class=\"axis\" d=\"M0 \(HTMLText.number(height + 0.5))H\(HTMLText.number(width))\"/>"
+    return out + "</svg>" + ends(first[xIndex].text, last[xIndex].text) + "</div>"
   }
 
   // MARK: - Classes
