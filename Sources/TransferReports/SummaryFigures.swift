@@ -131,7 +131,9 @@ public struct SummaryFigures: Sendable {
       .map { "\(totals.count($0)) \($0.rawValue)" }
     let failed = done < totals.files && totals.count(.failed) + totals.count(.unknown) == 0 ? ["none failed"] : []
     let rest = (failed + others).joined(separator: ", ")
-    let unproven = totals.unverified > 0 ? " \(totals.unverified) of them without proof from the server." : ""
+    let unproven =
+      totals.unverified == 0
+      ? "" : " \(totals.unverified) of \(rest.isEmpty ? "them" : "the \(done)") without proof from the server."
     let cost = costs.first.map { " What cost most: \($0.what)\($0.place), \(Quantity.duration($0.ms))." } ?? ""
     let unsized = totals.unsized > 0 ? " and \(totals.unsized) of unknown size" : ""
     let bytes = Quantity.fraction(totals.bytesAcked, of: totals.bytes) + unsized

@@ -26,4 +26,17 @@ import TransferModel
       json(table)
         == #"[{"bytes":0,"ended_at":"1970-01-01T00:00:00.000Z","path":"/\#u{FFFD}\n","path_b64":"L/8K"}]"#)
   }
+
+  /// "Of them" would be of those that were named last, which did not arrive.
+  @Test func theSentenceOfAPageSaysWhichFilesHaveNoProof() {
+    func sentence(_ states: [FileState: Int]) -> String? {
+      SummaryFigures(
+        batches: 1, totals: FileTotals(byState: states, bytes: 8, bytesAcked: 8, unverified: 3),
+        attempts: AttemptTotals(), failures: [], slowest: []
+      ).headline
+    }
+    #expect(sentence([.done: 4])?.hasSuffix(". 3 of them without proof from the server.") == true)
+    #expect(
+      sentence([.done: 4, .failed: 2])?.hasSuffix(": 2 failed. 3 of the 4 without proof from the server.") == true)
+  }
 }
