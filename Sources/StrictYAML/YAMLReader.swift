@@ -2,7 +2,7 @@
 ///
 /// Bounded, because such files may come from others: at most 1 MiB, 32 levels, 256 aliases, and 20,000 nodes with all
 /// aliases expanded (64 bytes of text count as one more node), so that a small text cannot become a large tree. Keys
-/// must be unique; tags and further documents are refused.
+/// and anchors must be unique; tags and further documents are refused.
 public struct YAMLReader: ~Copyable {
   public static let largest = 1 << 20
   public static let deepest = 32
@@ -13,7 +13,7 @@ public struct YAMLReader: ~Copyable {
   private var anchors: [String: YAMLNode] = [:]
   private var aliases = 0
   private var nodes = 0
-  /// Keys that come twice in their map, of which the first counts.
+  /// Keys that come twice in their map, and anchors that come twice: the first counts.
   private var duplicates: [YAMLFault] = []
 
   /// - Parameter what: the kind of document, for messages.
@@ -24,8 +24,9 @@ public struct YAMLReader: ~Copyable {
     return root
   }
 
-  /// The same with all duplicate keys, whose first values are in the tree, so that other errors are found, too.
-  /// - Throws: the first of all other errors, or a duplicate key before it.
+  /// The same with all duplicate keys and anchors, whose first values are in the tree, so that other errors are found,
+  /// too.
+  /// - Throws: the first of all other errors, or a duplicate before it.
   public static func readAll(
     _ bytes: [UInt8], as what: String
   ) throws(YAMLFault) -> (root: YAMLNode, duplicates: [YAMLFault]) {
@@ -71,7 +72,7 @@ public struct YAMLReader: ~Copyable {
     var node = YAMLNode(content: content, mark: event.mark, count: content.count)
     node.isVerbatim = event.isVerbatim
     try charge(1, event.mark)
-    if let anchor = event.anchor { anchors[anchor] = node }
+    if let anchor = event.anchor { name(node, anchor) }
     return node
   }
 
@@ -107,6 +108,15 @@ public struct YAMLReader: ~Copyable {
       guard isNew else { continue }
       entries.append(YAMLNode.Entry(key: name, keyMark: event.mark, value: value))
     }
+  }
+
+  /// YAML lets a later node take over an anchor; here an alias means the same node wherever it is.
+  private mutating func name(_ node: YAMLNode, _ anchor: String) {
+    guard anchors[anchor] == nil else {
+      duplicates.append(YAMLFault(node.mark, "the anchor \"&\(anchor)\" is duplicated"))
+      return
+    }
+    anchors[anchor] = node
   }
 
   /// An anchor is only known when its node is complete, so that a node cannot contain itself.

@@ -67,6 +67,7 @@ import Testing
   @Test(arguments: [
     ("a: 1\nb: 2\na: 3\n", 3, 1, "\"a\" is duplicated"),
     ("{a: 1, \"a\": 2}", 1, 8, "\"a\" is duplicated"),
+    ("a: &x 1\nb: &x 2\nc: *x\n", 2, 4, "the anchor \"&x\" is duplicated"),
     ("a: *nothing", 1, 4, "no anchor"),
     ("a: &a [*a]", 1, 8, "no anchor"),
     ("a: !!int 5", 1, 4, "tags"),
