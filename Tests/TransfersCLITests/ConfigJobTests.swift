@@ -48,6 +48,14 @@ import Testing
     #expect(refused.code == 78 && refused.err.contains("\(config):3:"), "\(refused.err)")
   }
 
+  /// Who begins with the example, and changes nothing yet, finds no fault in it.
+  @Test func theExamplePassesTheCheck() throws {
+    try writeFile(config, Array(try run("config", "example").out.utf8))
+    chmod(config, 0o600)
+    let checked = try run("config", "check")
+    #expect(checked.code == 0, "\(checked.out)")
+  }
+
   /// A key that is not known may be a misspelt setting of any job.
   @Test func anUnknownKeyStopsEverything() throws {
     try writeFile(config, Array("jobs:\n  wrong: {form: /a, to: \"http://h/\"}\n".utf8))

@@ -73,7 +73,7 @@ enum ConfigExample {
         from: [/var/log/app]
         # A log that is rotated goes on under its new name.
         include: ["*.log", "*.log.1"]
-        to: archive:logs
+        to: archive:logs/
         # Only what was appended to a file is sent, as an object of its own.
         growing: segments
       reference:
