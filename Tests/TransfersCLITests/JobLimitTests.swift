@@ -60,6 +60,36 @@ import Testing
     #expect(try run("max_bytes: 6000", "job", "run", "nightly").code == 0)
   }
 
+  /// With two destinations of which one is away, something is sent in each run; nobody would ever hear of the other.
+  @Test func aDestinationThatGetsNothingIsTold() throws {
+    let limit = "max_duration: 1s, to: [\"\(receiver.url)/in/\", \"http://127.0.0.1:9/away/\"]"
+    try scene.configure("jobs: {nightly: {from: \(folder)/out, syslog: false, \(limit)}}\n")
+    let outcome = try scene.run(["job", "run", "nightly"])
+    #expect(outcome.code == 5)
+    #expect(outcome.err.contains("; nothing was sent to http://127.0.0.1:9/away/"), "\(outcome.err)")
+    let checked = try scene.run(["check", "--job", "nightly", "--max-age", "1h"])
+    #expect(checked.code == 2 && checked.out.contains("never succeeded"), "\(checked.out)")
+  }
+
+  /// The engine ends because of the files of the other job, which wait after a failure.
+  @Test func aQuotaIsQuietBesideAnotherJobInTrouble() throws {
+    let text = """
+      jobs:
+        away: {from: \(folder)/out, to: "http://127.0.0.1:9/away/", syslog: false, max_duration: 1s}
+        nightly: {from: \(folder)/out, to: "\(receiver.url)/in/", syslog: false, quota: 1000/month}
+
+      """
+    try scene.configure(text)
+    let away = try scene.run(["job", "run", "away"])
+    #expect(away.code == 5 && away.err.contains("nothing was sent to http://127.0.0.1:9/away/"), "\(away.err)")
+    for _ in 0..<2 {
+      let outcome = try scene.run(["job", "run", "nightly"])
+      #expect((outcome.code, outcome.err) == (5, ""))
+    }
+    #expect(scene.stored("f0") != nil && scene.stored("f1") == nil)
+    #expect(try scene.run(["check", "--job", "nightly", "--max-age", "1h"]).code == 0)
+  }
+
   /// It does not end a series of successes for a dead man's switch or a mail.
   @Test func callbacksCountItAsSuccess() throws {
     try writeFile("\(folder)/tell.sh", Array("#!/bin/sh\ncat >> '\(folder)/told'\n".utf8))

@@ -47,6 +47,14 @@ extension LedgerReader {
     return found
   }
 
+  /// The destinations for which a job has files left, with what the attempts after `mark` came to there. Reads the
+  /// files that are left, through the indexes of their states, and these attempts.
+  package func remaining(ofJob job: String, since mark: AddedFiles.Mark) throws -> [RemainingDestination] {
+    try db.rows(Self.remainingDestinations, .text(job), .integer(mark.attempt)) { row in
+      RemainingDestination(url: row.text(0), hadSuccess: row.int64OrNil(1).map { $0 != 0 })
+    }
+  }
+
   /// Files of a job that were not sent because another file had delivered their content, if they are the newest
   /// generations of their keys. Reads these files and the superseded ones of the job in an index.
   public func duplicates(ofJob job: String) throws -> Int {
@@ -72,5 +80,21 @@ extension LedgerReader {
         AND state <> 'active' AND state <> 'pending' AND state <> 'finishing')
     SELECT u.id, u.batch_id, u.created_at FROM unfinished u CROSS JOIN batch b ON b.id = u.batch_id
     WHERE ?1 IS NULL OR b.job = ?1
+    """
+  static let remainingDestinations: StaticString = """
+    WITH remaining (batch_id) AS (
+      SELECT batch_id FROM file WHERE state = 'pending' AND not_before IS NULL
+      UNION ALL SELECT batch_id FROM file WHERE state = 'pending' AND not_before IS NOT NULL
+      UNION ALL SELECT batch_id FROM file WHERE state IN ('active', 'finishing')),
+    tried (destination_id, had_success) AS (
+      SELECT b.destination_id, max(a.outcome = 'ok' OR a.bytes_acked > 0)
+      FROM attempt a CROSS JOIN file f ON f.id = a.file_id CROSS JOIN batch b ON b.id = f.batch_id
+      WHERE a.id > ?2 AND a.outcome <> 'open' AND b.job = ?1 GROUP BY b.destination_id),
+    found (destination_id, batch_id) AS (
+      SELECT b.destination_id, max(b.id) FROM remaining r CROSS JOIN batch b ON b.id = r.batch_id
+      WHERE b.job = ?1 GROUP BY b.destination_id)
+    SELECT b.destination, t.had_success
+    FROM found d CROSS JOIN batch b ON b.id = d.batch_id LEFT JOIN tried t ON t.destination_id = d.destination_id
+    ORDER BY d.destination_id
     """
 }

@@ -1,3 +1,13 @@
+/// A destination for which a job has files left that the program may still send.
+package struct RemainingDestination: Sendable, Hashable {
+  /// As its newest batch names it.
+  package var url: String
+  /// Whether one of the attempts in question succeeded, or stored a part; nil if there was none.
+  package var hadSuccess: Bool?
+
+  package init(url: String, hadSuccess: Bool?) { (self.url, self.hadSuccess) = (url, hadSuccess) }
+}
+
 /// How the last run of a configured job ended.
 package struct JobRow: Sendable, Hashable {
   package var job: String

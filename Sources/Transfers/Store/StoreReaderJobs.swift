@@ -39,6 +39,11 @@ extension StoreReader {
   /// The files that are not at rest, of one job or, with nil, of all jobs.
   package func unfinished(ofJob job: String?) throws -> UnfinishedFiles { try reader.unfinished(ofJob: job) }
 
+  /// The destinations for which a job has files left, with what the attempts after `mark` came to there.
+  package func remaining(ofJob job: String, since mark: AddedFiles.Mark) throws -> [RemainingDestination] {
+    try reader.remaining(ofJob: job, since: mark)
+  }
+
   /// Files of a job that were not sent because another file had delivered their content.
   package func duplicates(ofJob job: String) throws -> Int { try reader.duplicates(ofJob: job) }
 }

@@ -16,6 +16,8 @@ struct JobOutcome {
   var isSkipped = false
   var startedMs: Int64
   var endedMs: Int64
+  /// Destinations that got nothing in the run, while its limits held up the files of others.
+  var heldUp: [String] = []
   /// Whether a signal has stopped it by now.
   var isStopRequested: @Sendable () -> Bool = { false }
 
@@ -23,10 +25,11 @@ struct JobOutcome {
   var result: String { failure?.status.name ?? (isSkipped ? "skipped" : ExitCode.ok.name) }
 
   /// All is well, or files are left only because of the limits of the job: its quota, or `max_bytes` or `max_duration`
-  /// after something was sent. A limit that lets nothing pass is trouble, and so is one that a file never fits into.
+  /// after something was sent. A limit that lets nothing pass is trouble; so are one that a file never fits into, and a
+  /// destination that gets nothing.
   var isSuccess: Bool {
     guard let failure else { return !isSkipped }
-    guard failure.status == .workLeft else { return false }
+    guard failure.status == .workLeft, heldUp.isEmpty else { return false }
     switch numbers.stoppedBy {
     case .quota: return true
     case .limit: return numbers.tooLong == 0 && (numbers.done > 0 || numbers.bytesAcked > 0)
@@ -145,11 +148,23 @@ struct JobRun {
         return
       }
       outcome.numbers = numbers
+      try judge(&outcome, since: added.files.mark, context)
     }
     (outcome.output, outcome.failure) = try session.requireSuccess(
       outcome.numbers, add: added, destination: destination, storePath: storePath, sinceMs: outcome.startedMs,
       job: job.name)
+    if outcome.failure?.status == .workLeft { outcome.failure?.text += JobRemains.told(outcome.heldUp) }
     if let error = blocked.withLock(\.self) { outcome.failure = error }
+  }
+
+  /// Finds out whether the limits of the job alone have left files.
+  private func judge(
+    _ outcome: inout JobOutcome, since mark: AddedFiles.Mark, _ context: Context
+  ) throws(CommandFailure) {
+    guard outcome.numbers.left > 0 else { return }
+    let remains = try JobRemains(job.name, since: mark, storePath, context)
+    remains.explain(&outcome.numbers)
+    outcome.heldUp = remains.heldUp(outcome.numbers.stoppedBy)
   }
 
   /// Whether sources are to be removed now that were not when their files were done: they waited for a destination that
