@@ -43,6 +43,20 @@ import Testing
     }
   }
 
+  /// The collector reads an old file then, whatever else is wrong.
+  @Test func itsErrorIsToldBesideThatOfTheRun() throws {
+    let (sources, file) = ("[\(folder)/in, \(folder)/away]", "\(folder)/none/m.prom")
+    let job = "{from: \(sources), to: \"\(scene.receiver.url)/up/\", prom_file: \(file)}"
+    try writeFile(config, Array("jobs: {all: \(job)}".utf8))
+    chmod(config, 0o600)
+    let outcome = try scene.transfers(["job", "run", "all", "--no-syslog", "--config", config])
+    #expect(outcome.code == 66)
+    let lines = outcome.err.split(separator: "\n").map(String.init)
+    try #require(lines.count == 2, "\(lines)")
+    #expect(lines[0].contains("error[output]: open \"\(file)\"") && lines[1].contains("error[no_source]"), "\(lines)")
+    #expect(try names(in: folder + "/objects/up") == ["a"])
+  }
+
   @Test func itIsNotSent() throws {
     for count in [1, 0, 0] {
       let outcome = try run(folder + "/in/m.prom")

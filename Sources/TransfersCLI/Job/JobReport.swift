@@ -31,12 +31,18 @@ enum JobReport {
     "\"" + text.prefix(400).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
   }
 
-  /// The summary of a run that failed, for standard error; the line of the error itself follows. Empty if only that
-  /// line says what is wrong, for example that a source is missing.
-  static func lines(_ outcome: JobOutcome) -> String {
+  /// The summary of a run that failed, for standard error; the line of the error itself follows, and `others` like it.
+  /// Empty if only that line says what is wrong, for example that a source is missing.
+  static func lines(_ outcome: JobOutcome, besides others: Int = 0) -> String {
     guard outcome.failure != nil, let output = outcome.output, !output.isSuccess else { return "" }
     let text = TextReport.render(output.report, TextStyle(columns: nil, usesColour: false, isASCII: false))
     let lines = text.split(separator: "\n", omittingEmptySubsequences: true)
-    return lines.prefix(mostLines - 1).map { $0 + "\n" }.joined()
+    return lines.prefix(mostLines - 1 - others).map { $0 + "\n" }.joined()
+  }
+
+  /// The errors of writing that are told beside that with which the command ends: one of each kind.
+  static func others(_ problems: [CommandFailure], than end: CommandFailure?) -> [CommandFailure] {
+    var kinds = Set([end?.code])
+    return problems.filter { kinds.insert($0.code).inserted }
   }
 }

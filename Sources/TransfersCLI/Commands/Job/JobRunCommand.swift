@@ -69,14 +69,16 @@ struct JobRunCommand: Command {
       let summary = "transfers: " + JobReport.summary(job.name, outcome)
       if common.format.isForPeople { context.out.writeLine(summary) } else { context.err.writeLine(summary) }
     }
+    let end = outcome.isSuccess ? problems.first ?? outcome.failure : outcome.failure ?? problems.first
+    let others = JobReport.others(problems, than: end)
     if !common.format.isForPeople, let output = outcome.output {
       try common.print(output, store: StoreIdentity.read(path, context), context)
     } else if common.format.isForPeople, !outcome.isSuccess {
-      context.err.write(JobReport.lines(outcome))
+      context.err.write(JobReport.lines(outcome, besides: others.count))
     }
-    if outcome.isSuccess, let problem = problems.first { throw problem }
-    guard var failure = outcome.failure ?? problems.first else { return }
-    failure.isTold = outcome.isSuccess
+    for other in others { context.err.writeLine(other.line) }
+    guard var failure = end else { return }
+    failure.isTold = outcome.isSuccess && problems.isEmpty
     throw failure
   }
 
