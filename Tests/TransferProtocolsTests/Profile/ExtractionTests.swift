@@ -16,10 +16,10 @@ import Testing
 
   /// Reads an extraction as it is written in a profile.
   private func extraction(_ text: String) throws -> Extraction {
-    var decoder = ProfileDecoder()
+    let templates = TemplateReader(nodes: NodeReader(faults: FoundFaults()), names: ProfileNames(), place: .chunk)
     let node = try YAMLReader.read(Array(text.utf8))
-    let extraction = decoder.extraction(node, "x", .chunk, hasFormat: true)
-    try #require(decoder.faults.isEmpty, "\(decoder.faults)")
+    let extraction = ExtractionDecoder(templates: templates).extraction(node, "x", hasFormat: true)
+    try #require(templates.nodes.faults.all.isEmpty, "\(templates.nodes.faults.all)")
     return try #require(extraction)
   }
 
@@ -111,10 +111,11 @@ import Testing
   // MARK: - Conditions
 
   private func holds(_ text: String, _ reply: TransferReply, earlier: Set<Int> = []) throws -> Bool {
-    var decoder = ProfileDecoder()
-    decoder.names.chunkHashes = ["crc32"]
-    let condition = decoder.condition(try YAMLReader.read(Array(text.utf8)), "if", .chunk)
-    try #require(decoder.faults.isEmpty, "\(decoder.faults)")
+    var names = ProfileNames()
+    names.chunkHashes = ["crc32"]
+    let templates = TemplateReader(nodes: NodeReader(faults: FoundFaults()), names: names, place: .chunk)
+    let condition = ConditionDecoder(templates: templates).condition(try YAMLReader.read(Array(text.utf8)), "if")
+    try #require(templates.nodes.faults.all.isEmpty, "\(templates.nodes.faults.all)")
     var scope = ProfileScope()
     scope.chunk = ["crc32": .digest([0, 0, 1, 0])]
     return try condition.holds(ReplyReader(reply, url: "https://h/"), scope, earlier: earlier)

@@ -76,13 +76,14 @@ import Testing
 
   private func body(_ body: String) throws -> String {
     // Steps other than chunk do not send the file; they render the same.
-    var decoder = ProfileDecoder()
-    decoder.names.part = ["etag"]
-    decoder.names.session = ["token"]
-    decoder.names.inputs = ["path"]
+    var names = ProfileNames()
+    names.part = ["etag"]
+    names.session = ["token"]
+    names.inputs = ["path"]
+    let templates = TemplateReader(nodes: NodeReader(faults: FoundFaults()), names: names, place: .last)
     let node = try #require(try YAMLReader.read(Array("{body: \(body)}".utf8)).entries?.first).value
-    let rules = decoder.body(node, "x", .last)
-    try #require(decoder.faults.isEmpty, "\(decoder.faults)")
+    let rules = BodyDecoder(templates: templates, what: "x", isSingle: false).body(node)
+    try #require(templates.nodes.faults.all.isEmpty, "\(templates.nodes.faults.all)")
     guard case .bytes(let bytes) = try rules.render(TemplateTests.scope, uid: Self.uid).body else { return "?" }
     return String(decoding: bytes, as: UTF8.self)
   }

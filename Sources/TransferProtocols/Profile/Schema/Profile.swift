@@ -32,9 +32,10 @@ public struct Profile: Sendable, Hashable {
     } catch {
       throw ProfileFaults(file: file, faults: [error])
     }
-    var decoder = ProfileDecoder()
+    let decoder = ProfileDecoder()
     let profile = decoder.profile(root)
-    guard let profile, decoder.faults.isEmpty else { throw ProfileFaults(file: file, faults: decoder.sortedFaults) }
+    let faults = decoder.sortedFaults
+    guard let profile, faults.isEmpty else { throw ProfileFaults(file: file, faults: faults) }
     return profile
   }
 

@@ -1,151 +1,150 @@
 import StrictYAML
+import TransferModel
 
-/// Converts the tree of a profile to a ``Profile`` and collects all faults.
+/// Converts the tree of a profile to a ``Profile``; the sections have decoders of their own.
 ///
-/// Each function returns nil (or a default) after it recorded a fault, and the others continue: one run shows all
+/// Each of them returns nil (or a default) after it recorded a fault, and the others continue: one run shows all
 /// faults.
 struct ProfileDecoder {
-  private(set) var faults: [YAMLFault] = []
-  /// The names that templates may use; collected before the first one is compiled.
-  var names = ProfileNames()
-  /// A chunk is always the whole file.
-  var isSingle = false
-  /// Rules are checked after all steps are known; faults are reported at the position of the rule.
-  var placedRules: [PlacedRule] = []
+  static let keys = [
+    "profile", "name", "base_url", "inputs", "file", "chunk", "auth", "headers", "session", "steps", "errors",
+    "on_ambiguous_last",
+  ]
 
-  struct PlacedRule {
-    var rule: ProfileRule
-    /// Its location in the profile, for display.
-    var what: String
-    /// nil for a common rule, and one of `auth.refresh`.
-    var step: StepName?
-    var mark: SourceMark
-  }
+  private let nodes = NodeReader(faults: FoundFaults())
 
   /// In text order.
-  var sortedFaults: [YAMLFault] { Array(faults.sorted { $0.mark < $1.mark }.prefix(ProfileFaults.most)) }
+  var sortedFaults: [YAMLFault] { nodes.faults.sorted }
 
-  mutating func fault(_ mark: SourceMark, _ message: String) {
-    let fault = YAMLFault(mark, message)
-    if !faults.contains(fault) { faults.append(fault) }
+  /// nil if there is no usable profile; otherwise everything that could be decoded, and ``sortedFaults`` decide.
+  func profile(_ root: YAMLNode) -> Profile? {
+    guard let map = nodes.map(root, "a profile", keys: Self.keys) else { return nil }
+    version(map)
+    var names = NameCollector.names(in: root, nodes)
+    let inputs = nodes.list(map["inputs"], "inputs").compactMap { input($0) }
+    let file = fileRules(map["file"])
+    let chunk = ChunkRulesDecoder(nodes: nodes, sessionNames: names.session).rules(map["chunk"])
+    names.fileHashes = file.hashes.map(\.rawValue)
+    names.chunkHashes = chunk.hashes.map(\.rawValue)
+    let templates = TemplateReader(nodes: nodes, names: names, place: .anywhere)
+    let isSingle = chunk.mode == .single
+    let steps = steps(map["steps"], map.mark, templates, isSingle: isSingle)
+    let text = CanonicalText.of(root)
+    let name = name(map)
+    let baseURL = map["base_url"].flatMap { templates.at(.base).template($0, "base_url") }
+    let (auth, authRules) = auth(map["auth"], templates, isSingle: isSingle)
+    let headers = templates.headers(map["headers"], "headers")
+    let session = sessionRules(map["session"], names)
+    let errors = RuleDecoder(templates: templates, step: nil).rules(map["errors"], "errors")
+    let profile = Profile(
+      name: name, text: text, digest: RunningDigest.of(Array(text.utf8), .sha256), inputs: inputs, baseURL: baseURL,
+      file: file, chunk: chunk, auth: auth, headers: headers, session: session, steps: steps.mapValues(\.step),
+      errors: errors.map(\.rule),
+      onAmbiguousLast: nodes.word(map["on_ambiguous_last"], "on_ambiguous_last") ?? .resend)
+    let stepRules = StepName.allCases.flatMap { steps[$0]?.rules ?? [] }
+    ProfileSense(nodes: nodes, profile: profile).check(map, stepRules + authRules + errors)
+    return profile
   }
 
-  /// A map with a known set of keys.
-  struct Map {
-    let mark: SourceMark
-    private let entries: [String: YAMLNode]
-
-    init(_ node: YAMLNode) {
-      mark = node.mark
-      entries = Dictionary(node.entries?.map { ($0.key, $0.value) } ?? [], uniquingKeysWith: { first, _ in first })
+  private func steps(
+    _ node: YAMLNode?, _ mark: SourceMark, _ templates: TemplateReader, isSingle: Bool
+  ) -> [StepName: DecodedStep] {
+    guard let node else {
+      nodes.fault(mark, "the key \"steps\" is missing")
+      return [:]
     }
-
-    /// nil also for a key with `null`: it counts as missing.
-    subscript(_ key: String) -> YAMLNode? {
-      guard let node = entries[key], node.scalar != .null else { return nil }
-      return node
+    guard let map = nodes.map(node, "steps", keys: StepName.allCases.map(\.rawValue)) else { return [:] }
+    var steps: [StepName: DecodedStep] = [:]
+    for name in StepName.allCases {
+      guard let node = map[name.rawValue] else { continue }
+      steps[name] = StepDecoder(name, "steps.\(name.rawValue)", templates, isSingle: isSingle).step(node)
     }
+    if map["chunk"] == nil { nodes.fault(map.mark, "the step \"chunk\" is missing: nothing would send the file") }
+    return steps
   }
 
-  /// The node as a map; keys that are not among `keys` are faults.
-  mutating func map(_ node: YAMLNode, _ what: String, keys: [String]) -> Map? {
-    guard let entries = node.entries else {
-      fault(node.mark, "\(what) has to be a map, and this is \(node.kind)")
+  private func version(_ map: NodeMap) {
+    guard let node = map["profile"] else {
+      return nodes.fault(
+        map.mark, "the key \"profile\" is missing: write \"profile: 1\" for this version of the schema")
+    }
+    if node.scalar != .int(1) { nodes.fault(node.mark, "the only version of the schema is 1: write \"profile: 1\"") }
+  }
+
+  private func name(_ map: NodeMap) -> String {
+    guard let node = map["name"] else {
+      nodes.fault(map.mark, "the key \"name\" is missing")
+      return ""
+    }
+    guard let name = nodes.string(node, "name") else { return "" }
+    let isName = name.utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+      default: false
+      }
+    }
+    guard isName, (1...64).contains(name.utf8.count) else {
+      nodes.fault(node.mark, "a name has 1 to 64 letters, digits, \"-\", \".\" and \"_\"")
+      return ""
+    }
+    return name
+  }
+
+  private func input(_ node: YAMLNode) -> ProfileInput? {
+    guard let map = nodes.map(node, "an input", keys: ["name", "secret", "required", "default", "env"]) else {
       return nil
     }
-    for entry in entries where !keys.contains(entry.key) {
-      fault(entry.keyMark, "\(what) has no key \"\(entry.key)\"; it has: \(keys.joined(separator: " "))")
-    }
-    return Map(node)
-  }
-
-  mutating func list(_ node: YAMLNode?, _ what: String) -> [YAMLNode] {
-    guard let node else { return [] }
-    guard let list = node.list else {
-      fault(node.mark, "\(what) has to be a list, and this is \(node.kind)")
-      return []
-    }
-    return list
-  }
-
-  mutating func string(_ node: YAMLNode, _ what: String) -> String? {
-    guard let text = node.text, node.scalar != .null else {
-      fault(node.mark, "\(what) has to be text, and this is \(node.kind)")
+    guard let name = map["name"].flatMap({ nodes.string($0, "name") }) else {
+      nodes.fault(map.mark, "an input needs a name")
       return nil
     }
-    return text
-  }
-
-  mutating func bool(_ node: YAMLNode?, _ what: String, _ byDefault: Bool) -> Bool {
-    guard let node else { return byDefault }
-    guard case .bool(let value)? = node.scalar else {
-      fault(node.mark, "\(what) has to be true or false, and this is \(node.kind)")
-      return byDefault
+    let isSecret = nodes.bool(map["secret"], "secret", false)
+    if isSecret, let node = map["default"] {
+      nodes.fault(node.mark, "a secret has no default: it would be in the profile")
     }
-    return value
-  }
-
-  mutating func int(_ node: YAMLNode?, _ what: String, in range: ClosedRange<Int64>) -> Int64? {
-    guard let node else { return nil }
-    guard case .int(let value)? = node.scalar, range.contains(value) else {
-      let most = range.upperBound == .max ? "" : " to \(range.upperBound)"
-      fault(node.mark, "\(what) has to be a whole number from \(range.lowerBound)\(most)")
-      return nil
+    // A profile from elsewhere could otherwise choose which variables are sent, and where.
+    if let node = map["env"] {
+      nodes.fault(
+        node.mark,
+        "a profile cannot take variables of the environment: leave env out, and pass --input \(name)=env:NAME")
     }
-    return value
+    return ProfileInput(
+      name: name, isSecret: isSecret, isRequired: nodes.bool(map["required"], "required", false),
+      byDefault: map["default"].flatMap { nodes.string($0, "default") })
   }
 
-  /// One of the raw values of an enum.
-  mutating func word<Word: RawRepresentable & CaseIterable>(_ node: YAMLNode?, _ what: String) -> Word?
-  where Word.RawValue == String {
-    guard let node else { return nil }
-    guard let word = node.text.flatMap(Word.init(rawValue:)) else {
-      let all = Word.allCases.map(\.rawValue).joined(separator: ", ")
-      fault(node.mark, "\(what) has to be one of: \(all)")
-      return nil
+  private func fileRules(_ node: YAMLNode?) -> FileRules {
+    guard let node, let map = nodes.map(node, "file", keys: ["min_size", "max_size", "need_size", "need"]) else {
+      return FileRules()
     }
-    return word
+    // Sizes are always known here; the key only documents that the server requires it.
+    _ = nodes.bool(map["need_size"], "file.need_size", true)
+    return FileRules(
+      minSize: nodes.size(map["min_size"], "file.min_size") ?? 0, maxSize: nodes.size(map["max_size"], "file.max_size"),
+      hashes: nodes.words(map["need"], "file.need"))
   }
 
-  mutating func words<Word: RawRepresentable & CaseIterable>(_ node: YAMLNode?, _ what: String) -> [Word]
-  where Word.RawValue == String {
-    list(node, what).compactMap { word($0, "an element of \(what)") }
+  /// Also the rules of `auth.refresh`.
+  private func auth(_ node: YAMLNode?, _ templates: TemplateReader, isSingle: Bool) -> (ProfileAuth, [PlacedRule]) {
+    guard let node, let map = nodes.map(node, "auth", keys: ["headers", "refresh"]) else { return (ProfileAuth(), []) }
+    let headers = templates.headers(map["headers"], "auth.headers")
+    let refresh = map["refresh"].flatMap { StepDecoder(nil, "auth.refresh", templates, isSingle: isSingle).step($0) }
+    return (ProfileAuth(headers: headers, refresh: refresh?.step), refresh?.rules ?? [])
   }
 
-  /// `4MiB`, `150MB`, `320 KiB`, or a number of bytes.
-  mutating func size(_ node: YAMLNode?, _ what: String) -> Int64? {
-    guard let node else { return nil }
-    // Sums of a few of the largest ones are still numbers of 64 bits.
-    guard let value = node.text.flatMap({ Self.quantity($0, Self.sizes) }), (0...1 << 60).contains(value) else {
-      fault(node.mark, "\(what) has to be a size: a number of bytes, or one with KiB, MiB, GiB, KB, MB or GB")
-      return nil
+  private func sessionRules(_ node: YAMLNode?, _ names: ProfileNames) -> SessionRules {
+    guard let node, let map = nodes.map(node, "session", keys: ["ttl", "ttl_from", "scope"]) else {
+      return SessionRules()
     }
-    return value
-  }
-
-  /// `500ms`, `10s`, `30m`, `24h`, `7d`, or a number of seconds. In milliseconds.
-  mutating func duration(_ node: YAMLNode?, _ what: String) -> Int64? {
-    guard let node else { return nil }
-    guard let value = node.text.flatMap({ Self.quantity($0, Self.times) }), value <= 366 * 86_400_000 else {
-      fault(node.mark, "\(what) has to be a time: a number of seconds, or one with ms, s, m, h or d, up to 366d")
-      return nil
+    if let scope = map["scope"], scope.text != "file" { nodes.fault(scope.mark, "session.scope can only be \"file\"") }
+    var rules = SessionRules(ttlMs: nodes.duration(map["ttl"], "session.ttl"))
+    if let node = map["ttl_from"], let from = nodes.string(node, "session.ttl_from") {
+      let name = String(from.dropFirst("session.".count))
+      if !from.hasPrefix("session.") || !names.session.contains(name) {
+        nodes.fault(node.mark, "session.ttl_from names a value of the session, and nothing extracts \"\(from)\"")
+      }
+      rules.ttlFrom = name
     }
-    return value
-  }
-
-  private static let sizes: [(String, Int64)] = [
-    ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40), ("KB", 1_000), ("MB", 1_000_000),
-    ("GB", 1_000_000_000), ("TB", 1_000_000_000_000), ("B", 1), ("", 1),
-  ]
-  private static let times: [(String, Int64)] = [
-    ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("", 1_000),
-  ]
-
-  private static func quantity(_ text: String, _ units: [(String, Int64)]) -> Int64? {
-    let digits = text.prefix { $0.isASCII && $0.isNumber }
-    let unit = text[digits.endIndex...].drop { $0 == " " }
-    guard let number = Int64(digits), let factor = units.first(where: { $0.0 == unit })?.1 else { return nil }
-    let (product, isOverflow) = number.multipliedReportingOverflow(by: factor)
-    return isOverflow ? nil : product
+    return rules
   }
 }

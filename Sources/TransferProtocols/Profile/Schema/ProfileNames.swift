@@ -13,6 +13,16 @@ struct ProfileNames {
     case parent
     /// In `base_url`: values that do not change while a batch runs.
     case base
+
+    /// The place of the templates of a step; nil for `auth.refresh`.
+    init(of step: StepName?) {
+      switch step {
+      case nil: self = .anywhere
+      case .chunk?: self = .chunk
+      case .makeParent?: self = .parent
+      case let step?: self = step.isOfChunk ? .chunkAhead : step.isLast ? .last : .anywhere
+      }
+    }
   }
 
   static let file = ["name", "path", "ext", "size", "mtime", "mime"]

@@ -75,6 +75,12 @@ struct ExtractTarget: Sendable, Hashable {
   var scope: Scope
   var name: String
   var extraction: Extraction
+
+  /// Splits a key such as `session.token` in two.
+  static func split(_ key: String) -> (scope: String, name: String) {
+    let parts = key.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    return (parts[0], parts.count > 1 ? parts[1] : "")
+  }
 }
 
 struct OffsetRules: Sendable, Hashable {
