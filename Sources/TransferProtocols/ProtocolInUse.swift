@@ -140,9 +140,14 @@ extension ProtocolInUse {
     listing?.receipt(of: chunk, in: listed)
   }
 
-  /// By default the session's ID.
+  /// By default the session's ID. Never the URL of the object, or that at which uploads are created, even if the server
+  /// named an upload so: its abort would remove what an earlier upload has stored.
   public func abortTargets(_ facts: TransferFacts) -> [String] {
-    aborts?.abortTargets(facts) ?? facts.session?.remoteID.map { [$0] } ?? []
+    let targets = aborts?.abortTargets(facts) ?? facts.session?.remoteID.map { [$0] } ?? []
+    // A location may end with the name of the file for people.
+    let own = base.location(ofKey: facts.file.key).prefix { $0 != "#" }
+    let withoutQuery = own.prefix { $0 != "?" }
+    return targets.filter { $0 != own && $0 != withoutQuery }
   }
 
   /// By default one for each chunk.

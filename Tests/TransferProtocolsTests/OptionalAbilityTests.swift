@@ -44,4 +44,18 @@ import Testing
     #expect(try s3.layoutOfShortChunks(size: 1 << 30).count > s3.layout(size: 1 << 30).count)
     #expect(try inUse("tus+http://h/").plannedDiscovery == 1)
   }
+
+  /// The server named an upload like the object, or like the URL at which uploads are created.
+  @Test(
+    arguments: [
+      ("resumable+http://h/in/", "http://h/a%20b"), ("resumable+http://h/in/?x=1", "http://h/a%20b?x=1"),
+      ("resumable+http://h/in/?x=1", "http://h/a%20b"), ("tus+http://h/files/", "http://h/files/"),
+      ("tus+http://h/files/?x=1", "http://h/files/"),
+    ])
+  func nothingButAnUploadIsAborted(_ destination: String, _ url: String) throws {
+    let proto = try inUse(destination)
+    func targets(_ url: String) -> [String] { proto.abortTargets(Scene.facts(key: "a b", size: 5, session: url)) }
+    #expect(targets(url) == [])
+    #expect(targets("http://h/files/?id=1") == ["http://h/files/?id=1"])
+  }
 }

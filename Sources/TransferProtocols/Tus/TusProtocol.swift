@@ -160,6 +160,7 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
   public func abortTargets(_ facts: TransferFacts) -> [String] {
     guard let session = facts.session else { return [] }
     guard session.notes[Self.mode.note] == Self.mode.concatenation else { return session.remoteID.map { [$0] } ?? [] }
-    return facts.parts.compactMap { $0.remote["url"] }
+    // A server may give the joined upload the URL of a part.
+    return facts.parts.compactMap { $0.remote["url"] }.filter { $0 != session.notes[Self.finalNote] }
   }
 }

@@ -101,6 +101,11 @@ import TransferModel
     #expect(last.contains { $0.hasPrefix("upload-metadata: filename ") })
     #expect(!last.contains { $0.hasPrefix("upload-length") })
     #expect(tus.abortTargets(facts(stored)) == ["http://h/files/0", "http://h/files/1", "http://h/files/2"])
+    let joined = facts {
+      stored(&$0)
+      $0.session?.notes["final"] = "http://h/files/1"
+    }
+    #expect(tus.abortTargets(joined) == ["http://h/files/0", "http://h/files/2"])
   }
 
   @Test func longUrlsLoseWhatTheyShare() throws {
