@@ -15,7 +15,10 @@ extension Destination {
       throw error(text, cause: "it contains a control character", "percent-encode it where it is meant")
     }
     guard let mark = text.range(of: "://") else {
-      throw error(text, cause: "it has no scheme", schemesRemedy(direction))
+      let remedy = schemesRemedy(direction)
+      throw error(
+        text, cause: "it has no scheme",
+        direction == .upload ? "\(remedy); \"transfers pull\" fetches into a local folder" : remedy)
     }
     let rest = String(text[mark.upperBound...])
     let scheme = text[..<mark.lowerBound].lowercased()

@@ -111,6 +111,7 @@ import TransferModel
 
   @Test func userInformationHasARemedy() {
     #expect(error("http://user:pw@h/")?.remedy.contains("--auth") == true)
+    #expect(error("in/")?.remedy.contains("\"transfers pull\" fetches") == true, "as in: add URL in/")
   }
 
   @Test func endpointsAreOriginsWithoutSecrets() {
