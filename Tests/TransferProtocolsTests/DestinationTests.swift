@@ -111,7 +111,11 @@ import TransferModel
 
   @Test func userInformationHasARemedy() {
     #expect(error("http://user:pw@h/")?.remedy.contains("--auth") == true)
-    #expect(error("in/")?.remedy.contains("\"transfers pull\" fetches") == true, "as in: add URL in/")
+  }
+
+  /// As in `transfers add URL in/`.
+  @Test func aFolderIsForDownloads() {
+    #expect(error("in/")?.remedy.contains("\"transfers pull\" fetches") == true)
   }
 
   @Test func endpointsAreOriginsWithoutSecrets() {
