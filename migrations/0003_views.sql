@@ -312,7 +312,7 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_attempts', 'operation', 'TEXT', '', 'create, probe, prepare, part, finish, save, verify or abort.'),
   ('v_attempts', 'n', 'INTEGER', '', 'Count of this operation for this file or chunk, from 1.'),
   ('v_attempts', 'started_at', 'INTEGER', 'ms', 'Recorded before the request was sent.'),
-  ('v_attempts', 'ended_at', 'INTEGER', 'ms', 'Recorded when its result was known; NULL while it is open.'),
+  ('v_attempts', 'ended_at', 'INTEGER', 'ms', 'When its result was known; of a crashed one, the last sign of life of its engine. NULL while it is open.'),
   ('v_attempts', 'outcome', 'TEXT', '', 'open, ok, retry, fatal, unknown, interrupted or crashed.'),
   ('v_attempts', 'error_code', 'TEXT', '', 'Error code if it did not succeed; see v_errors.'),
   ('v_attempts', 'message', 'TEXT', '', 'Message of the error; may contain text from a server.'),

@@ -28,6 +28,8 @@ public struct AttemptResult: Sendable {
   public var sent: SentContent.Piece?
   /// Host and port of the mirror that it was sent to; nil if it was sent to the server of its destination.
   public var mirror: String?
+  /// When it ended; nil for now.
+  var endedMs: Int64?
 
   package init(outcome: AttemptOutcome, code: ErrorCode? = nil, message: String? = nil) {
     self.outcome = outcome

@@ -46,6 +46,41 @@ import Testing
     #expect(claimed.map { $0.session != nil } == [false, true, false])
   }
 
+  /// Until the next run begins, days may pass in which nothing was in flight: an attempt from after the last heartbeat,
+  /// the heartbeat itself, or a session that was opened after it may be the last sign of life.
+  @Test(arguments: [(-1_000, -1_000, 0), (500, -1_000, 500), (500, 900, 900)])
+  func aCrashedRequestEndsWithTheLastSignOfItsEngine(_ attempt: Int64, _ session: Int64, _ expected: Int64) throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    for name in ["a", "b"] { _ = try f.add(name, size: 20, to: batch) }
+    let dead = try f.startRun()
+    let files = try f.ledger.write { tx in
+      let files = try tx.claimFiles(dead, limit: 2).map(\.id)
+      for file in files { _ = try tx.plan(file, dead, ChunkLayout(whole: 20)) }
+      return files
+    }
+    let intended = try f.ledger.write { tx in
+      let session = try tx.intendSession(files[0], dead)
+      _ = try tx.beginChunks(files[0], dead, limit: 1, isRepeatable: true)
+      return session
+    }
+    let beat = f.clock.wallMs + 1_000
+    for moment in Set([attempt, session, 0]).sorted() {
+      f.clock.advance(ms: beat + moment - f.clock.wallMs)
+      _ = try f.ledger.write { tx in
+        if moment == 0 { _ = try tx.heartbeat(dead) }
+        if moment == session { _ = try tx.openSession(intended, dead, remoteID: "up", expiresAtMs: nil) }
+        if moment == attempt { _ = try tx.beginChunks(files[1], dead, limit: 1, isRepeatable: true) }
+      }
+    }
+    f.clock.advance(ms: 86_400_000)
+    try f.restart()
+    let run = try f.startRun()
+    #expect(try f.ledger.write { try $0.recover(run) }.crashedAttempts == 2)
+    #expect(try f.texts("SELECT DISTINCT ended_at - \(beat), outcome FROM attempt") == ["\(expected) crashed"])
+    #expect(try f.findings() == [])
+  }
+
   /// An unrepeatable request that opened its session can be queried instead of becoming unknown.
   @Test func anUnrepeatableRequestThatOpenedItsSessionIsAskedAbout() throws {
     let f = try LedgerFixture()

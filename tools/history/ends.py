@@ -106,8 +106,8 @@ def recover(run):
     """Recovers after the crashed engine (LedgerTransaction+Recovery.swift)."""
     world, ledger = run.world, run.ledger
     crashed, world.crashed = world.crashed, []
-    for flight in crashed:
-        cut_off(run, flight, "crashed", "engine.crashed", 0)
+    for flight, at in [(flight, ledger.last_sign(flight.id)) for flight in crashed]:
+        cut_off(run, flight, "crashed", "engine.crashed", 0, at)
     left = unknown = 0
     for work in list(world.backlog.values()):
         if work.state not in ("active", "finishing"):
@@ -151,12 +151,12 @@ def interrupt(run):
     return run.end("interrupted")
 
 
-def cut_off(run, flight, outcome, code, sent):
-    """Ends an attempt without an answer, and releases its part."""
+def cut_off(run, flight, outcome, code, sent, at=None):
+    """Ends an attempt without an answer, now or as of then, and releases its part."""
     part, work = flight.part, flight.work
     flight.is_over = True
     is_lost = work.protocol == "post"
-    run.ledger.end(flight.id, MAY_HAVE_ARRIVED, "unknown" if is_lost and outcome == "interrupted" else outcome, run.now, code, sent)
+    run.ledger.end(flight.id, MAY_HAVE_ARRIVED, "unknown" if is_lost and outcome == "interrupted" else outcome, at or run.now, code, sent)
     if part is None:
         return
     part.state = "unknown" if is_lost else "pending"

@@ -28,6 +28,12 @@ RECEIPT = """INSERT INTO receipt (file_id, size, attempt_id, confirmation, diges
 CREDIT = """UPDATE attempt SET bytes_acked = bytes_acked + ?1,
   bytes_transferred = iif(bytes_transferred < bytes_acked + ?1, bytes_acked + ?1, bytes_transferred) WHERE id = ?2"""
 
+LAST_SIGN = """SELECT max(r.started_at + r.heartbeat_boot_ms - r.started_boot_ms,
+  (SELECT max(max(a.started_at, coalesce(a.ended_at, 0))) FROM attempt a WHERE a.id > ?1 - 512 AND a.run_id = r.id),
+  coalesce((SELECT max(s.opened_at) FROM attempt a JOIN session s ON s.id = a.session_id
+    WHERE a.outcome = 'open' AND a.run_id = r.id), 0))
+  FROM engine_run r WHERE r.id = (SELECT run_id FROM attempt WHERE id = ?1)"""
+
 
 class Ledger:
     def __init__(self, path, chance):
@@ -149,6 +155,10 @@ class Ledger:
         self.run(
             "UPDATE engine_run SET heartbeat_boot_ms = started_boot_ms + ?1 - started_at, heartbeat_at = ?1, processor_ms = ?3 WHERE id = ?2",
             (at, run, processor_ms))  # fmt: skip
+
+    def last_sign(self, attempt):
+        """When the run of this attempt recorded something for the last time."""
+        return self.run(LAST_SIGN, (attempt,)).fetchone()[0]
 
     def end_run(self, run, at, how, processor_ms):
         self.heartbeat(run, at, processor_ms)

@@ -44,10 +44,10 @@ extension LedgerTransaction {
         request_id = ?17, retry_after_ms = ?18, backoff_ms = ?19, may_have_arrived = ?20, sent_ms = ?21, held_ms = ?22,
         mirror = ?23
       WHERE id = ?24 AND outcome = 'open' AND run_id = ?25
-      """, .raw(r.outcome), .int(wallMs), .raw(r.code), .string(r.message), .int(r.httpStatus), .int(r.curlCode),
-      .int(r.systemError), .int(r.bytesTransferred), .int(r.bytesAcked), ms(t.dnsMs), ms(t.connectMs), ms(t.tlsMs),
-      ms(t.firstByteMs), ms(t.totalMs), filled(r.remoteIP), filled(r.httpVersion), filled(r.requestID),
-      .int(r.retryAfterMs), .int(r.backoffMs), .flag(r.mayHaveArrived), ms(t.sentMs),
+      """, .raw(r.outcome), .int(r.endedMs ?? wallMs), .raw(r.code), .string(r.message), .int(r.httpStatus),
+      .int(r.curlCode), .int(r.systemError), .int(r.bytesTransferred), .int(r.bytesAcked), ms(t.dnsMs),
+      ms(t.connectMs), ms(t.tlsMs), ms(t.firstByteMs), ms(t.totalMs), filled(r.remoteIP), filled(r.httpVersion),
+      filled(r.requestID), .int(r.retryAfterMs), .int(r.backoffMs), .flag(r.mayHaveArrived), ms(t.sentMs),
       t.heldMs > 0 ? .integer(t.heldMs) : .null, .string(r.mirror), .id(attempt), .id(run))
     guard changes == 1 else { return .lost(to: try outcomeOf(attempt, run)) }
     logs(attempt)
@@ -98,10 +98,12 @@ extension LedgerTransaction {
       isRepeatable: row.flag(5))
   }
 
-  /// Closes an attempt whose result is unknown, and releases its chunk.
-  func closeUnheard(_ open: OpenAttempt, _ outcome: AttemptOutcome, _ code: ErrorCode) throws {
+  /// Closes an attempt whose result is unknown, and releases its chunk. It ended at `endedMs`, or now.
+  func closeUnheard(
+    _ open: OpenAttempt, _ outcome: AttemptOutcome, _ code: ErrorCode, endedMs: Int64? = nil
+  ) throws {
     var result = AttemptResult(outcome: outcome, code: code)
-    result.mayHaveArrived = true
+    (result.mayHaveArrived, result.endedMs) = (true, endedMs)
     try require(closeAttempt(open.id, open.run, result), open.id)
     try releaseChunk(of: open)
   }
