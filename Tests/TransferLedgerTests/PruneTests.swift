@@ -105,6 +105,32 @@ import TransferModel
   }
 
   /// Seals and receipts that were issued before a prune still verify, and so do later ones.
+  /// A killed run ended with the newest thing that it recorded, which is pruned here.
+  @Test func aKilledRunKeepsItsEnd() throws {
+    _ = try f.add("a", to: f.makeBatch())
+    let dead = try f.startRun()
+    f.clock.advance(ms: 1_500)
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(dead).id
+      _ = try tx.beginChunks(file, dead, limit: 1, isRepeatable: true)
+    }
+    f.clock.advance(ms: 60_000)
+    try f.restart()
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      _ = try tx.recover(run)
+      guard let file = try tx.claimFiles(run, limit: 1).first?.id else { throw Surprise("a") }
+      try tx.sendAll(file, run)
+      _ = try tx.completeFile(file, run, proof)
+      _ = try tx.endRun(run, how: "done")
+    }
+    func ends() throws -> [Int64] { try f.ledger.read { try $0.runLives(TimeSpan(.min, .max)) }.map(\.lastMs) }
+    let before = try ends()
+    f.clock.advance(ms: 2 * Self.day)
+    #expect(try prune().pruned.histories == 1)
+    #expect(try ends() == before && before[1] - before[0] == 60_000)
+  }
+
   @Test func theLogGoesOnToVerify() throws {
     try LogTests.sendCredited(f)
     try LogTests.send(f, 5)

@@ -81,12 +81,25 @@ extension LedgerReader {
         id: row.id(0), startedMs: row.int64(1), lastMs: row.int64(2), isOpen: row.flag(3), isCrashed: row.flag(4),
         clockMovedMs: row.int64(5), processorMs: row.int64OrNil(6))
     }
+    let pruned = try newestPruned(of: rows.filter { $0.isCrashed || $0.isOpen }.map(\.id.rawValue))
     return try rows.map { life in
       guard life.isCrashed || life.isOpen else { return life }
       var life = life
-      life.lastMs = max(life.lastMs, try newestRecord(of: life.id) ?? life.lastMs)
+      let newest = try newestRecord(of: life.id)
+      life.lastMs = [life.lastMs, pruned[life.id.rawValue], newest].compactMap(\.self).max() ?? life.lastMs
       return life
     }
+  }
+
+  /// The newest time in the attempts of these runs that were pruned.
+  private func newestPruned(of runs: [Int64]) throws -> [Int64: Int64] {
+    guard !runs.isEmpty else { return [:] }
+    let rows = try db.rows(
+      """
+      SELECT run_id, max(last_at) FROM pruned_sum WHERE run_id IN (SELECT value FROM json_each(?)) GROUP BY run_id
+      """, .text(try jsonText(runs))
+    ) { ($0.int64(0), $0.int64(1)) }
+    return Dictionary(uniqueKeysWithValues: rows)
   }
 
   /// The newest time that a run itself recorded in its last attempts.
