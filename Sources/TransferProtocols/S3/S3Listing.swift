@@ -32,14 +32,15 @@ extension S3Source {
   func page(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     guard reply.status == 200 else {
       return meaning(of: reply, facts, context)
-        ?? s3.badReply(reply, "an answer to a listing", .retry(isThrottled: false), context)
+        ?? s3.answer(reply, facts, context).badReply("an answer to a listing", .retry(isThrottled: false))
     }
     guard NameBytes(reply.body).utf8 != nil else {
       let text = "the list of objects is not UTF-8, so its keys and markers cannot be read"
       return .failed(Failure(.protoBadReply, text), .permanent)
     }
-    guard let root = s3.document(reply), root.name == "ListBucketResult" else {
-      return s3.badReply(reply, "the list of objects cannot be read", .retry(isThrottled: false), context)
+    guard let root = reply.completeDocument, root.name == "ListBucketResult" else {
+      return s3.answer(reply, facts, context).badReply(
+        "the list of objects cannot be read", .retry(isThrottled: false))
     }
     var progress = ListingProgress(facts.session)
     do throws(Failure) {

@@ -17,16 +17,15 @@ extension S3Protocol: LaterQuestions {
     case 200: return compared(reply, object)
     case 404: return .absent(reply)
     default:
-      let error = S3Error(reply)
+      let (error, answer) = (S3Error(reply), answer(reply, object.facts, context))
       // Without permission to list, a nonexistent object gives 403 too.
-      if cannotBeAsked(reply, error) { return .refused(reply) }
-      return ObjectAnswer(failed(reply, error, .verify, object.facts, context))
+      return answer.cannotBeAsked(error) ? .refused(reply) : ObjectAnswer(answer.failed(error, .verify))
     }
   }
 
   private func compared(_ reply: TransferReply, _ object: StoredObject) -> ObjectAnswer {
     let isWhole = reply.field("x-amz-checksum-type") != "COMPOSITE"
-    let told = isWhole ? Self.checksum(reply.field(Self.checksumField)) : nil
+    let told = isWhole ? S3Tag.checksum(reply.field(Self.checksumField)) : nil
     let others = ToldDigests.all(reply.fields, isWhole: true).filter { $0.algorithm != told?.algorithm }
     return object.compared(
       reply, size: reply.number("content-length"), digests: (told.map { [$0] } ?? []) + others,

@@ -29,7 +29,7 @@ extension S3Source {
   /// Source: "GetObjectAttributes", Amazon S3 API Reference. Its ETag has no quotes. Parts are listed for objects that
   /// were uploaded with checksums.
   func partList(_ reply: TransferReply) -> PartList? {
-    guard reply.status == 200 || reply.status == 206, let root = s3.document(reply), let etag = root.value("ETag"),
+    guard reply.status == 200 || reply.status == 206, let root = reply.completeDocument, let etag = root.value("ETag"),
       let parts = root["ObjectParts"]?.all("Part"), !parts.isEmpty
     else { return nil }
     let bare = etag.hasPrefix("\"") ? etag : "\"\(etag)\""

@@ -106,14 +106,14 @@ struct S3Source: GetSource {
       let text = "the object changed: its ETag is no longer that of its first bytes"
       return .failed(Failure(.sourceChanged, text), .permanent)
     // Interpreted like a query, because the assumptions about uploads do not apply.
-    default: return s3.failed(reply, S3Error(reply), .verify, facts, context)
+    default: return s3.answer(reply, facts, context).failed(S3Error(reply), .verify)
     }
   }
 
   /// AWS reports it only in the body.
   func size(behindTheEnd reply: TransferReply) -> Int64? {
     if let size = ContentRange(reply.fields[.contentRange])?.size { return size }
-    return s3.document(reply)?.value("ActualObjectSize").flatMap { Int64($0) }
+    return reply.completeDocument?.value("ActualObjectSize").flatMap { Int64($0) }
   }
 }
 
