@@ -4,15 +4,21 @@ internal import HTTPTypes
 internal import Synchronization
 internal import TransferModel
 
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
 /// One request while libcurl performs it. Belongs to the thread of its pool, and handles the callbacks of libcurl.
 final class Exchange {
   let order: Order
   let easy: EasyHandle
   let startedNs: Int64
-  var answer: AnswerCollector
-  var stall: StallWatch?
-  /// Must live as long as the handle uses it.
-  var fieldList: UnsafeMutablePointer<curl_slist>?
+  private(set) var answer: AnswerCollector
+  private(set) var stall: StallWatch?
+  /// Must live as long as the handle uses them.
+  private var fields: FieldList?
   /// nil when every address is allowed. Must live as long as the handle uses it.
   let addresses: AddressGuard?
   /// Whether ``addresses`` are those that are connected to; false if there is a proxy, which has its own.
@@ -36,18 +42,11 @@ final class Exchange {
   private(set) var bytesInFirstPass: Int64?
   /// Whether the header of the final answer was complete before the whole body was sent.
   private(set) var isAnsweredEarly = false
-  /// When libcurl, which waits for our limiter, may continue; nil while it does not wait.
-  private(set) var heldUntilNs: Int64?
-  private var wasHeld = false
+  private(set) var hold: RateHold
   /// Whether the header of the answer had arrived by the last check for a stall.
   private var wasAnswered = false
-  /// The start of the current wait, and the total of earlier waits.
-  private var heldSinceNs: Int64?
-  private var heldNs: Int64 = 0
   /// When libcurl read the last byte of the body.
   private(set) var sentNs: Int64?
-  private var grant: RateLimiter.Grant?
-  private let limiter: RateLimiter
   /// The own time of all requests of the thread, and its value at the last stall check.
   private let ownTime: OwnTime
   private var seenOwnNs: Int64
@@ -58,7 +57,7 @@ final class Exchange {
   init(_ order: Order, easy: EasyHandle, limiter: RateLimiter, ownTime: OwnTime) {
     self.order = order
     self.easy = easy
-    self.limiter = limiter
+    hold = RateHold(limiter, order.request.rateGroup)
     self.ownTime = ownTime
     seenOwnNs = ownTime.ns
     length = order.request.body.length ?? 0
@@ -69,7 +68,12 @@ final class Exchange {
     startedNs = csys_awake_ns()
   }
 
-  deinit { ccurl_slist_free_all(fieldList) }
+  /// Prepares the handle, which has been reset before, for the request. Returns the error of libcurl, or else CURLE_OK.
+  func configure(_ configuration: CurlConfiguration) -> CURLcode {
+    fields = EasyOptions(request: order.request, isGuest: order.isGuest, configuration: configuration).set(on: easy)
+    ExchangeCallbacks.set(for: self)
+    return easy.refused
+  }
 
   /// Fills libcurl's buffer; returns the result of libcurl's read callback. Never 0 before the end: libcurl would then
   /// wait with an unfinished body until the server gives up.
@@ -82,7 +86,7 @@ final class Exchange {
     case .success(let count):
       offset += Int64(count)
       if offset == length { sentNs = csys_awake_ns() }
-      grant?.bytes -= count
+      hold.use(count)
       publishBytes()
       return count
     case .failure(let failure):
@@ -101,7 +105,15 @@ final class Exchange {
     return passes == 1
   }
 
-  func noteNoSocket(_ error: Int32) { socketError = error }
+  /// Opens the socket, or returns CURL_SOCKET_BAD. libcurl would open the same one, but reports any error as a
+  /// connection that was refused, and tells no errno.
+  func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+    if checksAddresses, addresses?.allows(address) == false { return -1 }
+    let at = address.pointee
+    let opened = socket(at.family, at.socktype | Int32(SOCK_CLOEXEC.rawValue), at.protocol)
+    if opened < 0 { socketError = errno }
+    return opened
+  }
 
   /// libcurl rewinds the body to send the request a second time. It also rewinds before the first time if the handle's
   /// previous request was to be sent again and could not connect (libcurl 7.88.1: `curl_easy_reset` keeps that state);
@@ -151,7 +163,7 @@ final class Exchange {
       bodyFailure = ownTime.measured { sink.write(UnsafeRawBufferPointer(rebasing: piece[next..<next + allowed])) }
       guard bodyFailure == nil else { return false }
       next += allowed
-      grant?.bytes -= allowed
+      hold.use(allowed)
       received += Int64(allowed)
       publishBytes()
     }
@@ -177,43 +189,23 @@ final class Exchange {
     }
   }
 
-  /// How many bytes may be sent or received now. 0 when the transfer has to wait; the wait is then recorded.
-  private func allowance(_ wanted: Int) -> Int {
-    let now = csys_awake_ns()
-    if grant == nil || grant?.bytes == 0 { grant = limiter.reserve(wanted, of: order.request.rateGroup, nowNs: now) }
-    guard let grant else { return wanted }
-    if grant.readyNs <= now { return min(wanted, grant.bytes) }
-    heldUntilNs = grant.readyNs
-    heldSinceNs = heldSinceNs ?? now
-    wasHeld = true
-    return 0
-  }
+  /// How many bytes may be sent or received now. 0 when the transfer has to wait.
+  private func allowance(_ wanted: Int) -> Int { hold.allowance(wanted, nowNs: csys_awake_ns()) }
 
   /// Lets libcurl continue after it had to wait. It delivers buffered data of the answer before this returns; if that
   /// is refused, the error is returned here, and the caller has to end the transfer (libcurl 7.88.1).
   func release() -> CURLcode {
-    heldNs = heldNs(until: csys_awake_ns())
-    (heldUntilNs, heldSinceNs) = (nil, nil)
+    hold.release(nowNs: csys_awake_ns())
     let code = ccurl_resume(easy.raw)
     // The transfer no longer has a connection, so nothing is paused.
     return code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code
   }
 
-  /// How long the rate limits have delayed it, including a current wait.
-  func heldNs(until nowNs: Int64) -> Int64 { heldNs + (heldSinceNs.map { nowNs - $0 } ?? 0) }
-
   /// Drops a grant of an older rate, so that the next bytes are booked under the new one.
-  func dropGrant(unlessOf generation: Int) {
-    guard let held = grant, held.generation != generation else { return }
-    limiter.refund(held)
-    grant = nil
-  }
+  func dropGrant(unlessOf generation: Int) { hold.dropGrant(unlessOf: generation) }
 
   /// Returns the unused grant to the limiter, at the end.
-  func settle() {
-    if let grant { limiter.refund(grant) }
-    grant = nil
-  }
+  func settle() { hold.settle() }
 
   /// True when no bytes moved for too long because of the server, and not because of us.
   func isStalled(nowNs: Int64) -> Bool {
@@ -225,8 +217,8 @@ final class Exchange {
     // A server that needs long after its header sends a space from time to time, to keep the connection alive.
     let isAnswered = answer.status != 0
     // The wait for the header has a separate limit; the stall limit of the body starts when the header arrives.
-    let isExcused = wasHeld || (isAnswered && !wasAnswered) || (limits.stallMs == 0 && moved != seenBytes)
-    (wasHeld, wasAnswered, seenBytes) = (heldUntilNs != nil, isAnswered, moved)
+    let isExcused = hold.hasWaited() || (isAnswered && !wasAnswered) || (limits.stallMs == 0 && moved != seenBytes)
+    (wasAnswered, seenBytes) = (isAnswered, moved)
     if stall == nil { stall = StallWatch(limitMs: stallMs, nowNs: nowNs) }
     let ownNs = ownTime.ns - seenOwnNs
     seenOwnNs = ownTime.ns

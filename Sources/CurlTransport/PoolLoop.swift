@@ -96,14 +96,14 @@ final class PoolLoop {
   private func finishDone() {
     var result = CURLE_OK
     while let raw = ccurl_next_done(multi.raw, &result) {
-      if let exchange = Exchange.of(raw) { finish(exchange, .performed(result)) }
+      if let exchange = ExchangeCallbacks.exchange(of: raw) { finish(exchange, .performed(result)) }
     }
   }
 
   /// Removes a request from libcurl and delivers its reply. The handle is released before the reply is delivered, so
   /// that a request started by the reply can reuse it and its connection.
-  private func finish(_ exchange: Exchange, _ end: Exchange.End) {
-    let reply = exchange.reply(end)
+  private func finish(_ exchange: Exchange, _ end: EndedExchange.End) {
+    let reply = EndedExchange(exchange, end).reply
     exchange.settle()
     ccurl_multi_remove_handle(multi.raw, exchange.easy.raw)
     running[exchange.order.id] = nil
@@ -162,8 +162,8 @@ extension PoolLoop {
       for exchange in running.values { exchange.dropGrant(unlessOf: current) }
     }
     let now = csys_awake_ns()
-    let due = running.values.filter { $0.heldUntilNs.map { isNewRate || $0 <= now } ?? false }
-    for exchange in due.sorted(by: { ($0.heldUntilNs ?? 0) < ($1.heldUntilNs ?? 0) }) {
+    let due = running.values.filter { $0.hold.untilNs.map { isNewRate || $0 <= now } ?? false }
+    for exchange in due.sorted(by: { ($0.hold.untilNs ?? 0) < ($1.hold.untilNs ?? 0) }) {
       let code = exchange.release()
       if code != CURLE_OK { finish(exchange, .performed(code)) }
     }
@@ -171,7 +171,7 @@ extension PoolLoop {
 
   /// The time until the next event that libcurl does not know about; libcurl shortens the wait for its own timers.
   private func waitMs(atMostNs idleNs: Int64) -> Int32 {
-    let nextNs = running.values.lazy.compactMap(\.heldUntilNs).reduce(nextStallCheckNs, min)
+    let nextNs = running.values.lazy.compactMap(\.hold.untilNs).reduce(nextStallCheckNs, min)
     let waitNs = min(max(0, nextNs - csys_awake_ns()), idleNs)
     return Int32(min(waitNs / 1_000_000 + (waitNs % 1_000_000 == 0 ? 0 : 1), 60_000))
   }

@@ -54,9 +54,9 @@ import TransferModel
     let request = TransferRequest(
       method: .get, url: "http://h/?X-Amz-Signature=abcdef", fields: [.authorization: "Bearer s3cr3t"])
     for text in ["bad Bearer s3cr3t here", "in ?X-Amz-Signature=abcdef"] {
-      let message = Exchange.withoutSecrets(text, otherwise: "general", request)
+      let message = FailureText.withoutSecrets(text, otherwise: "general", request)
       #expect(message == "general")
     }
-    #expect(Exchange.withoutSecrets("plain\u{1B}", otherwise: "general", request) == "plain\\x1b")
+    #expect(FailureText.withoutSecrets("plain\u{1B}", otherwise: "general", request) == "plain\\x1b")
   }
 }
