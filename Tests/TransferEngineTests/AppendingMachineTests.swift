@@ -198,7 +198,7 @@ import TransferTestSupport
       case 0: _ = scene.machine.interrupted(job, mayHaveArrived: true)
       case 1:
         let failure = Interpretation.failed(Failure(.netReset, "cut"), .repair)
-        scene.machine.repairsInARow = 0
+        scene.machine.failureCounts.endRepairs()
         _ = scene.machine.concluded(job, failure, soon)
       case 2 where held[seq] + 1 < length:
         held[seq] = Int64.random(in: held[seq] + 1..<length, using: &generator)

@@ -333,7 +333,7 @@ import TransferProtocols
 
   @Test func repairsAreRepeatedAtOnceButNotForEver() throws {
     var dialogue = FileMachineDialogue(chunks: 1)
-    for _ in 1...FileMachine.repairLimit {
+    for _ in 1...FileFailures.repairLimit {
       #expect(dialogue.advance()?.begin == .chunks(limit: 1))
       dialogue.begin(chunks: [0])
       _ = dialogue.failed(0, Failure(.http400, "wrong region"), .repair, soon)

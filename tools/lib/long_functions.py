@@ -22,7 +22,6 @@ BEGINNING = re.compile(
 EXCEPTIONS = {
     # One case for each change of a row, step of a protocol or status.
     "Sources/Receiver/Answer.swift": ["reason"],
-    "Sources/TransferEngine/File/FileMachine.swift": ["goOn"],
     "Sources/TransferEngine/File/FileUnit+Apply.swift": ["apply"],
     # One line for each part of a run, in the order in which they refer to each other.
     "Sources/TransferEngine/Run/EngineLoop.swift": ["init"],

@@ -5,11 +5,15 @@ import TransferProtocols
 /// One claimed file: a value that turns events (an attempt ended, a step was begun) into changes of rows and the next
 /// step. It does no I/O and reads no clock.
 ///
-/// Its state consists of two values: its ``FilePhase`` (working, held by a commit, ending, released) and its
-/// ``FileRequests`` (parallel chunks or one control step, and the chunks in backoff).
+/// Its state consists of values: its ``FilePhase`` (working, held by a commit, ending, released), its ``FileRequests``
+/// (parallel chunks or one control step, and the chunks in backoff), what it knows of the server (`TransferFacts`), its
+/// ``FileFailures``, and the ``SessionFate``. What an event means for them is decided by ``FileAdvance`` (the next
+/// step), ``AnsweredAttempt``, ``FailedAttempt`` and ``LocalWorkEnd``.
 struct FileMachine: Sendable {
   let claimed: ClaimedFile
   let location: String
+  /// It was found by the scan of a job, which the next run repeats: what is deleted before its turn is nothing to send.
+  let isOfScan: Bool
   /// The abilities of the protocol for this file, as far as known.
   private(set) var abilities: ProtocolAbilities
   var facts: TransferFacts
@@ -21,37 +25,33 @@ struct FileMachine: Sendable {
   var bytesStored: Int64 { facts.acked }
   private(set) var phase = FilePhase.working
   var requests: FileRequests
-  /// Its row is `finishing`.
-  private(set) var isFinishing = false
   /// What becomes of its session when it is released.
   var sessionFate = SessionFate.kept
-  /// Consecutive attempts without progress, as far as is known here.
-  var failures: Int
-  /// Consecutive repairs without a stored chunk.
-  var repairsInARow = 0
-  /// How long a table of published checksums may be that is requested now; see ``TableRoom``.
-  var tableRoom: Int64 = .max
-  /// It was found by the scan of a job, which the next run repeats: what is deleted before its turn is nothing to send.
-  var isOfScan = false
-  /// The length of the table that was requested, until its search has ended; 0 for none.
-  var tableLength: Int64 = 0
+  var failureCounts: FileFailures
 
   /// It waits for the result of a commit, or of local work, before it continues.
   var isHeld: Bool { if case .held = phase { true } else { false } }
   var isReleased: Bool { phase == .released }
   /// It waits for neither a control step nor a commit, and is not ending.
-  var mayBeginChunks: Bool { phase == .working && !requests.isControl }
+  var mayBeginChunks: Bool { phase.isAtWork && !requests.isControl }
+  /// Its row is `finishing`.
+  var isFinishing: Bool { phase.isFinishing }
+  /// Consecutive attempts without progress, as far as is known here.
+  var failures: Int { failureCounts.count }
   /// Why it is to be released; nil while it works, and after it was released.
   var ending: FileEnding? { phase.ending }
 
-  init(claimed: ClaimedFile, layout: ChunkLayout, location: String, abilities: ProtocolAbilities) {
+  init(
+    claimed: ClaimedFile, layout: ChunkLayout, location: String, abilities: ProtocolAbilities, isOfScan: Bool = false
+  ) {
     self.claimed = claimed
     self.location = location
     self.abilities = abilities
     facts = TransferFacts(of: claimed, layout)
     sessionID = claimed.session?.id
     requests = FileRequests(ChunkBackoffs(claimed.waitingUntil))
-    failures = claimed.failures
+    failureCounts = FileFailures(claimed.failures)
+    self.isOfScan = isOfScan
   }
 
   /// Requests with an open attempt, and those requested from the ledger.
@@ -85,140 +85,48 @@ struct FileMachine: Sendable {
   }
   /// It has or will have a session on the server.
   var needsSession: Bool { facts.layout.count > 1 }
+  /// A completely fetched download.
+  var isFetched: Bool { claimed.direction == .download && facts.isPlanned && facts.isAllStored }
+  /// It waits until its partial file has been moved to its final name.
+  var isPlacing: Bool { if case .held(.placing, _) = phase { true } else { false } }
 
-  // MARK: - Beginning
-
-  /// The unit that begins the next step, or ends the file; nil when there is nothing to do now. `chunkLimit` limits how
-  /// many chunks begin; 0 begins none.
-  mutating func advance(
-    _ proto: ProtocolInUse, chunkLimit: Int, nowMs: Int64
-  ) -> FileUnit? {
-    var unit = FileUnit(file: claimed.id, session: sessionID)
-    facts.wallMs = nowMs
-    abilities = proto.abilities(facts)
-    unit.isRepeatable = abilities.repeatable
-    unit.opening = abilities.chunkOpening
-    // An empty file always has the same layout.
-    let isEmpty = facts.file.size == 0 && claimed.direction == .upload
-    if !facts.isPlanned && (!proto.plansLate || isEmpty) { plan(facts.layout, into: &unit) }
-    continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs)
-    return unit.isEmpty ? nil : unit
-  }
-
-  private mutating func continueInto(
-    _ unit: inout FileUnit, _ proto: ProtocolInUse, chunkLimit: Int, nowMs: Int64
-  ) {
-    switch phase {
-    case .held, .released: return
-    case .ending(let ending):
-      guard openCount == 0 else { return }
-      let isPlaceable = if isFetched, case .place = proto.nextStep(facts) { true } else { false }
-      release(ending, isPlaceable: isPlaceable, into: &unit)
-    case .working:
-      guard !requests.isControl else { return }
-      goOn(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs)
-    }
-  }
-
-  private mutating func goOn(_ unit: inout FileUnit, _ proto: ProtocolInUse, chunkLimit: Int, nowMs: Int64) {
-    if abilities.needsParts && facts.isAllStored && facts.parts.isEmpty {
-      unit.wantsParts = true
-      phase = phase.held(.parts)
-      return
-    }
-    switch proto.nextStep(facts) {
-    case .chunks:
-      guard planLate(proto, into: &unit) else { return continueInto(&unit, proto, chunkLimit: 0, nowMs: nowMs) }
-      beginChunks(into: &unit, limit: chunkLimit, nowMs: nowMs)
-    case .chunkThatOpensSession:
-      guard planLate(proto, into: &unit) else { return continueInto(&unit, proto, chunkLimit: 0, nowMs: nowMs) }
-      guard openCount == 0, chunkLimit > 0 else { return }
-      beginChunks(into: &unit, limit: 1, nowMs: nowMs)
-      if unit.begin != nil { unit.begin = .chunkThatOpensSession }
-    case .control(let step):
-      guard openCount == 0, takesTable(proto.longestTable(in: step, facts)) else { return }
-      begin(step, into: &unit)
-    case .openSession(let remoteID, let notes):
-      unit.changes.append(.beginOwnSession(remoteID: remoteID, notes: notes))
-      facts.session = SessionFacts(remoteID: remoteID, intendedAtMs: nowMs, notes: notes)
-      continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs)
-    case .dropSession(let failure):
-      dropSession(failure, nowMs: nowMs)
-      if openCount == 0 { continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs) }
-    case .complete(let proof):
-      unit.changes.append(.complete(receipt(proof)))
-      phase = .released
-    case .reuse(let proof):
-      guard openCount == 0 else { return }
-      unit.begin = .reusing(proof)
-      phase = phase.held(.reusing)
-    case .place(let proof):
-      guard openCount == 0 else { return }
-      startFinishing(into: &unit)
-      unit.begin = .placing(proof, named: givenPath(proto))
-      phase = phase.held(.placing)
-    case .fail(let failure):
-      unit.changes += endWithoutStep(failure, proto)
-      if openCount == 0 { continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs) }
-    }
-  }
-
-  private mutating func plan(_ layout: ChunkLayout, into unit: inout FileUnit) {
-    facts.layout = layout
-    facts.isPlanned = true
-    facts.storedChunks = 0
-    unit.plan = layout
-    guard claimed.direction == .download else { return }
-    facts.file.size = layout.size
-    unit.size = layout.size
-  }
-
-  /// Determines the layout for a protocol that had to open a session first. False if that is impossible; the file then
-  /// ends.
-  private mutating func planLate(_ proto: ProtocolInUse, into unit: inout FileUnit) -> Bool {
-    guard !facts.isPlanned else { return true }
-    do throws(TransferError) {
-      plan(try proto.layout(facts), into: &unit)
-      return true
-    } catch {
-      end(.fail(Failure(.policyLimit, error.cause), keepsSession: false))
-      return false
-    }
-  }
-
-  private mutating func beginChunks(into unit: inout FileUnit, limit: Int, nowMs: Int64) {
-    let most = abilities.parallelChunks ? abilities.mostParallel ?? .max : 1
-    let count = requests.beginChunks(unsent: unsentCount, most: most, limit: limit, nowMs: nowMs)
-    guard count > 0 else { return }
-    // Then the proof in the answer to the last chunk can be compared.
-    unit.wantsParts = abilities.needsParts && doneCount > 0 && doneCount == facts.layout.count - 1
-    unit.begin = .chunks(limit: count)
-  }
-
-  /// False for a table that must wait for others.
-  private mutating func takesTable(_ length: Int64?) -> Bool {
-    guard let length else { return true }
-    guard length <= tableRoom else { return false }
-    tableLength = length
+  /// Whether its next step is `place`.
+  func isToBePlaced(_ proto: ProtocolInUse) -> Bool {
+    guard phase.isAtWork, openCount == 0, case .place = proto.nextStep(facts) else { return false }
     return true
   }
 
-  private mutating func begin(_ step: StepRequest, into unit: inout FileUnit) {
-    if step == .finish { startFinishing(into: &unit) }
-    unit.wantsParts = doneCount > 0 && step.usesParts
-    unit.isRepeatable = !abilities.unrepeatable.contains(step.operation)
-    requests.beginControl()
-    unit.begin = .control(step)
+  /// Whether it is completely fetched, and is being placed, is to be placed, or waits for the ledger before that.
+  func needsNoServer(_ proto: ProtocolInUse) -> Bool { isPlacing || isFetched && (isHeld || isToBePlaced(proto)) }
+
+  // MARK: - Events
+
+  /// The unit that begins the next step, or ends the file; nil when there is nothing to do now. `chunkLimit` limits how
+  /// many chunks begin; 0 begins none. `tableRoom` limits the table of published checksums that is requested now; see
+  /// ``TableRoom``.
+  mutating func advance(
+    _ proto: ProtocolInUse, chunkLimit: Int, tableRoom: Int64 = .max, nowMs: Int64
+  ) -> FileUnit? {
+    FileAdvance.unit(of: &self, proto, chunkLimit: chunkLimit, tableRoom: tableRoom, nowMs: nowMs)
   }
 
-  private mutating func startFinishing(into unit: inout FileUnit) {
-    guard !isFinishing else { return }
-    isFinishing = true
-    unit.changes.append(.startFinishing)
+  /// An attempt ended and the protocol interpreted its answer. Returns the changes that belong to the end of the
+  /// attempt; ``advance(_:chunkLimit:tableRoom:nowMs:)`` determines the next step.
+  mutating func concluded(_ job: JobStep, _ meaning: Interpretation, _ retry: RetryDecision) -> [FileChange] {
+    AnsweredAttempt(job: job, retry: retry).conclude(meaning, &self)
   }
 
-  /// Its row is `active` again.
-  mutating func resumeSending() { isFinishing = false }
+  /// The file was renamed, or could not be; see ``LocalWorkEnd``.
+  mutating func placed(
+    _ result: Result<SourceIdentity?, Failure>, _ proof: FileProof, retryMs: Int64, renewal: [String: String]? = nil
+  ) -> [FileChange] {
+    LocalWorkEnd(proof: proof, retryMs: retryMs).placed(result, renewal: renewal, &self)
+  }
+
+  /// Intact data was copied from the local file, or could not be.
+  mutating func reused(_ result: Result<Reused, Failure>, _ proof: FileProof, retryMs: Int64) -> [FileChange] {
+    LocalWorkEnd(proof: proof, retryMs: retryMs).reused(result, &self)
+  }
 
   /// The transaction of a unit is durable: its requests may be sent.
   mutating func begun(_ begun: Begun, asked: Int, nowMs: Int64) {
@@ -238,7 +146,65 @@ struct FileMachine: Sendable {
     phase = phase.unheld
   }
 
-  // MARK: - Ending
+  /// An interim answer named the session while its request is still running. From now on the request counts as one with
+  /// an open session, regardless of how it began: after a crash the session can be queried.
+  mutating func heard(_ job: JobStep, _ session: OpenedSession, _ proto: ProtocolInUse) -> [FileChange] {
+    guard !facts.name(session).isEmpty else { return [] }
+    let opened = FileChange.openSession(remoteID: session.remoteID, expiresAtMs: session.expiresAtMs)
+    let operation = job.step.operation
+    guard abilities.unrepeatable.contains(operation), !proto.abilities(facts).unrepeatable.contains(operation) else {
+      return [opened]
+    }
+    return [opened, .askAbout(job.attempt)]
+  }
+
+  /// We stopped the request ourselves, or never sent it. This is not a failure of the file.
+  mutating func interrupted(_ job: JobStep, mayHaveArrived: Bool) -> [FileChange] {
+    close(job)
+    let failure = Failure(.engineInterrupted, "stopped while waiting for its answer; it may have taken effect")
+    let isInDoubt = mayHaveArrived && abilities.unrepeatable.contains(job.step.operation)
+    if isInDoubt { endInDoubt(failure) }
+    guard let chunk = job.chunk else { return [] }
+    return [isInDoubt ? .chunkUnknown(chunk, job.attempt) : .releaseChunk(chunk, job.attempt)]
+  }
+
+  // MARK: - Transitions
+
+  /// Notes the time, and what the protocol can do for the file now.
+  mutating func look(_ proto: ProtocolInUse, nowMs: Int64) {
+    facts.wallMs = nowMs
+    abilities = proto.abilities(facts)
+  }
+
+  /// Begins the last step; the changes that its row needs.
+  mutating func startFinishing() -> [FileChange] {
+    guard phase == .working else { return [] }
+    phase = .finishing
+    return [.startFinishing]
+  }
+
+  /// Its row is `active` again.
+  mutating func resumeSending() { phase = phase.resumed }
+
+  /// Running requests of an ending file are useless, unless it was only released (a pause, a drain, a deadline).
+  var othersAreInVain: Bool {
+    if sessionFate != .kept { return true }
+    guard case .release(_, _, isFailure: false)? = ending else { return ending != nil }
+    return false
+  }
+
+  /// Another file has delivered the same content. Nothing of this one was sent, so a session that was intended for it
+  /// does not exist.
+  mutating func isDuplicate(of original: DeliveredFile) {
+    if sessionID != nil { sessionFate.lose(.gone) }
+    end(.duplicate(original))
+  }
+
+  /// The received data is wrong: everything is requested again from another place.
+  mutating func renewed(_ notes: [String: String], _ failure: Failure) -> [FileChange] {
+    end(.release(notBeforeMs: nil, failure.code, isFailure: false))
+    return (isFinishing ? [.resumeSending] : []) + [.renewSession(notes, failure)]
+  }
 
   /// The work on the local file of a download has ended.
   mutating func endLocalWork() { phase = phase.unheld }
@@ -247,7 +213,7 @@ struct FileMachine: Sendable {
   /// released, but then failed, became unknown or changed while its last requests ended, ends for that reason.
   mutating func end(_ reason: FileEnding) {
     switch ending {
-    case nil, .release: phase = phase.ending(explained(reason))
+    case nil, .release: phase = phase.ending(reason.explained(by: facts))
     case .fail, .unknown, .supersede, .duplicate, .gone: break
     }
   }
@@ -256,26 +222,35 @@ struct FileMachine: Sendable {
   mutating func endInDoubt(_ failure: Failure) { phase = phase.ending(.unknown(failure)) }
 
   /// An attempt ended.
-  mutating func close(_ job: JobStep) {
-    if case .control = job.target { tableLength = 0 }
-    requests.end(job.target)
+  private mutating func close(_ job: JobStep) { requests.end(job.target) }
+
+  /// An attempt ended, and this is what its answer means.
+  mutating func close(_ job: JobStep, learning meaning: Interpretation) -> FactsUpdate {
+    let table = requests.tableLength
+    close(job)
+    let update = facts.apply(meaning, to: job.step, abilities)
+    if facts.blocks != nil { requests.keepTable(table) }
+    failureCounts.note(update, facts)
+    return update
   }
 
-  /// The commit returns how many of the missing chunks the ledger had recorded as done; nothing can be decided before.
-  mutating func holdForDisowning() { phase = phase.held(.disowning) }
+  /// Nothing can be decided before the result of a commit, or of local work.
+  mutating func hold(_ hold: FilePhase.Hold) { phase = phase.held(hold) }
 
   /// The file is complete: nothing is left to do.
   mutating func release() { phase = .released }
 
+  /// The last changes of the file, which is ending and has no open request.
   /// - Parameter isPlaceable: whether its next step needs no server.
-  private mutating func release(_ ending: FileEnding, isPlaceable: Bool, into unit: inout FileUnit) {
-    phase = .released
+  mutating func endRelease(isPlaceable: Bool) -> [FileChange] {
+    guard let ending else { return [] }
     var fate = sessionFate
     if case .recut = fate, !isHardlyStored { fate = .kept }
     let release = FileRelease(
       ending: ending, sessionFate: fate, isFinishing: isFinishing, preparesChunks: abilities.chunkOpening.prepares,
       isPlaceable: isPlaceable)
-    unit.changes += release.changes
+    phase = .released
+    return release.changes
   }
 
   func receipt(_ proof: FileProof) -> FileReceipt {

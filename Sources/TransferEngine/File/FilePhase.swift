@@ -1,14 +1,17 @@
 import TransferLedger
 import TransferModel
+import TransferProtocols
 
 /// The phase of a claimed file in the engine.
 enum FilePhase: Sendable, Hashable {
   /// Performs the steps of its protocol.
   case working
+  /// The same, and its row is `finishing`: nothing is left but the last step.
+  case finishing
   /// Waits for the result of its last commit; holds the reason to end, if one has occurred meanwhile.
   case held(Hold, FileEnding?)
-  /// No new request begins; it is released when its last open attempt ends.
-  case ending(FileEnding)
+  /// No new request begins; it is released when its last open attempt ends. Its row may be `finishing`.
+  case ending(FileEnding, isFinishing: Bool = false)
   /// It was released: its last change is in the unit that released it.
   case released
 
@@ -17,7 +20,7 @@ enum FilePhase: Sendable, Hashable {
     case disowning
     /// Waits for the receipts of all chunks, for a protocol whose proof needs them.
     case parts
-    /// The local file of a download is being renamed to its final name.
+    /// The local file of a download is being renamed to its final name; its row is `finishing`.
     case placing
     /// Intact data of the version to be fetched is being copied from the local file.
     case reusing
@@ -27,6 +30,17 @@ enum FilePhase: Sendable, Hashable {
   var isAtLocalWork: Bool {
     switch self {
     case .held(.placing, _), .held(.reusing, _): true
+    case .working, .finishing, .held, .ending, .released: false
+    }
+  }
+
+  /// It may take a step.
+  var isAtWork: Bool { self == .working || self == .finishing }
+
+  /// Its row is `finishing`.
+  var isFinishing: Bool {
+    switch self {
+    case .finishing, .held(.placing, _), .ending(_, isFinishing: true): true
     case .working, .held, .ending, .released: false
     }
   }
@@ -34,15 +48,15 @@ enum FilePhase: Sendable, Hashable {
   /// Why the file is to be released.
   var ending: FileEnding? {
     switch self {
-    case .ending(let ending), .held(_, let ending?): ending
-    case .working, .held(_, nil), .released: nil
+    case .ending(let ending, _), .held(_, let ending?): ending
+    case .working, .finishing, .held(_, nil), .released: nil
     }
   }
 
   /// The same with a reason to end.
   func ending(_ reason: FileEnding) -> FilePhase {
     switch self {
-    case .working, .ending: .ending(reason)
+    case .working, .finishing, .ending: .ending(reason, isFinishing: isFinishing)
     case .held(let hold, _): .held(hold, reason)
     case .released: .released
     }
@@ -54,7 +68,17 @@ enum FilePhase: Sendable, Hashable {
   /// The phase after the awaited result has arrived.
   var unheld: FilePhase {
     guard case .held(_, let ending) = self else { return self }
-    return ending.map(FilePhase.ending) ?? .working
+    if let ending { return .ending(ending, isFinishing: isFinishing) }
+    return isFinishing ? .finishing : .working
+  }
+
+  /// The same phase after the row became `active` again.
+  var resumed: FilePhase {
+    switch self {
+    case .finishing: .working
+    case .ending(let ending, _): .ending(ending, isFinishing: false)
+    case .working, .held, .released: self
+    }
   }
 }
 
@@ -69,6 +93,15 @@ enum FileEnding: Sendable, Hashable {
   case release(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
 
   var isDuplicate: Bool { if case .duplicate = self { true } else { false } }
+
+  /// The same with what a person can do if the file was to be repaired, and other content came than that recorded.
+  func explained(by facts: TransferFacts) -> FileEnding {
+    guard case .fail(let failure, let keepsSession) = self, failure.code == .integrityMismatch,
+      let past = facts.past, past.isSuspect, facts.file.expected.saysContent, past.meets(facts.file.expected)
+    else { return self }
+    let text = "\(failure.message); that is not what was fetched before, and \"transfers pull --overwrite\" takes it"
+    return .fail(Failure(failure.code, text), keepsSession: keepsSession)
+  }
 }
 
 /// The requests of a file with an open attempt, or requested from the ledger: either one control step, or parallel

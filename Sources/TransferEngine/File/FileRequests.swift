@@ -3,6 +3,8 @@
 struct FileRequests: Sendable {
   private var open = OpenRequests.none
   private(set) var backoffs: ChunkBackoffs
+  /// The length of the table of published checksums that was requested, until its search has ended; 0 for none.
+  private(set) var tableLength: Int64 = 0
   /// Consecutive requests for chunks for which the ledger had none.
   private var emptyBegins = 0
   private static let emptyBeginLimit = 100
@@ -20,7 +22,11 @@ struct FileRequests: Sendable {
 
   // MARK: - Beginning
 
-  mutating func beginControl() { open = .control }
+  /// - Parameter table: how long the table of checksums in its answer may be; nil for a step without one.
+  mutating func beginControl(table: Int64? = nil) {
+    open = .control
+    if let table { tableLength = table }
+  }
 
   /// Requests chunks from the ledger. Returns how many; 0 if none may begin now.
   /// - Parameters:
@@ -50,9 +56,15 @@ struct FileRequests: Sendable {
   mutating func end(_ target: JobStep.Target) {
     switch target {
     case .chunk: open.endChunk()
-    case .control: open = .none
+    case .control: (open, tableLength) = (.none, 0)
     }
   }
+
+  /// The table in the answer to the last step is in memory, and is to be searched.
+  mutating func keepTable(_ length: Int64) { tableLength = length }
+
+  /// The search has ended.
+  mutating func endTable() { tableLength = 0 }
 
   /// A chunk failed, and may be sent again at this time.
   mutating func backOff(untilMs: Int64) { backoffs.add(untilMs: untilMs) }

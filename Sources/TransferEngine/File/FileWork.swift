@@ -34,10 +34,12 @@ final class FileWork {
   /// `isLossy` says that connections to its host are lost repeatedly.
   init(_ file: ClaimedFile, to destination: BatchDestination, _ engine: Engine, isLossy: Bool) {
     self.destination = destination
-    machine = FileMachine(file, destination.resolved.transferProtocol, isLossy: isLossy)
-    machine.facts.byteLimit = engine.configuration.maxBytes
     let (ledger, id) = (engine.ledger, file.id)
     let download = destination.refusals.settings.download
+    machine = FileMachine(
+      file, destination.resolved.transferProtocol, isLossy: isLossy,
+      isOfScan: destination.isOfJob && !file.isCompared && download == nil)
+    machine.facts.byteLimit = engine.configuration.maxBytes
     let chunks = download?.segments ?? engine.configuration.chunksPerFile
     version = SourceVersion(file.identity) { () throws(TransferError) in
       try ledger.read { reader in try reader.sentContent(of: id) }
@@ -57,7 +59,6 @@ final class FileWork {
         known: file.identity, overwrites: settings.overwrites, isSparse: settings.isSparse,
         isNamedLater: settings.usesRemoteNames, engine.configuration.syncs)
     }
-    machine.isOfScan = destination.isOfJob && !file.isCompared && target == nil
     // An existing file is not examined if it is not to be replaced.
     if target?.overwrites != true || target?.isNamedLater == true { machine.facts.past = nil }
     if let settings = destination.refusals.settings.download, !file.key.isFolder,
@@ -118,9 +119,11 @@ extension FileWork {
 
 extension FileMachine {
   /// A claimed file, with a layout planned if it has none. It ends at once if it cannot be sent.
-  init(_ file: ClaimedFile, _ proto: ProtocolInUse, isLossy: Bool) {
+  init(_ file: ClaimedFile, _ proto: ProtocolInUse, isLossy: Bool, isOfScan: Bool) {
     let (layout, failure) = Self.layout(of: file, proto, isLossy: isLossy)
-    self.init(claimed: file, layout: layout, location: proto.location(ofKey: file.key), abilities: proto.abilities)
+    self.init(
+      claimed: file, layout: layout, location: proto.location(ofKey: file.key), abilities: proto.abilities,
+      isOfScan: isOfScan)
     if let failure { end(.fail(failure, keepsSession: false)) }
     if let only = file.onlyCopy { end(.fail(.replacing(only), keepsSession: false)) }
     guard !proto.abilities.unrepeatable.isEmpty else { return }

@@ -66,13 +66,12 @@ final class FilesInWork {
     if ended == nil, changes.isEmpty, work.machine.ending == nil, work.destination.discovery.holds(file) { return }
     let chunks = chunkRoom(work)
     work.machine.facts.learned = work.destination.learned
-    tableRoom.count(work.machine.tableLength, for: file)
-    work.machine.tableRoom = tableRoom.left
+    tableRoom.count(work.machine.requests.tableLength, for: file)
     var unit =
       work.machine.advance(
-        work.destination.resolved.transferProtocol, chunkLimit: chunks, nowMs: engine.wallMs)
+        work.destination.resolved.transferProtocol, chunkLimit: chunks, tableRoom: tableRoom.left, nowMs: engine.wallMs)
       ?? FileUnit(file: file, session: work.machine.sessionID)
-    tableRoom.count(work.machine.tableLength, for: file)
+    tableRoom.count(work.machine.requests.tableLength, for: file)
     unit.ended = ended
     unit.changes = changes + unit.changes
     unit.staged = work.machine.claimed.staged

@@ -64,4 +64,14 @@ extension JobStep {
     case .chunk(_, let attempt), .control(let attempt): attempt
     }
   }
+
+  /// A failure if the server stored almost nothing of a body; nil if it stored more, or all of it.
+  func tinyProgress(to acked: Int64) -> Failure? {
+    guard let chunk = step.chunk, BodyProgress.isTiny(acked - chunk.acked, of: chunk.body.length) else {
+      return nil
+    }
+    let taken = acked - chunk.acked
+    return Failure(
+      .protoBadReply, "only \(taken) of \(chunk.body.length) bytes are stored, although the server reported success")
+  }
 }

@@ -83,7 +83,7 @@ final class Question {
     switch remedy {
     case .repair, .elsewhere:
       repairs += 1
-      return repairs <= FileMachine.repairLimit ? .again(afterMs: 0) : .givenUp
+      return repairs <= FileFailures.repairLimit ? .again(afterMs: 0) : .givenUp
     case .refreshCredential: return refreshed()
     case .permanent where failure.code == .authRefused || failure.code == .authExpired: return refreshed()
     case .retry, .probe, .sessionGone:

@@ -12,7 +12,7 @@ extension AttemptResult {
     if let reply { fill(from: reply) }
     if case .notYet = meaning.outcome { outcome = .retry }
     guard case .failed(let failure, let remedy) = meaning.outcome else { return }
-    outcome = FileMachine.outcome(failure, remedy, retry)
+    outcome = FailedAttempt.outcome(failure, remedy, retry)
     // Following a redirect is not an error, and neither is a duplicate that need not be sent.
     let isNone = remedy == .elsewhere && failure.code == .httpRedirect || failure.code == .policyDuplicate
     code = isNone ? nil : failure.code
@@ -71,7 +71,7 @@ extension AttemptResult {
     guard case .advanced(let through) = meaning.outcome, acked < range.length else { return }
     outcome = reply?.isCancelled == true ? .interrupted : .retry
     if let failure = reply?.answerFailure { brokeOff(failure, reply) }
-    if let failure = FileMachine.tinyProgress(step, to: through) {
+    if let failure = step.tinyProgress(to: through) {
       (code, message) = (failure.code, failure.message)
     }
   }

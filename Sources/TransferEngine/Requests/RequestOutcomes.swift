@@ -271,7 +271,7 @@ extension JobStep {
   fileprivate func failure(_ meaning: Interpretation) -> (Failure, Remedy)? {
     switch meaning.outcome {
     case .failed(let failure, let remedy): (failure, remedy)
-    case .advanced(let acked): FileMachine.tinyProgress(self, to: acked).map { ($0, .retry(isThrottled: false)) }
+    case .advanced(let acked): tinyProgress(to: acked).map { ($0, .retry(isThrottled: false)) }
     default: nil
     }
   }

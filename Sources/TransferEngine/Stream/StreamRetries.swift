@@ -48,7 +48,7 @@ struct StreamRetries {
   /// Repeats the request at once.
   mutating func repair(_ failure: Failure) throws(Failure) {
     repairs += 1
-    guard repairs <= FileMachine.repairLimit else { throw failure }
+    guard repairs <= FileFailures.repairLimit else { throw failure }
   }
 
   /// Repeats the request with reloaded credentials.
