@@ -44,9 +44,9 @@ final class Exchange {
   func run() -> Bool {
     do throws(ExchangeEnd) {
       try begin()
-      return try finish(try respond())
+      return try AnswerSender(exchange: self).send(try respond())
     } catch {
-      return close(after: error)
+      return AnswerSender(exchange: self).close(after: error)
     }
   }
 
@@ -71,13 +71,13 @@ final class Exchange {
   private func respond() throws(ExchangeEnd) -> Answer {
     if let scripted = effect.answer {
       // A server that is locked by its own merge continues that merge.
-      if effect.isLocked, head.method == "MOVE" { _ = try? carryOut() }
+      if effect.isLocked, head.method == "MOVE" { _ = try? PlainMethods(exchange: self).answer() }
       if !effect.isEarly { try drop() }
       return scripted
     }
     do throws(ExchangeEnd) {
       if effect.isHTML { return try htmlPage() }
-      let answer = relocated(try carryOut())
+      let answer = relocated(try PlainMethods(exchange: self).answer())
       if effect.lateMs > 0, !core.wait(milliseconds: effect.lateMs, interruption) { throw .gone }
       try hold(effect.lateHold)
       return effect.lateAnswer ?? answer

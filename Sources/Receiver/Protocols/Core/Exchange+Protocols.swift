@@ -2,6 +2,40 @@ import TransferModel
 
 /// Code that the protocols share.
 extension Exchange {
+  /// Refuses with 401 unless the request brings a credential that this receiver requires.
+  func authorize() throws(ExchangeEnd) { try CredentialCheck(settings: core.settings).check(head["authorization"]) }
+
+  func get(_ path: ObjectPath) throws(ExchangeEnd) -> Answer {
+    try drop()
+    guard let store = core.store else { throw .refuse(404, "bodies are discarded here") }
+    var object = try store.object(at: path)
+    if let version = effect.version { object = try object.version(version) }
+    return try ObjectDownload(exchange: self, object: object).answer()
+  }
+
+  func put(at path: ObjectPath) throws(ExchangeEnd) -> Answer { try ObjectUpload(exchange: self).put(at: path) }
+
+  func delete(_ path: ObjectPath) throws(ExchangeEnd) -> Answer { try PlainMethods(exchange: self).delete(path) }
+
+  func makeCollection(_ path: ObjectPath) throws(ExchangeEnd) -> Answer {
+    try PlainMethods(exchange: self).makeCollection(path)
+  }
+
+  /// The condition that If-Match and If-None-Match set for the name.
+  func condition() throws(ExchangeEnd) -> StagedObject.Condition {
+    if let none = head["if-none-match"] {
+      guard none == "*" else { throw .refuse(400, "If-None-Match takes only * with PUT") }
+      return .createOnly
+    }
+    if let match = head["if-match"] { return match == "*" ? .match(nil) : .match(match) }
+    return .replace
+  }
+
+  func checkParents(of path: ObjectPath) throws(ExchangeEnd) {
+    guard core.settings.strictParents, let store = core.store else { return }
+    _ = try store.parent(of: path, creating: false)
+  }
+
   /// Runs `body` as the only request on an upload; refuses with `busy` when the previous request does not end.
   func holding<Result>(
     _ lock: UploadLock, busy: Answer, _ body: () throws(ExchangeEnd) -> Result

@@ -2,34 +2,36 @@ import Glibc
 import TransferModel
 
 /// How an exchange ends: with the answer, or with what the script or the network makes of it.
-extension Exchange {
+struct AnswerSender {
+  let exchange: Exchange
+
   /// Sends the answer. Its record is written first, so that the record is never behind the client.
-  func finish(_ answer: Answer) throws(ExchangeEnd) -> Bool {
+  func send(_ answer: Answer) throws(ExchangeEnd) -> Bool {
     let answer = shaped(answer)
-    if head.method == "GET", let file = answer.file { try note(.content(file.range)) }
-    if let ending = effect.ending, ending != .wrongDigest { return try spoil(answer, ending) }
-    let mustClose = settleBody() || (answer.framing == .close && answer.mayHaveBody)
-    try note(.answer(status: answer.status))
-    log(answer.status, "")
+    if exchange.head.method == "GET", let file = answer.file { try exchange.note(.content(file.range)) }
+    if let ending = exchange.effect.ending, ending != .wrongDigest { return try spoil(answer, ending) }
+    let mustClose = exchange.settleBody() || (answer.framing == .close && answer.mayHaveBody)
+    try exchange.note(.answer(status: answer.status))
+    exchange.log(answer.status, "")
     do throws(ExchangeEnd) {
       try transmit(answer, closing: mustClose)
     } catch {
       return lose(answer.status, because: error)
     }
-    if mustClose { socket.finishSending(milliseconds: body.isComplete ? 0 : 2000) }
+    if mustClose { exchange.socket.finishSending(milliseconds: exchange.body.isComplete ? 0 : 2000) }
     return !mustClose
   }
 
   private func transmit(_ answer: Answer, closing: Bool) throws(ExchangeEnd) {
     var bytes = answer.head(closing: closing, nowSeconds: Int(wallMilliseconds() / 1000))
-    let hasBody = head.method != "HEAD" && answer.mayHaveBody
+    let hasBody = exchange.head.method != "HEAD" && answer.mayHaveBody
     let isChunked = hasBody && answer.framing == .chunked
     if hasBody, answer.file == nil, !answer.body.isEmpty {
       bytes += isChunked ? Self.chunkHead(Int64(answer.body.count)) + answer.body + Self.lineEnd : answer.body
     }
-    try socket.send(bytes)
+    try exchange.socket.send(bytes)
     if hasBody, let file = answer.file { try stream(file, isChunked: isChunked) }
-    if isChunked { try socket.send(Self.chunkHead(0) + Self.lineEnd) }
+    if isChunked { try exchange.socket.send(Self.chunkHead(0) + Self.lineEnd) }
   }
 
   private static let lineEnd = Array("\r\n".utf8)
@@ -44,12 +46,12 @@ extension Exchange {
     var start = file.range.offset
     while start < file.range.end {
       let chunk = ByteRange(offset: start, length: min(Int64(buffer.count), file.range.end - start))
-      if isChunked { try socket.send(Self.chunkHead(chunk.length)) }
+      if isChunked { try exchange.socket.send(Self.chunkHead(chunk.length)) }
       try send(chunk, of: file, buffer)
-      if isChunked { try socket.send(Self.lineEnd) }
+      if isChunked { try exchange.socket.send(Self.lineEnd) }
       start = chunk.end
     }
-    try pacer.finish()
+    try exchange.pacer.finish()
   }
 
   private func send(
@@ -57,28 +59,28 @@ extension Exchange {
   ) throws(ExchangeEnd) {
     var offset = range.offset
     while offset < range.end {
-      let allowed = try pacer.allowance(Int(range.end - offset))
+      let allowed = try exchange.pacer.allowance(Int(range.end - offset))
       let count = pread(file.descriptor.number, buffer.baseAddress!, allowed, off_t(offset))
       if count < 0 && errno == EINTR { continue }
       guard count > 0 else { throw .gone }
       let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
       applyMask(file.mask, to: piece)
       if let wrong = file.wrongByte, offset..<offset + Int64(count) ~= wrong { piece[Int(wrong - offset)] ^= 0xFF }
-      try socket.send(UnsafeRawBufferPointer(piece))
+      try exchange.socket.send(UnsafeRawBufferPointer(piece))
       offset += Int64(count)
-      try pacer.note(count)
+      try exchange.pacer.note(count)
     }
   }
 
   private func spoil(_ answer: Answer, _ ending: FaultEffect.Ending) throws(ExchangeEnd) -> Bool {
-    try note(.lost(status: answer.status, cause: ending.rawValue))
-    log(answer.status, " \(ending.rawValue)")
+    try exchange.note(.lost(status: answer.status, cause: ending.rawValue))
+    exchange.log(answer.status, " \(ending.rawValue)")
     switch ending {
     case .loseAnswer, .wrongDigest: break
-    case .garbage: try socket.send(garbage())
+    case .garbage: try exchange.socket.send(garbage())
     case .truncateAnswer: try sendHalf(answer)
     }
-    socket.finishSending(milliseconds: 1000)
+    exchange.socket.finishSending(milliseconds: 1000)
     return false
   }
 
@@ -86,22 +88,24 @@ extension Exchange {
   private func sendHalf(_ answer: Answer) throws(ExchangeEnd) {
     let bytes = answer.head(closing: true, nowSeconds: Int(wallMilliseconds() / 1000))
     let isChunked = answer.framing == .chunked
-    if head.method == "HEAD" || answer.contentLength == 0 { return try socket.send(Array(bytes[..<(bytes.count / 2)])) }
-    try socket.send(bytes)
+    if exchange.head.method == "HEAD" || answer.contentLength == 0 {
+      return try exchange.socket.send(Array(bytes[..<(bytes.count / 2)]))
+    }
+    try exchange.socket.send(bytes)
     if let file = answer.file {
       var half = file
       half.range = ByteRange(offset: file.range.offset, length: file.range.length / 2)
       try stream(half, isChunked: isChunked)
     } else {
-      if isChunked { try socket.send(Self.chunkHead(answer.contentLength)) }
-      try socket.send(Array(answer.body[..<(answer.body.count / 2)]))
+      if isChunked { try exchange.socket.send(Self.chunkHead(answer.contentLength)) }
+      try exchange.socket.send(Array(answer.body[..<(answer.body.count / 2)]))
     }
   }
 
   /// 64 bytes that are not HTTP, always the same for the same seed and request.
   private func garbage() -> [UInt8] {
     (0..<64).map { i in
-      i == 0 ? 0 : UInt8(unitInterval(core.settings.seed, UInt64(request), UInt64(i)) * 256)
+      i == 0 ? 0 : UInt8(unitInterval(exchange.core.settings.seed, UInt64(exchange.request), UInt64(i)) * 256)
     }
   }
 
@@ -109,20 +113,20 @@ extension Exchange {
   func close(after end: ExchangeEnd) -> Bool {
     switch end {
     case .refuse(let answer): return answerAtLast(answer)
-    case .timedOut: return answerAtLast(Answer(408, text: "nothing arrived for \(core.settings.timeoutMs) ms"))
+    case .timedOut: return answerAtLast(Answer(408, text: "nothing arrived for \(exchange.core.settings.timeoutMs) ms"))
     case .cut, .reset, .gone, .superseded: return lose(0, because: end)
     }
   }
 
   private func answerAtLast(_ answer: Answer) -> Bool {
     do throws(ExchangeEnd) {
-      try note(.answer(status: answer.status))
+      try exchange.note(.answer(status: answer.status))
       try transmit(answer, closing: true)
     } catch {
       return lose(answer.status, because: error)
     }
-    log(answer.status, "")
-    socket.finishSending(milliseconds: 2000)
+    exchange.log(answer.status, "")
+    exchange.socket.finishSending(milliseconds: 2000)
     return false
   }
 
@@ -136,10 +140,22 @@ extension Exchange {
       case .superseded: "superseded"
       case .timedOut, .gone, .refuse: "disconnected"
       }
-    try? note(.lost(status: status, cause: cause))
-    log(status, " \(cause)")
-    if case .reset = end { socket.resetOnClose() }
-    if case .cut = end { socket.finishSending(milliseconds: 1000) }
+    try? exchange.note(.lost(status: status, cause: cause))
+    exchange.log(status, " \(cause)")
+    if case .reset = end { exchange.socket.resetOnClose() }
+    if case .cut = end { exchange.socket.finishSending(milliseconds: 1000) }
     return false
+  }
+
+  /// The answer with the fields and the framing that the script sets.
+  private func shaped(_ answer: Answer) -> Answer {
+    var answer = answer
+    answer.fields.removeAll { exchange.effect.omitted.contains($0.name.lowercased()) }
+    if let field = exchange.effect.field {
+      answer.fields.removeAll { $0.name.lowercased() == field.name.lowercased() }
+      answer.fields.append(field)
+    }
+    answer.framing = exchange.effect.framing == .chunked && exchange.head.isHTTP10 ? .close : exchange.effect.framing
+    return answer
   }
 }

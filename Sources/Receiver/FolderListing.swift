@@ -2,14 +2,16 @@ import Glibc
 import TransferModel
 
 /// The contents of a folder, for clients of S3 and WebDAV.
-extension Exchange {
+struct FolderListing {
+  let exchange: Exchange
+
   /// `GET /BUCKET?list-type=2`: all objects at any depth below a folder, as ListObjectsV2 of the S3 API lists them.
   /// Folders serve as buckets, and have no marker objects.
-  func listObjects(_ query: Query) throws(ExchangeEnd) -> Answer {
-    try drop()
-    guard let store = core.store else { throw .refuse(404, "bodies are discarded here") }
-    let bucket = try ObjectPath(requestPath: head.path)
-    recordedPath = bucket.bytes
+  func objects(_ query: Query) throws(ExchangeEnd) -> Answer {
+    try exchange.drop()
+    guard let store = exchange.core.store else { throw .refuse(404, "bodies are discarded here") }
+    let bucket = try ObjectPath(requestPath: exchange.head.path)
+    exchange.recordedPath = bucket.bytes
     let (prefix, after) = (query["prefix"] ?? "", query["continuation-token"] ?? query["start-after"] ?? "")
     let most = Int(try query.number("max-keys") ?? 1_000)
     var keys: [[UInt8]] = []
@@ -33,9 +35,9 @@ extension Exchange {
 
   /// PROPFIND of one object, or of a collection and its direct members (RFC 4918 section 9.1).
   func properties(_ path: ObjectPath) throws(ExchangeEnd) -> Answer {
-    try drop()
-    guard let store = core.store else { throw .refuse(404, "bodies are discarded here") }
-    guard let depth = head["depth"], depth == "0" || depth == "1" else {
+    try exchange.drop()
+    guard let store = exchange.core.store else { throw .refuse(404, "bodies are discarded here") }
+    guard let depth = exchange.head["depth"], depth == "0" || depth == "1" else {
       throw .refuse(403, "only Depth 0 and 1 are supported")
     }
     guard let status = try store.status(of: path) else { throw .systemError(ENOENT, "read status of object") }

@@ -1,18 +1,21 @@
 import Glibc
 import TransferModel
 
-/// Objects that a script declares to be uploaded in parts, for clients of S3.
-extension Exchange {
+/// An object that a script may declare to be uploaded in parts, for clients of S3.
+struct ObjectParts {
+  let exchange: Exchange
+  let object: StoredObject
+
   /// In the form that S3 uses for such an object: it ends with the number of parts.
-  func etag(_ object: StoredObject) -> String {
-    partCount(object).map { "\"\(CRC32C.text(object.crc32c))-\($0)\"" } ?? object.etag
+  var etag: String {
+    count.map { "\"\(CRC32C.text(object.crc32c))-\($0)\"" } ?? object.etag
   }
 
-  private func partCount(_ object: StoredObject) -> Int64? {
-    effect.parts.flatMap { object.size > $0 ? (object.size - 1) / $0 + 1 : nil }
+  private var count: Int64? {
+    exchange.effect.parts.flatMap { object.size > $0 ? (object.size - 1) / $0 + 1 : nil }
   }
 
-  private func part(_ number: Int64, _ length: Int64, of object: StoredObject) -> ByteRange {
+  private func part(_ number: Int64, _ length: Int64) -> ByteRange {
     let offset = (number - 1) * length
     return ByteRange(offset: offset, length: min(length, object.size - offset))
   }
@@ -20,40 +23,41 @@ extension Exchange {
   /// The answer to a question about the parts of an object: `HEAD ?partNumber=N`, and `GET ?attributes`, which lists
   /// them with their CRC32C; nil for other requests. Sources: "HeadObject" and "GetObjectAttributes", Amazon S3 API
   /// Reference.
-  func partAnswer(_ object: StoredObject) throws(ExchangeEnd) -> Answer? {
-    guard let length = effect.parts, let count = partCount(object), !head.query.isEmpty else { return nil }
-    let query = try Query(head.query)
-    if head.method == "GET", query.has("attributes") { return try list(object, length, count) }
-    guard head.method == "HEAD", let number = try query.number("partNumber") else { return nil }
+  func answer() throws(ExchangeEnd) -> Answer? {
+    guard let length = exchange.effect.parts, let count, !exchange.head.query.isEmpty else { return nil }
+    let query = try Query(exchange.head.query)
+    if exchange.head.method == "GET", query.has("attributes") { return try list(length, count) }
+    guard exchange.head.method == "HEAD", let number = try query.number("partNumber") else { return nil }
     guard (1...count).contains(number) else { throw .refuse(416, "the object does not have that many parts") }
-    var answer = answer(206, object, part(number, length, of: object))
+    var answer = ObjectDownload(exchange: exchange, object: object).answer(206, part(number, length))
     answer.fields.append(Answer.Field("x-amz-mp-parts-count", String(count)))
     return answer
   }
 
   /// The checksum of the checksums of the parts, which S3 calls composite, for a HEAD that asks for it.
-  func compositeFields(_ object: StoredObject) throws(ExchangeEnd) -> [Answer.Field] {
-    guard head.method == "HEAD", head["x-amz-checksum-mode"] == "ENABLED", let length = effect.parts,
-      let count = partCount(object)
+  func compositeFields() throws(ExchangeEnd) -> [Answer.Field] {
+    guard exchange.head.method == "HEAD", exchange.head["x-amz-checksum-mode"] == "ENABLED",
+      let length = exchange.effect.parts,
+      let count
     else { return [] }
     var all: [UInt8] = []
     for number in 1...count {
-      all += CRC32C.bigEndianBytes(try ChecksumCache.compute(object, part(number, length, of: object)))
+      all += CRC32C.bigEndianBytes(try ChecksumCache.compute(object, part(number, length)))
     }
-    let sum = CRC32C.of(all) ^ (effect.ending == .wrongDigest ? 1 : 0)
+    let sum = CRC32C.of(all) ^ (exchange.effect.ending == .wrongDigest ? 1 : 0)
     return [
       Answer.Field("x-amz-checksum-type", "COMPOSITE"),
       Answer.Field("x-amz-checksum-crc32c", "\(base64(CRC32C.bigEndianBytes(sum)))-\(count)"),
     ]
   }
 
-  private func list(_ object: StoredObject, _ length: Int64, _ count: Int64) throws(ExchangeEnd) -> Answer {
-    let after = wholeNumber(head["x-amz-part-number-marker"] ?? "0") ?? 0
-    let most = wholeNumber(head["x-amz-max-parts"] ?? "1000") ?? 1_000
+  private func list(_ length: Int64, _ count: Int64) throws(ExchangeEnd) -> Answer {
+    let after = wholeNumber(exchange.head["x-amz-part-number-marker"] ?? "0") ?? 0
+    let most = wholeNumber(exchange.head["x-amz-max-parts"] ?? "1000") ?? 1_000
     var xml = "<?xml version=\"1.0\"?><GetObjectAttributesResponse xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
-    xml += "<ETag>\(etag(object).dropFirst().dropLast())</ETag><ObjectParts><PartsCount>\(count)</PartsCount>"
+    xml += "<ETag>\(etag.dropFirst().dropLast())</ETag><ObjectParts><PartsCount>\(count)</PartsCount>"
     for number in (after + 1)..<max(after + 1, min(count, after + most) + 1) {
-      let range = part(number, length, of: object)
+      let range = part(number, length)
       let sum = base64(CRC32C.bigEndianBytes(try ChecksumCache.compute(object, range)))
       xml += "<Part><PartNumber>\(number)</PartNumber><Size>\(range.length)</Size>"
       xml += "<ChecksumCRC32C>\(sum)</ChecksumCRC32C></Part>"
