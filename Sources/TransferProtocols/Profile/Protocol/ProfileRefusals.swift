@@ -1,7 +1,9 @@
 import TransferModel
 
 /// The meaning of failures for which there is no rule.
-extension ProfileInterpreter {
+struct ProfileRefusals: ProfileAnswerPart {
+  let answer: ProfileAnswer
+
   /// No answer was received.
   func lost(_ failure: Failure) -> Interpretation {
     let remedy = Remedy(transport: failure)
@@ -26,14 +28,14 @@ extension ProfileInterpreter {
   private func uncertain(_ chunk: ChunkFacts, _ failure: Failure, _ remedy: Remedy) -> Interpretation {
     if proto.profile.chunk.isIdempotent {
       // The chunk may have completed the file: this is queried before the chunk is sent again.
-      let mayBeLast = proto.profile.chunk.mode == .parallel || isLast(chunk)
+      let mayBeLast = proto.profile.chunk.mode == .parallel || answer.isLast(chunk)
       let isAsked =
         mayBeLast && proto.canVerify(facts) && (proto.endsWithChunks(facts, notes) || proto.verifiesContent)
       return .failed(failure, isAsked ? .probe : remedy)
     }
     if proto.isAlways(.probeChunk) { return .failed(failure, .probe) }
     if proto.canAskAboutChunks { return .failed(failure, .probe).with(notes: [SessionNotes.probe: "1"]) }
-    guard isLast(chunk) else { return unknown(failure) }
+    guard answer.isLast(chunk) else { return unknown(failure) }
     return ambiguous(failure) ?? unknown(failure)
   }
 
@@ -44,8 +46,6 @@ extension ProfileInterpreter {
     return .failed(Failure(.protoLostAnswer, text), .unknown)
   }
 
-  func isLast(_ chunk: ChunkFacts) -> Bool { chunk.seq == facts.layout.count - 1 && chunk.body.end == chunk.range.end }
-
   /// The profile's reaction if the answer to the last chunk was lost and sending it again did not help; nil for no
   /// special reaction.
   func ambiguous(_ failure: Failure) -> Interpretation? {
@@ -54,7 +54,7 @@ extension ProfileInterpreter {
     case .resend: return nil
     case .probe: return .failed(failure, .probe).with(notes: [SessionNotes.probe: "1"])
     case .commitAnyway:
-      return facts.mayHold(chunk, through: chunk.range.end) ? .stored(receipt(chunk, [:], nil), proof: nil) : nil
+      return facts.mayHold(chunk, through: chunk.range.end) ? .stored(answer.receipt(chunk, [:], nil), proof: nil) : nil
     case .restart: return sessionGone(failure)
     case .fail: return unknown(failure)
     }
@@ -62,24 +62,26 @@ extension ProfileInterpreter {
 
   /// A status that is not a success.
   func refused() -> Interpretation {
-    if let chunk, chunk.isUncertain, isLast(chunk), case .chunk = step, StatusClass(reply.status) == .permanent,
-      let meaning = ambiguous(failure())
+    if let chunk, chunk.isUncertain, answer.isLast(chunk), case .chunk = step, StatusClass(reply.status) == .permanent,
+      let meaning = ambiguous(answer.failure())
     {
       return meaning
     }
     switch StatusClass(reply.status) {
-    case .throttled where reply.mayHideSuccess(context): return uncertain(failure(), .retry(isThrottled: true))
-    case .throttled: return .failed(failure(), .retry(isThrottled: true))
+    case .throttled where reply.mayHideSuccess(context): return uncertain(answer.failure(), .retry(isThrottled: true))
+    case .throttled: return .failed(answer.failure(), .retry(isThrottled: true))
     // The storage is full: a retry does not free space.
     case .retry where reply.status == 507: return permanent()
-    case .retry where reply.status >= 500 || reply.saysNothing: return uncertain(failure(), .retry(isThrottled: false))
-    case .permanent where reply.saysNothing: return uncertain(failure(), .permanent)
-    case .retry: return again(failure())
+    case .retry where reply.status >= 500 || reply.saysNothing:
+      return uncertain(answer.failure(), .retry(isThrottled: false))
+    case .permanent where reply.saysNothing: return uncertain(answer.failure(), .permanent)
+    case .retry: return again(answer.failure())
     case .redirect where reply.mayFollowSuccess && rules.method == "POST": return uncertain(elsewhere, .permanent)
     case .redirect: return .failed(elsewhere, .permanent)
-    case .success where reply.status == 202: return uncertain(failure(.protoBadReply, Self.accepted), .permanent)
-    case .success where reply.answersAnother: return uncertain(failure(.protoBadReply, Self.another), .permanent)
-    case .success: return .failed(failure(.protoBadReply, "the profile does not count that as a success"), .permanent)
+    case .success where reply.status == 202: return uncertain(answer.failure(.protoBadReply, Self.accepted), .permanent)
+    case .success where reply.answersAnother: return uncertain(answer.failure(.protoBadReply, Self.another), .permanent)
+    case .success:
+      return .failed(answer.failure(.protoBadReply, "the profile does not count that as a success"), .permanent)
     case .permanent: return refusedForGood()
     }
   }
@@ -94,26 +96,28 @@ extension ProfileInterpreter {
 
   private func refusedForGood() -> Interpretation {
     switch (reply.status, step) {
-    case (404, .verify), (410, .verify): return proto.isEnded(facts, notes) ? missing(failure()) : .absent
-    case (400, .verify), (403, .verify), (405, .verify), (501, .verify): return inconclusive(failure())
+    case (404, .verify), (410, .verify):
+      return proto.isEnded(facts, notes) ? verification.missing(answer.failure()) : .absent
+    case (400, .verify), (403, .verify), (405, .verify), (501, .verify):
+      return verification.inconclusive(answer.failure())
     case (404, .save), (410, .save): return permanent()
     case (404, .abort), (410, .abort): return .settled
     case (404, .makeParent), (410, .makeParent): return permanent()
-    case (401, _): return unauthorised(failure(.authRefused))
+    case (401, _): return unauthorised(answer.failure(.authRefused))
     case (404, _), (410, _):
       if case .create = step { return permanent() }
-      return facts.session?.remoteID == nil ? permanent() : sessionGone(failure())
-    case (416, .chunk): return reprobe(failure(.protoOffset)) ?? permanent()
+      return facts.session?.remoteID == nil ? permanent() : sessionGone(answer.failure())
+    case (416, .chunk): return reprobe(answer.failure(.protoOffset)) ?? permanent()
     case (413, .chunk(let chunk)): return .failed(tooLarge(chunk), .permanent)
-    case (511, _): return .failed(failure(nil, "the network may require a login"), .permanent)
+    case (511, _): return .failed(answer.failure(nil, "the network may require a login"), .permanent)
     default: return permanent()
     }
   }
 
-  private func permanent() -> Interpretation { .failed(failure(), .permanent) }
+  private func permanent() -> Interpretation { .failed(answer.failure(), .permanent) }
 
   func tooLarge(_ chunk: ChunkFacts) -> Failure {
-    failure(
+    answer.failure(
       nil, "it does not accept chunks of \(chunk.body.length) bytes: push the file again with a smaller --part-size")
   }
 
@@ -169,7 +173,7 @@ extension ProfileInterpreter {
     let most = step == .finish && proto.profile.step(.begin) == nil ? 1 : ProfileProtocol.mostRestarts
     guard count < most else {
       let text = "the session was restarted \(count) times without progress: \(refusal.message)"
-      return forgetting([key], .failed(Failure(refusal.code, text), .permanent))
+      return answer.forgetting([key], .failed(Failure(refusal.code, text), .permanent))
     }
     var learned = context.learned
     learned.discovered = (learned.discovered ?? [:]).merging([key: "\(count + 1) \(session)"]) { $1 }
@@ -185,16 +189,12 @@ extension ProfileInterpreter {
     return name
   }
 
-  var refreshes: String { ProfileProtocol.refreshes(facts.file.uid) }
-  var counters: [String] { [ProfileProtocol.restarts(facts.file.uid), refreshes] }
-
-  /// Clears the counters of this file in this run.
-  func forgetting(_ keys: [String], _ meaning: Interpretation) -> Interpretation {
-    var learned = context.learned
-    guard var discovered = learned.discovered, keys.contains(where: { discovered[$0] != nil }) else { return meaning }
-    for key in keys { discovered[key] = nil }
-    learned.discovered = discovered
-    return meaning.with(learned: learned)
+  /// The body is not what the profile expects: a proxy, a login page, a crash. Treated as a gateway error.
+  func misshapen(_ message: String) -> Interpretation {
+    let failure = Failure(
+      .protoBadReply, "\(message) (status \(reply.status))",
+      retryAfterMs: RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs))
+    return uncertain(failure, .retry(isThrottled: false))
   }
 }
 

@@ -1,20 +1,22 @@
 import TransferModel
 
 /// The meaning of an answer to `verify`.
-extension ProfileInterpreter {
+struct ProfileVerification: ProfileAnswerPart {
+  let answer: ProfileAnswer
+
   /// The file exists. After a lost answer to the first of two last steps the second one is still pending.
   func verified(_ values: ExtractedValues) -> Interpretation {
-    if !proto.isEnded(facts, notes), isOlder { return isHarmless ? .absent : unknown(Self.older, stepInDoubt) }
+    if !proto.isEnded(facts, notes), isOlder { return isHarmless ? .absent : refusals.unknown(Self.older, stepInDoubt) }
     guard facts.lostAnswer == .finish, let finish = proto.finishName, proto.isPending(finish, facts, notes),
       proto.isPending(proto.saveName, facts, notes)
-    else { return finished(values.notes) }
-    return noted(values.notes.merging([SessionNotes.done(finish): "1"]) { $1 }, .settled)
+    else { return success.finished(values.notes) }
+    return answer.noted(values.notes.merging([SessionNotes.done(finish): "1"]) { $1 }, .settled)
   }
 
   /// By the server's own clock, the file was last modified before the session began, and no digest shows that it is
   /// this one. Not if the server keeps the modification time of the source.
   private var isOlder: Bool {
-    guard proved("file") != .digest, !proto.verifiesUpload, let session = facts.session,
+    guard checks.proved("file") != .digest, !proto.verifiesUpload, let session = facts.session,
       let modified = date("last-modified"), let now = date("date"),
       modified / 1_000 != facts.file.mtimeMs / 1_000
     else { return false }
@@ -33,9 +35,9 @@ extension ProfileInterpreter {
   /// protocol continues if that is harmless.
   func inconclusive(_ failure: Failure) -> Interpretation {
     if proto.isEnded(facts, notes) {
-      return forgetting(counters, .finished(proto.proof(facts, confirmation: notes.proved, reply: nil)))
+      return answer.forgetting(answer.counters, .finished(proto.proof(facts, confirmation: notes.proved, reply: nil)))
     }
-    return isHarmless ? .inconclusive : unknown(failure, stepInDoubt)
+    return isHarmless ? .inconclusive : refusals.unknown(failure, stepInDoubt)
   }
 
   /// The step whose answer was lost.

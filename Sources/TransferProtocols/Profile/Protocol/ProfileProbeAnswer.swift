@@ -1,7 +1,9 @@
 import TransferModel
 
-/// Interprets a probe of the session.
-extension ProfileInterpreter {
+/// The meaning of an answer to a probe of the session.
+struct ProfileProbeAnswer: ProfileAnswerPart {
+  let answer: ProfileAnswer
+
   func probed(_ values: ExtractedValues) throws -> Interpretation {
     let meaning = try found(values)
     guard notes.wantsProbe else { return meaning }
@@ -10,7 +12,7 @@ extension ProfileInterpreter {
 
   private func found(_ values: ExtractedValues) throws -> Interpretation {
     let have = rules.have
-    if let done = have.done, try claims(done) {
+    if let done = have.done, try checks.claims(done) {
       return .offset(facts.layout.size).with(notes: [SessionNotes.complete: "1"])
     }
     if let offset = have.offset { return beginning(try number(offset), values) }
@@ -40,21 +42,21 @@ extension ProfileInterpreter {
   private func beginning(_ offset: Int64, _ values: ExtractedValues) -> Interpretation {
     guard (0...facts.layout.size).contains(offset) else { return beyond("\(offset) bytes") }
     guard offset == facts.layout.size else {
-      return leadsOn(offset) ? .offset(offset) : sessionGone(unreachable(offset))
+      return chunks.leadsOn(offset) ? .offset(offset) : refusals.sessionGone(chunks.unreachable(offset))
     }
     let last = facts.layout.count - 1
     let chunk = ChunkFacts(seq: last, range: facts.layout.range(last))
-    return lacksRequired(values, [.result], of: chunk) ? unsaidResult(chunk) : .offset(offset)
+    return answer.lacksRequired(values, [.result], of: chunk) ? unsaidResult(chunk) : .offset(offset)
   }
 
   /// Everything is stored, but a value that the next steps need was in a lost answer.
   private func unsaidResult(_ chunk: ChunkFacts) -> Interpretation {
     switch proto.profile.onAmbiguousLast {
     case .resend where proto.profile.chunk.isIdempotent: .offset(chunk.range.offset)
-    case .resend, .fail: unknown(Self.unsaid, .chunk)
-    case .probe: .failed(Self.unsaid, .probe)
+    case .resend, .fail: refusals.unknown(ProfileAnswer.unsaid, .chunk)
+    case .probe: .failed(ProfileAnswer.unsaid, .probe)
     case .commitAnyway: .offset(facts.layout.size)
-    case .restart: sessionGone(Self.unsaid)
+    case .restart: refusals.sessionGone(ProfileAnswer.unsaid)
     }
   }
 
