@@ -31,7 +31,7 @@ public struct ProfileRehearsal {
     digest: (ByteRange, DigestAlgorithm) throws(TransferError) -> Digest
   ) throws(TransferError) -> [Request] {
     var facts = TransferFacts(file: file, layout: try proto.layout(size: file.size))
-    let uuid = ProfileProtocol.uuid(file.uid, 0)
+    let uuid = SessionUUID.of(file.uid, 0)
     facts.session = SessionFacts(remoteID: nil, intendedAtMs: 0, notes: [SessionNotes.uuid: uuid])
     var context = RequestContext(wallMs: file.mtimeMs, credential: secrets, learned: LearnedFacts())
     for hash in proto.profile.file.hashes {
@@ -57,7 +57,9 @@ public struct ProfileRehearsal {
     }
     facts.parts = parts
     for (name, step) in [(proto.finishName, StepRequest.finish), (proto.saveName, .save), (.verify, .verify)] {
-      guard let name, let described = proto.profile.step(name), proto.isWanted(described, facts) else { continue }
+      guard let name, let described = proto.profile.step(name), ProfileProgress(proto, facts).isWanted(described) else {
+        continue
+      }
       requests.append(try request(step, name.rawValue, facts, context))
     }
     return requests
@@ -91,7 +93,7 @@ public struct ProfileRehearsal {
   private var secrets: Credential {
     .inputs(
       Dictionary(
-        proto.profile.inputs.filter { proto.isHidden($0) }.map { ($0.name, Self.hidden) },
+        proto.profile.inputs.filter { proto.trust.isHidden($0) }.map { ($0.name, Self.hidden) },
         uniquingKeysWith: { first, _ in first }))
   }
 

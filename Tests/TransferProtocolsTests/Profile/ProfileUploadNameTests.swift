@@ -15,7 +15,7 @@ import TransferModel
   }
 
   private func named(_ proto: ProfileProtocol, _ notes: [String: String]) -> UploadName? {
-    let id = proto.remoteID(notes, orElse: "our-uuid")
+    let id = ProfileUploadNames(profile: proto.profile).remoteID(notes, orElse: "our-uuid")
     let meaning = Interpretation.opened(OpenedSession(remoteID: id, expiresAtMs: nil))
     var facts = Scene.facts(size: 5)
     facts.session = SessionFacts(remoteID: nil, intendedAtMs: 0)
@@ -50,13 +50,14 @@ import TransferModel
   @Test func anIDBesideThePathMayBeThatOfAnotherFile() throws {
     let proto = try builtin("qiniu-v2")
     #expect(named(proto, ["s.id": #""7""#]) == nil)
-    #expect(proto.remoteID(["s.id": #""7""#], orElse: "our-uuid") == "7")
+    #expect(ProfileUploadNames(profile: proto.profile).remoteID(["s.id": #""7""#], orElse: "our-uuid") == "7")
   }
 
   @Test(arguments: ["nextcloud", "numbered-chunks", "dropzone", "flow", "resumablejs", "qiniu-v1"])
   func ourOwnUUIDIsNotCompared(_ name: String) throws {
     #expect(named(try builtin(name), [:]) == nil)
-    #expect(try builtin(name).remoteID([:], orElse: "our-uuid") == "our-uuid")
+    let names = ProfileUploadNames(profile: try builtin(name).profile)
+    #expect(names.remoteID([:], orElse: "our-uuid") == "our-uuid")
   }
 
   @Test func severalValuesAreComparedTogether() throws {

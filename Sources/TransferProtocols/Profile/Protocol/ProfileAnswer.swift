@@ -60,7 +60,7 @@ struct ProfileAnswer {
 
   /// Whether a value that only the answer to `chunk` contains is neither in `values` nor known.
   func lacksRequired(_ values: ExtractedValues, _ scopes: Set<ExtractTarget.Scope>, of chunk: ChunkFacts) -> Bool {
-    let scope = proto.scope(facts, context, chunk: chunk)
+    let scope = proto.values.scope(facts, context, chunk: chunk)
     return proto.profile.step(.chunk)?.extract.contains { target in
       guard scopes.contains(target.scope), target.extraction.isRequired,
         (try? target.extraction.isWanted(scope)) != false

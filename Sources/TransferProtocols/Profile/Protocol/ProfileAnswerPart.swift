@@ -19,6 +19,7 @@ extension ProfileAnswerPart {
   var chunk: ChunkFacts? { answer.chunk }
   var failures: Int { answer.failures }
 
+  var progress: ProfileProgress { ProfileProgress(proto, facts) }
   var checks: ProfileRequirements { ProfileRequirements(answer: answer) }
   var refusals: ProfileRefusals { ProfileRefusals(answer: answer) }
   var success: ProfileSuccess { ProfileSuccess(answer: answer) }

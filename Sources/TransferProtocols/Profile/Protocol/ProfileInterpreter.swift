@@ -10,7 +10,7 @@ extension ProfileProtocol {
     let url = (try? request(step, facts, context).url) ?? inputs["url"] ?? ""
     let answer = ProfileAnswer(
       proto: self, step: step, name: name, rules: described, reply: reply, reader: ReplyReader(reply, url: url),
-      facts: facts, context: context, scope: scope(step, facts, context))
+      facts: facts, context: context, scope: values.scope(step, facts, context))
     return ProfileInterpreter(answer: answer).interpretation()
   }
 }

@@ -16,7 +16,7 @@ public import TransferModel
 /// Values of the session and results are notes of the session row, values of a part belong to its chunk row; both are
 /// committed with the answer that contained them. Secrets come with the credential and are not stored.
 public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning, DigestsAhead, WholeFileDigests,
-  AbortTargets,
+  AbortTargets, NamedUploads,
   RequestEstimate
 {
   let profile: Profile
@@ -61,6 +61,37 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
     _ = try layout(size: max(profile.file.minSize, 0))
   }
 
+  /// The protocol of a batch, from its frozen settings.
+  /// - Throws: `.config` for an invalid profile, `.usage` for settings that do not fit it.
+  public init(_ settings: BatchSettings) throws(TransferError) {
+    guard let frozen = settings.profile else {
+      throw TransferError(.bug, "read the profile of a batch", cause: "it has none")
+    }
+    let profile: Profile
+    do throws(ProfileFaults) {
+      profile = try Profile.read(Array(frozen.text.utf8), file: frozen.name)
+    } catch {
+      throw error.transferError
+    }
+    if settings.ifNoneMatch || settings.auth != nil || settings.expectContinue {
+      throw TransferError(
+        .usage, "use the profile", NameBytes(frozen.name),
+        cause: "--if-none-match, --auth and --expect-continue do not apply to profiles",
+        remedy: "a profile defines its requests; give it secrets with --input")
+    }
+    try self.init(
+      profile: profile, url: settings.destination,
+      inputs: try ProfileInputs(profile: profile, frozen: frozen).literals(),
+      references: frozen.secrets, partSize: settings.partSize,
+      reach: ProfileReach(
+        allowed: try AllowedHosts(settings.allowedHosts ?? []), isBuiltin: frozen.isBuiltin ?? false,
+        referenced: Set(frozen.secrets.keys)))
+    try trust.refuseForeignHosts()
+  }
+
+  var values: ProfileValues { ProfileValues(profile: profile, inputs: inputs, query: query) }
+  var trust: ProfileTrust { ProfileTrust(profile: profile, inputs: inputs, origin: origin, reach: reach) }
+
   public var abilities: ProtocolAbilities {
     let chunk = profile.chunk
     return ProtocolAbilities(
@@ -69,7 +100,7 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
       chunkOpening: ChunkOpening(
         prepares: profile.step(.prepareChunk) != nil, probesUncertain: profile.step(.probeChunk) != nil),
       // If a step follows the chunks, its answer brings the receipts.
-      needsParts: finishName == nil, verifiesContent: verifiesContent,
+      needsParts: finishName == nil, verifiesContent: profile.verifiesContent,
       // A harmless repetition is not preceded by a query about the whole session.
       queriesChunks: isAlways(.probeChunk) || (!profile.chunk.isIdempotent && canAskAboutChunks))
   }
@@ -77,12 +108,12 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
   /// A query about the progress of a last step can be repeated, whatever the step itself is.
   public func abilities(_ facts: TransferFacts) -> ProtocolAbilities {
     var abilities = abilities
-    let (prepares, probes) = (wants(.prepareChunk, facts), wants(.probeChunk, facts))
+    let progress = ProfileProgress(self, facts)
+    let (prepares, probes) = (progress.wants(.prepareChunk), progress.wants(.probeChunk))
     abilities.chunkOpening = ChunkOpening(prepares: prepares, probesUncertain: probes)
-    guard facts.isAllStored, !abilities.unrepeatable.isEmpty, let session = facts.session else { return abilities }
-    let notes = SessionNotes(session.notes)
-    if let name = finishName, isQuestion(name, notes) { abilities.unrepeatable.remove(.finish) }
-    if let name = saveName, isQuestion(name, notes) { abilities.unrepeatable.remove(.save) }
+    guard facts.isAllStored, !abilities.unrepeatable.isEmpty, facts.session != nil else { return abilities }
+    if let name = finishName, progress.isQuestion(name) { abilities.unrepeatable.remove(.finish) }
+    if let name = saveName, progress.isQuestion(name) { abilities.unrepeatable.remove(.save) }
     return abilities
   }
 
@@ -126,6 +157,60 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
   var finishName: StepName? { lastNames.first }
   var saveName: StepName? { lastNames.dropFirst().first }
   private var lastNames: [StepName] { [.complete, .commit].filter { profile.step($0) != nil } }
+
+  /// Names in ``LearnedFacts/discovered``: whether `auth.refresh` is due, and the values that it extracted.
+  static let refreshIsDue = "refresh"
+  static func secret(_ name: String) -> String { LearnedFacts.secretPrefix + name }
+
+  // MARK: - Requests
+
+  package func nextStep(_ facts: TransferFacts) -> TransferStep { ProfileProgress(self, facts).nextStep() }
+
+  package func request(
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest { try ProfileRequest(proto: self).request(for: step, facts, context) }
+
+  /// The step of the profile for a step of the engine; its name is nil for `auth.refresh`.
+  func described(_ step: StepRequest) -> (StepName?, ProfileStep)? {
+    let name: StepName? =
+      switch step {
+      case .create: .begin
+      case .probe: .probe
+      case .chunk: .chunk
+      case .prepareChunk: .prepareChunk
+      case .probeChunk: .probeChunk
+      case .finish: finishName
+      case .save: saveName
+      case .verify: .verify
+      case .abort: .abort
+      case .discover: nil
+      case .makeParent: .makeParent
+      }
+    if case .discover = step { return profile.auth.refresh.map { (nil, $0) } }
+    guard let name, let described = profile.step(name) else { return nil }
+    return (name, described)
+  }
+
+  package func layout(size: Int64) throws(TransferError) -> ChunkLayout {
+    try ProfileLayout(profile: profile, partSize: partSize).layout(size: size)
+  }
+
+  package func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
+    try ProfileLayout(profile: profile, partSize: partSize).layout(facts)
+  }
+
+  public func plannedRequests(size: Int64) throws(TransferError) -> Int {
+    try ProfilePlan(proto: self).requests(size: size)
+  }
+
+  public var plannedDiscovery: Int { 0 }
+
+  package func uploadName(_ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts) -> UploadName? {
+    ProfileUploadNames(profile: profile).uploadName(meaning, to: step, facts)
+  }
+
+  /// Hosts that are known before anything is sent: that of the destination, and those written in the profile.
+  public var hosts: [String] { trust.hosts }
 
   // MARK: - Keys
 
@@ -192,7 +277,7 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
 
   /// Without an abort step the server is not notified.
   public func abortTargets(_ facts: TransferFacts) -> [String] {
-    guard wants(.abort, facts) else { return [] }
+    guard ProfileProgress(self, facts).wants(.abort) else { return [] }
     return facts.session?.remoteID.map { [$0] } ?? []
   }
 }

@@ -5,7 +5,7 @@ import TransferModel
 extension ProfileProtocol: LaterQuestions {
   /// Expired secrets are refreshed first.
   package func question(about object: StoredObject) -> StepRequest? {
-    guard wants(.verify, object.facts) else { return nil }
+    guard ProfileProgress(self, object.facts).wants(.verify) else { return nil }
     return object.facts.learned.discovered?[Self.refreshIsDue] != nil ? .discover : .verify
   }
 
@@ -31,7 +31,8 @@ extension ProfileProtocol: LaterQuestions {
       let proof = FileProof(confirmation: .none, requestID: reply.serverRequestID)
       answer.outcome = .finding(RemoteFinding(.differs, proof, detail: failure.message))
     case .absent where isGone, .failed(_, .permanent) where isGone:
-      answer.outcome = verifiesUpload ? ObjectAnswer.forgotten(reply).outcome : ObjectAnswer.absent(reply).outcome
+      answer.outcome =
+        profile.verifiesUpload ? ObjectAnswer.forgotten(reply).outcome : ObjectAnswer.absent(reply).outcome
     default: break
     }
     return answer

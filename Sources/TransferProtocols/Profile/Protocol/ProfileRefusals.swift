@@ -17,7 +17,7 @@ struct ProfileRefusals: ProfileAnswerPart {
     switch step {
     case .chunk(let chunk): return uncertain(chunk, failure, remedy)
     case .finish, .save:
-      guard let name, proto.profile.step(name)?.isIdempotent == false, !proto.isQuestion(name, notes) else {
+      guard let name, proto.profile.step(name)?.isIdempotent == false, !progress.isQuestion(name) else {
         return .failed(failure, remedy)
       }
       return proto.canAskAboutEnd(name) ? .failed(failure, .probe) : unknown(failure)
@@ -30,7 +30,7 @@ struct ProfileRefusals: ProfileAnswerPart {
       // The chunk may have completed the file: this is queried before the chunk is sent again.
       let mayBeLast = proto.profile.chunk.mode == .parallel || answer.isLast(chunk)
       let isAsked =
-        mayBeLast && proto.canVerify(facts) && (proto.endsWithChunks(facts, notes) || proto.verifiesContent)
+        mayBeLast && progress.canVerify && (progress.endsWithChunks || proto.profile.verifiesContent)
       return .failed(failure, isAsked ? .probe : remedy)
     }
     if proto.isAlways(.probeChunk) { return .failed(failure, .probe) }
@@ -97,7 +97,7 @@ struct ProfileRefusals: ProfileAnswerPart {
   private func refusedForGood() -> Interpretation {
     switch (reply.status, step) {
     case (404, .verify), (410, .verify):
-      return proto.isEnded(facts, notes) ? verification.missing(answer.failure()) : .absent
+      return progress.isEnded ? verification.missing(answer.failure()) : .absent
     case (400, .verify), (403, .verify), (405, .verify), (501, .verify):
       return verification.inconclusive(answer.failure())
     case (404, .save), (410, .save): return permanent()
@@ -145,7 +145,7 @@ struct ProfileRefusals: ProfileAnswerPart {
         [ProfileProtocol.refreshIsDue: "1", ProfileProtocol.refreshes(facts.file.uid): "1"]) { $1 }
       return .failed(failure, .repair).with(learned: learned)
     }
-    let isFirst = failures == 0 && proto.profile.inputs.contains(where: proto.isHidden)
+    let isFirst = failures == 0 && proto.profile.inputs.contains(where: proto.trust.isHidden)
     return .failed(failure, isFirst ? .refreshCredential : .permanent)
   }
 
@@ -155,8 +155,8 @@ struct ProfileRefusals: ProfileAnswerPart {
   func sessionGone(_ refusal: Failure) -> Interpretation {
     if let name = nameInDoubt { return unknown(refusal, name) }
     // The session would also be gone if the file had been completed; the server does not tell which.
-    if facts.lostAnswer == .part, facts.inconclusive.contains(.verify), proto.isLastMissing(facts),
-      proto.endsWithChunks(facts, notes)
+    if facts.lostAnswer == .part, facts.inconclusive.contains(.verify), progress.isLastMissing,
+      progress.endsWithChunks
     {
       return unknown(refusal, .chunk)
     }
@@ -184,7 +184,7 @@ struct ProfileRefusals: ProfileAnswerPart {
   /// second upload would be completed a second time.
   private var nameInDoubt: StepName? {
     guard facts.isAllStored, facts.lostAnswer == .finish, let name = proto.finishName,
-      proto.profile.step(name)?.isIdempotent == false, !proto.isAlways(.verify), proto.isPending(name, facts, notes)
+      proto.profile.step(name)?.isIdempotent == false, !proto.isAlways(.verify), progress.isPending(name)
     else { return nil }
     return name
   }

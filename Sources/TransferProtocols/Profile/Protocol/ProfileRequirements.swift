@@ -21,7 +21,7 @@ struct ProfileRequirements: ProfileAnswerPart {
     if reader.isPage, !readsBody {
       return refusals.misshapen("the server answered an HTML page" + (readsJSON ? ", not JSON" : ""))
     }
-    let isEnded = proto.isEnded(facts, notes)
+    let isEnded = progress.isEnded
     for requirement in requirements where !(requirement.isOfDoubt && isEnded) {
       if requirement.isOptional && !requirement.isPresent(reader) { continue }
       if let fault = reader.documentFault(requirement.source.source) { return refusals.misshapen(fault) }

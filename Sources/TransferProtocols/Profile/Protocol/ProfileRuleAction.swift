@@ -40,7 +40,9 @@ struct ProfileRuleAction: ProfileAnswerPart {
   /// had.
   private func skipped(_ failure: Failure) throws -> Interpretation {
     guard let chunk else { return .failed(failure, .permanent) }
-    if case .chunk = step, !facts.mayHold(chunk, through: chunk.range.end), !proto.namesDigestOfChunk {
+    if case .chunk = step, !facts.mayHold(chunk, through: chunk.range.end),
+      !ProfileUploadNames(profile: proto.profile).namesDigestOfChunk
+    {
       return refusals.again(
         Failure(.protoOffset, "the server claims to have the chunk, which was not sent completely: \(failure.message)"))
     }

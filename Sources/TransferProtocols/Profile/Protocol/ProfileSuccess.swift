@@ -22,16 +22,18 @@ struct ProfileSuccess: ProfileAnswerPart {
   }
 
   private func opened(_ values: ExtractedValues) -> Interpretation {
-    let (remoteID, expiry) = (proto.remoteID(values.notes, orElse: scope.uuid), expiresAtMs(values))
+    let (remoteID, expiry) = (
+      ProfileUploadNames(profile: proto.profile).remoteID(values.notes, orElse: scope.uuid), expiresAtMs(values)
+    )
     // An empty file needs no request for its content: it exists with its session.
-    guard facts.file.size == 0, !proto.wants(.chunk, facts) else {
+    guard facts.file.size == 0, !progress.wants(.chunk) else {
       return answer.noted(values.notes, .opened(OpenedSession(remoteID: remoteID, expiresAtMs: expiry)))
     }
     return answer.noted(values.notes, .offset(0).with(opened: OpenedSession(remoteID: remoteID, expiresAtMs: expiry)))
   }
 
   private func expiresAtMs(_ values: ExtractedValues) -> Int64? {
-    if let named = proto.expiresAtMs(SessionNotes(values.notes)) { return named }
+    if let named = proto.profile.session.expiresAtMs(SessionNotes(values.notes)) { return named }
     return proto.profile.session.ttlMs.map { context.wallMs + $0 }
   }
 
@@ -53,14 +55,14 @@ struct ProfileSuccess: ProfileAnswerPart {
   private func ended(_ values: ExtractedValues) -> Interpretation {
     guard let name else { return .settled }
     let after = SessionNotes(notes.texts.merging(values.notes) { $1 })
-    let isLast = !proto.remains(after: name, facts, after, isProved: checks.proved("file") != nil)
+    let isLast = !ProfileProgress(proto, facts, after).remains(after: name, isProved: checks.proved("file") != nil)
     let marks = [SessionNotes.done(name): "1", SessionNotes.poll(name): ""]
     guard isLast else { return answer.noted(values.notes.merging(marks) { $1 }, .settled) }
     return finished(values.notes.merging(marks) { $1 })
   }
 
   func finished(_ values: [String: String]) -> Interpretation {
-    var proof = proto.proof(facts, confirmation: checks.proved("file"), reply: reply)
+    var proof = progress.proof(confirmation: checks.proved("file"), reply: reply)
     // If answers for the file were lost, only the digest that was compared is known.
     if proof.confirmation == .digest, proof.digest == nil {
       (proof.digest, proof.remoteDigest) = (checks.compared, checks.compared)

@@ -6,9 +6,9 @@ struct ProfileVerification: ProfileAnswerPart {
 
   /// The file exists. After a lost answer to the first of two last steps the second one is still pending.
   func verified(_ values: ExtractedValues) -> Interpretation {
-    if !proto.isEnded(facts, notes), isOlder { return isHarmless ? .absent : refusals.unknown(Self.older, stepInDoubt) }
-    guard facts.lostAnswer == .finish, let finish = proto.finishName, proto.isPending(finish, facts, notes),
-      proto.isPending(proto.saveName, facts, notes)
+    if !progress.isEnded, isOlder { return isHarmless ? .absent : refusals.unknown(Self.older, stepInDoubt) }
+    guard facts.lostAnswer == .finish, let finish = proto.finishName, progress.isPending(finish),
+      progress.isPending(proto.saveName)
     else { return success.finished(values.notes) }
     return answer.noted(values.notes.merging([SessionNotes.done(finish): "1"]) { $1 }, .settled)
   }
@@ -16,7 +16,7 @@ struct ProfileVerification: ProfileAnswerPart {
   /// By the server's own clock, the file was last modified before the session began, and no digest shows that it is
   /// this one. Not if the server keeps the modification time of the source.
   private var isOlder: Bool {
-    guard checks.proved("file") != .digest, !proto.verifiesUpload, let session = facts.session,
+    guard checks.proved("file") != .digest, !proto.profile.verifiesUpload, let session = facts.session,
       let modified = date("last-modified"), let now = date("date"),
       modified / 1_000 != facts.file.mtimeMs / 1_000
     else { return false }
@@ -34,8 +34,8 @@ struct ProfileVerification: ProfileAnswerPart {
   /// `verify` was inconclusive, which is not "absent". If all steps are done, their answers count; in doubt the
   /// protocol continues if that is harmless.
   func inconclusive(_ failure: Failure) -> Interpretation {
-    if proto.isEnded(facts, notes) {
-      return answer.forgetting(answer.counters, .finished(proto.proof(facts, confirmation: notes.proved, reply: nil)))
+    if progress.isEnded {
+      return answer.forgetting(answer.counters, .finished(progress.proof(confirmation: notes.proved, reply: nil)))
     }
     return isHarmless ? .inconclusive : refusals.unknown(failure, stepInDoubt)
   }

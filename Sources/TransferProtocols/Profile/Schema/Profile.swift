@@ -41,6 +41,22 @@ public struct Profile: Sendable, Hashable {
 
   func step(_ name: StepName) -> ProfileStep? { steps[name] }
 
+  /// Whether `verify` cannot find an older version of the file: it compares a digest, or queries something that only
+  /// this session has.
+  var verifiesContent: Bool {
+    guard let step = step(.verify) else { return false }
+    let isCompared = step.success.requirements.contains { requirement in
+      !requirement.isOptional && file.hashes.contains { requirement.names("file", field: $0.rawValue) }
+    }
+    return isCompared || verifiesUpload
+  }
+
+  /// Whether the request of `verify` queries the upload, not the object: it contains something that only this session
+  /// has.
+  var verifiesUpload: Bool {
+    step(.verify)?.variables.contains { $0.root == "session" || $0.root == "uuid" } ?? false
+  }
+
   /// How files are divided, for display: `4 parallel chunks`.
   public var chunkWords: String {
     switch chunk.mode {
@@ -176,4 +192,10 @@ struct SessionRules: Sendable, Hashable {
   var ttlMs: Int64?
   /// A value of the session that contains its expiry time.
   var ttlFrom: String?
+
+  /// The expiry time in the latest answer: some servers change it with each chunk.
+  func expiresAtMs(_ notes: SessionNotes) -> Int64? {
+    guard let name = ttlFrom, case .time(let ms)? = notes.sessionValues[name] else { return nil }
+    return ms
+  }
 }

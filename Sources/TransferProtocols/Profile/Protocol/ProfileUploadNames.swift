@@ -3,8 +3,10 @@ import TransferModel
 /// What a server calls an upload is unique only together with the rest of the requests for its chunks: if these contain
 /// the path or the name of the file, a digest of it, or our UUID, two files may have the same ID or URL. Otherwise the
 /// server would store both in one place.
-extension ProfileProtocol: NamedUploads {
-  package func uploadName(_ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts) -> UploadName? {
+struct ProfileUploadNames {
+  let profile: Profile
+
+  func uploadName(_ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts) -> UploadName? {
     switch (step, meaning.outcome) {
     case (.create, _):
       guard facts.session?.remoteID == nil, !givenNames.isEmpty, !tellsFiles else { return nil }
@@ -28,7 +30,7 @@ extension ProfileProtocol: NamedUploads {
     if values.count == 1, !isToken, case .text(let bytes)? = StoredValue.read(values[0]) {
       return String(decoding: bytes, as: UTF8.self)
     }
-    return uuid(of: values.joined(separator: " "))
+    return SessionUUID.of(values.joined(separator: " "))
   }
 
   /// The name of the session in the ledger: what the answer to `init` calls the upload, or a UUID.

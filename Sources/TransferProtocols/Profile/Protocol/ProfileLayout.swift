@@ -1,7 +1,12 @@
 import TransferModel
 
-extension ProfileProtocol {
-  package func layout(size: Int64) throws(TransferError) -> ChunkLayout {
+/// How a profile divides files into chunks.
+struct ProfileLayout {
+  let profile: Profile
+  /// Bytes, as the user requested.
+  let partSize: Int64?
+
+  func layout(size: Int64) throws(TransferError) -> ChunkLayout {
     guard case .bytes(let chosen) = profile.chunk.size else {
       try check(fileSize: size)
       return ChunkLayout(whole: size)
@@ -10,7 +15,7 @@ extension ProfileProtocol {
   }
 
   /// The layout after the session was opened and the server has chosen.
-  package func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
+  func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     guard case .session(let name) = profile.chunk.size else { return try layout(size: facts.file.size) }
     let value = SessionNotes(facts.session?.notes ?? [:]).sessionValues[name] ?? .missing("session.\(name)")
     guard let chunkSize = try? value.integer(), chunkSize >= 1 else {

@@ -1,23 +1,14 @@
 import TransferModel
 
-/// Where a profile may send requests, besides its destination.
-public struct ProfileReach: Sendable, Hashable {
-  var allowed: AllowedHosts
-  /// A built-in profile: its servers may name other servers, from https to https and without credentials.
-  var isBuiltin: Bool
-  /// Inputs that were given by reference.
-  var referenced: Set<String>
-
-  public init(allowed: AllowedHosts? = nil, isBuiltin: Bool = false, referenced: Set<String> = []) {
-    self.allowed = allowed ?? .none
-    self.isBuiltin = isBuiltin
-    self.referenced = referenced
-  }
-}
-
 /// Bytes and secrets are sent to the destination, and to hosts that the user allows; a built-in profile may also follow
 /// the URLs that its server sends. Nothing is sent from https to http.
-extension ProfileProtocol {
+struct ProfileTrust {
+  let profile: Profile
+  /// The literal inputs, by name.
+  let inputs: [String: String]
+  let origin: WebOrigin
+  let reach: ProfileReach
+
   /// Who named the host of a request.
   enum NamedBy {
     case person, server
@@ -75,7 +66,7 @@ extension ProfileProtocol {
   func isHidden(_ input: ProfileInput) -> Bool { input.isSecret || reach.referenced.contains(input.name) }
 
   /// Hosts that are known before anything is sent: that of the destination, and those written in the profile.
-  public var hosts: [String] {
+  var hosts: [String] {
     let named = Set(profile.urls.compactMap(origin(of:))).subtracting([origin])
     return [origin.description] + named.map(\.description).sorted()
   }
@@ -102,37 +93,5 @@ extension ProfileProtocol {
     var scope = ProfileScope()
     scope.input = inputs.mapValues { .string($0) }
     return (try? template.text(scope)).flatMap { WebOrigin(url: $0) }
-  }
-}
-
-extension Profile {
-  /// The URLs of all requests that it can make.
-  var urls: [Template] {
-    let steps = Array(steps.values) + [auth.refresh].compactMap { $0 }
-    return [baseURL].compactMap { $0 } + steps.flatMap { [$0.url] + [$0.poll?.request?.url].compactMap { $0 } }
-  }
-
-  /// Origins that are written in it: `https://host`.
-  public var writtenHosts: [String] { Set(urls.compactMap(\.literalOrigin)).map(\.description).sorted() }
-
-  /// Other places that determine a URL: steps whose URL comes from an answer, and inputs with a host.
-  public var serverNamedSteps: [String] {
-    StepName.allCases.filter { name in
-      guard let step = step(name) else { return false }
-      return !step.url.isStatic || step.poll?.request.map { !$0.url.isStatic } ?? false
-    }.map(\.rawValue)
-  }
-}
-
-extension Template {
-  /// The origin at its start, if that is literal text.
-  var literalOrigin: WebOrigin? {
-    guard case .text(let bytes)? = pieces.first else { return nil }
-    let text = String(decoding: bytes, as: UTF8.self)
-    guard let mark = text.firstRange(of: "://") else { return nil }
-    let rest = text[mark.upperBound...]
-    // Without a delimiter the host may continue in an inserted value.
-    guard pieces.count == 1 || rest.contains(where: { $0 == "/" || $0 == "?" }) else { return nil }
-    return WebOrigin(url: text)
   }
 }
