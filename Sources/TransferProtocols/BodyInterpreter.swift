@@ -42,11 +42,11 @@ struct BodyInterpreter: Sendable, Hashable {
   }
 
   private func lost(_ failure: Failure, _ reply: TransferReply) -> Interpretation {
-    let remedy = Remedy(transport: failure)
+    let action = FailureAction(transport: failure)
     // If no byte of the body was sent, the request had no effect: a reused connection had already been closed.
     let isUnsent = reply.status == 0 && reply.isBodyIncomplete && reply.bytesSent == 0
     guard !isRepeatable, reply.requestMayHaveArrived, !isUnsent, failure.code.category != .source else {
-      return .failed(failure, remedy)
+      return .failed(failure, action)
     }
     let text = "the answer to the POST was lost, and it may have taken effect: \(failure.message)"
     return .failed(Failure(.protoLostAnswer, text), .unknown)

@@ -40,7 +40,7 @@ public struct FactsUpdate: Sendable {
     case complete(FileProof)
     case wait(afterMs: Int64)
     /// A failure; the engine decides whether to retry.
-    case fail(Failure, Remedy)
+    case fail(Failure, FailureAction)
   }
 }
 
@@ -129,7 +129,7 @@ extension TransferFacts {
       inconclusive.insert(step.operation)
       if case .probe = step { probed(next: nil) }
     case .notYet(let afterMs): update.changes.append(.wait(afterMs: afterMs))
-    case .failed(let failure, let remedy): failed(failure, remedy, step, abilities, &update)
+    case .failed(let failure, let action): failed(failure, action, step, abilities, &update)
     }
   }
 
@@ -201,16 +201,16 @@ extension TransferFacts {
   }
 
   private mutating func failed(
-    _ failure: Failure, _ remedy: Remedy, _ step: StepRequest, _ abilities: ProtocolAbilities,
+    _ failure: Failure, _ action: FailureAction, _ step: StepRequest, _ abilities: ProtocolAbilities,
     _ update: inout FactsUpdate
   ) {
-    var remedy = remedy
-    switch remedy {
+    var action = action
+    switch action {
     // Queries that were refused before may be answered now.
     case .repair, .refreshCredential: inconclusive = []
     case .makeParents where parentsMade == nil: parentsMade = 0
     // The collections exist, so creating them does not help.
-    case .makeParents: remedy = .permanent
+    case .makeParents: action = .permanent
     case .probe:
       // The file continues if the answer to one of its parallel chunks was lost, unless each chunk is queried
       // individually.
@@ -220,6 +220,6 @@ extension TransferFacts {
       }
     case .retry, .hold, .elsewhere, .sessionGone, .permanent, .unknown: break
     }
-    update.changes.append(.fail(failure, remedy))
+    update.changes.append(.fail(failure, action))
   }
 }

@@ -69,7 +69,7 @@ extension Failure {
   }
 }
 
-extension Remedy {
+extension FailureAction {
   /// The action after a missing answer to a repeatable request.
   init(transport failure: Failure) {
     switch failure.code {

@@ -81,7 +81,7 @@ public struct Interpretation: Sendable {
     /// The server is still processing: repeat the step after `afterMs`, without a failure. The file is released
     /// meanwhile.
     case notYet(afterMs: Int64)
-    case failed(Failure, Remedy)
+    case failed(Failure, FailureAction)
   }
 
   package init(_ outcome: Outcome) { self.outcome = outcome }
@@ -131,7 +131,7 @@ extension Interpretation {
   public static func offset(_ offset: Int64) -> Self { Self(.offset(offset)) }
   package static func finished(_ proof: FileProof) -> Self { Self(.finished(proof)) }
   public static func notYet(afterMs: Int64) -> Self { Self(.notYet(afterMs: afterMs)) }
-  public static func failed(_ failure: Failure, _ remedy: Remedy) -> Self { Self(.failed(failure, remedy)) }
+  public static func failed(_ failure: Failure, _ action: FailureAction) -> Self { Self(.failed(failure, action)) }
 
   /// A copy with these facts about the destination.
   public func with(learned: LearnedFacts) -> Self { changed { $0.learned = learned } }
@@ -178,7 +178,7 @@ public struct ListedPart: Sendable, Hashable {
 }
 
 /// The reaction to a failure.
-public enum Remedy: Sendable, Hashable {
+public enum FailureAction: Sendable, Hashable {
   /// Repeat the step after backoff. The engine sets `lostAnswer` if the request may have arrived.
   case retry(isThrottled: Bool)
   /// Repeat the step at once, because the facts changed (region, clock, checksum support); at most 3 times in a row.

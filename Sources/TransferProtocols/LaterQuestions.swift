@@ -22,8 +22,8 @@ public struct ObjectAnswer: Sendable {
     case settled
     /// Inconclusive: "cannot tell" is not "absent".
     case inconclusive(String)
-    /// No usable answer; with a final remedy it is inconclusive.
-    case failed(Failure, Remedy)
+    /// No usable answer; with a final action it is inconclusive.
+    case failed(Failure, FailureAction)
   }
 
   package init(_ outcome: Outcome) { self.outcome = outcome }
@@ -46,7 +46,7 @@ extension ObjectAnswer {
   static func inconclusive(_ text: String) -> Self { Self(Outcome.inconclusive(text)) }
 
   /// No answer was received.
-  static func lost(_ failure: Failure) -> Self { Self(Outcome.failed(failure, Remedy(transport: failure))) }
+  static func lost(_ failure: Failure) -> Self { Self(Outcome.failed(failure, FailureAction(transport: failure))) }
 
   static func absent(_ reply: TransferReply) -> Self {
     let proof = FileProof(
@@ -61,8 +61,8 @@ extension ObjectAnswer {
 
   /// The default meaning of an answer to a query, if the protocol has no rule of its own.
   init(_ meaning: Interpretation) {
-    if case .failed(let failure, let remedy) = meaning.outcome {
-      self.init(Outcome.failed(failure, remedy))
+    if case .failed(let failure, let action) = meaning.outcome {
+      self.init(Outcome.failed(failure, action))
     } else {
       self.init(Outcome.inconclusive("the answer does not say whether it is there"))
     }

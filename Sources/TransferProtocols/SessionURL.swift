@@ -62,11 +62,11 @@ extension Interpretation {
 
   /// A malformed success. A web page comes from an intermediary and would come again, so it is final.
   static func badReply(
-    _ reply: TransferReply, _ what: String, _ remedy: Remedy, _ context: RequestContext
+    _ reply: TransferReply, _ what: String, _ action: FailureAction, _ context: RequestContext
   ) -> Interpretation {
     let text = reply.isWebPage ? "a web page, not an answer of the protocol" : what
     let failure = Failure(answer: reply, code: .protoBadReply, detail: text, wallMs: context.wallMs)
-    return .failed(failure, reply.isWebPage && remedy != .unknown ? .permanent : remedy)
+    return .failed(failure, reply.isWebPage && action != .unknown ? .permanent : action)
   }
 }
 

@@ -65,11 +65,11 @@ extension TransferFacts {
   /// whose answer was lost: the object is queried again before anything is sent. Not if the object exists and differs
   /// from what was sent.
   public func mayBeCompleting(after failure: Failure, failures: Int) -> Bool {
-    isAllStored && failures < Remedy.completionPatience && failure.code != .integrityMismatch
+    isAllStored && failures < FailureAction.completionPatience && failure.code != .integrityMismatch
   }
 }
 
-extension Remedy {
+extension FailureAction {
   /// How often a missing session with every chunk stored is assumed to be being completed: `.sessionGone` then repeats
   /// the final query, and nothing is discarded.
   public static let completionPatience = 2

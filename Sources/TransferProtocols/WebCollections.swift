@@ -38,7 +38,7 @@ extension Interpretation {
   /// Interprets the answer to MKCOL. 405 means that the collection exists. 403 and redirects may mean the same, or not:
   /// the following PUT will show it.
   static func collection(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
-    if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
+    if let failure = reply.transportFailure { return .failed(failure, FailureAction(transport: failure)) }
     switch reply.status {
     case 200..<300, 301, 302, 307, 308, 403, 405: return .settled
     default: return .refused(reply, context)

@@ -61,8 +61,9 @@ struct FileMachineDialogue {
       job(seq), .stored(part, proof: proof), RetryDecision(notBeforeMs: 0, isExhausted: false))
   }
 
-  mutating func failed(_ seq: Int, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision) -> [FileChange] {
-    machine.concluded(job(seq), .failed(failure, remedy), retry)
+  mutating func failed(_ seq: Int, _ failure: Failure, _ action: FailureAction, _ retry: RetryDecision) -> [FileChange]
+  {
+    machine.concluded(job(seq), .failed(failure, action), retry)
   }
 
   mutating func interrupted(_ seq: Int, mayHaveArrived: Bool = false) -> [FileChange] {

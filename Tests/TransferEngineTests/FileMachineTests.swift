@@ -210,7 +210,7 @@ import TransferProtocols
     _ = dialogue.concluded(.probe(marker: nil), .failed(Failure(.protoSessionGone, "gone"), .sessionGone))
     #expect(dialogue.advance()?.changes == [.release(notBeforeMs: 0, .protoSessionGone, isFailure: true)])
     var patient = FileMachineDialogue(
-      chunks: 2, session: "u", done: 2, lost: .finish, failures: Remedy.completionPatience)
+      chunks: 2, session: "u", done: 2, lost: .finish, failures: FailureAction.completionPatience)
     _ = patient.advance()
     patient.beginControl(.probe(marker: nil))
     _ = patient.concluded(.probe(marker: nil), .failed(Failure(.protoSessionGone, "gone"), .sessionGone))

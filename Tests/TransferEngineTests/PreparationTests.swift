@@ -34,8 +34,8 @@ import Testing
 
   /// Other files will close their descriptors: this file is released until then, which does not count as a failure.
   @Test func aFileWithoutADescriptorWaits() {
-    #expect(PreparationFailure(TargetFile.failure("open the partial file", EMFILE)).remedy == .hold)
-    #expect(PreparationFailure(TargetFile.failure("open the partial file", EIO)).remedy == .permanent)
+    #expect(PreparationFailure(TargetFile.failure("open the partial file", EMFILE)).action == .hold)
+    #expect(PreparationFailure(TargetFile.failure("open the partial file", EIO)).action == .permanent)
   }
 
   @Test func aBodyIsWhatTheRangeHolds() throws {

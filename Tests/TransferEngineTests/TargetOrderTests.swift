@@ -46,7 +46,7 @@ import TransferProtocols
   @Test func anExistingFileIsRefusedBeforeAnythingIsFetched() {
     folder.write(NameBytes("/a"), "mine")
     guard case .failure(let refused) = order().perform() else { return #expect(Bool(false), "it was not refused") }
-    #expect(refused.failure.code == .policyExists && refused.remedy == .permanent)
+    #expect(refused.failure.code == .policyExists && refused.action == .permanent)
     guard case .success = order(overwrites: true).perform() else {
       return #expect(Bool(false), "--overwrite replaces it")
     }
@@ -58,6 +58,6 @@ import TransferProtocols
     guard case .failure(let gone) = order(holdsBytes: true, stored: 5, known: known).perform() else {
       return #expect(Bool(false), "it was made anew, with a hole")
     }
-    #expect(gone.remedy == .sessionGone)
+    #expect(gone.action == .sessionGone)
   }
 }

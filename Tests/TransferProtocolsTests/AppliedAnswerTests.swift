@@ -153,7 +153,7 @@ import Testing
   @Test func aSessionThatIsGoneMayBeBeingCompleted() {
     let gone = Failure(.protoSessionGone, "gone")
     #expect(facts(stored: 3).mayBeCompleting(after: gone, failures: 0))
-    #expect(!facts(stored: 3).mayBeCompleting(after: gone, failures: Remedy.completionPatience))
+    #expect(!facts(stored: 3).mayBeCompleting(after: gone, failures: FailureAction.completionPatience))
     #expect(!facts(stored: 2).mayBeCompleting(after: gone, failures: 0))
     #expect(!facts(stored: 3).mayBeCompleting(after: Failure(.integrityMismatch, "other"), failures: 0))
   }

@@ -132,7 +132,7 @@ func text(_ outcome: Interpretation.Outcome) -> String {
   case .chunkProbed(let acked): "chunk has \(acked)"
   case .offset(let offset): "offset \(offset)"
   case .notYet(let afterMs): "not yet, \(afterMs) ms"
-  case .failed(let failure, let remedy): "\(failure.code.rawValue) \(remedy)"
+  case .failed(let failure, let action): "\(failure.code.rawValue) \(action)"
   }
 }
 

@@ -44,9 +44,9 @@ struct AnsweredAttempt {
     case .wait(let afterMs):
       machine.end(.release(notBeforeMs: machine.facts.wallMs + afterMs, nil, isFailure: false))
       return job.chunk.map { [.releaseChunk($0, job.attempt)] } ?? []
-    case .fail(let failure, let remedy):
+    case .fail(let failure, let action):
       let failure = machine.claimed.staged == nil ? failure : failure.ofCopy
-      return FailedAttempt(job: job, failure: failure, remedy: remedy, retry: retry).conclude(&machine)
+      return FailedAttempt(job: job, failure: failure, action: action, retry: retry).conclude(&machine)
     }
   }
 

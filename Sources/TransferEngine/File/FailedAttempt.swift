@@ -7,16 +7,16 @@ import TransferProtocols
 struct FailedAttempt {
   let job: JobStep
   let failure: Failure
-  let remedy: Remedy
+  let action: FailureAction
   let retry: RetryDecision
 
   /// The outcome of the row of the attempt.
-  static func outcome(_ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision) -> AttemptOutcome {
-    if failure.code == .sourceChanged, remedy != .elsewhere { return .fatal }
+  static func outcome(_ failure: Failure, _ action: FailureAction, _ retry: RetryDecision) -> AttemptOutcome {
+    if failure.code == .sourceChanged, action != .elsewhere { return .fatal }
     if failure.code == .policyDuplicate { return .interrupted }
     // Not an error: the request continues at another place, or never began.
-    if remedy == .elsewhere && failure.code == .httpRedirect || failure.code == .authNeedsURL { return .interrupted }
-    switch remedy {
+    if action == .elsewhere && failure.code == .httpRedirect || failure.code == .authNeedsURL { return .interrupted }
+    switch action {
     case .permanent: return .fatal
     case .unknown: return .unknown
     case .retry, .probe: return retry.isExhausted ? retry.mayBeStored ? .unknown : .fatal : .retry
@@ -26,11 +26,11 @@ struct FailedAttempt {
   }
 
   func conclude(_ machine: inout FileMachine) -> [FileChange] {
-    if failure.code == .sourceChanged, remedy != .elsewhere { return sourceChanged(&machine) }
+    if failure.code == .sourceChanged, action != .elsewhere { return sourceChanged(&machine) }
     if failure.code == .policyDuplicate { return returned() }
     if failure.code == .sourceMissing, machine.isOfScan, machine.isNothingSent { return sourceGone(&machine) }
     if failure.isLostWrite { machine.sessionFate.lose(.useless) }
-    switch remedy {
+    switch action {
     case .retry: return retried(&machine)
     case .probe: return retried(&machine)
     case .repair, .refreshCredential:

@@ -147,7 +147,7 @@ final class LocalFiles {
       urls.get(file, key, from: source) { [order] answer in
         switch answer {
         case .failure(let failure):
-          mailbox.put(.prepared(id, .failure(PreparationFailure(failure, remedy: .hold))))
+          mailbox.put(.prepared(id, .failure(PreparationFailure(failure, action: .hold))))
         case .success(let url): opener(id, order, url)
         }
       }

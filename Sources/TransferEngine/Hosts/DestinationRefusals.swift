@@ -25,11 +25,11 @@ final class DestinationRefusals {
       guard case .failed(let itsOwn, .refreshCredential) = meaning.outcome else { return meaning }
       return meaning.with(.failed(itsOwn, .permanent))
     }
-    guard case .failed(let failure, let remedy) = meaning.outcome else {
+    guard case .failed(let failure, let action) = meaning.outcome else {
       if (200..<300).contains(reply.status) { succeeded() }
       return meaning
     }
-    guard reply.status >= 400, failure.code.isOfDestination, remedy == .permanent || remedy == .refreshCredential else {
+    guard reply.status >= 400, failure.code.isOfDestination, action == .permanent || action == .refreshCredential else {
       return meaning
     }
     return weighed(meaning, failure, of: job, isOfProxy: false)

@@ -18,8 +18,8 @@ extension HostGate.Outcome {
       self = .noConnection
     } else if reply.bytesReceived > 0, let failure = reply.answerFailure, !reply.isCancelled {
       self = failure.code.category == .network ? .lost : .failure
-    } else if case .failed(let failure, let remedy) = meaning.outcome {
-      self.init(reply, failure, remedy)
+    } else if case .failed(let failure, let action) = meaning.outcome {
+      self.init(reply, failure, action)
     } else if let tolerated = meaning.tolerated {
       switch tolerated {
       case .answer: self = .success
@@ -38,8 +38,8 @@ extension HostGate.Outcome {
     }
   }
 
-  private init(_ reply: TransferReply, _ failure: Failure, _ remedy: Remedy) {
-    if case .retry(isThrottled: true) = remedy {
+  private init(_ reply: TransferReply, _ failure: Failure, _ action: FailureAction) {
+    if case .retry(isThrottled: true) = action {
       self = .throttled(retryAfterMs: failure.retryAfterMs)
     } else if !reply.isAnswered {
       self.init(lost: failure)

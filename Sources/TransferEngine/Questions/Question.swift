@@ -68,10 +68,10 @@ final class Question {
 
   /// - Parameter budgetMs: additional wait required by the host's retry budget.
   func failed(
-    _ failure: Failure, _ remedy: Remedy, _ policy: RetryPolicy, budgetMs: Int64, nowMs: Int64
+    _ failure: Failure, _ action: FailureAction, _ policy: RetryPolicy, budgetMs: Int64, nowMs: Int64
   ) -> Turn {
     waitsForNetwork = failure.code.category == .network
-    let turn = turn(failure, remedy, policy, budgetMs)
+    let turn = turn(failure, action, policy, budgetMs)
     if case .again(let wait) = turn { dueMs = nowMs + wait }
     return turn
   }
@@ -79,8 +79,8 @@ final class Question {
   /// The machine slept: an earlier failure of the network says nothing any more.
   func slept() { if waitsForNetwork { dueMs = 0 } }
 
-  private func turn(_ failure: Failure, _ remedy: Remedy, _ policy: RetryPolicy, _ budgetMs: Int64) -> Turn {
-    switch remedy {
+  private func turn(_ failure: Failure, _ action: FailureAction, _ policy: RetryPolicy, _ budgetMs: Int64) -> Turn {
+    switch action {
     case .repair, .elsewhere:
       repairs += 1
       return repairs <= FileFailures.repairLimit ? .again(afterMs: 0) : .givenUp
@@ -91,7 +91,7 @@ final class Question {
       guard failures < policy.maxAttempts else { return .givenUp }
       var generator = SystemRandomNumberGenerator()
       let delay = policy.delayMs(
-        afterFailure: failures, isThrottled: remedy == .retry(isThrottled: true),
+        afterFailure: failures, isThrottled: action == .retry(isThrottled: true),
         retryAfterMs: failure.retryAfterMs, using: &generator)
       return .again(afterMs: delay + budgetMs)
     case .permanent, .hold, .unknown, .makeParents: return .givenUp

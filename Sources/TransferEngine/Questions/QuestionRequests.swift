@@ -158,7 +158,7 @@ final class QuestionRequests {
       end = .inconclusive("a newer version was begun: \(finding.detail)")
     case .finding(let finding): (found, end) = (finding, .found(finding))
     case .inconclusive(let text): end = .inconclusive(text)
-    case .failed(let failure, let remedy): end = failed(question, failure, remedy, &result, reply)
+    case .failed(let failure, let action): end = failed(question, failure, action, &result, reply)
     }
     if case .failed = answer.outcome {} else { question.target.ended(nil) }
     if let reply { result.fill(from: reply) }
@@ -168,19 +168,20 @@ final class QuestionRequests {
   }
 
   private func failed(
-    _ question: Question, _ failure: Failure, _ remedy: Remedy, _ result: inout AttemptResult, _ reply: TransferReply?
+    _ question: Question, _ failure: Failure, _ action: FailureAction, _ result: inout AttemptResult,
+    _ reply: TransferReply?
   ) -> QuestionEnd? {
     var budgetMs: Int64 = 0
-    if case .retry(let isThrottled) = remedy {
+    if case .retry(let isThrottled) = action {
       budgetMs = question.target.host.gate.chargeRetry(isThrottled: isThrottled)
     }
     let nowMs = engine.bootMs
-    let turn = question.failed(failure, remedy, engine.configuration.retry, budgetMs: budgetMs, nowMs: nowMs)
+    let turn = question.failed(failure, action, engine.configuration.retry, budgetMs: budgetMs, nowMs: nowMs)
     var retry = RetryDecision(notBeforeMs: engine.wallMs, isExhausted: true)
     if case .again(let wait) = turn {
       retry = RetryDecision(notBeforeMs: engine.wallMs + wait, isExhausted: false)
     }
-    result = AttemptResult(Interpretation(.failed(failure, remedy)), reply, retry, wallMs: engine.wallMs)
+    result = AttemptResult(Interpretation(.failed(failure, action)), reply, retry, wallMs: engine.wallMs)
     guard case .givenUp = turn else { return nil }
     question.target.ended(failure)
     return .inconclusive(failure.message)
@@ -229,7 +230,7 @@ extension ObjectAnswer {
 
   /// The meaning for the host.
   fileprivate var meaning: Interpretation {
-    if case .failed(let failure, let remedy) = outcome { return Interpretation(.failed(failure, remedy)) }
+    if case .failed(let failure, let action) = outcome { return Interpretation(.failed(failure, action)) }
     return .settled
   }
 }

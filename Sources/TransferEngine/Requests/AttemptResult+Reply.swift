@@ -11,16 +11,16 @@ extension AttemptResult {
     self.init(outcome: .ok)
     if let reply { fill(from: reply) }
     if case .notYet = meaning.outcome { outcome = .retry }
-    guard case .failed(let failure, let remedy) = meaning.outcome else { return }
-    outcome = FailedAttempt.outcome(failure, remedy, retry)
+    guard case .failed(let failure, let action) = meaning.outcome else { return }
+    outcome = FailedAttempt.outcome(failure, action, retry)
     // Following a redirect is not an error, and neither is a duplicate that need not be sent.
-    let isNone = remedy == .elsewhere && failure.code == .httpRedirect || failure.code == .policyDuplicate
+    let isNone = action == .elsewhere && failure.code == .httpRedirect || failure.code == .policyDuplicate
     code = isNone ? nil : failure.code
     message = failure.message
     systemError = failure.systemError ?? systemError
     retryAfterMs = failure.retryAfterMs
-    if outcome == .retry && remedy.isRetry { backoffMs = max(0, retry.notBeforeMs - wallMs) }
-    if remedy == .probe { mayHaveArrived = true }
+    if outcome == .retry && action.isRetry { backoffMs = max(0, retry.notBeforeMs - wallMs) }
+    if action == .probe { mayHaveArrived = true }
     if let reply, !reply.body.isEmpty { replyExcerpt = Array(reply.body.prefix(Self.excerptLimit)) }
   }
 

@@ -127,13 +127,13 @@ struct ReplyReading: Sendable {
   private func masked(_ meaning: Interpretation, _ reply: inout TransferReply) -> Interpretation {
     var meaning = meaning
     meaning.remark = meaning.remark.map { mask.applied(toMessage: $0) }
-    guard (200..<300).contains(reply.status), case .failed(var failure, let remedy) = meaning.outcome else {
+    guard (200..<300).contains(reply.status), case .failed(var failure, let action) = meaning.outcome else {
       return meaning
     }
     // Masked as a whole, before it is truncated for the attempt row.
     reply.body = mask.applied(toExcerpt: Array(reply.body.prefix(2 * AttemptResult.excerptLimit)))
     failure.message = mask.applied(toMessage: failure.message)
-    return meaning.with(.failed(failure, remedy))
+    return meaning.with(.failed(failure, action))
   }
 }
 

@@ -151,19 +151,19 @@ final class RequestOutcomes {
     _ job: Job, _ meaning: Interpretation, _ loss: TransferReply?, _ identityNow: SourceIdentity?,
     _ machine: FileMachine
   ) -> RetryDecision {
-    guard let (failure, remedy) = job.step.failure(meaning), job.inquiry?.isFound != true else {
+    guard let (failure, action) = job.step.failure(meaning), job.inquiry?.isFound != true else {
       return RetryDecision(notBeforeMs: engine.wallMs, isExhausted: false)
     }
-    let isThrottled = if case .retry(isThrottled: let flag) = remedy { flag } else { false }
-    let failures = job.step.failuresBefore(meaning, remedy, machine)
+    let isThrottled = if case .retry(isThrottled: let flag) = action { flag } else { false }
+    let failures = job.step.failuresBefore(meaning, action, machine)
     let drop = loss.flatMap { cutOff($0, job, machine) }
     let budgetMs =
-      remedy.costsBudget ? hosts.chargeRetry(job, isThrottled: isThrottled, isLoss: loss != nil) : 0
+      action.costsBudget ? hosts.chargeRetry(job, isThrottled: isThrottled, isLoss: loss != nil) : 0
     var retry = retries.decide(
       failure, isThrottled: isThrottled, of: job.file, number: failures + 1, drop: drop, budgetMs: budgetMs,
       nowMs: engine.wallMs)
     retry.identityNow = identityNow
-    if failure.awaitsNextRun(remedy) { retry.notBeforeMs = engine.wallMs + RetryPolicy.nextRunMs }
+    if failure.awaitsNextRun(action) { retry.notBeforeMs = engine.wallMs + RetryPolicy.nextRunMs }
     return retry
   }
 
@@ -193,10 +193,10 @@ final class RequestOutcomes {
   private func noteFailure(
     _ job: Job, _ meaning: Interpretation, _ outcome: AttemptOutcome, _ retry: RetryDecision, _ work: FileWork
   ) {
-    guard case .failed(let failure, let remedy) = meaning.outcome else { return }
-    if remedy == .refreshCredential { work.destination.resolved.credentials.refresh() }
-    if failure.awaitsNextRun(remedy) { tally.waits(work.machine, failure) }
-    guard remedy != .hold, remedy != .elsewhere, outcome == .retry else { return }
+    guard case .failed(let failure, let action) = meaning.outcome else { return }
+    if action == .refreshCredential { work.destination.resolved.credentials.refresh() }
+    if failure.awaitsNextRun(action) { tally.waits(work.machine, failure) }
+    guard action != .hold, action != .elsewhere, outcome == .retry else { return }
     tally.retried(work.machine, failure, failures: job.step.failures + 1, dueMs: retry.notBeforeMs)
   }
 
@@ -261,16 +261,16 @@ final class RequestOutcomes {
 
 extension Failure {
   /// Only a person can help, in this run.
-  fileprivate func awaitsNextRun(_ remedy: Remedy) -> Bool {
-    code == .authNeedsURL || remedy == .hold && (isOfFullDisk || code == .policyLimit)
+  fileprivate func awaitsNextRun(_ action: FailureAction) -> Bool {
+    code == .authNeedsURL || action == .hold && (isOfFullDisk || code == .policyLimit)
   }
 }
 
 extension JobStep {
   /// The failure that caused the retry; nil if there was none.
-  fileprivate func failure(_ meaning: Interpretation) -> (Failure, Remedy)? {
+  fileprivate func failure(_ meaning: Interpretation) -> (Failure, FailureAction)? {
     switch meaning.outcome {
-    case .failed(let failure, let remedy): (failure, remedy)
+    case .failed(let failure, let action): (failure, action)
     case .advanced(let acked): tinyProgress(to: acked).map { ($0, .retry(isThrottled: false)) }
     default: nil
     }
@@ -278,9 +278,9 @@ extension JobStep {
 
   /// How many failures in a row this one follows. A lost session counts against the file, whichever of its chunks
   /// reported it. So does a body of which hardly anything was stored: what was stored resets the count of its chunk.
-  fileprivate func failuresBefore(_ meaning: Interpretation, _ remedy: Remedy, _ machine: FileMachine) -> Int {
+  fileprivate func failuresBefore(_ meaning: Interpretation, _ action: FailureAction, _ machine: FileMachine) -> Int {
     if case .advanced = meaning.outcome { return max(failures, machine.failures) }
-    return remedy == .sessionGone ? max(failures, machine.failures) : failures
+    return action == .sessionGone ? max(failures, machine.failures) : failures
   }
 }
 
@@ -301,7 +301,7 @@ extension TransferReply {
   fileprivate var wasUnderWay: Bool { bytesMoved >= BodyProgress.enough && timing.totalMs >= 200 }
 }
 
-extension Remedy {
+extension FailureAction {
   var isRetry: Bool {
     switch self {
     case .retry, .probe, .sessionGone: true

@@ -112,7 +112,7 @@ final class RequestSender {
           .auth, "read the credentials", cause: failed.failure.message,
           remedy: "correct that, and run \"transfers run\""))
     case .failure(let failed):
-      outcomes.conclude(id, .failed(failed.failure, failed.remedy), reply: nil, identityNow: failed.identityNow)
+      outcomes.conclude(id, .failed(failed.failure, failed.action), reply: nil, identityNow: failed.identityNow)
     case .success(let prepared): isPrepared(job, prepared, work)
     }
   }

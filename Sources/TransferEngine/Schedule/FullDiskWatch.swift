@@ -28,7 +28,7 @@ struct FullDiskWatch: Sendable {
 extension Failure {
   /// How the engine reacts when the target of a download fails. A full disk is not the file's fault: the file waits for
   /// the next run, unless it is too large even for the empty disk.
-  var remedyOfTarget: Remedy { isOfFullDisk || code == .policyLimit ? .hold : .permanent }
+  var remedyOfTarget: FailureAction { isOfFullDisk || code == .policyLimit ? .hold : .permanent }
 
   var isOfFullDisk: Bool { code == .localDiskFull && systemError != EFBIG }
 }

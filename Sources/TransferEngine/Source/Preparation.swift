@@ -54,13 +54,13 @@ struct PreparationOrder: Sendable {
 struct PreparationFailure: Error, Sendable {
   var failure: Failure
   var identityNow: SourceIdentity?
-  var remedy: Remedy
+  var action: FailureAction
 
   /// A file that finds no free descriptor, or no room on a disk, is put on hold, and this does not count as a failure
   /// of the file.
-  init(_ failure: Failure, identityNow: SourceIdentity? = nil, remedy: Remedy = .permanent) {
+  init(_ failure: Failure, identityNow: SourceIdentity? = nil, action: FailureAction = .permanent) {
     (self.failure, self.identityNow) = (failure, identityNow)
-    self.remedy = failure.code == .localFDLimit || failure.isOfFullDisk ? .hold : remedy
+    self.action = failure.code == .localFDLimit || failure.isOfFullDisk ? .hold : action
   }
 }
 

@@ -208,9 +208,9 @@ public final class StreamedFile: @unchecked Sendable {
     switch change {
     case .beginFile(let beginning, _): if let part = beginning.part { stored(part) }
     case .storeChunk(let part): stored(part)
-    case .fail(let failure, let remedy):
+    case .fail(let failure, let action):
       retries.failed(failure)
-      try decide(failure, remedy)
+      try decide(failure, action)
     default: break
     }
   }
@@ -223,8 +223,8 @@ public final class StreamedFile: @unchecked Sendable {
   // MARK: - Failures
 
   /// Returns if the request is to be repeated.
-  private func decide(_ failure: Failure, _ remedy: Remedy) throws(Failure) {
-    switch remedy {
+  private func decide(_ failure: Failure, _ action: FailureAction) throws(Failure) {
+    switch action {
     case _ where failure.code == .sourceChanged: try beginAnew(failure)
     case .elsewhere: break
     case .repair: try retries.repair(failure)

@@ -65,7 +65,7 @@ extension TargetOrder {
       let region = TargetRegion(file, range, stored: stored, others: others, head: head, algorithm, content: content)
       return Prepared(region: region, credential: credential)
     } catch {
-      throw PreparationFailure(error, remedy: error == Placing.partialIsGone ? .sessionGone : .permanent)
+      throw PreparationFailure(error, action: error == Placing.partialIsGone ? .sessionGone : .permanent)
     }
   }
 

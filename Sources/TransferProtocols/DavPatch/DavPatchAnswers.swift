@@ -4,7 +4,7 @@ extension DavPatchProtocol {
   package func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
-    if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
+    if let failure = reply.transportFailure { return .failed(failure, FailureAction(transport: failure)) }
     switch step {
     case .discover: return interpretOptions(reply, context)
     case .makeParent: return .collection(reply, context)
@@ -95,7 +95,7 @@ extension DavPatchProtocol {
       let sent = facts.layout.range(min(facts.storedChunks, facts.layout.count - 1)).end
       guard length <= sent else {
         let text = "the temporary object has \(length) bytes, but at most \(sent) were sent"
-        return .failed(Failure(.protoOffset, text), Self.remedy(of: reply, facts))
+        return .failed(Failure(.protoOffset, text), Self.action(of: reply, facts))
       }
       return .offset(length)
     case 404, 410: return .failed(Self.gone(reply), .sessionGone)
@@ -115,7 +115,7 @@ extension DavPatchProtocol {
     switch reply.status {
     case _ where reply.isSuccess:
       if let difference = difference(reply, facts) {
-        return .failed(Failure(.protoOffset, "the temporary object \(difference)"), Self.remedy(of: reply, facts))
+        return .failed(Failure(.protoOffset, "the temporary object \(difference)"), Self.action(of: reply, facts))
       }
       // The doubt was about an earlier MOVE, which is now known to have had no effect.
       return .absent.with(notes: [Note.etag: reply.field("etag") ?? "", Note.doubted: ""])
@@ -189,9 +189,9 @@ extension DavPatchProtocol {
     reply.field("content-encoding") == nil ? reply.number("content-length") : nil
   }
 
-  /// The remedy for a temporary object that differs from what was sent: create another one. Not if it is longer than
+  /// The action for a temporary object that differs from what was sent: create another one. Not if it is longer than
   /// the file, because nothing was sent beyond the file's end.
-  private static func remedy(of reply: TransferReply, _ facts: TransferFacts) -> Remedy {
+  private static func action(of reply: TransferReply, _ facts: TransferFacts) -> FailureAction {
     (length(reply) ?? 0) > facts.file.size ? .permanent : .sessionGone
   }
 

@@ -11,7 +11,7 @@ extension GetProtocol {
     case .probe(marker: CompositeNotes.marker) where !facts.file.key.isFolder: return listed(reply, facts, context)
     default: break
     }
-    if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
+    if let failure = reply.transportFailure { return .failed(failure, FailureAction(transport: failure)) }
     if facts.file.key.isFolder { return source.page(reply, facts, context) }
     if case .probe = step { return described(reply, facts, context) }
     if let meaning = source.meaning(of: reply, facts, context) { return meaning }

@@ -62,7 +62,9 @@ extension GetProtocol {
   private func unanswered(
     _ reply: TransferReply, _ failure: Failure, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
-    guard !reply.isCancelled, reply.requestMayHaveArrived else { return .failed(failure, Remedy(transport: failure)) }
+    guard !reply.isCancelled, reply.requestMayHaveArrived else {
+      return .failed(failure, FailureAction(transport: failure))
+    }
     let isTimeout = failure.code == .netTimeout || failure.code == .netStalled
     let meaning = isTimeout ? nil : Self.later(1_000, facts)
     return (meaning ?? Self.refused(failure.message, context, isForAll: isTimeout))

@@ -39,7 +39,7 @@ extension GetProtocol: SeveralPlaces {
     var meaning = meaning
     meaning.mirror = facts.mirror
     switch meaning.outcome {
-    case .failed(let failure, let remedy): return passedOver(meaning, failure, remedy, facts, context)
+    case .failed(let failure, let action): return passedOver(meaning, failure, action, facts, context)
     case .begun, .stored, .advanced, .pieceStored:
       let isLead = if case .begun = meaning.outcome { true } else { false }
       return meaning.with(notes: mirrors(facts).noteContent(from: facts.mirror, isLead: isLead))
@@ -48,16 +48,17 @@ extension GetProtocol: SeveralPlaces {
   }
 
   private func passedOver(
-    _ meaning: Interpretation, _ failure: Failure, _ remedy: Remedy, _ facts: TransferFacts, _ context: RequestContext
+    _ meaning: Interpretation, _ failure: Failure, _ action: FailureAction, _ facts: TransferFacts,
+    _ context: RequestContext
   ) -> Interpretation {
     let mirrors = mirrors(facts)
     var failure = failure
-    if remedy != .elsewhere {
+    if action != .elsewhere {
       failure.message = "\(WebOrigin(url: mirrors.origin(facts.mirror))?.authority ?? ""): \(failure.message)"
     }
-    guard Self.isOfPlace(failure, remedy, meaning, facts) else { return meaning.with(.failed(failure, remedy)) }
+    guard Self.isOfPlace(failure, action, meaning, facts) else { return meaning.with(.failed(failure, action)) }
     if meaning.chunkNotes != nil, !meaning.provesWrong { return meaning.with(.failed(failure, .elsewhere)) }
-    let isFinal = meaning.provesWrong || remedy == .permanent
+    let isFinal = meaning.provesWrong || action == .permanent
     let notes = mirrors.noteFailure(of: facts.mirror, isFinal: isFinal)
     var learned = context.learned
     if meaning.provesWrong { learned.mistrusted.insert(mirrors.origin(facts.mirror)) }
@@ -65,21 +66,21 @@ extension GetProtocol: SeveralPlaces {
     let passed = meaning.with(learned: learned)
     if mirrors.hasOther(learned, notes) { return passed.with(.failed(failure, .elsewhere)).with(notes: notes) }
     guard mirrors.hasAble(learned, notes) else { return passed.with(.failed(failure, .permanent)).with(notes: notes) }
-    let retry = if case .retry = remedy { remedy } else { Remedy.retry(isThrottled: false) }
+    let retry = if case .retry = action { action } else { FailureAction.retry(isThrottled: false) }
     return passed.with(.failed(failure, retry)).with(notes: mirrors.forgetFailures(notes))
   }
 
   /// Whether another place may do better. The stored bytes of a file that no digests tie together belong to one place
   /// only.
   private static func isOfPlace(
-    _ failure: Failure, _ remedy: Remedy, _ meaning: Interpretation, _ facts: TransferFacts
+    _ failure: Failure, _ action: FailureAction, _ meaning: Interpretation, _ facts: TransferFacts
   ) -> Bool {
     guard facts.file.expected.isTied || facts.acked == 0 else { return false }
     switch failure.code.category {
     case .network, .server, .auth, .source: break
     default: return false
     }
-    return switch remedy {
+    return switch action {
     case .retry, .permanent, .refreshCredential, .probe: true
     // This place would be asked for the whole file; another one may send ranges.
     case .repair: facts.mirror > 0 && meaning.learned?.refusesRanges == true

@@ -22,7 +22,7 @@ extension GetProtocol {
     if let failure = reply.transportFailure ?? reply.answerFailure {
       // Without a connection nothing was asked, and the file needs one, too.
       guard !reply.isCancelled, reply.requestMayHaveArrived else {
-        return .failed(failure, Remedy(transport: failure))
+        return .failed(failure, FailureAction(transport: failure))
       }
       return divided(version, nil, facts).with(tolerated: .failure(failure))
     }

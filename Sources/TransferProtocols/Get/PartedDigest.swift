@@ -92,8 +92,8 @@ extension GetProtocol {
     _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard reply.status == 200, var version = RemoteVersion(facts.session) else {
-      guard let meaning = source.meaning(of: reply, facts, context), case .failed(_, let remedy) = meaning.outcome,
-        remedy != .permanent
+      guard let meaning = source.meaning(of: reply, facts, context), case .failed(_, let action) = meaning.outcome,
+        action != .permanent
       else { return .inconclusive }
       return meaning
     }
@@ -116,15 +116,15 @@ extension GetProtocol {
     let unused = Interpretation.settled.with(notes: CompositeNotes.unused)
     let isPatient = context.failures < Self.mostFailures
     if let failure = reply.transportFailure ?? reply.answerFailure {
-      let remedy = Remedy(transport: failure)
-      guard !reply.isCancelled, reply.requestMayHaveArrived, remedy == .permanent || !isPatient else {
-        return .failed(failure, remedy)
+      let action = FailureAction(transport: failure)
+      guard !reply.isCancelled, reply.requestMayHaveArrived, action == .permanent || !isPatient else {
+        return .failed(failure, action)
       }
       return unused.with(tolerated: .failure(failure))
     }
-    if let meaning = source.meaning(of: reply, facts, context), case .failed(let failure, let remedy) = meaning.outcome
+    if let meaning = source.meaning(of: reply, facts, context), case .failed(let failure, let action) = meaning.outcome
     {
-      switch remedy {
+      switch action {
       case .repair, .refreshCredential: return meaning
       case .retry(let isThrottled):
         return isPatient ? meaning : unused.with(tolerated: .failure(failure, isThrottled: isThrottled))

@@ -7,7 +7,7 @@ extension ResumableProtocol {
     if case .chunk(let chunk) = step, isCreation(chunk, facts) {
       return interpretCreateWithBody(reply, chunk, facts, context)
     }
-    if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
+    if let failure = reply.transportFailure { return .failed(failure, FailureAction(transport: failure)) }
     switch step {
     case .discover: return interpretDiscover(reply, facts, context)
     case .create: return interpretCreate(reply, facts, context)

@@ -61,7 +61,7 @@ extension ResumableProtocol {
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     let isMade = facts.session?.remoteID != nil
-    if isMade, let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
+    if isMade, let failure = reply.transportFailure { return .failed(failure, FailureAction(transport: failure)) }
     if reply.isEarlySuccess { return bodyInterpreter(facts).interpret(reply, chunk, facts, context) }
     switch interop(facts).isComplete(reply) {
     case true?: return ended(reply, chunk, facts, context)

@@ -7,8 +7,8 @@ struct S3Answer {
   let context: RequestContext
   let settings: S3Settings
 
-  func badReply(_ what: String, _ remedy: Remedy) -> Interpretation {
-    .failed(Failure(answer: reply, code: .protoBadReply, detail: what, wallMs: context.wallMs), remedy)
+  func badReply(_ what: String, _ action: FailureAction) -> Interpretation {
+    .failed(Failure(answer: reply, code: .protoBadReply, detail: what, wallMs: context.wallMs), action)
   }
 
   /// The meaning of an error answer to `step` for which there is no special rule.

@@ -27,12 +27,12 @@ extension S3Protocol {
 
   /// No answer was received. Creating and completing may have succeeded: the next step queries that.
   private func lost(_ failure: Failure, _ answer: S3Answer, _ step: StepRequest) -> Interpretation {
-    let remedy = Remedy(transport: failure)
-    guard answer.reply.requestMayHaveArrived, case .retry = remedy else { return .failed(failure, remedy) }
+    let action = FailureAction(transport: failure)
+    guard answer.reply.requestMayHaveArrived, case .retry = action else { return .failed(failure, action) }
     switch step {
-    case .chunk(let chunk): return S3ChunkAnswer(answer: answer, chunk: chunk).doubted(.failed(failure, remedy))
+    case .chunk(let chunk): return S3ChunkAnswer(answer: answer, chunk: chunk).doubted(.failed(failure, action))
     case .create, .finish: return .failed(failure, .probe)
-    default: return .failed(failure, remedy)
+    default: return .failed(failure, action)
     }
   }
 

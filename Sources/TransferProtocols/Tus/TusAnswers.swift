@@ -23,7 +23,9 @@ extension TusProtocol {
 
   /// No answer was received. All steps but the concatenation can be queried, or repeated without effect.
   private func lost(_ failure: Failure, _ reply: TransferReply, _ step: StepRequest) -> Interpretation {
-    guard step == .finish, reply.requestMayHaveArrived else { return .failed(failure, Remedy(transport: failure)) }
+    guard step == .finish, reply.requestMayHaveArrived else {
+      return .failed(failure, FailureAction(transport: failure))
+    }
     let text = "the answer to joining the uploads was lost, and it may have taken effect: \(failure.message)"
     return .failed(Failure(.protoLostAnswer, text), .unknown)
   }

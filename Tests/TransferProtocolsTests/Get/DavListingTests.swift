@@ -128,9 +128,9 @@ import TransferModel
     ] as [(String, ErrorCode, Bool)])
   func whatSaysNothingOfTheCollectionIsNoEmptyOne(_ inner: String, _ code: ErrorCode, _ isRetried: Bool) {
     let meaning = list(inner)
-    guard case .failed(let failure, let remedy) = meaning.outcome else { return #expect(Bool(false), "\(meaning)") }
+    guard case .failed(let failure, let action) = meaning.outcome else { return #expect(Bool(false), "\(meaning)") }
     #expect(failure.code == code, "\(failure)")
-    #expect((remedy != .permanent) == isRetried, "\(remedy)")
+    #expect((action != .permanent) == isRetried, "\(action)")
   }
 
   /// A member for which the server reports only a failure fails alone.

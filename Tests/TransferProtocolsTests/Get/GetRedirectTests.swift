@@ -24,12 +24,14 @@ import TransferModel
   }
 
   /// Gives this answer to the next request, and returns what is done about it.
-  private mutating func answer(_ status: Int, _ location: String? = nil, sent: Route? = nil) -> (Failure, Remedy)? {
+  private mutating func answer(_ status: Int, _ location: String? = nil, sent: Route? = nil) -> (
+    Failure, FailureAction
+  )? {
     var reply = TransferReply()
     reply.status = status
     reply.fields[.location] = location
     let update = facts.apply(proto.interpret(reply, to: .create, facts, context(sent)), to: .create, proto.abilities)
-    if case .fail(let failure, let remedy)? = update.changes.first { return (failure, remedy) }
+    if case .fail(let failure, let action)? = update.changes.first { return (failure, action) }
     return nil
   }
 

@@ -208,7 +208,7 @@ final class ProfileDriver {
     case .wait(let afterMs):
       nowMs += afterMs
       claimAgain()
-    case .fail(let failure, let remedy): return failed(failure, remedy, step, reply)
+    case .fail(let failure, let action): return failed(failure, action, step, reply)
     }
     return nil
   }
@@ -233,9 +233,10 @@ final class ProfileDriver {
     }
   }
 
-  private func failed(_ failure: Failure, _ remedy: Remedy, _ step: StepRequest, _ reply: TransferReply) -> End? {
-    let isLost = (reply.status == 0 && reply.requestMayHaveArrived) || remedy == .probe
-    switch remedy {
+  private func failed(_ failure: Failure, _ action: FailureAction, _ step: StepRequest, _ reply: TransferReply) -> End?
+  {
+    let isLost = (reply.status == 0 && reply.requestMayHaveArrived) || action == .probe
+    switch action {
     case .permanent: return .failed(failure)
     case .unknown: return .unknown(failure)
     case .hold: preconditionFailure("only the engine holds a destination back")

@@ -216,15 +216,15 @@ import TransferModel
   }
 
   @Test(arguments: [
-    (400, "ExpiredToken", Remedy.refreshCredential), (403, "SignatureDoesNotMatch", .permanent),
+    (400, "ExpiredToken", FailureAction.refreshCredential), (403, "SignatureDoesNotMatch", .permanent),
     (404, "NoSuchKey", .permanent), (403, "AccessDenied", .permanent), (503, "SlowDown", .retry(isThrottled: true)),
     (500, "InternalError", .retry(isThrottled: false)),
   ])
-  func errorsMeanWhatTheyMeanToUploads(_ status: Int, _ code: String, _ remedy: Remedy) {
+  func errorsMeanWhatTheyMeanToUploads(_ status: Int, _ code: String, _ action: FailureAction) {
     let answer = reply(status, [:], body: "<Error><Code>\(code)</Code></Error>")
     let meaning = proto.interpret(answer, to: .create, blank(), Scene.context())
     guard case .failed(_, let found) = meaning.outcome else { return #expect(Bool(false)) }
-    #expect(found == remedy)
+    #expect(found == action)
   }
 
   /// A server that ignores `If-Match` has to state the version that a range belongs to.

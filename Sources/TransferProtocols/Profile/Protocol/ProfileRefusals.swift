@@ -6,32 +6,32 @@ struct ProfileRefusals: ProfileAnswerPart {
 
   /// No answer was received.
   func lost(_ failure: Failure) -> Interpretation {
-    let remedy = Remedy(transport: failure)
-    guard reply.requestMayHaveArrived, case .retry = remedy else { return .failed(failure, remedy) }
-    return uncertain(failure, remedy)
+    let action = FailureAction(transport: failure)
+    guard reply.requestMayHaveArrived, case .retry = action else { return .failed(failure, action) }
+    return uncertain(failure, action)
   }
 
   /// The request may have taken effect: it is repeated if that is harmless, the server is queried if that is possible,
   /// and otherwise the file is unknown.
-  func uncertain(_ failure: Failure, _ remedy: Remedy) -> Interpretation {
+  func uncertain(_ failure: Failure, _ action: FailureAction) -> Interpretation {
     switch step {
-    case .chunk(let chunk): return uncertain(chunk, failure, remedy)
+    case .chunk(let chunk): return uncertain(chunk, failure, action)
     case .finish, .save:
       guard let name, proto.profile.step(name)?.isIdempotent == false, !progress.isQuestion(name) else {
-        return .failed(failure, remedy)
+        return .failed(failure, action)
       }
       return proto.canAskAboutEnd(name) ? .failed(failure, .probe) : unknown(failure)
-    default: return .failed(failure, remedy)
+    default: return .failed(failure, action)
     }
   }
 
-  private func uncertain(_ chunk: ChunkFacts, _ failure: Failure, _ remedy: Remedy) -> Interpretation {
+  private func uncertain(_ chunk: ChunkFacts, _ failure: Failure, _ action: FailureAction) -> Interpretation {
     if proto.profile.chunk.isIdempotent {
       // The chunk may have completed the file: this is queried before the chunk is sent again.
       let mayBeLast = proto.profile.chunk.mode == .parallel || answer.isLast(chunk)
       let isAsked =
         mayBeLast && progress.canVerify && (progress.endsWithChunks || proto.profile.verifiesContent)
-      return .failed(failure, isAsked ? .probe : remedy)
+      return .failed(failure, isAsked ? .probe : action)
     }
     if proto.isAlways(.probeChunk) { return .failed(failure, .probe) }
     if proto.canAskAboutChunks { return .failed(failure, .probe).with(notes: [SessionNotes.probe: "1"]) }
