@@ -7,8 +7,8 @@ final class FieldList {
   /// There was no memory for one of them.
   private(set) var isIncomplete = false
 
-  /// The caller's fields unchanged, and empty `Accept` and `Expect` fields if the caller has none, because libcurl would
-  /// add its own. `Content-Length` is left to libcurl.
+  /// The caller's fields unchanged, and empty `Accept` and `Expect` fields if the caller has none, because libcurl
+  /// would add its own. `Content-Length` is left to libcurl.
   init(_ fields: HTTPFields) {
     for field in fields where field.name != .contentLength {
       append(Self.line(field.name.rawName, field.withUnsafeBytesOfValue { Array($0) }))

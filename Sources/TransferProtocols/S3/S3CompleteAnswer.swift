@@ -1,7 +1,8 @@
 import TransferModel
 
 /// The answer to CompleteMultipartUpload: a 200 is a success only if its complete body says so. Servers send the status
-/// first, and the outcome when they know it. The root is a `…Result`; in moto it is a `…Response`, as it once was in S3.
+/// first, and the outcome when they know it. The root is a `…Result`; in moto it is a `…Response`, as it once was in
+/// S3.
 struct S3CompleteAnswer {
   let answer: S3Answer
 
