@@ -167,7 +167,7 @@ import TransferTestSupport
     scene.machine.facts.isProbed = true
     #expect(scene.advance()?.isRepeatable == false)
     scene.beginControl(.finish)
-    let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: .finish, failures: 0)
+    let job = BegunRequest(target: .control(AttemptID(rawValue: 99)), step: .finish, failures: 0)
     #expect(scene.machine.interrupted(job, mayHaveArrived: true) == [])
     guard case .unknown? = scene.advance()?.changes.last else {
       Issue.record("it would be repeated silently")
@@ -182,7 +182,7 @@ import TransferTestSupport
     scene.machine.facts.isProbed = true
     var held = [Int64](repeating: 0, count: 10)
     var isDone = [Bool](repeating: false, count: 10)
-    var open: [Int: JobStep] = [:]
+    var open: [Int: BegunRequest] = [:]
     while isDone.contains(false) {
       let before = scene.machine.bytesStored
       if open.count < 4, let seq = (0..<10).filter({ !isDone[$0] && open[$0] == nil }).randomElement(using: &generator)
@@ -256,7 +256,7 @@ private struct Scene {
 
   /// One chunk begins, as the ledger would report it.
   mutating func begin(seq: Int, acked: Int64 = 0, losses: Int = 0, begun: Begun = Begun(file: FileID(rawValue: 1)))
-    -> JobStep
+    -> BegunRequest
   {
     var begun = begun
     let range = machine.facts.layout.range(seq)
@@ -265,7 +265,7 @@ private struct Scene {
       ClaimedChunk(id: chunk, attempt: attempt, ChunkFacts(seq: seq, range: range, acked: acked, losses: losses))
     ]
     machine.begun(begun, asked: machine.openCount - machine.requests.openChunks, nowMs: 0)
-    return JobStep(
+    return BegunRequest(
       target: .chunk(chunk, attempt), step: .chunk(ChunkFacts(seq: seq, range: range, acked: acked, losses: losses)),
       failures: 0)
   }
@@ -277,7 +277,7 @@ private struct Scene {
   }
 
   mutating func concluded(_ step: StepRequest, _ meaning: Interpretation) -> [FileChange] {
-    let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
+    let job = BegunRequest(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
     return machine.concluded(job, meaning, RetryDecision(notBeforeMs: 0, isExhausted: false))
   }
 

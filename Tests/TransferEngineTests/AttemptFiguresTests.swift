@@ -57,9 +57,9 @@ import TransferProtocols
   private let part = PartReceipt(
     seq: 0, length: 1 << 20, etag: "e", digest: nil, confirmation: .none, remote: [:])
 
-  private func step() -> JobStep {
+  private func step() -> BegunRequest {
     let chunk = ChunkFacts(seq: 0, range: range)
-    return JobStep(
+    return BegunRequest(
       target: .chunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1)), step: .chunk(chunk), failures: 0)
   }
 

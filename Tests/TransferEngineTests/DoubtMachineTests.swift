@@ -23,7 +23,7 @@ import TransferProtocols
     return FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
   }
 
-  private func begin(_ machine: inout FileMachine) -> [JobStep] {
+  private func begin(_ machine: inout FileMachine) -> [BegunRequest] {
     #expect(machine.advance(proto, chunkLimit: 8, nowMs: 0)?.begin == .chunks(limit: 3))
     var begun = Begun(file: FileID(rawValue: 1))
     begun.chunks = (0..<3).map { seq in
@@ -34,7 +34,7 @@ import TransferProtocols
     }
     machine.begun(begun, asked: 3, nowMs: 0)
     return begun.chunks.map {
-      JobStep(
+      BegunRequest(
         target: .chunk($0.id, $0.attempt), step: .chunk($0.facts), failures: 0)
     }
   }
@@ -60,7 +60,7 @@ import TransferProtocols
     machine.begun(begun, asked: 0, nowMs: 9_000)
     #expect(machine.facts.doubts.count == 1)
     let list = (0..<3).map { ListedPart(seq: $0, length: 10, etag: "e", receipt: $0 == 1 ? part(1) : nil) }
-    let probe = JobStep(target: .control(AttemptID(rawValue: 9)), step: .probe(marker: nil), failures: 0)
+    let probe = BegunRequest(target: .control(AttemptID(rawValue: 9)), step: .probe(marker: nil), failures: 0)
     #expect(
       machine.concluded(probe, .partsListed(list, next: nil), soon)
         == [.adoptChunks(AttemptID(rawValue: 9), [part(1)])])
@@ -74,7 +74,7 @@ import TransferProtocols
     for seq in [0, 2] { _ = machine.concluded(jobs[seq], .stored(part(seq), proof: nil), soon) }
     _ = machine.concluded(jobs[1], lost, soon)
     #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .control(.probe(marker: nil)))
-    let probe = JobStep(target: .control(AttemptID(rawValue: 9)), step: .probe(marker: nil), failures: 0)
+    let probe = BegunRequest(target: .control(AttemptID(rawValue: 9)), step: .probe(marker: nil), failures: 0)
     _ = machine.concluded(probe, .inconclusive, soon)
     #expect(machine.facts.inconclusive == [.probe])
     #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .chunks(limit: 1))

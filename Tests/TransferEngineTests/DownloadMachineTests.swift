@@ -149,7 +149,7 @@ private struct Scene {
     var context = RequestContext(wallMs: 0, credential: nil, learned: LearnedFacts())
     context.receivedDigest = Self.digest
     let meaning = proto.base.interpret(reply, to: .create, machine.facts, context)
-    let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: .create, failures: 0)
+    let job = BegunRequest(target: .control(AttemptID(rawValue: 99)), step: .create, failures: 0)
     return machine.concluded(job, meaning, RetryDecision(notBeforeMs: 0, isExhausted: false))
   }
 }

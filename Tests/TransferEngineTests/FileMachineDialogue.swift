@@ -51,7 +51,7 @@ struct FileMachineDialogue {
   }
 
   mutating func concluded(_ step: StepRequest, _ meaning: Interpretation) -> [FileChange] {
-    let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
+    let job = BegunRequest(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
     return machine.concluded(job, meaning, RetryDecision(notBeforeMs: 0, isExhausted: false))
   }
 
@@ -70,9 +70,9 @@ struct FileMachineDialogue {
     machine.interrupted(job(seq), mayHaveArrived: mayHaveArrived)
   }
 
-  private func job(_ seq: Int) -> JobStep {
+  private func job(_ seq: Int) -> BegunRequest {
     let chunk = ChunkFacts(seq: seq, range: machine.facts.layout.range(seq))
-    return JobStep(
+    return BegunRequest(
       target: .chunk(ChunkID(rawValue: Int64(seq) + 1), AttemptID(rawValue: Int64(seq) + 1)), step: .chunk(chunk),
       failures: 0)
   }

@@ -94,7 +94,7 @@ private struct Scene {
     }
     begun.control = (step, AttemptID(rawValue: 99))
     machine.begun(begun, asked: 0, nowMs: 0)
-    let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
+    let job = BegunRequest(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
     return machine.concluded(job, meaning, RetryDecision(notBeforeMs: 0, isExhausted: false))
   }
 

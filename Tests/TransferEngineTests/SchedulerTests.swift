@@ -203,8 +203,8 @@ import TransferModel
     #expect(expected == 1_000)
   }
 
-  private func takeAll(_ scheduler: inout Scheduler) -> [Scheduler.JobID] {
-    var all: [Scheduler.JobID] = []
+  private func takeAll(_ scheduler: inout Scheduler) -> [Scheduler.RequestID] {
+    var all: [Scheduler.RequestID] = []
     while let job = scheduler.takeNext(nowMs: 0) { all.append(job) }
     return all
   }

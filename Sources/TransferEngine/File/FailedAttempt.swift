@@ -5,7 +5,7 @@ import TransferProtocols
 /// An attempt that ended with a failure: ends its file, or lets it continue, and determines the changes of rows that
 /// belong to the end of the attempt.
 struct FailedAttempt {
-  let job: JobStep
+  let request: BegunRequest
   let failure: Failure
   let action: FailureAction
   let retry: RetryDecision
@@ -47,7 +47,7 @@ struct FailedAttempt {
   }
 
   private func returned() -> [FileChange] {
-    guard case .chunk(let chunk, let attempt) = job.target else { return [] }
+    guard case .chunk(let chunk, let attempt) = request.target else { return [] }
     return [.releaseChunk(chunk, attempt)]
   }
 
@@ -61,7 +61,8 @@ struct FailedAttempt {
       machine.end(.release(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: false))
       return returned()
     }
-    guard case .chunk(let chunk, let attempt) = job.target, !machine.isWhole, machine.abilities.parallelChunks else {
+    guard case .chunk(let chunk, let attempt) = request.target, !machine.isWhole, machine.abilities.parallelChunks
+    else {
       machine.end(.release(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
       return returned()
     }
@@ -71,13 +72,13 @@ struct FailedAttempt {
 
   private func leftUnknown(_ failure: Failure, _ machine: inout FileMachine) -> [FileChange] {
     machine.end(.unknown(failure))
-    guard case .chunk(let chunk, let attempt) = job.target else { return [] }
+    guard case .chunk(let chunk, let attempt) = request.target else { return [] }
     return [.chunkUnknown(chunk, attempt)]
   }
 
   private func failedForGood(keepsSession: Bool, _ machine: inout FileMachine) -> [FileChange] {
     machine.end(.fail(failure, keepsSession: keepsSession))
-    guard case .chunk(let chunk, let attempt) = job.target else { return [] }
+    guard case .chunk(let chunk, let attempt) = request.target else { return [] }
     return [.failChunk(chunk, attempt)]
   }
 

@@ -113,7 +113,7 @@ enum Begin: Sendable, Hashable {
   /// Intact data is taken from the existing local file of a download; if that is all of it, this is the proof.
   case reusing(FileProof)
   /// A query about a request that is still waiting for its answer.
-  case question(StepRequest, beside: Scheduler.JobID)
+  case question(StepRequest, beside: Scheduler.RequestID)
 }
 
 /// All changes of one file in one transaction: the end of an attempt, its consequences, the beginning of the next.
@@ -180,7 +180,7 @@ struct Begun: Sendable {
   /// Intact data is to be taken from the local file now.
   var reusing: FileProof?
   /// The request that the query is about.
-  var beside: Scheduler.JobID?
+  var beside: Scheduler.RequestID?
   var session: ClaimedSession?
   var parts: [PartReceipt]?
   var doubts: [ChunkDoubt]?

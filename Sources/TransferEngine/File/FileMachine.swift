@@ -112,8 +112,8 @@ struct FileMachine: Sendable {
 
   /// An attempt ended and the protocol interpreted its answer. Returns the changes that belong to the end of the
   /// attempt; ``advance(_:chunkLimit:tableRoom:nowMs:)`` determines the next step.
-  mutating func concluded(_ job: JobStep, _ meaning: Interpretation, _ retry: RetryDecision) -> [FileChange] {
-    AnsweredAttempt(job: job, retry: retry).conclude(meaning, &self)
+  mutating func concluded(_ request: BegunRequest, _ meaning: Interpretation, _ retry: RetryDecision) -> [FileChange] {
+    AnsweredAttempt(request: request, retry: retry).conclude(meaning, &self)
   }
 
   /// The file was renamed, or could not be; see ``LocalWorkEnd``.
@@ -148,24 +148,24 @@ struct FileMachine: Sendable {
 
   /// An interim answer named the session while its request is still running. From now on the request counts as one with
   /// an open session, regardless of how it began: after a crash the session can be queried.
-  mutating func heard(_ job: JobStep, _ session: OpenedSession, _ proto: ProtocolInUse) -> [FileChange] {
+  mutating func heard(_ request: BegunRequest, _ session: OpenedSession, _ proto: ProtocolInUse) -> [FileChange] {
     guard !facts.name(session).isEmpty else { return [] }
     let opened = FileChange.openSession(remoteID: session.remoteID, expiresAtMs: session.expiresAtMs)
-    let operation = job.step.operation
+    let operation = request.step.operation
     guard abilities.unrepeatable.contains(operation), !proto.abilities(facts).unrepeatable.contains(operation) else {
       return [opened]
     }
-    return [opened, .askAbout(job.attempt)]
+    return [opened, .askAbout(request.attempt)]
   }
 
   /// We stopped the request ourselves, or never sent it. This is not a failure of the file.
-  mutating func interrupted(_ job: JobStep, mayHaveArrived: Bool) -> [FileChange] {
-    close(job)
+  mutating func interrupted(_ request: BegunRequest, mayHaveArrived: Bool) -> [FileChange] {
+    close(request)
     let failure = Failure(.engineInterrupted, "stopped while waiting for its answer; it may have taken effect")
-    let isInDoubt = mayHaveArrived && abilities.unrepeatable.contains(job.step.operation)
+    let isInDoubt = mayHaveArrived && abilities.unrepeatable.contains(request.step.operation)
     if isInDoubt { endInDoubt(failure) }
-    guard let chunk = job.chunk else { return [] }
-    return [isInDoubt ? .chunkUnknown(chunk, job.attempt) : .releaseChunk(chunk, job.attempt)]
+    guard let chunk = request.chunk else { return [] }
+    return [isInDoubt ? .chunkUnknown(chunk, request.attempt) : .releaseChunk(chunk, request.attempt)]
   }
 
   // MARK: - Transitions
@@ -222,13 +222,13 @@ struct FileMachine: Sendable {
   mutating func endInDoubt(_ failure: Failure) { phase = phase.ending(.unknown(failure)) }
 
   /// An attempt ended.
-  private mutating func close(_ job: JobStep) { requests.end(job.target) }
+  private mutating func close(_ request: BegunRequest) { requests.end(request.target) }
 
   /// An attempt ended, and this is what its answer means.
-  mutating func close(_ job: JobStep, learning meaning: Interpretation) -> FactsUpdate {
+  mutating func close(_ request: BegunRequest, learning meaning: Interpretation) -> FactsUpdate {
     let table = requests.tableLength
-    close(job)
-    let update = facts.apply(meaning, to: job.step, abilities)
+    close(request)
+    let update = facts.apply(meaning, to: request.step, abilities)
     if facts.blocks != nil { requests.keepTable(table) }
     failureCounts.note(update, facts)
     return update

@@ -53,7 +53,7 @@ struct FileRequests: Sendable {
 
   // MARK: - Ending
 
-  mutating func end(_ target: JobStep.Target) {
+  mutating func end(_ target: BegunRequest.Target) {
     switch target {
     case .chunk: open.endChunk()
     case .control: (open, tableLength) = (.none, 0)

@@ -21,8 +21,8 @@ final class FileWork {
   /// SHA-256 of the content, if its batch records it (``BatchSettings/recordSHA256``).
   var sha256: Digest?
   /// The request before which the file is being read for it.
-  var digesting: Job.ID?
-  var jobs: Set<Job.ID> = []
+  var digesting: PendingRequest.ID?
+  var requests: Set<PendingRequest.ID> = []
   /// The control request that the engine has begun to apply.
   var requestedAction: RequestedAction?
   /// Why the ledger refused a change of the file; no further work is done for it.
@@ -101,12 +101,12 @@ extension FileWork {
 
   /// How the SHA-256 of an upload is computed with this request. A file that is not sent in one body is read once more,
   /// before the first request that can complete it.
-  func recordedSHA256(by job: Job) -> RecordedSHA256 {
+  func recordedSHA256(by pending: PendingRequest) -> RecordedSHA256 {
     guard recordsSHA256, target == nil, fileDigests[.sha256] == nil, !isToBeIdentified else { return .none }
-    if job.range == ByteRange(offset: 0, length: machine.claimed.identity.size) { return .ofBody }
-    let isRead = digesting.map(jobs.contains) ?? false
-    guard sha256 == nil, !isRead, machine.mayComplete(job.step.step) else { return .none }
-    digesting = job.id
+    if pending.range == ByteRange(offset: 0, length: machine.claimed.identity.size) { return .ofBody }
+    let isRead = digesting.map(requests.contains) ?? false
+    guard sha256 == nil, !isRead, machine.mayComplete(pending.step.step) else { return .none }
+    digesting = pending.id
     return .ofFile
   }
 

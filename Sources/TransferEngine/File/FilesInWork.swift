@@ -213,7 +213,7 @@ final class FilesInWork {
 
   /// If the ledger refused a change of a file, the file ends in the ledger after its requests have ended.
   func endRefused(_ work: FileWork) {
-    guard let reason = work.refusal, work.jobs.isEmpty else { return }
+    guard let reason = work.refusal, work.requests.isEmpty else { return }
     let file = work.machine.claimed.id
     guard remove(file) != nil else { return }
     batches.fileLeft(work.destination, file)

@@ -14,7 +14,7 @@ final class LocalFiles {
   let readStop: ReadStop
   private let urls: FreshURLs
   private let credentials: FreshCredentials
-  private let targets: GroupedOrders<(id: Job.ID, order: TargetOrder, url: String?)>
+  private let targets: GroupedOrders<(id: PendingRequest.ID, order: TargetOrder, url: String?)>
   private let placings: GroupedOrders<(file: FileID, proof: FileProof, placing: Placing)>
 
   init(
@@ -53,13 +53,13 @@ final class LocalFiles {
   }
 
   /// Prepares a request.
-  func prepare(_ job: Job, _ work: FileWork) {
-    let receiving = job.destination.resolved.transferProtocol.bodiesInAnswers
-    if let target = work.target, let range = job.range, let receiving {
-      return prepare(target, range, job, work, receiving)
+  func prepare(_ pending: PendingRequest, _ work: FileWork) {
+    let receiving = pending.destination.resolved.transferProtocol.bodiesInAnswers
+    if let target = work.target, let range = pending.range, let receiving {
+      return prepare(target, range, pending, work, receiving)
     }
-    let (id, mailbox, pool, order) = (job.id, mailbox, pool, order(job, work))
-    withCredential(job) { credential in
+    let (id, mailbox, pool, order) = (pending.id, mailbox, pool, order(pending, work))
+    withCredential(pending) { credential in
       var order = order
       order.credential = credential
       pool.perform(order) { mailbox.put(.prepared(id, $0)) }
@@ -67,9 +67,9 @@ final class LocalFiles {
   }
 
   /// The request is not prepared before it has its credential.
-  private func withCredential(_ job: Job, then: @escaping @Sendable (Credential?) -> Void) {
-    let (id, mailbox) = (job.id, mailbox)
-    credentials.get(from: job.destination.resolved.credentials, for: job.file) { answer in
+  private func withCredential(_ pending: PendingRequest, then: @escaping @Sendable (Credential?) -> Void) {
+    let (id, mailbox) = (pending.id, mailbox)
+    credentials.get(from: pending.destination.resolved.credentials, for: pending.file) { answer in
       switch answer {
       case .success(let credential): then(credential)
       case .failure(let failure): mailbox.put(.prepared(id, .failure(PreparationFailure(failure))))
@@ -77,11 +77,11 @@ final class LocalFiles {
     }
   }
 
-  private func order(_ job: Job, _ work: FileWork) -> PreparationOrder {
-    let (step, range, destination) = (job.step, job.range, job.destination)
+  private func order(_ pending: PendingRequest, _ work: FileWork) -> PreparationOrder {
+    let (step, range, destination) = (pending.step, pending.range, pending.destination)
     let proto = destination.resolved.transferProtocol
     var ahead = range == nil ? [] : proto.digestsAhead(destination.learned, work.machine.facts.layout)
-    if job.listing(work) != nil { ahead.formUnion(proto.digestsOfListing) }
+    if pending.listing(work) != nil { ahead.formUnion(proto.digestsOfListing) }
     var order = PreparationOrder(
       path: path(of: work.machine.claimed), root: root(of: work.machine.claimed), version: work.version,
       copy: work.copy, range: range,
@@ -90,7 +90,7 @@ final class LocalFiles {
       digestsOfFile: proto.fileDigests(for: step.step, work.machine.facts).subtracting(work.fileDigests.keys),
       sentAlgorithm: proto.sentDigest, journal: journal?.entry(step.attempt), file: work.source, stop: readStop)
     if work.isToBeIdentified, step.step != .discover { identify(work, &order) }
-    if !order.digestsOfFile.contains(.sha256) { order.recordedSHA256 = work.recordedSHA256(by: job) }
+    if !order.digestsOfFile.contains(.sha256) { order.recordedSHA256 = work.recordedSHA256(by: pending) }
     order.hashing = { [pool] task in pool.wait(task, then: {}) }
     return order
   }
@@ -116,9 +116,9 @@ final class LocalFiles {
 
   /// Opens or creates the partial file.
   private func prepare(
-    _ target: Target, _ range: ByteRange, _ job: Job, _ work: FileWork, _ receiving: any BodiesInAnswers
+    _ target: Target, _ range: ByteRange, _ pending: PendingRequest, _ work: FileWork, _ receiving: any BodiesInAnswers
   ) {
-    let (facts, step) = (job.facts(work), job.step.step)
+    let (facts, step) = (pending.facts(work), pending.step.step)
     let chunk = step.chunk?.range ?? range
     // Bytes that were copied from an older file are not compared with those that a server sends before the range: if
     // they differ, the digest of the whole file shows it, and the file is fetched without them.
@@ -129,8 +129,8 @@ final class LocalFiles {
       size: step.chunk == nil ? nil : facts.layout.size, range: range,
       stored: ByteRange(offset: known, length: range.offset - known),
       endsChunk: range.end == chunk.end && !receiving.isReadAnew(step, facts),
-      hasPast: step == .create && isToBeCompared(work, job),
-      algorithm: job.destination.resolved.transferProtocol.sentDigest,
+      hasPast: step == .create && isToBeCompared(work, pending),
+      algorithm: pending.destination.resolved.transferProtocol.sentDigest,
       content: { status, fields in
         receiving.content(status: status, fields, of: step, facts.replacing(target, by: fields))
       }, stop: readStop)
@@ -138,9 +138,9 @@ final class LocalFiles {
     order.others = facts.file.expected.pieces == nil ? stored(work.machine.claimed.id) : nil
     if step == .create { order.twins = twins(facts, order.algorithm) }
     let needsURL = facts.route.needsStart(wallMs: engine.civilMs)
-    let source = needsURL ? job.destination.resolved.urls : nil
-    let (id, file, key, mailbox, urls, opener) = (job.id, job.file, facts.file.key, mailbox, urls, targetOpener)
-    withCredential(job) { [order] credential in
+    let source = needsURL ? pending.destination.resolved.urls : nil
+    let (id, file, key, mailbox, urls, opener) = (pending.id, pending.file, facts.file.key, mailbox, urls, targetOpener)
+    withCredential(pending) { [order] credential in
       var order = order
       order.credential = credential
       guard let source else { return opener(id, order, nil) }
@@ -165,7 +165,7 @@ final class LocalFiles {
   }
 
   /// Performs the order for a request. A non-nil `url` is the URL to request.
-  private var targetOpener: @Sendable (Job.ID, TargetOrder, String?) -> Void {
+  private var targetOpener: @Sendable (PendingRequest.ID, TargetOrder, String?) -> Void {
     { [targets, pool, mailbox] id, order, url in
       if order.isShort { return targets.add((id, order, url)) }
       pool.wait({ order.perform() }, then: { mailbox.put(.prepared(id, url.map($0.at) ?? $0)) })
@@ -184,11 +184,11 @@ final class LocalFiles {
 
   /// An existing file may have bytes of the version to be fetched: it may be that version, or is compared with digests
   /// of pieces or with checksums of blocks.
-  private func isToBeCompared(_ work: FileWork, _ job: Job) -> Bool {
+  private func isToBeCompared(_ work: FileWork, _ pending: PendingRequest) -> Bool {
     let facts = work.machine.facts
     if facts.file.expected.pieces != nil { return true }
     let usesZsync = work.destination.refusals.settings.download?.usesZsync ?? false
-    return job.place == 0 && (facts.past != nil || usesZsync)
+    return pending.place == 0 && (facts.past != nil || usesZsync)
   }
 
   /// Every byte is stored and recorded: the file gets its final name, and is then done.

@@ -54,7 +54,7 @@ final class ClosedHosts {
       work.destination.host === host && work.machine.ending == nil
         && !work.machine.needsNoServer(work.destination.resolved.transferProtocol)
     }
-    let isReady = { [requests] (work: FileWork) in work.jobs.contains { requests[$0]?.phase == .ready } }
+    let isReady = { [requests] (work: FileWork) in work.requests.contains { requests[$0]?.phase == .ready } }
     return all.filter { isReady($0.value) }.map(\.key) + all.filter { !isReady($0.value) }.map(\.key)
   }
 

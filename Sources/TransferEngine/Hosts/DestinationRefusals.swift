@@ -16,11 +16,11 @@ final class DestinationRefusals {
 
   /// The interpretation of a refusal for the file, if the file may not be at fault. Sets ``error`` if the destination
   /// accepts nothing for now, and clears it when a running request succeeds after all.
-  func weighed(_ meaning: Interpretation, of job: Job, _ reply: TransferReply) -> Interpretation {
+  func weighed(_ meaning: Interpretation, of pending: PendingRequest, _ reply: TransferReply) -> Interpretation {
     // The file continues at another place, whoever refused this one.
     if case .failed(_, .elsewhere) = meaning.outcome { return meaning }
     if let failure = reply.proxyRefusal {
-      if job.isForItsOrigin { return weighed(meaning, failure, of: job, isOfProxy: true) }
+      if pending.isForItsOrigin { return weighed(meaning, failure, of: pending, isOfProxy: true) }
       // It forbids a mirror, or the target of a redirect, which other files may not need.
       guard case .failed(let itsOwn, .refreshCredential) = meaning.outcome else { return meaning }
       return meaning.with(.failed(itsOwn, .permanent))
@@ -32,16 +32,16 @@ final class DestinationRefusals {
     guard reply.status >= 400, failure.code.isOfDestination, action == .permanent || action == .refreshCredential else {
       return meaning
     }
-    return weighed(meaning, failure, of: job, isOfProxy: false)
+    return weighed(meaning, failure, of: pending, isOfProxy: false)
   }
 
   private func weighed(
-    _ meaning: Interpretation, _ failure: Failure, of job: Job, isOfProxy: Bool
+    _ meaning: Interpretation, _ failure: Failure, of pending: PendingRequest, isOfProxy: Bool
   ) -> Interpretation {
     let isAboutCredential =
-      !isOfProxy && failure.code.category == .auth && !job.destination.resolved.credentials.label.isEmpty
-    let generation = isAboutCredential ? job.credentialGeneration : nil
-    switch watch.refused(failure, file: job.file, generation: generation) {
+      !isOfProxy && failure.code.category == .auth && !pending.destination.resolved.credentials.label.isEmpty
+    let generation = isAboutCredential ? pending.credentialGeneration : nil
+    switch watch.refused(failure, file: pending.file, generation: generation) {
     case .readCredential: return meaning.with(.failed(failure, .refreshCredential))
     case .sendAgain: return meaning.with(.failed(failure, .repair))
     case .wait: return meaning.with(.failed(failure, .hold))
@@ -73,7 +73,7 @@ final class DestinationRefusals {
   }
 }
 
-extension Job {
+extension PendingRequest {
   /// Its request went to the origin of its destination, not to a mirror or to the target of a redirect elsewhere.
   fileprivate var isForItsOrigin: Bool {
     guard place == 0, let target = routeWhenSent?.place else { return place == 0 }

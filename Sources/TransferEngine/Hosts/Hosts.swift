@@ -44,36 +44,39 @@ final class Hosts {
   // MARK: - Requests
 
   /// A request is prepared and waits for a connection.
-  func isReady(_ job: Job) {
+  func isReady(_ pending: PendingRequest) {
     scheduler.jobIsReady(
-      job.id, host: job.host, batch: job.batch, isUrgent: job.range == nil, bytes: job.range?.length ?? 0)
+      pending.id, host: pending.host, batch: pending.batch, isUrgent: pending.range == nil,
+      bytes: pending.range?.length ?? 0)
   }
 
   /// What answers may take that are longer than their request asked for; nil for no limit.
   var allowance: ByteAllowance? { scheduler.allowance }
 
   /// The next request that may be sent now; call until nil.
-  func takeNext() -> Job.ID? { scheduler.takeNext(nowMs: engine.bootMs) }
+  func takeNext() -> PendingRequest.ID? { scheduler.takeNext(nowMs: engine.bootMs) }
 
   /// Removes and returns waiting requests for which `belongs` is true: they are not sent.
-  func takeReady(where belongs: (Job.ID) -> Bool) -> [Job.ID] { scheduler.takeReady(where: belongs) }
+  func takeReady(where belongs: (PendingRequest.ID) -> Bool) -> [PendingRequest.ID] {
+    scheduler.takeReady(where: belongs)
+  }
 
   /// Drops all waiting requests: nothing more is sent.
   func dropReady() { _ = scheduler.takeAllReady() }
 
   /// A sent request has ended; `bytes` of its body moved. The observer is notified when its host stops or starts to
   /// accept connections.
-  func ended(_ job: Job, _ outcome: HostGate.Outcome, bytes: Int64, tookMs: Int64) {
-    let host = job.host
+  func ended(_ pending: PendingRequest, _ outcome: HostGate.Outcome, bytes: Int64, tookMs: Int64) {
+    let host = pending.host
     let wasOpen = scheduler.gate(host: host)?.isOpen ?? false
     scheduler.jobEnded(
-      job.id, host: host, batch: job.batch, outcome, bytes: bytes, length: job.range?.length ?? 0,
-      taken: job.prepared?.region?.allowed ?? 0, nowMs: engine.bootMs)
+      pending.id, host: host, batch: pending.batch, outcome, bytes: bytes, length: pending.range?.length ?? 0,
+      taken: pending.prepared?.region?.allowed ?? 0, nowMs: engine.bootMs)
     guard let gate = scheduler.gate(host: host) else { return }
-    if let range = job.range {
+    if let range = pending.range {
       switch outcome {
-      case .success: job.destination.host.bodyLength.stored(bytes, tookMs: tookMs, afterLoss: gate.hasLost)
-      case .lost: job.destination.host.bodyLength.lost(bytes, of: range.length)
+      case .success: pending.destination.host.bodyLength.stored(bytes, tookMs: tookMs, afterLoss: gate.hasLost)
+      case .lost: pending.destination.host.bodyLength.lost(bytes, of: range.length)
       case .throttled, .noConnection, .failure, .interrupted: break
       }
     }
@@ -83,8 +86,8 @@ final class Hosts {
   }
 
   /// Pays for a retry; returns how long it must wait in addition to its backoff, in milliseconds.
-  func chargeRetry(_ job: Job, isThrottled: Bool, isLoss: Bool) -> Int64 {
-    scheduler.chargeRetry(host: job.host, isThrottled: isThrottled, isLoss: isLoss)
+  func chargeRetry(_ pending: PendingRequest, isThrottled: Bool, isLoss: Bool) -> Int64 {
+    scheduler.chargeRetry(host: pending.host, isThrottled: isThrottled, isLoss: isLoss)
   }
 
   // MARK: - Limits

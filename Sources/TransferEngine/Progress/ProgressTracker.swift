@@ -4,7 +4,7 @@ import TransferModel
 /// times. It stores only what a single observation cannot show: since when nothing has moved, why a file backs off, and
 /// which file has just failed.
 struct ProgressTracker: Sendable {
-  typealias JobID = Scheduler.JobID
+  typealias RequestID = Scheduler.RequestID
 
   /// An active file at one moment.
   struct View: Sendable {
@@ -13,7 +13,7 @@ struct ProgressTracker: Sendable {
     var size: Int64
     var bytesAcked: Int64
     /// Running requests with a body, and the lengths of their bodies.
-    var sending: [(job: JobID, length: Int64)] = []
+    var sending: [(job: RequestID, length: Int64)] = []
     /// Since when the finishing request has been running, in boot milliseconds; nil for none.
     var finishingSinceMs: Int64?
     /// When the first of its backoffs ends, in wall milliseconds.
@@ -46,7 +46,7 @@ struct ProgressTracker: Sendable {
 
   private var retries: [FileID: Retry] = [:]
   private var failures: [(file: FileProgress, atMs: Int64)] = []
-  private var inFlight: [JobID: Int64] = [:]
+  private var inFlight: [RequestID: Int64] = [:]
   private var moved: [FileID: (bytes: Int64, sinceMs: Int64)] = [:]
 
   /// A request failed and is to be repeated from `dueMs` (wall) on.
@@ -63,11 +63,11 @@ struct ProgressTracker: Sendable {
 
   /// The files at this moment. `counters` are the transport's bytes by request; `bootMs` and `wallMs` are the current
   /// times.
-  mutating func look(_ views: [View], counters: [JobID: Int64], bootMs: Int64, wallMs: Int64) -> Look {
+  mutating func look(_ views: [View], counters: [RequestID: Int64], bootMs: Int64, wallMs: Int64) -> Look {
     retries = retries.filter { $0.value.dueMs > wallMs }
     failures.removeAll { bootMs - $0.atMs >= Self.failureShownMs }
     var look = Look()
-    var nowInFlight: [JobID: Int64] = [:]
+    var nowInFlight: [RequestID: Int64] = [:]
     var nowMoved: [FileID: (bytes: Int64, sinceMs: Int64)] = [:]
     var inside: Set<FileID> = []
     var waits: [Int64] = []

@@ -52,7 +52,7 @@ extension AttemptResult {
 
   /// Counts the bytes of the file that the request moved; `acked` bytes more are stored than before.
   mutating func count(
-    _ acked: Int64, of step: JobStep, _ range: ByteRange?, _ meaning: Interpretation, _ reply: TransferReply?
+    _ acked: Int64, of step: BegunRequest, _ range: ByteRange?, _ meaning: Interpretation, _ reply: TransferReply?
   ) {
     guard let range else {
       bytesTransferred = 0

@@ -12,7 +12,7 @@ final class Inquiries {
   private let files: FilesInWork
   private let requests: Requests
   /// Finishing requests that were sent and are not answered.
-  private var awaited: Set<Job.ID> = []
+  private var awaited: Set<PendingRequest.ID> = []
 
   init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>, stop: RunStop, files: FilesInWork, requests: Requests) {
     (self.engine, self.mailbox, self.stop) = (engine, mailbox, stop)
@@ -20,45 +20,45 @@ final class Inquiries {
   }
 
   /// A request was sent: if it finishes its file, its result may be queried later.
-  func sent(_ job: Job) {
-    guard job.step.step == .finish || job.step.step == .save else { return }
-    job.inquiry = Inquiry(everyMs: engine.configuration.askAfterMs, nowMs: engine.bootMs)
-    awaited.insert(job.id)
+  func sent(_ pending: PendingRequest) {
+    guard pending.step.step == .finish || pending.step.step == .save else { return }
+    pending.inquiry = Inquiry(everyMs: engine.configuration.askAfterMs, nowMs: engine.bootMs)
+    awaited.insert(pending.id)
   }
 
   /// Sends queries for requests that have been unanswered for long.
   func askDue() {
     for id in awaited {
-      guard let job = requests[id], let inquiry = job.inquiry, job.phase == .sending else {
+      guard let pending = requests[id], let inquiry = pending.inquiry, pending.phase == .sending else {
         awaited.remove(id)
         continue
       }
-      if inquiry.isDue(nowMs: engine.bootMs), !stop.isStopping { ask(about: job) }
+      if inquiry.isDue(nowMs: engine.bootMs), !stop.isStopping { ask(about: pending) }
     }
   }
 
-  private func ask(about job: Job) {
-    guard let work = files[job.file], work.refusal == nil, work.machine.ending == nil else { return }
+  private func ask(about pending: PendingRequest) {
+    guard let work = files[pending.file], work.refusal == nil, work.machine.ending == nil else { return }
     work.machine.facts.learned = work.destination.learned
-    guard let step = work.machine.question(beside: job.step.step, work.destination.resolved.transferProtocol) else {
-      awaited.remove(job.id)
+    guard let step = work.machine.question(beside: pending.step.step, work.destination.resolved.transferProtocol) else {
+      awaited.remove(pending.id)
       return
     }
-    job.inquiry?.ask()
-    var unit = FileUnit(file: job.file, session: work.machine.sessionID)
-    unit.begin = .question(step, beside: job.id)
+    pending.inquiry?.ask()
+    var unit = FileUnit(file: pending.file, session: work.machine.sessionID)
+    unit.begin = .question(step, beside: pending.id)
     files.enqueue(unit, work)
   }
 
   /// The request that the query is about has been answered.
-  func isMoot(_ job: Job) -> Bool { job.beside.map { requests[$0]?.inquiry?.held != nil } ?? false }
+  func isMoot(_ pending: PendingRequest) -> Bool { pending.beside.map { requests[$0]?.inquiry?.held != nil } ?? false }
 
   /// A query was answered, or failed.
-  func ended(_ id: Job.ID, _ result: AttemptResult, isFound: Bool = false) {
-    guard let (job, _) = requests.end(id), let asked = job.beside else { return }
+  func ended(_ id: PendingRequest.ID, _ result: AttemptResult, isFound: Bool = false) {
+    guard let (pending, _) = requests.end(id), let asked = pending.beside else { return }
     var result = result
     result.bytesTransferred = 0
-    files.advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result))
+    files.advance(pending.file, ended: EndedAttempt(attempt: pending.step.attempt, result: result))
     guard let waiting = requests[asked], waiting.inquiry != nil else { return }
     if let held = waiting.inquiry?.end(isFound: isFound, nowMs: engine.bootMs) {
       // The held reply is processed as if it arrived now.

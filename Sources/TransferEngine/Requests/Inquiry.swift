@@ -8,7 +8,7 @@ struct Inquiry: Sendable {
   private var intervalMs: Int64
   private var isAsking = false
   /// The current query, once it is begun.
-  private(set) var question: Job.ID?
+  private(set) var question: PendingRequest.ID?
   /// The answer that arrived while the query was running.
   private(set) var held: TransferReply?
   /// The query found the file.
@@ -23,7 +23,7 @@ struct Inquiry: Sendable {
   mutating func ask() { isAsking = true }
 
   /// The query is durable.
-  mutating func begin(_ question: Job.ID) { self.question = question }
+  mutating func begin(_ question: PendingRequest.ID) { self.question = question }
 
   /// Whether the reply has to wait: it may release the file, and no attempt may be open then.
   mutating func holds(_ reply: TransferReply) -> Bool {

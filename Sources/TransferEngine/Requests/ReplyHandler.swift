@@ -15,7 +15,7 @@ final class ReplyHandler {
   private let outcomes: RequestOutcomes
   let uploads: UploadLookups
   private let pool: PreparingPool
-  private let shortBodies: GroupedOrders<(id: Job.ID, reading: ReplyReading)>
+  private let shortBodies: GroupedOrders<(id: PendingRequest.ID, reading: ReplyReading)>
   /// The chunks that got a success in this run that cannot be used.
   private var unusable: [FileID: Set<Int>] = [:]
 
@@ -34,88 +34,90 @@ final class ReplyHandler {
   }
 
   /// A request ended; its connection is freed before anything is committed.
-  func replied(_ id: Job.ID, _ reply: TransferReply) {
-    guard let job = requests[id], let work = files[job.file] else {
+  func replied(_ id: PendingRequest.ID, _ reply: TransferReply) {
+    guard let pending = requests[id], let work = files[pending.file] else {
       preconditionFailure("a reply to request \(id), which is unknown")
     }
     if work.refusal != nil {
-      outcomes.connectionIsFree(job, .interrupted)
+      outcomes.connectionIsFree(pending, .interrupted)
       return outcomes.drop(id)
     }
-    if job.isNaming {
-      job.heldReply = reply
+    if pending.isNaming {
+      pending.heldReply = reply
       return
     }
-    if job.inquiry?.holds(reply) == true { return cancelQuestion(of: job) }
-    let reply = job.settled(reply)
-    if let chunk = job.step.step.chunk, let end = job.sentEnd { work.machine.facts.sent(chunk.seq, through: end) }
-    if job.range != nil {
-      tally.moved(bytes: reply.bytesMoved)
-      batches.quotas.moved(reply.bytesMoved, of: job.file, in: job.destination.batch)
-      if reply.isAnswered { job.destination.host.pauses.note(reply.longestPauseMs) }
+    if pending.inquiry?.holds(reply) == true { return cancelQuestion(of: pending) }
+    let reply = pending.settled(reply)
+    if let chunk = pending.step.step.chunk, let end = pending.sentEnd {
+      work.machine.facts.sent(chunk.seq, through: end)
     }
-    let isEmptyHanded = job.prepared?.region != nil && reply.bytesReceived == 0
+    if pending.range != nil {
+      tally.moved(bytes: reply.bytesMoved)
+      batches.quotas.moved(reply.bytesMoved, of: pending.file, in: pending.destination.batch)
+      if reply.isAnswered { pending.destination.host.pauses.note(reply.longestPauseMs) }
+    }
+    let isEmptyHanded = pending.prepared?.region != nil && reply.bytesReceived == 0
     if reply.isCancelled && (!reply.isAnswered || isEmptyHanded) {
-      outcomes.connectionIsFree(job, .interrupted, bytes: reply.bytesMoved)
+      outcomes.connectionIsFree(pending, .interrupted, bytes: reply.bytesMoved)
       return outcomes.interrupt(id, reply)
     }
-    read(reading(job, work, reply), of: job)
+    read(reading(pending, work, reply), of: pending)
   }
 
   /// Cancels the query about a request that has its answer.
-  private func cancelQuestion(of job: Job) {
-    guard let question = job.inquiry?.question, let asking = requests[question] else { return }
+  private func cancelQuestion(of pending: PendingRequest) {
+    guard let question = pending.inquiry?.question, let asking = requests[question] else { return }
     outcomes.cancel(asking)
   }
 
-  private func read(_ reading: ReplyReading, of job: Job) {
-    let (id, mailbox) = (job.id, mailbox)
+  private func read(_ reading: ReplyReading, of pending: PendingRequest) {
+    let (id, mailbox) = (pending.id, mailbox)
     if reading.reply.bytesReceived > 0 {
-      job.phase = .answered
+      pending.phase = .answered
       if reading.reply.bytesReceived <= LocalFiles.longestTogether { return shortBodies.add((id, reading)) }
       return pool.wait({ reading.read() }, then: { mailbox.put(.read(id, $0)) })
     }
     guard reading.reply.body.count > ReplyReading.shortBody else { return wasRead(id, reading.read()) }
-    job.phase = .answered
+    pending.phase = .answered
     pool.read({ reading.read() }, then: { mailbox.put(.read(id, $0)) })
   }
 
   /// Continues with an interpreted answer.
-  func wasRead(_ id: Job.ID, _ read: ReplyReading.Result) {
-    guard let job = requests[id], let work = files[job.file] else { return }
+  func wasRead(_ id: PendingRequest.ID, _ read: ReplyReading.Result) {
+    guard let pending = requests[id], let work = files[pending.file] else { return }
     guard work.refusal == nil else {
-      outcomes.connectionIsFree(job, .interrupted)
+      outcomes.connectionIsFree(pending, .interrupted)
       return outcomes.drop(id)
     }
     var reply = read.reply
-    files.notePartial(job.prepared?.region, work)
-    job.destination.learn(from: read.meaning)
-    let meaning = weighed(withoutRepeatedSuccess(read.meaning, job), job, reply)
+    files.notePartial(pending.prepared?.region, work)
+    pending.destination.learn(from: read.meaning)
+    let meaning = weighed(withoutRepeatedSuccess(read.meaning, pending), pending, reply)
     if read.bringsSecrets { reply.body = [] }
     // We ended it, and it cannot be continued: not a failure of the file.
     if reply.isCancelled, case .failed(let failure, _) = meaning.outcome, failure.code == .engineInterrupted {
-      outcomes.connectionIsFree(job, .interrupted, bytes: reply.bytesMoved)
+      outcomes.connectionIsFree(pending, .interrupted, bytes: reply.bytesMoved)
       return outcomes.interrupt(id, reply)
     }
-    let isOurEnd = job.inquiry?.isFound == true && !reply.isAnswered
+    let isOurEnd = pending.inquiry?.isFound == true && !reply.isAnswered
     outcomes.connectionIsFree(
-      job, isOurEnd ? .interrupted : HostGate.Outcome(reply, meaning, wallMs: engine.civilMs),
+      pending, isOurEnd ? .interrupted : HostGate.Outcome(reply, meaning, wallMs: engine.civilMs),
       bytes: reply.bytesMoved,
       tookMs: reply.timing.totalMs)
     if let listed = ListedSessions(id, meaning, reply) {
-      job.phase = .answered
+      pending.phase = .answered
       let mailbox = mailbox
       return listed.askWhichAreKnown(engine.ledger) { mailbox.put(.knownSessions($0, listed)) }
     }
-    if uploads.take(meaning, reply, of: job, work) { return }
+    if uploads.take(meaning, reply, of: pending, work) { return }
     if let listed = ListedPages(
       id, meaning, reply, work, ignoresCase: engine.configuration.ignoresCase)
     {
-      job.phase = .answered
+      pending.phase = .answered
       let (mailbox, ledger) = (mailbox, engine.ledger)
       return pool.wait({ listed.examined(ledger) }, then: { mailbox.put(.examined($0, listed)) })
     }
-    outcomes.conclude(id, meaning, reply: reply, identityNow: job.identityNow)
+    outcomes.conclude(id, meaning, reply: reply, identityNow: pending.identityNow)
   }
 
   /// A page of a listing was examined: the files to fetch are known.
@@ -136,30 +138,32 @@ final class ReplyHandler {
   }
 
   /// An interim answer to a running request.
-  func heard(_ id: Job.ID, _ reply: InterimReply) {
-    guard let job = requests[id], let work = files[job.file], work.refusal == nil else { return }
-    let proto = job.destination.resolved.transferProtocol
-    let context = job.context(work, civilMs: engine.civilMs)
-    guard let session = proto.interpretInterim(reply, to: job.step.step, work.machine.facts, context) else { return }
-    uploads.hear(session, job, work)
+  func heard(_ id: PendingRequest.ID, _ reply: InterimReply) {
+    guard let pending = requests[id], let work = files[pending.file], work.refusal == nil else { return }
+    let proto = pending.destination.resolved.transferProtocol
+    let context = pending.context(work, civilMs: engine.civilMs)
+    guard let session = proto.interpretInterim(reply, to: pending.step.step, work.machine.facts, context) else {
+      return
+    }
+    uploads.hear(session, pending, work)
   }
 
   /// A chunk is sent again after its first success that cannot be used, and no more after the second.
-  private func withoutRepeatedSuccess(_ meaning: Interpretation, _ job: Job) -> Interpretation {
+  private func withoutRepeatedSuccess(_ meaning: Interpretation, _ pending: PendingRequest) -> Interpretation {
     guard meaning.isUnusableSuccess, case .failed(let failure, .retry) = meaning.outcome,
-      let chunk = job.step.step.chunk
+      let chunk = pending.step.step.chunk
     else { return meaning }
-    if unusable[job.file, default: []].insert(chunk.seq).inserted { return meaning }
-    unusable[job.file] = nil
+    if unusable[pending.file, default: []].insert(chunk.seq).inserted { return meaning }
+    unusable[pending.file] = nil
     return meaning.with(.failed(failure, .permanent))
   }
 
   /// The meaning for the file if the destination may refuse all files. If it does, the files of all batches for it wait
   /// for another run, unless a running request succeeds after all.
-  private func weighed(_ meaning: Interpretation, _ job: Job, _ reply: TransferReply) -> Interpretation {
-    let refusals = job.destination.refusals
+  private func weighed(_ meaning: Interpretation, _ pending: PendingRequest, _ reply: TransferReply) -> Interpretation {
+    let refusals = pending.destination.refusals
     let before = refusals.error
-    let weighed = refusals.weighed(meaning, of: job, reply)
+    let weighed = refusals.weighed(meaning, of: pending, reply)
     switch (before, refusals.error) {
     case (nil, let error?):
       for destination in batches.all where destination.refusals === refusals {
@@ -172,24 +176,24 @@ final class ReplyHandler {
   }
 
   /// Everything needed to interpret the answer, on any thread.
-  private func reading(_ job: Job, _ work: FileWork, _ reply: TransferReply) -> ReplyReading {
-    let (facts, chunk) = (job.facts(work), job.step.step.chunk)
+  private func reading(_ pending: PendingRequest, _ work: FileWork, _ reply: TransferReply) -> ReplyReading {
+    let (facts, chunk) = (pending.facts(work), pending.step.step.chunk)
     let mask = SecretMask(
-      job.prepared?.credential, [job.learnedWhenSent, job.destination.learned].compactMap { $0 },
+      pending.prepared?.credential, [pending.learnedWhenSent, pending.destination.learned].compactMap { $0 },
       capabilities: facts.capabilities(chunk))
     var reading = ReplyReading(
-      reply: reply, mask: mask, bringsSecrets: job.step.step == .discover,
-      transferProtocol: job.destination.resolved.transferProtocol, step: job.step.step, facts: facts,
-      context: job.context(work, civilMs: engine.civilMs))
+      reply: reply, mask: mask, bringsSecrets: pending.step.step == .discover,
+      transferProtocol: pending.destination.resolved.transferProtocol, step: pending.step.step, facts: facts,
+      context: pending.context(work, civilMs: engine.civilMs))
     if let failure = reply.bodyFailure {
-      reading.meaning = job.prepared?.region?.refusal ?? .failed(failure, failure.remedyOfTarget)
-    } else if reply.status == 417, !job.destination.learned.refusesExpect, !reply.isCancelled {
-      reading.meaning = expectationFailed(job)
-    } else if case .chunk(let chunk) = job.requestStep, let body = job.prepared?.body {
+      reading.meaning = pending.prepared?.region?.refusal ?? .failed(failure, failure.remedyOfTarget)
+    } else if reply.status == 417, !pending.destination.learned.refusesExpect, !reply.isCancelled {
+      reading.meaning = expectationFailed(pending)
+    } else if case .chunk(let chunk) = pending.requestStep, let body = pending.prepared?.body {
       note(body, of: chunk, in: &reading)
       if let sha256 = body.sentSHA256() { work.sha256 = sha256 }
     } else {
-      reading.region = job.prepared?.region
+      reading.region = pending.prepared?.region
     }
     return reading
   }
@@ -211,8 +215,8 @@ final class ReplyHandler {
 
   /// The server does not support `Expect: 100-continue` (RFC 9110 section 10.1.1): the request is repeated without it,
   /// and it is no longer sent there.
-  private func expectationFailed(_ job: Job) -> Interpretation {
-    var learned = job.destination.learned
+  private func expectationFailed(_ pending: PendingRequest) -> Interpretation {
+    var learned = pending.destination.learned
     learned.refusesExpect = true
     let failure = Failure(.http4xx, "the server answered 417: it does not support Expect, which is omitted from now on")
     return .failed(failure, .repair).with(learned: learned)

@@ -29,34 +29,35 @@ final class RequestOutcomes {
   }
 
   /// A connection is free.
-  func connectionIsFree(_ job: Job, _ outcome: HostGate.Outcome, bytes: Int64 = 0, tookMs: Int64 = 0) {
-    if job.range != nil, let work = files[job.file] {
+  func connectionIsFree(_ pending: PendingRequest, _ outcome: HostGate.Outcome, bytes: Int64 = 0, tookMs: Int64 = 0) {
+    if pending.range != nil, let work = files[pending.file] {
       switch outcome {
       case .success: work.concurrency.succeeded(bytes: bytes, nowMs: engine.bootMs)
       case .lost: work.concurrency.halve(sending: work.machine.openCount, nowMs: engine.bootMs)
       case .throttled, .noConnection, .failure, .interrupted: break
       }
     }
-    hosts.ended(job, outcome, bytes: bytes, tookMs: tookMs)
+    hosts.ended(pending, outcome, bytes: bytes, tookMs: tookMs)
   }
 
   // MARK: - Ends
 
   /// Ends an attempt with its meaning, and continues the file. `reply` is nil if nothing was sent.
-  func conclude(_ id: Job.ID, _ meaning: Interpretation, reply: TransferReply?, identityNow: SourceIdentity?) {
-    if let job = requests[id], files[job.file]?.refusal != nil { return drop(id) }
-    if let job = requests[id], job.beside != nil { return questionEnded(id, meaning, reply) }
-    guard let (job, work) = requests.end(id) else { return }
+  func conclude(_ id: PendingRequest.ID, _ meaning: Interpretation, reply: TransferReply?, identityNow: SourceIdentity?)
+  {
+    if let pending = requests[id], files[pending.file]?.refusal != nil { return drop(id) }
+    if let pending = requests[id], pending.beside != nil { return questionEnded(id, meaning, reply) }
+    guard let (pending, work) = requests.end(id) else { return }
     let loss = reply.flatMap { HostGate.Outcome($0, meaning, wallMs: engine.civilMs) == .lost ? $0 : nil }
-    var retry = decide(job, meaning, loss, identityNow, work.machine)
-    retry.mayBeStored = reply?.isEarlySuccess == true && work.machine.hasOneUnaskedBody && job.step.chunk != nil
-    if loss?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(job, work.machine) }
+    var retry = decide(pending, meaning, loss, identityNow, work.machine)
+    retry.mayBeStored = reply?.isEarlySuccess == true && work.machine.hasOneUnaskedBody && pending.step.chunk != nil
+    if loss?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(pending, work.machine) }
     var result = AttemptResult(meaning, reply, retry, wallMs: engine.wallMs)
-    result.mirror = job.otherHost(work)
-    if job.prepared?.twin != nil { result.message = "not sent: a local file has all of it" }
-    noteFailure(job, meaning, result.outcome, retry, work)
+    result.mirror = pending.otherHost(work)
+    if pending.prepared?.twin != nil { result.message = "not sent: a local file has all of it" }
+    noteFailure(pending, meaning, result.outcome, retry, work)
     let before = work.machine.bytesStored
-    let changes = work.machine.concluded(job.step, meaning, retry)
+    let changes = work.machine.concluded(pending.step, meaning, retry)
     let acked = work.machine.bytesStored - before
     if let remark = meaning.remark {
       result.message = remark
@@ -68,64 +69,64 @@ final class RequestOutcomes {
     tally.stored(bytes: acked)
     // Bytes that a query found count for the attempts that sent them, as returned by the ledger.
     if acked < 0 { tally.acknowledged(bytes: acked) }
-    result.count(acked, of: job.step, job.range, meaning, reply)
-    if job.range != nil { tally.acknowledged(bytes: result.bytesAcked) }
-    if job.endsBySleep, result.code == .engineInterrupted { result.code = .engineSlept }
-    if reply != nil, !changes.contains(where: \.storesChunk) { result.sent = job.sentPiece }
-    ended(job, result, changes)
+    result.count(acked, of: pending.step, pending.range, meaning, reply)
+    if pending.range != nil { tally.acknowledged(bytes: result.bytesAcked) }
+    if pending.endsBySleep, result.code == .engineInterrupted { result.code = .engineSlept }
+    if reply != nil, !changes.contains(where: \.storesChunk) { result.sent = pending.sentPiece }
+    ended(pending, result, changes)
     // After its own attempt: the last of the others to end releases the file, and no attempt of it may be open then.
-    if work.machine.ending != nil { endOthers(of: job.file) }
-    noteRoom(job, meaning)
+    if work.machine.ending != nil { endOthers(of: pending.file) }
+    noteRoom(pending, meaning)
   }
 
   /// We stopped a request, or never sent it.
-  func interrupt(_ id: Job.ID, _ reply: TransferReply?) {
-    guard let job = requests[id], let work = files[job.file] else { return }
+  func interrupt(_ id: PendingRequest.ID, _ reply: TransferReply?) {
+    guard let pending = requests[id], let work = files[pending.file] else { return }
     if work.refusal != nil { return drop(id) }
     let mayHaveArrived = reply?.requestMayHaveArrived ?? false
-    let code = job.endsBySleep ? ErrorCode.engineSlept : .engineInterrupted
+    let code = pending.endsBySleep ? ErrorCode.engineSlept : .engineInterrupted
     var result = AttemptResult(outcome: .interrupted, code: code, message: nil)
-    result.mirror = job.otherHost(work)
+    result.mirror = pending.otherHost(work)
     if let reply {
       result.fill(from: reply)
-      result.sent = job.sentPiece
+      result.sent = pending.sentPiece
     }
-    if job.beside != nil { return inquiries.ended(id, result) }
+    if pending.beside != nil { return inquiries.ended(id, result) }
     _ = requests.end(id)
-    let changes = work.machine.interrupted(job.step, mayHaveArrived: mayHaveArrived)
+    let changes = work.machine.interrupted(pending.step, mayHaveArrived: mayHaveArrived)
     if changes.contains(where: { if case .chunkUnknown = $0 { true } else { false } }) { result.outcome = .unknown }
-    ended(job, result, changes)
+    ended(pending, result, changes)
   }
 
   /// A request of a refused file has ended; its answer is not interpreted.
-  func drop(_ id: Job.ID) {
-    guard let (job, work) = requests.end(id) else { return }
-    let undecided = takeUndecided(job)
+  func drop(_ id: PendingRequest.ID) {
+    guard let (pending, work) = requests.end(id) else { return }
+    let undecided = takeUndecided(pending)
     files.endRefused(work)
     for file in undecided { files.advance(file) }
   }
 
   /// The files that waited for the answer to the request, to be advanced after its own file.
-  private func takeUndecided(_ job: Job) -> [FileID] {
-    job.step.step == .discover ? job.destination.discovery.end() : []
+  private func takeUndecided(_ pending: PendingRequest) -> [FileID] {
+    pending.step.step == .discover ? pending.destination.discovery.end() : []
   }
 
   /// Cancels a request that is no longer needed.
-  func cancel(_ job: Job) {
-    switch job.phase {
-    case .sending: job.cancel()
-    case .ready: for id in hosts.takeReady(where: { $0 == job.id }) { interrupt(id, nil) }
+  func cancel(_ pending: PendingRequest) {
+    switch pending.phase {
+    case .sending: pending.cancel()
+    case .ready: for id in hosts.takeReady(where: { $0 == pending.id }) { interrupt(id, nil) }
     case .preparing, .answered: break
     }
   }
 
-  private func ended(_ job: Job, _ result: AttemptResult, _ changes: [FileChange]) {
-    let undecided = takeUndecided(job)
-    files.advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
+  private func ended(_ pending: PendingRequest, _ result: AttemptResult, _ changes: [FileChange]) {
+    let undecided = takeUndecided(pending)
+    files.advance(pending.file, ended: EndedAttempt(attempt: pending.step.attempt, result: result), changes: changes)
     for file in undecided { files.advance(file) }
   }
 
-  private func questionEnded(_ id: Job.ID, _ meaning: Interpretation, _ reply: TransferReply?) {
+  private func questionEnded(_ id: PendingRequest.ID, _ meaning: Interpretation, _ reply: TransferReply?) {
     let now = RetryDecision(notBeforeMs: engine.wallMs, isExhausted: false)
     var result = AttemptResult(meaning, reply, now, wallMs: engine.wallMs)
     // Its result fails nothing.
@@ -137,9 +138,9 @@ final class RequestOutcomes {
   /// The file ends: its other requests are cancelled; if the file is only released, running ones may end.
   private func endOthers(of file: FileID) {
     guard let work = files[file] else { return }
-    for id in hosts.takeReady(where: work.jobs.contains) { interrupt(id, nil) }
+    for id in hosts.takeReady(where: work.requests.contains) { interrupt(id, nil) }
     guard work.machine.othersAreInVain else { return }
-    for id in work.jobs { if let job = requests[id], job.phase == .sending { job.cancel() } }
+    for id in work.requests { if let pending = requests[id], pending.phase == .sending { pending.cancel() } }
   }
 
   // MARK: - Retries
@@ -148,19 +149,19 @@ final class RequestOutcomes {
   func superseded(_ file: FileID, by successor: FileID) { retries.superseded(file, by: successor) }
 
   private func decide(
-    _ job: Job, _ meaning: Interpretation, _ loss: TransferReply?, _ identityNow: SourceIdentity?,
+    _ pending: PendingRequest, _ meaning: Interpretation, _ loss: TransferReply?, _ identityNow: SourceIdentity?,
     _ machine: FileMachine
   ) -> RetryDecision {
-    guard let (failure, action) = job.step.failure(meaning), job.inquiry?.isFound != true else {
+    guard let (failure, action) = pending.step.failure(meaning), pending.inquiry?.isFound != true else {
       return RetryDecision(notBeforeMs: engine.wallMs, isExhausted: false)
     }
     let isThrottled = if case .retry(isThrottled: let flag) = action { flag } else { false }
-    let failures = job.step.failuresBefore(meaning, action, machine)
-    let drop = loss.flatMap { cutOff($0, job, machine) }
+    let failures = pending.step.failuresBefore(meaning, action, machine)
+    let drop = loss.flatMap { cutOff($0, pending, machine) }
     let budgetMs =
-      action.costsBudget ? hosts.chargeRetry(job, isThrottled: isThrottled, isLoss: loss != nil) : 0
+      action.costsBudget ? hosts.chargeRetry(pending, isThrottled: isThrottled, isLoss: loss != nil) : 0
     var retry = retries.decide(
-      failure, isThrottled: isThrottled, of: job.file, number: failures + 1, drop: drop, budgetMs: budgetMs,
+      failure, isThrottled: isThrottled, of: pending.file, number: failures + 1, drop: drop, budgetMs: budgetMs,
       nowMs: engine.wallMs)
     retry.identityNow = identityNow
     if failure.awaitsNextRun(action) { retry.notBeforeMs = engine.wallMs + RetryPolicy.nextRunMs }
@@ -169,11 +170,12 @@ final class RequestOutcomes {
 
   /// The loss of a body that was cut off while others arrive. If only the answer was lost, another connection would not
   /// help: a repetition costs the whole body, and may leave another upload on the server.
-  private func cutOff(_ loss: TransferReply, _ job: Job, _ machine: FileMachine) -> Retries.Drop? {
+  private func cutOff(_ loss: TransferReply, _ pending: PendingRequest, _ machine: FileMachine) -> Retries.Drop? {
     let abilities = machine.abilities
     // The parts of a whole file that could be sent in parallel are one request, about which nothing is asked.
     let isQueried = abilities.queriesChunks && !(abilities.parallelChunks && machine.isWhole)
-    guard job.range != nil, loss.isBodyCutOff(isQueried: isQueried), let gate = hosts.gate(job.destination.host),
+    guard pending.range != nil, loss.isBodyCutOff(isQueried: isQueried),
+      let gate = hosts.gate(pending.destination.host),
       gate.dropsNow
     else { return nil }
     return Retries.Drop(lossesInARow: gate.lossesInARow, wasUnderWay: loss.wasUnderWay)
@@ -181,34 +183,37 @@ final class RequestOutcomes {
 
   /// A shorter layout for a file of which hardly anything is stored, on a connection that lost several bodies of this
   /// length and let none through.
-  private func shorterLayout(_ job: Job, _ machine: FileMachine) -> ChunkLayout? {
-    guard job.range != nil, machine.isHardlyStored, machine.facts.isPlanned,
-      let gate = hosts.gate(job.destination.host), gate.isLossy, gate.lossesInARow >= 2 || job.step.failures >= 2,
-      let shorter = try? job.destination.resolved.transferProtocol.layoutOfShortChunks(size: machine.facts.layout.size),
+  private func shorterLayout(_ pending: PendingRequest, _ machine: FileMachine) -> ChunkLayout? {
+    guard pending.range != nil, machine.isHardlyStored, machine.facts.isPlanned,
+      let gate = hosts.gate(pending.destination.host), gate.isLossy,
+      gate.lossesInARow >= 2 || pending.step.failures >= 2,
+      let shorter = try? pending.destination.resolved.transferProtocol.layoutOfShortChunks(
+        size: machine.facts.layout.size),
       shorter.chunkSize < machine.facts.layout.chunkSize, shorter.count > machine.facts.layout.count
     else { return nil }
     return shorter
   }
 
   private func noteFailure(
-    _ job: Job, _ meaning: Interpretation, _ outcome: AttemptOutcome, _ retry: RetryDecision, _ work: FileWork
+    _ pending: PendingRequest, _ meaning: Interpretation, _ outcome: AttemptOutcome, _ retry: RetryDecision,
+    _ work: FileWork
   ) {
     guard case .failed(let failure, let action) = meaning.outcome else { return }
     if action == .refreshCredential { work.destination.resolved.credentials.refresh() }
     if failure.awaitsNextRun(action) { tally.waits(work.machine, failure) }
     guard action != .hold, action != .elsewhere, outcome == .retry else { return }
-    tally.retried(work.machine, failure, failures: job.step.failures + 1, dueMs: retry.notBeforeMs)
+    tally.retried(work.machine, failure, failures: pending.step.failures + 1, dueMs: retry.notBeforeMs)
   }
 
   /// When the disk of a batch is full, its files that have nothing on it yet wait for the next run; space for the
   /// others is allocated.
-  private func noteRoom(_ job: Job, _ meaning: Interpretation) {
-    let batch = job.destination.batch
+  private func noteRoom(_ pending: PendingRequest, _ meaning: Interpretation) {
+    let batch = pending.destination.batch
     switch meaning.outcome {
     case .begun: batches.quotas.fullDisks.fits(batch)
     case .failed(let failure, .hold) where failure.code == .policyLimit: holdsForLimit = true
     case .failed(let failure, .hold) where failure.isOfFullDisk:
-      guard batches.quotas.fullDisks.refused(job.file, of: batch) else { return }
+      guard batches.quotas.fullDisks.refused(pending.file, of: batch) else { return }
       for (file, work) in files.all where work.destination.batch == batch {
         guard work.machine.ending == nil, !work.machine.facts.holdsBytes else { continue }
         release(file, notBeforeMs: nil, .localDiskFull)
@@ -223,8 +228,8 @@ final class RequestOutcomes {
   func release(_ file: FileID, notBeforeMs: Int64?, _ code: ErrorCode? = nil) {
     guard let work = files[file] else { return }
     work.machine.end(.release(notBeforeMs: notBeforeMs, code, isFailure: false))
-    _ = hosts.takeReady(where: work.jobs.contains)
-    for id in work.jobs where requests[id]?.phase == .ready { interrupt(id, nil) }
+    _ = hosts.takeReady(where: work.requests.contains)
+    for id in work.requests where requests[id]?.phase == .ready { interrupt(id, nil) }
     urls.giveUp(file)
     credentials.giveUp(file)
     files.advance(file)
@@ -235,14 +240,14 @@ final class RequestOutcomes {
   /// awaited, because its answer may still arrive.
   func endBySleep(ms: Int64) {
     for (file, work) in files.all {
-      let running = work.jobs.compactMap { requests[$0] }.filter { job in
-        job.phase == .sending && job.mayEnd(bySleepOf: ms, work.machine.abilities)
+      let running = work.requests.compactMap { requests[$0] }.filter { pending in
+        pending.phase == .sending && pending.mayEnd(bySleepOf: ms, work.machine.abilities)
       }
       guard !running.isEmpty || !work.machine.backoffs.isEmpty else { continue }
       release(file, notBeforeMs: nil)
-      for job in running {
-        job.endsBySleep = true
-        job.cancel()
+      for pending in running {
+        pending.endsBySleep = true
+        pending.cancel()
       }
     }
   }
@@ -266,7 +271,7 @@ extension Failure {
   }
 }
 
-extension JobStep {
+extension BegunRequest {
   /// The failure that caused the retry; nil if there was none.
   fileprivate func failure(_ meaning: Interpretation) -> (Failure, FailureAction)? {
     switch meaning.outcome {

@@ -36,7 +36,7 @@ final class RequestSender {
     if let proof = begun.reusing { local.reuse(work, proof) }
     for chunk in begun.chunks { begin(chunk, work) }
     if let control = begun.control {
-      let step = JobStep(
+      let step = BegunRequest(
         target: .control(control.attempt), step: control.step, failures: work.machine.failures)
       begin(step, work, range: work.beginning(control.step), beside: begun.beside)
     }
@@ -68,44 +68,44 @@ final class RequestSender {
       default: .chunk(chunk)
       }
     begin(
-      JobStep(target: .chunk(claimed.id, claimed.attempt), step: step, failures: failures), work,
+      BegunRequest(target: .chunk(claimed.id, claimed.attempt), step: step, failures: failures), work,
       range: claimed.operation == .part ? chunk.body : nil)
   }
 
-  private func begin(_ step: JobStep, _ work: FileWork, range: ByteRange?, beside: Job.ID? = nil) {
-    let job = requests.begin(step, of: work, range: range, beside: beside)
-    if let beside { requests[beside]?.inquiry?.begin(job.id) }
+  private func begin(_ step: BegunRequest, _ work: FileWork, range: ByteRange?, beside: PendingRequest.ID? = nil) {
+    let pending = requests.begin(step, of: work, range: range, beside: beside)
+    if let beside { requests[beside]?.inquiry?.begin(pending.id) }
     if range != nil {
       work.concurrency.started(sending: work.machine.openCount, nowMs: engine.bootMs)
     }
     // Requests made before the end of the file was known are released unsent.
-    if endsUnsent(job, work) { return }
-    prepare(job, work)
+    if endsUnsent(pending, work) { return }
+    prepare(pending, work)
   }
 
   /// Ends the request unsent if nothing more is sent for the file.
-  private func endsUnsent(_ job: Job, _ work: FileWork) -> Bool {
+  private func endsUnsent(_ pending: PendingRequest, _ work: FileWork) -> Bool {
     if work.refusal != nil {
-      outcomes.drop(job.id)
+      outcomes.drop(pending.id)
       return true
     }
-    guard stop.isStopping || work.machine.ending != nil || inquiries.isMoot(job) else { return false }
-    outcomes.interrupt(job.id, nil)
+    guard stop.isStopping || work.machine.ending != nil || inquiries.isMoot(pending) else { return false }
+    outcomes.interrupt(pending.id, nil)
     return true
   }
 
-  private func prepare(_ job: Job, _ work: FileWork) {
-    job.phase = .preparing
-    job.credentialGeneration = job.destination.refusals.generation
-    local.prepare(job, work)
+  private func prepare(_ pending: PendingRequest, _ work: FileWork) {
+    pending.phase = .preparing
+    pending.credentialGeneration = pending.destination.refusals.generation
+    local.prepare(pending, work)
   }
 
-  func prepared(_ id: Job.ID, _ result: Result<Prepared, PreparationFailure>) {
-    guard let job = requests[id], let work = files[job.file], !endsUnsent(job, work) else { return }
+  func prepared(_ id: PendingRequest.ID, _ result: Result<Prepared, PreparationFailure>) {
+    guard let pending = requests[id], let work = files[pending.file], !endsUnsent(pending, work) else { return }
     switch result {
     case .failure(let failed) where failed.failure.code == .authMissing:
       // The destination cannot be used at all; the file is not at fault.
-      job.phase = .ready
+      pending.phase = .ready
       outcomes.block(
         work.machine.claimed.batch,
         TransferError(
@@ -113,35 +113,35 @@ final class RequestSender {
           remedy: "correct that, and run \"transfers run\""))
     case .failure(let failed):
       outcomes.conclude(id, .failed(failed.failure, failed.action), reply: nil, identityNow: failed.identityNow)
-    case .success(let prepared): isPrepared(job, prepared, work)
+    case .success(let prepared): isPrepared(pending, prepared, work)
     }
   }
 
-  private func isPrepared(_ job: Job, _ prepared: Prepared, _ work: FileWork) {
+  private func isPrepared(_ pending: PendingRequest, _ prepared: Prepared, _ work: FileWork) {
     if case .slice(let slice)? = prepared.body?.content, !work.machine.isWhole { work.source = slice.file }
-    job.prepared = prepared
+    pending.prepared = prepared
     files.notePartial(prepared.region, work)
     if let start = prepared.start { work.machine.facts.route.begin(at: start) }
     work.fileDigests.merge(prepared.fileDigests) { $1 }
     if let sha256 = prepared.sha256 { work.sha256 = sha256 }
-    if let twin = prepared.twin, let receiving = job.destination.resolved.transferProtocol.bodiesInAnswers {
+    if let twin = prepared.twin, let receiving = pending.destination.resolved.transferProtocol.bodiesInAnswers {
       files.noteCopy(twin.partial, work)
       tally.reused(bytes: twin.size, isStored: true)
       let meaning = receiving.begun(withLocal: twin.size, twin.digest, work.machine.facts)
-      return outcomes.conclude(job.id, meaning, reply: nil, identityNow: nil)
+      return outcomes.conclude(pending.id, meaning, reply: nil, identityNow: nil)
     }
     if let original = prepared.original {
       work.machine.isDuplicate(of: original)
       let reason = Failure(.policyDuplicate, original.reason)
-      return outcomes.conclude(job.id, .failed(reason, .permanent), reply: nil, identityNow: nil)
+      return outcomes.conclude(pending.id, .failed(reason, .permanent), reply: nil, identityNow: nil)
     }
-    if let found = job.found(work) {
-      job.step.isFound = true
-      return outcomes.conclude(job.id, .stored(found, proof: nil), reply: nil, identityNow: nil)
+    if let found = pending.found(work) {
+      pending.step.isFound = true
+      return outcomes.conclude(pending.id, .stored(found, proof: nil), reply: nil, identityNow: nil)
     }
-    job.phase = .ready
+    pending.phase = .ready
     recordSighting(work)
-    if !stop.isStopping { hosts.isReady(job) }
+    if !stop.isStopping { hosts.isReady(pending) }
   }
 
   /// The source has a new ctime or device, but the content that was sent. This is recorded when no other body is
@@ -149,7 +149,7 @@ final class RequestSender {
   private func recordSighting(_ work: FileWork) {
     let now = work.version.identity
     guard work.recorded.relation(to: now) == .moved, work.machine.claimed.staged == nil, !work.version.needsProof,
-      !work.jobs.contains(where: { requests[$0]?.isSendingBody ?? false })
+      !work.requests.contains(where: { requests[$0]?.isSendingBody ?? false })
     else { return }
     work.recorded = now
     files.advance(work.machine.claimed.id, changes: [.sight(now)])
@@ -163,62 +163,62 @@ final class RequestSender {
     while let id = hosts.takeNext() { send(id) }
   }
 
-  private func send(_ id: Job.ID) {
-    guard let job = requests[id], let work = files[job.file] else {
+  private func send(_ id: PendingRequest.ID) {
+    guard let pending = requests[id], let work = files[pending.file] else {
       preconditionFailure("request \(id) was scheduled and is unknown")
     }
     // Its credentials were refused and have been reloaded since, or its URL expired while it waited.
-    if job.credentialGeneration < job.destination.refusals.generation || needsURL(job, work) {
-      outcomes.connectionIsFree(job, .interrupted)
-      return prepare(job, work)
+    if pending.credentialGeneration < pending.destination.refusals.generation || needsURL(pending, work) {
+      outcomes.connectionIsFree(pending, .interrupted)
+      return prepare(pending, work)
     }
     do throws(Failure) {
-      let request = try request(job, work)
-      job.phase = .sending
-      job.sentMs = engine.bootMs
-      inquiries.sent(job)
+      let request = try request(pending, work)
+      pending.phase = .sending
+      pending.sentMs = engine.bootMs
+      inquiries.sent(pending)
       let mailbox = mailbox
-      job.destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }
+      pending.destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }
     } catch {
-      outcomes.connectionIsFree(job, .interrupted)
+      outcomes.connectionIsFree(pending, .interrupted)
       outcomes.conclude(id, .failed(error, .permanent), reply: nil, identityNow: nil)
     }
   }
 
   /// The URL from a command was refused since the request was prepared, or has expired. A URL obtained for this request
   /// is used regardless of its expiry time.
-  private func needsURL(_ job: Job, _ work: FileWork) -> Bool {
+  private func needsURL(_ pending: PendingRequest, _ work: FileWork) -> Bool {
     let route = work.machine.facts.route
-    guard job.destination.resolved.urls != nil, job.range != nil, work.target != nil,
+    guard pending.destination.resolved.urls != nil, pending.range != nil, work.target != nil,
       route.needsStart(wallMs: engine.civilMs)
     else { return false }
-    return route.start == nil || job.prepared?.start != route.start
+    return route.start == nil || pending.prepared?.start != route.start
   }
 
-  private func request(_ job: Job, _ work: FileWork) throws(Failure) -> TransferRequest {
-    let destination = job.destination
+  private func request(_ pending: PendingRequest, _ work: FileWork) throws(Failure) -> TransferRequest {
+    let destination = pending.destination
     let proto = destination.resolved.transferProtocol
-    let facts = job.facts(work)
-    (job.learnedWhenSent, job.routeWhenSent) = (destination.learned, facts.route)
-    let context = job.context(work, civilMs: engine.civilMs)
-    var request = try proto.request(job.requestStep, facts, context)
-    if let body = job.prepared?.body { request.body = body.requestBody(in: request.envelope) }
-    job.prepared?.region?.allowance = hosts.allowance
-    request.sink = job.prepared?.region
-    job.prefixLength = request.envelope?.prefix.count ?? 0
+    let facts = pending.facts(work)
+    (pending.learnedWhenSent, pending.routeWhenSent) = (destination.learned, facts.route)
+    let context = pending.context(work, civilMs: engine.civilMs)
+    var request = try proto.request(pending.requestStep, facts, context)
+    if let body = pending.prepared?.body { request.body = body.requestBody(in: request.envelope) }
+    pending.prepared?.region?.allowance = hosts.allowance
+    request.sink = pending.prepared?.region
+    pending.prefixLength = request.envelope?.prefix.count ?? 0
     request.credentialLabel = destination.resolved.credentials.label
     if destination.learned.refusesExpect { request.omitExpect() }
-    if job.range != nil, work.machine.abilities.repeatable {
-      request.limits.stallMs = destination.host.pauses.limitMs(request.limits.stallMs, failures: job.step.failures)
+    if pending.range != nil, work.machine.abilities.repeatable {
+      request.limits.stallMs = destination.host.pauses.limitMs(request.limits.stallMs, failures: pending.step.failures)
     }
     request.rateGroup = RateGroup(rawValue: work.machine.claimed.batch.rawValue)
-    let (id, mailbox) = (job.id, mailbox)
+    let (id, mailbox) = (pending.id, mailbox)
     if proto.hearsInterim { request.onInterim = { mailbox.put(.heard(id, $0)) } }
     return request
   }
 }
 
-extension Job {
+extension PendingRequest {
   /// The server's listing entry for the chunk of the request.
   func listing(_ work: FileWork) -> ListedPart? {
     guard case .chunk(let chunk) = step.step, range == chunk.range else { return nil }

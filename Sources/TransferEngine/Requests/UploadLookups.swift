@@ -22,27 +22,27 @@ final class UploadLookups {
   }
 
   /// Whether the answer names a new upload: it is then concluded after the lookup.
-  func take(_ meaning: Interpretation, _ reply: TransferReply, of job: Job, _ work: FileWork) -> Bool {
-    guard let name = name(in: meaning, job, work) else { return false }
-    job.phase = .answered
-    ask(GivenUpload(request: job.id, file: job.file, name: name, place: .answer(meaning, reply)))
+  func take(_ meaning: Interpretation, _ reply: TransferReply, of pending: PendingRequest, _ work: FileWork) -> Bool {
+    guard let name = name(in: meaning, pending, work) else { return false }
+    pending.phase = .answered
+    ask(GivenUpload(request: pending.id, file: pending.file, name: name, place: .answer(meaning, reply)))
     return true
   }
 
   /// An interim answer to a running request named its session. A reply that arrives before the result of the lookup is
   /// held until then.
-  func hear(_ session: OpenedSession, _ job: Job, _ work: FileWork) {
-    guard !job.isNaming, work.machine.facts.session?.remoteID == nil else { return }
-    let step = job.step.step
+  func hear(_ session: OpenedSession, _ pending: PendingRequest, _ work: FileWork) {
+    guard !pending.isNaming, work.machine.facts.session?.remoteID == nil else { return }
+    let step = pending.step.step
     let named = work.destination.resolved.transferProtocol.uploadName(
       .opened(session), to: step, work.machine.facts)
-    guard let name = named else { return open(session, job, work) }
-    job.isNaming = true
-    ask(GivenUpload(request: job.id, file: job.file, name: name, place: .interim(session)))
+    guard let name = named else { return open(session, pending, work) }
+    pending.isNaming = true
+    ask(GivenUpload(request: pending.id, file: pending.file, name: name, place: .interim(session)))
   }
 
-  private func name(in meaning: Interpretation, _ job: Job, _ work: FileWork) -> UploadName? {
-    work.destination.resolved.transferProtocol.uploadName(meaning, to: job.step.step, work.machine.facts)
+  private func name(in meaning: Interpretation, _ pending: PendingRequest, _ work: FileWork) -> UploadName? {
+    work.destination.resolved.transferProtocol.uploadName(meaning, to: pending.step.step, work.machine.facts)
   }
 
   private func ask(_ upload: GivenUpload) {
@@ -52,26 +52,26 @@ final class UploadLookups {
 
   /// The name was looked up. Another upload may have got it since.
   func lookedUp(_ result: Result<Bool, TransferError>, _ upload: GivenUpload) {
-    guard let job = requests[upload.request], let work = files[upload.file] else { return }
+    guard let pending = requests[upload.request], let work = files[upload.file] else { return }
     if case .failure(let error) = result { stop.fail(error) }
     let isTaken = (try? result.get()).map { $0 || !given.take(upload.name, work) { files[$0] != nil } }
     switch upload.place {
     case .answer(let meaning, let reply):
-      guard let isTaken else { return outcomes.interrupt(job.id, reply) }
-      outcomes.conclude(job.id, isTaken ? upload.refusal : meaning, reply: reply, identityNow: job.identityNow)
+      guard let isTaken else { return outcomes.interrupt(pending.id, reply) }
+      outcomes.conclude(pending.id, isTaken ? upload.refusal : meaning, reply: reply, identityNow: pending.identityNow)
     case .interim(let session):
-      job.isNaming = false
+      pending.isNaming = false
       // The final answer may say what became of the body, without the session.
-      if isTaken == false, work.refusal == nil { open(session, job, work) }
-      guard let reply = job.heldReply else { return }
-      job.heldReply = nil
-      mailbox.put(.replied(job.id, reply))
+      if isTaken == false, work.refusal == nil { open(session, pending, work) }
+      guard let reply = pending.heldReply else { return }
+      pending.heldReply = nil
+      mailbox.put(.replied(pending.id, reply))
     }
   }
 
   /// The name of the session becomes durable at once.
-  private func open(_ session: OpenedSession, _ job: Job, _ work: FileWork) {
-    let changes = work.machine.heard(job.step, session, work.destination.resolved.transferProtocol)
-    if !changes.isEmpty { files.advance(job.file, changes: changes) }
+  private func open(_ session: OpenedSession, _ pending: PendingRequest, _ work: FileWork) {
+    let changes = work.machine.heard(pending.step, session, work.destination.resolved.transferProtocol)
+    if !changes.isEmpty { files.advance(pending.file, changes: changes) }
   }
 }

@@ -41,7 +41,7 @@ final class Commits {
     append(unit)
   }
 
-  /// Passes the gathered units to the ledger as one job.
+  /// Passes the gathered units to the ledger as one piece of work.
   func writeGathered() {
     guard !queue.isEmpty else { return }
     write(queue.takeAll(), isRepeat: false)

@@ -59,12 +59,13 @@ final class ControlRequests {
     work.requestedAction = requestedAction
     outcomes.release(file, notBeforeMs: nil)
     guard files[file] != nil else { return }
-    for id in work.jobs {
-      guard let job = requests[id], job.phase == .sending, job.mayBeCut(by: requestedAction, work.machine.abilities)
+    for id in work.requests {
+      guard let pending = requests[id], pending.phase == .sending,
+        pending.mayBeCut(by: requestedAction, work.machine.abilities)
       else {
         continue
       }
-      job.cancel()
+      pending.cancel()
     }
   }
 

@@ -9,7 +9,7 @@ final class InFlightNotes {
   private let file: InFlightFile?
   private var nextMs: Int64 = 0
   /// The previous values: a request that has just ended has no counter any more, but its answer was not processed yet.
-  private var last: [Job.ID: (count: Int64, rate: RecentRate)] = [:]
+  private var last: [PendingRequest.ID: (count: Int64, rate: RecentRate)] = [:]
 
   init(_ engine: Engine, requests: Requests) {
     (self.engine, self.requests) = (engine, requests)
@@ -21,15 +21,15 @@ final class InFlightNotes {
     nextMs = engine.bootMs + InFlightFile.everyMs
     let counters = requests.isEmpty ? [:] : requests.bytesInFlight()
     var bodies: [AttemptID: InFlight] = [:]
-    var now: [Job.ID: (count: Int64, rate: RecentRate)] = [:]
-    for (id, job) in requests.all where job.isSendingBody {
+    var now: [PendingRequest.ID: (count: Int64, rate: RecentRate)] = [:]
+    for (id, pending) in requests.all where pending.isSendingBody {
       guard let count = counters[id] ?? last[id]?.count else { continue }
-      let out = min(count - Int64(job.prefixLength), job.range?.length ?? 0)
+      let out = min(count - Int64(pending.prefixLength), pending.range?.length ?? 0)
       guard out > 0 else { continue }
-      var rate = last[id]?.rate ?? RecentRate(startedMs: job.sentMs > 0 ? job.sentMs : engine.bootMs)
+      var rate = last[id]?.rate ?? RecentRate(startedMs: pending.sentMs > 0 ? pending.sentMs : engine.bootMs)
       rate.record(bytes: out, atMs: engine.bootMs)
       now[id] = (count, rate)
-      bodies[job.step.attempt] = InFlight(bytes: out, bytesPerSecond: rate.bytesPerSecond)
+      bodies[pending.step.attempt] = InFlight(bytes: out, bytesPerSecond: rate.bytesPerSecond)
     }
     last = now
     file.note(bodies, bootMs: engine.bootMs)

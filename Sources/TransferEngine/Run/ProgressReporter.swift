@@ -54,13 +54,13 @@ final class ProgressReporter {
   /// The files with a running request, or in backoff.
   private func views() -> [ProgressTracker.View] {
     var views: [FileID: ProgressTracker.View] = [:]
-    for (id, job) in requests.all where job.phase == .sending {
-      guard let machine = files[job.file]?.machine else { continue }
-      var view = views[job.file] ?? Self.view(machine)
+    for (id, pending) in requests.all where pending.phase == .sending {
+      guard let machine = files[pending.file]?.machine else { continue }
+      var view = views[pending.file] ?? Self.view(machine)
       view.isBusy = true
-      if let range = job.range { view.sending.append((id, range.length)) }
-      if job.step.step.endsFile { view.finishingSinceMs = min(view.finishingSinceMs ?? .max, job.sentMs) }
-      views[job.file] = view
+      if let range = pending.range { view.sending.append((id, range.length)) }
+      if pending.step.step.endsFile { view.finishingSinceMs = min(view.finishingSinceMs ?? .max, pending.sentMs) }
+      views[pending.file] = view
     }
     for id in files.waiting where views[id] == nil {
       if let machine = files[id]?.machine { views[id] = Self.view(machine) }

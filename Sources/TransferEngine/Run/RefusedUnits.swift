@@ -50,17 +50,17 @@ final class RefusedUnits {
     tally.refused()
     guard let work = files[file] else { return files.abandon(file, reason) }
     work.refusal = reason
-    for id in hosts.takeReady(where: work.jobs.contains) { outcomes.drop(id) }
-    for id in work.jobs {
-      if let job = requests[id], job.phase == .sending { job.cancel() }
+    for id in hosts.takeReady(where: work.requests.contains) { outcomes.drop(id) }
+    for id in work.requests {
+      if let pending = requests[id], pending.phase == .sending { pending.cancel() }
     }
-    for id in work.jobs where requests[id]?.inquiry?.held != nil { dropHeld(id) }
+    for id in work.requests where requests[id]?.inquiry?.held != nil { dropHeld(id) }
     files.endRefused(work)
   }
 
   /// Drops a reply that waits for a query that will never end.
-  private func dropHeld(_ id: Job.ID) {
-    if let job = requests[id] { outcomes.connectionIsFree(job, .interrupted) }
+  private func dropHeld(_ id: PendingRequest.ID) {
+    if let pending = requests[id] { outcomes.connectionIsFree(pending, .interrupted) }
     outcomes.drop(id)
   }
 

@@ -117,8 +117,10 @@ final class RunLimits {
   private func tellTooLong() {
     guard let most = engine.configuration.maxBytes else { return }
     let whole = batches.wholeFiles(above: most)
-    for job in requests.all.values.sorted(by: { $0.id < $1.id }) {
-      guard let body = job.range?.length, body > most, let work = files[job.file], told.insert(job.file).inserted else {
+    for pending in requests.all.values.sorted(by: { $0.id < $1.id }) {
+      guard let body = pending.range?.length, body > most, let work = files[pending.file],
+        told.insert(pending.file).inserted
+      else {
         continue
       }
       // The others are counted at the end of the run.

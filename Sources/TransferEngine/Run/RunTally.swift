@@ -174,7 +174,7 @@ final class RunTally {
   }
 
   func snapshot(
-    _ views: [ProgressTracker.View], counters: [Job.ID: Int64], sending: Int, waiting: Int, rateLimit: Int64?
+    _ views: [ProgressTracker.View], counters: [PendingRequest.ID: Int64], sending: Int, waiting: Int, rateLimit: Int64?
   ) -> ProgressSnapshot {
     let input = RunProgress.Input(
       result: result, views: views, counters: counters, sending: sending, waiting: waiting, rateLimit: rateLimit,

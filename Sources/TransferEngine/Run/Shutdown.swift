@@ -47,7 +47,7 @@ final class Shutdown {
   /// Continues a stop.
   func goOn() {
     if stop.sequence.leavesRows { return cancelSending() }
-    for (id, job) in requests.all where job.phase == .ready { outcomes.interrupt(id, nil) }
+    for (id, pending) in requests.all where pending.phase == .ready { outcomes.interrupt(id, nil) }
     hosts.dropReady()
     for (id, work) in files.all {
       work.machine.end(.release(notBeforeMs: nil, nil, isFailure: false))
@@ -76,20 +76,20 @@ final class Shutdown {
     }
   }
 
-  private func body(_ job: Job, sent: Int64) -> DrainPlan.Body {
+  private func body(_ pending: PendingRequest, sent: Int64) -> DrainPlan.Body {
     DrainPlan.Body(
-      job: job.id, left: max(0, (job.range?.length ?? 0) - sent),
-      mayBeCut: files[job.file]?.machine.abilities.repeatable ?? false)
+      job: pending.id, left: max(0, (pending.range?.length ?? 0) - sent),
+      mayBeCut: files[pending.file]?.machine.abilities.repeatable ?? false)
   }
 
   private func cancelSending() {
-    for job in requests.all.values where job.phase == .sending && !mustEnd(job) { job.cancel() }
+    for pending in requests.all.values where pending.phase == .sending && !mustEnd(pending) { pending.cancel() }
     aborts.cancel()
   }
 
   /// Its answer is needed although the run has ended.
-  private func mustEnd(_ job: Job) -> Bool {
-    guard stop.sequence.awaitsUnrepeatable, let work = files[job.file] else { return false }
-    return work.machine.abilities.unrepeatable.contains(job.step.step.operation)
+  private func mustEnd(_ pending: PendingRequest) -> Bool {
+    guard stop.sequence.awaitsUnrepeatable, let work = files[pending.file] else { return false }
+    return work.machine.abilities.unrepeatable.contains(pending.step.step.operation)
   }
 }

@@ -94,7 +94,7 @@ struct HostGate: Sendable, Hashable {
 
   mutating func measureAnew(inFlight: Int64, nowMs: Int64) { line.measureAnew(inFlight: inFlight, nowMs: nowMs) }
 
-  mutating func started(_ job: Scheduler.JobID, length: Int64 = 0, nowMs: Int64) {
+  mutating func started(_ job: Scheduler.RequestID, length: Int64 = 0, nowMs: Int64) {
     sending += 1
     window?.started(job, length, nowMs: nowMs)
     line.started(length, nowMs: nowMs)
@@ -104,7 +104,7 @@ struct HostGate: Sendable, Hashable {
 
   /// `bytes` of a body of `length` were sent; if it is a success, they are stored.
   mutating func ended(
-    _ job: Scheduler.JobID, _ outcome: Outcome, bytes: Int64 = 0, length: Int64 = 0, nowMs: Int64
+    _ job: Scheduler.RequestID, _ outcome: Outcome, bytes: Int64 = 0, length: Int64 = 0, nowMs: Int64
   ) {
     let before = sending
     if case .throttled = outcome { wasThrottledBesideOthers = before > 1 }

@@ -46,7 +46,7 @@ struct LineRate: Sendable, Hashable {
 /// time, some can if the others are interrupted.
 enum DrainPlan {
   struct Body: Sendable, Hashable {
-    var job: Scheduler.JobID
+    var job: Scheduler.RequestID
     /// Bytes that are not sent yet.
     var left: Int64
     /// Interrupting it is harmless, except that sent bytes are wasted.
@@ -57,9 +57,9 @@ enum DrainPlan {
   private static let share = 0.9
 
   /// The bodies that cannot complete in time, neither if shorter ones go first nor if all continue at the same rate.
-  static func hopeless(_ bodies: [Body], bytesPerMs: Double, withinMs: Int64) -> [Scheduler.JobID] {
+  static func hopeless(_ bodies: [Body], bytesPerMs: Double, withinMs: Int64) -> [Scheduler.RequestID] {
     var ahead = bodies.filter { !$0.mayBeCut }.reduce(0) { $0 + $1.left }
-    var found: [Scheduler.JobID] = []
+    var found: [Scheduler.RequestID] = []
     let most = bytesPerMs * Double(withinMs) * share
     for body in bodies.filter(\.mayBeCut).sorted(by: { ($0.left, $0.job) < ($1.left, $1.job) }) {
       if body.left > 0, Double(ahead + body.left) > most {

@@ -5,7 +5,7 @@ import TransferModel
 /// others do not need, but each keeps its share available, because requests without an answer keep their connections
 /// for long. A value; it holds no bodies and does no I/O.
 struct Scheduler: Sendable {
-  typealias JobID = UInt64
+  typealias RequestID = UInt64
 
   let workers: Int
   /// The initial concurrency of a new host.
@@ -38,14 +38,14 @@ struct Scheduler: Sendable {
   }
 
   /// A request is prepared and waits for a connection.
-  mutating func jobIsReady(_ job: JobID, host: String, batch: BatchID, isUrgent: Bool, bytes: Int64 = 0) {
+  mutating func jobIsReady(_ job: RequestID, host: String, batch: BatchID, isUrgent: Bool, bytes: Int64 = 0) {
     addHost(host)
     readyCount += 1
     hosts[host]!.append(HostQueue.Waiting(job: job, batch: batch, bytes: bytes), isUrgent: isUrgent)
   }
 
   /// Removes and returns the next request that may be sent now; call until nil.
-  mutating func takeNext(nowMs: Int64) -> JobID? {
+  mutating func takeNext(nowMs: Int64) -> RequestID? {
     guard sendingCount < workers, readyCount > 0 else { return nil }
     let shares = connectionShares(nowMs: nowMs)
     for step in 0..<turn.count {
@@ -66,7 +66,7 @@ struct Scheduler: Sendable {
 
   /// A sent request has ended; its connection is free.
   mutating func jobEnded(
-    _ job: JobID, host: String, batch: BatchID, _ outcome: HostGate.Outcome, bytes: Int64 = 0, length: Int64 = 0,
+    _ job: RequestID, host: String, batch: BatchID, _ outcome: HostGate.Outcome, bytes: Int64 = 0, length: Int64 = 0,
     taken: Int64 = 0, nowMs: Int64
   ) {
     sendingCount -= 1
@@ -75,11 +75,11 @@ struct Scheduler: Sendable {
   }
 
   /// Removes and returns all waiting requests: nothing more will be sent.
-  mutating func takeAllReady() -> [JobID] { takeReady { _ in true } }
+  mutating func takeAllReady() -> [RequestID] { takeReady { _ in true } }
 
   /// Removes and returns waiting requests for which `belongs` is true.
-  mutating func takeReady(where belongs: (JobID) -> Bool) -> [JobID] {
-    var taken: [JobID] = []
+  mutating func takeReady(where belongs: (RequestID) -> Bool) -> [RequestID] {
+    var taken: [RequestID] = []
     for name in turn { taken += hosts[name]!.removeAll(where: belongs) }
     readyCount -= taken.count
     return taken

@@ -6,12 +6,12 @@ import TransferProtocols
 ///
 /// A class, because an iteration of the loop accesses each about ten times: as a struct its many members would be
 /// retained each time.
-final class Job {
-  typealias ID = Scheduler.JobID
+final class PendingRequest {
+  typealias ID = Scheduler.RequestID
 
   let id: ID
   let file: FileID
-  var step: JobStep
+  var step: BegunRequest
   let range: ByteRange?
   let destination: BatchDestination
   /// The place of its file to which it is sent (``SeveralPlaces``).
@@ -44,7 +44,7 @@ final class Job {
     case answered
   }
 
-  init(_ id: ID, file: FileID, step: JobStep, range: ByteRange?, destination: BatchDestination, place: Int = 0) {
+  init(_ id: ID, file: FileID, step: BegunRequest, range: ByteRange?, destination: BatchDestination, place: Int = 0) {
     self.place = place
     self.id = id
     self.file = file
@@ -57,7 +57,7 @@ final class Job {
   var batch: BatchID { destination.batch }
 }
 
-extension Job {
+extension PendingRequest {
   var isSendingBody: Bool { range != nil && (phase == .sending || phase == .answered) }
 
   /// The step with the digests that are sent before the body.

@@ -3,7 +3,7 @@ import TransferModel
 import TransferProtocols
 
 /// A begun request, as the file machine sees it.
-struct JobStep: Sendable, Hashable {
+struct BegunRequest: Sendable, Hashable {
   enum Target: Sendable, Hashable {
     case chunk(ChunkID, AttemptID)
     case control(AttemptID)
@@ -50,7 +50,7 @@ extension StepRequest {
   }
 }
 
-extension JobStep {
+extension BegunRequest {
   /// The row of its chunk; nil for a control step.
   var chunk: ChunkID? {
     switch target {
