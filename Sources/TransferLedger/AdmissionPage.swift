@@ -16,7 +16,7 @@ public struct AdmissionPage: Sendable {
     /// See ``NewFile/root``.
     var root: Int?
     /// The result of comparing its content.
-    var verdict: ContentVerdict?
+    var outcome: ContentOutcome?
   }
 
   private(set) var entries: [Entry] = []
@@ -45,7 +45,7 @@ public struct AdmissionPage: Sendable {
   /// Appends a file of another page whose content had to be compared with that of an older row
   /// (``PageAdmission/moved``).
   package mutating func append(
-    _ index: Int, of page: AdmissionPage, _ identity: SourceIdentity, _ verdict: ContentVerdict
+    _ index: Int, of page: AdmissionPage, _ identity: SourceIdentity, _ outcome: ContentOutcome
   ) {
     let entry = page.entries[index]
     let middle = entry.start + entry.pathCount
@@ -53,7 +53,7 @@ public struct AdmissionPage: Sendable {
       Entry(
         start: bytes.count, pathCount: entry.pathCount, keyCount: entry.keyCount, identity: identity, mode: entry.mode,
         properties: number(of: entry.properties < 0 ? nil : page.properties[entry.properties]),
-        isCompared: entry.isCompared, root: entry.root, verdict: verdict))
+        isCompared: entry.isCompared, root: entry.root, outcome: outcome))
     bytes.append(contentsOf: page.bytes[entry.start..<middle + entry.keyCount])
   }
 
@@ -182,7 +182,7 @@ public struct PageAdmission: Sendable, Hashable {
   /// Of the added: those that may be files which were sent under other names.
   package var renamed: [RenamedSource] = []
   /// Undecided: only their content tells whether they are what was sent before. They must be admitted again with a
-  /// ``ContentVerdict``.
+  /// ``ContentOutcome``.
   public var moved: [MovedFile] = []
 
   public init() {}
@@ -231,7 +231,7 @@ public struct MovedFile: Sendable, Hashable {
 }
 
 /// Whether a source has the content that was sent for a done row.
-public enum ContentVerdict: Sendable, Hashable {
+public enum ContentOutcome: Sendable, Hashable {
   case same(FileID)
   /// It does not, or that cannot be determined.
   case other(FileID)

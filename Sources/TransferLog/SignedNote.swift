@@ -52,13 +52,13 @@ public struct SignedNote: Sendable, Hashable {
   }
 
   /// The result of verifying the note with a key.
-  public enum Verdict: Sendable, Hashable {
+  public enum Outcome: Sendable, Hashable {
     case valid, invalid
     /// The note has no signature of this key.
     case unknown
   }
 
-  public func verdict(of key: VerifyingKey) -> Verdict {
+  public func outcome(of key: VerifyingKey) -> Outcome {
     let own = signatures.filter { $0.name == key.name && $0.keyID == key.keyID }
     guard !own.isEmpty else { return .unknown }
     return own.allSatisfy { key.isSignature($0.bytes, of: Array(text.utf8)) } ? .valid : .invalid

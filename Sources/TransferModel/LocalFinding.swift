@@ -1,6 +1,6 @@
 /// The finding about the local file of a download.
 public struct LocalFinding: Sendable, Hashable {
-  public enum Verdict: String, Sendable, Hashable, CaseIterable {
+  public enum Outcome: String, Sendable, Hashable, CaseIterable {
     /// Its size equals that of the download, and so do its digests, if there are any.
     case intact
     case changed
@@ -8,15 +8,15 @@ public struct LocalFinding: Sendable, Hashable {
     case missing
   }
 
-  public var verdict: Verdict
+  public var outcome: Outcome
   /// Bytes; nil for a missing file.
   public var size: Int64?
   /// Digest of the file as read, with the algorithm of the receipt; nil if only the size was compared or no digest was
   /// recorded.
   public var digest: Digest?
 
-  package init(_ verdict: Verdict, size: Int64? = nil, digest: Digest? = nil) {
-    (self.verdict, self.size, self.digest) = (verdict, size, digest)
+  package init(_ outcome: Outcome, size: Int64? = nil, digest: Digest? = nil) {
+    (self.outcome, self.size, self.digest) = (outcome, size, digest)
   }
 }
 

@@ -1,6 +1,6 @@
 /// The finding of a query to a destination about a file that was stored there.
 package struct RemoteFinding: Sendable, Hashable {
-  package enum Verdict: String, Sendable, Hashable, CaseIterable {
+  package enum Outcome: String, Sendable, Hashable, CaseIterable {
     /// The object exists, and equals the confirmed one as far as the answer shows.
     case found
     /// The destination reports that it does not exist.
@@ -9,7 +9,7 @@ package struct RemoteFinding: Sendable, Hashable {
     case differs
   }
 
-  package var verdict: Verdict
+  package var outcome: Outcome
   /// The proof in the answer; its confirmation is the compared property, and `none` unless it was found.
   package var proof: FileProof
   /// Bytes, from the answer; nil if it contained none.
@@ -17,8 +17,8 @@ package struct RemoteFinding: Sendable, Hashable {
   /// How it differs, or which answer reported it missing; empty for `found`.
   package var detail: String
 
-  package init(_ verdict: Verdict, _ proof: FileProof, size: Int64? = nil, detail: String = "") {
-    (self.verdict, self.proof, self.size, self.detail) = (verdict, proof, size, detail)
+  package init(_ outcome: Outcome, _ proof: FileProof, size: Int64? = nil, detail: String = "") {
+    (self.outcome, self.proof, self.size, self.detail) = (outcome, proof, size, detail)
   }
 }
 

@@ -16,8 +16,8 @@ public struct ListedPage: Sendable, Hashable {
 
 /// An entry of a listing: a file, or a folder to be listed too (``NameBytes/isFolder``).
 public struct ListedObject: Sendable, Hashable {
-  /// The verdict of the engine, which knows the local files.
-  public enum Verdict: Sendable, Hashable {
+  /// What the engine decides, which knows the local files.
+  public enum Outcome: Sendable, Hashable {
     case wanted
     /// It was fetched before, and exists locally.
     case unchanged
@@ -31,7 +31,7 @@ public struct ListedObject: Sendable, Hashable {
   public var size: Int64?
   /// As received, with quotes; empty for none.
   public var etag: String
-  public var verdict = Verdict.wanted
+  public var outcome = Outcome.wanted
   /// The relative path with its case folded, if the target folder does not distinguish names that differ only in case;
   /// else nil. Set by the engine.
   public var folded: NameBytes?

@@ -52,10 +52,10 @@ public enum Program {
       let isProbe = CommandPath(context.arguments).words == ["check"]
       if isProbe, !error.isTold, !OutputFormat.isJSON(context.parsed) {
         // Monitoring shows only the first line of standard output.
-        let verdict = CheckOutput.Verdict.unknown
-        context.out.writeLine("TRANSFERS \(verdict.word) - \(error.text.replacing("|", with: "/"))")
+        let outcome = CheckOutput.Outcome.unknown
+        context.out.writeLine("TRANSFERS \(outcome.word) - \(error.text.replacing("|", with: "/"))")
       }
-      return error.exitStatus ?? (isProbe ? CheckOutput.Verdict.unknown.rawValue : error.status.rawValue)
+      return error.exitStatus ?? (isProbe ? CheckOutput.Outcome.unknown.rawValue : error.status.rawValue)
     }
   }
 

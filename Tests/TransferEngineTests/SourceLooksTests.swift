@@ -8,32 +8,32 @@ import TransferModel
 @Suite struct SourceLooksTests {
   private static let seen = SourceIdentity(size: 1, mtimeNs: 2, ctimeNs: 3, inode: 4, device: 5, boot: 6)
 
-  private func verdict(
+  private func outcome(
     now: SourceIdentity = seen, lookedIn boot: UInt64 = 6, since: Int64 = 1_000, due: Int64 = 61_000,
     isCompared: Bool = false, at ms: Int64
-  ) -> SourceLooks.Verdict {
+  ) -> SourceLooks.Outcome {
     var source = SettlingSource(
       id: FileID(rawValue: 1), path: NameBytes("/a"), identity: Self.seen, boot: boot, sinceMs: since, dueMs: due)
     source.isCompared = isCompared
-    return SourceLooks.verdict(on: source, now: now, boot: 6, nowMs: ms)
+    return SourceLooks.outcome(on: source, now: now, boot: 6, nowMs: ms)
   }
 
-  @Test func theSameAfterItsTimeHasSettled() { #expect(verdict(at: 61_000) == .settled) }
+  @Test func theSameAfterItsTimeHasSettled() { #expect(outcome(at: 61_000) == .settled) }
 
-  @Test func beforeItsTimeNothingHas() { #expect(verdict(at: 60_999) == .another(Self.seen)) }
+  @Test func beforeItsTimeNothingHas() { #expect(outcome(at: 60_999) == .another(Self.seen)) }
 
   @Test func anyChangeBeginsAnew() {
     for part in [\SourceIdentity.size, \.mtimeNs, \.ctimeNs] {
       var now = Self.seen
       now[keyPath: part] += 1
-      #expect(verdict(now: now, at: 99_000) == .another(now))
+      #expect(outcome(now: now, at: 99_000) == .another(now))
     }
   }
 
   @Test func anotherFileOfTheNameBeginsAnew() {
     var now = Self.seen
     now.inode += 1
-    #expect(verdict(now: now, at: 99_000) == .another(now))
+    #expect(outcome(now: now, at: 99_000) == .another(now))
   }
 
   /// A file that was compared with a list does not wait once its size, time or inode has changed: the engine fails it.
@@ -42,20 +42,20 @@ import TransferModel
     for part in [\SourceIdentity.size, \.mtimeNs] {
       var now = Self.seen
       now[keyPath: part] += 1
-      #expect(verdict(now: now, isCompared: true, at: 2_000) == .settled)
+      #expect(outcome(now: now, isCompared: true, at: 2_000) == .settled)
     }
     var touched = Self.seen
     touched.ctimeNs += 1
-    #expect(verdict(now: touched, isCompared: true, at: 99_000) == .another(touched))
-    #expect(verdict(lookedIn: 7, isCompared: true, at: 99_000) == .another(Self.seen))
+    #expect(outcome(now: touched, isCompared: true, at: 99_000) == .another(touched))
+    #expect(outcome(lookedIn: 7, isCompared: true, at: 99_000) == .another(Self.seen))
   }
 
   @Test func afterARestartTheTimeCountsAnew() {
-    #expect(verdict(lookedIn: 7, at: 99_000) == .another(Self.seen))
+    #expect(outcome(lookedIn: 7, at: 99_000) == .another(Self.seen))
   }
 
   @Test func byAClockThatWentBackNothingHasSettled() {
-    #expect(verdict(since: 70_000, due: 61_000, at: 62_000) == .another(Self.seen))
+    #expect(outcome(since: 70_000, due: 61_000, at: 62_000) == .another(Self.seen))
   }
 }
 

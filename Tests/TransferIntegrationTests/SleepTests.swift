@@ -150,7 +150,7 @@ import TransferReports
 
   private func isProven(_ ends: [QuestionEnd]) -> Bool {
     guard case .found(let finding)? = ends.first, ends.count == 1 else { return false }
-    return finding.verdict == .found
+    return finding.outcome == .found
   }
 
   /// The first failure that counts would be the last.

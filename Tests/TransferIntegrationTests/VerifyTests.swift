@@ -32,7 +32,7 @@ import TransferModel
   ) {
     var found: [String] = []
     let result = try TransferStore(at: scene.storePath).verify(RowFilter(), share, repairs: repairs) { file, finding in
-      if case .success(let finding) = finding { found.append("\(file.path.lastComponent) \(finding.verdict)") }
+      if case .success(let finding) = finding { found.append("\(file.path.lastComponent) \(finding.outcome)") }
     }
     return (result, found.filter { !$0.hasSuffix("intact") })
   }

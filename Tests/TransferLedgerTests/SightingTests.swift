@@ -21,14 +21,14 @@ import TransferModel
     return file
   }
 
-  private func admit(_ file: NewFile, _ verdict: ContentVerdict? = nil) throws -> PageAdmission {
+  private func admit(_ file: NewFile, _ outcome: ContentOutcome? = nil) throws -> PageAdmission {
     let target = f.target()
     return try f.ledger.write { tx in
       var plain = AdmissionPage()
       plain.append(file)
-      guard let verdict else { return try tx.admit(plain, to: target) }
+      guard let outcome else { return try tx.admit(plain, to: target) }
       var page = AdmissionPage()
-      page.append(0, of: plain, file.identity, verdict)
+      page.append(0, of: plain, file.identity, outcome)
       return try tx.admit(page, to: target)
     }
   }

@@ -21,7 +21,7 @@ import TransferModel
     let note = SignedNote(signing: text, with: key)
     #expect(note.description == text + "\n" + line + "\n")
     let read = try #require(SignedNote(note.description))
-    #expect(read == note && read.verdict(of: key.verifier) == .valid)
+    #expect(read == note && read.outcome(of: key.verifier) == .valid)
   }
 
   /// RFC 8032 section 7.1, test 1.
@@ -35,9 +35,9 @@ import TransferModel
     let key = try #require(SigningKey(secretText: secret))
     let note = SignedNote(signing: text, with: key).description
     let changed = try #require(SignedNote(note.replacing("answer", with: "anzwer")))
-    #expect(changed.verdict(of: key.verifier) == .invalid)
+    #expect(changed.outcome(of: key.verifier) == .invalid)
     let other = try #require(SigningKey.make(name: "PeterNeumann"))
-    #expect(try #require(SignedNote(note)).verdict(of: other.verifier) == .unknown)
+    #expect(try #require(SignedNote(note)).outcome(of: other.verifier) == .unknown)
   }
 
   @Test(arguments: [

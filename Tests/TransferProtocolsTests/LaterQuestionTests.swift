@@ -19,7 +19,7 @@ import TransferModel
 
   private func words(_ answer: ObjectAnswer) -> String {
     switch answer.outcome {
-    case .finding(let found): "\(found.verdict) \(found.proof.confirmation)"
+    case .finding(let found): "\(found.outcome) \(found.proof.confirmation)"
     case .settled: "settled"
     case .inconclusive: "inconclusive"
     case .failed(let failure, let remedy): "\(failure.code.rawValue) \(remedy)"

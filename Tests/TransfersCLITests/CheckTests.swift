@@ -22,21 +22,21 @@ import Testing
 
   @Test func aConfiguredJobThatNeverRanIsTold() {
     let rows = [row("nightly", succeededMsAgo: 1_000)]
-    #expect(check(rows, maxAgeMs: 60_000).verdict == .ok)
+    #expect(check(rows, maxAgeMs: 60_000).outcome == .ok)
     let warned = check(rows, neverRan: ["weekly"], maxAgeMs: nil)
-    #expect(warned.verdict == .warning)
+    #expect(warned.outcome == .warning)
     #expect(warned.line.contains("job weekly has not run yet"))
-    #expect(check(rows, neverRan: ["weekly"], maxAgeMs: 60_000).verdict == .critical)
+    #expect(check(rows, neverRan: ["weekly"], maxAgeMs: 60_000).outcome == .critical)
   }
 
   /// If the clock was set back, an earlier success would count as recent until the clock has caught up.
   @Test func aSuccessInTheFutureIsNoSuccess() {
-    #expect(check([row("nightly", succeededMsAgo: -30_000)], maxAgeMs: 60_000).verdict == .ok)
+    #expect(check([row("nightly", succeededMsAgo: -30_000)], maxAgeMs: 60_000).outcome == .ok)
     let ahead = check([row("nightly", succeededMsAgo: -3_600_000)], maxAgeMs: 60_000)
-    #expect(ahead.verdict == .critical)
+    #expect(ahead.outcome == .critical)
     #expect(ahead.line.contains("in the future"))
     let warned = check([row("nightly", succeededMsAgo: -3_600_000)], maxAgeMs: nil)
-    #expect(warned.verdict == .warning)
+    #expect(warned.outcome == .warning)
     #expect(warned.line.contains("the last success of job nightly is 1h 00m in the future"))
   }
 
@@ -88,17 +88,17 @@ import Testing
 
   @Test func aJobThatSeesNothingIsNoticed() {
     let scans = [scan("nightly", msAgo: 60_000, files: 0), scan("nightly", msAgo: 90_000_000, files: 9)]
-    #expect(check(scans, uploads: ["nightly"], CheckScans.Limits()).verdict == .ok)
+    #expect(check(scans, uploads: ["nightly"], CheckScans.Limits()).outcome == .ok)
     let empty = check(scans, uploads: ["nightly"], CheckScans.Limits(files: 1))
-    #expect(empty.verdict == .critical)
+    #expect(empty.outcome == .critical)
     #expect(empty.line.contains("the last complete scan of job nightly found 0 files, at least 1 expected"))
     #expect(empty.line.contains("scan=60s;;;0 scan_files=0;;1:;0"), "\(empty.line)")
-    #expect(check([scans[1]], uploads: ["nightly"], CheckScans.Limits(files: 9)).verdict == .ok)
+    #expect(check([scans[1]], uploads: ["nightly"], CheckScans.Limits(files: 9)).outcome == .ok)
     let old = check([scans[1]], uploads: ["nightly"], CheckScans.Limits(ageMs: 86_400_000))
-    #expect(old.verdict == .critical)
+    #expect(old.outcome == .critical)
     #expect(old.line.contains("scan of job nightly is 1d 01h ago"), "\(old.line)")
     let none = check([], uploads: ["nightly"], CheckScans.Limits(files: 0))
-    #expect(none.verdict == .critical && none.line.contains("job nightly has no complete scan"))
+    #expect(none.outcome == .critical && none.line.contains("job nightly has no complete scan"))
   }
 
   /// If the clock was set back, nothing is known of what the job has found since then.
@@ -107,11 +107,11 @@ import Testing
     let text = "the last complete scan of job nightly is 1h 00m in the future: the clock was set back"
     for limits in [CheckScans.Limits(ageMs: 60_000), CheckScans.Limits(files: 1)] {
       let ahead = check(scans, uploads: ["nightly"], limits)
-      #expect(ahead.verdict == .critical && ahead.line.contains(text), "\(ahead.line)")
+      #expect(ahead.outcome == .critical && ahead.line.contains(text), "\(ahead.line)")
     }
     let warned = check(scans, uploads: ["nightly"], CheckScans.Limits())
-    #expect(warned.verdict == .warning && warned.line.contains(text), "\(warned.line)")
-    #expect(check([scan("nightly", msAgo: -30_000, files: 9)], uploads: [], CheckScans.Limits()).verdict == .ok)
+    #expect(warned.outcome == .warning && warned.line.contains(text), "\(warned.line)")
+    #expect(check([scan("nightly", msAgo: -30_000, files: 9)], uploads: [], CheckScans.Limits()).outcome == .ok)
     // A scan since then counts, although the one of other sources is later.
     let since = check(
       scans + [scan("nightly", msAgo: 1_000, files: 0)], uploads: ["nightly"], CheckScans.Limits(files: 1))
@@ -167,7 +167,7 @@ import Testing
     let row = JobRow(
       job: "nightly", startedMs: nowMs, endedMs: nowMs, result: result, message: "a | b", succeededMs: nowMs)
     let output = check([row], maxAgeMs: 60_000)
-    #expect(output.verdict == .warning)
+    #expect(output.outcome == .warning)
     #expect(output.line.contains("the last run of job nightly ended with \(result): a / b | failed=0"))
   }
 
@@ -175,7 +175,7 @@ import Testing
     let message = result == "ok" ? nil : "why"
     let row = JobRow(
       job: "nightly", startedMs: nowMs, endedMs: nowMs, result: result, message: message, succeededMs: nowMs)
-    #expect(check([row], maxAgeMs: nil).verdict == .ok)
+    #expect(check([row], maxAgeMs: nil).outcome == .ok)
   }
 
   /// Monitoring shows the first line of standard output, and nothing else.

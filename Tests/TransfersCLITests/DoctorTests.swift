@@ -74,9 +74,9 @@ import TransferReports
   @Test func onlyAStoppedProcessIsToBlame() {
     for isStopped in [true, false] {
       let finding = LedgerChecks.gate(of: "/l.db", StoreCondition.GateHolder(words: "process 1", isStopped: isStopped))
-      #expect(finding.verdict.rawValue == (isStopped ? "fail" : "warn"))
+      #expect(finding.outcome.rawValue == (isStopped ? "fail" : "warn"))
     }
-    #expect(LedgerChecks.gate(of: "/l.db", nil).verdict == .ok)
+    #expect(LedgerChecks.gate(of: "/l.db", nil).outcome == .ok)
   }
 
   @Test func aDamagedLedgerFails() throws {

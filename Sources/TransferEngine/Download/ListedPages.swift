@@ -37,22 +37,22 @@ struct ListedPages: Sendable {
     (listing, base) = (work.machine.claimed.id, work.machine.claimed.path)
   }
 
-  /// The same page with a verdict on each object. Blocking.
+  /// The same page with an outcome for each object. Blocking.
   func examined(_ ledger: Ledger) -> Result<Interpretation, TransferError> {
     Result { () throws(TransferError) in
       let fetched = try ledger.read { [page, listing] reader in
         try reader.fetched(page.objects.filter { !$0.key.isFolder }.map(\.key), like: listing)
       }
       var judged = page
-      for index in judged.objects.indices where judged.objects[index].verdict == .wanted {
-        judged.objects[index].verdict = verdict(judged.objects[index], fetched[judged.objects[index].key])
+      for index in judged.objects.indices where judged.objects[index].outcome == .wanted {
+        judged.objects[index].outcome = outcome(judged.objects[index], fetched[judged.objects[index].key])
       }
       if ignoresCase(settings.folder) { try refuseSameNames(&judged.objects, ledger) }
       return meaning.with(.listed(judged))
     }
   }
 
-  private func verdict(_ object: ListedObject, _ fetched: FetchedObject?) -> ListedObject.Verdict {
+  private func outcome(_ object: ListedObject, _ fetched: FetchedObject?) -> ListedObject.Outcome {
     let path = NameBytes(base.bytes + object.path.bytes)
     let name = object.key.isFolder ? NameBytes(Array(path.bytes.dropLast())) : path
     if let fault = TargetNames.fault(in: name, below: settings.folder) {
@@ -72,19 +72,19 @@ struct ListedPages: Sendable {
     var first: [NameBytes: NameBytes] = [:]
     for index in objects.indices where !objects[index].key.isFolder {
       let object = objects[index]
-      if case .refused = object.verdict { continue }
+      if case .refused = object.outcome { continue }
       let (path, folded) = (NameBytes(base.bytes + object.path.bytes), folded(object.path))
       objects[index].folded = folded
       if let other = first[folded] {
-        guard object.verdict == .wanted else { continue }
+        guard object.outcome == .wanted else { continue }
         let text = "the file system of the target folder does not distinguish its name from \"\(other.embedded)\""
-        objects[index].verdict = .refused(Failure(.policyExists, text))
+        objects[index].outcome = .refused(Failure(.policyExists, text))
       } else {
         let file = NewDownload(path: path, key: object.key, folded: folded)
-        if object.verdict == .wanted, let other = try ledger.read({ try $0.otherCase(of: file) }),
+        if object.outcome == .wanted, let other = try ledger.read({ try $0.otherCase(of: file) }),
           Self.isThere(other.path)
         {
-          objects[index].verdict = .refused(Failure(.policyExists, other.conflict))
+          objects[index].outcome = .refused(Failure(.policyExists, other.conflict))
         } else {
           first[folded] = object.path
         }
@@ -113,7 +113,7 @@ extension ListedFiles {
       let file = NewDownload(
         path: NameBytes(base.bytes + object.path.bytes), key: object.key,
         expected: ExpectedContent(listed: object.size), folded: object.folded)
-      switch object.verdict {
+      switch object.outcome {
       case .wanted: files.append(file)
       case .unchanged: unchanged += object.key.isFolder ? 0 : 1
       case .refused(let failure): refused.append(Refused(file, failure))

@@ -154,7 +154,7 @@ final class QuestionRequests {
     var end: QuestionEnd?
     switch answer.outcome {
     case .settled: break
-    case .finding(let finding) where finding.verdict == .differs && question.file.isBeingReplaced:
+    case .finding(let finding) where finding.outcome == .differs && question.file.isBeingReplaced:
       end = .inconclusive("a newer version was begun: \(finding.detail)")
     case .finding(let finding): (found, end) = (finding, .found(finding))
     case .inconclusive(let text): end = .inconclusive(text)

@@ -9,9 +9,9 @@ public enum ContentCheck {
 
   /// Whether the file at `path` has the content that was sent of `moved`, and its identity at that time. A file that
   /// cannot be read or compared counts as different. Blocking: reads the file.
-  package static func verdict(
+  package static func outcome(
     of path: NameBytes, root: Int? = nil, _ moved: MovedFile, _ content: SentContent
-  ) -> (verdict: ContentVerdict, identity: SourceIdentity?) {
+  ) -> (outcome: ContentOutcome, identity: SourceIdentity?) {
     let file = try? SourceFile(path: path, root: root)
     let now = file.flatMap { try? identity(of: $0, known: moved.identity, content, .never) }
     return (now == nil ? .other(moved.file) : .same(moved.file), now ?? file?.identity)

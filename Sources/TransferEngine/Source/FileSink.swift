@@ -146,10 +146,10 @@ final class PageWriter: RecordingSink {
           "some files that were sent have a new ctime or device: their content is compared with what was sent"))
     }
     let content = try ledger.read { reader in try reader.sentContent(of: moved.file) }
-    let (verdict, now) = ContentCheck.verdict(
+    let (outcome, now) = ContentCheck.outcome(
       of: page.path(moved.index), root: page.root(moved.index), moved, content)
     guard let identity = now ?? page.identity(moved.index) else { return }
-    compared.append(moved.index, of: page, identity, verdict)
+    compared.append(moved.index, of: page, identity, outcome)
   }
 
   private func count(_ page: AdmissionPage, _ done: PageAdmission) {

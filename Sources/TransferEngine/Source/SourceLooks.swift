@@ -42,7 +42,7 @@ struct SourceLooks: Sendable {
         try reader.dueLooks(boot: boot, nowMs: nowMs, limit: Self.atOnce)
       }.filter { $0.boot != boot || $0.dueMs <= beganMs || $0.sinceMs > nowMs }
       if page.isEmpty { return result }
-      let seen = page.map { ($0, verdict(on: $0, nowMs: nowMs)) }
+      let seen = page.map { ($0, outcome(on: $0, nowMs: nowMs)) }
       let recorded = try ledger.write { [startedMs] tx in try Self.record(seen, startedMs, tx) }
       result.add(recorded)
       // Another process recorded all of them first: the next pass handles the rest.
@@ -51,14 +51,14 @@ struct SourceLooks: Sendable {
     return result
   }
 
-  enum Verdict: Sendable, Hashable {
+  enum Outcome: Sendable, Hashable {
     case settled
     case another(SourceIdentity)
     case gone(ErrorCode, String)
   }
 
   /// The current identity of a source, and whether it has settled.
-  private func verdict(on source: SettlingSource, nowMs: Int64) -> Verdict {
+  private func outcome(on source: SettlingSource, nowMs: Int64) -> Outcome {
     var status = csys_file_status()
     guard source.path.withCString({ csys_status_at(AT_FDCWD, $0, 0, &status) }) == 0 else {
       let code = errno
@@ -71,24 +71,24 @@ struct SourceLooks: Sendable {
     guard status.mode & S_IFMT == S_IFREG else {
       return .gone(.sourceKind, "its source is \(fileKind(status.mode)) now")
     }
-    return Self.verdict(on: source, now: SourceIdentity(status), boot: boot, nowMs: nowMs)
+    return Self.outcome(on: source, now: SourceIdentity(status), boot: boot, nowMs: nowMs)
   }
 
   /// Only a source with exactly the same identity has settled, and only if the clock ran continuously: after a restart,
   /// or if the clock went back, the time restarts. A file that was compared with a list or a plan, and is another one
   /// now, has nothing to wait for: the engine fails it when it opens its source.
-  static func verdict(on source: SettlingSource, now: SourceIdentity, boot: UInt64, nowMs: Int64) -> Verdict {
+  static func outcome(on source: SettlingSource, now: SourceIdentity, boot: UInt64, nowMs: Int64) -> Outcome {
     if source.isCompared, source.identity.relation(to: now) == .other { return .settled }
     let isMeasured = source.boot == boot && boot != 0 && source.sinceMs <= nowMs && source.dueMs <= nowMs
     return isMeasured && source.identity == now ? .settled : .another(now)
   }
 
   private static func record(
-    _ seen: [(SettlingSource, Verdict)], _ startedMs: Int64, _ tx: LedgerTransaction
+    _ seen: [(SettlingSource, Outcome)], _ startedMs: Int64, _ tx: LedgerTransaction
   ) throws -> Result {
     var result = Result()
-    for (source, verdict) in seen {
-      switch verdict {
+    for (source, outcome) in seen {
+      switch outcome {
       case .settled: if try tx.endLook(source).isApplied { result.settled += 1 }
       case .another(let now):
         let isOfRun = source.boot == now.boot && source.sinceMs >= startedMs

@@ -33,7 +33,7 @@ extension Ledger {
     let comparison = try compare(seal: note)
     guard comparison.findings.isEmpty else { return (comparison, nil) }
     let kept = try keptSeal(note)
-    let key = try LogKeyFile(ofLedger: path).publicKeys().first { kept.note.verdict(of: $0) == .valid }
+    let key = try LogKeyFile(ofLedger: path).publicKeys().first { kept.note.outcome(of: $0) == .valid }
     let seal = LedgerSeal(
       origin: kept.checkpoint.origin, leaves: kept.checkpoint.size, head: base64(kept.checkpoint.head.bytes),
       note: note, publicKey: key?.description)
@@ -117,8 +117,8 @@ extension LedgerReader {
 
 extension SealComparison.Signature {
   fileprivate static func of(_ note: SignedNote, _ keys: [VerifyingKey]) -> SealComparison.Signature {
-    let verdicts = keys.map { note.verdict(of: $0) }
-    return verdicts.contains(.invalid) ? .invalid : verdicts.contains(.valid) ? .valid : .unknown
+    let outcomes = keys.map { note.outcome(of: $0) }
+    return outcomes.contains(.invalid) ? .invalid : outcomes.contains(.valid) ? .valid : .unknown
   }
 }
 

@@ -115,14 +115,14 @@ struct DavSource: GetSource {
       size: member.isCollection ? nil : member.size, etag: member.etag)
     if let status = member.failedStatus {
       let text = "the server answered \(status) for it when its folder was listed"
-      object.verdict = .refused(Failure(ErrorCode(httpStatus: status), text))
+      object.outcome = .refused(Failure(ErrorCode(httpStatus: status), text))
     }
     if member.isCollection, key.bytes.count(where: { $0 == 0x2F }) >= deepest {
       let text = "it is deeper than \(deepest) folders: perhaps the server has a loop"
-      object.verdict = .refused(Failure(.protoBadReply, text))
+      object.outcome = .refused(Failure(.protoBadReply, text))
     }
     if name.contains(0x2F) {
-      object.verdict = .refused(Failure(.sourceName, "its name contains a slash, which is invalid in a local name"))
+      object.outcome = .refused(Failure(.sourceName, "its name contains a slash, which is invalid in a local name"))
     }
     return object
   }

@@ -116,7 +116,7 @@ extension TransferStore {
   ) throws(TransferError) -> SyncStatus {
     guard let found, let moved = found.moved, let ledger else { return found?.standing ?? .new }
     let content = try ledger.read { reader in try reader.sentContent(of: moved.file) }
-    return ContentCheck.verdict(of: file.path, root: file.root, moved, content).verdict == .same(moved.file)
+    return ContentCheck.outcome(of: file.path, root: file.root, moved, content).outcome == .same(moved.file)
       ? .unchanged : .changed
   }
 

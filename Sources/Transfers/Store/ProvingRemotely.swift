@@ -70,7 +70,7 @@ extension RemoteProof {
     }
     switch end {
     case .found(let finding):
-      switch finding.verdict {
+      switch finding.outcome {
       case .found: count(finding.proof.confirmation)
       case .lost: doubt(.absent, finding.detail)
       case .differs: doubt(.different, finding.detail)
@@ -86,7 +86,7 @@ extension RemoteProof {
     }
     switch finding {
     case .success(let found):
-      switch found.verdict {
+      switch found.outcome {
       case .intact: count(found.digest != nil ? .digest : .size)
       case .missing: doubt(.absent, "the local file is missing")
       case .changed:

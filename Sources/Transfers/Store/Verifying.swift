@@ -95,7 +95,7 @@ private struct Repair {
   /// - Returns: how many were recorded.
   mutating func take(_ findings: [(KeptDownload, Result<LocalFinding, Failure>)]) throws(TransferError) -> Int {
     var bad: [BatchID: [NewDownload]] = [:]
-    for case (let file, .success(let found)) in findings where found.verdict != .intact {
+    for case (let file, .success(let found)) in findings where found.outcome != .intact {
       if targets[file.batch] == nil { targets[file.batch] = try target(for: file.batch) }
       bad[file.batch, default: []].append(NewDownload(path: file.path, key: file.key, expected: file.proven))
     }
@@ -143,7 +143,7 @@ extension VerifyResult {
       return
     }
     bytes +|= found.size ?? 0
-    switch found.verdict {
+    switch found.outcome {
     case .intact where found.digest != nil: intact += 1
     case .intact where isSizeKnown: sameSize += 1
     case .intact: present += 1

@@ -63,9 +63,9 @@ struct CheckCommand: Command {
       scanLimits: CheckScans.Limits(ageMs: maxScanAge?.ms, files: minFiles),
       nowMs: context.clock.wallMs)
     try common.print(value, store: .ofAny(path, context), context)
-    guard value.verdict != .ok else { return }
+    guard value.outcome != .ok else { return }
     var failure = CommandFailure(.partial, code: "check", value.line, remedy: value.remedy)
-    (failure.exitStatus, failure.isTold) = (value.verdict.rawValue, true)
+    (failure.exitStatus, failure.isTold) = (value.outcome.rawValue, true)
     throw failure
   }
 

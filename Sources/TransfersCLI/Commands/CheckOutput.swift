@@ -5,7 +5,7 @@ import Transfers
 /// The result of a check.
 struct CheckOutput: OutputValue {
   /// Source: the Monitoring Plugins' guidelines, "Plugin Return Codes" and "Performance data".
-  enum Verdict: Int32, Sendable {
+  enum Outcome: Int32, Sendable {
     case ok = 0
     case warning, critical, unknown
 
@@ -19,7 +19,7 @@ struct CheckOutput: OutputValue {
     }
   }
 
-  let verdict: Verdict
+  let outcome: Outcome
   private let job: String?
   /// The problems found; empty if there are none.
   private let problems: [String]
@@ -54,10 +54,10 @@ struct CheckOutput: OutputValue {
     ageMs = reading.jobs.compactMap { $0.succeededMs(reading) }.map { max(0, nowMs - $0) }.max()
     limits = (maxAgeMs, maxFailed, maxRefused, maxPending)
     (removals, callbacks) = (reading.removals, reading.callbacks)
-    var (problems, verdict) = ([String](), Verdict.ok)
-    func found(_ worse: Verdict, _ text: String) {
+    var (problems, outcome) = ([String](), Outcome.ok)
+    func found(_ worse: Outcome, _ text: String) {
       problems.append(text)
-      if worse.rawValue > verdict.rawValue { verdict = worse }
+      if worse.rawValue > outcome.rawValue { outcome = worse }
     }
     if let maxPending, pending - heldByQuota > maxPending {
       found(.warning, "\(Quantity.count(pending - heldByQuota, "file")) unfinished, \(maxPending) allowed")
@@ -74,7 +74,7 @@ struct CheckOutput: OutputValue {
     for (worse, fault) in Self.faults(scans, reading, maxAgeMs, scanLimits, nowMs) { found(worse, fault) }
     for name in reading.neverRan { found(maxAgeMs == nil ? .warning : .critical, "job \(name) has not run yet") }
     if !reading.isKnown { found(.unknown, "no job \"\(job ?? "")\" in the configuration or the ledger") }
-    (self.problems, self.verdict) = (problems, verdict)
+    (self.problems, self.outcome) = (problems, outcome)
   }
 
   /// What was to follow the transfers, and was given up.
@@ -99,13 +99,13 @@ struct CheckOutput: OutputValue {
   /// The faults of scans, and successes in the future. For a limit, what lies in the future is as bad as nothing.
   private static func faults(
     _ scans: CheckScans, _ reading: CheckReading, _ maxAgeMs: Int64?, _ limits: CheckScans.Limits, _ nowMs: Int64
-  ) -> [(Verdict, String)] {
+  ) -> [(Outcome, String)] {
     let ofScans =
-      scans.faults(of: reading.uploads, nowMs: nowMs).map { (Verdict.critical, $0) }
-      + scans.ahead(nowMs: nowMs).map { (limits.isEmpty ? Verdict.warning : .critical, $0) }
+      scans.faults(of: reading.uploads, nowMs: nowMs).map { (Outcome.critical, $0) }
+      + scans.ahead(nowMs: nowMs).map { (limits.isEmpty ? Outcome.warning : .critical, $0) }
     // With a limit they are among the late jobs.
     guard maxAgeMs == nil else { return ofScans }
-    return ofScans + reading.jobs.compactMap { $0.successAhead(reading, nowMs: nowMs) }.map { (Verdict.warning, $0) }
+    return ofScans + reading.jobs.compactMap { $0.successAhead(reading, nowMs: nowMs) }.map { (Outcome.warning, $0) }
   }
 
   /// Jobs without a success within the time, or with one in the future.
@@ -126,7 +126,7 @@ struct CheckOutput: OutputValue {
     [
       .facts([
         .text("line", "") { $0.line }.saying { printable($0.line) },
-        .text("verdict") { $0.verdict.word }, .integer("code") { $0.verdict.rawValue }, .text("job") { $0.job }.label(),
+        .text("verdict") { $0.outcome.word }, .integer("code") { $0.outcome.rawValue }, .text("job") { $0.job }.label(),
         .list("problems") { $0.problems }.saying { _ in nil },
         .integer("files_failed") { $0.failed }, .integer("files_refused") { $0.refused },
         .integer("files_unfinished") { $0.pending },
@@ -176,7 +176,7 @@ struct CheckOutput: OutputValue {
       data += ["to_remove=\(removals.waiting);;;0", "put_off=\(removals.putOff);;;0", "kept=\(removals.kept);0;;0"]
     }
     if let oldestMs { data.append("oldest=\(oldestMs / 1000)s;;;0") }
-    return "TRANSFERS \(verdict.word) - \(about)\(told) | \(data.joined(separator: " "))"
+    return "TRANSFERS \(outcome.word) - \(about)\(told) | \(data.joined(separator: " "))"
   }
 }
 

@@ -20,7 +20,7 @@ struct DoctorCommand: Command {
     let facts = MachineFacts()
     let findings = ProgramChecks.all(facts) + LedgerChecks(path, context).all() + MachineChecks.all(facts, context)
     try common.print(DoctorOutput(findings), store: .ofAny(path, context), context)
-    let failed = findings.filter { $0.verdict == .fail }
+    let failed = findings.filter { $0.outcome == .fail }
     guard let first = failed.first else { return }
     let isStore = failed.contains { ["ledger", "disk", "engine"].contains($0.check.prefix { $0 != "." }) }
     throw CommandFailure(

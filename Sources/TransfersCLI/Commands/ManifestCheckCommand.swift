@@ -45,7 +45,7 @@ struct ManifestCheckCommand: Command {
       return try ManifestTool { reporter.notice($0) }.check(
         source.path, source.listFormat, below: folder, readsContent: !quick
       ) { file, finding in
-        let isIntact = (try? finding.get())?.verdict == .intact
+        let isIntact = (try? finding.get())?.outcome == .intact
         if common.verbose || !isIntact { printer.print(FigureTable(Self.columns, [(file, finding)])) }
       }
     }

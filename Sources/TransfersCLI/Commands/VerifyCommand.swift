@@ -70,7 +70,7 @@ struct VerifyCommand: Command {
       schema: "transfers.verify/1", store: store, filters: rows.filters, common, context)
     let result = try failing { () throws(TransferError) in
       try context.store(path).verify(filter, subset ?? .all, repairs: repair) { file, finding in
-        let isIntact = (try? finding.get())?.verdict == .intact
+        let isIntact = (try? finding.get())?.outcome == .intact
         if common.verbose || !isIntact { printer.print(FigureTable(Self.columns, [(file, finding)])) }
       }
     }
@@ -82,9 +82,9 @@ struct VerifyCommand: Command {
   /// A file is called intact only if its digest was compared.
   static func word(_ finding: Result<LocalFinding, Failure>, isSizeKnown: Bool = true) -> String {
     switch finding {
-    case .success(let found) where found.verdict == .intact && found.digest == nil:
+    case .success(let found) where found.outcome == .intact && found.digest == nil:
       isSizeKnown ? "same size" : "present"
-    case .success(let found): found.verdict.rawValue
+    case .success(let found): found.outcome.rawValue
     case .failure(let failure): "unreadable: \(failure.message)"
     }
   }

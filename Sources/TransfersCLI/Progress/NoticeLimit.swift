@@ -11,15 +11,15 @@ struct NoticeLimit: Sendable {
   /// Suppressed words, in the order in which they first appeared.
   private var counted: [(word: String, files: Int)] = []
 
-  enum Verdict: Equatable {
+  enum Outcome: Equatable {
     case tell
     /// The first suppressed notice.
     case stop
     case count
   }
 
-  /// The verdict on a notice. Notices that are not about the outcome of a file are always printed.
-  mutating func take(_ notice: Notice) -> Verdict {
+  /// What becomes of a notice. Notices that are not about the outcome of a file are always printed.
+  mutating func take(_ notice: Notice) -> Outcome {
     guard let word = Self.word(notice) else { return .tell }
     guard told >= Self.lines else {
       told += 1

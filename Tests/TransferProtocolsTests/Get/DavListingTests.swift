@@ -60,7 +60,7 @@ import TransferModel
       page.objects.first
         == ListedObject(key: NameBytes("a%20b/c/x%C3%BC"), path: NameBytes("xü"), size: 7, etag: "\"e\""))
     #expect(page.objects[1] == ListedObject(key: NameBytes("a%20b/c/sub/"), path: NameBytes("sub/")))
-    guard case .refused = page.objects[2].verdict else { return #expect(Bool(false)) }
+    guard case .refused = page.objects[2].outcome else { return #expect(Bool(false)) }
   }
 
   /// A link to a folder above itself is a tree without an end.
@@ -73,7 +73,7 @@ import TransferModel
     guard case .listed(let page) = proto.interpret(reply, to: .probe(marker: nil), facts(base), Scene.context()).outcome
     else { return #expect(Bool(false)) }
     let refusals: [ErrorCode?] = page.objects.map {
-      if case .refused(let failure) = $0.verdict { failure.code } else { nil }
+      if case .refused(let failure) = $0.outcome { failure.code } else { nil }
     }
     #expect(refusals == [isFollowed ? nil : .protoBadReply, nil], "its files are fetched")
   }
@@ -139,8 +139,8 @@ import TransferModel
       response("/a%20b/c/", folder) + response("/a%20b/c/x")
         + "<d:response><d:href>/a%20b/c/y</d:href><d:status>HTTP/1.1 403 Forbidden</d:status></d:response>")
     guard case .listed(let page) = listed.outcome else { return #expect(Bool(false), "\(listed.outcome)") }
-    #expect(page.objects.first?.verdict == .wanted)
-    guard case .refused(let failure) = try #require(page.objects.last).verdict else { return #expect(Bool(false)) }
+    #expect(page.objects.first?.outcome == .wanted)
+    guard case .refused(let failure) = try #require(page.objects.last).outcome else { return #expect(Bool(false)) }
     #expect(page.objects.count == 2 && failure.code == .http403)
   }
 

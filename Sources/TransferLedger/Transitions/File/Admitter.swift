@@ -68,7 +68,7 @@ struct Admitter {
   /// Decides what to do with a source, and does it.
   mutating func admit(
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity, _ mode: UInt32,
-    _ verdict: ContentVerdict? = nil
+    _ outcome: ContentOutcome? = nil
   ) throws -> Admission {
     if hasSegments, try isSegment(key) { return .taken }
     guard let current = try liveFile(path, key) else { return try admitNext(path, key, identity, mode) }
@@ -80,9 +80,9 @@ struct Admitter {
     }
     switch finding(current, identity) {
     case .unknown: return .unknown(current.id)
-    case .unchanged where verdict != .other(current.id): return .unchanged(current.id)
-    case .moved(let known) where verdict != .other(current.id):
-      guard verdict == .same(current.id) else { return .moved(current.id, known) }
+    case .unchanged where outcome != .other(current.id): return .unchanged(current.id)
+    case .moved(let known) where outcome != .other(current.id):
+      guard outcome == .same(current.id) else { return .moved(current.id, known) }
       _ = try tx.sightDone(current.id, as: identity)
       return .unchanged(current.id)
     case .queued: return isSelected(current, as: .queued(current.id))

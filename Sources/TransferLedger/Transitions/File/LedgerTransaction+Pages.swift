@@ -19,7 +19,7 @@ extension LedgerTransaction {
       if let identity = entry.identity {
         admitter.properties = entry.properties < 0 ? nil : properties[entry.properties]
         (admitter.isCompared, admitter.root) = (entry.isCompared, entry.root)
-        let admission = try admitter.admit(path, key, identity, entry.mode, entry.verdict)
+        let admission = try admitter.admit(path, key, identity, entry.mode, entry.outcome)
         result.count(admission, index, identity.size)
         if case .added(let file, superseded: nil) = admission, let past = try renamed(file, identity, target) {
           result.renamed.append(RenamedSource(index: index, file: past.id, path: past.path))

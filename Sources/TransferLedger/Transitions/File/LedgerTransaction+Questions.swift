@@ -29,7 +29,7 @@ extension LedgerTransaction {
           AND g.generation > f.generation AND g.state = 'done')
         AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
           AND g.live IS NULL AND g.generation > f.generation AND g.state = 'done')
-      """, .id(file), .raw(found.verdict), .int(found.size), .id(attempt), .raw(proof.confirmation),
+      """, .id(file), .raw(found.outcome), .int(found.size), .id(attempt), .raw(proof.confirmation),
       proof.digest.map { .text($0.description) } ?? .null, proof.remoteDigest.map { .text($0.description) } ?? .null,
       .text(proof.etag), .text(proof.versionID), .text(proof.requestID), .text(proof.serverDate), .int(wallMs))
     let newest = try db.first("SELECT max(n) FROM receipt WHERE file_id = ?", .id(file)) { $0.int64(0) }

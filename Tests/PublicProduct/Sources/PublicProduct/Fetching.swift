@@ -42,7 +42,7 @@ extension Trial {
 
     let changed = Mutex<[FileID]>([])
     let result = try await client.verify(.batch(batch), repairs: true) { file, finding in
-      if case .success(let found) = finding, found.verdict == .changed { changed.withLock { $0.append(file.id) } }
+      if case .success(let found) = finding, found.outcome == .changed { changed.withLock { $0.append(file.id) } }
     }
     try expect(result.changed == 1 && result.requeued == 1, "one file has changed: \(result)")
     try expect(changed.withLock { $0.count } == 1, "and is named")
