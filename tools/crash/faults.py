@@ -1,6 +1,10 @@
 """The receiver with faults of its own: a kill may hit an upload that its server has confused already."""
 
 import os
+import signal
+import subprocess
+import threading
+import time
 
 import case as cases
 import protocols
@@ -27,6 +31,50 @@ class FaultyCase(cases.Case):
         return {self.name_of(file): 4 * (file.size or 0) for file in files}
 
 
+class RestartedCase(FaultyCase):
+    """The server is killed while the first push is sending, and starts again two seconds later."""
+
+    away = 2.0
+    cuts_of_others = 8  # refused connections as well
+    most_wait = 4.0  # from the start of the server to the next request
+
+    def perform(self, arguments, kill=None):
+        if arguments[0] != "push" or self.said:
+            return super().perform(arguments, kill)
+        ended = threading.Event()
+        restart = threading.Thread(target=self.restart, args=(ended,))
+        restart.start()
+        try:
+            return super().perform(arguments, kill)
+        finally:
+            ended.set()
+            restart.join()
+
+    def restart(self, ended):
+        if not self.sees_requests(0, ended):
+            self.problems.append("the push had ended before the server was killed")
+            return
+        self.target.kill()
+        seen = self.requests()
+        time.sleep(self.away)
+        self.target.start_again()
+        began = time.monotonic()
+        if not self.sees_requests(seen, ended):
+            self.problems.append("the push ended without a request to the server that was there again")
+        elif time.monotonic() - began > self.most_wait:
+            self.problems.append(f"the server was there again for {time.monotonic() - began:.1f} s without a request")
+
+    def requests(self):
+        return sum(b'"t":"start"' in line for line in self.target.lines(self.name))
+
+    def sees_requests(self, count, ended):
+        """Waits until the server has seen more than `count` requests."""
+        while self.requests() <= count:
+            if ended.wait(0.005):
+                return self.requests() > count
+        return True
+
+
 class Faulty:
     """Adds a fault script to a target, with rules that hit requests of every case."""
 
@@ -44,6 +92,29 @@ class Faulty:
     def stop(self):
         super().stop()
         os.unlink(self.folder + ".script")
+
+
+class Restarting(Faulty):
+    """Can be killed and started again at the same address. What it has not written is lost."""
+
+    case = RestartedCase
+    random_kills = 0
+    script = "match * * : latency=50\n"  # so that some requests are under way
+
+    def kill(self):
+        with open(self.folder + "/pids") as file:
+            self.process = int(file.read().split()[-1])
+        with open(f"/proc/{self.process}/cmdline", "rb") as file:
+            self.words = [os.fsdecode(word) for word in file.read().split(b"\0")[:-1]]
+        os.kill(self.process, signal.SIGKILL)
+
+    def start_again(self):
+        at = self.words.index("--listen") + 1
+        words = [*self.words[:at], self.url.removeprefix("http://"), *self.words[at + 1 :]]
+        with open(self.folder + "/log", "ab") as log:
+            started = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        with open(self.folder + "/pids", "a") as file:
+            file.write(f"{started.pid}\n")
 
 
 def put(kind, script, **is_so):
@@ -77,4 +148,6 @@ KINDS = {
         "match PATCH * nth=8 : cut-after=300000\nmatch HEAD * : forget-offset\n",
         forgets=True,
     ),
+    "restart": type("restart", (Restarting, targets.Receiver), {}),
+    "restart-tus": type("restart-tus", (Restarting, protocols.by_scheme("restart-tus", "tus+http", "/-/tus/", may_be_unknown=True)), {}),
 }
