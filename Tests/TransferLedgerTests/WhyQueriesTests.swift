@@ -108,6 +108,15 @@ import TransferModel
     }
   }
 
+  /// As in reports of batches.
+  @Test func aBatchCountsTheNewestGenerations() throws {
+    let b = try Begun()
+    for version in 2...3 { _ = try b.f.admit("b", size: Int64(version), version: Int64(version), to: b.batch) }
+    #expect(try b.f.texts("SELECT state FROM file WHERE size < 10 ORDER BY id") == ["superseded", "pending"])
+    let found = try b.row(.batch(b.batch))
+    #expect(found.files == 2 && found.bytes == 33)
+  }
+
   /// The next run closes what a crashed run left open; that time does not count for the crashed run.
   @Test func aDeadRunLivedUntilItsLastRecord() throws {
     let b = try Begun()

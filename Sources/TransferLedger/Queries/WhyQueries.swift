@@ -39,7 +39,8 @@ extension LedgerReader {
     guard var found = batch else { return nil }
     let end = try db.first(
       """
-      SELECT count(*), sum_bytes(size), max(finished_at), coalesce(sum(finished_at IS NULL AND state <> 'unknown'), 0)
+      SELECT count(*) FILTER (WHERE state <> 'superseded'), sum_bytes(size) FILTER (WHERE state <> 'superseded'),
+        max(finished_at), coalesce(sum(finished_at IS NULL AND state <> 'unknown'), 0)
       FROM file WHERE batch_id = ?
       """, .id(id)
     ) { (files: $0.int(0), bytes: $0.int64(1), lastMs: $0.int64OrNil(2), left: $0.int(3)) }

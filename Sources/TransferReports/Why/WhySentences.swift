@@ -11,7 +11,7 @@ extension WhyFigures {
     guard let wallMs else {
       return "The clock was set back by at least \(time(row.fromMs -| toMs)) in between: how long it took is not known."
     }
-    if row.files == 0 { return "The batch has no files." }
+    if row.files == 0, tally.attempts == 0 { return "The batch has no files." }
     if wallMs == 0, tally.attempts == 0 {
       return "It ended when it was recorded\(row.cause.map { ": \($0)" } ?? ""), without a request."
     }
