@@ -3,8 +3,9 @@ extension LedgerReader {
   static let sessionRules: [(name: String, sql: String)] = [
     (
       "I21 an open session belongs to one file",
+      // Not the name that they share: whoever knows it may be able to continue the upload.
       """
-      SELECT f.destination_id, s.remote_id FROM session s JOIN file f ON f.id = s.file_id
+      SELECT f.destination_id, min(s.id), max(s.id) FROM session s JOIN file f ON f.id = s.file_id
       WHERE s.state = 'open' AND s.abort_after IS NULL AND f.is_download IS NULL
       GROUP BY f.destination_id, s.remote_id HAVING count(*) > 1
       """
