@@ -108,7 +108,7 @@ import Transfers
   /// A fixed answer, a login page, a handler that ignores the body.
   @Test(arguments: Subject.large, [200, 204])
   func aSuccessBeforeTheBodyIsNone(subject: Subject, status: Int) throws {
-    let chunk = 12 << 20
+    let chunk = subject.largeChunk
     let size = subject.hasSession ? 2 * chunk : chunk
     let fault = "match \(subject.dataMethod) \(subject.dataPath) times=2 : early-status=\(status)\n"
     let scene = try ConformanceScene(subject, size: size, script: fault)
